@@ -1,0 +1,64 @@
+# Helper functions only: one line registers a room, a test or a benchmark.
+
+# chasqui_room(NAME SOURCES a.cpp … DEPENDS room … LIBRARIES target …)
+# One room of the house: target chasqui_NAME, alias chasqui::NAME.
+# DEPENDS lists rooms to its left; a test compares them with the include lines.
+function(chasqui_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  add_library(chasqui_${name} STATIC ${ARG_SOURCES})
+  add_library(chasqui::${name} ALIAS chasqui_${name})
+  target_include_directories(chasqui_${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_features(chasqui_${name} PUBLIC cxx_std_20)
+  set_target_properties(chasqui_${name} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON EXPORT_NAME ${name} CXX_VISIBILITY_PRESET default)
+  foreach(room ${ARG_DEPENDS})
+    target_link_libraries(chasqui_${name} PUBLIC chasqui_${room})
+  endforeach()
+  target_link_libraries(chasqui_${name} PUBLIC ${ARG_LIBRARIES}
+    PRIVATE ${ARG_PRIVATE_LIBRARIES} $<BUILD_INTERFACE:chasqui_warnings>)
+  set_property(GLOBAL APPEND PROPERTY CHASQUI_ROOMS ${name})
+endfunction()
+
+# chasqui_test(NAME SOURCES a.cpp … LIBRARIES target …): a GoogleTest program, one ctest entry.
+function(chasqui_test name)
+  cmake_parse_arguments(ARG "RAPIDCHECK" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  if(NOT CHASQUI_TESTS)
+    return()
+  endif()
+  add_executable(test_${name} ${ARG_SOURCES})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE
+    CHASQUI_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CHASQUI_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(test_${name} PRIVATE ${ARG_LIBRARIES} chasqui_warnings GTest::gtest_main)
+  if(ARG_RAPIDCHECK)
+    target_link_libraries(test_${name} PRIVATE rapidcheck)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# chasqui_bench(NAME SOURCES a.cpp … LIBRARIES target …): a Google Benchmark program bench_NAME.
+function(chasqui_bench name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT CHASQUI_BENCHMARKS)
+    return()
+  endif()
+  add_executable(bench_${name} ${ARG_SOURCES})
+  target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(bench_${name} PRIVATE ${ARG_LIBRARIES} chasqui_warnings benchmark::benchmark_main)
+endfunction()
+
+# chasqui_example(NAME room …): examples/NAME.cpp, built and run as a test.
+function(chasqui_example name)
+  add_executable(example_${name} ${PROJECT_SOURCE_DIR}/examples/${name}.cpp)
+  list(TRANSFORM ARGN PREPEND "chasqui::" OUTPUT_VARIABLE libraries)
+  target_link_libraries(example_${name} PRIVATE ${libraries} chasqui_warnings)
+  if(CHASQUI_TESTS)
+    add_test(NAME example_${name} COMMAND example_${name})
+  endif()
+endfunction()

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The small types everything speaks in. They do not mix: a Rank is no Time.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace chasqui {
+
+/// An instant or a duration, in integer ticks. The machine says what a tick is (a cycle, a nanosecond, a step).
+struct Time {
+  std::int64_t ticks = 0;
+
+  friend constexpr auto operator<=>(Time, Time) = default;
+  friend constexpr Time operator+(Time a, Time b) { return {a.ticks + b.ticks}; }
+  friend constexpr Time operator-(Time a, Time b) { return {a.ticks - b.ticks}; }
+  friend constexpr Time operator*(std::int64_t n, Time a) { return {n * a.ticks}; }
+  friend constexpr Time operator*(Time a, std::int64_t n) { return {n * a.ticks}; }
+  constexpr Time& operator+=(Time b) { return ticks += b.ticks, *this; }
+  constexpr Time& operator-=(Time b) { return ticks -= b.ticks, *this; }
+};
+
+/// A processor, 0 .. P-1.
+struct Rank {
+  std::int32_t index = 0;
+
+  friend constexpr auto operator<=>(Rank, Rank) = default;
+};
+
+/// One of the things a broadcast moves, 0 .. k-1 (or without end, in a stream).
+struct Item {
+  std::int64_t index = 0;
+
+  friend constexpr auto operator<=>(Item, Item) = default;
+};
+
+}  // namespace chasqui

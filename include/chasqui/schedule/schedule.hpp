@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The value in the middle: a schedule is data. Planners and solvers make it, the verifier, the simulator and the
+// drawings read it. Nothing is stored that can be derived.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "chasqui/model/logp.hpp"
+#include "chasqui/model/problem.hpp"
+#include "chasqui/model/units.hpp"
+
+namespace chasqui {
+
+/// What a message carries. Broadcasts and gathers: item `lo` (len is 1). Combining kinds: the fold of the
+/// contributions of ranks lo .. lo+len-1, cyclically. len = 0 is nothing.
+struct Part {
+  std::int32_t lo = 0;
+  std::int32_t len = 0;
+
+  friend constexpr auto operator<=>(const Part&, const Part&) = default;
+};
+
+/// One message. The send overhead begins at `begin`; what it carries is available at `to` at begin + L + 2o.
+/// `second` is used only by messages of two values (non-commutative combining across the end of the rank order).
+struct Send {
+  Time begin;
+  Rank from;
+  Rank to;
+  Part part;
+  Part second{};
+
+  constexpr Item item() const { return {part.lo}; }
+  friend constexpr auto operator<=>(const Send&, const Send&) = default;
+};
+static_assert(sizeof(Send) == 32, "a materialised schedule costs 32 bytes a message");
+
+/// A message of one item.
+constexpr Send send_item(Time begin, Rank from, Rank to, std::int32_t item) { return {begin, from, to, {item, 1}}; }
+
+/// Local work of a summation: `count` additions of one tick each, one after another from `begin` on.
+/// from == rank: the rank's own operands. Otherwise count is 1: the value received from `from` is added.
+struct Add {
+  Time begin;
+  Rank rank;
+  Rank from;
+  std::int64_t count = 1;
+
+  friend constexpr auto operator<=>(const Add&, const Add&) = default;
+};
+
+/// A whole schedule. Order of `sends` and `adds`: by begin, then rank (see `normalise`).
+/// Invariant of a well-formed value: none beyond the types; the verifier judges everything else.
+struct Schedule {
+  LogP machine;
+  Problem problem;
+  Time finish;  ///< claimed: the last availability or addition (stream: unused, 0)
+  Time bound;   ///< claimed: no legal schedule finishes earlier
+  std::vector<Send> sends;
+
+  std::vector<std::int64_t> operands;  ///< sum: how many operands each rank holds
+  std::vector<Add> adds;               ///< sum: the computations
+
+  Time period{0};  ///< stream: the steady state repeats every `period` ticks with items advanced alike
+  Time delay{0};   ///< stream: from the item's first send by the root to its availability everywhere
+
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+/// When the receive overhead of a message begins.
+constexpr Time reception_begin(const LogP& machine, const Send& send) { return send.begin + machine.o + machine.L; }
+
+/// When what a message carries is available at its receiver.
+constexpr Time available(const LogP& machine, const Send& send) { return send.begin + machine.lambda(); }
+
+/// Sorts sends and adds into the canonical order (begin, from, to, parts), so that equal schedules compare equal.
+void normalise(Schedule& schedule);
+
+}  // namespace chasqui

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/schedule/schedule.hpp"
+
+#include <algorithm>
+
+#include "chasqui/schedule/local_form.hpp"
+
+namespace chasqui {
+
+void normalise(Schedule& schedule) {
+  std::sort(schedule.sends.begin(), schedule.sends.end());
+  std::sort(schedule.adds.begin(), schedule.adds.end());
+}
+
+LocalForm restrict_to(const Schedule& schedule, Rank rank) {
+  LocalForm local{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+  for (const Send& send : schedule.sends) {
+    if (send.from == rank) local.sends.push_back(send);
+    if (send.to == rank) local.receives.push_back(send);
+  }
+  for (const Add& add : schedule.adds) {
+    if (add.rank == rank) local.adds.push_back(add);
+  }
+  std::sort(local.sends.begin(), local.sends.end());
+  std::sort(local.receives.begin(), local.receives.end());
+  std::sort(local.adds.begin(), local.adds.end());
+  if (!schedule.operands.empty()) local.operands = schedule.operands.at(static_cast<std::size_t>(rank.index));
+  return local;
+}
+
+}  // namespace chasqui
