@@ -10,7 +10,6 @@ build: packages
 
 demo: build
 
-held:
 test: build
 	ctest --preset dev -j2
 
