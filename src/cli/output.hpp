@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Where a command prints, and what may be printed there: colour only on terminals and never with NO_COLOR,
+// UTF-8 only where the locale says so, tables no wider than the terminal (80 columns elsewhere).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace chasqui::cli {
+
+class Output {
+ public:
+  Output(std::FILE* stream, bool colour, bool utf8, int width)
+      : stream_(stream), colour_(colour), utf8_(utf8), width_(width) {}
+
+  /// Standard output, judged by isatty, NO_COLOR, TERM, LC_ALL/LC_CTYPE/LANG and the terminal's size.
+  static Output standard();
+
+  template <typename... Args>
+  void print(fmt::format_string<Args...> text, Args&&... args) {
+    write(fmt::format(text, std::forward<Args>(args)...));
+  }
+  void write(std::string_view text);
+  /// Throws Error if anything could not be written.
+  void flush();
+
+  bool colour() const { return colour_; }
+  bool utf8() const { return utf8_; }
+  int width() const { return width_; }
+
+  std::string bold(std::string_view text) const { return paint(text, "1"); }
+  std::string dim(std::string_view text) const { return paint(text, "2"); }
+  std::string good(std::string_view text) const { return paint(text, "32"); }
+  std::string bad(std::string_view text) const { return paint(text, "31"); }
+
+ private:
+  std::string paint(std::string_view text, std::string_view code) const;
+
+  std::FILE* stream_;
+  bool colour_;
+  bool utf8_;
+  int width_;
+};
+
+/// Writes a whole file ("-": standard output). Throws Error naming the path and the reason.
+void write_file(const std::string& path, std::string_view text, Output& out);
+
+}  // namespace chasqui::cli
