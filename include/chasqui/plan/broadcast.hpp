@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// One item from the root to all. Finish: B(P), optimal on every LogP machine (docs/results.md, Trees).
+#pragma once
+
+#include "chasqui/plan/plan.hpp"
+
+namespace chasqui::plan {
+
+/// Throws an Error for an invalid machine or root. Planning: O(log) arithmetic; local(r): one message and r's own.
+PlanPtr broadcast(const LogP& machine, Rank root = {});
+
+}  // namespace chasqui::plan
