@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// All-reduce, scan and barrier on the postal machine and on the strict one.
+#include <gtest/gtest.h>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/barrier.hpp"
+#include "chasqui/plan/scan.hpp"
+#include "plan/hearing_bound.hpp"
+#include "plan/referee.hpp"
+#include "plan/same_as_local.hpp"
+#include "plan/window_rounds.hpp"
+
+namespace chasqui {
+namespace {
+
+LogP machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) { return {P, Time{L}, Time{o}, Time{g}}; }
+
+std::vector<plan::PlanPtr> all_plans(const LogP& m) {
+  return {plan::allreduce(m, true), plan::allreduce(m, false), plan::scan(m, false), plan::scan(m, true),
+          plan::barrier(m)};
+}
+
+TEST(Windows, FinishInBroadcastTimeOnEveryPostalMachine) {
+  for (std::int64_t P = 1; P <= 300; ++P) {
+    for (std::int64_t L = 1; L <= 8; ++L) {
+      const LogP m = LogP::postal(P, Time{L});
+      std::vector<std::int64_t> f = {1};  // f_t = f_{t-1} + f_{t-L}, as the papers define it
+      while (f.back() < P) {
+        const std::size_t t = f.size();
+        f.push_back(f[t - 1] + (static_cast<std::int64_t>(t) >= L ? f[t - static_cast<std::size_t>(L)] : 0));
+      }
+      const Time best{static_cast<std::int64_t>(f.size()) - 1};
+      for (const auto& plan : {plan::allreduce(m, P % 2 == 0), plan::scan(m, L % 2 == 0)}) {
+        EXPECT_EQ(plan->claim().finish, best) << to_string(m);
+        EXPECT_TRUE(plan->claim().optimal());
+        ASSERT_EQ(referee::judge(plan->schedule()), "") << to_string(m) << ' ' << to_string(plan->problem().kind);
+      }
+    }
+  }
+}
+
+TEST(Windows, AreLegalOnStrictMachines) {
+  for (std::int64_t P : {1, 2, 3, 4, 5, 7, 8, 12, 13, 31, 50}) {
+    for (std::int64_t L : {0, 1, 2, 3, 5, 9, 20}) {
+      for (std::int64_t o : {0, 1, 2, 5}) {
+        for (std::int64_t g : {1, 2, 3, 4, 9}) {
+          const LogP m = machine(P, L, o, g);
+          if (L + o == 0) continue;
+          for (const auto& plan : all_plans(m)) {
+            ASSERT_EQ(referee::judge(plan->schedule()), "") << to_string(m) << ' ' << to_string(plan->problem().kind);
+            ASSERT_GE(plan->claim().finish, plan->claim().bound) << to_string(m);
+            ASSERT_TRUE(same_as_local(*plan)) << to_string(m) << ' ' << to_string(plan->problem().kind);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Windows, NeedNoTableOfTimesOrRanks) {
+  const auto far = plan::allreduce(LogP::postal(1000, Time{1'000'000'000'000}));
+  EXPECT_TRUE(far->claim().optimal());
+  EXPECT_LE(far->local(Rank{999}).sends.size(), 999u);
+  const auto wide = plan::scan(LogP::postal(2'000'000'000, Time{3}));
+  EXPECT_TRUE(wide->claim().optimal());
+  EXPECT_LT(wide->local(Rank{1'999'999'999}).receives.size(), 80u);
+  const LogP strict = machine(1'000'000'000, 1'000'000'000'000, 700'000'000'000, 300'000'000'000);
+  EXPECT_LT(plan::allreduce(strict)->local(Rank{123'456'789}).sends.size(), 100u);
+  EXPECT_THROW(plan::allreduce(machine(2'000'000'000, 1'000'000'000'000, 1, 1)), Error);
+  EXPECT_THROW(plan::barrier(machine(0, 1, 1, 1)), Error);
+}
+
+}  // namespace
+}  // namespace chasqui
