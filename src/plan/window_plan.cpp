@@ -5,7 +5,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
-#include "plan/hearing_bound.hpp"
+#include "chasqui/plan/universal_tree.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -23,7 +23,7 @@ PlanPtr WindowPlan::make(const LogP& machine, const Problem& problem) {
   const SendTimes times = window_send_times(machine);
   Claim claim;
   claim.finish = times.empty() ? Time{0} : Time{times.back()} + machine.lambda();
-  claim.bound = hearing_bound(machine);
+  claim.bound = broadcast_time(broadcast_shape(machine), machine.P);
   claim.bound_source = "broadcast time B(P): somebody must hear from all P ranks (results.md A1)";
   claim.construction = machine.is_postal() ? "windows ceil(P f_t / f_T), a send every tick"
                                            : "windows ceil(P F_j / F_last) over searched send times";

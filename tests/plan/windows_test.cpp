@@ -6,7 +6,6 @@
 #include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/scan.hpp"
-#include "plan/hearing_bound.hpp"
 #include "plan/referee.hpp"
 #include "plan/same_as_local.hpp"
 #include "plan/window_rounds.hpp"
