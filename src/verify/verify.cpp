@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/verify/verify.hpp"
+
+#include "verify/rules.hpp"
+
+namespace chasqui {
+namespace verifier {
+
+Evidence::Evidence(const Case& c) {
+  if (combines(c.problem().kind)) {
+    folds.emplace(judge_folds(c));
+  } else {
+    holdings.emplace(c);
+  }
+}
+
+std::string interval(const Case& c, const Part& part) {
+  if (part.len == 1) return fmt::format("{}", part.lo);
+  return fmt::format("{}..{}", part.lo, (std::int64_t{part.lo} + part.len - 1) % c.machine().P);
+}
+
+std::string cargo(const Case& c, const Send& send) {
+  if (!combines(c.problem().kind)) return fmt::format("item {}", send.part.lo);
+  const bool one = send.part.len == 1 && send.second.len == 0;
+  return fmt::format("contribution{} {}{}", one ? "" : "s", interval(c, send.part),
+                     send.second.len > 0 ? " and " + interval(c, send.second) : "");
+}
+
+namespace {
+
+std::string_view rules_applied(const Schedule& schedule, const VerifyOptions& options) {
+  if (options.receptions == Receptions::buffered) return "buffered";
+  return schedule.machine.is_postal() ? "postal" : "strict";
+}
+
+}  // namespace
+}  // namespace verifier
+
+Report verify(const Schedule& schedule, const VerifyOptions& options) {
+  using namespace verifier;
+  if (options.receptions == Receptions::buffered && schedule.problem.kind == Kind::stream) {
+    throw Error("buffered rules are not defined for a stream: verify a broadcast of its first items instead");
+  }
+  CHASQUI_CHECK(schedule.sends.size() < UINT32_MAX && schedule.adds.size() < UINT32_MAX, "sends={} adds={}",
+                schedule.sends.size(), schedule.adds.size());
+  Findings findings(options);
+  const WellFormed usable = rule6_well_formed(schedule, findings);
+  std::int64_t finish = 0;
+  if (usable.judgeable) {
+    const Case the_case(schedule, options, usable.sends, usable.adds);
+    const Evidence evidence(the_case);
+    rule1_possession(the_case, evidence, findings);
+    rule2_send_gap(the_case, findings);
+    rule3_receive_gap(the_case, findings);
+    rule4_one_thing(the_case, findings);
+    rule5_capacity(the_case, findings);
+    rule6_counted_once(the_case, evidence, findings);
+    const bool complete =
+        usable.sends.size() == schedule.sends.size() && usable.adds.size() == schedule.adds.size();
+    rule7_promise(the_case, evidence, complete, findings);
+    finish = the_case.finish();
+  }
+  Report report = std::move(findings).report();
+  report.rules = rules_applied(schedule, options);
+  report.finish = Time{finish};
+  return report;
+}
+
+}  // namespace chasqui
