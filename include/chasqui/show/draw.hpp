@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Drawings, as text for terminals, as SVG, and as Trace Event JSON (Perfetto, chrome://tracing). Nothing is computed
+// here that is not in the schedule. Above kLargestPicture processors every picture turns into a summary.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "chasqui/show/reception_table.hpp"
+#include "chasqui/show/summary.hpp"
+#include "chasqui/show/timeline.hpp"
+#include "chasqui/show/tree.hpp"
+
+namespace chasqui::show {
+
+inline constexpr std::int64_t kLargestPicture = 512;
+
+/// What a terminal can show.
+struct TextStyle {
+  bool utf8 = true;
+  bool colour = false;
+  int width = 80;
+};
+
+std::string tree_text(const Tree& tree, const TextStyle& style);
+std::string chart_text(const Timeline& timeline, const TextStyle& style);
+std::string table_text(const ReceptionTable& table, const TextStyle& style);
+std::string summary_text(const Summary& summary, const TextStyle& style);
+
+std::string tree_svg(const Tree& tree);
+std::string chart_svg(const Timeline& timeline);
+std::string table_svg(const ReceptionTable& table);
+std::string summary_svg(const Summary& summary);
+
+/// One track per rank (two, out and in, on machines without overhead), messages as flow arrows.
+std::string trace_json(const Timeline& timeline);
+
+enum class Picture { automatic, tree, chart, table, summary };
+
+/// The picture that shows most: a tree where the schedule is one, the table for many items, else the chart.
+Picture best_picture(const Schedule& schedule);
+
+/// Draws `what`, or the summary if the schedule is too large for it. `of`: see tree_of.
+std::string to_text(const Schedule& schedule, const TextStyle& style, Picture what = Picture::automatic,
+                    std::optional<std::int64_t> of = {});
+std::string to_svg(const Schedule& schedule, Picture what = Picture::automatic, std::optional<std::int64_t> of = {});
+
+}  // namespace chasqui::show

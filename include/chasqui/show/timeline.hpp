@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Who does what when: the value behind every picture over time. Made from a schedule here; simulations and real runs
+// fill the same value, so that one set of drawings serves them all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chasqui/schedule/schedule.hpp"
+
+namespace chasqui::show {
+
+enum class Doing : std::uint8_t { send, receive, compute };
+
+/// One processor busy over [begin, end); begin == end on machines without overhead: an instant.
+struct Activity {
+  Rank rank;
+  Doing doing = Doing::send;
+  Time begin;
+  Time end;
+  std::int64_t message = -1;  ///< index into Timeline::messages; -1: a computation
+  std::int64_t count = 1;     ///< computations: how many additions
+};
+
+/// A message in flight: leaves the sender's hands at `departs`, reaches the receiver's at `arrives`.
+struct Message {
+  Rank from;
+  Rank to;
+  Time departs;
+  Time arrives;
+  Part part;
+  Part second{};
+};
+
+struct Timeline {
+  std::string title;
+  std::int64_t P = 0;
+  Time end;                          ///< the last thing drawn ends here
+  bool combining = false;            ///< messages carry intervals of contributions, not items
+  std::vector<Activity> activities;  ///< by rank, then begin
+  std::vector<Message> messages;
+  std::int64_t left_out = 0;         ///< messages between ranks that do not exist
+  double ticks_per_microsecond = 1;  ///< trace files only: what a tick means there
+};
+
+/// Time: O(n log n) in the messages and additions.
+Timeline timeline_of(const Schedule& schedule);
+
+/// "item 3", or "0..3" for the contributions of ranks 0 to 3 (two intervals: "6..7,0..1").
+std::string carried(const Message& message, bool combining);
+
+/// Sorts activities by rank, then begin.
+void normalise(Timeline& timeline);
+
+/// "broadcast on P=8 L=6 o=2 g=4, finish 24 (optimal)"; with the bound where there is a gap.
+std::string title_of(const Schedule& schedule);
+
+}  // namespace chasqui::show

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// The activity chart as SVG: a row per processor, time to the right, messages as arrows. Things without duration
+// (a machine without overhead) are triangles: up for a send, down for a reception.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "chasqui/show/draw.hpp"
+#include "show/axis.hpp"
+#include "show/svg.hpp"
+
+namespace chasqui::show {
+namespace {
+
+constexpr double kTop = 86;
+constexpr double kRight = 24;
+constexpr std::size_t kMostArrows = 1500;
+constexpr std::size_t kMostTitles = 6000;
+
+struct Geometry {
+  Time begin;
+  double left;
+  double width;  ///< of the time axis
+  double per_tick;
+  double row;
+  double cell;  ///< height of a bar inside its row
+
+  double x(Time time) const { return left + per_tick * static_cast<double>(time.ticks - begin.ticks); }
+  double middle(Rank rank) const { return kTop + row * (rank.index + 0.5); }
+};
+
+Geometry geometry_of(const Timeline& timeline) {
+  Geometry geometry{};
+  for (const Activity& activity : timeline.activities) geometry.begin = std::min(geometry.begin, activity.begin);
+  const double span = std::max(1.0, static_cast<double>(timeline.end.ticks - geometry.begin.ticks));
+  geometry.row = timeline.P <= 24 ? 30 : timeline.P <= 80 ? 20 : 12;
+  geometry.cell = geometry.row * 0.66;
+  geometry.left = 24 + text_width(fmt::format("P{}", timeline.P - 1), 12);
+  geometry.width = std::clamp(span * 24, 420.0, timeline.P <= 80 ? 1200.0 : 1600.0);
+  geometry.per_tick = geometry.width / span;
+  return geometry;
+}
+
+std::string_view style_of(Doing doing) {
+  return doing == Doing::send ? "send" : doing == Doing::receive ? "receive" : "compute";
+}
+
+std::string_view letter_of(Doing doing) { return doing == Doing::send ? "s" : doing == Doing::receive ? "r" : "+"; }
+
+std::string story(const Timeline& timeline, const Activity& activity) {
+  const std::string when = fmt::format("{} to {}", activity.begin.ticks, activity.end.ticks);
+  if (activity.message < 0) return fmt::format("P{} adds {} from {}", activity.rank.index, activity.count, when);
+  const Message& message = timeline.messages[static_cast<std::size_t>(activity.message)];
+  const std::string what = carried(message, timeline.combining);
+  if (activity.doing == Doing::send) {
+    return fmt::format("P{} sends {} to P{}, {}", activity.rank.index, what, message.to.index, when);
+  }
+  return fmt::format("P{} receives {} from P{}, {}", activity.rank.index, what, message.from.index, when);
+}
+
+void draw_grid(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
+  const double bottom = kTop + geometry.row * static_cast<double>(timeline.P);
+  for (std::int64_t rank = 0; rank < timeline.P; ++rank) {
+    const Rank who{static_cast<std::int32_t>(rank)};
+    svg.rectangle(geometry.left, geometry.middle(who) - geometry.cell / 2, geometry.width, geometry.cell, "row");
+    svg.text(geometry.left - 6, geometry.middle(who) + 3.8, fmt::format("P{}", rank), "dim", Anchor::end,
+             geometry.row < 14 ? 9 : 12);
+  }
+  const auto most = static_cast<std::int64_t>(geometry.width / 48);
+  for (const Time mark : axis_marks(geometry.begin, timeline.end, most)) {
+    const double x = geometry.x(mark);
+    svg.line(x, kTop - 4, x, bottom, "grid");
+    svg.text(x, kTop - 8, fmt::format("{}", mark.ticks), "dim", Anchor::middle, 11);
+    if (timeline.P > 60) svg.text(x, bottom + 14, fmt::format("{}", mark.ticks), "dim", Anchor::middle, 11);
+  }
+}
+
+void draw_instant(Svg& svg, const Timeline& timeline, const Geometry& geometry, const Activity& activity, bool titled) {
+  const double size = std::clamp(geometry.cell * 0.5, 4.0, 9.0);
+  const bool up = activity.doing == Doing::send;
+  svg.triangle(geometry.x(activity.begin), geometry.middle(activity.rank), size, up, style_of(activity.doing),
+               titled ? story(timeline, activity) : "");
+}
+
+/// Bars of one kind that touch on the screen become one.
+void draw_bars(Svg& svg, const Timeline& timeline, const Geometry& geometry, bool titled) {
+  const auto& all = timeline.activities;
+  for (std::size_t i = 0; i < all.size();) {
+    if (all[i].begin == all[i].end) {
+      draw_instant(svg, timeline, geometry, all[i], titled);
+      ++i;
+      continue;
+    }
+    const double from = geometry.x(all[i].begin);
+    double to = std::max(geometry.x(all[i].end), from + 1);
+    std::size_t next = i + 1;
+    while (!titled && next < all.size() && all[next].rank == all[i].rank && all[next].doing == all[i].doing &&
+           geometry.x(all[next].begin) - to < 0.7) {
+      to = std::max(to, geometry.x(all[next].end));
+      ++next;
+    }
+    const double inset = titled && to - from > 6 ? 0.75 : 0;
+    const double y = geometry.middle(all[i].rank);
+    svg.rectangle(from + inset, y - geometry.cell / 2, to - from - 2 * inset, geometry.cell, style_of(all[i].doing),
+                  titled ? story(timeline, all[i]) : "", inset > 0 ? 2 : 0);
+    if (to - from >= 12 && geometry.cell >= 12) {
+      const bool several = all[i].doing == Doing::compute && all[i].count > 1;
+      const std::string label = several ? fmt::format("+{}", all[i].count) : std::string(letter_of(all[i].doing));
+      if (text_width(label, 11) < to - from) {
+        svg.text((from + to) / 2, y + 4, label, "oncolour", Anchor::middle, 11);
+      }
+    }
+    i = next;
+  }
+}
+
+void draw_arrows(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
+  const double edge = geometry.cell / 2;
+  for (const Message& message : timeline.messages) {
+    const double from = geometry.middle(message.from);
+    const double to = geometry.middle(message.to);
+    const double down = to > from ? 1 : -1;
+    svg.arrow(geometry.x(message.departs), from + down * edge * 0.5, geometry.x(message.arrives), to - down * edge * 0.9,
+              fmt::format("{} from P{} to P{}", carried(message, timeline.combining), message.from.index,
+                          message.to.index));
+  }
+}
+
+double draw_legend(Svg& svg, const Timeline& timeline) {
+  double x = 24;
+  const auto entry = [&](std::string_view style, std::string_view words) {
+    svg.rectangle(x, 40, 12, 12, style, {}, 2);
+    svg.text(x + 17, 50, words, "text", Anchor::start, 11);
+    x += 32 + text_width(words, 11);
+  };
+  entry("send", "s  send");
+  entry("receive", "r  receive");
+  const bool adds = std::any_of(timeline.activities.begin(), timeline.activities.end(),
+                                [](const Activity& activity) { return activity.doing == Doing::compute; });
+  if (adds) entry("compute", "+  add");
+  entry("row", "idle");
+  if (timeline.messages.size() > kMostArrows) {
+    const std::string note = fmt::format("{} messages: arrows left out", timeline.messages.size());
+    svg.text(x, 50, note, "dim", Anchor::start, 11);
+    x += text_width(note, 11);
+  }
+  return x;
+}
+
+}  // namespace
+
+std::string chart_svg(const Timeline& timeline) {
+  const Geometry geometry = geometry_of(timeline);
+  const bool titled = timeline.activities.size() <= kMostTitles;
+  Svg svg;
+  svg.text(24, 26, timeline.title, "strong", Anchor::start, 15);
+  const double legend = draw_legend(svg, timeline);
+  draw_grid(svg, timeline, geometry);
+  draw_bars(svg, timeline, geometry, titled);
+  if (timeline.messages.size() <= kMostArrows) draw_arrows(svg, timeline, geometry);
+  double height = kTop + geometry.row * static_cast<double>(timeline.P) + 24;
+  if (timeline.left_out > 0) {
+    svg.text(24, height + 4, fmt::format("{} messages between ranks that do not exist are left out", timeline.left_out),
+             "dim", Anchor::start, 11);
+    height += 18;
+  }
+  const double width = std::max({geometry.left + geometry.width, 24 + text_width(timeline.title, 15), legend}) + kRight;
+  return svg.document(width, height, timeline.title,
+                      fmt::format("Activity of {} processors until time {}, with {} messages.", timeline.P,
+                                  timeline.end.ticks, timeline.messages.size()));
+}
+
+}  // namespace chasqui::show

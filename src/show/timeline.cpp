@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/show/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "show/unroll.hpp"
+
+namespace chasqui::show {
+namespace {
+
+std::string interval(const Part& part) {
+  if (part.len == 1) return fmt::format("{}", part.lo);
+  return fmt::format("{}..{}", part.lo, std::int64_t{part.lo} + part.len - 1);
+}
+
+void add_message(Timeline& timeline, const LogP& machine, const Send& send) {
+  const auto index = static_cast<std::int64_t>(timeline.messages.size());
+  const Time arrives = reception_begin(machine, send);
+  timeline.messages.push_back({send.from, send.to, send.begin + machine.o, arrives, send.part, send.second});
+  timeline.activities.push_back({send.from, Doing::send, send.begin, send.begin + machine.o, index});
+  timeline.activities.push_back({send.to, Doing::receive, arrives, arrives + machine.o, index});
+}
+
+}  // namespace
+
+std::string carried(const Message& message, bool combining) {
+  if (!combining) return fmt::format("item {}", message.part.lo);
+  if (message.part.len == 0 && message.second.len == 0) return "signal";
+  std::string text = interval(message.part);
+  if (message.second.len > 0) text += "," + interval(message.second);
+  return text;
+}
+
+void normalise(Timeline& timeline) {
+  std::sort(timeline.activities.begin(), timeline.activities.end(), [](const Activity& a, const Activity& b) {
+    return std::tie(a.rank, a.begin, a.doing, a.message) < std::tie(b.rank, b.begin, b.doing, b.message);
+  });
+}
+
+std::string title_of(const Schedule& schedule) {
+  const Problem& problem = schedule.problem;
+  std::string title{to_string(problem.kind)};
+  if (problem.items != 1) title += fmt::format(" of {} items", problem.items);
+  if (problem.exclusive) title = "exclusive " + title;
+  title += fmt::format(" on {}", to_string(schedule.machine));
+  const bool stream = problem.kind == Kind::stream;
+  const Time reached = stream ? schedule.delay : schedule.finish;
+  title += fmt::format(", {} {}", stream ? "delay" : "finish", reached.ticks);
+  if (reached == schedule.bound) return title + " (optimal)";
+  return title + fmt::format(" (bound {})", schedule.bound.ticks);
+}
+
+Timeline timeline_of(const Schedule& listed) {
+  const Schedule schedule = unrolled(listed);
+  Timeline timeline;
+  timeline.title = title_of(listed);
+  timeline.P = schedule.machine.P;
+  timeline.combining = combines(schedule.problem.kind);
+  for (const Send& send : schedule.sends) {
+    if (drawable(schedule, send)) {
+      add_message(timeline, schedule.machine, send);
+    } else {
+      ++timeline.left_out;
+    }
+  }
+  for (const Add& add : schedule.adds) {
+    if (add.rank.index < 0 || add.rank.index >= timeline.P || add.count < 0) continue;
+    timeline.activities.push_back({add.rank, Doing::compute, add.begin, add.begin + Time{add.count}, -1, add.count});
+  }
+  timeline.end = schedule.problem.kind == Kind::stream ? Time{0} : schedule.finish;
+  for (const Activity& activity : timeline.activities) timeline.end = std::max(timeline.end, activity.end);
+  normalise(timeline);
+  return timeline;
+}
+
+}  // namespace chasqui::show

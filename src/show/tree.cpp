@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/show/tree.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "chasqui/show/timeline.hpp"
+#include "show/unroll.hpp"
+
+namespace chasqui::show {
+namespace {
+
+/// Messages as edges from parent to child, grouped by parent.
+struct Edge {
+  std::int32_t parent;
+  std::int32_t child;
+  Time label;
+  Part part;
+  std::int64_t order;  ///< among the children of one parent
+};
+
+using Edges = std::unordered_map<std::int32_t, std::vector<Edge>>;
+
+int add_node(Tree& tree, const Schedule& schedule, Rank rank, Time label, int parent) {
+  const int index = static_cast<int>(tree.nodes.size());
+  TreeNode node{rank, label, parent, 0, -1, {}};
+  if (parent >= 0) {
+    TreeNode& above = tree.nodes[static_cast<std::size_t>(parent)];
+    node.depth = above.depth + 1;
+    above.children.push_back(index);
+  }
+  const auto at = static_cast<std::size_t>(rank.index);
+  if (schedule.problem.kind == Kind::sum && at < schedule.operands.size()) node.operands = schedule.operands[at];
+  tree.nodes.push_back(std::move(node));
+  return index;
+}
+
+/// Breadth first from the root; a rank enters once, so cycles and repetitions end.
+void grow(Tree& tree, const Schedule& schedule, Edges& edges, Rank root, Time root_label) {
+  std::unordered_map<std::int32_t, bool> seen{{root.index, true}};
+  add_node(tree, schedule, root, root_label, -1);
+  for (std::size_t next = 0; next < tree.nodes.size(); ++next) {
+    const auto found = edges.find(tree.nodes[next].rank.index);
+    if (found == edges.end()) continue;
+    std::sort(found->second.begin(), found->second.end(),
+              [](const Edge& a, const Edge& b) { return std::tie(a.order, a.child) < std::tie(b.order, b.child); });
+    for (const Edge& edge : found->second) {
+      if (!seen.emplace(edge.child, true).second) continue;
+      add_node(tree, schedule, Rank{edge.child}, edge.label, static_cast<int>(next));
+    }
+  }
+}
+
+/// The first reception of every rank, of one item or (item < 0) of any.
+void spread(Tree& tree, const Schedule& schedule, Rank root, std::int64_t item) {
+  std::unordered_map<std::int32_t, Send> first;
+  for (const Send& send : schedule.sends) {
+    if (!drawable(schedule, send) || (item >= 0 && send.part.lo != item)) continue;
+    const auto [entry, added] = first.emplace(send.to.index, send);
+    if (!added && send.begin < entry->second.begin) entry->second = send;
+  }
+  Edges edges;
+  for (const auto& [rank, send] : first) {
+    edges[send.from.index].push_back(
+        {send.from.index, rank, available(schedule.machine, send), send.part, send.begin.ticks});
+  }
+  tree.label_meaning = "time at which the rank has the item";
+  const Time born = schedule.problem.kind == Kind::stream ? Time{item * schedule.machine.gap().ticks} : Time{0};
+  grow(tree, schedule, edges, root, born);
+}
+
+/// The last send of every rank points at its parent; children in the order of reception.
+void flow_together(Tree& tree, const Schedule& schedule, Rank root) {
+  std::unordered_map<std::int32_t, Send> last;
+  for (const Send& send : schedule.sends) {
+    if (!drawable(schedule, send)) continue;
+    const auto [entry, added] = last.emplace(send.from.index, send);
+    if (!added && send.begin > entry->second.begin) entry->second = send;
+  }
+  Edges edges;
+  for (const auto& [rank, send] : last) {
+    edges[send.to.index].push_back({send.to.index, rank, send.begin, send.part, -send.begin.ticks});
+  }
+  tree.label_meaning = "time at which the rank sends what it has gathered";
+  grow(tree, schedule, edges, root, schedule.finish);
+}
+
+bool contains(const Part& outer, const Part& inner, std::int64_t P) {
+  const std::int64_t offset = ((std::int64_t{inner.lo} - outer.lo) % P + P) % P;
+  return outer.len >= P || offset + inner.len <= outer.len;
+}
+
+bool contains(const Send& outer, const Send& inner, std::int64_t P) {
+  const auto held = [&](const Part& part) {
+    return part.len == 0 || contains(outer.part, part, P) || (outer.second.len > 0 && contains(outer.second, part, P));
+  };
+  return held(inner.part) && held(inner.second);
+}
+
+/// What flows into `rank`: each message brings the receptions of its sender that it contains.
+void flow_into(Tree& tree, const Schedule& schedule, Rank rank) {
+  std::unordered_map<std::int32_t, std::vector<Send>> received;
+  for (const Send& send : schedule.sends) {
+    if (drawable(schedule, send)) received[send.to.index].push_back(send);
+  }
+  for (auto& [to, sends] : received) std::sort(sends.rbegin(), sends.rend());
+  std::unordered_map<std::int32_t, bool> seen{{rank.index, true}};
+  add_node(tree, schedule, rank, schedule.finish, -1);
+  std::vector<const Send*> brought = {nullptr};
+  for (std::size_t next = 0; next < tree.nodes.size(); ++next) {
+    const Send* outer = brought[next];
+    for (const Send& send : received[tree.nodes[next].rank.index]) {
+      if (outer != nullptr && (available(schedule.machine, send) > outer->begin ||
+                               !contains(*outer, send, schedule.machine.P))) {
+        continue;
+      }
+      if (!seen.emplace(send.from.index, true).second) continue;
+      add_node(tree, schedule, send.from, send.begin, static_cast<int>(next));
+      brought.push_back(&send);
+    }
+  }
+  tree.label_meaning = "time at which the rank sends what flows on";
+}
+
+std::int64_t chosen(const Schedule& schedule, std::optional<std::int64_t> of, std::int64_t automatic, const char* what,
+                    std::int64_t count) {
+  const std::int64_t value = of.value_or(automatic);
+  if (value < 0 || value >= count) {
+    throw Error("{} {} does not exist in this {}: choose 0..{}", what, value, to_string(schedule.problem.kind), count - 1);
+  }
+  return value;
+}
+
+}  // namespace
+
+Tree tree_of(const Schedule& listed, std::optional<std::int64_t> of) {
+  const Schedule schedule = unrolled(listed);
+  const std::int64_t P = schedule.machine.P;
+  Tree tree;
+  tree.title = title_of(listed);
+  const std::int64_t items = std::max<std::int64_t>(1, schedule.problem.items);
+  switch (schedule.problem.kind) {
+    case Kind::broadcast:
+    case Kind::stream: {
+      const std::int64_t item = chosen(schedule, of, 0, "item", items);
+      if (items > 1) tree.title += fmt::format(", item {}", item);
+      spread(tree, schedule, schedule.problem.root, item);
+      break;
+    }
+    case Kind::allgather: {
+      const std::int64_t item = chosen(schedule, of, 0, "item", saturating_multiply(items, P));
+      tree.title += fmt::format(", item {}", item);
+      spread(tree, schedule, Rank{static_cast<std::int32_t>(item / items)}, item);
+      break;
+    }
+    case Kind::scatter:
+      spread(tree, schedule, schedule.problem.root, -1);
+      break;
+    case Kind::gather:
+    case Kind::reduce:
+    case Kind::sum:
+      flow_together(tree, schedule, schedule.problem.root);
+      break;
+    case Kind::allreduce:
+    case Kind::scan:
+    case Kind::barrier: {
+      const std::int64_t last = schedule.problem.kind == Kind::scan ? P - 1 : 0;
+      const auto rank = static_cast<std::int32_t>(chosen(schedule, of, last, "rank", P));
+      tree.title += fmt::format(", what flows into rank {}", rank);
+      flow_into(tree, schedule, Rank{rank});
+      break;
+    }
+  }
+  tree.unreached = P - static_cast<std::int64_t>(tree.nodes.size());
+  return tree;
+}
+
+}  // namespace chasqui::show

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// A stream lists one period of its steady state; pictures show its first items instead.
+#pragma once
+
+#include "chasqui/schedule/schedule.hpp"
+
+namespace chasqui::show {
+
+/// The sends of a stream from time 0 until one period after its first item is everywhere, at most about 10^6 of
+/// them; `problem.items` becomes the number of items seen. Any other schedule: a copy.
+Schedule unrolled(const Schedule& schedule);
+
+/// Are both ranks 0..P-1? Files may say anything; pictures leave out what cannot be drawn.
+inline bool drawable(const Schedule& schedule, const Send& send) {
+  const auto exists = [&](Rank rank) { return rank.index >= 0 && rank.index < schedule.machine.P; };
+  return exists(send.from) && exists(send.to);
+}
+
+}  // namespace chasqui::show
