@@ -1,27 +1,51 @@
 // SPDX-License-Identifier: MIT
 #include "cli/collectives.hpp"
 
-#include <utility>
-
 #include "chasqui/base/error.hpp"
-#if __has_include("chasqui/plan/broadcast.hpp")
+#include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
-#define CHASQUI_HAS_BROADCAST
-#endif
+#include "chasqui/plan/reduce.hpp"
+#include "chasqui/plan/scan.hpp"
+#include "chasqui/plan/scatter.hpp"
+#include "chasqui/plan/sum.hpp"
 
 namespace chasqui::cli {
 namespace {
 
 using plan::PlanPtr;
 
+PlanPtr plan_sum(const Request& r) {
+  if (r.operands.has_value() == r.time.has_value()) {
+    throw Error("sum needs one of --operands N (in the least time) and --time TICKS (the most operands)");
+  }
+  if (r.operands) return plan::sum_operands(r.machine, *r.operands, r.commutative);
+  return plan::sum(r.machine, Time{*r.time}, r.commutative);
+}
+
 }  // namespace
 
 const std::vector<Collective>& collectives() {
   static const std::vector<Collective> table = {
-#ifdef CHASQUI_HAS_BROADCAST
       {"broadcast", "one item from the root to all", kRoot,
        [](const Request& r) -> PlanPtr { return plan::broadcast(r.machine, r.root); }},
-#endif
+      {"scatter", "one item from the root to each rank", kRoot,
+       [](const Request& r) -> PlanPtr { return plan::scatter(r.machine, r.root); }},
+      {"gather", "one item from each rank to the root", kRoot,
+       [](const Request& r) -> PlanPtr { return plan::gather(r.machine, r.root); }},
+      {"allgather", "K items from each rank to all", kItems,
+       [](const Request& r) -> PlanPtr { return plan::allgather(r.machine, r.items); }},
+      {"reduce", "the fold of all contributions, at the root", kRoot | kNonCommutative,
+       [](const Request& r) -> PlanPtr { return plan::reduce(r.machine, r.root, r.commutative); }},
+      {"allreduce", "the fold of all contributions, at every rank", kNonCommutative,
+       [](const Request& r) -> PlanPtr { return plan::allreduce(r.machine, r.commutative); }},
+      {"scan", "at rank i the fold of ranks 0..i", kExclusive,
+       [](const Request& r) -> PlanPtr { return plan::scan(r.machine, r.exclusive); }},
+      {"barrier", "nobody goes on before all have come", 0,
+       [](const Request& r) -> PlanPtr { return plan::barrier(r.machine); }},
+      {"sum", "N operands, placed by the plan, folded at the root; an addition takes a tick",
+       kOperands | kTime | kNonCommutative, &plan_sum},
   };
   return table;
 }

@@ -1,26 +1,90 @@
 // SPDX-License-Identifier: MIT
 // chasqui plan: the best schedule known for a collective on a machine.
+#include "chasqui/plan/sum.hpp"
+#include "chasqui/schedule/json.hpp"
+#include "chasqui/show/draw.hpp"
+#include "cli/claim_text.hpp"
 #include "cli/collectives.hpp"
 #include "cli/command.hpp"
+#include "cli/json_output.hpp"
+#include "cli/materialise.hpp"
 
 namespace chasqui::cli {
 namespace {
 
+constexpr std::int64_t kDrawnUnasked = 32;  ///< up to this many processors the plan is drawn at once
+
 class PlanCommand final : public Command {
  public:
   PlanCommand() : Command("plan", "plan a collective: the best schedule known, and how good it is") {
+    describe("Prints when the schedule finishes, a proved lower bound and where it comes from. \"Optimal\" is said only "
+             "when the two are equal. Small schedules are drawn. A schedule file is written with --out, or printed "
+             "with --json; with --rank only what one rank does is computed, for any number of processors.");
     arguments_.declare(*this);
+    option("--rank", "R", &rank_, "only what rank R does, without building the schedule");
+    flag("--json", json_, "print the schedule file (with --rank: the rank's part as JSON)");
+    option("--out", "FILE", &out_, "write the schedule file to FILE").file();
+    example("chasqui plan broadcast -P 8 -L 6 -o 2 -g 4", "the optimal broadcast on 8 processors");
+    example("chasqui plan reduce -P 8 -L 6 -o 2 -g 4 --root 3 --out r.json", "write a schedule file");
+    example("chasqui plan sum -P 8 -L 5 -o 2 -g 4 --time 28", "the most operands that can be added in 28 ticks");
+    example("chasqui plan allreduce -P 13 -L 3 --non-commutative --json", "the schedule file on standard output");
+    example("chasqui plan broadcast -P 10^9 -L 5e6 -o 2000 -g 4000 --rank 123456789",
+            "what one of a billion ranks does");
   }
 
   int run(Output& out) override {
     const plan::PlanPtr plan = arguments_.plan();
-    out.print("{} on {}\n", arguments_.collective().name, to_string(plan->machine()));
-    out.print("  finish  {}\n", plan->claim().finish.ticks);
+    if (rank_) return show_rank(*plan, out);
+    if (json_) {
+      const std::string text = to_json(materialise(*plan, arguments_));
+      if (out_) write_file(*out_, text, out);
+      out.write(text);
+      return 0;
+    }
+    out.print("{}\n", out.bold(heading(*plan)));
+    out.write(claim_text(*plan, out));
+    if (const auto* sum = dynamic_cast<const plan::SumPlan*>(plan.get())) {
+      out.print("operands      {} on {} ranks\n", sum->operands(), sum->participants());
+    }
+    if (out_) return write_out(*plan, out);
+    if (plan->machine().P <= kDrawnUnasked && message_count(*plan) <= 2000) draw(*plan, out);
     return 0;
   }
 
  private:
+  std::string heading(const plan::Plan& plan) const {
+    return fmt::format("{} on {}", arguments_.collective().name, to_string(plan.machine()));
+  }
+
+  int show_rank(const plan::Plan& plan, Output& out) const {
+    const LocalForm local = local_form(plan, *rank_);
+    if (json_ || out_) {
+      write_file(out_.value_or("-"), local_json(plan, local), out);
+      return 0;
+    }
+    out.print("{}\n", out.bold(fmt::format("rank {} of {}", *rank_, heading(plan))));
+    out.write(claim_text(plan, out));
+    out.write(local_text(plan, local, out));
+    return 0;
+  }
+
+  int write_out(const plan::Plan& plan, Output& out) const {
+    const Schedule schedule = materialise(plan, arguments_);
+    write_schedule(*out_, schedule);
+    out.print("written       {}, {} messages\n", *out_, schedule.sends.size());
+    return 0;
+  }
+
+  void draw(const plan::Plan& plan, Output& out) const {
+    const std::string picture = show::to_text(plan.schedule(), {out.utf8(), out.colour(), out.width()});
+    const std::size_t title = picture.find('\n');
+    out.print("\n{}", picture.substr(title + 1));
+  }
+
   CollectiveArguments arguments_;
+  std::optional<std::int64_t> rank_;
+  bool json_ = false;
+  std::optional<std::string> out_;
 };
 
 }  // namespace
