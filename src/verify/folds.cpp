@@ -81,8 +81,7 @@ Folds judge_folds(const Case& c) {
     const std::optional<Part> promise = promised_fold(c, rank);
     if (!promise) continue;
     constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::max();
-    const bool all = promise->len == c.machine().P && c.problem().kind != Kind::scan;
-    folds.result[id] = barrier || !all ? judge(*promise, kEver) : has.tile_all();
+    folds.result[id] = judge(*promise, kEver);
   }
   return folds;
 }

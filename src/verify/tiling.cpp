@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 namespace chasqui::verifier {
 
@@ -28,6 +27,10 @@ void Pieces::sweep(std::int64_t lo, std::int64_t len, Visit visit) const {
 
 Cover Pieces::tile(std::int64_t lo, std::int64_t len, std::int64_t time) const {
   if (len == 0) return Cover::empty;
+  return may_wrap_ && len == circle_ ? tile_circle(time) : tile_from(lo, len, time);
+}
+
+Cover Pieces::tile_from(std::int64_t lo, std::int64_t len, std::int64_t time) const {
   const auto usable = [&](std::int64_t offset, const Piece& piece) {
     return piece.available <= time && offset + piece.len <= len;
   };
@@ -57,18 +60,16 @@ Cover Pieces::tile(std::int64_t lo, std::int64_t len, std::int64_t time) const {
   return covered >= len ? Cover::overlapping : Cover::missing;
 }
 
-Cover Pieces::tile_all() const {
-  constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::max();
-  if (circle_ == 0) return Cover::empty;
-  if (!may_wrap_) return tile(0, circle_, kEver);
+/// Exactly one piece of a tiling contains 0: try every such piece as the first.
+Cover Pieces::tile_circle(std::int64_t time) const {
   std::int64_t last = -1;
   for (const Piece& piece : pieces_) {
     const bool contains_zero = piece.lo == 0 || piece.lo + piece.len > circle_;
-    if (!contains_zero || piece.lo == last) continue;
+    if (!contains_zero || piece.lo == last || piece.available > time) continue;
     last = piece.lo;
-    if (tile(piece.lo, circle_, kEver) == Cover::exact) return Cover::exact;
+    if (tile_from(piece.lo, circle_, time) == Cover::exact) return Cover::exact;
   }
-  return heard(0, circle_, kEver) ? Cover::overlapping : Cover::missing;
+  return heard(0, circle_, time) ? Cover::overlapping : Cover::missing;
 }
 
 bool Pieces::heard(std::int64_t lo, std::int64_t len, std::int64_t time) const {

@@ -33,16 +33,17 @@ class Pieces {
   }
   void sort();
 
-  /// Can lo .. lo+len-1 be tiled by pieces available at `time`? Time: O(m log m), m pieces that begin inside.
+  /// Can lo .. lo+len-1 be tiled by pieces available at `time`? If wrapping is allowed and the interval is the whole
+  /// circle, the tiling may begin anywhere. Time: O(m log m) for m pieces that begin inside; for a whole circle times
+  /// the number of pieces that contain 0.
   Cover tile(std::int64_t lo, std::int64_t len, std::int64_t time) const;
-  /// Can the whole circle be tiled, in rank order from 0 or, if wrapping is allowed, from anywhere?
-  /// Time: O(c m log m) for c pieces that contain 0.
-  Cover tile_all() const;
   /// Is every contribution of the interval inside some piece available at `time`? Pieces may overlap and
   /// stick out.
   bool heard(std::int64_t lo, std::int64_t len, std::int64_t time) const;
 
  private:
+  Cover tile_from(std::int64_t lo, std::int64_t len, std::int64_t time) const;
+  Cover tile_circle(std::int64_t time) const;
   template <typename Visit>
   void sweep(std::int64_t lo, std::int64_t len, Visit visit) const;
 

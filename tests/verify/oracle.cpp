@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "verify/oracle.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace chasqui::oracle {
+namespace {
+
+using Mask = unsigned;
+
+struct World {
+  const Schedule& s;
+  std::int64_t P, L, o, g, lambda, gap;
+  unsigned broken = 0;
+  std::vector<Send> good;
+  std::vector<Add> adds;
+
+  explicit World(const Schedule& schedule)
+      : s(schedule),
+        P(s.machine.P),
+        L(s.machine.L.ticks),
+        o(s.machine.o.ticks),
+        g(s.machine.g.ticks),
+        lambda(L + 2 * o),
+        gap(std::max(g, o)) {}
+
+  void breaks(int rule) { broken |= 1U << rule; }
+  bool rank_exists(Rank r) const { return r.index >= 0 && r.index < P; }
+  bool counts(std::int64_t r) const {
+    return s.problem.kind != Kind::sum || s.operands[static_cast<std::size_t>(r)] > 0;
+  }
+
+  Mask mask(const Part& part) const {
+    Mask m = 0;
+    for (std::int32_t i = 0; i < part.len; ++i) {
+      const std::int64_t r = (part.lo + i) % P;
+      if (counts(r)) m |= 1U << r;
+    }
+    return m;
+  }
+};
+
+bool part_ok(const World& w, const Part& part) {
+  if (part.lo < 0 || part.lo >= w.P || part.len < 1 || part.len > w.P) return false;
+  return w.s.problem.commutative || w.s.problem.kind == Kind::barrier || part.lo + part.len <= w.P;
+}
+
+bool well_formed(const World& w, const Send& m) {
+  if (!w.rank_exists(m.from) || !w.rank_exists(m.to) || m.from == m.to) return false;
+  if (!combines(w.s.problem.kind)) {
+    const std::int64_t items = w.s.problem.items * (w.s.problem.kind == Kind::broadcast ? 1 : w.P);
+    return m.part.len == 1 && m.second.len == 0 && m.part.lo >= 0 && m.part.lo < items;
+  }
+  if (!part_ok(w, m.part)) return false;
+  if (m.second.len == 0) return true;
+  if (!part_ok(w, m.second)) return false;
+  if (w.s.problem.kind == Kind::barrier) return true;
+  Mask both = 0;  // of ranks, whether they hold operands or not
+  for (std::int32_t i = 0; i < m.part.len; ++i) both |= 1U << ((m.part.lo + i) % w.P);
+  for (std::int32_t i = 0; i < m.second.len; ++i) {
+    if ((both >> ((m.second.lo + i) % w.P) & 1U) != 0) return false;
+  }
+  return true;
+}
+
+bool well_formed(const World& w, const Add& a) {
+  return w.s.problem.kind == Kind::sum && w.rank_exists(a.rank) && w.rank_exists(a.from) && a.count >= 1 &&
+         (a.rank == a.from || a.count == 1);
+}
+
+/// Rules 2 to 5 by looking at every tick.
+void time_rules(World& w) {
+  for (std::int32_t r = 0; r < w.P; ++r) {
+    std::map<std::int64_t, int> busy, flying_from, flying_to;
+    std::vector<std::int64_t> sends, receptions;
+    for (const Send& m : w.good) {
+      const std::int64_t t = m.begin.ticks;
+      if (m.from.index == r) {
+        sends.push_back(t);
+        for (std::int64_t x = t; x < t + w.o; ++x) ++busy[x];
+        for (std::int64_t x = t + w.o; x < t + w.o + w.L; ++x) ++flying_from[x];
+      }
+      if (m.to.index == r) {
+        receptions.push_back(t + w.o + w.L);
+        for (std::int64_t x = t + w.o + w.L; x < t + w.lambda; ++x) ++busy[x];
+        for (std::int64_t x = t + w.o; x < t + w.o + w.L; ++x) ++flying_to[x];
+      }
+    }
+    for (const Add& a : w.adds) {
+      if (a.rank.index != r) continue;
+      for (std::int64_t x = a.begin.ticks; x < a.begin.ticks + a.count; ++x) ++busy[x];
+    }
+    const auto close = [&](const std::vector<std::int64_t>& times) {
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+          if (std::abs(times[i] - times[j]) < w.gap) return true;
+        }
+      }
+      return false;
+    };
+    if (close(sends)) w.breaks(2);
+    if (close(receptions)) w.breaks(3);
+    for (const auto& [tick, n] : busy) {
+      if (n > 1) w.breaks(4);
+    }
+    for (const auto& flying : {flying_from, flying_to}) {
+      for (const auto& [tick, n] : flying) {
+        if (n * w.g >= w.L + w.g) w.breaks(5);
+      }
+    }
+  }
+}
+
+bool owns(const World& w, std::int32_t r, std::int64_t item) {
+  const Problem& p = w.s.problem;
+  if (p.kind == Kind::broadcast || p.kind == Kind::scatter) return r == p.root.index;
+  return item / p.items == r;
+}
+
+void item_rules(World& w) {
+  const Problem& p = w.s.problem;
+  const std::int64_t items = p.items * (p.kind == Kind::broadcast ? 1 : w.P);
+  for (std::int32_t r = 0; r < w.P; ++r) {
+    for (std::int64_t item = 0; item < items; ++item) {
+      std::vector<std::int64_t> got;
+      for (const Send& m : w.good) {
+        if (m.to.index == r && m.part.lo == item) got.push_back(m.begin.ticks + w.lambda);
+      }
+      const bool own = owns(w, r, item);
+      if (got.size() + (own ? 1 : 0) > 1) w.breaks(6);
+      if (own) got.push_back(0);
+      for (const Send& m : w.good) {
+        if (m.from.index != r || m.part.lo != item) continue;
+        if (std::none_of(got.begin(), got.end(), [&](std::int64_t t) { return t <= m.begin.ticks; }))
+          w.breaks(1);
+      }
+      bool promised = true;
+      if (p.kind == Kind::scatter) promised = item / p.items == r;
+      if (p.kind == Kind::gather) promised = r == p.root.index;
+      if (promised && got.empty()) w.breaks(7);
+    }
+  }
+}
+
+/// Is `wanted` a disjoint union of some of the masks?
+bool exact_cover(Mask wanted, const std::set<Mask>& masks) {
+  if (wanted == 0) return true;
+  const Mask lowest = wanted & (~wanted + 1);
+  return std::any_of(masks.begin(), masks.end(), [&](Mask m) {
+    return (m & lowest) != 0 && (m & ~wanted) == 0 && exact_cover(wanted & ~m, masks);
+  });
+}
+
+/// 0: can be made; otherwise the rule that is broken.
+int cover_rule(const World& w, Mask wanted, const std::set<Mask>& masks, int if_missing) {
+  const bool barrier = w.s.problem.kind == Kind::barrier;
+  if (!barrier && exact_cover(wanted, masks)) return 0;
+  Mask together = 0;
+  for (const Mask m : masks) {
+    if (barrier || (m & ~wanted) == 0) together |= m;
+  }
+  if ((wanted & ~together) != 0) return if_missing;
+  return barrier ? 0 : 6;
+}
+
+std::set<Mask> has_by(const World& w, std::int32_t r, std::int64_t time) {
+  std::set<Mask> masks;
+  if (time >= 0 && w.counts(r)) masks.insert(1U << r);
+  for (const Send& m : w.good) {
+    if (m.to.index != r || m.begin.ticks + w.lambda > time) continue;
+    masks.insert(w.mask(m.part));
+    if (m.second.len > 0) masks.insert(w.mask(m.second));
+  }
+  masks.erase(0);
+  return masks;
+}
+
+void fold_rules(World& w) {
+  const Problem& p = w.s.problem;
+  for (const Send& m : w.good) {
+    const auto masks = has_by(w, m.from.index, m.begin.ticks);
+    int worst = 0;
+    for (const Part& part : {m.part, m.second}) {
+      if (part.len == 0) continue;
+      if (w.mask(part) == 0) {
+        w.breaks(6);
+        return;  // outside the mutations tried
+      }
+      const int rule = cover_rule(w, w.mask(part), masks, 1);
+      if (rule == 1 || worst == 0) worst = rule;
+    }
+    if (worst != 0) w.breaks(worst);
+  }
+  for (std::int32_t r = 0; r < w.P; ++r) {
+    std::int32_t len = static_cast<std::int32_t>(w.P);
+    if ((p.kind == Kind::reduce || p.kind == Kind::sum) && r != p.root.index) continue;
+    if (p.kind == Kind::scan) len = p.exclusive ? r : r + 1;
+    const int rule = cover_rule(w, w.mask({0, len}), has_by(w, r, 1'000'000), 7);
+    if (rule != 0) w.breaks(rule);
+  }
+}
+
+void sum_rules(World& w) {
+  for (std::int32_t r = 0; r < w.P; ++r) {
+    const std::int64_t operands = w.s.operands[static_cast<std::size_t>(r)];
+    std::int64_t own = 0, values = 0, received = 0, total = 0;
+    for (const Send& m : w.good) received += m.to.index == r ? 1 : 0;
+    for (const Add& a : w.adds) {
+      if (a.rank.index != r) continue;
+      (a.from.index == r ? own : values) += a.count;
+      total += a.count;
+      if (a.from.index == r && a.begin.ticks < 0) w.breaks(1);
+    }
+    if (own > std::max<std::int64_t>(0, operands - 1) || values > received) w.breaks(6);
+    for (std::int32_t from = 0; from < w.P;
+         ++from) {  // additions matched with messages, both in order of time
+      std::vector<std::int64_t> there, added;
+      for (const Send& m : w.good) {
+        if (m.to.index == r && m.from.index == from) there.push_back(m.begin.ticks + w.lambda);
+      }
+      for (const Add& a : w.adds) {
+        if (a.rank.index == r && a.from.index == from && from != r) added.push_back(a.begin.ticks);
+      }
+      std::sort(there.begin(), there.end());
+      std::sort(added.begin(), added.end());
+      for (std::size_t i = 0; i < added.size(); ++i) {
+        if (i >= there.size() || there[i] > added[i]) w.breaks(1);
+      }
+    }
+    for (const Send& m : w.good) {
+      if (m.from.index != r) continue;
+      std::int64_t need = operands - 1, done = 0;
+      for (const Send& x : w.good)
+        need += x.to.index == r && x.begin.ticks + w.lambda <= m.begin.ticks ? 1 : 0;
+      for (const Add& a : w.adds) {
+        for (std::int64_t i = 0; a.rank.index == r && i < a.count; ++i)
+          done += a.begin.ticks + i + 1 <= m.begin.ticks;
+      }
+      if (done < need) w.breaks(1);
+    }
+    if (r == w.s.problem.root.index && total < operands - 1 + received) w.breaks(7);
+  }
+}
+
+}  // namespace
+
+unsigned broken_rules(const Schedule& schedule) {
+  World w(schedule);
+  for (const Send& m : schedule.sends) {
+    if (well_formed(w, m)) w.good.push_back(m);
+  }
+  for (const Add& a : schedule.adds) {
+    if (well_formed(w, a)) w.adds.push_back(a);
+  }
+  const bool complete = w.good.size() == schedule.sends.size() && w.adds.size() == schedule.adds.size();
+  if (!complete) w.breaks(6);
+  time_rules(w);
+  if (combines(schedule.problem.kind)) {
+    fold_rules(w);
+  } else {
+    item_rules(w);
+  }
+  if (schedule.problem.kind == Kind::sum) sum_rules(w);
+  std::int64_t finish = 0;
+  for (const Send& m : w.good) finish = std::max(finish, m.begin.ticks + w.lambda);
+  for (const Add& a : w.adds) finish = std::max(finish, a.begin.ticks + a.count);
+  if (complete && (schedule.finish.ticks != finish || schedule.bound > schedule.finish)) w.breaks(7);
+  return w.broken;
+}
+
+}  // namespace chasqui::oracle
