@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "plan/allgather_list.hpp"
+#include "plan/allgather_ring.hpp"
 #include "plan/allgather_symmetric.hpp"
+#include "plan/matched_ring.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -17,6 +22,47 @@ void require_size(const LogP& machine, std::int64_t items) {
   }
   const std::int64_t slot = std::max(machine.gap().ticks, 2 * machine.o.ticks);
   require_horizon(saturating_add(saturating_multiply(items * (machine.P - 1), slot), machine.lambda().ticks), machine);
+}
+
+/// The best ring, if one ends before a last send at `last`.
+std::optional<RingShape> best_ring(const LogP& machine, std::int64_t items, Time bound, std::int64_t last) {
+  std::optional<RingShape> best;
+  for (std::int64_t m = 2; m <= std::min(machine.P, kMostClasses); ++m) {
+    if (Time{last} + machine.lambda() <= bound) break;
+    if (machine.P % m > 1) continue;
+    if (auto ring = ring_shape(machine, items, m, last)) {
+      last = ring->last_send();
+      best = std::move(ring);
+    }
+  }
+  return best;
+}
+
+/// A list of messages.
+struct Listed {
+  std::int64_t m = 1;
+  std::int64_t period = 1;
+  std::vector<Send> sends;
+};
+
+/// The best matched ring, if one ends before a last send at `last`.
+std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, Time bound, std::int64_t last) {
+  std::optional<Listed> best;
+  if (machine.P * items > kMostMatched) return best;
+  const Spacing spacing(machine);
+  for (std::int64_t m = 2; m <= machine.P; ++m) {
+    for (const std::int64_t q : ring_periods(spacing, m)) {
+      if (Time{last} + machine.lambda() <= bound) return best;
+      if ((items * (machine.P - 1) - 1) * q >= last) break;
+      const auto offset = ring_offsets(spacing, m, q);
+      if (!offset) continue;
+      if (auto sends = matched_ring(machine, items, q, *offset, last)) {
+        last = sends->back().begin.ticks;
+        best = Listed{m, q, std::move(*sends)};
+      }
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -30,13 +76,22 @@ PlanPtr allgather(const LogP& machine, std::int64_t items) {
   claim.bound = allgather_bound(machine, items);
   claim.bound_source = "one rank makes k(P-1) sends and as many receptions (results.md A5)";
   claim.construction = "symmetric: everybody sends its own items to r+1, r+2, ...";
-  if (machine.P == 1) {
-    return std::make_shared<SymmetricAllgather>(machine, problem, claim, SymmetricTimes{});
-  }
+  if (machine.P == 1) return std::make_shared<SymmetricAllgather>(machine, problem, claim, SymmetricTimes{});
+
   SymmetricTimes times = symmetric_times(machine, items * (machine.P - 1));
-  require_horizon(times.last(), machine);
-  claim.finish = Time{times.last()} + machine.lambda();
-  return std::make_shared<SymmetricAllgather>(machine, problem, claim, std::move(times));
+  const auto ring = best_ring(machine, items, claim.bound, times.last());
+  const std::int64_t last = ring ? ring->last_send() : times.last();
+  require_horizon(last, machine);
+  if (auto listed = best_matched(machine, items, claim.bound, last)) {
+    claim.finish = listed->sends.back().begin + machine.lambda();
+    claim.construction = fmt::format("ring of {} classes, period {}, matched slot by slot", listed->m, listed->period);
+    return std::make_shared<ListedAllgather>(machine, problem, claim, std::move(listed->sends));
+  }
+  claim.finish = Time{last} + machine.lambda();
+  if (!ring) return std::make_shared<SymmetricAllgather>(machine, problem, claim, std::move(times));
+  claim.construction =
+      fmt::format("ring of {} classes, period {}{}", ring->m, ring->period, ring->lone ? ", one rank over" : "");
+  return std::make_shared<RingAllgather>(machine, problem, claim, *ring);
 }
 
 }  // namespace chasqui::plan
