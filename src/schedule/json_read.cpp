@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <limits>
 
 #include "schedule/json_reader.hpp"
@@ -94,6 +95,12 @@ void Reader::add_number(std::int64_t value) {
       add.count = at_least(0, value);
       return;
   }
+}
+
+bool Reader::number_float(number_float_t, const string_t& text) {
+  const bool whole = text.find_first_not_of("-0123456789") == std::string::npos;
+  if (whole) fail(where(), "{} is out of range: use a number of at most {}", shown(text), kMaxTime);
+  wrong_type(shown(text));
 }
 
 bool Reader::number_integer(number_integer_t value) {
@@ -232,8 +239,8 @@ bool Reader::end_array() {
     ++pair_;
     at_ = At::parts;
   } else if (at_ == At::parts) {
-    if (pair_ != 2) fail(where(), "\"parts\" has two pairs: write one part as \"lo\" and \"len\"");
     at_ = At::send;
+    if (pair_ != 2) fail(where(), "\"parts\" has two pairs: write one part as \"lo\" and \"len\"");
   } else {
     at_ = At::file;
     key_ = -1;
@@ -241,14 +248,15 @@ bool Reader::end_array() {
   return true;
 }
 
-bool Reader::parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& what) {
-  // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while …" -> from "line"
-  // on.
-  std::string_view text = what.what();
-  if (const auto line = text.find("line "); line != std::string_view::npos) text.remove_prefix(line);
-  std::string one_line(text.substr(0, 160));
-  for (char& c : one_line) c = c >= ' ' && c < 127 ? c : '?';
-  fail("", "byte {}, {}: write one complete JSON object", byte, one_line);
+bool Reader::parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception&) {
+  // Our own words: those of the library change from version to version.
+  if (byte > text_.size())
+    fail("", "the text ends too early, after byte {}: write one complete JSON object", text_.size());
+  const std::string_view before = text_.substr(0, byte == 0 ? 0 : byte - 1);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+  fail("", "line {}, column {}: this is not JSON: write one complete object and nothing after it", line,
+       column);
 }
 
 Schedule Reader::finish() {
@@ -291,7 +299,7 @@ Schedule Reader::finish() {
 }  // namespace schedule_file
 
 Schedule schedule_from_json(std::string_view text, std::string_view place) {
-  schedule_file::Reader reader(place);
+  schedule_file::Reader reader(text, place);
   nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
   return reader.finish();
 }

@@ -33,7 +33,7 @@ std::string shown(std::string_view text);
 
 class Reader {
  public:
-  explicit Reader(std::string_view place) : place_(place) {}
+  Reader(std::string_view text, std::string_view place) : text_(text), place_(place) {}
 
   // The interface nlohmann::json::sax_parse asks for.
   using number_integer_t = nlohmann::json::number_integer_t;
@@ -44,7 +44,7 @@ class Reader {
 
   bool null() { wrong_type("null"); }
   bool binary(binary_t&) { wrong_type("binary data"); }
-  bool number_float(number_float_t, const string_t& text) { wrong_type(fmt::format("{}", shown(text))); }
+  bool number_float(number_float_t, const string_t& text);
   bool number_unsigned(number_unsigned_t value) {
     if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max())) {
       fail(where(), "{} is out of range: use a number of at most {}", value, kMaxTime);
@@ -87,6 +87,7 @@ class Reader {
   void add_number(std::int64_t value);
   void end_send();
 
+  std::string_view text_;
   std::string_view place_;
   At at_ = At::start;
   int key_ = -1;            ///< index of the key just read in the grammar of at_

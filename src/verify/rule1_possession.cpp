@@ -77,8 +77,8 @@ void added_values(const Case& c, std::size_t id, Findings& findings) {
     const std::int64_t has = c.available(got[next].index);
     if (has > event.time) {
       findings.add(1, rank, event.time, got[next].index,
-                   "it adds the value from rank {} but has it only {} ticks later", from.index,
-                   has - event.time);
+                   "it adds the value from rank {} but has it only {} tick{} later", from.index,
+                   has - event.time, has - event.time == 1 ? "" : "s");
     }
     ++next;
   }

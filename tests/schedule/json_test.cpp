@@ -72,7 +72,8 @@ TEST(ScheduleJson, ComplaintsNameThePlaceAndTheRemedy) {
   EXPECT_EQ(complaint(kBroadcast, "\"from\":0", "\"from\":3000000000"),
             "f.json: sends[0].from: 3000000000 is out of range: use a number of at most 2147483647");
   EXPECT_EQ(complaint(kBroadcast, "\"t\":0", "\"t\":99999999999999999999"),
-            "f.json: sends[0].t: expected an integer, not 99999999999999999999");
+            "f.json: sends[0].t: 99999999999999999999 is out of range: use a number of at most "
+            "4000000000000000000");
   EXPECT_EQ(complaint(kBroadcast, "\"finish\":14", "\"finish\":[14]"),
             "f.json: finish: expected an integer, not an array");
   EXPECT_EQ(complaint(kBroadcast, "\"sends\"", "\"period\":1,\"sends\""),

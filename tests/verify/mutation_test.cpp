@@ -126,9 +126,9 @@ RC_GTEST_PROP(Mutation, TheSameRulesAreBrokenForANaiveVerifier, ()) {
   if (any(0, 10) == 0) s.problem.root = Rank{0};
   const Report report = verify(s);
   const unsigned expected = oracle::broken_rules(s);
-    if (rules_in(report) != expected) {
-      RC_LOG() << to_json(s) << to_string(report) << "expected rules " << expected << "\n";
-    }
+  if (rules_in(report) != expected) {
+    RC_LOG() << to_json(s) << to_string(report) << "expected rules " << expected << "\n";
+  }
   RC_ASSERT(rules_in(report) == expected);
 }
 
