@@ -28,13 +28,14 @@ std::string read_all(std::FILE* file, const std::string& name) {
   return text;
 }
 
-void write_all(const std::string& name, const std::string& text) {
+/// `shown` is what a complaint calls the file.
+void write_all(const std::string& name, const std::string& text, const std::string& shown) {
   File file(std::fopen(name.c_str(), "wb"));
   const bool written = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
                        std::fflush(file.get()) == 0;
   if (!written) {
     const int why = errno;
-    throw Error("{}: cannot write it ({}): choose a place that exists, is writable and has room", name,
+    throw Error("{}: cannot write it ({}): choose a place that exists, is writable and has room", shown,
                 std::strerror(why));
   }
 }
@@ -59,13 +60,13 @@ void write_schedule(const std::filesystem::path& path, const Schedule& schedule)
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    write_all(path.string(), text);
+    write_all(path.string(), text, path.string());
     return;
   }
   const std::string temporary = fmt::format("{}.{}.part", path.string(), ::getpid());
   std::error_code failure;
   try {
-    write_all(temporary, text);
+    write_all(temporary, text, path.string());
     std::filesystem::rename(temporary, path, failure);
   } catch (...) {
     std::filesystem::remove(temporary, ignored);
