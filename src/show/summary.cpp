@@ -31,7 +31,9 @@ Summary summarise(const Schedule& schedule, int buckets) {
   }
   const std::int64_t span = last.ticks - first.ticks + 1;
   const std::int64_t width = std::max<std::int64_t>(1, (span + buckets - 1) / buckets);
-  for (Time from = first; from <= last; from += Time{width}) summary.histogram.push_back({from, from + Time{width}});
+  for (Time from = first; from <= last; from += Time{width}) {
+    summary.histogram.push_back({from, std::min(from + Time{width}, last + Time{1})});
+  }
   for (const Send& send : schedule.sends) {
     const std::int64_t offset = available(schedule.machine, send).ticks - first.ticks;
     ++summary.histogram[static_cast<std::size_t>(offset / width)].receptions;

@@ -51,7 +51,7 @@ std::string story(const Timeline& timeline, const Activity& activity) {
   const std::string when = fmt::format("{} to {}", activity.begin.ticks, activity.end.ticks);
   if (activity.message < 0) return fmt::format("P{} adds {} from {}", activity.rank.index, activity.count, when);
   const Message& message = timeline.messages[static_cast<std::size_t>(activity.message)];
-  const std::string what = carried(message, timeline.combining);
+  const std::string what = carried(message, timeline);
   if (activity.doing == Doing::send) {
     return fmt::format("P{} sends {} to P{}, {}", activity.rank.index, what, message.to.index, when);
   }
@@ -121,7 +121,7 @@ void draw_arrows(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
     const double to = geometry.middle(message.to);
     const double down = to > from ? 1 : -1;
     svg.arrow(geometry.x(message.departs), from + down * edge * 0.5, geometry.x(message.arrives), to - down * edge * 0.9,
-              fmt::format("{} from P{} to P{}", carried(message, timeline.combining), message.from.index,
+              fmt::format("{} from P{} to P{}", carried(message, timeline), message.from.index,
                           message.to.index));
   }
 }
@@ -156,15 +156,15 @@ std::string chart_svg(const Timeline& timeline) {
   svg.text(24, 26, timeline.title, "strong", Anchor::start, 15);
   const double legend = draw_legend(svg, timeline);
   draw_grid(svg, timeline, geometry);
-  draw_bars(svg, timeline, geometry, titled);
   if (timeline.messages.size() <= kMostArrows) draw_arrows(svg, timeline, geometry);
+  draw_bars(svg, timeline, geometry, titled);
   double height = kTop + geometry.row * static_cast<double>(timeline.P) + 24;
   if (timeline.left_out > 0) {
     svg.text(24, height + 4, fmt::format("{} messages between ranks that do not exist are left out", timeline.left_out),
              "dim", Anchor::start, 11);
     height += 18;
   }
-  const double width = std::max({geometry.left + geometry.width, 24 + text_width(timeline.title, 15), legend}) + kRight;
+  const double width = std::max({geometry.left + geometry.width, 24 + title_width(timeline.title), legend}) + kRight;
   return svg.document(width, height, timeline.title,
                       fmt::format("Activity of {} processors until time {}, with {} messages.", timeline.P,
                                   timeline.end.ticks, timeline.messages.size()));

@@ -46,7 +46,7 @@ std::string summary_svg(const Summary& summary) {
     svg.text(kLeft + label + 14 + length, y + 14, fmt::format("{}", bucket.receptions), "text");
     y += kRow;
   }
-  const double width = std::max(kLeft + label + kBarRoom + 110, kLeft + text_width(summary.title, 15) + 24);
+  const double width = std::max(kLeft + label + kBarRoom + 110, kLeft + title_width(summary.title) + 24);
   return svg.document(width, y + 20, summary.title,
                       fmt::format("Summary of a schedule too large to draw: {} processors, {} messages.", summary.P,
                                   summary.messages));

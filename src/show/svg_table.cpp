@@ -60,7 +60,7 @@ std::string table_svg(const ReceptionTable& table) {
     svg.text(x + cell / 2, y + row / 2 + 4, cell_text(reception, table.combining) + (reception.delayed ? "'" : ""),
              reception.active ? "strong" : "text", Anchor::middle, row < 14 ? 9 : 11);
   }
-  const double right = std::max({width, 24 + text_width(table.title, 15), 24 + text_width(legend, 11)});
+  const double right = std::max({width, 24 + title_width(table.title), 24 + text_width(legend, 11)});
   return svg.document(right + 24, kTop + row * static_cast<double>(table.P) + 24, table.title,
                       fmt::format("Reception table of {} processors at {} times.", table.P, table.times.size()));
 }

@@ -33,7 +33,8 @@ Geometry geometry_of(const Tree& tree) {
     geometry.node_width = std::max(geometry.node_width, text_width(label_of(node), geometry.font) + 12);
   }
   geometry.node_width = std::max(geometry.node_width, geometry.node_height);
-  geometry.across = top_down ? std::max(geometry.node_width + 12, 40.0) : 18;
+  const double aside = tree.nodes.empty() || tree.nodes[0].operands < 0 ? 14 : 34;
+  geometry.across = top_down ? geometry.node_width + aside + 2 : 18;
   geometry.along = top_down ? 74 : geometry.node_width + 110;
   return geometry;
 }
@@ -76,7 +77,7 @@ void draw_node(Svg& svg, const TreeNode& node, const Place& place, const Geometr
   const std::string rank = fmt::format("P{}", node.rank.index);
   if (geometry.top_down) {
     const std::string below = node.operands >= 0 ? fmt::format("{}: {}", rank, node.operands) : rank;
-    svg.text(place.x + geometry.node_width / 2 - 2, place.y - geometry.node_height / 2 - 2, below, "dim", Anchor::start, 9.5);
+    svg.text(place.x + geometry.node_width / 2 - 2, place.y + geometry.node_height / 2 + 2, below, "dim", Anchor::start, 9.5);
   } else {
     svg.text(place.x + geometry.node_width / 2 + 3, place.y + 3.4, rank, "dim", Anchor::start, 9.5);
   }
@@ -88,11 +89,11 @@ std::string tree_svg(const Tree& tree) {
   const Geometry geometry = geometry_of(tree);
   const std::vector<double> positions = tree_layout(tree);
   std::vector<Place> places;
-  double width = text_width(tree.title, 15);
+  double width = kMargin + title_width(tree.title);
   double height = 0;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     places.push_back(place_of(tree.nodes[i], positions[i], geometry));
-    width = std::max(width, places.back().x + geometry.node_width / 2 + (geometry.top_down ? 20 : 40));
+    width = std::max(width, places.back().x + geometry.node_width / 2 + 40);
     height = std::max(height, places.back().y + geometry.node_height / 2);
   }
   Svg svg;
@@ -105,7 +106,7 @@ std::string tree_svg(const Tree& tree) {
     draw_edge(svg, places[static_cast<std::size_t>(tree.nodes[i].parent)], places[i], geometry);
   }
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) draw_node(svg, tree.nodes[i], places[i], geometry);
-  return svg.document(std::max(width, text_width(legend, 11)) + kMargin, height + kMargin, tree.title,
+  return svg.document(std::max(width, kMargin + text_width(legend, 11)) + kMargin, height + kMargin, tree.title,
                       fmt::format("Tree of {} ranks. {}.", tree.nodes.size(), legend));
 }
 

@@ -69,6 +69,7 @@ std::string axis_line(const Scale& scale, std::size_t margin) {
     if (at + number.size() > line.size()) line.resize(at + number.size(), ' ');
     line.replace(at, number.size(), number);
   }
+  line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }
 
@@ -84,6 +85,14 @@ std::string row_text(const std::vector<unsigned>& cells, const TextStyle& style)
   return text;
 }
 
+std::string legend(const Timeline& timeline, bool utf8) {
+  const bool adds = std::any_of(timeline.activities.begin(), timeline.activities.end(),
+                                [](const Activity& activity) { return activity.doing == Doing::compute; });
+  std::string text = fmt::format("{} send  {} receive  ", glyph(kSend, utf8), glyph(kReceive, utf8));
+  if (adds) text += fmt::format("{} add  ", glyph(kCompute, utf8));
+  return text + fmt::format("{} several  {} idle", glyph(kSend | kReceive, utf8), glyph(kIdle, utf8));
+}
+
 }  // namespace
 
 std::string chart_text(const Timeline& timeline, const TextStyle& style) {
@@ -91,9 +100,7 @@ std::string chart_text(const Timeline& timeline, const TextStyle& style) {
   const auto width = static_cast<std::size_t>(std::max(style.width, 20));
   const Scale scale = scale_of(timeline, width - margin);
   std::string text = timeline.title + "\n";
-  text += fmt::format("{} send  {} receive  {} add  {} several  {} idle", glyph(kSend, style.utf8),
-                      glyph(kReceive, style.utf8), glyph(kCompute, style.utf8), glyph(kSend | kReceive, style.utf8),
-                      glyph(kIdle, style.utf8));
+  text += legend(timeline, style.utf8);
   if (scale.ticks_per_column > 1) text += fmt::format("; a column is {} ticks", scale.ticks_per_column);
   text += "\n\n" + axis_line(scale, margin) + "\n";
   auto activity = timeline.activities.begin();

@@ -61,13 +61,11 @@ void band(std::string& text, const ReceptionTable& table, std::size_t first, std
 }  // namespace
 
 std::string table_text(const ReceptionTable& table, const TextStyle& style) {
-  std::string text = fmt::format("{}\nrow: rank; column: time; entry: {}", table.title,
+  std::string text = fmt::format("{}\nrow: rank, column: time, entry: {}\n", table.title,
                                  table.combining ? "how many contributions are received" : "the item received");
   if (!table.combining) {
-    text += style.colour ? " (\x1b[1mbold\x1b[0m: will be forwarded" : " (*: will be forwarded";
-    text += "; ': waited in a buffer)";
+    text += fmt::format("{}: will be forwarded, ': waited in a buffer\n", style.colour ? "\x1b[1mbold\x1b[0m" : "*");
   }
-  text += "\n";
   const std::size_t margin = std::max<std::size_t>(4, fmt::format("{}", table.P).size());
   const std::size_t cell = cell_width(table, style);
   const auto width = static_cast<std::size_t>(std::max(style.width, 20));

@@ -11,9 +11,9 @@
 namespace chasqui::show {
 namespace {
 
-std::string interval(const Part& part) {
+std::string interval(const Part& part, std::int64_t P) {
   if (part.len == 1) return fmt::format("{}", part.lo);
-  return fmt::format("{}..{}", part.lo, std::int64_t{part.lo} + part.len - 1);
+  return fmt::format("{}..{}", part.lo, (std::int64_t{part.lo} + part.len - 1) % P);
 }
 
 void add_message(Timeline& timeline, const LogP& machine, const Send& send) {
@@ -26,11 +26,11 @@ void add_message(Timeline& timeline, const LogP& machine, const Send& send) {
 
 }  // namespace
 
-std::string carried(const Message& message, bool combining) {
-  if (!combining) return fmt::format("item {}", message.part.lo);
+std::string carried(const Message& message, const Timeline& timeline) {
+  if (!timeline.combining) return fmt::format("item {}", message.part.lo);
   if (message.part.len == 0 && message.second.len == 0) return "signal";
-  std::string text = interval(message.part);
-  if (message.second.len > 0) text += "," + interval(message.second);
+  std::string text = interval(message.part, timeline.P);
+  if (message.second.len > 0) text += "," + interval(message.second, timeline.P);
   return text;
 }
 

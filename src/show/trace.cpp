@@ -66,7 +66,7 @@ void write_activity(Writer& writer, const Timeline& timeline, const Tracks& trac
   std::string details;
   if (activity.message >= 0) {
     const Message& message = timeline.messages[static_cast<std::size_t>(activity.message)];
-    const std::string what = carried(message, timeline.combining);
+    const std::string what = carried(message, timeline);
     name += " " + what;
     details = fmt::format(R"("carries": "{}", "from": {}, "to": {})", what, message.from.index, message.to.index);
   } else {

@@ -47,8 +47,8 @@ struct Timeline {
 /// Time: O(n log n) in the messages and additions.
 Timeline timeline_of(const Schedule& schedule);
 
-/// "item 3", or "0..3" for the contributions of ranks 0 to 3 (two intervals: "6..7,0..1").
-std::string carried(const Message& message, bool combining);
+/// "item 3", or "0..3" for the contributions of ranks 0 to 3 (across the end of the rank order: "6..1").
+std::string carried(const Message& message, const Timeline& timeline);
 
 /// Sorts activities by rank, then begin.
 void normalise(Timeline& timeline);
