@@ -10,8 +10,11 @@ namespace {
 constexpr std::size_t kColumn = 14;
 
 std::string carried(const plan::Plan& plan, const Send& send) {
-  const show::Message message{send.from, send.to, {}, {}, send.part, send.second};
-  return show::carried(message, combines(plan.problem().kind));
+  show::Timeline timeline;
+  timeline.P = plan.machine().P;
+  timeline.combining = combines(plan.problem().kind);
+  const std::string text = show::carried({send.from, send.to, {}, {}, send.part, send.second}, timeline);
+  return timeline.combining ? "ranks " + text : text;
 }
 
 }  // namespace
@@ -34,13 +37,13 @@ std::string local_text(const plan::Plan& plan, const LocalForm& local, const Out
   const LogP& machine = plan.machine();
   std::string text;
   if (plan.problem().kind == Kind::sum) text += fmt::format("operands      {}\n", local.operands);
-  text += "\n" + out.bold(fmt::format("{:>20} {:>20} {:>11}  {}", "time", "available", "rank", "carries")) + "\n";
+  text += "\n" + out.bold(fmt::format("     {:>15} {:>20} {:>11}  {}", "begin", "available", "rank", "carries")) + "\n";
   const auto row = [&](const Send& send, Time time, const char* direction, Rank other) {
-    text += fmt::format("{} {:>15} {:>20} {:>11}  {}\n", direction, time.ticks, available(machine, send).ticks,
+    text += fmt::format("{:<4} {:>15} {:>20} {:>11}  {}\n", direction, time.ticks, available(machine, send).ticks,
                         other.index, carried(plan, send));
   };
   for (const Send& send : local.receives) row(send, reception_begin(machine, send), "from", send.from);
-  for (const Send& send : local.sends) row(send, send.begin, "to  ", send.to);
+  for (const Send& send : local.sends) row(send, send.begin, "to", send.to);
   for (const Add& add : local.adds) {
     const bool own = add.from == local.rank;
     text += fmt::format("add  {:>15} {:>20} {:>11}  {}\n", add.begin.ticks, add.begin.ticks + add.count,

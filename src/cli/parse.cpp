@@ -136,10 +136,13 @@ void parse(Command& command, const std::vector<std::string>& arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);
+  } catch (const CLI::ArgumentMismatch& error) {
+    // "-L: 1 required …": the option stands before the colon.
+    const std::string text = error.what();
+    const bool twice = text.find("received") != std::string::npos;
+    throw Error("{} {}", text.substr(0, text.find(':')), twice ? "is given more than once" : "needs a value");
   } catch (const CLI::ParseError& error) {
-    std::string text = error.what();
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    throw Error("{}", text);
+    throw Error("{}", error.what());
   }
   if (const auto extras = app.remaining(); !extras.empty()) refuse_extra(command, extras.front());
   for (std::size_t i = 0; i < command.options().size(); ++i) {

@@ -23,7 +23,7 @@ class PlanCommand final : public Command {
     arguments_.declare(*this);
     option("--rank", "R", &rank_, "only what rank R does, without building the schedule");
     flag("--json", json_, "print the schedule file (with --rank: the rank's part as JSON)");
-    option("--out", "FILE", &out_, "write the schedule file to FILE").file();
+    option("--out", "FILE", &out_, "write the schedule file to FILE; - is the standard output").file();
     example("chasqui plan broadcast -P 8 -L 6 -o 2 -g 4", "the optimal broadcast on 8 processors");
     example("chasqui plan reduce -P 8 -L 6 -o 2 -g 4 --root 3 --out r.json", "write a schedule file");
     example("chasqui plan sum -P 8 -L 5 -o 2 -g 4 --time 28", "the most operands that can be added in 28 ticks");
@@ -35,19 +35,28 @@ class PlanCommand final : public Command {
   int run(Output& out) override {
     const plan::PlanPtr plan = arguments_.plan();
     if (rank_) return show_rank(*plan, out);
-    if (json_) {
-      const std::string text = to_json(materialise(*plan, arguments_));
-      if (out_) write_file(*out_, text, out);
-      out.write(text);
+    if (json_ || out_ == "-") {
+      const Schedule schedule = materialise(*plan, arguments_);
+      if (out_ && out_ != "-") write_schedule(*out_, schedule);
+      out.write(to_json(schedule));
       return 0;
+    }
+    std::int64_t written = 0;
+    if (out_) {
+      const Schedule schedule = materialise(*plan, arguments_);
+      write_schedule(*out_, schedule);
+      written = static_cast<std::int64_t>(schedule.sends.size());
     }
     out.print("{}\n", out.bold(heading(*plan)));
     out.write(claim_text(*plan, out));
     if (const auto* sum = dynamic_cast<const plan::SumPlan*>(plan.get())) {
       out.print("operands      {} on {} ranks\n", sum->operands(), sum->participants());
     }
-    if (out_) return write_out(*plan, out);
-    if (plan->machine().P <= kDrawnUnasked && message_count(*plan) <= 2000) draw(*plan, out);
+    if (out_) {
+      out.print("written       {}, {} messages\n", *out_, written);
+    } else if (plan->machine().P <= kDrawnUnasked && message_count(*plan) <= 2000) {
+      draw(*plan, out);
+    }
     return 0;
   }
 
@@ -65,13 +74,6 @@ class PlanCommand final : public Command {
     out.print("{}\n", out.bold(fmt::format("rank {} of {}", *rank_, heading(plan))));
     out.write(claim_text(plan, out));
     out.write(local_text(plan, local, out));
-    return 0;
-  }
-
-  int write_out(const plan::Plan& plan, Output& out) const {
-    const Schedule schedule = materialise(plan, arguments_);
-    write_schedule(*out_, schedule);
-    out.print("written       {}, {} messages\n", *out_, schedule.sends.size());
     return 0;
   }
 

@@ -62,7 +62,7 @@ int dispatch(const std::vector<std::string>& arguments, Output& out) {
     if (arguments.size() > 1 && arguments[0] == "help") return dispatch({arguments[1], "--help"}, out);
     out.write(help_overview(std::min(out.width(), 100)));
     out.flush();
-    return arguments.empty() ? kBadInput : 0;
+    return 0;
   }
   if (arguments[0] == "--version") {
     out.write(version_text());
