@@ -1,17 +1,42 @@
 # Two commands do everything on a fresh Debian machine: `make demo` and `make test`.
-.PHONY: demo test test-all packages build clean
+.PHONY: demo test test-all asan tsan bench packages build clean
+
+JOBS ?= $(shell nproc)
+# The rooms that read files and flags from outside: their tests also run under ASan and UBSan in `make test`.
+SANITIZED = base model schedule verify show cli_parse
 
 packages:  ## install what Debian offers and the build uses
 	@scripts/install-packages
 
 build: packages
 	cmake --preset dev
-	cmake --build --preset dev
+	cmake --build --preset dev -j $(JOBS)
 
-demo: build
+demo: build  ## plan, check and draw everything; leaves report.html
+	scripts/demo build/dev/bin/chasqui
 
-test: build
-	ctest --preset dev -j2
+test: build  ## what CI runs
+	ctest --preset dev -j $(JOBS)
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS) --target $(SANITIZED:%=test_%)
+	ctest --preset asan -j $(JOBS) -R '^($(shell echo $(SANITIZED) | tr ' ' '|'))$$'
+
+test-all: test asan tsan bench  ## the whole suite under every sanitizer, and the benchmarks
+
+asan: packages
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS)
+	ctest --preset asan -j $(JOBS)
+
+tsan: packages
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -j $(JOBS)
+
+bench: packages
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+	for program in build/release/bin/bench_*; do [ ! -x "$$program" ] || "$$program" --benchmark_min_time=0.2 || exit 1; done
 
 clean:
-	rm -rf build
+	rm -rf build report.html
