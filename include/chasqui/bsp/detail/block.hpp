@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// What travels between processors: a block of packed messages from one sender to one receiver.
+// Inside, entries follow each other: an 8-byte Entry, then its bytes, padded to 8.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace chasqui::bsp::detail {
+
+/// Bytes that grow at the end without being zeroed; aligned for every type of alignment <= 16.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept { return swap(other), *this; }
+  ~Buffer() { std::free(data_); }
+
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::span<const std::byte> view() const { return {data_, size_}; }
+
+  /// Makes room for `bytes` more and returns where they begin.
+  std::byte* extend(std::size_t bytes) {
+    if (size_ + bytes > capacity_) grow(size_ + bytes);
+    std::byte* const begin = data_ + size_;
+    size_ += bytes;
+    return begin;
+  }
+  void clear() { size_ = 0; }
+  void release() { std::free(data_), data_ = nullptr, size_ = capacity_ = 0; }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(data_, other.data_), std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
+  }
+  void grow(std::size_t needed) {
+    const std::size_t capacity = capacity_ * 2 > needed ? capacity_ * 2 : (needed + 63) / 64 * 64;
+    auto* const data = static_cast<std::byte*>(std::realloc(data_, capacity));
+    if (data == nullptr) throw std::bad_alloc();
+    data_ = data, capacity_ = capacity;
+  }
+
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+enum class EntryKind : std::uint32_t { message = 0, put = 1, get = 2, reply = 3 };
+
+/// The head of a packed message: its length, its kind (two top bits) and the queue or variable it belongs to.
+struct Entry {
+  std::uint32_t bytes = 0;
+  std::uint32_t tag = 0;
+
+  EntryKind kind() const { return static_cast<EntryKind>(tag >> 30); }
+  std::uint32_t channel() const { return tag & 0x3fffffffU; }
+};
+static_assert(sizeof(Entry) == 8);
+
+constexpr std::uint32_t make_tag(EntryKind kind, std::uint32_t channel) {
+  return static_cast<std::uint32_t>(kind) << 30 | (channel & 0x3fffffffU);
+}
+constexpr std::uint32_t kind_bit(EntryKind kind) {
+  return 1U << static_cast<std::uint32_t>(kind);
+}
+constexpr std::size_t padded(std::size_t bytes) {
+  return (bytes + 7) & ~std::size_t{7};
+}
+
+enum class Lane : std::uint32_t { superstep, reply, collective, ledger };
+
+/// Where a block belongs: blocks of later supersteps may arrive early and wait.
+struct Channel {
+  std::uint64_t group = 0;
+  std::uint64_t step = 0;
+  Lane lane = Lane::superstep;
+
+  friend auto operator<=>(const Channel&, const Channel&) = default;
+};
+
+struct Block {
+  Block* next = nullptr;  ///< mailboxes chain blocks
+  Channel channel;
+  std::int32_t from = 0;          ///< rank of the sender in the machine that synchronises
+  std::uint32_t index = 0;        ///< order among the sender's blocks to this receiver
+  std::uint32_t messages = 0;     ///< messages and puts inside: what sync(expected) counts
+  std::uint32_t kinds = 0;        ///< bit k: there is an entry of kind k
+  std::uint64_t information = 0;  ///< bytes without heads and padding
+  Buffer payload;
+  std::uint64_t spilled_at = 0;     ///< offset in the spill file, when spilled_bytes > 0
+  std::uint64_t spilled_bytes = 0;  ///< payload that lives on disk at the moment
+};
+using BlockPtr = std::unique_ptr<Block>;
+
+}  // namespace chasqui::bsp::detail

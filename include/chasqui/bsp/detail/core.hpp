@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// One processor's side of one machine: packing of messages, registered variables, supersteps, submachines.
+// World and the variables are typed handles on it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "chasqui/bsp/detail/processor.hpp"
+#include "chasqui/bsp/fault.hpp"
+#include "chasqui/plan/plan.hpp"
+
+namespace chasqui::bsp::detail {
+
+/// What a get brought.
+struct Fetched {
+  Buffer bytes;
+  bool ready = false;
+};
+
+/// result = left op right, on elements of the collective's type.
+using Combine = void (*)(const void* context, const std::byte* left, const std::byte* right,
+                         std::byte* result);
+
+class Core {
+ public:
+  Core(Processor& processor, GroupInfo info, std::int32_t rank, std::shared_ptr<Core> parent = nullptr);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  std::int32_t rank() const { return rank_; }
+  std::int32_t size() const { return info_.members.count; }
+  std::uint64_t step() const { return main_.step; }
+  std::int64_t block_bytes() const { return block_bytes_; }
+  void set_block_bytes(std::int64_t bytes);
+  void charge(std::int64_t work) { current_.work += work; }
+  Ledger ledger() { return processor_.door().ledger(); }
+
+  // Messages.
+  /// Room for a message of `bytes` to `to`, delivered by the next sync; the caller fills it at once.
+  std::byte* add_message(std::int32_t to, std::uint32_t channel, std::size_t bytes);
+  std::uint32_t new_channel() { return next_channel_++; }
+  std::span<const BlockPtr> inbox() const { return inbox_; }
+
+  // Supersteps.
+  void sync(const std::source_location& where);
+  void sync_expecting(std::int64_t expected, const std::source_location& where);
+  void sync_among(std::span<const std::int32_t> ranks, const std::source_location& where);
+
+  // Registered variables. All processors register in the same order.
+  std::uint32_t register_variable(std::size_t elements, std::size_t element_bytes);
+  void free_variable(std::uint32_t id, const std::source_location& where) noexcept;
+  std::span<std::byte> memory(std::uint32_t id);
+  void put(std::uint32_t id, std::int32_t to, std::size_t offset, std::span<const std::byte> bytes);
+  std::shared_ptr<Fetched> get(std::uint32_t id, std::int32_t from, std::size_t offset, std::size_t bytes);
+
+  // Submachines.
+  /// The processors first .. first+count-1 as a machine of their own. All of them call it, with equal
+  /// arguments.
+  static std::shared_ptr<Core> split(const std::shared_ptr<Core>& self, std::int32_t first,
+                                     std::int32_t count);
+  static std::shared_ptr<Core> split(const std::shared_ptr<Core>& self, std::vector<std::int32_t> ranks);
+
+  // Collectives: they involve the members only through their own messages and synchronise nobody.
+  void broadcast(std::byte* data, std::size_t bytes, std::int32_t root, const std::source_location& where);
+  void reduce(std::byte* data, std::size_t bytes, std::int32_t root, bool commutative, Combine combine,
+              const void* context, const std::source_location& where);
+  void allreduce(std::byte* data, std::size_t bytes, bool commutative, Combine combine, const void* context,
+                 const std::source_location& where);
+  /// Inclusive: data becomes the fold of ranks 0..rank. Exclusive: of 0..rank-1; false on rank 0, data
+  /// untouched.
+  bool scan(std::byte* data, std::size_t bytes, bool exclusive, Combine combine, const void* context,
+            const std::source_location& where);
+  /// At the root, `all` holds size() pieces in rank order. The pieces may have different sizes.
+  std::vector<Buffer> gather(std::span<const std::byte> mine, std::int32_t root,
+                             const std::source_location& where);
+
+  void check_rank(std::int32_t rank, const char* doing) const {
+    if (rank < 0 || rank >= size()) [[unlikely]]
+      bad_rank(rank, doing);
+  }
+  /// The program is over: nothing may be left to deliver.
+  void finish();
+
+ private:
+  /// A set of members that synchronises: all of them (main_), or a subset.
+  struct Meeting {
+    GroupInfo info;
+    GroupPtr group;
+    std::int32_t member = 0;
+    std::uint64_t step = 0;
+    std::vector<bool> includes;  ///< by rank; empty: everybody
+    std::vector<Row> rows;
+  };
+  struct Outgoing {
+    std::int32_t to = 0;
+    std::uint32_t next_index = 0;
+    std::vector<BlockPtr> blocks;
+  };
+  struct Registered {
+    Segment segment;
+    std::size_t element_bytes = 1;
+    bool alive = true;
+    const char* file = "";
+    std::uint32_t line = 0;
+  };
+  struct Request {
+    std::int32_t from;
+    std::shared_ptr<Fetched> result;
+  };
+
+  [[noreturn]] void bad_rank(std::int32_t rank, const char* doing) const;
+  Outgoing& outgoing(std::int32_t to);
+  std::byte* add_entry(std::int32_t to, std::uint32_t tag, std::size_t bytes, bool counts);
+  void ship(Meeting& meeting);
+  void check_ready(const std::source_location& where);
+  void exchange(Meeting& meeting, const std::source_location& where);
+  void serve_gets(Meeting& meeting, const Waiting& why);
+  void apply_puts();
+  void deliver(Meeting& meeting);
+  void begin_step(Meeting& meeting);
+  Registered& alive(std::uint32_t id, const char* doing);
+  std::string machine_name() const;
+
+  void send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index,
+                std::span<const std::byte> bytes);
+  BlockPtr receive_now(std::uint64_t sequence, std::int32_t from, const std::source_location& where);
+  void combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t bytes, Part wanted,
+                       Combine combine, const void* context, const std::source_location& where);
+
+  Processor& processor_;
+  GroupInfo info_;
+  std::int32_t rank_;
+  std::shared_ptr<Core> parent_;
+  std::int64_t block_bytes_;
+  Meeting main_;
+  std::map<std::vector<std::int32_t>, std::unique_ptr<Meeting>> subsets_;
+
+  std::vector<Outgoing> outgoing_;
+  std::vector<std::int32_t> slot_of_;                        ///< small machines: rank -> outgoing_
+  std::unordered_map<std::int32_t, std::int32_t> far_slot_;  ///< large machines with many destinations
+  std::vector<BlockPtr> inbox_;
+  std::vector<std::unique_ptr<Registered>> variables_;  ///< engines keep pointers into them
+  std::vector<Request> gets_;
+
+  Row current_;
+  std::int64_t begun_ = 0;
+  std::uint32_t next_channel_ = 1;
+  std::uint32_t children_ = 0;
+  std::uint64_t splits_ = 0;
+  std::uint64_t collectives_ = 0;
+};
+
+}  // namespace chasqui::bsp::detail

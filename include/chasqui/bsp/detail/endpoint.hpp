@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// One processor's door to the machine: what an engine (threads, virtual processors, MPI ranks) must offer.
+// Everything else (packing, variables, supersteps, submachines, collectives) is built on it once, in Core.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "chasqui/bsp/detail/block.hpp"
+#include "chasqui/bsp/ledger.hpp"
+#include "chasqui/bsp/options.hpp"
+
+namespace chasqui::bsp::detail {
+
+/// The processors of a machine, by rank of the whole machine: an interval, or a list when it is not one.
+struct Members {
+  std::int32_t first = 0;
+  std::int32_t count = 0;
+  std::shared_ptr<const std::vector<std::int32_t>> list;
+
+  std::int32_t at(std::int32_t index) const {
+    return list ? (*list)[static_cast<std::size_t>(index)] : first + index;
+  }
+};
+
+struct GroupInfo {
+  std::uint64_t id = 1;
+  std::uint64_t parent = 0;
+  std::uint64_t split = 0;
+  Members members;
+};
+
+/// What an engine keeps for a machine that synchronises.
+class GroupState {
+ public:
+  virtual ~GroupState() = default;
+};
+using GroupPtr = std::shared_ptr<GroupState>;
+
+/// What a processor brings to a barrier.
+struct Arrival {
+  std::uint64_t step = 0;
+  std::uint32_t flags = 0;  ///< combined by "or"
+  std::int32_t member = 0;  ///< index in the group
+  std::span<const Row> rows;
+};
+
+/// Why a processor waits; shown when it waits for ever.
+struct Waiting {
+  enum class For : std::uint8_t { nothing, barrier, messages, collective };
+  For what = For::nothing;
+  std::uint64_t group = 0;
+  std::int32_t group_size = 0;
+  std::uint64_t step = 0;
+  std::int64_t have = 0, expected = 0;  ///< messages
+  const char* file = "";
+  std::uint32_t line = 0;
+
+  std::string text() const;
+};
+
+/// Registered memory of one variable. Engines that spill may move it between supersteps.
+struct Segment {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  std::uint64_t spilled_at = 0;
+};
+
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+
+  virtual std::int32_t rank() const = 0;
+  virtual std::int32_t size() const = 0;
+  virtual const Options& options() const = 0;
+
+  /// Hands a block to processor `to`. Never waits.
+  virtual void post(std::int32_t to, BlockPtr block) = 0;
+  /// All blocks that arrived since the last call, chained by `next`, in no particular order; the caller owns
+  /// them.
+  virtual Block* take() = 0;
+  /// Returns when take() will yield something. Throws when the machine failed or can never deliver.
+  virtual void await(const Waiting& why) = 0;
+
+  /// Enters the machine `info` as its member number `member`; every member gets the same state.
+  virtual GroupPtr open(const GroupInfo& info) = 0;
+  /// Waits for all members. GUARANTEES blocks that they posted to this processor before are there for take().
+  virtual std::uint32_t barrier(GroupState& group, const Arrival& arrival, const Waiting& why) = 0;
+
+  /// Moves a block's payload out of memory until it is needed (engines that spill), and back.
+  virtual void stow(Block&) {}
+  virtual void unstow(Block&) {}
+  virtual void allocate(Segment& segment) = 0;
+  virtual void release(Segment& segment) noexcept = 0;
+
+  /// Rows that no barrier will carry any more.
+  virtual void report(const GroupInfo& info, std::span<const Row> rows) = 0;
+  /// The ledger as far as barriers have carried it.
+  virtual Ledger ledger() = 0;
+};
+
+}  // namespace chasqui::bsp::detail

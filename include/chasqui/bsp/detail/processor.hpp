@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What the machines that one processor belongs to share: its door and the blocks that arrived before their
+// time.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chasqui/bsp/detail/endpoint.hpp"
+
+namespace chasqui::bsp::detail {
+
+inline std::int64_t now_nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+class Processor {
+ public:
+  explicit Processor(Endpoint& door) : door_(door) {}
+  Processor(const Processor&) = delete;
+  Processor& operator=(const Processor&) = delete;
+
+  Endpoint& door() { return door_; }
+
+  /// Appends the blocks of `channel` that have arrived to `to`.
+  void claim(const Channel& channel, std::vector<BlockPtr>& to);
+  /// The first block of `channel` from `from` that has arrived, or nullptr.
+  BlockPtr claim_from(const Channel& channel, std::int32_t from);
+  /// A block of a superstep of `group` that is already over: somebody's sync(expected) counted too few.
+  const Block* late(std::uint64_t group, std::uint64_t step) const;
+  /// Waits for any block; the time does not count as work.
+  void await(const Waiting& why);
+  std::int64_t take_waited() { return std::exchange(waited_, 0); }
+
+  /// A fault that was noticed where nothing can be thrown; thrown by the next sync.
+  std::optional<std::string> deferred;
+
+ private:
+  void drain();
+
+  Endpoint& door_;
+  std::map<Channel, std::vector<BlockPtr>> early_;
+  std::int64_t waited_ = 0;
+};
+
+}  // namespace chasqui::bsp::detail

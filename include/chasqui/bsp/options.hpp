@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// How a bulk-synchronous program is run. The defaults suit most programs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "chasqui/model/units.hpp"
+
+namespace chasqui::bsp {
+
+enum class Engine {
+  automatic,           ///< threads while there is a core for each processor, else virtual processors
+  threads,             ///< one operating-system thread a processor
+  virtual_processors,  ///< user-level contexts on a few carrier threads; 10^5 processors are fine
+};
+
+struct Options {
+  Engine engine = Engine::automatic;
+
+  // Virtual processors.
+  int carriers = 0;                     ///< carrier threads; 0: one a core
+  bool migrate = true;                  ///< may processors move to idle carriers between supersteps?
+  bool deterministic = false;           ///< one carrier, processors always run in rank order
+  std::size_t stack_bytes = 64 * 1024;  ///< per processor; only touched pages cost memory
+
+  /// Not empty: registered variables and messages in flight live in an unlinked file in this directory, and
+  /// only those of the running processor are in memory. Implies virtual processors on one carrier.
+  std::string spill{};
+
+  /// Critical block size B of BSP*, in bytes: messages to one destination travel in blocks of about this
+  /// size. 1: every message on its own. 0: the measured one of the profile $CHASQUI_BSP_PROFILE, else 64 KiB.
+  std::int64_t block_bytes = 0;
+
+  bool per_processor_costs =
+      false;  ///< the ledger keeps a row for every processor, not only maxima and totals
+
+  // The LogP shape the collectives are planned for (ticks; only the ratios matter).
+  Time latency{3};
+  Time overhead{0};
+  Time gap{1};
+};
+
+}  // namespace chasqui::bsp

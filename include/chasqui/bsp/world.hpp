@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// A processor's view of its machine. Programs are written against this class; it does not matter to them
+// whether the machine is made of threads, of virtual processors or of MPI ranks.
+//
+//   chasqui::bsp::run(4, [](World& w) {
+//     w.send((w.rank() + 1) % w.size(), 42);
+//     w.sync();
+//     for (const auto& m : w.received<int>()) fmt::print("{} from {}\n", m.value(), m.from);
+//   });
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <vector>
+
+#include "chasqui/bsp/detail/core.hpp"
+#include "chasqui/bsp/message.hpp"
+
+namespace chasqui::bsp {
+
+class World {
+ public:
+  using Where = std::source_location;
+
+  explicit World(std::shared_ptr<detail::Core> core) : core_(std::move(core)) {}
+  World(World&&) = default;
+  World& operator=(World&&) = default;
+
+  int rank() const { return core_->rank(); }
+  int size() const { return core_->size(); }
+
+  // Messages: delivered by the next sync, in the order of sender, then of sending.
+  template <Sendable T>
+  void send(int to, const T& value) {
+    std::memcpy(core_->add_message(to, detail::type_channel<T>(), sizeof(T)), &value, sizeof(T));
+  }
+  template <Sendable T>
+  void send(int to, std::span<const T> values) {
+    std::byte* const place = core_->add_message(to, detail::type_channel<T>(), values.size_bytes());
+    if (!values.empty()) std::memcpy(place, values.data(), values.size_bytes());
+  }
+  template <Sendable T>
+  void send(int to, const std::vector<T>& values) {
+    send(to, std::span<const T>(values));
+  }
+  /// The messages of type T that the last sync delivered.
+  template <Sendable T>
+  Messages<T> received() const {
+    return {core_->inbox(), detail::type_channel<T>()};
+  }
+
+  /// Ends the superstep: waits for everybody, delivers messages, serves gets, then puts.
+  /// BSP costs: w + g h + L. BSP*: w + g (s + h B) + L.
+  void sync(Where where = Where::current()) { core_->sync(where); }
+  /// Ends the superstep as soon as `expected` messages and puts are in, without a barrier. Everybody ends
+  /// this superstep so, each with its own number. Gets need sync().
+  void sync(std::int64_t expected, Where where = Where::current()) { core_->sync_expecting(expected, where); }
+  /// Ends the superstep for these processors only (all of them call it): messages between them are delivered,
+  /// messages to others stay for a later sync.
+  void sync(std::span<const int> ranks, Where where = Where::current()) { core_->sync_among(ranks, where); }
+  void sync(std::initializer_list<int> ranks, Where where = Where::current()) {
+    core_->sync_among(std::span<const int>(ranks.begin(), ranks.size()), where);
+  }
+
+  // Submachines (D-BSP): independent machines that synchronise on their own. They join again when the World
+  // returned goes out of scope; this one must not sync before. Everybody calls split with the same arguments.
+  /// `parts` submachines of consecutive processors, sizes as equal as possible, larger ones first.
+  World split(int parts);
+  /// Submachines of consecutive processors, of these sizes (they add up to size()).
+  World split(std::span<const int> sizes);
+  /// One submachine for each color, in rank order. Gathers the colors first: O(size) a processor.
+  World split_by(int color, Where where = Where::current());
+  /// The submachine that split(parts) puts this processor in.
+  int part(int parts) const;
+
+  // Collectives, along the library's plans. A processor leaves when its own part is done; nobody is
+  // synchronised. Everybody calls them in the same order. Operators are associative; they may be
+  // non-commutative.
+  template <Sendable T>
+  T broadcast(T value, int root = 0, Where where = Where::current()) {
+    core_->broadcast(bytes_of(value), sizeof(T), root, where);
+    return value;
+  }
+  /// The fold in rank order at `root`; elsewhere the value is unspecified.
+  template <Sendable T, typename Op>
+  T reduce(T value, const Op& op, int root = 0, Where where = Where::current()) {
+    core_->reduce(bytes_of(value), sizeof(T), root, false, combiner<T, Op>(), &op, where);
+    return value;
+  }
+  template <Sendable T, typename Op>
+  T allreduce(T value, const Op& op, Where where = Where::current()) {
+    core_->allreduce(bytes_of(value), sizeof(T), false, combiner<T, Op>(), &op, where);
+    return value;
+  }
+  /// The fold of ranks 0 .. rank().
+  template <Sendable T, typename Op>
+  T scan(T value, const Op& op, Where where = Where::current()) {
+    core_->scan(bytes_of(value), sizeof(T), false, combiner<T, Op>(), &op, where);
+    return value;
+  }
+  /// The fold of ranks 0 .. rank()-1; `identity` on rank 0.
+  template <Sendable T, typename Op>
+  T exclusive_scan(T value, const Op& op, const T& identity, Where where = Where::current()) {
+    return core_->scan(bytes_of(value), sizeof(T), true, combiner<T, Op>(), &op, where) ? value : identity;
+  }
+  /// At the root: everybody's value in rank order. Elsewhere: empty.
+  template <Sendable T>
+  std::vector<T> gather(const T& value, int root = 0, Where where = Where::current()) {
+    std::vector<T> all;
+    for (const detail::Buffer& piece : core_->gather(std::as_bytes(std::span(&value, 1)), root, where)) {
+      std::memcpy(&all.emplace_back(), piece.data(), sizeof(T));
+    }
+    return all;
+  }
+
+  // Costs.
+  /// Charges local work, in the unit of your choice; without charges the measured time is used.
+  void charge(std::int64_t work) { core_->charge(work); }
+  /// The supersteps so far, except the last one, which not everybody has reported yet. Over MPI: the
+  /// submachines this processor took part in. run() returns the whole ledger.
+  Ledger costs() const { return core_->ledger(); }
+  /// The critical block size in bytes (BSP*): messages to one destination travel in blocks of about this
+  /// size.
+  std::int64_t block_bytes() const { return core_->block_bytes(); }
+  void set_block_bytes(std::int64_t bytes) { core_->set_block_bytes(bytes); }
+  /// How many supersteps this machine has completed.
+  std::uint64_t superstep() const { return core_->step(); }
+
+  const std::shared_ptr<detail::Core>& core() const { return core_; }
+
+ private:
+  template <typename T>
+  static std::byte* bytes_of(T& value) {
+    return reinterpret_cast<std::byte*>(&value);
+  }
+  template <typename T, typename Op>
+  static detail::Combine combiner() {
+    return [](const void* op, const std::byte* left, const std::byte* right, std::byte* result) {
+      std::array<T, 2> operand;
+      std::memcpy(&operand[0], left, sizeof(T));
+      std::memcpy(&operand[1], right, sizeof(T));
+      const T folded = (*static_cast<const Op*>(op))(operand[0], operand[1]);
+      std::memcpy(result, &folded, sizeof(T));
+    };
+  }
+
+  std::shared_ptr<detail::Core> core_;
+};
+
+/// A stream of messages of its own. All processors create their queues in the same order.
+template <Sendable T>
+class Queue {
+ public:
+  explicit Queue(World& world) : core_(world.core()), channel_(core_->new_channel()) {}
+
+  void send(int to, const T& value) { send(to, std::span<const T>(&value, 1)); }
+  void send(int to, std::span<const T> values) {
+    std::byte* const place = core_->add_message(to, channel_, values.size_bytes());
+    if (!values.empty()) std::memcpy(place, values.data(), values.size_bytes());
+  }
+  Messages<T> received() const { return {core_->inbox(), channel_}; }
+  auto begin() const { return received().begin(); }
+  auto end() const { return received().end(); }
+
+ private:
+  std::shared_ptr<detail::Core> core_;
+  std::uint32_t channel_;
+};
+
+}  // namespace chasqui::bsp

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "bsp/context.hpp"
+
+#include <cxxabi.h>
+
+#include <cstring>
+#include <memory>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CHASQUI_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CHASQUI_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define CHASQUI_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CHASQUI_TSAN 1
+#endif
+#endif
+
+#ifdef CHASQUI_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef CHASQUI_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace chasqui::bsp::detail {
+
+namespace {
+
+// Not inlined: the runtime calls the function that finds the words "const", and the thread changes under us.
+/// Exceptions being handled belong to the context, but the runtime keeps them per thread: two words,
+/// exchanged.
+[[gnu::noinline]] void swap_exceptions(void** saved) {
+  void* here[2];
+  auto* const globals = reinterpret_cast<void*>(abi::__cxa_get_globals());
+  std::memcpy(here, globals, sizeof here);
+  std::memcpy(globals, saved, sizeof here);
+  std::memcpy(saved, here, sizeof here);
+}
+
+/// The stack belongs to the machine: nothing to allocate or free.
+struct BorrowedStack {
+  boost::context::stack_context allocate() { return {}; }
+  void deallocate(boost::context::stack_context&) noexcept {}
+};
+
+}  // namespace
+
+Context::~Context() {
+#ifdef CHASQUI_TSAN
+  if (tsan_inside_ != nullptr) __tsan_destroy_fiber(tsan_inside_);
+#endif
+}
+
+void Context::start(std::byte* stack, std::size_t bytes, void (*entry)(void*), void* argument) {
+  stack_ = stack, bytes_ = bytes, entry_ = entry, argument_ = argument;
+  boost::context::stack_context place;
+  place.sp = stack + bytes;
+  place.size = bytes;
+  inside_ =
+      boost::context::fiber(std::allocator_arg, boost::context::preallocated(place.sp, place.size, place),
+                            BorrowedStack{}, [this](boost::context::fiber&& caller) {
+                              outside_ = std::move(caller);
+                              enter();
+                              return std::move(outside_);
+                            });
+#ifdef CHASQUI_TSAN
+  tsan_inside_ = __tsan_create_fiber(0);
+#endif
+}
+
+void Context::enter() {
+#ifdef CHASQUI_ASAN
+  __sanitizer_finish_switch_fiber(nullptr, &outside_stack_, &outside_bytes_);
+#endif
+  entry_(argument_);
+  finished_ = true;
+  swap_exceptions(exceptions_);
+#ifdef CHASQUI_ASAN
+  __sanitizer_start_switch_fiber(nullptr, outside_stack_, outside_bytes_);
+#endif
+#ifdef CHASQUI_TSAN
+  __tsan_switch_to_fiber(tsan_outside_, 0);
+#endif
+}
+
+void Context::resume() {
+  swap_exceptions(exceptions_);
+#ifdef CHASQUI_ASAN
+  __sanitizer_start_switch_fiber(&outside_fake_stack_, stack_, bytes_);
+#endif
+#ifdef CHASQUI_TSAN
+  tsan_outside_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(tsan_inside_, 0);
+#endif
+  inside_ = std::move(inside_).resume();
+#ifdef CHASQUI_ASAN
+  __sanitizer_finish_switch_fiber(outside_fake_stack_, nullptr, nullptr);
+#endif
+}
+
+void Context::suspend() {
+  swap_exceptions(exceptions_);
+#ifdef CHASQUI_ASAN
+  __sanitizer_start_switch_fiber(&fake_stack_, outside_stack_, outside_bytes_);
+#endif
+#ifdef CHASQUI_TSAN
+  __tsan_switch_to_fiber(tsan_outside_, 0);
+#endif
+  outside_ = std::move(outside_).resume();
+#ifdef CHASQUI_ASAN
+  __sanitizer_finish_switch_fiber(fake_stack_, &outside_stack_, &outside_bytes_);
+#endif
+}
+
+}  // namespace chasqui::bsp::detail

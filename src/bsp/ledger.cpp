@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/bsp/ledger.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace chasqui::bsp {
+
+namespace {
+
+void take_max(std::int64_t& into, std::int64_t value) {
+  into = std::max(into, value);
+}
+
+Totals& operator+=(Totals& a, const Totals& b) {
+  a.supersteps += b.supersteps, a.messages += b.messages, a.blocks += b.blocks, a.bytes += b.bytes;
+  a.work += b.work, a.nanoseconds += b.nanoseconds;
+  return a;
+}
+
+void take_max(Totals& a, const Totals& b) {
+  take_max(a.supersteps, b.supersteps), take_max(a.messages, b.messages), take_max(a.blocks, b.blocks);
+  take_max(a.bytes, b.bytes), take_max(a.work, b.work), take_max(a.nanoseconds, b.nanoseconds);
+}
+
+}  // namespace
+
+void merge(MachineCosts& machine, const Row& row, bool keep_row) {
+  if (machine.supersteps.size() <= row.step) machine.supersteps.resize(row.step + 1);
+  Superstep& step = machine.supersteps[row.step];
+  take_max(step.nanoseconds, row.nanoseconds);
+  take_max(step.work, row.work);
+  take_max(step.messages, std::max(row.sent_messages, row.received_messages));
+  take_max(step.blocks, std::max(row.sent_blocks, row.received_blocks));
+  take_max(step.bytes, std::max(row.sent_bytes, row.received_bytes));
+  step.total_messages += row.sent_messages;
+  step.total_blocks += row.sent_blocks;
+  step.total_bytes += row.sent_bytes;
+  if (keep_row) step.rows.push_back(row);
+}
+
+void merge(MachineCosts& machine, const MachineCosts& other) {
+  if (machine.supersteps.size() < other.supersteps.size()) machine.supersteps.resize(other.supersteps.size());
+  for (std::size_t t = 0; t < other.supersteps.size(); ++t) {
+    Superstep& a = machine.supersteps[t];
+    const Superstep& b = other.supersteps[t];
+    take_max(a.nanoseconds, b.nanoseconds), take_max(a.work, b.work), take_max(a.messages, b.messages);
+    take_max(a.blocks, b.blocks), take_max(a.bytes, b.bytes),
+        take_max(a.span_nanoseconds, b.span_nanoseconds);
+    a.total_messages += b.total_messages, a.total_blocks += b.total_blocks, a.total_bytes += b.total_bytes;
+    a.rows.insert(a.rows.end(), b.rows.begin(), b.rows.end());
+  }
+}
+
+Totals totals(const Ledger& ledger) {
+  std::map<std::uint64_t, std::vector<const MachineCosts*>> children;
+  const MachineCosts* whole = nullptr;
+  for (const MachineCosts& machine : ledger.machines) {
+    if (machine.parent == 0)
+      whole = &machine;
+    else
+      children[machine.parent].push_back(&machine);
+  }
+  const auto total = [&](const auto& self, const MachineCosts& machine) -> Totals {
+    Totals sum;
+    for (const Superstep& step : machine.supersteps) {
+      sum += {1, step.messages, step.blocks, step.bytes, step.work, step.nanoseconds};
+    }
+    std::map<std::uint64_t, Totals> splits;
+    if (const auto found = children.find(machine.id); found != children.end()) {
+      for (const MachineCosts* child : found->second) take_max(splits[child->split], self(self, *child));
+    }
+    for (const auto& [split, largest] : splits) sum += largest;
+    return sum;
+  };
+  return whole == nullptr ? Totals{} : total(total, *whole);
+}
+
+}  // namespace chasqui::bsp

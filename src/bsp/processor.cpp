@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/bsp/detail/processor.hpp"
+
+#include <algorithm>
+
+namespace chasqui::bsp::detail {
+
+void Processor::drain() {
+  Block* block = door_.take();
+  while (block != nullptr) {
+    Block* const next = block->next;
+    block->next = nullptr;
+    early_[block->channel].emplace_back(block);
+    block = next;
+  }
+}
+
+void Processor::claim(const Channel& channel, std::vector<BlockPtr>& to) {
+  drain();
+  const auto found = early_.find(channel);
+  if (found == early_.end()) return;
+  if (to.empty()) {
+    to = std::move(found->second);
+  } else {
+    std::move(found->second.begin(), found->second.end(), std::back_inserter(to));
+  }
+  early_.erase(found);
+}
+
+BlockPtr Processor::claim_from(const Channel& channel, std::int32_t from) {
+  drain();
+  const auto found = early_.find(channel);
+  if (found == early_.end()) return nullptr;
+  auto& blocks = found->second;
+  // Lowest index first: mailboxes do not keep the order of one sender's blocks.
+  auto best = blocks.end();
+  for (auto it = blocks.begin(); it != blocks.end(); ++it) {
+    if ((*it)->from == from && (best == blocks.end() || (*it)->index < (*best)->index)) best = it;
+  }
+  if (best == blocks.end()) return nullptr;
+  BlockPtr block = std::move(*best);
+  blocks.erase(best);
+  if (blocks.empty()) early_.erase(found);
+  return block;
+}
+
+const Block* Processor::late(std::uint64_t group, std::uint64_t step) const {
+  for (auto it = early_.lower_bound({group, 0, Lane::superstep});
+       it != early_.end() && it->first.group == group && it->first.step < step; ++it) {
+    if (it->first.lane == Lane::superstep) return it->second.front().get();
+  }
+  return nullptr;
+}
+
+void Processor::await(const Waiting& why) {
+  const std::int64_t begin = now_nanoseconds();
+  door_.await(why);
+  waited_ += now_nanoseconds() - begin;
+}
+
+}  // namespace chasqui::bsp::detail

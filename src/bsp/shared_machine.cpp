@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "bsp/shared_machine.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "bsp/waiting_report.hpp"
+#include "chasqui/bsp/detail/processor.hpp"
+
+namespace chasqui::bsp::detail {
+
+SharedGroup::SharedGroup(GroupInfo description)
+    : info(std::move(description)),
+      arrivals(std::make_unique<const Arrival*[]>(static_cast<std::size_t>(info.members.count))),
+      released_at(now_nanoseconds()) {
+  costs.id = info.id;
+  costs.parent = info.parent;
+  costs.split = info.split;
+  costs.size = info.members.count;
+}
+
+bool SharedGroup::arrive(const Arrival& arrival) {
+  arrivals[static_cast<std::size_t>(arrival.member)] = &arrival;
+  return arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == info.members.count;
+}
+
+void SharedGroup::close(bool keep_rows) {
+  arrived_.store(0, std::memory_order_relaxed);
+  std::uint32_t all_flags = 0;
+  const std::uint64_t step = arrivals[0]->step;
+  for (std::int32_t member = 0; member < info.members.count; ++member) {
+    const Arrival& arrival = *arrivals[static_cast<std::size_t>(member)];
+    all_flags |= arrival.flags;
+    for (const Row& row : arrival.rows) merge(costs, row, keep_rows);
+    if (arrival.step != step) {
+      throw MachineError(
+          Fault::sync_mismatch,
+          fmt::format("rank {} comes to the sync of superstep {}, rank {} to that of superstep {}: every "
+                      "superstep must end with the same kind of sync everywhere",
+                      info.members.at(0), step, info.members.at(member), arrival.step));
+    }
+  }
+  const std::int64_t now = now_nanoseconds();
+  if (costs.supersteps.size() <= step) costs.supersteps.resize(step + 1);
+  costs.supersteps[step].span_nanoseconds += now - released_at;
+  released_at = now;
+  flags = all_flags;
+}
+
+SharedMachine::SharedMachine(std::int32_t processors, const Options& options)
+    : waiting(static_cast<std::size_t>(processors)),
+      finished(static_cast<std::size_t>(processors)),
+      processors_(processors),
+      options_(options),
+      mail_(std::make_unique<std::atomic<Block*>[]>(static_cast<std::size_t>(processors))) {}
+
+SharedMachine::~SharedMachine() {
+  for (std::int32_t owner = 0; owner < processors_; ++owner) {
+    Block* block = pop_all(owner);
+    while (block != nullptr) delete std::exchange(block, block->next);
+  }
+}
+
+Block* SharedMachine::sleeping_mark() {
+  static Block mark;
+  return &mark;
+}
+
+bool SharedMachine::push(std::int32_t to, Block* block) {
+  std::atomic<Block*>& head = mailbox(to);
+  Block* old = head.load(std::memory_order_relaxed);
+  do {
+    block->next = old == sleeping_mark() ? nullptr : old;
+  } while (!head.compare_exchange_weak(old, block, std::memory_order_acq_rel, std::memory_order_relaxed));
+  return old == sleeping_mark();
+}
+
+Block* SharedMachine::pop_all(std::int32_t owner) {
+  Block* const head = mailbox(owner).exchange(nullptr, std::memory_order_acq_rel);
+  return head == sleeping_mark() ? nullptr : head;
+}
+
+bool SharedMachine::mark_asleep(std::int32_t owner) {
+  Block* none = nullptr;
+  return mailbox(owner).compare_exchange_strong(none, sleeping_mark(), std::memory_order_acq_rel);
+}
+
+bool SharedMachine::asleep(std::int32_t owner) const {
+  return mail_[static_cast<std::size_t>(owner)].load(std::memory_order_acquire) == sleeping_mark();
+}
+
+GroupPtr SharedMachine::open(const GroupInfo& info) {
+  std::shared_ptr<SharedGroup> group;
+  {
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<SharedGroup>& known = groups_[info.id];
+    group = known.lock();
+    if (group == nullptr) {
+      // The last member to leave hands the accounts to the ledger.
+      group = std::shared_ptr<SharedGroup>(new SharedGroup(info), [this](SharedGroup* done) {
+        settle(done->costs);
+        delete done;
+      });
+      known = group;
+    }
+  }
+  if (group->info.members.count != info.members.count) {
+    throw MachineError(
+        Fault::sync_mismatch,
+        fmt::format("processors disagree on a split: the submachine from rank {} on has {} or {} processors",
+                    info.members.first, info.members.count, group->info.members.count));
+  }
+  return group;
+}
+
+std::vector<std::shared_ptr<SharedGroup>> SharedMachine::open_groups() {
+  std::vector<std::shared_ptr<SharedGroup>> groups;
+  const std::lock_guard lock(mutex_);
+  groups.reserve(groups_.size());
+  for (const auto& [id, known] : groups_) {
+    if (auto group = known.lock()) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+void SharedMachine::settle(const MachineCosts& costs) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = groups_.find(costs.id); known != groups_.end() && known->second.expired())
+    groups_.erase(known);
+  if (costs.supersteps.empty()) return;
+  const auto [found, fresh] = accounts_.try_emplace(costs.id, costs);
+  if (!fresh) merge(found->second, costs);
+}
+
+void SharedMachine::report(const GroupInfo& info, std::span<const Row> rows) {
+  if (rows.empty()) return;
+  const std::lock_guard lock(mutex_);
+  MachineCosts& costs = accounts_[info.id];
+  costs.id = info.id, costs.parent = info.parent, costs.split = info.split, costs.size = info.members.count;
+  for (const Row& row : rows) merge(costs, row, options_.per_processor_costs);
+}
+
+Ledger SharedMachine::ledger(double seconds) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, MachineCosts> all;
+  std::shared_ptr<SharedGroup> whole;  // the caller is in it, so nobody writes its accounts now
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, costs] : accounts_) all.try_emplace({costs.parent, id}, costs);
+    if (const auto known = groups_.find(GroupInfo{}.id); known != groups_.end()) whole = known->second.lock();
+  }
+  if (whole != nullptr) {
+    const auto [found, fresh] = all.try_emplace({whole->costs.parent, whole->costs.id}, whole->costs);
+    if (!fresh) merge(found->second, whole->costs);
+  }
+  Ledger ledger;
+  ledger.processors = processors_;
+  ledger.seconds = seconds;
+  for (auto& [key, costs] : all) {
+    for (Superstep& step : costs.supersteps) {
+      std::sort(step.rows.begin(), step.rows.end(),
+                [](const Row& a, const Row& b) { return a.rank < b.rank; });
+    }
+    ledger.machines.push_back(std::move(costs));
+  }
+  return ledger;
+}
+
+void SharedMachine::fail(std::exception_ptr failure) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_ == nullptr) failure_ = std::move(failure);
+  }
+  failed_.store(true, std::memory_order_release);
+  wake_all();
+}
+
+void SharedMachine::rethrow_failure() {
+  const std::lock_guard lock(mutex_);
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+}
+
+std::exception_ptr SharedMachine::deadlock_report() const {
+  return std::make_exception_ptr(waiting_report(waiting, finished));
+}
+
+}  // namespace chasqui::bsp::detail

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// What the engines inside one process share: mailboxes, machines that synchronise, the ledger and the first
+// fault. Threads and virtual processors differ only in how a processor sleeps and wakes.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "chasqui/bsp/detail/endpoint.hpp"
+#include "chasqui/bsp/fault.hpp"
+
+namespace chasqui::bsp::detail {
+
+/// Thrown in processors that must stop because another one failed.
+struct Stopped {};
+
+/// A machine that synchronises. Members arrive; the last one closes the books and lets all go.
+class SharedGroup : public GroupState {
+ public:
+  explicit SharedGroup(GroupInfo description);
+
+  GroupInfo info;
+  std::unique_ptr<const Arrival*[]> arrivals;  ///< by member; valid while the member waits
+  std::atomic<std::uint32_t> generation{0};
+  std::uint32_t flags = 0;  ///< of the last barrier; stable until the next one completes
+  MachineCosts costs;       ///< written by the last member to arrive
+  std::int64_t released_at;
+
+  /// Notes the arrival; true for the last member, who must then call close() and let the others go.
+  bool arrive(const Arrival& arrival);
+  /// Combines flags and rows. Throws sync_mismatch when the members are at different supersteps.
+  void close(bool keep_rows);
+
+ private:
+  alignas(64) std::atomic<std::int32_t> arrived_{0};
+};
+
+class SharedMachine {
+ public:
+  SharedMachine(std::int32_t processors, const Options& options);
+  virtual ~SharedMachine();
+  SharedMachine(const SharedMachine&) = delete;
+  SharedMachine& operator=(const SharedMachine&) = delete;
+
+  std::int32_t size() const { return processors_; }
+  const Options& options() const { return options_; }
+
+  // Mailboxes: a stack of blocks each, or the mark of a sleeping owner.
+  /// True when the owner was asleep and must be woken.
+  bool push(std::int32_t to, Block* block);
+  Block* pop_all(std::int32_t owner);
+  /// False when there is mail already; true: the mark is set, whoever pushes next wakes the owner.
+  bool mark_asleep(std::int32_t owner);
+  bool asleep(std::int32_t owner) const;
+  std::atomic<Block*>& mailbox(std::int32_t owner) { return mail_[static_cast<std::size_t>(owner)]; }
+  static Block* sleeping_mark();
+
+  GroupPtr open(const GroupInfo& info);
+  /// The machines that are open at the moment.
+  std::vector<std::shared_ptr<SharedGroup>> open_groups();
+  void report(const GroupInfo& info, std::span<const Row> rows);
+  Ledger ledger(double seconds);
+
+  /// Keeps the first failure and wakes everybody. Safe from any thread.
+  void fail(std::exception_ptr failure) noexcept;
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  void throw_if_failed() const {
+    if (failed()) throw Stopped{};
+  }
+  void rethrow_failure();
+
+  /// The report of a machine in which everybody waits or has finished.
+  std::exception_ptr deadlock_report() const;
+
+  std::vector<Waiting> waiting;        ///< by processor; written by it before it sleeps
+  std::vector<std::uint8_t> finished;  ///< by processor
+
+ protected:
+  virtual void wake_all() noexcept = 0;
+
+ private:
+  std::int32_t processors_;
+  Options options_;
+  std::unique_ptr<std::atomic<Block*>[]> mail_;
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<SharedGroup>> groups_;
+  std::unordered_map<std::uint64_t, MachineCosts> accounts_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;
+
+  void settle(const MachineCosts& costs);
+};
+
+}  // namespace chasqui::bsp::detail

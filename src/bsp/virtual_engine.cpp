@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// The door of a virtual processor, and what spilling adds: memory of the running processor only.
+#include <algorithm>
+
+#include "bsp/virtual_machine.hpp"
+
+namespace chasqui::bsp::detail {
+
+namespace {
+
+constexpr std::size_t kSmallest = 4096;  ///< below this, memory is cheaper than a page of disk
+
+class VirtualEndpoint final : public Endpoint {
+ public:
+  VirtualEndpoint(VirtualMachine& machine, VirtualProcessor& self) : machine_(machine), self_(self) {}
+
+  std::int32_t rank() const override { return self_.rank; }
+  std::int32_t size() const override { return machine_.size(); }
+  const Options& options() const override { return machine_.options(); }
+
+  void post(std::int32_t to, BlockPtr block) override {
+    stow(*block);
+    if (machine_.push(to, block.release())) machine_.wake(to);
+  }
+  Block* take() override { return machine_.pop_all(self_.rank); }
+  void await(const Waiting& why) override { machine_.sleep(self_, nullptr, nullptr, why); }
+
+  GroupPtr open(const GroupInfo& info) override { return machine_.open(info); }
+  std::uint32_t barrier(GroupState& state, const Arrival& arrival, const Waiting& why) override {
+    auto& group = static_cast<SharedGroup&>(state);
+    machine_.sleep(self_, &group, &arrival, why);
+    return group.flags;
+  }
+
+  void stow(Block& block) override {
+    SpillFile* const file = machine_.spill();
+    if (file == nullptr || block.payload.size() < kSmallest) return;
+    block.spilled_bytes = block.payload.size();
+    block.spilled_at = file->allocate(block.spilled_bytes);
+    file->write(block.spilled_at, block.payload.view());
+    file->write_behind(block.spilled_at, block.spilled_bytes);
+    block.payload.release();
+  }
+  void unstow(Block& block) override {
+    if (block.spilled_bytes == 0) return;
+    SpillFile& file = *machine_.spill();
+    const auto bytes = static_cast<std::size_t>(block.spilled_bytes);
+    file.read(block.spilled_at, {block.payload.extend(bytes), bytes});
+    file.release(block.spilled_at, bytes);
+    block.spilled_bytes = 0;
+  }
+
+  void allocate(Segment& segment) override {
+    SpillFile* const file = machine_.spill();
+    if (file == nullptr || segment.bytes < kSmallest) {
+      segment.data = new std::byte[segment.bytes + 1];
+      return;
+    }
+    segment.spilled_at = file->allocate(segment.bytes) + 1;  // 0 means "in memory"
+    segment.data = file->map(segment.spilled_at - 1, segment.bytes, nullptr);
+    self_.segments.push_back(&segment);
+  }
+  void release(Segment& segment) noexcept override {
+    if (segment.spilled_at == 0) {
+      delete[] segment.data;
+      return;
+    }
+    machine_.spill()->unmap(segment.data, segment.bytes);
+    machine_.spill()->release(segment.spilled_at - 1, segment.bytes);
+    std::erase(self_.segments, &segment);
+  }
+
+  void report(const GroupInfo& info, std::span<const Row> rows) override { machine_.report(info, rows); }
+  Ledger ledger() override { return machine_.ledger(0); }
+
+ private:
+  VirtualMachine& machine_;
+  VirtualProcessor& self_;
+};
+
+}  // namespace
+
+void VirtualMachine::enter(VirtualProcessor& self) {
+  VirtualEndpoint endpoint(*this, self);
+  try {
+    Processor processor(endpoint);
+    body_(processor);
+  } catch (const Stopped&) {
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  finished[static_cast<std::size_t>(self.rank)] = 1;
+}
+
+void VirtualMachine::bring_in(VirtualProcessor& one) {
+  for (Segment* segment : one.segments) {
+    segment->data = spill_->map(segment->spilled_at - 1, segment->bytes, segment->data);
+  }
+}
+
+void VirtualMachine::put_out(VirtualProcessor& one) {
+  for (Segment* segment : one.segments) {
+    spill_->unmap(segment->data, segment->bytes);
+    spill_->write_behind(segment->spilled_at - 1, segment->bytes);
+  }
+}
+
+/// The next processor's memory and mail are read while this one computes; the one before last is forgotten.
+void VirtualMachine::ask_ahead(std::int32_t self) {
+  Carrier& own = carriers_[static_cast<std::size_t>(self)];
+  const std::lock_guard lock(own.mutex);
+  if (own.head >= 3) {
+    for (const Segment* segment : own.ready[own.head - 3]->segments)
+      spill_->forget(segment->spilled_at - 1, segment->bytes);
+  }
+  if (own.head >= own.ready.size()) return;
+  const VirtualProcessor& next = *own.ready[own.head];
+  for (const Segment* segment : next.segments) spill_->read_ahead(segment->spilled_at - 1, segment->bytes);
+  Block* block = mailbox(next.rank).load(std::memory_order_acquire);
+  if (block == sleeping_mark()) return;
+  for (; block != nullptr; block = block->next) {
+    if (block->spilled_bytes > 0) spill_->read_ahead(block->spilled_at, block->spilled_bytes);
+  }
+}
+
+Ledger run_virtual(std::int32_t processors, const Options& options, const Body& body) {
+  const std::int64_t begin = now_nanoseconds();
+  VirtualMachine machine(processors, options, body);
+  machine.run();
+  machine.rethrow_failure();
+  return machine.ledger(static_cast<double>(now_nanoseconds() - begin) * 1e-9);
+}
+
+}  // namespace chasqui::bsp::detail

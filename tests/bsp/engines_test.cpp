@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The suite on the engines inside one process.
+#include <gtest/gtest.h>
+
+#include "suite.hpp"
+
+namespace chasqui::bsp {
+namespace {
+
+struct Setting {
+  const char* name;
+  Options options;
+  int most;  ///< processors
+};
+
+const Setting kSettings[] = {
+    {"threads", {.engine = Engine::threads}, 8},
+    {"virtual", {.engine = Engine::virtual_processors, .carriers = 3}, 100},
+    {"pinned", {.engine = Engine::virtual_processors, .carriers = 2, .migrate = false}, 100},
+    {"deterministic", {.deterministic = true}, 100},
+    {"spill", {.spill = "/tmp"}, 8},
+};
+
+class Engines : public testing::TestWithParam<Setting> {};
+
+TEST_P(Engines, Programs) {
+  for (const suite::Case& one : suite::cases()) {
+    for (const int p : {1, 2, 3, 4, 7, 8, 33, 100}) {
+      if (p > GetParam().most) continue;
+      SCOPED_TRACE(fmt::format("{} on {} processors", one.name, p));
+      ASSERT_NO_THROW(
+          try { run(p, one.program, GetParam().options); } catch (const std::exception& error) {
+            ADD_FAILURE() << error.what();
+            throw;
+          });
+    }
+  }
+}
+
+TEST_P(Engines, Misuse) {
+  for (const suite::Misuse& one : suite::misuses()) {
+    for (const int p : {1, 2, 3, 8}) {
+      if (p < one.at_least) continue;
+      SCOPED_TRACE(fmt::format("{} on {} processors", one.name, p));
+      try {
+        run(p, one.program, GetParam().options);
+        ADD_FAILURE() << "no fault";
+      } catch (const MachineError& error) {
+        EXPECT_EQ(to_string(error.fault()), to_string(one.fault)) << error.what();
+        EXPECT_NE(std::string(error.what()).find(one.says), std::string::npos) << error.what();
+      }
+    }
+  }
+}
+
+TEST_P(Engines, AnExceptionOfTheProgramStopsEverybody) {
+  for (const int p : {1, 2, 8}) {
+    EXPECT_THROW(run(
+                     p,
+                     [](World& w) {
+                       w.sync();
+                       if (w.rank() == w.size() - 1) throw std::out_of_range("mine");
+                       for (;;) w.sync();
+                     },
+                     GetParam().options),
+                 std::out_of_range);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Engines, testing::ValuesIn(kSettings),
+                         [](const auto& setting) { return setting.param.name; });
+
+}  // namespace
+}  // namespace chasqui::bsp
