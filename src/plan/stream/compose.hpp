@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Streams at the bound for L >= 3: base cases by direct balancing, everything larger by putting trees together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "plan/stream/recipe.hpp"
+
+namespace chasqui::plan::stream_detail {
+
+/// Where composition starts and which co-letter K the receive-only rank has there.
+struct BaseRange {
+  std::int64_t first = 0;  ///< strong base cases at t = first .. first+L-1, and with K+1 one step lower
+  std::int32_t K = 0;
+};
+BaseRange base_range(std::int64_t L);
+
+/// A base case that composition may ask for: the tree on f_{t-1} + u nodes, strong with K or, without K, weak.
+struct BaseName {
+  std::int64_t t = 0;
+  std::int64_t u = 1;
+  std::optional<std::int32_t> K;
+};
+
+/// Every base case of this L: with a solution for each (and the even-L exception), every P is settled.
+/// About f_{first+L} names.
+std::vector<BaseName> base_names(std::int64_t L);
+
+/// Is this the one tree of an even L that no block-cyclic plan serves (n = L+3)?
+bool is_even_exception(std::int64_t L, std::int64_t n);
+
+/// A recipe for n ranks of delay L + B(n), or nothing if a base case resists or this is the even-L exception.
+/// REQUIRES L >= 3, n >= 2.
+std::optional<Recipe> compose(std::int64_t L, std::int64_t n);
+
+}  // namespace chasqui::plan::stream_detail

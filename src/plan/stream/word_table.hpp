@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Streams of another shape than blocks: every rank has a word of its own, all of one period. Found by an exact search that
+// is practical for a handful of ranks; L = 2 needs it for n = 5 and n = 8.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "chasqui/plan/stream.hpp"
+
+namespace chasqui::plan::stream_detail {
+
+/// Letters by rank and time modulo the period: the item received then completes so many steps later. A letter of at
+/// least L is an internal node of the full tree of height t, and its rank then sends in letter-L+1 steps.
+struct WordTable {
+  std::int64_t L = 2;
+  std::int64_t t = 0;
+  std::int64_t period = 1;
+  std::vector<std::vector<std::int32_t>> words;
+};
+
+/// Words of this period for the full tree of height t, whose nodes of potential below 2L-1 are few; or nothing if there
+/// are none. Exhaustive: exponential in n · period.
+std::optional<WordTable> search_words(std::int64_t L, std::int64_t t, std::int64_t period);
+
+/// Plays a word table.
+class TableStream final : public Stream {
+ public:
+  TableStream(std::int64_t P, std::int64_t root, WordTable table, Claim claim);
+
+  std::int64_t period() const override { return table_.period; }
+  std::optional<StreamMessage> pattern_sent(std::int64_t rank, std::int64_t time) const override;
+  std::optional<StreamMessage> pattern_received(std::int64_t rank, std::int64_t time) const override;
+  std::vector<StreamMessage> messages_of(std::int64_t item) const override;
+
+ private:
+  WordTable table_;
+  std::vector<std::vector<StreamMessage>> by_item_;  ///< messages of items 0 .. period-1, inner ranks
+};
+
+}  // namespace chasqui::plan::stream_detail
