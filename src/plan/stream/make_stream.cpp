@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Which construction serves which (P, L).
+#include <fmt/format.h>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/stream.hpp"
+#include "chasqui/plan/universal_tree.hpp"
+#include "plan/stream/block_stream.hpp"
+#include "plan/stream/compose.hpp"
+#include "plan/stream/even_exception.hpp"
+#include "plan/stream/interleaved.hpp"
+#include "plan/stream/latency_one.hpp"
+#include "plan/stream/latency_two.hpp"
+#include "plan/stream/word_table.hpp"
+
+namespace chasqui::plan {
+
+using namespace stream_detail;
+
+namespace {
+
+/// Composition balances about L trees of L²/2 ranks each: above this latency that takes minutes.
+constexpr std::int64_t kLargestComposed = 200;
+/// Below 2L+6 steps a tree has at most 7 internal nodes: balancing it alone is cheap.
+constexpr std::int64_t kLargestDirect = 4000;
+
+std::int64_t tree_height(std::int64_t L, std::int64_t n) { return broadcast_time({Time{L}, Time{1}}, n).ticks; }
+
+struct Found {
+  Layout layout;
+  std::string construction;
+};
+
+std::optional<Found> from_recipe(const std::optional<Recipe>& recipe, std::int64_t n, const char* construction) {
+  if (!recipe) return std::nullopt;
+  CHASQUI_CHECK(is_sound(*recipe, n), "stream: L={} n={} t={}", recipe->L, n, recipe->t);
+  return Found{lay_out(*recipe), construction};
+}
+
+/// A block-cyclic layout of height B(n; L) (L = 2: the least possible), or nothing.
+std::optional<Found> find_layout(std::int64_t L, std::int64_t n) {
+  if (n <= L + 1) return Found{single_block(L, n), "one block in closed form"};
+  if (L == 1) return from_recipe(latency_one(n), n, "blocks, books balanced by the missing nodes (L = 1)");
+  const std::int64_t t = tree_height(L, n);
+  if (L == 2) {
+    return two_reaches_bound(n) ? from_recipe(latency_two(n, t), n, "blocks with paired letters or cut trees (L = 2)")
+                                : from_recipe(latency_two(n, t + 1), n, "blocks on a cut tree one step higher (L = 2)");
+  }
+  if (L > (t < 2 * L + 6 ? kLargestDirect : kLargestComposed)) return std::nullopt;
+  if (is_even_exception(L, n)) {
+    auto layout = even_exception(L);
+    if (!layout) return std::nullopt;
+    return Found{std::move(*layout), "one block that plays both internal nodes (even L, n = L+3)"};
+  }
+  const char* name = t < base_range(L).first ? "blocks, balanced directly" : "blocks, composed from balanced trees";
+  return from_recipe(compose(L, n), n, name);
+}
+
+StreamPtr build(std::int64_t P, std::int64_t L, std::int64_t root) {
+  const std::int64_t n = P - 1;
+  Claim claim;
+  claim.bound = Time{L + tree_height(L, n)};
+  claim.bound_source = "a stream's root sends each item once: L + B(P-1) (results.md, Streams)";
+  if (L == 2 && !two_reaches_bound(n)) {
+    claim.bound += Time{1};
+    claim.bound_source = "L + B(P-1) + 1: with L = 2 too many ranks would idle (results.md, Streams)";
+  }
+  if (L == 2 && (n == 5 || n == 8)) {
+    const auto table = n == 5 ? search_words(2, 4, 4) : search_words(2, 5, 5);
+    CHASQUI_CHECK(table.has_value(), "stream: no words for n={}", n);
+    claim.finish = Time{L + table->t};
+    claim.construction = "a word of its own for every rank (L = 2, n = 5 or 8)";
+    return std::make_shared<TableStream>(P, root, *table, claim);
+  }
+  for (const std::int64_t lambda : {L, L + 1}) {
+    auto found = find_layout(lambda, n);
+    if (!found) continue;
+    claim.finish = Time{L + found->layout.t};
+    claim.construction = std::move(found->construction);
+    if (lambda > L) claim.construction += fmt::format(", on the tree of latency {}: every node waits a step", lambda);
+    return std::make_shared<BlockStream>(P, L, root, std::move(found->layout), claim);
+  }
+  Claim best_claim;
+  std::int64_t best_copies = 0;
+  const std::int64_t fewest = (L + 99) / 100;
+  for (std::int64_t copies = fewest; copies <= fewest + 4; ++copies) {
+    const std::int64_t inner_L = (L + copies - 1) / copies;
+    if (inner_L < 3) break;
+    const std::int64_t height = copies * tree_height(inner_L, n);
+    if (best_copies != 0 && height >= best_claim.finish.ticks - L) continue;
+    best_copies = copies;
+    best_claim = claim;
+    best_claim.finish = Time{L + height};
+    best_claim.construction = fmt::format("{} interleaved streams of latency {}", copies, inner_L);
+  }
+  CHASQUI_CHECK(best_copies > 0, "stream: nothing for P={} L={}", P, L);
+  StreamPtr inner = make_stream(P, (L + best_copies - 1) / best_copies, root);
+  best_claim.finish = Time{L + best_copies * (inner->delay().ticks - inner->L())};
+  return std::make_shared<InterleavedStream>(L, best_copies, std::move(inner), best_claim);
+}
+
+}  // namespace
+
+StreamPtr make_stream(std::int64_t P, std::int64_t L, std::int64_t root) {
+  if (P < 2) throw Error("a stream needs P >= 2, not P={}: with one processor there is nobody to send to", P);
+  if (P > kMaxStreamProcessors) throw Error("P={} is too large for a stream: at most {}", P, kMaxStreamProcessors);
+  if (L < 1 || L > kMaxStreamLatency) throw Error("L={} is out of range for a stream: 1..{}", L, kMaxStreamLatency);
+  if (root < 0 || root >= P) throw Error("root={} does not exist: ranks are 0..{}", root, P - 1);
+  if (P - 1 <= L + 1 && P > 50'000'000) {
+    throw Error("P={} L={}: a block of this stream has {} ranks, at most 50000000 can be planned; take P > L+2", P, L, P - 2);
+  }
+  return build(P, L, root);
+}
+
+std::optional<StreamMessage> Stream::sent(std::int64_t rank, Time begin) const {
+  CHASQUI_CHECK(rank >= 0 && rank < P_, "Stream::sent: rank={} P={}", rank, P_);
+  auto message = pattern_sent(rank, begin.ticks);
+  return message && message->item >= 0 ? message : std::nullopt;
+}
+
+std::optional<StreamMessage> Stream::received(std::int64_t rank, Time available) const {
+  CHASQUI_CHECK(rank >= 0 && rank < P_, "Stream::received: rank={} P={}", rank, P_);
+  auto message = pattern_received(rank, available.ticks);
+  return message && message->item >= 0 ? message : std::nullopt;
+}
+
+bool stream_bound_reachable_at_two(std::int64_t P) { return P < 2 || two_reaches_bound(P - 1); }
+
+}  // namespace chasqui::plan

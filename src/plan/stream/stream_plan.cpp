@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// A stream as a plan: one period of the steady state, or the first k items.
+#include <algorithm>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/stream.hpp"
+#include "chasqui/plan/universal_tree.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+constexpr std::int64_t kMostMessages = 50'000'000;
+
+/// The machine seen in steps of one gap: the postal machine that the stream is planned for.
+struct Steps {
+  std::int64_t ticks = 1;  ///< of one step
+  std::int64_t L = 1;      ///< latency, in steps
+};
+
+Steps steps_of(const LogP& machine) {
+  const std::int64_t g = machine.gap().ticks;
+  const std::int64_t o = machine.o.ticks;
+  if (o > 0) {
+    const std::int64_t phase = (o + machine.L.ticks) % g;
+    if (g < 2 * o || phase < o || phase > g - o) {
+      throw Error("{}: a stream keeps every rank sending and receiving in each gap; it needs g >= 2o and (L+o) mod g "
+                  "between o and g-o (here {}). Plan with a larger g",
+                  to_string(machine), phase);
+    }
+  }
+  return {g, std::max<std::int64_t>(1, divide_up(machine.lambda().ticks, g))};
+}
+
+Rank to_rank(std::int64_t rank) { return {static_cast<std::int32_t>(rank)}; }
+
+/// What both readings of a stream share: the stream, in steps.
+class SteppedPlan : public Plan {
+ protected:
+  SteppedPlan(const LogP& machine, const Problem& problem, Claim claim, StreamPtr stream, Steps steps)
+      : Plan(machine, problem, std::move(claim)), stream_(std::move(stream)), steps_(steps) {}
+
+  Send send_of(const StreamMessage& message, std::int64_t earlier = 0) const {
+    return send_item(Time{(message.begin.ticks - earlier) * steps_.ticks}, to_rank(message.from), to_rank(message.to),
+                     static_cast<std::int32_t>(message.item - earlier));
+  }
+
+  StreamPtr stream_;
+  Steps steps_;
+};
+
+class StreamPlan final : public SteppedPlan {
+ public:
+  using SteppedPlan::SteppedPlan;
+  StreamPlan(const LogP& machine, StreamPtr stream, Steps steps, Claim claim)
+      : SteppedPlan(machine, {.kind = Kind::stream, .root = to_rank(stream->root())}, std::move(claim), stream, steps) {}
+
+  LocalForm local(Rank rank) const override {
+    LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+    const std::int64_t period = listed_period(1);
+    for (std::int64_t time = 0; time < period; ++time) {
+      if (const auto message = stream_->pattern_sent(rank.index, time)) form.sends.push_back(send_of(*message));
+      const auto message = stream_->pattern_received(rank.index, time + stream_->L());
+      if (message) form.receives.push_back(send_of(*message));
+    }
+    return form;
+  }
+
+  Schedule schedule() const override {
+    Schedule schedule = empty_schedule();
+    const std::int64_t period = listed_period(machine_.P);
+    schedule.finish = Time{0};
+    schedule.period = Time{period * steps_.ticks};
+    schedule.delay = claim_.finish;
+    for (std::int64_t item = 0; item < period; ++item) {
+      for (const StreamMessage& message : stream_->messages_of(item)) {
+        schedule.sends.push_back(send_of(message, message.begin.ticks / period * period));
+      }
+    }
+    normalise(schedule);
+    return schedule;
+  }
+
+ private:
+  std::int64_t listed_period(std::int64_t messages_a_step) const {
+    const std::int64_t period = stream_->period();
+    if (saturating_multiply(period, messages_a_step) > kMostMessages) {
+      throw Error("the period of this stream is {}{} steps: too long to list. Take a window of k items instead",
+                  period == kSaturated ? "at least " : "", period);
+    }
+    return period;
+  }
+};
+
+class WindowPlan final : public SteppedPlan {
+ public:
+  WindowPlan(const LogP& machine, StreamPtr stream, Steps steps, std::int64_t items, Claim claim)
+      : SteppedPlan(machine, {.kind = Kind::broadcast, .root = to_rank(stream->root()), .items = items}, std::move(claim),
+                    stream, steps) {}
+
+  LocalForm local(Rank rank) const override {
+    LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+    for (std::int64_t time = 0; time < stream_->delay().ticks + problem_.items; ++time) {
+      const auto sent = stream_->sent(rank.index, Time{time});
+      if (sent && sent->item < problem_.items) form.sends.push_back(send_of(*sent));
+      const auto received = stream_->received(rank.index, Time{time});
+      if (received && received->item < problem_.items) form.receives.push_back(send_of(*received));
+    }
+    return form;
+  }
+
+  Schedule schedule() const override {
+    if (saturating_multiply(machine_.P, problem_.items) > 1'000'000'000) {
+      throw Error("P={} times {} items is too much to list; use the local form", machine_.P, problem_.items);
+    }
+    Schedule schedule = empty_schedule();
+    for (std::int64_t item = 0; item < problem_.items; ++item) {
+      for (const StreamMessage& message : stream_->messages_of(item)) schedule.sends.push_back(send_of(message));
+    }
+    normalise(schedule);
+    return schedule;
+  }
+};
+
+/// P = 1: nobody to send to, whatever the problem.
+class Nothing final : public Plan {
+ public:
+  Nothing(const LogP& machine, const Problem& problem)
+      : Plan(machine, problem, {Time{0}, Time{0}, "one processor", "nothing to do"}) {}
+  LocalForm local(Rank rank) const override { return {.rank = rank, .sends = {}, .receives = {}, .adds = {}}; }
+  Schedule schedule() const override {
+    Schedule schedule = empty_schedule();
+    if (problem_.kind == Kind::stream) schedule.period = machine_.gap();
+    return schedule;
+  }
+};
+
+/// Everybody's availability lags the stream's clock of steps by less than a step: the last message of a delay ends here.
+std::int64_t in_ticks(const LogP& machine, const Stream& stream, Steps steps, std::int64_t time) {
+  return (time - stream.L()) * steps.ticks + machine.lambda().ticks;
+}
+
+void check(const LogP& machine, const StreamPtr& stream, Steps steps) {
+  CHASQUI_CHECK(stream->P() == machine.P && stream->L() == steps.L, "stream of P={} L={} for {}", stream->P(), stream->L(),
+                to_string(machine));
+}
+
+}  // namespace
+
+PlanPtr stream_plan(const LogP& machine, StreamPtr stream) {
+  validate(machine);
+  const Steps steps = steps_of(machine);
+  check(machine, stream, steps);
+  Claim claim = stream->claim();
+  claim.finish = Time{in_ticks(machine, *stream, steps, stream->delay().ticks)};
+  if (steps.ticks > 1) {
+    claim.bound = machine.lambda() + broadcast_time(broadcast_shape(machine), machine.P - 1);
+    claim.bound_source = "a stream's root sends each item once: L + 2o + B(P-1) (results.md, Streams)";
+  }
+  return std::make_shared<StreamPlan>(machine, std::move(stream), steps, std::move(claim));
+}
+
+PlanPtr stream(const LogP& machine, Rank root) {
+  validate(machine);
+  const Problem problem{.kind = Kind::stream, .root = root};
+  validate(problem, machine);
+  if (machine.P == 1) return std::make_shared<Nothing>(machine, problem);
+  return stream_plan(machine, make_stream(machine.P, steps_of(machine).L, root.index));
+}
+
+PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items) {
+  validate(machine);
+  const Steps steps = steps_of(machine);
+  check(machine, stream, steps);
+  if (items < 1 || items > 2'000'000'000) throw Error("items={} is out of range: 1..2000000000", items);
+  Claim claim = stream->claim();
+  claim.finish = Time{in_ticks(machine, *stream, steps, stream->delay().ticks + items - 1)};
+  claim.bound = steps.ticks == 1 && machine.o.ticks == 0
+                    ? counting_bound(machine.P, machine.L.ticks, items)
+                    : std::max(broadcast_time(broadcast_shape(machine), machine.P),
+                               Time{(items - 1) * steps.ticks} + machine.lambda());
+  claim.bound_source = "counting receptions (results.md, Streams)";
+  claim.construction = "the first items of a stream: " + claim.construction;
+  return std::make_shared<WindowPlan>(machine, std::move(stream), steps, items, std::move(claim));
+}
+
+PlanPtr stream_window(const LogP& machine, std::int64_t items, Rank root) {
+  validate(machine);
+  const Problem problem{.kind = Kind::broadcast, .root = root, .items = items};
+  validate(problem, machine);
+  if (machine.P == 1) return std::make_shared<Nothing>(machine, problem);
+  return stream_window(machine, make_stream(machine.P, steps_of(machine).L, root.index), items);
+}
+
+Time counting_bound(std::int64_t P, std::int64_t L, std::int64_t items) {
+  if (P <= 1 || items == 0) return Time{0};
+  const std::int64_t M = P - 1;
+  const TreeShape shape{Time{L}, Time{1}};
+  const std::int64_t full = broadcast_time(shape, M).ticks;  // from here on M receptions a step
+  const std::int64_t needed = saturating_multiply(items, M);
+  const auto received = [&](std::int64_t t) {  // in steps 0 .. t
+    if (t < full) return cumulative_reach(shape, Time{t});
+    return saturating_add(full > 0 ? cumulative_reach(shape, Time{full - 1}) : 0, saturating_multiply(t - full + 1, M));
+  };
+  std::int64_t low = -1;
+  std::int64_t high = full + items;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (received(middle) >= needed ? high : low) = middle;
+  }
+  return Time{L + high};
+}
+
+}  // namespace chasqui::plan

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// The parts of a stream: the order of words, balancing, the exceptions.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "plan/stream/balance.hpp"
+#include "plan/stream/compose.hpp"
+#include "plan/stream/even_exception.hpp"
+#include "plan/stream/juggling.hpp"
+#include "plan/stream/latency_one.hpp"
+#include "plan/stream/latency_two.hpp"
+#include "plan/stream/word_table.hpp"
+
+namespace chasqui::plan::stream_detail {
+namespace {
+
+using Word = std::vector<std::int32_t>;
+
+/// Exhaustive and independent of juggling_order: is there any legal order?
+bool some_order_juggles(Word values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t q = values.size();
+  do {
+    std::vector<bool> hit(q);
+    bool legal = true;
+    for (std::size_t j = 0; j < q && legal; ++j) {
+      const std::size_t landing = (j + static_cast<std::size_t>(values[j])) % q;
+      legal = !hit[landing];
+      hit[landing] = true;
+    }
+    if (legal) return true;
+  } while (std::next_permutation(values.begin(), values.end()));
+  return false;
+}
+
+TEST(JugglingOrder, ExistsExactlyWhenTheSumVanishesForAllSmallWords) {
+  for (std::int32_t q = 1; q <= 6; ++q) {
+    Word values(static_cast<std::size_t>(q), 0);
+    for (;;) {
+      const std::int32_t sum = std::accumulate(values.begin(), values.end(), 0);
+      if (std::is_sorted(values.begin(), values.end())) {
+        EXPECT_EQ(some_order_juggles(values), sum % q == 0);
+        if (sum % q == 0) {
+          Word word = juggling_order(values);
+          EXPECT_TRUE(is_juggling(word));
+          std::sort(word.begin(), word.end());
+          EXPECT_EQ(word, values);
+        }
+      }
+      std::size_t digit = 0;
+      while (digit < values.size() && ++values[digit] == q) values[digit++] = 0;
+      if (digit == values.size()) break;
+    }
+  }
+}
+
+RC_GTEST_PROP(JugglingOrder, OrdersAnyMultisetWithSumZero, ()) {
+  const auto q = *rc::gen::inRange<std::int32_t>(1, 400);
+  const auto spread = *rc::gen::inRange<std::int32_t>(1, 500);
+  Word values = *rc::gen::container<Word>(static_cast<std::size_t>(q), rc::gen::inRange<std::int32_t>(0, spread));
+  const std::int64_t sum = std::accumulate(values.begin(), values.end(), std::int64_t{0});
+  values[0] += static_cast<std::int32_t>((q - sum % q) % q);
+  Word word = juggling_order(values);
+  RC_ASSERT(is_juggling(word));
+  std::sort(word.begin(), word.end());
+  std::sort(values.begin(), values.end());
+  RC_ASSERT(word == values);
+}
+
+TEST(IsJuggling, RejectsTwoLandingsInOnePlace) {
+  EXPECT_TRUE(is_juggling({4, 4, 1}));
+  EXPECT_FALSE(is_juggling({4, 3, 2}));
+}
+
+TEST(Balance, SolutionsMeetTheirDemandsAndMeetsCanTell) {
+  const Growth f(5, 1000);
+  Instance instance;
+  instance.L = 5;
+  instance.blocks = {{7, 0}, {2, 0}, {1, 0}};
+  instance.pool = {{4, 3}, {3, 2}, {2, 1}, {1, 1}, {0, 1}};
+  const auto balanced = balance(instance, 20);
+  ASSERT_TRUE(balanced);
+  EXPECT_TRUE(meets(instance, *balanced));
+  Balanced broken = *balanced;
+  ++broken.letters[0][3];
+  EXPECT_FALSE(meets(instance, broken));
+  instance.pool[4] += 1;
+  EXPECT_FALSE(meets(instance, *balanced));
+}
+
+TEST(Balance, FindsNothingWhereTheResiduesForbidIt) {
+  // Even L, n = L+3: the letters other than the receive-only rank's can never sum to 0 modulo L+1.
+  for (std::int64_t L = 4; L <= 24; L += 2) {
+    Growth f(L, L + 3);
+    EXPECT_FALSE(direct(f, 2 * L, 2, std::nullopt)) << L;
+  }
+}
+
+/// The certificate: with these finitely many trees balanced, composition reaches every P.
+TEST(Certificate, EveryBaseCaseIsBalancedForLatencies3To24) {
+  for (std::int64_t L = 3; L <= 24; ++L) {
+    Growth f(L, 1);
+    f.extend_to(base_range(L).first + L + 1);
+    for (const BaseName& name : base_names(L)) {
+      const auto base = direct(f, name.t, name.u, name.K);
+      ASSERT_TRUE(base) << "L=" << L << " t=" << name.t << " u=" << name.u;
+      Recipe recipe{L, name.t, base->others, base->receive_only};
+      ++recipe.blocks[base->root];
+      ASSERT_TRUE(is_sound(recipe, f(name.t - 1) + name.u)) << "L=" << L << " t=" << name.t << " u=" << name.u;
+      if (!name.K) continue;
+      std::int64_t sum = 0;
+      for (const auto& [y, count] : base->root.letters) sum += y * count;
+      ASSERT_EQ(sum, *name.K * base->root.q);
+      ASSERT_EQ(base->receive_only, name.K);
+      ASSERT_EQ(base->root.missing, 0);
+    }
+    if (L % 2 == 0) {
+      ASSERT_TRUE(even_exception(L)) << L;
+    }
+  }
+}
+
+TEST(EvenException, DisplacementsAreTheLeavesOfTheTreeUpToLatency300) {
+  for (std::int64_t L = 4; L <= 300; L += 2) {
+    const auto layout = even_exception(L);
+    ASSERT_TRUE(layout) << L;
+    const StreamRun& run = layout->runs.at(0);
+    EXPECT_TRUE(is_juggling(run.word)) << L;
+    std::map<std::int32_t, std::int64_t> letters;
+    for (std::size_t j = 1; j + 1 < run.word.size(); ++j) ++letters[run.word[j]];
+    ++letters[*layout->receive_only];
+    std::map<std::int32_t, std::int64_t> expected = {{0, 2}};
+    for (std::int32_t x = 1; x < L; ++x) expected[x] = 1;
+    EXPECT_EQ(letters, expected) << L;
+  }
+}
+
+TEST(LatencyOne, TheBooksBalanceForEveryN) {
+  for (std::int64_t n = 2; n <= 5000; ++n) ASSERT_TRUE(is_sound(latency_one(n), n)) << n;
+  for (std::int64_t n : {(1LL << 58) - 1, (1LL << 58) + 1, 500'000'000'000'000'000LL}) {
+    EXPECT_TRUE(is_sound(latency_one(n), n)) << n;
+  }
+}
+
+TEST(LatencyTwo, TheBooksBalanceWhereTheCriterionAllowsAndOneStepHigherElsewhere) {
+  std::vector<std::int64_t> beyond;
+  for (std::int64_t n = 2; n <= 2000; ++n) {
+    if (n == 5 || n == 8) continue;
+    const std::int64_t t = Growth(2, n).last();
+    const bool reaches = two_reaches_bound(n);
+    const auto recipe = latency_two(n, reaches ? t : t + 1);
+    ASSERT_TRUE(recipe) << n;
+    EXPECT_TRUE(is_sound(*recipe, n)) << n;
+    if (!reaches && n <= 55) beyond.push_back(n + 1);
+  }
+  EXPECT_EQ(beyond, (std::vector<std::int64_t>{22, 33, 34, 35, 50, 51, 52, 53, 54, 55, 56}));
+}
+
+/// Base cases of L = 2: composition reaches every larger n from these.
+TEST(LatencyTwo, EveryBaseCaseIsBalanced) {
+  Growth f(2, 1);
+  f.extend_to(12);
+  for (const TwoBase& base : kTwoBases) {
+    for (std::int64_t n = base.low; n <= base.high; ++n) {
+      const auto heads = cut_heads(f, base.t, n);
+      ASSERT_TRUE(heads) << n;
+      ASSERT_TRUE(balance_tree(2, base.t, *heads, 0, 400)) << base.t << " " << n;
+    }
+  }
+}
+
+TEST(SearchWords, FindsTheTwoExceptionsAtTheirPeriodsOnly) {
+  for (std::int64_t period = 1; period <= 6; ++period) {
+    EXPECT_EQ(search_words(2, 4, period).has_value(), period == 4) << period;
+    if (period < 6) {
+      EXPECT_EQ(search_words(2, 5, period).has_value(), period == 5) << period;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace chasqui::plan::stream_detail
