@@ -20,6 +20,18 @@ std::vector<std::string> lines_of(std::istream& input) {
 
 bool is_exit(const std::string& line, int& status) { return std::sscanf(line.c_str(), "[exit %d]", &status) == 1; }
 
+/// "..." inside a line stands for any characters.
+bool line_matches(std::string_view expected, std::string_view line) {
+  const std::size_t at = expected.find("...");
+  if (at == std::string_view::npos) return expected == line;
+  if (line.substr(0, at) != expected.substr(0, at)) return false;
+  const std::string_view rest = expected.substr(at + 3);
+  for (std::size_t next = at; next <= line.size(); ++next) {
+    if (line_matches(rest, line.substr(next))) return true;
+  }
+  return false;
+}
+
 bool matches_from(const std::vector<std::string>& expected, std::size_t i, const std::vector<std::string>& lines,
                   std::size_t j) {
   if (i == expected.size()) return j == lines.size();
@@ -29,7 +41,7 @@ bool matches_from(const std::vector<std::string>& expected, std::size_t i, const
     }
     return false;
   }
-  return j < lines.size() && expected[i] == lines[j] && matches_from(expected, i + 1, lines, j + 1);
+  return j < lines.size() && line_matches(expected[i], lines[j]) && matches_from(expected, i + 1, lines, j + 1);
 }
 
 }  // namespace

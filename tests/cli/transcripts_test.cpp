@@ -88,6 +88,8 @@ TEST(Transcript, ReadsCommandsOutputAndStatus) {
 TEST(Transcript, DifferentOutputDoesNotMatch) {
   EXPECT_TRUE(matches({"a", "...", "d"}, {"a", "b", "c", "d"}));
   EXPECT_FALSE(matches({"a", "...", "e"}, {"a", "b", "c", "d"}));
+  EXPECT_TRUE(matches({"one of ...; see"}, {"one of x, y; see"}));
+  EXPECT_FALSE(matches({"one of ...; see"}, {"one of x, y; look"}));
   EXPECT_FALSE(matches({"a"}, {"a", "b"}));
   EXPECT_FALSE(matches({"a", "b"}, {"a"}));
 }
