@@ -19,6 +19,8 @@ function(chasqui_room name)
   target_link_libraries(chasqui_${name} PUBLIC ${ARG_LIBRARIES}
     PRIVATE ${ARG_PRIVATE_LIBRARIES} $<BUILD_INTERFACE:chasqui_warnings>)
   set_property(GLOBAL APPEND PROPERTY CHASQUI_ROOMS ${name})
+  list(JOIN ARG_DEPENDS " " depends)
+  set_property(GLOBAL APPEND_STRING PROPERTY CHASQUI_ROOM_DEPENDS "${name} ${depends}\n")
 endfunction()
 
 # chasqui_test(NAME SOURCES a.cpp … LIBRARIES target …): a GoogleTest program, one ctest entry.
