@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What happened when a schedule was played: the times of every message, and what follows from them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chasqui/schedule/schedule.hpp"
+
+namespace chasqui {
+
+/// The life of one message. `kNever`: it did not come to that.
+struct MessageTimes {
+  Time send;       ///< its send overhead began
+  Time reception;  ///< its receive overhead began
+
+  friend constexpr bool operator==(const MessageTimes&, const MessageTimes&) = default;
+};
+
+inline constexpr Time kNever{std::int64_t{1} << 62};
+
+/// One link of the chain that explains the finish time, last link first.
+struct CriticalStep {
+  enum class Reason {
+    planned,      ///< the send waited for its planned time
+    start,        ///< it began when its rank began
+    data,         ///< the send waited for what it carries
+    send_gap,     ///< … for the gap after the rank's previous send
+    busy,         ///< … for the processor, which was busy with another message or addition
+    latency,      ///< the reception waited for the network
+    receive_gap,  ///< … for the gap after the rank's previous reception
+  };
+  std::size_t message = 0;  ///< index into Trace::schedule.sends
+  bool reception = false;   ///< the reception of the message, or its sending
+  Reason reason = Reason::start;
+  Time time;
+};
+
+struct Trace {
+  Schedule schedule;                ///< as planned; sends sorted by sender, then time
+  std::vector<MessageTimes> times;  ///< as it happened, in the order of schedule.sends
+  std::vector<Time> add_begins;     ///< sum: as it happened, in the order of schedule.adds
+  Time finish;                      ///< the last availability or addition; kNever if the play got stuck
+  std::vector<Time> item_delay;     ///< broadcasts: per item, from its first send to its last availability
+  std::vector<CriticalStep> critical_path;
+  double utilisation = 0;  ///< share of the ranks' time until `finish` that went into overheads and additions
+};
+
+/// The trace as a schedule: every message at the time it was really sent.
+Schedule as_played(const Trace& trace);
+
+std::string to_string(CriticalStep::Reason reason);
+
+}  // namespace chasqui

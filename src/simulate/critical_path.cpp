@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "simulate/critical_path.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace chasqui::simulate {
+namespace {
+
+using Reason = CriticalStep::Reason;
+
+class Explainer {
+ public:
+  Explainer(const Trace& trace, const Latency& latency, const Options& options)
+      : trace_(trace), latency_(latency), options_(options), first_(static_cast<std::size_t>(trace.schedule.machine.P) + 1, 0) {
+    const auto& sends = trace_.schedule.sends;
+    for (const Send& send : sends) {
+      ++first_[index(send.from) + 1];
+      ++first_[index(send.to) + 1];
+    }
+    for (std::size_t r = 1; r < first_.size(); ++r) first_[r] += first_[r - 1];
+    of_rank_.resize(2 * sends.size());
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    for (std::uint32_t m = 0; m < sends.size(); ++m) {
+      of_rank_[next[index(sends[m].from)]++] = m;
+      of_rank_[next[index(sends[m].to)]++] = m;
+    }
+  }
+
+  std::vector<CriticalStep> path() const {
+    std::vector<CriticalStep> steps;
+    std::optional<Place> at = last();
+    while (at && steps.size() <= 2 * trace_.times.size()) {
+      const Cause cause = at->reception ? cause_of_reception(at->message) : cause_of_send(at->message);
+      steps.push_back({at->message, at->reception, cause.reason, time_of(*at)});
+      at = cause.place;
+    }
+    return steps;
+  }
+
+ private:
+  struct Place {
+    std::uint32_t message;
+    bool reception;
+  };
+  struct Cause {
+    Reason reason;
+    std::optional<Place> place;
+  };
+
+  static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank.index); }
+  Time time_of(const Place& place) const {
+    const MessageTimes& times = trace_.times[place.message];
+    return place.reception ? times.reception : times.send;
+  }
+  const Straggler* straggler(Rank rank) const {
+    for (const Straggler& candidate : options_.stragglers) {
+      if (candidate.rank == rank) return &candidate;
+    }
+    return nullptr;
+  }
+  Time overhead(Rank rank) const { return straggler(rank) ? straggler(rank)->o : trace_.schedule.machine.o; }
+  Time gap(Rank rank) const {
+    return straggler(rank) ? std::max(straggler(rank)->g, straggler(rank)->o) : trace_.schedule.machine.gap();
+  }
+
+  /// The event that made the finish time: a reception, or the last reception before the additions that ended it.
+  std::optional<Place> last() const {
+    for (std::uint32_t m = 0; m < trace_.times.size(); ++m) {
+      if (trace_.times[m].reception + overhead(trace_.schedule.sends[m].to) == trace_.finish) return Place{m, true};
+    }
+    for (std::size_t a = 0; a < trace_.add_begins.size(); ++a) {
+      const Add& add = trace_.schedule.adds[a];
+      if (trace_.add_begins[a] + Time{add.count} == trace_.finish) return before_additions(add.rank, trace_.finish);
+    }
+    return std::nullopt;
+  }
+
+  /// The event of `rank` that satisfies the condition on (place, its time).
+  template <typename Condition>
+  std::optional<Place> find(Rank rank, Condition condition) const {
+    for (std::uint32_t i = first_[index(rank)]; i < first_[index(rank) + 1]; ++i) {
+      const std::uint32_t m = of_rank_[i];
+      const Place place{m, trace_.schedule.sends[m].to == rank};
+      if (condition(place, time_of(place))) return place;
+    }
+    return std::nullopt;
+  }
+
+  /// Back through additions that follow each other without a pause to the reception that let them begin.
+  std::optional<Place> before_additions(Rank rank, Time end) const {
+    for (;;) {
+      bool found = false;
+      for (std::size_t a = 0; a < trace_.add_begins.size() && !found; ++a) {
+        const Add& add = trace_.schedule.adds[a];
+        if (add.rank != rank || trace_.add_begins[a] + Time{add.count} != end) continue;
+        end = trace_.add_begins[a];
+        found = true;
+      }
+      if (!found) return std::nullopt;
+      const Time o = overhead(rank);
+      const auto reception = find(rank, [&](const Place& p, Time t) { return p.reception && t + o == end; });
+      if (reception) return reception;
+    }
+  }
+
+  Cause cause_of_reception(std::uint32_t message) const {
+    const Send& send = trace_.schedule.sends[message];
+    const Time time = trace_.times[message].reception;
+    const Time arrival = trace_.times[message].send + overhead(send.from) + latency_(send, message);
+    if (arrival == time) return {Reason::latency, Place{message, false}};
+    const Time apart = gap(send.to);
+    if (const auto other = find(send.to, [&](const Place& p, Time t) { return p.reception && t + apart == time; })) {
+      return {Reason::receive_gap, other};
+    }
+    return busy(send.to, time, message);
+  }
+
+  Cause cause_of_send(std::uint32_t message) const {
+    const Send& send = trace_.schedule.sends[message];
+    const Time time = trace_.times[message].send;
+    const Time o = overhead(send.from);
+    if (const auto data = find(send.from, [&](const Place& p, Time t) { return p.reception && t + o == time; })) {
+      return {Reason::data, data};
+    }
+    const Time apart = gap(send.from);
+    if (const auto other = find(send.from, [&](const Place& p, Time t) { return !p.reception && t + apart == time; })) {
+      return {Reason::send_gap, other};
+    }
+    if (options_.mode == Mode::timed && time == send.begin && trace_.schedule.adds.empty()) {
+      return {Reason::planned, std::nullopt};
+    }
+    return busy(send.from, time, message);
+  }
+
+  /// What kept the processor busy until `time`.
+  Cause busy(Rank rank, Time time, std::uint32_t message) const {
+    const Time o = overhead(rank);
+    if (const auto other = find(rank, [&](const Place& p, Time t) { return p.message != message && t + o == time; })) {
+      return {Reason::busy, other};
+    }
+    if (const auto other = before_additions(rank, time)) return {Reason::busy, other};
+    return {Reason::start, std::nullopt};
+  }
+
+  const Trace& trace_;
+  const Latency& latency_;
+  const Options& options_;
+  std::vector<std::uint32_t> first_;
+  std::vector<std::uint32_t> of_rank_;
+};
+
+}  // namespace
+
+std::vector<CriticalStep> critical_path(const Trace& trace, const Latency& latency, const Options& options) {
+  return Explainer(trace, latency, options).path();
+}
+
+}  // namespace chasqui::simulate

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// The discrete-event engine. All that happens at one instant is gathered first (arrivals enter the pools), then every rank
+// concerned acts: a reception or an action begins if its time has come, otherwise the rank is woken when it will.
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/simulate/simulate.hpp"
+#include "simulate/critical_path.hpp"
+#include "simulate/event_queue.hpp"
+#include "simulate/program.hpp"
+
+namespace chasqui::simulate {
+namespace {
+
+constexpr std::uint32_t kNone = 0xffffffff;
+constexpr Time kLongAgo{-(std::int64_t{1} << 62)};
+
+class Engine {
+ public:
+  Engine(Program program, const Latency& latency, const Options& options)
+      : program_(std::move(program)),
+        latency_(latency),
+        options_(options),
+        o_(program_.schedule().machine.o),
+        gap_(program_.schedule().machine.gap()),
+        ranks_(static_cast<std::size_t>(program_.ranks())) {
+    if (!program_.single()) progress_.resize(ranks_.size());
+    if (program_.schedule().problem.kind == Kind::sum) additions_end_.resize(ranks_.size(), kLongAgo);
+    if (program_.all_known()) make_room();
+    for (const Straggler& straggler : options.stragglers) {
+      if (straggler.rank.index < 0 || straggler.rank.index >= program_.ranks()) {
+        throw Error("straggler {} does not exist: ranks are 0..{}", straggler.rank.index, program_.ranks() - 1);
+      }
+    }
+  }
+
+  Trace play() {
+    for (const Rank rank : program_.starters()) wake(rank, start_of(rank));
+    std::vector<Event> batch;
+    std::vector<Rank> concerned;
+    while (!queue_.empty()) {
+      const Time now = queue_.take(batch);
+      concerned.clear();
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (i + 8 < batch.size()) __builtin_prefetch(&state(batch[i + 8].rank), 1);
+        const Event& event = batch[i];
+        if (event.message != Event::kWake) enter_pool(event.rank, event.message, now);
+        State& of_rank = state(event.rank);
+        if (!of_rank.concerned) concerned.push_back(event.rank);
+        of_rank.concerned = true;
+      }
+      for (const Rank rank : concerned) {
+        state(rank).concerned = false;
+        act(rank, now);
+      }
+      batch.clear();
+    }
+    return conclude();
+  }
+
+ private:
+  struct State {
+    Time last_send = kLongAgo;
+    Time last_reception = kLongAgo;
+    std::uint32_t next_action = kNone;  // kNone: the rank has not acted yet
+    std::uint32_t end_action = kNone;
+    std::uint32_t pool = kNone;  // the first message that waits; the others are linked behind it by arrival
+    std::uint32_t waiting : 31 = 0;
+    std::uint32_t concerned : 1 = false;
+  };
+  static_assert(sizeof(State) == 40 || sizeof(State) == 32);
+
+  /// What a rank has received, where that takes more than a bit.
+  struct Progress {
+    std::uint32_t prefix = 0;    // so many of the first planned receptions are in
+    std::uint32_t received = 0;  // receptions in all
+  };
+
+  State& state(Rank rank) { return ranks_[static_cast<std::size_t>(rank.index)]; }
+  const Straggler* straggler(Rank rank) const {
+    for (const Straggler& candidate : options_.stragglers) {
+      if (candidate.rank == rank) return &candidate;
+    }
+    return nullptr;
+  }
+  Time start_of(Rank rank) const { return straggler(rank) ? straggler(rank)->start : Time{0}; }
+  Time overhead(Rank rank) const { return straggler(rank) ? straggler(rank)->o : o_; }
+  Time gap(Rank rank) const { return straggler(rank) ? std::max(straggler(rank)->g, straggler(rank)->o) : gap_; }
+
+  void make_room() {
+    times_.resize(program_.schedule().sends.size(), {kNever, kNever});
+    add_begins_.resize(program_.schedule().adds.size(), kNever);
+    received_.resize(program_.receptions(), false);
+  }
+
+  void enter_pool(Rank rank, std::uint32_t message, Time now) {
+    State& of_rank = state(rank);
+    if (of_rank.waiting++ == 0) {
+      of_rank.pool = message;
+      return;
+    }
+    // Arrivals come in order of time; of those that come together the planned one first, or the other way round.
+    next_in_pool_.resize(std::max(next_in_pool_.size(), times_.size()), kNone);
+    std::uint32_t* at = &of_rank.pool;
+    std::uint32_t left = of_rank.waiting - 1;
+    for (; left > 0; --left) {
+      const bool together = arrival(*at) == now;
+      const Send& new_one = program_.send(message);
+      const Send& old_one = program_.send(*at);
+      const bool before = options_.ties == Ties::planned ? new_one < old_one : old_one < new_one;
+      if (together && before) break;
+      at = &next_in_pool_[*at];
+    }
+    if (left > 0) next_in_pool_[message] = *at;
+    *at = message;
+  }
+
+  Time arrival(std::uint32_t message) const {
+    const Send& send = program_.send(message);
+    return times_[message].send + overhead(send.from) + latency_(send, message);
+  }
+
+  void wake(Rank rank, Time time) { queue_.push({time, rank, Event::kWake}); }
+
+  bool has(const State& of_rank, Rank rank, std::int32_t need) const {
+    if (need == Program::kNothing) return true;
+    if (program_.single()) return of_rank.last_reception != kLongAgo;
+    if (program_.needs_prefix()) {
+      return progress_[static_cast<std::size_t>(rank.index)].prefix >= static_cast<std::uint32_t>(need);
+    }
+    return need != Program::kImpossible && received_[program_.first_reception(rank) + static_cast<std::uint32_t>(need)];
+  }
+
+  /// When the next action of the rank may begin, and when it was planned; kNever if it lacks something.
+  struct Outlook {
+    Time time = kNever;
+    Time planned = kNever;
+  };
+
+  Outlook next_action(const State& of_rank, Rank rank, Time now, Time o) const {
+    if (of_rank.next_action == of_rank.end_action) return {};
+    const std::uint32_t action = program_.action(of_rank.next_action);
+    if (!has(of_rank, rank, program_.needs(action))) return {};
+    const bool addition = action & Program::kAdd;
+    const Time planned =
+        addition ? program_.schedule().adds[action & ~Program::kAdd].begin : program_.send(action).begin;
+    Time time = std::max(now, actions_end(of_rank, rank, o));
+    if (options_.mode == Mode::timed) time = std::max(time, planned);
+    if (!addition) time = std::max(time, of_rank.last_send + gap(rank));
+    if (addition || o > Time{0}) time = std::max(time, of_rank.last_reception + o);  // what takes no time fits anywhere
+    return {time, planned};
+  }
+
+  Outlook next_reception(const State& of_rank, Rank rank, Time now, Time o) const {
+    if (of_rank.waiting == 0) return {};
+    Time time = std::max(now, of_rank.last_reception + gap(rank));
+    if (o > Time{0}) time = std::max(time, actions_end(of_rank, rank, o));
+    return {time, reception_begin(program_.schedule().machine, program_.send(of_rank.pool))};
+  }
+
+  /// When the processor is done with the actions it has begun.
+  Time actions_end(const State& of_rank, Rank rank, Time o) const {
+    const Time sends = of_rank.last_send + o;
+    return additions_end_.empty() ? sends : std::max(sends, additions_end_[static_cast<std::size_t>(rank.index)]);
+  }
+
+  void act(Rank rank, Time now) {
+    if (const Time start = start_of(rank); now < start) return wake(rank, start);
+    if (!program_.known(rank)) {
+      program_.learn(rank);
+      make_room();
+    }
+    State& of_rank = state(rank);
+    if (of_rank.next_action == kNone) {
+      const auto actions = program_.actions_of(rank);
+      of_rank.next_action = actions.first;
+      of_rank.end_action = actions.end;
+    }
+    const Time o = overhead(rank);
+    for (;;) {
+      const Outlook action = next_action(of_rank, rank, now, o);
+      const Outlook reception = next_reception(of_rank, rank, now, o);
+      const Time next = std::min(action.time, reception.time);
+      if (next > now) {
+        if (next != kNever) wake(rank, next);
+        return;
+      }
+      // If both may begin now, the one that was planned first does, and the other is looked at again.
+      if (reception.time <= now && (action.time > now || reception.planned <= action.planned)) {
+        begin_reception(rank, of_rank, now);
+      } else {
+        begin_action(rank, of_rank, now);
+      }
+    }
+  }
+
+  void begin_reception(Rank rank, State& of_rank, Time now) {
+    const std::uint32_t message = of_rank.pool;
+    if (--of_rank.waiting > 0) of_rank.pool = next_in_pool_[message];
+    of_rank.last_reception = now;
+    times_[message].reception = now;
+    last_event_ = std::max(last_event_, now + overhead(rank));
+    if (program_.single()) return;
+    Progress& progress = progress_[static_cast<std::size_t>(rank.index)];
+    ++progress.received;
+    const std::uint32_t first = program_.first_reception(rank);
+    received_[first + program_.reception_number(message)] = true;
+    while (progress.prefix < progress.received && received_[first + progress.prefix]) ++progress.prefix;
+  }
+
+  void begin_action(Rank rank, State& of_rank, Time now) {
+    const std::uint32_t action = program_.action(of_rank.next_action++);
+    if (action & Program::kAdd) {
+      const std::uint32_t add = action & ~Program::kAdd;
+      const Time end = now + Time{program_.schedule().adds[add].count};
+      add_begins_[add] = now;
+      additions_end_[static_cast<std::size_t>(rank.index)] = end;
+      last_event_ = std::max(last_event_, end);
+      return;
+    }
+    of_rank.last_send = now;
+    times_[action].send = now;
+    const Send& send = program_.send(action);
+    queue_.push({now + overhead(rank) + latency_(send, action), send.to, action});
+  }
+
+  Trace conclude() {
+    Trace trace;
+    bool stuck = false;
+    for (const MessageTimes& message : times_) stuck = stuck || message.reception == kNever;
+    for (const Time begin : add_begins_) stuck = stuck || begin == kNever;
+    trace.finish = stuck ? kNever : last_event_;
+    trace.schedule = program_.take_schedule();
+    trace.times = std::move(times_);
+    trace.add_begins = std::move(add_begins_);
+    return trace;
+  }
+
+  Program program_;
+  const Latency& latency_;
+  const Options& options_;
+  Time o_;
+  Time gap_;
+  std::vector<State> ranks_;
+  std::vector<Progress> progress_;
+  std::vector<Time> additions_end_;  // sums only
+  std::vector<MessageTimes> times_;
+  std::vector<std::uint32_t> next_in_pool_;  // made when two messages first wait at one rank
+  std::vector<Time> add_begins_;
+  std::vector<bool> received_;
+  EventQueue queue_;
+  Time last_event_{0};
+};
+
+/// Per item of a broadcast: from its first send to its last availability.
+void measure_delays(Trace& trace) {
+  const Problem& problem = trace.schedule.problem;
+  if (problem.kind != Kind::broadcast || problem.items > static_cast<std::int64_t>(trace.times.size())) return;
+  const auto items = static_cast<std::size_t>(problem.items);
+  std::vector<Time> first(items, kNever);
+  std::vector<Time> last(items, Time{0});
+  for (std::size_t m = 0; m < trace.times.size(); ++m) {
+    const auto item = static_cast<std::size_t>(trace.schedule.sends[m].part.lo);
+    if (item >= items) continue;
+    first[item] = std::min(first[item], trace.times[m].send);
+    last[item] = std::max(last[item], trace.times[m].reception == kNever
+                                          ? kNever
+                                          : trace.times[m].reception + trace.schedule.machine.o);
+  }
+  trace.item_delay.reserve(items);
+  for (std::size_t i = 0; i < items; ++i) trace.item_delay.push_back(last[i] == kNever ? kNever : last[i] - first[i]);
+}
+
+/// On the postal machine a message occupies its ports for a step each; elsewhere overheads and additions count.
+void measure_utilisation(Trace& trace) {
+  const LogP& machine = trace.schedule.machine;
+  if (trace.finish == kNever || trace.finish == Time{0}) return;
+  const double per_message = 2 * static_cast<double>(machine.o > Time{0} ? machine.o.ticks : 1);
+  double busy = per_message * static_cast<double>(trace.times.size());
+  for (const Add& add : trace.schedule.adds) busy += static_cast<double>(add.count);
+  const double ports = machine.o > Time{0} ? 1 : 2;
+  trace.utilisation = busy / (ports * static_cast<double>(machine.P) * static_cast<double>(trace.finish.ticks));
+}
+
+Trace run(Program program, const Latency& latency, const Options& options) {
+  Trace trace = Engine(std::move(program), latency, options).play();
+  measure_delays(trace);
+  measure_utilisation(trace);
+  if (options.critical_path && trace.finish != kNever) trace.critical_path = critical_path(trace, latency, options);
+  return trace;
+}
+
+}  // namespace
+
+Trace simulate(Schedule schedule, const Latency& latency, const Options& options) {
+  return run(Program(std::move(schedule)), latency, options);
+}
+
+Trace simulate(const LogP& machine, const Problem& problem, const std::function<LocalForm(Rank)>& local,
+               const Latency& latency, const Options& options) {
+  return run(Program(machine, problem, local), latency, options);
+}
+
+}  // namespace chasqui::simulate

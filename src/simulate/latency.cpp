@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/simulate/latency.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::simulate {
+namespace {
+
+/// A bijective mixer of 64 bits (the finaliser of splitmix64): equal keys give equal numbers on every machine.
+constexpr std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+/// A random number that depends on the seed and on which message it is, not on when it is asked for.
+std::uint64_t draw(const Send& send, std::uint64_t seed) {
+  std::uint64_t x = mix(seed);
+  x = mix(x ^ static_cast<std::uint64_t>(send.begin.ticks));
+  x = mix(x ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(send.from.index)) << 32 |
+               static_cast<std::uint32_t>(send.to.index)));
+  return mix(x ^ static_cast<std::uint32_t>(send.part.lo));
+}
+
+/// x scaled to 0 .. n-1; the bias is below n / 2^64.
+std::uint64_t below(std::uint64_t x, std::uint64_t n) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(static_cast<Wide>(x) * n >> 64);
+}
+
+void require_latency(const LogP& machine, Time latency, const std::string& place) {
+  const std::int64_t least = machine.o == Time{0} ? 1 : 0;
+  if (latency.ticks < least || latency.ticks > kMaxParameter) {
+    throw Error("{}: latency {} is out of range: it must be {}..{}", place, latency.ticks, least, kMaxParameter);
+  }
+}
+
+/// A rank of a link line: a number, or -1 for `*`.
+std::int64_t link_end(const std::string& word, const LogP& machine, const std::string& place) {
+  if (word == "*") return -1;
+  std::size_t used = 0;
+  std::int64_t rank = -1;
+  try {
+    rank = std::stoll(word, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used != word.size() || rank < 0 || rank >= machine.P) {
+    throw Error("{}: '{}' is no rank: use 0..{} or *", place, word, machine.P - 1);
+  }
+  return rank;
+}
+
+/// Calls `line(words, place)` for every line that holds something besides a comment.
+template <typename Line>
+void for_each_line(const std::string& text, const std::string& place, Line line) {
+  std::istringstream lines(text);
+  std::string content;
+  for (int number = 1; std::getline(lines, content); ++number) {
+    std::istringstream words(content.substr(0, content.find('#')));
+    std::vector<std::string> list;
+    for (std::string word; words >> word;) list.push_back(word);
+    if (!list.empty()) line(list, fmt::format("{}:{}", place, number));
+  }
+}
+
+std::int64_t number(const std::string& word, const std::string& place) {
+  std::size_t used = 0;
+  std::int64_t value = 0;
+  try {
+    value = std::stoll(word, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used != word.size()) throw Error("{}: '{}' is no whole number", place, word);
+  return value;
+}
+
+}  // namespace
+
+Latency exactly_L(const LogP& machine) {
+  return [L = machine.L](const Send&, std::size_t) { return L; };
+}
+
+Latency uniform(const LogP& machine, Time low, Time high, std::uint64_t seed) {
+  require_latency(machine, low, "low");
+  require_latency(machine, high, "high");
+  if (low > high) throw Error("latency range {}..{} is empty: put the smaller first", low.ticks, high.ticks);
+  const auto values = static_cast<std::uint64_t>((high - low).ticks) + 1;
+  return [low, values, seed](const Send& send, std::size_t) {
+    return low + Time{static_cast<std::int64_t>(below(draw(send, seed), values))};
+  };
+}
+
+Latency distribution(const LogP& machine, std::vector<WeightedLatency> histogram, std::uint64_t seed) {
+  if (histogram.empty()) throw Error("the latency distribution is empty: give at least one line 'latency weight'");
+  std::uint64_t total = 0;
+  for (WeightedLatency& value : histogram) {
+    require_latency(machine, value.latency, "distribution");
+    total += value.weight;
+    value.weight = total;  // cumulative from here on
+  }
+  if (total == 0) throw Error("all weights of the latency distribution are 0: make one positive");
+  return [histogram = std::move(histogram), total, seed](const Send& send, std::size_t) {
+    const std::uint64_t x = below(draw(send, seed), total);
+    const auto found = std::upper_bound(histogram.begin(), histogram.end(), x,
+                                        [](std::uint64_t a, const WeightedLatency& b) { return a < b.weight; });
+    return found->latency;
+  };
+}
+
+Latency two_level(const LogP& machine, std::int64_t group, Time near, Time far) {
+  if (group < 1) throw Error("group={} is too small: a group has at least 1 rank", group);
+  require_latency(machine, near, "near");
+  require_latency(machine, far, "far");
+  return [group, near, far](const Send& send, std::size_t) {
+    return send.from.index / group == send.to.index / group ? near : far;
+  };
+}
+
+Latency per_link(const LogP& machine, const std::string& text, const std::string& place) {
+  struct Link {
+    std::int64_t from;
+    std::int64_t to;
+    Time latency;
+  };
+  std::vector<Link> links;
+  for_each_line(text, place, [&](const std::vector<std::string>& words, const std::string& line) {
+    if (words.size() != 3) throw Error("{}: a link is three words, 'from to latency'", line);
+    links.push_back({link_end(words[0], machine, line), link_end(words[1], machine, line), Time{number(words[2], line)}});
+    require_latency(machine, links.back().latency, line);
+  });
+  std::reverse(links.begin(), links.end());  // the last line that matches wins
+  return [links = std::move(links), L = machine.L](const Send& send, std::size_t) {
+    for (const Link& link : links) {
+      if ((link.from < 0 || link.from == send.from.index) && (link.to < 0 || link.to == send.to.index)) {
+        return link.latency;
+      }
+    }
+    return L;
+  };
+}
+
+std::vector<WeightedLatency> histogram_from(const std::string& text, const std::string& place) {
+  std::vector<WeightedLatency> histogram;
+  for_each_line(text, place, [&](const std::vector<std::string>& words, const std::string& line) {
+    if (words.size() != 2) throw Error("{}: a value is two words, 'latency weight'", line);
+    const std::int64_t weight = number(words[1], line);
+    if (weight < 0 || weight > 1'000'000'000) throw Error("{}: weight {} is out of range: use 0..10^9", line, weight);
+    histogram.push_back({Time{number(words[0], line)}, static_cast<std::uint64_t>(weight)});
+  });
+  return histogram;
+}
+
+Latency table(const LogP& machine, std::vector<Time> latencies) {
+  for (const Time latency : latencies) require_latency(machine, latency, "latency table");
+  return [latencies = std::move(latencies)](const Send&, std::size_t index) { return latencies.at(index); };
+}
+
+}  // namespace chasqui::simulate
