@@ -26,7 +26,11 @@ class Engine {
         ranks_(static_cast<std::size_t>(program_.ranks())) {
     if (!program_.single()) progress_.resize(ranks_.size());
     if (program_.schedule().problem.kind == Kind::sum) additions_end_.resize(ranks_.size(), kLongAgo);
-    if (program_.all_known()) make_room();
+    if (program_.all_known()) {
+      make_room();
+      for (std::int32_t r = 0; r < program_.ranks(); ++r) open(Rank{r});
+      program_.forget_actions();
+    }
     for (const Straggler& straggler : options.stragglers) {
       if (straggler.rank.index < 0 || straggler.rank.index >= program_.ranks()) {
         throw Error("straggler {} does not exist: ranks are 0..{}", straggler.rank.index, program_.ranks() - 1);
@@ -36,24 +40,19 @@ class Engine {
 
   Trace play() {
     for (const Rank rank : program_.starters()) wake(rank, start_of(rank));
-    std::vector<Event> batch;
-    std::vector<Rank> concerned;
     while (!queue_.empty()) {
-      const Time now = queue_.take(batch);
-      concerned.clear();
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        if (i + 8 < batch.size()) __builtin_prefetch(&state(batch[i + 8].rank), 1);
-        const Event& event = batch[i];
-        if (event.message != Event::kWake) enter_pool(event.rank, event.message, now);
-        State& of_rank = state(event.rank);
-        if (!of_rank.concerned) concerned.push_back(event.rank);
-        of_rank.concerned = true;
+      EventQueue::Chunk* const batch = queue_.take();
+      const Time now = queue_.time();
+      for (const auto* chunk = batch; chunk != nullptr; chunk = chunk->next) note_arrivals(*chunk, now);
+      for (const auto* chunk = batch; chunk != nullptr; chunk = chunk->next) {
+        for (std::uint32_t i = 0; i < chunk->count; ++i) {
+          const Rank rank = chunk->events[i].rank;
+          if (!state(rank).concerned) continue;  // it has acted at this instant
+          state(rank).concerned = false;
+          act(rank, now);
+        }
       }
-      for (const Rank rank : concerned) {
-        state(rank).concerned = false;
-        act(rank, now);
-      }
-      batch.clear();
+      queue_.recycle(batch);
     }
     return conclude();
   }
@@ -62,13 +61,13 @@ class Engine {
   struct State {
     Time last_send = kLongAgo;
     Time last_reception = kLongAgo;
-    std::uint32_t next_action = kNone;  // kNone: the rank has not acted yet
-    std::uint32_t end_action = kNone;
+    std::uint32_t next_action = 0;
+    std::uint32_t end_action = 0;
     std::uint32_t pool = kNone;  // the first message that waits; the others are linked behind it by arrival
     std::uint32_t waiting : 31 = 0;
     std::uint32_t concerned : 1 = false;
   };
-  static_assert(sizeof(State) == 40 || sizeof(State) == 32);
+  static_assert(sizeof(State) == 32);
 
   /// What a rank has received, where that takes more than a bit.
   struct Progress {
@@ -91,6 +90,25 @@ class Engine {
     times_.resize(program_.schedule().sends.size(), {kNever, kNever});
     add_begins_.resize(program_.schedule().adds.size(), kNever);
     received_.resize(program_.receptions(), false);
+  }
+
+  void open(Rank rank) {
+    const auto actions = program_.actions_of(rank);
+    state(rank).next_action = actions.first;
+    state(rank).end_action = actions.end;
+  }
+
+  void note_arrivals(const EventQueue::Chunk& chunk, Time now) {
+    for (std::uint32_t i = 0; i < chunk.count; ++i) {
+      if (i + 8 < chunk.count) {  // ranks and messages lie anywhere in memory: ask for them in time
+        const Event& ahead = chunk.events[i + 8];
+        __builtin_prefetch(&state(ahead.rank), 1);
+        if (ahead.message != Event::kWake) __builtin_prefetch(&times_[ahead.message], 1);
+      }
+      const Event& event = chunk.events[i];
+      if (event.message != Event::kWake) enter_pool(event.rank, event.message, now);
+      state(event.rank).concerned = true;
+    }
   }
 
   void enter_pool(Rank rank, std::uint32_t message, Time now) {
@@ -169,21 +187,18 @@ class Engine {
     if (!program_.known(rank)) {
       program_.learn(rank);
       make_room();
+      open(rank);
     }
     State& of_rank = state(rank);
-    if (of_rank.next_action == kNone) {
-      const auto actions = program_.actions_of(rank);
-      of_rank.next_action = actions.first;
-      of_rank.end_action = actions.end;
-    }
     const Time o = overhead(rank);
     for (;;) {
       const Outlook action = next_action(of_rank, rank, now, o);
       const Outlook reception = next_reception(of_rank, rank, now, o);
       const Time next = std::min(action.time, reception.time);
       if (next > now) {
-        if (next != kNever) wake(rank, next);
-        return;
+        if (next == kNever) return;
+        if (more_to_come(of_rank, rank)) return wake(rank, next);
+        now = next;  // nothing can interfere any more: the rank runs ahead
       }
       // If both may begin now, the one that was planned first does, and the other is looked at again.
       if (reception.time <= now && (action.time > now || reception.planned <= action.planned)) {
@@ -192,6 +207,12 @@ class Engine {
         begin_action(rank, of_rank, now);
       }
     }
+  }
+
+  /// Whether a message for this rank is still under way or unsent.
+  bool more_to_come(const State& of_rank, Rank rank) const {
+    if (program_.single()) return of_rank.last_reception == kLongAgo && rank != program_.schedule().problem.root;
+    return progress_[static_cast<std::size_t>(rank.index)].received < program_.receptions_of(rank);
   }
 
   void begin_reception(Rank rank, State& of_rank, Time now) {

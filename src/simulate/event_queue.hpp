@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A monotone priority queue of timed events: a radix heap. Events may be pushed at or after the time of the last pop
-// only, which is what a simulation does; then a push is an append and a pop moves each event O(log(time)) times.
+// A monotone priority queue of timed events: a radix heap. Events may be pushed at or after the time of the last batch
+// only, which is what a simulation does; then a push is an append and each event moves O(log(time)) times in all.
+// Events live in chunks that are used again, so the queue holds 16 bytes an event and little more.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "chasqui/model/units.hpp"
@@ -24,41 +27,80 @@ static_assert(sizeof(Event) == 16);
 
 class EventQueue {
  public:
+  struct Chunk {
+    std::uint32_t count = 0;
+    Chunk* next = nullptr;
+    std::array<Event, 255> events;
+  };
+
   bool empty() const { return size_ == 0; }
 
   /// REQUIRES event.time >= the time of the last batch taken.
   void push(const Event& event) {
-    buckets_[bucket(event.time)].push_back(event);
+    append(event);
     ++size_;
   }
 
-  /// Moves all events of the smallest time into `batch` and returns that time. REQUIRES !empty().
-  Time take(std::vector<Event>& batch) {
-    if (buckets_[0].empty()) refill();
-    batch.swap(buckets_[0]);
-    buckets_[0].clear();
-    size_ -= batch.size();
-    return last_;
+  /// All events of the smallest time, as a chain of chunks; give them back with `recycle`. REQUIRES !empty().
+  Chunk* take() {
+    if (buckets_[0] == nullptr) refill();
+    Chunk* batch = buckets_[0];
+    buckets_[0] = nullptr;
+    for (const Chunk* chunk = batch; chunk != nullptr; chunk = chunk->next) size_ -= chunk->count;
+    return batch;
+  }
+  Time time() const { return last_; }  ///< of the last batch taken
+
+  void recycle(Chunk* chain) {
+    while (chain != nullptr) {
+      Chunk* next = chain->next;
+      chain->next = free_;
+      free_ = chain;
+      chain = next;
+    }
   }
 
  private:
   // Bucket 0: time == last_. Bucket i: the highest bit in which time and last_ differ is bit i-1.
-  std::size_t bucket(Time time) const {
-    return static_cast<std::size_t>(64 - std::countl_zero(static_cast<std::uint64_t>(time.ticks ^ last_.ticks)));
+  void append(const Event& event) {
+    const auto differ = static_cast<std::uint64_t>(event.time.ticks ^ last_.ticks);
+    Chunk*& head = buckets_[static_cast<std::size_t>(64 - std::countl_zero(differ))];
+    if (head == nullptr || head->count == head->events.size()) {
+      Chunk* fresh = free_;
+      if (fresh != nullptr) {
+        free_ = fresh->next;
+      } else {
+        chunks_.push_back(std::make_unique<Chunk>());
+        fresh = chunks_.back().get();
+      }
+      fresh->count = 0;
+      fresh->next = head;
+      head = fresh;
+    }
+    head->events[head->count++] = event;
   }
 
   void refill() {
     std::size_t i = 1;
-    while (buckets_[i].empty()) ++i;
-    last_ = buckets_[i].front().time;
-    for (const Event& event : buckets_[i]) last_ = event.time < last_ ? event.time : last_;
-    spare_.swap(buckets_[i]);
-    for (const Event& event : spare_) buckets_[bucket(event.time)].push_back(event);
-    spare_.clear();
+    while (buckets_[i] == nullptr) ++i;
+    Chunk* chain = buckets_[i];
+    buckets_[i] = nullptr;
+    last_ = chain->events[0].time;
+    for (const Chunk* chunk = chain; chunk != nullptr; chunk = chunk->next) {
+      for (std::uint32_t e = 0; e < chunk->count; ++e) last_ = std::min(last_, chunk->events[e].time);
+    }
+    while (chain != nullptr) {  // each chunk is free again before the next one is spread
+      for (std::uint32_t e = 0; e < chain->count; ++e) append(chain->events[e]);
+      Chunk* next = chain->next;
+      chain->next = free_;
+      free_ = chain;
+      chain = next;
+    }
   }
 
-  std::array<std::vector<Event>, 65> buckets_;
-  std::vector<Event> spare_;
+  std::array<Chunk*, 65> buckets_{};
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  Chunk* free_ = nullptr;
   Time last_{0};
   std::size_t size_ = 0;
 };

@@ -42,6 +42,8 @@ class Program {
 
   /// The rank's actions; known ranks only.
   Actions actions_of(Rank rank) const;
+  /// Frees what only actions_of needs.
+  void forget_actions() { first_action_ = {}; }
   std::uint32_t action(std::uint32_t at) const { return actions_.empty() ? at : actions_[at]; }
   /// What the action needs. Prefix kinds: that many of the rank's first receptions; else: the reception with this number.
   std::int32_t needs(std::uint32_t action) const;
@@ -53,6 +55,9 @@ class Program {
   /// Where the receiver's flags begin, one for each planned reception.
   std::uint32_t first_reception(Rank rank) const { return first_reception_[index(rank)]; }
   std::size_t receptions() const { return receptions_; }
+  std::size_t receptions_of(Rank rank) const {
+    return all_known() ? first_reception_[index(rank) + 1] - first_reception_[index(rank)] : planned_[index(rank)].size();
+  }
 
  private:
   using ByItem = std::vector<std::pair<std::int32_t, std::int32_t>>;
