@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What the exact solver is asked: a problem on a machine, and two questions that plans do not have (single sending,
+// a prescribed period). Small instances only; `validate` says where it stops.
+#pragma once
+
+#include <string>
+
+#include "chasqui/model/logp.hpp"
+#include "chasqui/model/problem.hpp"
+
+namespace chasqui::solve {
+
+struct Instance {
+  LogP machine;
+  Problem problem;              ///< broadcast, allgather, reduce, allreduce, scan or stream
+  bool single_sending = false;  ///< broadcast: the root sends each item once
+  Time period{0};               ///< stream: the schedule repeats after this many ticks, a multiple of max(g, o)
+
+  friend bool operator==(const Instance&, const Instance&) = default;
+};
+
+/// "broadcast P=10 L=4 o=0 g=1 items=2 root=0", with "single-sending", "exclusive" or "period=4" where they apply.
+std::string to_string(const Instance& instance);
+
+/// Throws an Error for a kind that the solver does not do, a parameter out of range or an instance far too large.
+void validate(const Instance& instance);
+
+/// How many different items there are (stream: in one period). REQUIRES a kind that moves items.
+std::int64_t item_count(const Instance& instance);
+
+/// Who has the item at the start. REQUIRES a kind that moves items.
+Rank owner(const Instance& instance, std::int64_t item);
+
+/// When the item is at its owner, absolutely: 0, in a stream one step of max(g, o) after the item before it.
+Time birth(const Instance& instance, std::int64_t item);
+
+}  // namespace chasqui::solve

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// A 0-1 program as plain data: minimise a sum of binary columns subject to rows. Builders write it; CBC solves it, or, since
+// all coefficients here are 1 or -1, it turns into a formula.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "chasqui/solve/cnf.hpp"
+
+namespace chasqui::solve {
+
+struct Program {
+  struct Term {
+    int column = 0;
+    int coefficient = 1;
+  };
+  struct Row {
+    std::vector<Term> terms;
+    int least = 0;
+    int most = 0;
+  };
+  static constexpr int kUnbounded = 1'000'000'000;  ///< as least (negated) or most: no bound on this side
+
+  struct Column {
+    int objective = 0;
+    int most = 1;  ///< 0: fixed at zero
+  };
+
+  int add_column(int objective = 0);
+  void fix_to_zero(int column);
+  void at_least(std::vector<Term> terms, int least) { rows.push_back({std::move(terms), least, kUnbounded}); }
+  void at_most(std::vector<Term> terms, int most) { rows.push_back({std::move(terms), -kUnbounded, most}); }
+  void equal(std::vector<Term> terms, int value) { rows.push_back({std::move(terms), value, value}); }
+
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+};
+
+/// A value for each column.
+using Point = std::vector<bool>;
+
+/// Does the point satisfy all rows?
+bool feasible(const Program& program, const Point& point);
+
+/// The rows as a formula; column c is variable c + 1. The objective is left out. REQUIRES coefficients of 1 and -1.
+Cnf formula(const Program& program);
+
+/// The clauses as rows; variable v is column v - 1.
+Program program_from(const Cnf& cnf);
+
+}  // namespace chasqui::solve

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The true optimum of a small instance, with evidence. Anytime: whenever it is stopped, the answer holds the best schedule and
+// the best bound so far. docs/solve.md tells how.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "chasqui/solve/answer.hpp"
+#include "chasqui/solve/instance.hpp"
+
+namespace chasqui::solve {
+
+enum class Engine { sat, milp, both };
+
+/// Where a search stands; `asking` is the finish time being decided.
+struct Progress {
+  double seconds = 0;
+  Time bound;
+  std::optional<Time> best;
+  std::optional<Time> asking;
+  std::string_view engine;
+};
+
+struct Options {
+  Engine engine = Engine::sat;
+  double time_limit = 0;              ///< seconds; 0: none
+  std::optional<Time> at_most;        ///< is there a schedule that finishes by then? (infeasible, if not)
+  bool warm_start = true;             ///< begin with the best plan
+  std::function<bool()> interrupted;  ///< polled; true ends the search
+  std::function<void(const Progress&)> progress;
+};
+
+/// The optimum. Time: exponential in the worst case; docs/atlas.md shows what seconds buy.
+/// Throws an Error for an instance that `validate` refuses, or if the engine is not part of this build; a
+/// disagreement of the two engines is an Error that spells out the instance.
+Answer solve(const Instance& instance, const Options& options = {});
+
+/// Is the engine part of this build?
+bool available(Engine engine);
+
+/// The best plan for the instance that is a schedule the solver can start from, if there is one.
+std::optional<Schedule> best_plan(const Instance& instance);
+
+}  // namespace chasqui::solve

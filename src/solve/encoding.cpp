@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/solve/encoding.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "solve/encode.hpp"
+
+namespace chasqui::solve {
+
+Encoding::Encoding(const Instance& instance, Time horizon) : instance_(instance), horizon_(horizon) {
+  for (std::int64_t t = 0; t <= last_step(); ++t) {
+    allowed_.push_back(cnf_.fresh());
+    if (t > 0) cnf_.clause({-allowed_[static_cast<std::size_t>(t)], allowed_[static_cast<std::size_t>(t - 1)]});
+  }
+}
+
+std::vector<Literal> Encoding::finish_by(Time T) const {
+  CHASQUI_CHECK(T <= horizon_, "T={} horizon={}", T.ticks, horizon_.ticks);
+  const std::int64_t first_forbidden = std::max<std::int64_t>(0, (T - instance_.machine.lambda()).ticks + 1);
+  if (first_forbidden >= static_cast<std::int64_t>(allowed_.size())) return {};
+  return {-allowed_[static_cast<std::size_t>(first_forbidden)]};
+}
+
+std::unique_ptr<Encoding> encode(const Instance& instance, Time horizon) {
+  validate(instance);
+  return combines(instance.problem.kind) ? encode_folds(instance, horizon) : encode_items(instance, horizon);
+}
+
+Schedule canonical(const Instance& instance, Schedule schedule) {
+  schedule = combines(instance.problem.kind) ? canonical_folds(instance, std::move(schedule))
+                                             : canonical_items(instance, std::move(schedule));
+  normalise(schedule);
+  return schedule;
+}
+
+}  // namespace chasqui::solve

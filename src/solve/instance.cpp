@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/solve/instance.hpp"
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+constexpr std::int64_t kMostProcessors = 256;
+constexpr std::int64_t kMostItems = 4096;
+constexpr std::int64_t kMostTicks = 100'000;
+
+void require(bool condition, const std::string& what, const std::string& remedy) {
+  if (!condition) throw Error("solve: {}: {}", what, remedy);
+}
+
+}  // namespace
+
+std::string to_string(const Instance& instance) {
+  const Problem& problem = instance.problem;
+  std::string text = fmt::format("{} {}", to_string(problem.kind), to_string(instance.machine));
+  if (!combines(problem.kind) && problem.kind != Kind::stream) text += fmt::format(" items={}", problem.items);
+  if (has_root(problem.kind)) text += fmt::format(" root={}", problem.root.index);
+  if (instance.single_sending) text += " single-sending";
+  if (problem.kind == Kind::scan && problem.exclusive) text += " exclusive";
+  if (problem.kind == Kind::stream) text += fmt::format(" period={}", instance.period.ticks);
+  return text;
+}
+
+void validate(const Instance& instance) {
+  const Problem& problem = instance.problem;
+  const LogP& machine = instance.machine;
+  chasqui::validate(machine);
+  chasqui::validate(problem, machine);
+  const Kind kind = problem.kind;
+  require(kind == Kind::broadcast || kind == Kind::allgather || kind == Kind::reduce || kind == Kind::allreduce ||
+              kind == Kind::scan || kind == Kind::stream,
+          fmt::format("no exact search for {}", to_string(kind)),
+          "ask for broadcast, allgather, reduce, allreduce, scan or stream");
+  require(machine.P <= kMostProcessors, fmt::format("P={} is too large for exact search", machine.P),
+          fmt::format("at most {} (use `plan`)", kMostProcessors));
+  require(machine.lambda().ticks <= kMostTicks && machine.gap().ticks <= kMostTicks,
+          fmt::format("{} has too many ticks for exact search", to_string(machine)),
+          fmt::format("at most {} in L + 2o and in g (use a coarser unit of time)", kMostTicks));
+  require(problem.items <= kMostItems / machine.P, fmt::format("items={} is too large for exact search", problem.items),
+          fmt::format("at most {} items times processors (use `plan`)", kMostItems));
+  require(!instance.single_sending || kind == Kind::broadcast, "single sending is a question about broadcasts",
+          "leave it out");
+  require(!combines(kind) || problem.commutative, "exact search folds commutatively",
+          "leave out --non-commutative (messages of two values are not searched)");
+  if (kind == Kind::stream) {
+    require(instance.period.ticks >= 1 && instance.period.ticks % machine.gap().ticks == 0,
+            fmt::format("period={} does not fit", instance.period.ticks),
+            fmt::format("give a positive multiple of max(g, o) = {}", machine.gap().ticks));
+    require(instance.period.ticks / machine.gap().ticks <= kMostItems / machine.P,
+            fmt::format("period={} is too long for exact search", instance.period.ticks), "give a shorter one");
+  } else {
+    require(instance.period.ticks == 0, "only a stream has a period", "leave it out");
+  }
+}
+
+std::int64_t item_count(const Instance& instance) {
+  switch (instance.problem.kind) {
+    case Kind::broadcast: return instance.problem.items;
+    case Kind::allgather: return instance.problem.items * instance.machine.P;
+    case Kind::stream: return instance.period.ticks / instance.machine.gap().ticks;
+    default: CHASQUI_CHECK(false, "kind={}", to_string(instance.problem.kind)); return 0;
+  }
+}
+
+Rank owner(const Instance& instance, std::int64_t item) {
+  if (instance.problem.kind != Kind::allgather) return instance.problem.root;
+  return Rank{static_cast<std::int32_t>(item / instance.problem.items)};
+}
+
+Time birth(const Instance& instance, std::int64_t item) {
+  return instance.problem.kind == Kind::stream ? item * instance.machine.gap() : Time{0};
+}
+
+}  // namespace chasqui::solve

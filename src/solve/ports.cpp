@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "solve/ports.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace chasqui::solve {
+
+void Ports::add(Slots& slots, Literal message, std::int64_t begin) const {
+  const auto tick = static_cast<std::size_t>(period_ > 0 ? begin % period_ : begin);
+  if (slots.size() <= tick) slots.resize(tick + 1);
+  slots[tick].push_back(message);
+}
+
+/// Are the ticks a and b less than `distance` apart, in a stream across the end of the period?
+bool Ports::closer(std::int64_t a, std::int64_t b, std::int64_t distance) const {
+  std::int64_t apart = std::abs(a - b);
+  if (period_ > 0) {
+    apart %= period_;
+    apart = std::min(apart, period_ - apart);
+  }
+  return apart < distance;
+}
+
+/// Literal "a message begins now" by tick.
+std::vector<Literal> Ports::busy_ticks(Cnf& cnf, const Slots& slots) {
+  std::vector<Literal> busy(slots.size(), 0);
+  for (std::size_t tick = 0; tick < slots.size(); ++tick) {
+    if (slots[tick].empty()) continue;
+    busy[tick] = cnf.fresh();
+    std::vector<Literal> some{-busy[tick]};
+    for (const Literal message : slots[tick]) {
+      cnf.clause({-message, busy[tick]});
+      some.push_back(message);
+    }
+    cnf.clause(some);
+  }
+  return busy;
+}
+
+/// Two ticks with a message are at least max(g, o) apart.
+void Ports::keep_apart(Cnf& cnf, const std::vector<Literal>& busy) const {
+  const std::int64_t G = machine_.gap().ticks;
+  for (std::size_t a = 0; a < busy.size(); ++a) {
+    for (std::size_t b = a + 1; b < busy.size(); ++b) {
+      if (busy[a] == 0 || busy[b] == 0) continue;
+      if (closer(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b), G)) cnf.clause({-busy[a], -busy[b]});
+    }
+  }
+}
+
+void Ports::rules(Cnf& cnf) {
+  for (const Slots* slots : {&sends_, &receptions_}) {
+    for (const std::vector<Literal>& messages : *slots) at_most_one(cnf, messages);
+  }
+  if (machine_.gap() == Time{1} && machine_.o == Time{0}) return;  // one message a tick is all there is to it
+  const std::vector<Literal>& sending = this->sending(cnf);
+  const std::vector<Literal> receiving = busy_ticks(cnf, receptions_);
+  keep_apart(cnf, sending);
+  keep_apart(cnf, receiving);
+  const std::int64_t flight = (machine_.o + machine_.L).ticks;
+  for (std::size_t a = 0; a < sending.size() && machine_.o > Time{0}; ++a) {
+    for (std::size_t b = 0; b < receiving.size(); ++b) {
+      if (sending[a] == 0 || receiving[b] == 0) continue;
+      if (closer(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b) + flight, machine_.o.ticks)) {
+        cnf.clause({-sending[a], -receiving[b]});
+      }
+    }
+  }
+}
+
+const std::vector<Literal>& Ports::sending(Cnf& cnf) {
+  if (sending_.empty()) sending_ = busy_ticks(cnf, sends_);
+  return sending_;
+}
+
+}  // namespace chasqui::solve

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "solve/search.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/solve/bounds.hpp"
+#include "chasqui/verify/verify.hpp"
+
+namespace chasqui::solve {
+
+std::string_view to_string(Status status) {
+  switch (status) {
+    case Status::optimal: return "optimal";
+    case Status::infeasible: return "infeasible";
+    case Status::unknown: break;
+  }
+  return "unknown";
+}
+
+Search::Search(const Instance& instance, const Options& options, std::string_view engine)
+    : instance_(instance), options_(options), engine_(engine) {
+  const Bound bound = lower_bound(instance);
+  answer_.bound = bound.time;
+  answer_.bound_source = bound.source;
+  if (options.warm_start) {
+    if (std::optional<Schedule> plan = best_plan(instance)) found(std::move(*plan));
+  }
+}
+
+std::optional<Time> Search::ceiling() const {
+  std::optional<Time> ceiling = options_.at_most;
+  if (has_best()) ceiling = std::min(objective(best()) - Time{1}, ceiling.value_or(kNoCeiling));
+  return ceiling;
+}
+
+bool Search::decided() const {
+  const std::optional<Time> limit = ceiling();
+  return limit && *limit < bound();
+}
+
+void Search::found(Schedule schedule) {
+  const Report report = verify(schedule);
+  CHASQUI_CHECK(report.legal(), "{}: {} gave an illegal schedule: {}", to_string(instance_), engine_,
+                chasqui::to_string(report));
+  if (has_best() && objective(schedule) >= objective(best())) return;
+  answer_.best = std::move(schedule);
+}
+
+void Search::refuted(Time T, std::string_view how) {
+  if (T < bound()) return;
+  answer_.bound = T + Time{1};
+  answer_.bound_source = fmt::format("{} at {}", how, T.ticks);
+  answer_.bound_by_search = true;
+}
+
+void Search::asking(Time T) const {
+  if (!options_.progress) return;
+  Progress progress{.seconds = seconds(), .bound = bound(), .best = {}, .asking = T, .engine = engine_};
+  if (has_best()) progress.best = objective(best());
+  options_.progress(progress);
+}
+
+double Search::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+bool Search::out_of_time() const {
+  return (options_.time_limit > 0 && seconds() >= options_.time_limit) ||
+         (options_.interrupted && options_.interrupted());
+}
+
+Stop Search::stop() const {
+  return [this] { return out_of_time(); };
+}
+
+Answer Search::answer() const {
+  Answer answer = answer_;
+  answer.seconds = seconds();
+  const bool too_late = options_.at_most && (!has_best() || objective(best()) > *options_.at_most);
+  if (has_best() && objective(best()) == bound()) {
+    answer.status = too_late ? Status::infeasible : Status::optimal;
+  } else if (options_.at_most && bound() > *options_.at_most) {
+    answer.status = Status::infeasible;
+  } else {
+    answer.status = Status::unknown;
+    answer.stopped = options_.interrupted && options_.interrupted() ? "interrupted" : "time limit";
+  }
+  if (answer.best) answer.best->bound = answer.bound;
+  return answer;
+}
+
+}  // namespace chasqui::solve

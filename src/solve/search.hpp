@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What the engines share: where the search stands, and when it must end.
+#pragma once
+
+#include <chrono>
+#include <limits>
+
+#include "chasqui/solve/solve.hpp"
+#include "solve/sat.hpp"
+
+namespace chasqui::solve {
+
+/// Later than any finish time.
+inline constexpr Time kNoCeiling{std::numeric_limits<std::int64_t>::max()};
+
+/// Bound and best schedule close in on each other; every claim of an engine goes through here.
+class Search {
+ public:
+  Search(const Instance& instance, const Options& options, std::string_view engine);
+
+  const Instance& instance() const { return instance_; }
+  Time bound() const { return answer_.bound; }
+  bool has_best() const { return answer_.best.has_value(); }
+  const Schedule& best() const { return *answer_.best; }
+  /// The greatest finish time still worth asking for: one less than the best, and within the limit asked for. Empty: any.
+  std::optional<Time> ceiling() const;
+  bool decided() const;
+
+  /// A schedule was found. It is verified; an illegal one is a bug of the encoding and aborts.
+  void found(Schedule schedule);
+  /// Nothing finishes by T.
+  void refuted(Time T, std::string_view how);
+  /// For progress reports.
+  void asking(Time T) const;
+  double seconds() const;
+  bool out_of_time() const;
+  Stop stop() const;
+
+  Answer answer() const;
+
+ private:
+  const Instance& instance_;
+  const Options& options_;
+  std::string_view engine_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Answer answer_;
+};
+
+Answer solve_by_sat(const Instance& instance, const Options& options);
+Answer solve_by_milp(const Instance& instance, const Options& options);
+
+}  // namespace chasqui::solve

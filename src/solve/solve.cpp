@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/solve/solve.hpp"
+
+#include "chasqui/base/error.hpp"
+#include "solve/milp.hpp"
+#include "solve/sat.hpp"
+#include "solve/search.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+Time best_of(const Answer& answer) { return answer.best ? objective(*answer.best) : kNoCeiling; }
+
+/// Two answers to one question must not exclude each other.
+void compare(const Instance& instance, const Answer& sat, const Answer& milp) {
+  if (sat.bound <= best_of(milp) && milp.bound <= best_of(sat)) return;
+  throw Error("the engines disagree on {}: sat says {} with bound {}, milp says {} with bound {}: please report this line",
+              to_string(instance), to_string(sat.status), sat.bound.ticks, to_string(milp.status), milp.bound.ticks);
+}
+
+}  // namespace
+
+bool available(Engine engine) {
+  return (engine == Engine::milp || sat_available()) && (engine == Engine::sat || milp_available());
+}
+
+Answer solve(const Instance& instance, const Options& options) {
+  validate(instance);
+  if (!available(options.engine)) {
+    throw Error("solve: this build lacks the engine: install {} and configure again",
+                sat_available() ? "coinor-libcbc-dev" : "libcadical-dev");
+  }
+  if (options.engine == Engine::sat) return solve_by_sat(instance, options);
+  if (options.engine == Engine::milp) return solve_by_milp(instance, options);
+  const Answer sat = solve_by_sat(instance, options);
+  const Answer milp = solve_by_milp(instance, options);
+  compare(instance, sat, milp);
+  Answer answer = best_of(milp) < best_of(sat) ? milp : sat;
+  if (milp.bound > sat.bound) {
+    answer.bound = milp.bound;
+    answer.bound_source = milp.bound_source;
+    answer.bound_by_search = milp.bound_by_search;
+  }
+  if (sat.status != Status::unknown || milp.status != Status::unknown) {
+    answer.status = sat.status != Status::unknown ? sat.status : milp.status;
+    answer.stopped.clear();
+  }
+  if (answer.best) answer.best->bound = answer.bound;
+  answer.seconds = sat.seconds + milp.seconds;
+  return answer;
+}
+
+}  // namespace chasqui::solve

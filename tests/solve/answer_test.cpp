@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// The three answers, and that they are never confused.
+#include <gtest/gtest.h>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/solve/solve.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+const Instance kHard{.machine = {6, Time{2}, Time{2}, Time{3}}, .problem = {.kind = Kind::allreduce}};
+
+TEST(Answer, InfeasibleNeedsALimitAndAProof) {
+  if (!available(Engine::sat)) GTEST_SKIP() << "no CaDiCaL";
+  Instance instance{.machine = {4, Time{2}, Time{2}, Time{2}}, .problem = {.kind = Kind::allgather}};
+  Options options;
+  options.at_most = Time{13};
+  EXPECT_EQ(solve(instance, options).status, Status::infeasible);
+  options.warm_start = false;
+  const Answer cold = solve(instance, options);
+  EXPECT_EQ(cold.status, Status::infeasible);
+  EXPECT_TRUE(cold.bound_by_search);
+  EXPECT_EQ(cold.bound, Time{14});
+  options.at_most = Time{14};
+  EXPECT_EQ(solve(instance, options).status, Status::optimal);
+  options.at_most = Time{3};  // below the bound that needs no search
+  EXPECT_EQ(solve(instance, options).status, Status::infeasible);
+}
+
+TEST(Answer, ATimeOutIsNoProof) {
+  if (!available(Engine::sat)) GTEST_SKIP() << "no CaDiCaL";
+  Options options;
+  options.time_limit = 0.05;
+  const Answer answer = solve(kHard, options);
+  ASSERT_EQ(answer.status, Status::unknown);
+  EXPECT_EQ(answer.stopped, "time limit");
+  ASSERT_TRUE(answer.best);
+  EXPECT_LT(answer.bound, objective(*answer.best));
+  EXPECT_EQ(answer.best->bound, answer.bound);
+}
+
+TEST(Answer, InterruptingKeepsWhatWasFound) {
+  if (!available(Engine::sat)) GTEST_SKIP() << "no CaDiCaL";
+  int polls = 0;
+  Options options;
+  options.interrupted = [&] { return ++polls > 20; };
+  std::vector<Progress> seen;
+  options.progress = [&](const Progress& progress) { seen.push_back(progress); };
+  const Answer answer = solve(kHard, options);
+  EXPECT_EQ(answer.status, Status::unknown);
+  EXPECT_EQ(answer.stopped, "interrupted");
+  EXPECT_TRUE(answer.best);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.front().engine, "sat");
+  EXPECT_LE(seen.front().bound, *seen.front().asking);
+}
+
+TEST(Answer, EnginesAgree) {
+  if (!available(Engine::both)) GTEST_SKIP() << "an engine is missing";
+  Options options;
+  options.engine = Engine::both;
+  options.warm_start = false;
+  options.time_limit = 60;
+  const std::vector<Instance> instances = {
+      {.machine = LogP::postal(4, Time{2}), .problem = {.items = 2}},
+      {.machine = LogP::postal(4, Time{2}), .problem = {.items = 2}, .single_sending = true},
+      {.machine = {3, Time{1}, Time{1}, Time{2}}, .problem = {.kind = Kind::allgather}},
+      {.machine = {3, Time{1}, Time{1}, Time{1}}, .problem = {.items = 2}},
+      {.machine = LogP::postal(3, Time{2}), .problem = {.kind = Kind::scan}},
+      {.machine = LogP::postal(4, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{2}},
+      {.machine = LogP::postal(1, Time{2}), .problem = {.items = 3}},
+  };
+  for (const Instance& instance : instances) EXPECT_EQ(solve(instance, options).status, Status::optimal) << to_string(instance);
+}
+
+TEST(Answer, MilpRaisesTheBoundToo) {
+  if (!available(Engine::milp)) GTEST_SKIP() << "no CBC";
+  Options options;
+  options.engine = Engine::milp;
+  options.warm_start = false;
+  options.time_limit = 100;
+  const Instance instance{.machine = {3, Time{1}, Time{2}, Time{2}}, .problem = {.kind = Kind::allgather}};
+  const Answer milp = solve(instance, options);
+  options.engine = Engine::sat;
+  if (available(Engine::sat)) {
+    EXPECT_EQ(solve(instance, options).bound, milp.bound);
+  }
+  EXPECT_EQ(milp.status, Status::optimal);
+}
+
+}  // namespace
+}  // namespace chasqui::solve
