@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "chasqui/base/arithmetic.hpp"
@@ -11,7 +12,8 @@
 #include "plan/allgather_list.hpp"
 #include "plan/allgather_ring.hpp"
 #include "plan/allgather_symmetric.hpp"
-#include "plan/matched_ring.hpp"
+#include "plan/matched_allgather.hpp"
+#include "plan/slot_matcher.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -38,30 +40,32 @@ std::optional<RingShape> best_ring(const LogP& machine, std::int64_t items, Time
   return best;
 }
 
-/// A list of messages.
+/// A list of messages and how it was found.
 struct Listed {
-  std::int64_t m = 1;
-  std::int64_t period = 1;
+  std::string construction;
   std::vector<Send> sends;
+
+  std::int64_t last_send() const { return sends.back().begin.ticks; }
 };
 
-/// The best matched ring, if one ends before a last send at `last`.
-std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, Time bound, std::int64_t last) {
+/// The best matched all-gather of few items, if one ends before a last send at `last`; `least` is good enough.
+std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std::int64_t least, std::int64_t last) {
   std::optional<Listed> best;
   if (machine.P * items > kMostMatched) return best;
   const Spacing spacing(machine);
   for (std::int64_t m = 2; m <= machine.P; ++m) {
     for (const std::int64_t q : ring_periods(spacing, m)) {
-      if (Time{last} + machine.lambda() <= bound) return best;
+      if (last <= least) return best;
       if ((items * (machine.P - 1) - 1) * q >= last) break;
       const auto offset = ring_offsets(spacing, m, q);
       if (!offset) continue;
       if (auto sends = matched_ring(machine, items, q, *offset, last)) {
-        last = sends->back().begin.ticks;
-        best = Listed{m, q, std::move(*sends)};
+        best = {fmt::format("ring of {} classes, period {}, matched slot by slot", m, q), std::move(*sends)};
+        last = best->last_send();
       }
     }
   }
+  if (auto sends = matched_at_random(machine, items, least, last)) best = {"matched tick by tick", std::move(*sends)};
   return best;
 }
 
@@ -82,9 +86,9 @@ PlanPtr allgather(const LogP& machine, std::int64_t items) {
   const auto ring = best_ring(machine, items, claim.bound, times.last());
   const std::int64_t last = ring ? ring->last_send() : times.last();
   require_horizon(last, machine);
-  if (auto listed = best_matched(machine, items, claim.bound, last)) {
-    claim.finish = listed->sends.back().begin + machine.lambda();
-    claim.construction = fmt::format("ring of {} classes, period {}, matched slot by slot", listed->m, listed->period);
+  if (auto listed = best_matched(machine, items, (claim.bound - machine.lambda()).ticks, last)) {
+    claim.finish = Time{listed->last_send()} + machine.lambda();
+    claim.construction = listed->construction;
     return std::make_shared<ListedAllgather>(machine, problem, claim, std::move(listed->sends));
   }
   claim.finish = Time{last} + machine.lambda();
