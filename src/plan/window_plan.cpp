@@ -25,6 +25,11 @@ PlanPtr WindowPlan::make(const LogP& machine, const Problem& problem) {
   claim.finish = times.empty() ? Time{0} : Time{times.back()} + machine.lambda();
   claim.bound = broadcast_time(broadcast_shape(machine), machine.P);
   claim.bound_source = "broadcast time B(P): somebody must hear from all P ranks (results.md A1)";
+  if (const Time twice = machine.gap() + machine.lambda();
+      problem.kind != Kind::scan && machine.P >= 3 && twice > claim.bound) {
+    claim.bound = twice;
+    claim.bound_source = "P messages are too few, so some rank sends twice (results.md A4)";
+  }
   claim.construction = machine.is_postal() ? "windows ceil(P f_t / f_T), a send every tick"
                                            : "windows ceil(P F_j / F_last) over searched send times";
   return PlanPtr(new WindowPlan(machine, problem, std::move(claim), window_rounds(machine, times)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/window_rounds.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "chasqui/base/arithmetic.hpp"
@@ -12,6 +13,10 @@ namespace {
 
 constexpr std::size_t kMaxRounds = std::size_t{1} << 25;
 
+[[noreturn]] void too_many_rounds(const LogP& machine) {
+  throw Error("{}: a rank would send more than 2^25 messages: reduce P, or use a coarser gap g", to_string(machine));
+}
+
 /// Adds send times by `next(times)` until the windows hold P, or `best` is not beaten.
 template <typename Next>
 void grow(const LogP& machine, const Spacing& spacing, SendTimes& best, Next next) {
@@ -22,9 +27,7 @@ void grow(const LogP& machine, const Spacing& spacing, SendTimes& best, Next nex
     const std::int64_t t = next(times);
     if (!best.empty() && (t > best.back() || (t == best.back() && times.size() + 1 >= best.size()))) return;
     require_horizon(t, machine);
-    if (times.size() == kMaxRounds) {
-      throw Error("{}: a rank would send more than 2^25 messages: reduce P, or use a coarser gap g", to_string(machine));
-    }
+    if (times.size() == kMaxRounds) too_many_rounds(machine);
     times.push_back(t);
     while (arrived < times.size() && times[arrived] <= t - spacing.D) ++arrived;
     reach.push_back(saturating_add(reach.back(), reach[arrived]));
@@ -73,6 +76,8 @@ SendTimes window_send_times(const LogP& machine) {
   const Spacing spacing(machine);
   SendTimes best;
   if (machine.P == 1) return best;
+  // Sends that begin within L add one contribution each.
+  if (std::min(spacing.L / spacing.G, machine.P - 2) >= static_cast<std::int64_t>(kMaxRounds)) too_many_rounds(machine);
   grow(machine, spacing, best, [&](const SendTimes& times) {
     return times.empty() ? 0 : earliest_legal(times, spacing, times.back() + spacing.G);
   });
