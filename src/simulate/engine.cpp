@@ -122,15 +122,21 @@ class Engine {
     std::uint32_t* at = &of_rank.pool;
     std::uint32_t left = of_rank.waiting - 1;
     for (; left > 0; --left) {
-      const bool together = arrival(*at) == now;
-      const Send& new_one = program_.send(message);
-      const Send& old_one = program_.send(*at);
-      const bool before = options_.ties == Ties::planned ? new_one < old_one : old_one < new_one;
-      if (together && before) break;
+      if (arrival(*at) == now && goes_first(message, *at)) break;
       at = &next_in_pool_[*at];
     }
     if (left > 0) next_in_pool_[message] = *at;
     *at = message;
+  }
+
+  /// Of two messages that arrive together.
+  bool goes_first(std::uint32_t a, std::uint32_t b) const {
+    switch (options_.ties) {
+      case Ties::planned: return program_.send(a) < program_.send(b);
+      case Ties::reversed: return program_.send(b) < program_.send(a);
+      case Ties::given: return options_.order.at(a) < options_.order.at(b);
+    }
+    return false;
   }
 
   Time arrival(std::uint32_t message) const {

@@ -17,7 +17,7 @@ namespace chasqui::simulate {
 enum class Mode { timed, event_driven };
 
 /// Who goes first of messages that arrive together.
-enum class Ties { planned, reversed };
+enum class Ties { planned, reversed, given };
 
 /// A rank that is not like the others.
 struct Straggler {
@@ -30,6 +30,7 @@ struct Straggler {
 struct Options {
   Mode mode = Mode::timed;
   Ties ties = Ties::planned;
+  std::vector<std::uint32_t> order{};  ///< Ties::given: a priority for every message of Trace::schedule, least first
   std::vector<Straggler> stragglers{};
   bool critical_path = true;
 };

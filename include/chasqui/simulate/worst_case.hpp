@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// How late an adversary can make a schedule. It chooses every latency in low .. L and who goes first of messages that
+// arrive together; sends keep their planned times or come later. A shorter latency can make a schedule finish later,
+// because what arrives early may stand in the way of what is needed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "chasqui/simulate/simulate.hpp"
+
+namespace chasqui::simulate {
+
+/// What counts as late: the whole schedule, or each item against the time it was complete in the plan.
+enum class Lateness { finish, item };
+
+struct AdversaryOptions {
+  Time low{1};                          ///< the least latency; the most is L
+  Lateness lateness = Lateness::finish;
+  std::uint64_t states = 2'000'000;     ///< the exact search gives up beyond this many
+  std::uint64_t plays = 20'000;         ///< simulations of the heuristic search
+  std::uint64_t seed = 1;               ///< of the heuristic search
+  std::function<void(double)> progress{};  ///< told the share of the budget that is used
+};
+
+struct WorstCase {
+  Time nominal;      ///< finish when every message takes L
+  Time late;         ///< the most found
+  bool exact = false;  ///< proved to be the most possible
+  std::uint64_t explored = 0;       ///< states of the exact search, or simulations
+  std::vector<Time> latencies;      ///< witness, in the order of Trace::schedule
+  std::vector<std::uint32_t> order; ///< witness: who goes first of messages that arrive together (Options::order)
+
+  Time finish() const { return nominal + late; }
+  /// Worst finish over nominal finish.
+  double robustness() const {
+    return nominal == Time{0} ? 1.0 : static_cast<double>(finish().ticks) / static_cast<double>(nominal.ticks);
+  }
+};
+
+/// Exact by exhaustive search over the adversary's choices where that fits the budget (o = 0, small schedules), else the
+/// best of a hill climb; `exact` says which.
+WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options = {});
+
+/// The two searches by themselves. The exact one says exact = false when it gave up.
+WorstCase worst_case_exact(const Schedule& schedule, const AdversaryOptions& options);
+WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions& options);
+
+/// The play that a witness describes.
+Trace replay(const Schedule& schedule, const WorstCase& witness);
+
+}  // namespace chasqui::simulate

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// When a message is late.
+#pragma once
+
+#include <vector>
+
+#include "chasqui/simulate/worst_case.hpp"
+
+namespace chasqui::simulate {
+
+/// The last availability when every message takes L and every send keeps its planned time.
+Time nominal_finish(const Schedule& schedule);
+
+/// For every message the time by which it is due: the nominal finish of the schedule, or of the item it carries.
+std::vector<Time> due_times(const Schedule& schedule, Lateness lateness);
+
+/// How late the play was.
+Time lateness_of(const Trace& trace, const std::vector<Time>& due);
+
+}  // namespace chasqui::simulate

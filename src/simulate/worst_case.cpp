@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/simulate/worst_case.hpp"
+
+#include <algorithm>
+#include <random>
+#include <unordered_map>
+
+#include "chasqui/base/error.hpp"
+#include "simulate/lateness.hpp"
+
+namespace chasqui::simulate {
+
+Time nominal_finish(const Schedule& schedule) {
+  Time finish{0};
+  for (const Send& send : schedule.sends) finish = std::max(finish, available(schedule.machine, send));
+  for (const Add& add : schedule.adds) finish = std::max(finish, add.begin + Time{add.count});
+  return finish;
+}
+
+std::vector<Time> due_times(const Schedule& schedule, Lateness lateness) {
+  std::vector<Time> due(schedule.sends.size(), nominal_finish(schedule));
+  if (lateness == Lateness::finish || combines(schedule.problem.kind)) return due;
+  std::unordered_map<std::int32_t, Time> complete;
+  for (const Send& send : schedule.sends) {
+    Time& time = complete[send.part.lo];
+    time = std::max(time, available(schedule.machine, send));
+  }
+  for (std::size_t m = 0; m < due.size(); ++m) due[m] = complete[schedule.sends[m].part.lo];
+  return due;
+}
+
+Time lateness_of(const Trace& trace, const std::vector<Time>& due) {
+  Time late{0};
+  for (std::size_t m = 0; m < due.size(); ++m) {
+    late = std::max(late, trace.times[m].reception + trace.schedule.machine.o - due[m]);
+  }
+  for (std::size_t a = 0; a < trace.add_begins.size(); ++a) {
+    late = std::max(late, trace.add_begins[a] + Time{trace.schedule.adds[a].count} - nominal_finish(trace.schedule));
+  }
+  return late;
+}
+
+Trace replay(const Schedule& schedule, const WorstCase& witness) {
+  return simulate(schedule, table(schedule.machine, witness.latencies),
+                  {.ties = Ties::given, .order = witness.order, .stragglers = {}});
+}
+
+WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions& options) {
+  const LogP& machine = schedule.machine;
+  std::mt19937_64 random(options.seed);
+  WorstCase best;
+  best.nominal = nominal_finish(schedule);
+  const Trace plain = simulate(schedule, exactly_L(machine), {.order = {}, .stragglers = {}, .critical_path = false});
+  const std::size_t messages = plain.schedule.sends.size();
+  const std::vector<Time> due = due_times(plain.schedule, options.lateness);
+  best.latencies.assign(messages, machine.L);
+  best.order.resize(messages);
+  for (std::size_t m = 0; m < messages; ++m) best.order[m] = static_cast<std::uint32_t>(m);
+  best.late = lateness_of(plain, due);
+  if (messages == 0 || options.low >= machine.L) return best;
+
+  // Hill climbing that also walks along plateaus, with restarts. A move shortens or lengthens a few messages that go to
+  // one rank: making them meet at its port is what does harm.
+  std::vector<std::vector<std::uint32_t>> to(static_cast<std::size_t>(machine.P));
+  for (std::uint32_t m = 0; m < messages; ++m) to[static_cast<std::size_t>(plain.schedule.sends[m].to.index)].push_back(m);
+  std::erase_if(to, [](const auto& list) { return list.size() < 2; });
+  if (to.empty()) return best;
+  const auto latency_between = [&] {
+    const auto span = static_cast<std::uint64_t>((machine.L - options.low).ticks) + 1;
+    return options.low + Time{static_cast<std::int64_t>(random() % span)};
+  };
+  WorstCase at = best;
+  std::uint64_t since_better = 0;
+  for (std::uint64_t play = 0; play < options.plays; ++play) {
+    if (options.progress && play % 64 == 0) {
+      options.progress(static_cast<double>(play) / static_cast<double>(options.plays));
+    }
+    WorstCase next = at;
+    if (since_better > 500) {  // start again somewhere else
+      for (Time& latency : next.latencies) latency = random() % 2 == 0 ? machine.L : latency_between();
+      std::shuffle(next.order.begin(), next.order.end(), random);
+      since_better = 0;
+      at.late = Time{-1};
+    } else {
+      const auto& list = to[random() % to.size()];
+      const std::size_t first = random() % list.size();
+      const std::size_t count = 1 + random() % std::min<std::size_t>(list.size() - first, 4);
+      const Time meet = plain.times[list[first]].reception;
+      for (std::size_t i = first; i < first + count; ++i) {
+        const Time wished = meet - plain.schedule.sends[list[i]].begin - machine.o;  // arrive with the first one
+        next.latencies[list[i]] =
+            random() % 3 == 0 ? latency_between() : std::clamp(wished, options.low, machine.L);
+      }
+      std::swap(next.order[list[first]], next.order[list[random() % list.size()]]);
+    }
+    const Trace trace = simulate(schedule, table(machine, next.latencies),
+                                 {.ties = Ties::given, .order = next.order, .stragglers = {}, .critical_path = false});
+    next.late = lateness_of(trace, due);
+    ++since_better;
+    if (next.late < at.late) continue;
+    if (next.late > at.late) since_better = 0;
+    at = std::move(next);
+    if (at.late > best.late) best = at;
+  }
+  best.explored = options.plays;
+  return best;
+}
+
+WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options) {
+  const Time least{schedule.machine.o == Time{0} ? 1 : 0};
+  if (options.low < least || options.low > schedule.machine.L) {
+    throw Error("least latency {} is out of range: it must be {}..{}", options.low.ticks, least.ticks,
+                schedule.machine.L.ticks);
+  }
+  const bool small = schedule.sends.size() <= 400 && schedule.machine.L <= Time{64};
+  if (small && schedule.adds.empty() && schedule.machine.o == Time{0}) {
+    WorstCase exact = worst_case_exact(schedule, options);
+    if (exact.exact) return exact;
+  }
+  return worst_case_heuristic(schedule, options);
+}
+
+}  // namespace chasqui::simulate

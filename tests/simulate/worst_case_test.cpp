@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/simulate/worst_case.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/broadcast.hpp"
+#include "simulate/lateness.hpp"
+
+namespace chasqui::simulate {
+namespace {
+
+/// Every latency and every order of ties, one simulation each: the definition, for a handful of messages.
+Time worst_by_brute_force(const Schedule& schedule, Time low) {
+  const Trace plain = simulate(schedule, exactly_L(schedule.machine));
+  const std::size_t messages = plain.schedule.sends.size();
+  const auto due = due_times(plain.schedule, Lateness::finish);
+  std::vector<std::uint32_t> order(messages);
+  for (std::size_t m = 0; m < messages; ++m) order[m] = static_cast<std::uint32_t>(m);
+  Time worst{0};
+  do {
+    std::vector<Time> latencies(messages, low);
+    for (bool more = true; more;) {
+      const Trace trace = simulate(schedule, table(schedule.machine, latencies),
+                                   {.ties = Ties::given, .order = order, .stragglers = {}, .critical_path = false});
+      worst = std::max(worst, lateness_of(trace, due));
+      more = false;
+      for (std::size_t m = 0; m < messages && !more; ++m) {
+        if (latencies[m] < schedule.machine.L) {
+          latencies[m] += Time{1};
+          std::fill(latencies.begin(), latencies.begin() + static_cast<std::ptrdiff_t>(m), low);
+          more = true;
+        }
+      }
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return worst;
+}
+
+/// A random legal-looking schedule of a few items: everyone gets every item once from someone who has it by then.
+Schedule random_broadcast(std::int64_t P, std::int64_t L, std::int64_t items) {
+  Schedule schedule;
+  schedule.machine = LogP::postal(P, Time{L});
+  schedule.problem = {.kind = Kind::broadcast, .items = items};
+  std::vector<std::vector<std::int64_t>> has(static_cast<std::size_t>(P), std::vector<std::int64_t>(static_cast<std::size_t>(items), 1 << 20));
+  std::fill(has[0].begin(), has[0].end(), 0);
+  std::vector<std::pair<std::int64_t, std::int64_t>> sent;       // (time, from)
+  std::vector<std::pair<std::int64_t, std::int64_t>> received;   // (time, to)
+  for (std::int64_t time = 0; time < 40; ++time) {
+    for (std::int64_t from = 0; from < P; ++from) {
+      const auto item = *rc::gen::inRange<std::int64_t>(0, items);
+      const auto to = *rc::gen::inRange<std::int64_t>(1, P);
+      auto& target = has[static_cast<std::size_t>(to)][static_cast<std::size_t>(item)];
+      if (from == to || target < (1 << 20) || has[static_cast<std::size_t>(from)][static_cast<std::size_t>(item)] > time) continue;
+      if (std::find(received.begin(), received.end(), std::pair{time + L, to}) != received.end()) continue;
+      received.emplace_back(time + L, to);
+      target = time + L;
+      schedule.sends.push_back(send_item(Time{time}, Rank{static_cast<std::int32_t>(from)}, Rank{static_cast<std::int32_t>(to)}, static_cast<std::int32_t>(item)));
+    }
+  }
+  normalise(schedule);
+  schedule.finish = nominal_finish(schedule);
+  return schedule;
+}
+
+TEST(WorstCase, ExactSearchEqualsBruteForceAndItsWitnessReplays) {
+  EXPECT_TRUE(rc::check("exact = brute force", [] {
+    const auto P = *rc::gen::inRange<std::int64_t>(2, 5);
+    const auto L = *rc::gen::inRange<std::int64_t>(1, 4);
+    const auto items = *rc::gen::inRange<std::int64_t>(1, P == 4 ? 2 : 4);
+    const Schedule schedule = random_broadcast(P, L, items);
+    RC_PRE(schedule.sends.size() <= 5);
+    const WorstCase exact = worst_case_exact(schedule, {});
+    RC_ASSERT(exact.exact);
+    RC_ASSERT(exact.late == worst_by_brute_force(schedule, Time{1}));
+    const Trace trace = replay(schedule, exact);
+    RC_ASSERT(trace.finish == exact.finish());
+    const WorstCase climbed = worst_case_heuristic(schedule, {.plays = 300});
+    RC_ASSERT(climbed.late <= exact.late);
+    RC_ASSERT(replay(schedule, climbed).finish == std::max(climbed.finish(), climbed.nominal));
+  }));
+}
+
+TEST(WorstCase, OneItemIsNeverLate) {
+  const auto plan = plan::broadcast(LogP::postal(12, Time{3}));
+  const WorstCase worst = worst_case(plan->schedule(), {});
+  EXPECT_TRUE(worst.exact);
+  EXPECT_EQ(worst.late, Time{0});
+  EXPECT_EQ(worst.robustness(), 1.0);
+}
+
+TEST(WorstCase, ALatencyFloorLimitsTheAdversary) {
+  // Three items straight from the root: any shortening only helps; through a relay it can hurt.
+  Schedule schedule;
+  schedule.machine = LogP::postal(3, Time{3});
+  schedule.problem = {.kind = Kind::broadcast, .items = 2};
+  schedule.sends = {send_item(Time{0}, Rank{0}, Rank{1}, 0), send_item(Time{1}, Rank{0}, Rank{1}, 1),
+                    send_item(Time{3}, Rank{1}, Rank{2}, 0), send_item(Time{4}, Rank{1}, Rank{2}, 1)};
+  schedule.finish = Time{7};
+  const WorstCase free = worst_case(schedule, {.low = Time{1}});
+  const WorstCase fixed = worst_case(schedule, {.low = Time{3}});
+  EXPECT_EQ(fixed.late, Time{0});
+  EXPECT_EQ(free.late, worst_by_brute_force(schedule, Time{1}));
+  EXPECT_GT(free.late, Time{0});
+  EXPECT_THROW(worst_case(schedule, {.low = Time{4}}), Error);
+  EXPECT_THROW(worst_case(schedule, {.low = Time{0}}), Error);
+}
+
+}  // namespace
+}  // namespace chasqui::simulate
