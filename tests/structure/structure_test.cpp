@@ -18,7 +18,7 @@ const Graph kHouse = {
     {"verify", {"schedule"}},
     {"simulate", {"schedule"}},
     {"show", {"schedule"}},
-    {"solve", {"plan"}},
+    {"solve", {"plan", "verify"}},
     {"run", {"plan"}},
     {"threads", {"run"}},
     {"mpi", {"run"}},
