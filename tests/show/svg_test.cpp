@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Pictures as documents: well formed whatever the schedule says, nothing outside the canvas, the trace is JSON.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+#include "chasqui/show/draw.hpp"
+#include "show/axis.hpp"
+#include "show/samples.hpp"
+#include "show/svg.hpp"
+#include "show/tree_layout.hpp"
+#include "show/xml.hpp"
+
+namespace chasqui::show {
+namespace {
+
+using test::paper_broadcast;
+using test::Sends;
+
+constexpr Picture kPictures[] = {Picture::tree, Picture::chart, Picture::table, Picture::summary};
+
+TEST(Svg, EscapesText) {
+  Svg svg;
+  svg.text(1, 2, "a<b & \"c\"", "text");
+  const std::string document = svg.document(10, 10, "<&>", "d");
+  EXPECT_EQ(test::xml_problem(document), "");
+  EXPECT_NE(document.find("a&lt;b &amp; &quot;c&quot;"), std::string::npos);
+}
+
+TEST(Svg, ThePaperTreeHasALabelForEveryNode) {
+  const std::string svg = tree_svg(tree_of(paper_broadcast()));
+  EXPECT_EQ(test::xml_problem(svg), "");
+  for (const char* label : {">0<", ">10<", ">14<", ">18<", ">20<", ">22<", ">24<"}) {
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+  }
+  EXPECT_EQ(test::occurrences(svg, "class=\"cq-edge\""), 7);
+  EXPECT_EQ(test::occurrences(svg, "class=\"cq-node\"") + test::occurrences(svg, "class=\"cq-root\""), 8);
+}
+
+TEST(Svg, TheChartHasABarForEveryOverheadAndAnArrowForEveryMessage) {
+  const std::string svg = chart_svg(timeline_of(paper_broadcast()));
+  EXPECT_EQ(test::occurrences(svg, "class=\"cq-arrow\""), 7);
+  EXPECT_EQ(test::occurrences(svg, "P0 sends item 0"), 4);
+  EXPECT_EQ(test::occurrences(svg, "receives item 0"), 7);
+}
+
+TEST(Svg, InstantsAreTriangles) {
+  const std::string svg = chart_svg(timeline_of(Sends(LogP::postal(2, Time{3}), {Kind::broadcast}).item(0, 0, 1, 0)));
+  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-send\""), 1);
+  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-receive\""), 1);
+}
+
+TEST(Trace, IsJsonWithFlowsThatPair) {
+  for (const Schedule& schedule : {paper_broadcast(), Schedule(Sends(LogP::postal(2, Time{3}), {Kind::broadcast}).item(0, 0, 1, 0))}) {
+    const nlohmann::json trace = nlohmann::json::parse(trace_json(timeline_of(schedule)));
+    std::map<std::int64_t, std::pair<double, double>> flows;
+    std::size_t slices = 0;
+    for (const auto& event : trace.at("traceEvents")) {
+      if (event.at("ph") == "X") {
+        ++slices;
+        EXPECT_GT(event.at("dur").get<double>(), 0);
+      }
+      if (event.at("ph") == "s") flows[event.at("id")].first = event.at("ts");
+      if (event.at("ph") == "f") flows[event.at("id")].second = event.at("ts");
+    }
+    EXPECT_EQ(slices, 2 * schedule.sends.size());
+    EXPECT_EQ(flows.size(), schedule.sends.size());
+    for (const auto& [id, ends] : flows) EXPECT_LT(ends.first, ends.second) << id;
+  }
+}
+
+/// Anything the types allow: ranks, items and times far outside the problem.
+Schedule anything(bool wild) {
+  const std::int64_t P = *rc::gen::inRange<std::int64_t>(1, 20);
+  const std::int64_t far = wild ? 4'000'000'000'000'000'000 : 60;
+  Schedule schedule;
+  schedule.machine = {P, Time{*rc::gen::inRange(0, 9)}, Time{*rc::gen::inRange(0, 4)}, Time{*rc::gen::inRange(1, 9)}};
+  schedule.problem.kind = static_cast<Kind>(*rc::gen::inRange(0, 10));
+  schedule.problem.items = *rc::gen::inRange<std::int64_t>(1, wild ? far : 5);
+  schedule.problem.root = Rank{*rc::gen::inRange<std::int32_t>(0, static_cast<std::int32_t>(P))};
+  schedule.finish = Time{*rc::gen::inRange<std::int64_t>(-far, far)};
+  schedule.period = Time{*rc::gen::inRange<std::int64_t>(0, wild ? far : 9)};
+  schedule.delay = Time{*rc::gen::inRange<std::int64_t>(0, far)};
+  const auto rank = [&] { return Rank{*rc::gen::inRange<std::int32_t>(-1, static_cast<std::int32_t>(P) + 1)}; };
+  const auto small = [&] { return *rc::gen::inRange<std::int32_t>(wild ? -2'000'000'000 : 0, wild ? 2'000'000'000 : 9); };
+  for (int i = *rc::gen::inRange(0, 30); i > 0; --i) {
+    schedule.sends.push_back({Time{*rc::gen::inRange<std::int64_t>(wild ? -far : 0, far)}, rank(), rank(), {small(), small()},
+                              {small(), *rc::gen::inRange(0, 2)}});
+  }
+  for (int i = *rc::gen::inRange(0, 4); i > 0; --i) {
+    schedule.adds.push_back({Time{*rc::gen::inRange<std::int64_t>(0, far)}, rank(), rank(), *rc::gen::inRange<std::int64_t>(0, far)});
+  }
+  normalise(schedule);
+  return schedule;
+}
+
+TEST(Pictures, AnySchedulesGiveWellFormedDocuments) {
+  EXPECT_TRUE(rc::check("svg, text and trace of arbitrary schedules", [] {
+    const Schedule schedule = anything(*rc::gen::arbitrary<bool>());
+    for (const Picture what : kPictures) {
+      const std::string svg = to_svg(schedule, what);
+      RC_ASSERT(test::xml_problem(svg) == "");
+      RC_ASSERT(svg.find("nan") == std::string::npos);
+      RC_ASSERT(!to_text(schedule, {}, what).empty());
+    }
+    RC_ASSERT(nlohmann::json::accept(trace_json(timeline_of(schedule))));
+  }));
+}
+
+TEST(TextChart, FitsItsWidth) {
+  EXPECT_TRUE(rc::check("no line is wider than asked", [] {
+    const Schedule schedule = anything(false);
+    const int width = *rc::gen::inRange(60, 120);
+    for (const Picture what : {Picture::chart, Picture::table}) {
+      std::istringstream lines(to_text(schedule, {.utf8 = false, .colour = false, .width = width}, what));
+      std::string line;
+      std::getline(lines, line);  // the title, which is not broken
+      for (int number = 1; std::getline(lines, line); ++number) {
+        if (number > 2) RC_ASSERT(line.size() <= static_cast<std::size_t>(width));
+      }
+    }
+  }));
+}
+
+TEST(TreeLayout, NeighboursKeepTheirDistance) {
+  EXPECT_TRUE(rc::check("random trees", [] {
+    const int count = *rc::gen::inRange(1, 120);
+    Tree tree;
+    tree.nodes.resize(static_cast<std::size_t>(count));
+    for (int i = 1; i < count; ++i) {
+      // A parent that comes before, as in breadth first order.
+      auto& node = tree.nodes[static_cast<std::size_t>(i)];
+      node.parent = *rc::gen::inRange(0, i);
+      auto& parent = tree.nodes[static_cast<std::size_t>(node.parent)];
+      node.depth = parent.depth + 1;
+      parent.children.push_back(i);
+    }
+    const std::vector<double> at = tree_layout(tree);
+    std::map<int, std::vector<double>> levels;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      RC_ASSERT(at[i] >= 0);
+      levels[tree.nodes[i].depth].push_back(at[i]);
+      const auto& children = tree.nodes[i].children;
+      if (children.empty()) continue;
+      const double middle = (at[static_cast<std::size_t>(children.front())] + at[static_cast<std::size_t>(children.back())]) / 2;
+      RC_ASSERT(std::abs(at[i] - middle) < 1e-6);
+    }
+    for (auto& [depth, places] : levels) {
+      std::sort(places.begin(), places.end());
+      for (std::size_t i = 1; i < places.size(); ++i) RC_ASSERT(places[i] - places[i - 1] > 1 - 1e-6);
+    }
+  }));
+}
+
+TEST(Axis, NiceStepsWithinTheLimit) {
+  EXPECT_EQ(nice_step(24, 12), 2);
+  EXPECT_EQ(nice_step(24, 100), 1);
+  EXPECT_EQ(nice_step(0, 5), 1);
+  EXPECT_EQ(axis_marks(Time{-3}, Time{7}, 5).front(), Time{-2});
+  EXPECT_TRUE(rc::check("few, inside, increasing", [] {
+    const std::int64_t begin = *rc::gen::inRange<std::int64_t>(-4'000'000'000'000'000'000, 0);
+    const std::int64_t end = *rc::gen::inRange<std::int64_t>(0, 4'000'000'000'000'000'000);
+    const std::int64_t most = *rc::gen::inRange<std::int64_t>(1, 50);
+    const std::vector<Time> marks = axis_marks(Time{begin}, Time{end}, most);
+    RC_ASSERT(static_cast<std::int64_t>(marks.size()) <= most + 1);
+    for (const Time mark : marks) RC_ASSERT(mark.ticks >= begin && mark.ticks <= end);
+  }));
+}
+
+}  // namespace
+}  // namespace chasqui::show
