@@ -58,8 +58,20 @@ TEST(Stream, LatencyTwoExactlyWhereTheCriterionAllowsForNUpTo200) {
 }
 
 TEST(Stream, LargeSamples) {
-  for (const auto& [P, L] : {std::pair{1001, 3}, {2001, 1}, {1598, 2}, {1600, 2}, {872, 3}, {873, 3}, {874, 3}, {1234, 7},
-                             {777, 24}, {300, 40}, {500, 100}, {104, 100}, {105, 101}, {301, 99}}) {
+  for (const auto& [P, L] : {std::pair{1001, 3},
+                             {2001, 1},
+                             {1598, 2},
+                             {1600, 2},
+                             {872, 3},
+                             {873, 3},
+                             {874, 3},
+                             {1234, 7},
+                             {777, 24},
+                             {300, 40},
+                             {500, 100},
+                             {104, 100},
+                             {105, 101},
+                             {301, 99}}) {
     expect_plays(P, L);
   }
 }
@@ -87,7 +99,8 @@ RC_GTEST_PROP(Stream, HugeOnesAgreeRankByRank, ()) {
 }
 
 TEST(Stream, MessagesOfAnItemAreWhatTheRanksSay) {
-  for (const auto& [P, L] : {std::pair{10, 3}, {42, 3}, {6, 2}, {9, 2}, {22, 2}, {7, 4}, {40, 1}, {130, 5}, {2, 4}}) {
+  for (const auto& [P, L] :
+       {std::pair{10, 3}, {42, 3}, {6, 2}, {9, 2}, {22, 2}, {7, 4}, {40, 1}, {130, 5}, {2, 4}}) {
     const StreamPtr stream = make_stream(P, L, 1);
     for (std::int64_t item = 0; item < 7; ++item) {
       std::vector<StreamMessage> said;
@@ -125,7 +138,8 @@ TEST(Stream, TheRunningExampleHasTheLettersOfThePaper) {
 }
 
 TEST(Stream, BeyondTheCertificateTheGapIsStatedAndTheStreamStillPlays) {
-  for (const auto& [P, L] : {std::pair{700, 300}, {5000, 1000}, {500, 250}, {60, 100'000}, {40, 1'000'000'000}}) {
+  for (const auto& [P, L] :
+       {std::pair{700, 300}, {5000, 1000}, {500, 250}, {60, 100'000}, {40, 1'000'000'000}}) {
     const StreamPtr stream = make_stream(P, L);
     EXPECT_GE(stream->delay(), stream->bound());
     if (L <= 300) {

@@ -61,7 +61,8 @@ TEST(JugglingOrder, ExistsExactlyWhenTheSumVanishesForAllSmallWords) {
 RC_GTEST_PROP(JugglingOrder, OrdersAnyMultisetWithSumZero, ()) {
   const auto q = *rc::gen::inRange<std::int32_t>(1, 400);
   const auto spread = *rc::gen::inRange<std::int32_t>(1, 500);
-  Word values = *rc::gen::container<Word>(static_cast<std::size_t>(q), rc::gen::inRange<std::int32_t>(0, spread));
+  Word values =
+      *rc::gen::container<Word>(static_cast<std::size_t>(q), rc::gen::inRange<std::int32_t>(0, spread));
   const std::int64_t sum = std::accumulate(values.begin(), values.end(), std::int64_t{0});
   values[0] += static_cast<std::int32_t>((q - sum % q) % q);
   Word word = juggling_order(values);
@@ -110,7 +111,8 @@ TEST(Certificate, EveryBaseCaseIsBalancedForLatencies3To24) {
       ASSERT_TRUE(base) << "L=" << L << " t=" << name.t << " u=" << name.u;
       Recipe recipe{L, name.t, base->others, base->receive_only};
       ++recipe.blocks[base->root];
-      ASSERT_TRUE(is_sound(recipe, f(name.t - 1) + name.u)) << "L=" << L << " t=" << name.t << " u=" << name.u;
+      ASSERT_TRUE(is_sound(recipe, f(name.t - 1) + name.u))
+          << "L=" << L << " t=" << name.t << " u=" << name.u;
       if (!name.K) continue;
       std::int64_t sum = 0;
       for (const auto& [y, count] : base->root.letters) sum += y * count;

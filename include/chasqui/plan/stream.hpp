@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Continuous broadcast on the postal machine: a new item leaves the root every step, for ever, and everybody has it
-// `delay` steps later. The bound is L + B(P-1) (docs/streams.md). Plans are runs of equal blocks: their size depends on L
-// and log P only, and any rank finds its messages at any time by itself.
+// Continuous broadcast on the postal machine: a new item leaves the root every step, for ever, and everybody
+// has it `delay` steps later. The bound is L + B(P-1) (docs/streams.md). Plans are runs of equal blocks:
+// their size depends on L and log P only, and any rank finds its messages at any time by itself.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct StreamHead {
   std::int64_t children = 0;  ///< it sends in so many steps, one after another
 };
 
-/// `blocks` equal blocks of word.size() ranks. A rank receives, at a position of its word, the item that completes
-/// so many steps later.
+/// `blocks` equal blocks of word.size() ranks. A rank receives, at a position of its word, the item that
+/// completes so many steps later.
 struct StreamRun {
   std::vector<StreamHead> heads;  ///< by position; the word's other positions are leaves
   std::vector<std::int32_t> word;
@@ -97,12 +97,13 @@ using StreamPtr = std::shared_ptr<const Stream>;
 inline constexpr std::int64_t kMaxStreamProcessors = 1'000'000'000'000'000'000;  ///< 10^18
 inline constexpr std::int64_t kMaxStreamLatency = 1'000'000'000;
 
-/// The best stream known for P ranks and latency L: delay L + B(P-1) for every P with L = 1 and 3 <= L <= 100, for L = 2
-/// exactly where that is possible, and with the gap stated beyond. Throws an Error for P < 2 or values out of range.
+/// The best stream known for P ranks and latency L: delay L + B(P-1) for every P with L = 1 and 3 <= L <=
+/// 100, for L = 2 exactly where that is possible, and with the gap stated beyond. Throws an Error for P < 2
+/// or values out of range.
 StreamPtr make_stream(std::int64_t P, std::int64_t L, std::int64_t root = 0);
 
-/// A stream as a plan of kind `stream`: one period of the steady state, as docs/model.md says. schedule() and local()
-/// throw an Error when a period is too long to list; stream_window() does not need one.
+/// A stream as a plan of kind `stream`: one period of the steady state, as docs/model.md says. schedule() and
+/// local() throw an Error when a period is too long to list; stream_window() does not need one.
 PlanPtr stream_plan(const LogP& machine, StreamPtr stream);
 PlanPtr stream(const LogP& machine, Rank root = {});
 

@@ -7,7 +7,9 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
+std::int64_t modulo(std::int64_t a, std::int64_t q) {
+  return (a % q + q) % q;
+}
 
 std::int64_t size_of(const Letters& letters) {
   std::int64_t size = 0;
@@ -21,11 +23,14 @@ std::int64_t sum_of(const Letters& letters) {
   return sum;
 }
 
-/// One attempt: blocks in a fixed order, each takes plenty and repairs its sum by swaps; the last block takes the rest.
+/// One attempt: blocks in a fixed order, each takes plenty and repairs its sum by swaps; the last block takes
+/// the rest.
 class Attempt {
  public:
   Attempt(const Instance& instance, int variant)
-      : instance_(instance), variant_(variant), random_(0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(variant + 1)) {
+      : instance_(instance),
+        variant_(variant),
+        random_(0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(variant + 1)) {
     low_ = instance.pool.empty() ? 0 : instance.pool.begin()->first;
     const std::int32_t high = instance.pool.empty() ? 0 : instance.pool.rbegin()->first;
     pool_.assign(static_cast<std::size_t>(high - low_ + 1), 0);
@@ -53,9 +58,7 @@ class Attempt {
 
  private:
   std::size_t at(std::int32_t y) const { return static_cast<std::size_t>(y - low_); }
-  std::int64_t count(std::int32_t y) const {
-    return y < low_ || at(y) >= pool_.size() ? 0 : pool_[at(y)];
-  }
+  std::int64_t count(std::int32_t y) const { return y < low_ || at(y) >= pool_.size() ? 0 : pool_[at(y)]; }
   std::uint64_t next() {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
@@ -63,7 +66,8 @@ class Attempt {
     return random_;
   }
 
-  /// The last block and the order of the others. Without a block that wants letters there is nothing to order.
+  /// The last block and the order of the others. Without a block that wants letters there is nothing to
+  /// order.
   bool plan_order() {
     const auto& blocks = instance_.blocks;
     const bool strong = instance_.K.has_value();
@@ -91,7 +95,8 @@ class Attempt {
     candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(z));
     if (variant_ >= 3 && variant_ % 2 == 1) std::reverse(candidates.begin(), candidates.end());
     if (variant_ >= 10 && variant_ % 4 == 2) {
-      for (std::size_t i = candidates.size(); i > 1; --i) std::swap(candidates[i - 1], candidates[next() % i]);
+      for (std::size_t i = candidates.size(); i > 1; --i)
+        std::swap(candidates[i - 1], candidates[next() % i]);
     }
     order_ = candidates;
     return true;
@@ -111,7 +116,8 @@ class Attempt {
       for (std::size_t i = 0; i < pool_.size(); ++i) {
         if (pool_[i] == 0) continue;
         const bool larger_wins = variant_ % 2 == 0;
-        if (best == pool_.size() || (larger_wins ? plenty(i) >= plenty(best) : plenty(i) > plenty(best))) best = i;
+        if (best == pool_.size() || (larger_wins ? plenty(i) >= plenty(best) : plenty(i) > plenty(best)))
+          best = i;
       }
       const std::int64_t taken = std::min(wanted, pool_[best]);
       pool_[best] -= taken;
@@ -133,7 +139,8 @@ class Attempt {
     std::int64_t step = 0, gain = 0;
   };
 
-  /// The best swap among those `accept`ed; accept(step) returns a rank, higher is better, or a negative number.
+  /// The best swap among those `accept`ed; accept(step) returns a rank, higher is better, or a negative
+  /// number.
   template <typename Accept>
   std::optional<Swap> best_swap(std::size_t block, Accept accept) const {
     std::optional<Swap> best;
@@ -295,7 +302,8 @@ bool meets(const Instance& instance, const Balanced& balanced) {
   for (std::size_t b = 0; b < instance.blocks.size(); ++b) {
     const Demand& demand = instance.blocks[b];
     const Letters& letters = balanced.letters[b];
-    if (size_of(letters) != demand.q - 1 || modulo(sum_of(letters) - demand.residue, demand.q) != 0) return false;
+    if (size_of(letters) != demand.q - 1 || modulo(sum_of(letters) - demand.residue, demand.q) != 0)
+      return false;
     for (const auto& [y, count] : letters) used[y] += count;
   }
   if (balanced.receive_only) ++used[*balanced.receive_only];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Direct balancing: share the leaves of one item's tree out among the blocks so that every block's word can be ordered.
-// Letters are written as co-letters y = L-1-x (x = steps until the item completes), which keep their value when trees
-// are put together. A block of q ranks wants q-1 co-letters with a prescribed sum modulo q (docs/streams.md).
+// Direct balancing: share the leaves of one item's tree out among the blocks so that every block's word can
+// be ordered. Letters are written as co-letters y = L-1-x (x = steps until the item completes), which keep
+// their value when trees are put together. A block of q ranks wants q-1 co-letters with a prescribed sum
+// modulo q (docs/streams.md).
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,19 @@ struct Demand {
   std::int32_t residue = 0;
 };
 
-/// All blocks of one tree, the root's first, and the leaves. Letters minus places is 1 (a receive-only rank takes one)
-/// or 0 (no receive-only rank).
+/// All blocks of one tree, the root's first, and the leaves. Letters minus places is 1 (a receive-only rank
+/// takes one) or 0 (no receive-only rank).
 struct Instance {
   std::vector<Demand> blocks;
   Letters pool;
   std::int32_t L = 1;
-  /// Strong form, what composition needs: the receive-only rank takes K and the root's letters sum to exactly K·q.
+  /// Strong form, what composition needs: the receive-only rank takes K and the root's letters sum to exactly
+  /// K·q.
   std::optional<std::int32_t> K;
 };
 
 struct Balanced {
-  std::vector<Letters> letters;             ///< one per block
+  std::vector<Letters> letters;              ///< one per block
   std::optional<std::int32_t> receive_only;  ///< the co-letter of the receive-only rank
 };
 

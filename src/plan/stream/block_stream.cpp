@@ -8,12 +8,17 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "plan/stream/item_tree.hpp"
 
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::int64_t modulo(std::int64_t a, std::int64_t q) {
+  return (a % q + q) % q;
+}
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
 
 }  // namespace
 
@@ -54,14 +59,16 @@ BlockStream::BlockStream(std::int64_t P, std::int64_t L, std::int64_t root, Layo
   missing_.erase(std::unique(missing_.begin(), missing_.end()), missing_.end());
   for (const std::int64_t most : missing_) {
     std::vector<std::int64_t> sums = {0};
-    for (const HeadRun& head : heads_) sums.push_back(sums.back() + (head.missing <= most ? run(head.run).blocks : 0));
+    for (const HeadRun& head : heads_)
+      sums.push_back(sums.back() + (head.missing <= most ? run(head.run).blocks : 0));
     parent_sums_.push_back(std::move(sums));
   }
   leaves_.resize(index(largest) + 1);
   for (std::size_t r = 0; r < layout_.runs.size(); ++r) {
     for (const auto& [letter, each] : letters[r]) {
       auto& list = leaves_[index(letter)];
-      const std::int64_t before = list.empty() ? 0 : list.back().before + list.back().each * run(list.back().run).blocks;
+      const std::int64_t before =
+          list.empty() ? 0 : list.back().before + list.back().each * run(list.back().run).blocks;
       list.push_back({r, before, each});
     }
   }
@@ -92,7 +99,8 @@ BlockStream::Place BlockStream::place_of(std::int64_t inner) const {
 }
 
 /// Who of this block is at `position` at `time`, as a rank.
-std::int64_t BlockStream::player(std::size_t r, std::int64_t block, std::int64_t position, std::int64_t time) const {
+std::int64_t BlockStream::player(std::size_t r, std::int64_t block, std::int64_t position,
+                                 std::int64_t time) const {
   return outer(ranks_before_[r] + block * run(r).q() + modulo(time - position, run(r).q()));
 }
 
@@ -110,7 +118,8 @@ std::int64_t BlockStream::heads_before(std::int64_t label) const {
 std::int64_t BlockStream::leaf_number(std::size_t r, std::int64_t block, std::int64_t position) const {
   const std::int32_t letter = run(r).word[index(position)];
   const auto& list = leaves_[index(letter)];
-  const auto mine = std::partition_point(list.begin(), list.end(), [&](const LeafRun& leaf) { return leaf.run < r; });
+  const auto mine =
+      std::partition_point(list.begin(), list.end(), [&](const LeafRun& leaf) { return leaf.run < r; });
   std::int64_t number = mine->before + block * mine->each;
   for (std::int64_t j = 0; j < position; ++j) {
     if (run(r).word[index(j)] == letter && head_at(run(r), j) == nullptr) ++number;
@@ -132,7 +141,8 @@ std::int64_t BlockStream::node_player(std::int64_t label, std::int64_t k, std::i
   const std::int64_t letter = layout_.t - label;
   if (index(letter) < leaves_.size()) {
     const auto& list = leaves_[index(letter)];
-    const auto next = std::partition_point(list.begin(), list.end(), [&](const LeafRun& l) { return l.before <= slot; });
+    const auto next =
+        std::partition_point(list.begin(), list.end(), [&](const LeafRun& l) { return l.before <= slot; });
     if (next != list.begin()) {
       const LeafRun& leaf = *std::prev(next);
       slot -= leaf.before;
@@ -167,7 +177,8 @@ std::optional<StreamMessage> BlockStream::pattern_received(std::int64_t rank, st
   if (is_receive_only(me)) {
     label = layout_.t - *layout_.receive_only;
     k = heads_before(label + 1) - heads_before(label);
-    if (const auto letter = index(*layout_.receive_only); letter < leaves_.size() && !leaves_[letter].empty()) {
+    if (const auto letter = index(*layout_.receive_only);
+        letter < leaves_.size() && !leaves_[letter].empty()) {
       const LeafRun& last = leaves_[letter].back();
       k += last.before + last.each * run(last.run).blocks;
     }
@@ -209,14 +220,11 @@ std::optional<StreamMessage> BlockStream::pattern_sent(std::int64_t rank, std::i
 }
 
 std::vector<StreamMessage> BlockStream::messages_of(std::int64_t item) const {
-  // Nodes label by label, in their numbering; each takes the next head that still has a child there.
-  std::map<std::int64_t, std::vector<std::int64_t>> nodes, senders;
+  ItemTree tree(layout_.L);
   for (const HeadRun& head : heads_) {
     const StreamHead& role = run(head.run).heads[head.head];
     for (std::int64_t block = 0; block < run(head.run).blocks; ++block) {
-      const std::int64_t who = player(head.run, block, role.position, item + role.label);
-      nodes[role.label].push_back(who);
-      for (std::int64_t c = 0; c < role.children; ++c) senders[role.label + layout_.L + c].push_back(who);
+      tree.add_head(role.label, role.children, player(head.run, block, role.position, item + role.label));
     }
   }
   for (std::size_t r = 0; r < layout_.runs.size(); ++r) {
@@ -224,17 +232,12 @@ std::vector<StreamMessage> BlockStream::messages_of(std::int64_t item) const {
       for (std::int64_t j = 0; j < run(r).q(); ++j) {
         if (head_at(run(r), j) != nullptr) continue;
         const std::int64_t label = layout_.t - run(r).word[index(j)];
-        nodes[label].push_back(player(r, block, j, item + label));
+        tree.add_leaf(label, player(r, block, j, item + label));
       }
     }
   }
-  if (layout_.receive_only) nodes[layout_.t - *layout_.receive_only].push_back(outer(P_ - 2));
-  std::vector<StreamMessage> messages = {{{item}, item, root_, nodes[0].at(0)}};
-  for (const auto& [label, list] : nodes) {
-    if (label == 0) continue;
-    for (std::size_t k = 0; k < list.size(); ++k) messages.push_back({{item + label}, item, senders[label].at(k), list[k]});
-  }
-  return messages;
+  if (layout_.receive_only) tree.add_leaf(layout_.t - *layout_.receive_only, outer(P_ - 2));
+  return tree.messages(item, root_);
 }
 
 }  // namespace chasqui::plan::stream_detail

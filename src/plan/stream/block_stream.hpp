@@ -10,8 +10,9 @@
 
 namespace chasqui::plan::stream_detail {
 
-/// Nodes of one label are numbered: heads in run order, then leaf slots by (run, block, position), the receive-only rank
-/// last. Node number k of a label is a child of head number k among those that have a child there.
+/// Nodes of one label are numbered: heads in run order, then leaf slots by (run, block, position), the
+/// receive-only rank last. Node number k of a label is a child of head number k among those that have a child
+/// there.
 class BlockStream final : public Stream {
  public:
   /// REQUIRES layout.L >= L: nodes then wait layout.L - L steps before they send.
@@ -48,7 +49,8 @@ class BlockStream final : public Stream {
   std::int64_t player(std::size_t run, std::int64_t block, std::int64_t position, std::int64_t time) const;
   const StreamHead* head_at(const StreamRun& run, std::int64_t position) const;
 
-  /// Heads with a child at this label are head runs 0 .. count-1 with few missing children: their prefix sums.
+  /// Heads with a child at this label are head runs 0 .. count-1 with few missing children: their prefix
+  /// sums.
   const std::vector<std::int64_t>& parent_sums(std::int64_t child_label) const;
   std::int64_t heads_before(std::int64_t label) const;  ///< heads of smaller labels
   std::int64_t node_player(std::int64_t label, std::int64_t k, std::int64_t item) const;
@@ -61,9 +63,10 @@ class BlockStream final : public Stream {
   std::vector<HeadRun> heads_;              ///< by label, missing, run
   std::vector<std::int64_t> head_sums_;     ///< heads in head runs before this one
   std::vector<std::int64_t> missing_;       ///< the values that occur, ascending
-  std::vector<std::vector<std::int64_t>> parent_sums_;  ///< by index in missing_: heads that miss at most so many
-  std::vector<std::vector<LeafRun>> leaves_;            ///< by letter
-  std::vector<std::vector<std::size_t>> head_runs_;     ///< by run and head: index in heads_
+  std::vector<std::vector<std::int64_t>>
+      parent_sums_;                           ///< by index in missing_: heads that miss at most so many
+  std::vector<std::vector<LeafRun>> leaves_;  ///< by letter
+  std::vector<std::vector<std::size_t>> head_runs_;  ///< by run and head: index in heads_
 };
 
 }  // namespace chasqui::plan::stream_detail

@@ -8,9 +8,14 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-/// L = 3, K = 0: the full tree of t = 16 has no strong solution; t = 19, which would need it, is a base case itself.
-constexpr bool is_missing(std::int64_t L, std::int64_t t, std::int64_t u) { return L == 3 && t == 16 && u == 88; }
-constexpr bool is_extra(std::int64_t L, std::int64_t t, std::int64_t u) { return L == 3 && t == 19 && u == 277; }
+/// L = 3, K = 0: the full tree of t = 16 has no strong solution; t = 19, which would need it, is a base case
+/// itself.
+constexpr bool is_missing(std::int64_t L, std::int64_t t, std::int64_t u) {
+  return L == 3 && t == 16 && u == 88;
+}
+constexpr bool is_extra(std::int64_t L, std::int64_t t, std::int64_t u) {
+  return L == 3 && t == 19 && u == 277;
+}
 
 class Composition {
  public:
@@ -49,58 +54,56 @@ class Composition {
     if (!base) return std::nullopt;
     add_roots(recipe_, *base, 1, growth, range_.K, Shift::none);
     add_others(recipe_, *base, 1, Shift::none);
-    if (!expand(full_, first_full_, range_.K, Shift::none)) return std::nullopt;
-    if (!expand(lower_, range_.first - 1, range_.K + 1, Shift::one)) return std::nullopt;
+    if (!add_full_trees(recipe_, f_, full_, first_full_, range_.K, Shift::none)) return std::nullopt;
+    if (!add_full_trees(recipe_, f_, lower_, range_.first - 1, range_.K + 1, Shift::one)) return std::nullopt;
     return recipe_;
   }
 
  private:
-  /// (t, growth of the root) -> how many full trees of this kind.
-  using Wanted = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
-
-  static void ask(Wanted& wanted, std::int64_t t, std::int64_t growth) { ++wanted[{t, growth}]; }
-
-  /// A(t) = A(t-1) with the root grown by one, and A(t-L); down to base cases first .. first+L-1.
-  /// So A(t) is the last base case with its root grown t - top times, and A(k-L) for k = top+1 .. t.
-  bool expand(const Wanted& wanted, std::int64_t first, std::int32_t K, Shift shift) {
-    const std::int64_t top = first + L_ - 1;
-    Wanted roots;  // (t, growth) with t at most top
-    std::vector<std::int64_t> plain(static_cast<std::size_t>(recipe_.t + 1), 0);  // t -> A(t), not grown from outside
-    const auto unfold = [&](std::int64_t t, std::int64_t growth, std::int64_t times) {
-      roots[{std::min(t, top), growth + std::max<std::int64_t>(0, t - top)}] += times;
-      for (std::int64_t k = top + 1; k <= t; ++k) plain[static_cast<std::size_t>(k - L_)] += times;
-    };
-    for (const auto& [kind, times] : wanted) unfold(kind.first, kind.second, times);
-    for (std::int64_t t = recipe_.t; t >= first; --t) {
-      if (const std::int64_t times = plain[static_cast<std::size_t>(t)]; times > 0) unfold(t, 0, times);
-    }
-    std::optional<BaseCase> base;
-    std::int64_t known = -1;
-    std::int64_t copies = 0;
-    for (const auto& [kind, times] : roots) {  // by t
-      if (kind.first != known) {
-        if (base) add_others(recipe_, *base, copies, shift);
-        known = kind.first;
-        copies = 0;
-        base = direct(f_, known, f_(known - L_), K);
-        if (!base) return false;
-      }
-      copies += times;
-      add_roots(recipe_, *base, times, kind.second, K, shift);
-    }
-    if (base) add_others(recipe_, *base, copies, shift);
-    return true;
-  }
+  static void ask(FullTrees& wanted, std::int64_t t, std::int64_t growth) { ++wanted[{t, growth}]; }
 
   Growth f_;
   std::int64_t L_, n_;
   BaseRange range_;
   std::int64_t first_full_ = 0;
-  Wanted full_, lower_;
+  FullTrees full_, lower_;
   Recipe recipe_;
 };
 
 }  // namespace
+
+bool add_full_trees(Recipe& recipe, const Growth& f, const FullTrees& wanted, std::int64_t first,
+                    std::int32_t K, Shift shift) {
+  const std::int64_t L = f.L();
+  const std::int64_t top = first + L - 1;
+  FullTrees roots;  // t at most top
+  std::vector<std::int64_t> plain(static_cast<std::size_t>(recipe.t + 1),
+                                  0);  // t -> A(t), not grown from outside
+  const auto unfold = [&](std::int64_t t, std::int64_t growth, std::int64_t times) {
+    roots[{std::min(t, top), growth + std::max<std::int64_t>(0, t - top)}] += times;
+    for (std::int64_t k = top + 1; k <= t; ++k) plain[static_cast<std::size_t>(k - L)] += times;
+  };
+  for (const auto& [kind, times] : wanted) unfold(kind.first, kind.second, times);
+  for (std::int64_t t = recipe.t; t >= first; --t) {
+    if (const std::int64_t times = plain[static_cast<std::size_t>(t)]; times > 0) unfold(t, 0, times);
+  }
+  std::optional<BaseCase> base;
+  std::int64_t known = -1;
+  std::int64_t copies = 0;
+  for (const auto& [kind, times] : roots) {  // by t
+    if (kind.first != known) {
+      if (base) add_others(recipe, *base, copies, shift);
+      known = kind.first;
+      copies = 0;
+      base = direct(f, known, f(known - L), K);
+      if (!base) return false;
+    }
+    copies += times;
+    add_roots(recipe, *base, times, kind.second, K, shift);
+  }
+  if (base) add_others(recipe, *base, copies, shift);
+  return true;
+}
 
 BaseRange base_range(std::int64_t L) {
   const auto half_up = static_cast<std::int32_t>((L + 1) / 2);
@@ -130,11 +133,14 @@ std::vector<BaseName> base_names(std::int64_t L) {
       names.push_back({t, u, is_missing(L, t, u) ? std::nullopt : std::optional(range.K)});
     }
   }
-  for (std::int64_t t = range.first - 1; t < range.first + L - 1; ++t) names.push_back({t, f(t - L), range.K + 1});
+  for (std::int64_t t = range.first - 1; t < range.first + L - 1; ++t)
+    names.push_back({t, f(t - L), range.K + 1});
   return names;
 }
 
-bool is_even_exception(std::int64_t L, std::int64_t n) { return L % 2 == 0 && n == L + 3; }
+bool is_even_exception(std::int64_t L, std::int64_t n) {
+  return L % 2 == 0 && n == L + 3;
+}
 
 std::optional<Recipe> compose(std::int64_t L, std::int64_t n) {
   if (is_even_exception(L, n)) return std::nullopt;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Streams at the bound for L >= 3: base cases by direct balancing, everything larger by putting trees together.
+// Streams at the bound for L >= 3: base cases by direct balancing, everything larger by putting trees
+// together.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "plan/stream/recipe.hpp"
 
@@ -16,12 +20,22 @@ struct BaseRange {
 };
 BaseRange base_range(std::int64_t L);
 
-/// A base case that composition may ask for: the tree on f_{t-1} + u nodes, strong with K or, without K, weak.
+/// A base case that composition may ask for: the tree on f_{t-1} + u nodes, strong with K or, without K,
+/// weak.
 struct BaseName {
   std::int64_t t = 0;
   std::int64_t u = 1;
   std::optional<std::int32_t> K;
 };
+
+/// (t, growth of the root from outside) -> how many full trees of height t.
+using FullTrees = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+
+/// Adds full trees in the strong form with K. A(t) = A(t-1) with the root grown by one, and A(t-L): so A(t)
+/// is the last of the base cases first .. first+L-1 with its root grown t - top times, and A(k-L) for k =
+/// top+1 .. t. False if a base case resists.
+bool add_full_trees(Recipe& recipe, const Growth& f, const FullTrees& wanted, std::int64_t first,
+                    std::int32_t K, Shift shift);
 
 /// Every base case of this L: with a solution for each (and the even-L exception), every P is settled.
 /// About f_{first+L} names.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How fast one item can spread on the postal machine: f_0, f_1, … with f_i = f_{i-1} + f_{i-L}, f_i = 1 below L.
-// A table, because the planner of streams asks for many entries; it ends with the first f_t >= n.
+// How fast one item can spread on the postal machine: f_0, f_1, … with f_i = f_{i-1} + f_{i-L}, f_i = 1 below
+// L. A table, because the planner of streams asks for many entries; it ends with the first f_t >= n.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Several streams of a smaller latency, one every c steps, make one stream of a large latency. Always legal: the net below
-// the constructions that meet the bound.
+// Several streams of a smaller latency, one every c steps, make one stream of a large latency. Always legal:
+// the net below the constructions that meet the bound.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace chasqui::plan::stream_detail {
 
-/// Item i belongs to copy i mod c and is its item i div c; a step of a copy is c steps of the machine. Copies begin their
-/// sends, and their receptions, at different times modulo c. Delay: L + c · (inner delay - inner L).
-/// REQUIRES c · inner->L() >= L.
+/// Item i belongs to copy i mod c and is its item i div c; a step of a copy is c steps of the machine. Copies
+/// begin their sends, and their receptions, at different times modulo c. Delay: L + c · (inner delay - inner
+/// L). REQUIRES c · inner->L() >= L.
 class InterleavedStream final : public Stream {
  public:
   InterleavedStream(std::int64_t L, std::int64_t copies, StreamPtr inner, Claim claim);

@@ -8,9 +8,10 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-/// Few missing nodes, s <= f_{t-3}: co-letters 1 and -1 go into blocks in pairs, zeros fill the rest. `plenty`, the ones
-/// left over when every pruned node has its own, must vanish: by pruning nodes of potential 2, which take none, by the
-/// receive-only rank, or by one block of potential e with e+1 ranks and e ones.
+/// Few missing nodes, s <= f_{t-3}: co-letters 1 and -1 go into blocks in pairs, zeros fill the rest.
+/// `plenty`, the ones left over when every pruned node has its own, must vanish: by pruning nodes of
+/// potential 2, which take none, by the receive-only rank, or by one block of potential e with e+1 ranks and
+/// e ones.
 class Pairs {
  public:
   Pairs(std::int64_t n, std::int64_t t) : f_(2, n), t_(t), s_(f_(t) - n) {
@@ -94,13 +95,14 @@ class Pairs {
   Recipe recipe_;
 };
 
-std::optional<BaseCase> cut_case(const Growth& f, std::int64_t t, std::int64_t n, std::optional<std::int32_t> K) {
+std::optional<BaseCase> cut_case(const Growth& f, std::int64_t t, std::int64_t n,
+                                 std::optional<std::int32_t> K) {
   const auto heads = cut_heads(f, t, n);
   return heads ? balance_tree(2, t, *heads, K, 400) : std::nullopt;
 }
 
-/// X(t) = X(t-1) with the root grown by one letter 0, and X(t-2): a height t is a number of base trees of height 11 with
-/// various growths and of height 10. All of one height get the same size, give or take one.
+/// X(t) = X(t-1) with the root grown by one letter 0, and X(t-2): a height t is a number of base trees of
+/// height 11 with various growths and of height 10. All of one height get the same size, give or take one.
 std::optional<Recipe> compose_two(std::int64_t n, std::int64_t t) {
   const auto [small, large] = std::pair(kTwoBases[0], kTwoBases[1]);
   std::vector<std::int64_t> trees(static_cast<std::size_t>(t + 1), 0);  // height -> how many are wanted

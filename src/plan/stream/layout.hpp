@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A stream ready to be played: runs of equal blocks, each with its word in legal order. Non-source ranks are numbered
-// run by run and block by block, the receive-only rank last. Time counts from an item's arrival at its tree's root.
+// A stream ready to be played: runs of equal blocks, each with its word in legal order. Non-source ranks are
+// numbered run by run and block by block, the receive-only rank last. Time counts from an item's arrival at
+// its tree's root.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ using Layout = StreamLayout;
 /// Orders every word. Time: O(types · q · uncommon letters).
 Layout lay_out(const Recipe& recipe);
 
-/// n <= L+1 ranks under the root alone: one block whose letters are all different, with a word in closed form.
-/// Time: O(n). REQUIRES 1 <= n <= L+1.
+/// n <= L+1 ranks under the root alone: one block whose letters are all different, with a word in closed
+/// form. Time: O(n). REQUIRES 1 <= n <= L+1.
 Layout single_block(std::int64_t L, std::int64_t n);
 
 }  // namespace chasqui::plan::stream_detail

@@ -24,14 +24,17 @@ constexpr std::int64_t kLargestComposed = 200;
 /// Below 2L+6 steps a tree has at most 7 internal nodes: balancing it alone is cheap.
 constexpr std::int64_t kLargestDirect = 4000;
 
-std::int64_t tree_height(std::int64_t L, std::int64_t n) { return broadcast_time({Time{L}, Time{1}}, n).ticks; }
+std::int64_t tree_height(std::int64_t L, std::int64_t n) {
+  return broadcast_time({Time{L}, Time{1}}, n).ticks;
+}
 
 struct Found {
   Layout layout;
   std::string construction;
 };
 
-std::optional<Found> from_recipe(const std::optional<Recipe>& recipe, std::int64_t n, const char* construction) {
+std::optional<Found> from_recipe(const std::optional<Recipe>& recipe, std::int64_t n,
+                                 const char* construction) {
   if (!recipe) return std::nullopt;
   CHASQUI_CHECK(is_sound(*recipe, n), "stream: L={} n={} t={}", recipe->L, n, recipe->t);
   return Found{lay_out(*recipe), construction};
@@ -43,8 +46,9 @@ std::optional<Found> find_layout(std::int64_t L, std::int64_t n) {
   if (L == 1) return from_recipe(latency_one(n), n, "blocks, books balanced by the missing nodes (L = 1)");
   const std::int64_t t = tree_height(L, n);
   if (L == 2) {
-    return two_reaches_bound(n) ? from_recipe(latency_two(n, t), n, "blocks with paired letters or cut trees (L = 2)")
-                                : from_recipe(latency_two(n, t + 1), n, "blocks on a cut tree one step higher (L = 2)");
+    return two_reaches_bound(n)
+               ? from_recipe(latency_two(n, t), n, "blocks with paired letters or cut trees (L = 2)")
+               : from_recipe(latency_two(n, t + 1), n, "blocks on a cut tree one step higher (L = 2)");
   }
   if (L > (t < 2 * L + 6 ? kLargestDirect : kLargestComposed)) return std::nullopt;
   if (is_even_exception(L, n)) {
@@ -52,7 +56,8 @@ std::optional<Found> find_layout(std::int64_t L, std::int64_t n) {
     if (!layout) return std::nullopt;
     return Found{std::move(*layout), "one block that plays both internal nodes (even L, n = L+3)"};
   }
-  const char* name = t < base_range(L).first ? "blocks, balanced directly" : "blocks, composed from balanced trees";
+  const char* name =
+      t < base_range(L).first ? "blocks, balanced directly" : "blocks, composed from balanced trees";
   return from_recipe(compose(L, n), n, name);
 }
 
@@ -77,7 +82,8 @@ StreamPtr build(std::int64_t P, std::int64_t L, std::int64_t root) {
     if (!found) continue;
     claim.finish = Time{L + found->layout.t};
     claim.construction = std::move(found->construction);
-    if (lambda > L) claim.construction += fmt::format(", on the tree of latency {}: every node waits a step", lambda);
+    if (lambda > L)
+      claim.construction += fmt::format(", on the tree of latency {}: every node waits a step", lambda);
     return std::make_shared<BlockStream>(P, L, root, std::move(found->layout), claim);
   }
   Claim best_claim;
@@ -103,11 +109,15 @@ StreamPtr build(std::int64_t P, std::int64_t L, std::int64_t root) {
 
 StreamPtr make_stream(std::int64_t P, std::int64_t L, std::int64_t root) {
   if (P < 2) throw Error("a stream needs P >= 2, not P={}: with one processor there is nobody to send to", P);
-  if (P > kMaxStreamProcessors) throw Error("P={} is too large for a stream: at most {}", P, kMaxStreamProcessors);
-  if (L < 1 || L > kMaxStreamLatency) throw Error("L={} is out of range for a stream: 1..{}", L, kMaxStreamLatency);
+  if (P > kMaxStreamProcessors)
+    throw Error("P={} is too large for a stream: at most {}", P, kMaxStreamProcessors);
+  if (L < 1 || L > kMaxStreamLatency)
+    throw Error("L={} is out of range for a stream: 1..{}", L, kMaxStreamLatency);
   if (root < 0 || root >= P) throw Error("root={} does not exist: ranks are 0..{}", root, P - 1);
   if (P - 1 <= L + 1 && P > 50'000'000) {
-    throw Error("P={} L={}: a block of this stream has {} ranks, at most 50000000 can be planned; take P > L+2", P, L, P - 2);
+    throw Error(
+        "P={} L={}: a block of this stream has {} ranks, at most 50000000 can be planned; take P > L+2", P, L,
+        P - 2);
   }
   return build(P, L, root);
 }
@@ -124,6 +134,8 @@ std::optional<StreamMessage> Stream::received(std::int64_t rank, Time available)
   return message && message->item >= 0 ? message : std::nullopt;
 }
 
-bool stream_bound_reachable_at_two(std::int64_t P) { return P < 2 || two_reaches_bound(P - 1); }
+bool stream_bound_reachable_at_two(std::int64_t P) {
+  return P < 2 || two_reaches_bound(P - 1);
+}
 
 }  // namespace chasqui::plan

@@ -35,13 +35,14 @@ struct Recipe {
 /// The internal nodes of a tree: (potential, missing children) -> how many.
 using Heads = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
-/// The internal nodes of the tree on f_{t-1} + u nodes: of the full tree's, s = f_{t-L} - u lose the child of label t.
-/// Those with the least potential do, except that one of potential `spared` passes it on to one of potential `instead`
-/// (0: none). Nothing if there is no such node.
+/// The internal nodes of the tree on f_{t-1} + u nodes: of the full tree's, s = f_{t-L} - u lose the child of
+/// label t. Those with the least potential do, except that one of potential `spared` passes it on to one of
+/// potential `instead` (0: none). Nothing if there is no such node.
 std::optional<Heads> pruned_heads(const Growth& f, std::int64_t t, std::int64_t u, std::int64_t spared = 0,
                                   std::int64_t instead = 0);
 
-/// The leaves of the tree with these internal nodes, as co-letters. REQUIRES the root among the heads, or t = 0.
+/// The leaves of the tree with these internal nodes, as co-letters. REQUIRES the root among the heads, or t =
+/// 0.
 Letters leaves(std::int64_t L, std::int64_t t, const Heads& heads);
 
 /// A balanced base case; the root's block is apart because composition makes it grow.
@@ -51,22 +52,27 @@ struct BaseCase {
   std::optional<std::int32_t> receive_only;
 };
 
-/// Balances the tree with these heads, in the strong form if K is given. REQUIRES few heads: they are listed one by one.
-std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads& heads, std::optional<std::int32_t> K,
-                                     int effort);
+/// Balances the tree with these heads, in the strong form if K is given. REQUIRES few heads: they are listed
+/// one by one.
+std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads& heads,
+                                     std::optional<std::int32_t> K, int effort);
 
 /// The tree on f_{t-1} + u nodes, trying other choices of the pruned nodes if the usual one resists.
-std::optional<BaseCase> direct(const Growth& f, std::int64_t t, std::int64_t u, std::optional<std::int32_t> K);
+std::optional<BaseCase> direct(const Growth& f, std::int64_t t, std::int64_t u,
+                               std::optional<std::int32_t> K);
 
-/// How the pieces of a composition change: nothing, or every node lacks its last child (potential and missing children go
-/// up by one, co-letters down).
+/// How the pieces of a composition change: nothing, or every node lacks its last child (potential and missing
+/// children go up by one, co-letters down).
 enum class Shift { none, one };
 
-/// Adds `times` root blocks of the base case, grown by `growth` letters K; or `times` copies of all its other blocks.
-void add_roots(Recipe& recipe, const BaseCase& base, std::int64_t times, std::int64_t growth, std::int32_t K, Shift shift);
+/// Adds `times` root blocks of the base case, grown by `growth` letters K; or `times` copies of all its other
+/// blocks.
+void add_roots(Recipe& recipe, const BaseCase& base, std::int64_t times, std::int64_t growth, std::int32_t K,
+               Shift shift);
 void add_others(Recipe& recipe, const BaseCase& base, std::int64_t times, Shift shift);
 
-/// Do block sizes, residues and letters fit the tree on n nodes? (One check per plan, O(size of the recipe + t).)
+/// Do block sizes, residues and letters fit the tree on n nodes? (One check per plan, O(size of the recipe +
+/// t).)
 bool is_sound(const Recipe& recipe, std::int64_t n);
 
 }  // namespace chasqui::plan::stream_detail

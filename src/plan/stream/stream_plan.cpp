@@ -24,15 +24,18 @@ Steps steps_of(const LogP& machine) {
   if (o > 0) {
     const std::int64_t phase = (o + machine.L.ticks) % g;
     if (g < 2 * o || phase < o || phase > g - o) {
-      throw Error("{}: a stream keeps every rank sending and receiving in each gap; it needs g >= 2o and (L+o) mod g "
-                  "between o and g-o (here {}). Plan with a larger g",
-                  to_string(machine), phase);
+      throw Error(
+          "{}: a stream keeps every rank sending and receiving in each gap; it needs g >= 2o and (L+o) mod g "
+          "between o and g-o (here {}). Plan with a larger g",
+          to_string(machine), phase);
     }
   }
   return {g, std::max<std::int64_t>(1, divide_up(machine.lambda().ticks, g))};
 }
 
-Rank to_rank(std::int64_t rank) { return {static_cast<std::int32_t>(rank)}; }
+Rank to_rank(std::int64_t rank) {
+  return {static_cast<std::int32_t>(rank)};
+}
 
 /// What both readings of a stream share: the stream, in steps.
 class SteppedPlan : public Plan {
@@ -41,8 +44,8 @@ class SteppedPlan : public Plan {
       : Plan(machine, problem, std::move(claim)), stream_(std::move(stream)), steps_(steps) {}
 
   Send send_of(const StreamMessage& message, std::int64_t earlier = 0) const {
-    return send_item(Time{(message.begin.ticks - earlier) * steps_.ticks}, to_rank(message.from), to_rank(message.to),
-                     static_cast<std::int32_t>(message.item - earlier));
+    return send_item(Time{(message.begin.ticks - earlier) * steps_.ticks}, to_rank(message.from),
+                     to_rank(message.to), static_cast<std::int32_t>(message.item - earlier));
   }
 
   StreamPtr stream_;
@@ -53,13 +56,15 @@ class StreamPlan final : public SteppedPlan {
  public:
   using SteppedPlan::SteppedPlan;
   StreamPlan(const LogP& machine, StreamPtr stream, Steps steps, Claim claim)
-      : SteppedPlan(machine, {.kind = Kind::stream, .root = to_rank(stream->root())}, std::move(claim), stream, steps) {}
+      : SteppedPlan(machine, {.kind = Kind::stream, .root = to_rank(stream->root())}, std::move(claim),
+                    stream, steps) {}
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
     const std::int64_t period = listed_period(1);
     for (std::int64_t time = 0; time < period; ++time) {
-      if (const auto message = stream_->pattern_sent(rank.index, time)) form.sends.push_back(send_of(*message));
+      if (const auto message = stream_->pattern_sent(rank.index, time))
+        form.sends.push_back(send_of(*message));
       const auto message = stream_->pattern_received(rank.index, time + stream_->L());
       if (message) form.receives.push_back(send_of(*message));
     }
@@ -85,8 +90,9 @@ class StreamPlan final : public SteppedPlan {
   std::int64_t listed_period(std::int64_t messages_a_step) const {
     const std::int64_t period = stream_->period();
     if (saturating_multiply(period, messages_a_step) > kMostMessages) {
-      throw Error("the period of this stream is {}{} steps: too long to list. Take a window of k items instead",
-                  period == kSaturated ? "at least " : "", period);
+      throw Error(
+          "the period of this stream is {}{} steps: too long to list. Take a window of k items instead",
+          period == kSaturated ? "at least " : "", period);
     }
     return period;
   }
@@ -95,8 +101,8 @@ class StreamPlan final : public SteppedPlan {
 class WindowPlan final : public SteppedPlan {
  public:
   WindowPlan(const LogP& machine, StreamPtr stream, Steps steps, std::int64_t items, Claim claim)
-      : SteppedPlan(machine, {.kind = Kind::broadcast, .root = to_rank(stream->root()), .items = items}, std::move(claim),
-                    stream, steps) {}
+      : SteppedPlan(machine, {.kind = Kind::broadcast, .root = to_rank(stream->root()), .items = items},
+                    std::move(claim), stream, steps) {}
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
@@ -115,7 +121,8 @@ class WindowPlan final : public SteppedPlan {
     }
     Schedule schedule = empty_schedule();
     for (std::int64_t item = 0; item < problem_.items; ++item) {
-      for (const StreamMessage& message : stream_->messages_of(item)) schedule.sends.push_back(send_of(message));
+      for (const StreamMessage& message : stream_->messages_of(item))
+        schedule.sends.push_back(send_of(message));
     }
     normalise(schedule);
     return schedule;
@@ -127,7 +134,9 @@ class Nothing final : public Plan {
  public:
   Nothing(const LogP& machine, const Problem& problem)
       : Plan(machine, problem, {Time{0}, Time{0}, "one processor", "nothing to do"}) {}
-  LocalForm local(Rank rank) const override { return {.rank = rank, .sends = {}, .receives = {}, .adds = {}}; }
+  LocalForm local(Rank rank) const override {
+    return {.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+  }
   Schedule schedule() const override {
     Schedule schedule = empty_schedule();
     if (problem_.kind == Kind::stream) schedule.period = machine_.gap();
@@ -135,14 +144,15 @@ class Nothing final : public Plan {
   }
 };
 
-/// Everybody's availability lags the stream's clock of steps by less than a step: the last message of a delay ends here.
+/// Everybody's availability lags the stream's clock of steps by less than a step: the last message of a delay
+/// ends here.
 std::int64_t in_ticks(const LogP& machine, const Stream& stream, Steps steps, std::int64_t time) {
   return (time - stream.L()) * steps.ticks + machine.lambda().ticks;
 }
 
 void check(const LogP& machine, const StreamPtr& stream, Steps steps) {
-  CHASQUI_CHECK(stream->P() == machine.P && stream->L() == steps.L, "stream of P={} L={} for {}", stream->P(), stream->L(),
-                to_string(machine));
+  CHASQUI_CHECK(stream->P() == machine.P && stream->L() == steps.L, "stream of P={} L={} for {}", stream->P(),
+                stream->L(), to_string(machine));
 }
 
 }  // namespace
@@ -200,7 +210,8 @@ Time counting_bound(std::int64_t P, std::int64_t L, std::int64_t items) {
   const std::int64_t needed = saturating_multiply(items, M);
   const auto received = [&](std::int64_t t) {  // in steps 0 .. t
     if (t < full) return cumulative_reach(shape, Time{t});
-    return saturating_add(full > 0 ? cumulative_reach(shape, Time{full - 1}) : 0, saturating_multiply(t - full + 1, M));
+    return saturating_add(full > 0 ? cumulative_reach(shape, Time{full - 1}) : 0,
+                          saturating_multiply(t - full + 1, M));
   };
   std::int64_t low = -1;
   std::int64_t high = full + items;

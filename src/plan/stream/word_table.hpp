@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams of another shape than blocks: every rank has a word of its own, all of one period. Found by an exact search that
-// is practical for a handful of ranks; L = 2 needs it for n = 5 and n = 8.
+// Streams of another shape than blocks: every rank has a word of its own, all of one period. Found by an
+// exact search that is practical for a handful of ranks; L = 2 needs it for n = 5 and n = 8.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace chasqui::plan::stream_detail {
 
-/// Letters by rank and time modulo the period: the item received then completes so many steps later. A letter of at
-/// least L is an internal node of the full tree of height t, and its rank then sends in letter-L+1 steps.
+/// Letters by rank and time modulo the period: the item received then completes so many steps later. A letter
+/// of at least L is an internal node of the full tree of height t, and its rank then sends in letter-L+1
+/// steps.
 struct WordTable {
   std::int64_t L = 2;
   std::int64_t t = 0;
@@ -20,8 +21,8 @@ struct WordTable {
   std::vector<std::vector<std::int32_t>> words;
 };
 
-/// Words of this period for the full tree of height t, whose nodes of potential below 2L-1 are few; or nothing if there
-/// are none. Exhaustive: exponential in n · period.
+/// Words of this period for the full tree of height t, whose nodes of potential below 2L-1 are few; or
+/// nothing if there are none. Exhaustive: exponential in n · period.
 std::optional<WordTable> search_words(std::int64_t L, std::int64_t t, std::int64_t period);
 
 /// Plays a word table.

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// The literature's constructions: published numbers, and every schedule before the verifier.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/stream.hpp"
+#include "chasqui/plan/stream_algorithms.hpp"
+#include "chasqui/plan/word_automaton.hpp"
+#include "chasqui/verify/verify.hpp"
+#include "plan/stream/juggling.hpp"
+#include "plan/stream/papers.hpp"
+#include "plan/stream/single_sending.hpp"
+#include "plan/stream_player.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+std::vector<std::int64_t> growth(std::int64_t L, std::int64_t t) {
+  std::vector<std::int64_t> f;
+  for (std::int64_t i = 0; i <= t; ++i) {
+    f.push_back(i < L ? 1 : f[static_cast<std::size_t>(i - 1)] + f[static_cast<std::size_t>(i - L)]);
+  }
+  return f;
+}
+
+std::int64_t nice(std::int64_t L, std::int64_t t) {
+  return growth(L, t).back() + 1;
+}
+
+LogP postal(std::int64_t P, std::int64_t L) {
+  return LogP::postal(P, Time{L});
+}
+
+std::string judge(const Schedule& schedule, bool buffered = false) {
+  VerifyOptions options;
+  if (buffered) options.receptions = Receptions::buffered;
+  options.most = 3;
+  const Report report = verify(schedule, options);
+  return report.legal() ? "" : to_string(report);
+}
+
+TEST(Verified, StreamsOfOnePeriod) {
+  for (std::int64_t L = 1; L <= 9; ++L) {
+    for (std::int64_t P = 2; P <= 60; ++P) {
+      const StreamPtr stream = make_stream(P, L, P / 2);
+      if (stream->period() * P > 60'000) continue;
+      ASSERT_EQ(judge(stream_plan(postal(P, L), stream)->schedule()), "") << "P=" << P << " L=" << L;
+    }
+  }
+}
+
+RC_GTEST_PROP(Verified, WindowsOfAnyStream, ()) {
+  const auto L = *rc::gen::inRange<std::int64_t>(1, 40);
+  const auto P = *rc::gen::inRange<std::int64_t>(2, 300);
+  const auto k = *rc::gen::inRange<std::int64_t>(1, 25);
+  const auto root = *rc::gen::inRange<std::int32_t>(0, static_cast<std::int32_t>(P));
+  const PlanPtr plan = stream_window(postal(P, L), k, Rank{root});
+  RC_ASSERT(judge(plan->schedule()) == "");
+}
+
+TEST(Verified, GapsAndOverheadsWhereAStreamFits) {
+  for (const LogP& machine : {LogP{10, Time{6}, Time{0}, Time{2}}, LogP{17, Time{7}, Time{0}, Time{3}},
+                              LogP{12, Time{10}, Time{2}, Time{5}}, LogP{9, Time{1}, Time{1}, Time{2}}}) {
+    EXPECT_EQ(judge(stream(machine)->schedule()), "") << to_string(machine);
+    EXPECT_EQ(judge(stream_window(machine, 9)->schedule()), "") << to_string(machine);
+  }
+  EXPECT_THROW(stream(LogP{10, Time{6}, Time{2}, Time{3}}), Error);
+  EXPECT_THROW(stream(LogP{10, Time{6}, Time{2}, Time{4}}), Error);  // receptions would meet sends
+}
+
+TEST(Automaton, OfLatencyThreeSpellsThePapersWords) {
+  const WordAutomaton automaton = word_automaton(3);
+  std::vector<std::string> words;
+  for (const auto& word : legal_words(automaton, 5)) words.push_back(spell(word));
+  EXPECT_EQ(words, (std::vector<std::string>{"abbb", "abca", "acab", "cccc"}));
+  EXPECT_NE(to_text(automaton).find("((ca))"), std::string::npos);
+  EXPECT_THROW(word_automaton(1), Error);
+}
+
+TEST(Automaton, WordsAreExactlyTheJugglingSequences) {
+  for (std::int64_t L = 2; L <= 4; ++L) {
+    const WordAutomaton automaton = word_automaton(L);
+    for (std::int64_t r = L; r <= 7; ++r) {
+      std::vector<std::vector<std::int32_t>> expected;
+      std::vector<std::int32_t> word(static_cast<std::size_t>(r - 1), 0);
+      for (bool more = true; more;) {
+        std::vector<std::int32_t> whole = {static_cast<std::int32_t>(L - 1 + r)};
+        whole.insert(whole.end(), word.begin(), word.end());
+        if (stream_detail::is_juggling(whole)) expected.push_back(word);
+        std::size_t digit = word.size();
+        for (more = false; digit > 0 && !more;) {
+          more = ++word[--digit] < L;
+          if (!more) word[digit] = 0;
+        }
+      }
+      EXPECT_EQ(legal_words(automaton, r), expected) << "L=" << L << " r=" << r;
+    }
+  }
+}
+
+TEST(BlockCyclic, InductionReachesTheBoundForLatencies3To10) {
+  for (std::int64_t L = 3; L <= 10; ++L) {
+    const auto base = stream_detail::block_cyclic_base(L, 6 * L);
+    ASSERT_TRUE(base) << L;
+    for (const std::int64_t t : {*base, *base + L, *base + 2 * L + 1}) {
+      const std::int64_t P = nice(L, t);
+      if (P > 3000) continue;
+      const auto recipe = stream_detail::block_cyclic(L, P - 1);
+      ASSERT_TRUE(recipe) << L << " " << t;
+      EXPECT_EQ(recipe->receive_only, L - 2) << "the letter b";
+      const PlanPtr plan = stream_algorithm("block-cyclic").items(postal(P, L), 12, Rank{0});
+      EXPECT_EQ(plan->claim().finish.ticks, L + t + 11);
+      EXPECT_EQ(judge(plan->schedule()), "") << L << " " << t;
+    }
+  }
+}
+
+TEST(BlockCyclic, FigureThreeHasTheBlocksOfThePaper) {
+  // L = 3, P-1 = 41 = f_11: one block each of 9, 6, 5, 4, two of 3, three of 2, four of 1, and a receive-only
+  // rank.
+  const auto recipe = stream_detail::block_cyclic(3, 41);
+  ASSERT_TRUE(recipe);
+  std::map<std::int32_t, std::int64_t> blocks;
+  for (const auto& [type, count] : recipe->blocks) blocks[type.q] += count;
+  EXPECT_EQ(blocks,
+            (std::map<std::int32_t, std::int64_t>{{9, 1}, {6, 1}, {5, 1}, {4, 1}, {3, 2}, {2, 3}, {1, 4}}));
+  EXPECT_THROW(stream_algorithm("block-cyclic").items(postal(43, 3), 4, Rank{0}), Error);
+}
+
+TEST(BlockCyclic, NoneForEvenLatencyAndHeightTwiceIt) {
+  EXPECT_FALSE(stream_detail::block_cyclic(4, 7));  // L = 4, t = 8, as the paper says
+  EXPECT_EQ(make_stream(8, 4)->delay().ticks, 12);  // another shape reaches the bound
+}
+
+TEST(ReceptionPattern, IsLegalForEveryBlockAndAsPrintedOnlyForOne) {
+  const auto legal = [](const std::vector<std::vector<std::int64_t>>& offsets) {
+    const auto r = static_cast<std::int64_t>(offsets.size());
+    for (std::int64_t time = 0; time < r; ++time) {
+      std::vector<bool> busy(static_cast<std::size_t>(r));
+      busy[static_cast<std::size_t>(time)] = true;  // the active item's processor
+      for (std::int64_t step = 0; step <= r - 2; ++step) {
+        const auto& item = offsets[static_cast<std::size_t>((time - step + r) % r)];
+        std::int64_t receivers = 0;
+        for (std::size_t j = 0; j < item.size(); ++j) {
+          if (item[j] != step) continue;
+          if (busy[j]) return false;
+          busy[j] = true;
+          ++receivers;
+        }
+        if (receivers != 1) return false;
+      }
+    }
+    return true;
+  };
+  for (std::int64_t r = 4; r <= 60; ++r) EXPECT_TRUE(legal(stream_detail::reception_pattern(r))) << r;
+  for (std::int64_t L = 5; L <= 15; L += 2) {
+    for (std::int64_t r = L; r < 2 * L; ++r) {
+      EXPECT_EQ(legal(stream_detail::reception_pattern(r, L)), r % 2 != 0 ? r == L + 2 : r == L + 3)
+          << "L=" << L << " r=" << r;
+    }
+  }
+}
+
+TEST(ReceptionPattern, FigureFour) {
+  // L = 5, r = 7: in which order p_1 … p_7 receive items 1..16, active and inactive (the figure's rows).
+  const auto pattern = stream_detail::reception_pattern(7);
+  std::vector<std::vector<std::int64_t>> rows(7);
+  for (std::int64_t j = 1; j <= 7; ++j) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> events;  // time, item
+    for (std::int64_t i = 1; i <= 16; ++i) {
+      const std::int64_t residue = (i - 1) % 7;
+      const std::int64_t step = pattern[static_cast<std::size_t>(residue)][static_cast<std::size_t>(j - 1)];
+      events.emplace_back(step < 0 ? i - 7 : i + step, i);
+    }
+    std::sort(events.begin(), events.end());
+    for (const auto& [time, item] : events) rows[static_cast<std::size_t>(j - 1)].push_back(item);
+  }
+  EXPECT_EQ(rows[0], (std::vector<std::int64_t>{1, 8, 2, 3, 4, 5, 7, 15, 6, 9, 10, 11, 12, 14, 13, 16}));
+  EXPECT_EQ(rows[6], (std::vector<std::int64_t>{7, 2, 3, 4, 5, 1, 14, 6, 9, 10, 11, 12, 8, 13, 16, 15}));
+}
+
+TEST(SingleSending, EndsAsThePaperSaysForEveryNiceSize) {
+  for (std::int64_t L = 3; L <= 9; L += 2) {
+    for (std::int64_t t = 2 * L; t <= 5 * L && nice(L, t) < 700; ++t) {
+      for (const std::int64_t k : {1, 2, 5, 14, 33}) {
+        const std::int64_t P = nice(L, t);
+        const PlanPtr plan = single_sending(postal(P, L), k, Rank{1});
+        EXPECT_LE(plan->claim().finish.ticks, t + 2 * L + k - 2) << P << " " << L << " " << k;
+        if (t >= 3 * L) {
+          EXPECT_EQ(plan->claim().finish.ticks, t + 2 * L + k - 2);
+        }
+        ASSERT_EQ(judge(plan->schedule()), "") << "P=" << P << " L=" << L << " k=" << k;
+      }
+    }
+  }
+  EXPECT_THROW(single_sending(postal(43, 3), 4), Error);
+  EXPECT_THROW(single_sending(postal(8, 4), 4), Error);
+}
+
+TEST(Buffered, FigureFive) {
+  const PlanPtr plan = buffered_items(postal(14, 3), 14);
+  EXPECT_EQ(plan->claim().finish.ticks, 3 + 8 + 13);
+  EXPECT_EQ(judge(plan->schedule(), true), "");
+}
+
+RC_GTEST_PROP(Buffered, MeetsTheSingleSendingBoundForEveryMachine, ()) {
+  const auto L = *rc::gen::inRange<std::int64_t>(1, 12);
+  const auto P = *rc::gen::inRange<std::int64_t>(2, 200);
+  const auto k = *rc::gen::inRange<std::int64_t>(1, 30);
+  const PlanPtr plan = buffered_items(postal(P, L), k);
+  const std::int64_t bound =
+      make_stream(P, L)->bound().ticks - (L == 2 && !stream_bound_reachable_at_two(P) ? 1 : 0);
+  RC_ASSERT(plan->claim().finish.ticks == bound + k - 1);
+  RC_ASSERT(judge(plan->schedule(), true) == "");
+  RC_ASSERT(judge(simple_items(postal(P, L), k)->schedule(), true) == "");
+}
+
+TEST(Buffered, WithoutBuffersReceptionsMeet) {
+  EXPECT_NE(judge(buffered_items(postal(8, 4), 20)->schedule()), "");
+}
+
+TEST(Pruning, OfThePaperServesNiceSizesAtLatencyTwo) {
+  for (std::int64_t t = 7; t <= 13; ++t) {
+    const std::int64_t P = nice(2, t);
+    const PlanPtr plan = stream_algorithm("pruning").items(postal(P, 2), 8, Rank{0});
+    EXPECT_EQ(plan->claim().finish.ticks, 2 + t + 1 + 7);
+    EXPECT_EQ(judge(plan->schedule()), "") << t;
+  }
+}
+
+TEST(Waiting, IsTheSimpleScheduleWithoutBuffers) {
+  for (const auto& [P, L] : {std::pair{30, 3}, {100, 4}, {57, 7}, {12, 2}}) {
+    const PlanPtr plan = stream_algorithm("waiting").items(postal(P, L), 9, Rank{0});
+    EXPECT_EQ(plan->claim().finish, simple_items(postal(P, L), 9)->claim().finish);
+    EXPECT_EQ(judge(plan->schedule()), "");
+  }
+}
+
+TEST(Algorithms, AreListedAndUnknownOnesRefused) {
+  for (const StreamAlgorithm& algorithm : stream_algorithms()) {
+    EXPECT_NE(explain_stream_algorithms().find(algorithm.name), std::string::npos);
+    EXPECT_EQ(&stream_algorithm(algorithm.name), &algorithm);
+  }
+  EXPECT_THROW(stream_algorithm("fastest"), Error);
+}
+
+}  // namespace
+}  // namespace chasqui::plan
