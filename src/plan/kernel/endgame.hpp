@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The endgame: which of the last kappa items ("colours") every free reception of the window gets.
+// Early receptions (those that can still be passed on) by a greedy choice, late ones by annealing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/kernel/kernel.hpp"
+#include "plan/kernel/random.hpp"
+#include "plan/kernel/window.hpp"
+
+namespace chasqui::plan::kernel {
+
+/// Fills the colours of every role so that each gets every colour once and every step can be matched. False after
+/// `iterations` moves without success, which proves nothing.
+bool colour_window(Window& window, std::int64_t iterations, Random& random);
+
+/// The same for a kernel: fills kernel.colours so that (E1) and (E2) hold. REQUIRES the steady conditions.
+bool colour_endgame(Kernel& kernel, std::int64_t iterations, Random& random);
+
+}  // namespace chasqui::plan::kernel

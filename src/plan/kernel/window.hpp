@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Who sends which colour to whom in the window of a kernel's endgame: one bipartite matching per step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/kernel/kernel.hpp"
+
+namespace chasqui::plan::kernel {
+
+/// One rank in the window: when it can receive and send what is not from before, and the colours it gets.
+struct WindowRole {
+  std::vector<int> receptions;       ///< steps, ascending
+  std::vector<int> sends;            ///< steps, ascending
+  std::vector<std::int8_t> colours;  ///< of the receptions; kNone: nothing comes
+};
+
+/// `colours` items from the source to all roles within `steps` steps.
+struct Window {
+  int L = 1;
+  int steps = 0;
+  int colours = 0;
+  std::vector<WindowRole> roles;
+};
+
+/// The window of a kernel, with its colours if it has any. Roles are numbered group by group.
+Window window_of(const Kernel& kernel);
+
+/// A message of the window. from = kNone is the source.
+struct WindowSend {
+  int tau = 0;
+  int from = kNone;
+  int to = 0;
+  int colour = 0;
+};
+
+/// The messages in order of (tau, from), the source first. Nothing if some step has no matching, that is, if (E2)
+/// fails. Deterministic. Time: O(kappa M) in practice. REQUIRES at most 64 colours.
+std::optional<std::vector<WindowSend>> pair_window(const Window& window);
+
+}  // namespace chasqui::plan::kernel
