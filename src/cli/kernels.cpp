@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// chasqui kernels: makes and checks the table of kernels that the library ships.
+#include <thread>
+
+#include "chasqui/base/error.hpp"
+#include "cli/command.hpp"
+#include "plan/kernel/build.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+class KernelsCommand : public Command {
+ public:
+  KernelsCommand() : Command("kernels", "make the table of kernels for k-item broadcast") {
+    describe(
+        "build searches a kernel for every P and L up to the limits and writes one line each. Lines that are there\n"
+        "stay, so an interrupted run is continued with --resume. The search is seeded: the same command makes the\n"
+        "same table. What is not found is said, and proves nothing.");
+    positional("ACTION", &action_, "what to do").required().choices({"build"});
+    option("--out", "FILE", &options_.path, "the table").required().file();
+    option("--max-P", "N", &max_P_, "processors, up to");
+    option("--max-L", "N", &max_L_, "latency, up to");
+    option("--attempts", "N", &options_.attempts, "trees tried for each P and L");
+    option("--threads", "N", &threads_, "threads");
+    flag("--resume", options_.resume, "keep the lines that are there");
+    example("chasqui kernels build --out kernels.txt --max-P 128 --max-L 16 --threads 2 --resume",
+            "the table that is shipped");
+  }
+
+  int run(Output& out) override {
+    constexpr std::int64_t kMost = 4096;
+    if (max_P_ < 2 || max_P_ > kMost || max_L_ < 1 || max_L_ > kMost || threads_ < 1 || threads_ > kMost) {
+      throw Error("kernels build: --max-P, --max-L and --threads must lie in 2..{}, 1..{} and 1..{}", kMost, kMost, kMost);
+    }
+    options_.max_P = static_cast<int>(max_P_);
+    options_.max_L = static_cast<int>(max_L_);
+    options_.threads = static_cast<int>(threads_);
+    const auto result = plan::kernel::build_table(options_, [&out](int P, int L, bool found) {
+      if (!found) out.print("P={} L={}: not found\n", P, L);
+    });
+    out.print("{}: {} kernels were there, {} found, {} not found\n", options_.path, result.present, result.found,
+              result.missing);
+    return result.missing == 0 ? 0 : 1;
+  }
+
+ private:
+  std::string action_;
+  plan::kernel::BuildOptions options_;
+  std::int64_t max_P_ = 128;
+  std::int64_t max_L_ = 16;
+  std::int64_t threads_ = 1;
+};
+
+}  // namespace
+
+CommandPtr make_kernels_command() { return std::make_unique<KernelsCommand>(); }
+
+}  // namespace chasqui::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Makes a table of kernels: one unit of work per (P, L), on several threads, resumable: lines that are there stay.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace chasqui::plan::kernel {
+
+struct BuildOptions {
+  std::string path;
+  int max_P = 128;
+  int max_L = 16;
+  int threads = 1;
+  std::int64_t attempts = 10'000;  ///< trees per (P, L)
+  std::uint64_t seed = 1;
+  bool resume = false;  ///< otherwise an existing file is an error
+};
+
+struct BuildResult {
+  std::int64_t present = 0;  ///< lines that were there
+  std::int64_t found = 0;
+  std::int64_t missing = 0;  ///< not found within the attempts
+};
+
+/// Every kernel is checked before it is written; the file is rewritten sorted at the end, and lines are appended as
+/// they are found. Throws an Error for a file that cannot be read or written. `progress` is called under a lock.
+BuildResult build_table(const BuildOptions& options, const std::function<void(int P, int L, bool found)>& progress);
+
+}  // namespace chasqui::plan::kernel
