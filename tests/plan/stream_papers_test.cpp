@@ -63,7 +63,7 @@ RC_GTEST_PROP(Verified, WindowsOfAnyStream, ()) {
 
 TEST(Verified, GapsAndOverheadsWhereAStreamFits) {
   for (const LogP& machine : {LogP{10, Time{6}, Time{0}, Time{2}}, LogP{17, Time{7}, Time{0}, Time{3}},
-                              LogP{12, Time{10}, Time{2}, Time{5}}, LogP{9, Time{1}, Time{1}, Time{2}}}) {
+                              LogP{12, Time{10}, Time{2}, Time{5}}, LogP{9, Time{2}, Time{1}, Time{2}}}) {
     EXPECT_EQ(judge(stream(machine)->schedule()), "") << to_string(machine);
     EXPECT_EQ(judge(stream_window(machine, 9)->schedule()), "") << to_string(machine);
   }
