@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// A schedule as GOAL text, the input of the LogGOPS simulators: sends, receptions and calculations per rank with what
+// they require. GOAL has no times, so it plays as our event-driven mode does.
+#pragma once
+
+#include <string>
+
+#include "chasqui/schedule/schedule.hpp"
+
+namespace chasqui::simulate {
+
+/// Every message has `bytes` bytes (with G = 0 their number does not matter) and a tag of its own.
+std::string to_goal(const Schedule& schedule, std::int64_t bytes = 8);
+
+}  // namespace chasqui::simulate

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/simulate/monte_carlo.hpp"
+
+#include <gtest/gtest.h>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/broadcast.hpp"
+
+namespace chasqui::simulate {
+namespace {
+
+const LogP kMachine = LogP::postal(50, Time{9});
+
+Statistics run(unsigned threads, std::uint64_t seed) {
+  const auto latency = [](std::uint64_t s) { return uniform(kMachine, Time{1}, Time{9}, s); };
+  return monte_carlo(plan::broadcast(kMachine)->schedule(), latency,
+                     {.runs = 200, .seed = seed, .threads = threads, .progress = {}},
+                     {.mode = Mode::event_driven, .order = {}, .stragglers = {}});
+}
+
+TEST(MonteCarlo, TheResultDependsOnTheSeedAloneNotOnTheThreads) {
+  const Statistics one = run(1, 5);
+  EXPECT_EQ(one.finishes, run(3, 5).finishes);
+  EXPECT_NE(one.finishes, run(3, 6).finishes);
+}
+
+TEST(MonteCarlo, QuantilesAreOrderedAndWithinTheRange) {
+  const Statistics statistics = run(2, 1);
+  EXPECT_EQ(statistics.quantile(0), statistics.least());
+  EXPECT_EQ(statistics.quantile(1), statistics.most());
+  EXPECT_LE(statistics.quantile(0.25), statistics.quantile(0.5));
+  EXPECT_LT(statistics.least(), statistics.most());
+  EXPECT_GT(statistics.mean(), static_cast<double>(statistics.least().ticks));
+  Statistics small{{Time{1}, Time{2}, Time{3}, Time{4}}};
+  EXPECT_EQ(small.quantile(0.5), Time{2});
+  EXPECT_EQ(small.quantile(0.51), Time{3});
+  EXPECT_EQ(small.mean(), 2.5);
+}
+
+TEST(MonteCarlo, ErrorsReachTheCaller) {
+  EXPECT_THROW(monte_carlo(plan::broadcast(kMachine)->schedule(), {}, {.runs = 0, .progress = {}}), Error);
+  const auto bad = [](std::uint64_t) -> Latency { throw Error("no latency"); };
+  EXPECT_THROW(monte_carlo(plan::broadcast(kMachine)->schedule(), bad, {.runs = 10, .threads = 2, .progress = {}}), Error);
+}
+
+}  // namespace
+}  // namespace chasqui::simulate
