@@ -10,6 +10,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/allgather_list.hpp"
+#include "plan/allgather_rest_ring.hpp"
 #include "plan/allgather_ring.hpp"
 #include "plan/allgather_symmetric.hpp"
 #include "plan/matched_allgather.hpp"
@@ -31,7 +32,6 @@ std::optional<RingShape> best_ring(const LogP& machine, std::int64_t items, Time
   std::optional<RingShape> best;
   for (std::int64_t m = 2; m <= std::min(machine.P, kMostClasses); ++m) {
     if (Time{last} + machine.lambda() <= bound) break;
-    if (machine.P % m > 1) continue;
     if (auto ring = ring_shape(machine, items, m, last)) {
       last = ring->last_send();
       best = std::move(ring);
@@ -94,7 +94,8 @@ PlanPtr allgather(const LogP& machine, std::int64_t items) {
   claim.finish = Time{last} + machine.lambda();
   if (!ring) return std::make_shared<SymmetricAllgather>(machine, problem, claim, std::move(times));
   claim.construction =
-      fmt::format("ring of {} classes, period {}{}", ring->m, ring->period, ring->lone ? ", one rank over" : "");
+      fmt::format("ring of {} classes, period {}, {} ranks over", ring->m, ring->period, ring->rest);
+  if (ring->rest > 1) return std::make_shared<RestRingAllgather>(machine, problem, claim, *ring);
   return std::make_shared<RingAllgather>(machine, problem, claim, *ring);
 }
 

@@ -47,8 +47,8 @@ LocalForm RingAllgather::local(Rank me) const {
       }
     }
   }
-  if (ring_.lone && c == m - 1) pass(local.sends, {c, i}, {0, i}, m - 1, h - 1, lone);
-  if (ring_.lone && c == 0 && i < h - 1) pass(local.receives, {m - 1, i}, {c, i}, m - 1, h - 1, lone);
+  if (ring_.rest == 1 && c == m - 1) pass(local.sends, {c, i}, {0, i}, m - 1, h - 1, lone);
+  if (ring_.rest == 1 && c == 0 && i < h - 1) pass(local.receives, {m - 1, i}, {c, i}, m - 1, h - 1, lone);
   return local;
 }
 
@@ -58,7 +58,7 @@ Schedule RingAllgather::schedule() const {
   const std::int64_t m = ring_.m, h = ring_.columns;
   for (std::int64_t r = 0; r < machine_.P; ++r) {
     const Place owner = place(Rank{static_cast<std::int32_t>(r)});
-    const bool alone = ring_.lone && owner.i == h - 1;
+    const bool alone = ring_.rest == 1 && owner.i == h - 1;
     for (std::int64_t b = 0; b < m; ++b) {
       const std::int64_t c = (owner.c + b) % m;
       for (std::int64_t there = 0; there < h; ++there) {

@@ -9,10 +9,11 @@
 
 namespace chasqui::plan {
 
-/// With a lone rank in the last column (P = m*h + 1), class c > 0 has nobody there. Its ranks pass the lone rank's
-/// items on in the rounds in which they would have sent to that empty place, to the receivers that the missing sender
-/// would have served; class 0, where no place is empty, gets them in one round more at the very end. Blocks alternate the
-/// direction in which the columns are served, so that such an item is passed on in the round it was received in.
+/// REQUIRES at most one rank over (allgather_rest_ring.hpp has the other cases). With a lone rank in the last column,
+/// P = m*h + 1, class c > 0 has nobody there. Its ranks pass the lone rank's items on in the rounds in which they would
+/// have sent to that empty place, to the receivers that the missing sender would have served; class 0, where no place is
+/// empty, gets them in one round more at the very end. Blocks alternate the direction in which the columns are served,
+/// so that such an item is passed on in the round it was received in.
 class RingAllgather final : public Plan {
  public:
   RingAllgather(const LogP& machine, const Problem& problem, Claim claim, RingShape ring)

@@ -15,7 +15,10 @@ void set_block(RingShape& ring, const Spacing& spacing) {
   for (std::size_t c = 1; c < ring.offset.size(); ++c) {
     least_step = std::min(least_step, ring.offset[c] - ring.offset[c - 1]);
   }
-  const std::int64_t rounds = std::max(ring.columns * ring.items, divide_up(spacing.D - least_step, ring.period));
+  std::int64_t rounds = std::max(ring.columns * ring.items, divide_up(spacing.D - least_step, ring.period));
+  if (ring.rest > 1) {  // one round more a block, and it comes one round earlier in the last block
+    rounds = std::max((ring.columns + 1) * ring.items, divide_up(spacing.D - least_step, ring.period) + ring.items);
+  }
   ring.block = saturating_multiply(rounds, ring.period);
 }
 
@@ -45,13 +48,14 @@ std::int64_t RingShape::last_send() const {
   if (columns == 1) return saturating_add(top, at(m - 2, items - 1));
   const std::int64_t rounds = (columns - 1) * items - 1;
   const std::int64_t usual = saturating_add(top, at(m - 1, rounds));
-  return lone ? std::max(usual, saturating_add(offset.back(), at(m - 1, rounds + items))) : usual;
+  if (rest == 0) return usual;
+  return std::max(usual, saturating_add(offset.back(), at(m - 1, rounds + rest * items)));
 }
 
 std::optional<RingShape> ring_shape(const LogP& machine, std::int64_t items, std::int64_t m, std::int64_t unless_by) {
   const Spacing spacing(machine);
   std::optional<RingShape> best;
-  RingShape ring{.m = m, .columns = divide_up(machine.P, m), .lone = machine.P % m == 1, .items = items, .offset = {}};
+  RingShape ring{.m = m, .columns = divide_up(machine.P, m), .rest = machine.P % m, .items = items, .offset = {}};
   for (const std::int64_t q : ring_periods(spacing, m)) {
     ring.period = q;
     ring.offset.assign(static_cast<std::size_t>(m), 0);

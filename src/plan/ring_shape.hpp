@@ -11,12 +11,12 @@
 
 namespace chasqui::plan {
 
-/// Rank r is in class r mod m and column r / m. There are `columns` columns, all full when m divides P; when P mod m is
-/// 1 the last column holds one rank only, in class 0 (`lone`).
+/// Rank r is in class r mod m and column r / m. There are `columns` columns, all full when m divides P; otherwise the
+/// last one holds the `rest`: P mod m ranks, in the classes 0, 1, …
 struct RingShape {
   std::int64_t m = 1;
   std::int64_t columns = 1;
-  bool lone = false;
+  std::int64_t rest = 0;
   std::int64_t items = 1;
   std::int64_t period = 1;
   std::int64_t block = 1;  ///< ticks from one block (items of one class) to the next, a multiple of the period
@@ -25,8 +25,8 @@ struct RingShape {
   std::int64_t last_send() const;
 };
 
-/// The best ring of m classes, unless `unless_by` (a last send) is not beaten. REQUIRES 2 <= m <= 64, m <= P,
-/// P mod m <= 1. Time: bounded, independent of P and of the ticks.
+/// The best ring of m classes, unless `unless_by` (a last send) is not beaten. REQUIRES 2 <= m <= 64, m <= P.
+/// Time: bounded, independent of P and of the ticks.
 std::optional<RingShape> ring_shape(const LogP& machine, std::int64_t items, std::int64_t m, std::int64_t unless_by);
 
 /// Offsets with the least maximum for m classes and this period, or nothing when no closed walk exists: exact, by
