@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// k items from the root to all, and its time reversal, k independent reductions. On the postal machine kernels meet the
+// counting bound for every P <= 128, L <= 16 and every k, and wherever else a kernel is found (docs/kernels.md).
+#pragma once
+
+#include <cstdint>
+
+#include "chasqui/plan/plan.hpp"
+
+namespace chasqui::plan {
+
+/// The counting bound: no schedule of k items finishes earlier. Any LogP machine: in a window of max(g, o) ticks every
+/// processor that has something begins at most one send, and every receiver gets at most one.
+/// Time: O(log k + log P) evaluations of the universal tree's closed form, whatever the size of k.
+Time kitem_bound(const LogP& machine, std::int64_t k);
+
+/// The bound for schedules in which the root sends each item once: lambda + B(P-1) + (k-1) max(g, o).
+Time kitem_single_sending_bound(const LogP& machine, std::int64_t k);
+
+/// Throws an Error for an invalid machine or root, or k < 1. The claim says bound, gap and construction.
+/// local(r): the rank's own messages, plus one look at a table of P entries.
+PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root = {});
+
+}  // namespace chasqui::plan

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// k <= k* items, for every P and L, without search: every item gets a set of the source's trees that together reach all
+// receivers, and the last L steps are arranged by edge colouring. docs/kernels.md, "Few items".
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "plan/kernel/counting.hpp"
+#include "plan/kernel/window.hpp"
+
+namespace chasqui::plan::kernel {
+
+/// colour[i]: which item the source sends at step i, so that the trees of every item hold M receivers or more in all:
+/// the largest tree goes where most is missing. Nothing if that and a few random orders fail (not seen for L <= 14).
+std::optional<std::vector<int>> share_trees(const Counting& counting, std::int64_t k);
+
+/// The messages of a broadcast of k items to M receivers whose last step is last_step(counting, k), in order of
+/// (step, sender), the source first. Time: O(kM log). REQUIRES 1 <= k <= k_star.
+std::optional<std::vector<WindowSend>> few_items(const Counting& counting, std::int64_t k);
+
+}  // namespace chasqui::plan::kernel

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/plan/kitem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/stream.hpp"
+#include "plan/kernel/few_items.hpp"
+#include "plan/kernel/kernel_plan.hpp"
+#include "plan/kernel/search.hpp"
+#include "plan/kernel/table.hpp"
+#include "plan/listed_plan.hpp"
+#include "plan/postal_step.hpp"
+#include "plan/repeated_plan.hpp"
+#include "plan/scaled_plan.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+constexpr const char* kBoundSource = "counting: a step moves no more messages than there are holders or receivers";
+constexpr std::int64_t kSearchReceivers = 400;  ///< beyond the table a kernel is searched up to here
+constexpr std::int64_t kSearchLatency = 64;
+constexpr std::int64_t kSearchEffort = 40'000;  ///< attempts times receivers
+constexpr std::int64_t kFewReceivers = 10'000'000;  ///< messages that are listed, at most
+constexpr std::int64_t kFewLatency = 10'000;
+
+Problem kitem_problem(std::int64_t k, Rank root) {
+  return Problem{.kind = Kind::broadcast, .root = root, .items = k};
+}
+
+/// The first k items of the best stream: within L steps of the counting bound wherever the stream meets its own.
+PlanPtr from_stream(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound) {
+  if (step.L > kMaxStreamLatency) return nullptr;
+  PlanPtr postal = stream_window(LogP::postal(machine.P, Time{step.L}), problem.items, problem.root);
+  const Time last = postal->claim().finish - Time{step.L};
+  Claim claim{last.ticks * step.step + machine.lambda(), bound, kBoundSource,
+              "first items of a stream: " + postal->claim().construction};
+  if (!machine.is_postal()) claim.construction += fmt::format(", in steps of {} ticks", step.step.ticks);
+  return std::make_shared<ScaledPlan>(machine, std::move(claim), std::move(postal), step.step);
+}
+
+/// Plans at the counting bound of the postal machine behind `step`; nothing where no construction is known.
+class AtTheBound {
+ public:
+  AtTheBound(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound)
+      : machine_(machine), problem_(problem), step_(step), bound_(bound), M_(machine.P - 1) {}
+
+  PlanPtr plan() const {
+    if (step_.L > kFewLatency) return nullptr;
+    const kernel::Counting counting = kernel::count(M_, step_.L);
+    const std::int64_t last = kernel::last_step(counting, problem_.items);
+    return problem_.items <= counting.k_star ? few(counting, last) : many(last);
+  }
+
+ private:
+  PlanPtr few(const kernel::Counting& counting, std::int64_t last) const {
+    if (M_ * problem_.items > kFewReceivers) return nullptr;
+    const auto window = kernel::few_items(counting, problem_.items);
+    if (!window) return nullptr;
+    std::vector<Send> sends;
+    sends.reserve(window->size());
+    for (const kernel::WindowSend& w : *window) {
+      sends.push_back(send_item(w.tau * step_.step, rank(w.from), rank(w.to), w.colour));
+    }
+    std::sort(sends.begin(), sends.end());
+    return std::make_shared<ListedPlan>(machine_, problem_, claim(last, "trees shared among few items"),
+                                        std::move(sends));
+  }
+
+  PlanPtr many(std::int64_t last) const {
+    std::string where = "kernel from the table";
+    std::optional<kernel::Kernel> found;
+    if (M_ == 1) {
+      found = kernel::Kernel{1, static_cast<int>(step_.L), 0, {{{0}, {kernel::kNone}}}, {{}}};
+      where = "one after another";
+    } else {
+      found = kernel::from_table(M_, step_.L);
+    }
+    if (!found && M_ <= kSearchReceivers && step_.L <= kSearchLatency) {
+      found = kernel::search(M_, step_.L, 20 + kSearchEffort / M_, 1);
+      where = "kernel found by search";
+    }
+    if (!found) return nullptr;
+    if (found->groups.size() > 1) where += fmt::format(", {} groups", found->groups.size());
+    return std::make_shared<kernel::KernelPlan>(machine_, problem_, claim(last, std::move(where)), std::move(*found),
+                                                step_.step);
+  }
+
+  Claim claim(std::int64_t last, std::string construction) const {
+    if (!machine_.is_postal()) construction += fmt::format(", in steps of {} ticks", step_.step.ticks);
+    return {last * step_.step + machine_.lambda(), bound_, kBoundSource, std::move(construction)};
+  }
+
+  Rank rank(int receiver) const {
+    if (receiver == kernel::kNone) return problem_.root;
+    return Rank{receiver < problem_.root.index ? receiver : receiver + 1};
+  }
+
+  const LogP& machine_;
+  const Problem& problem_;
+  PostalStep step_;
+  Time bound_;
+  std::int64_t M_;
+};
+
+}  // namespace
+
+PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root) {
+  const Time bound = kitem_bound(machine, k);
+  const Problem problem = kitem_problem(k, root);
+  validate(problem, machine);
+  if (machine.P == 1) {
+    return std::make_shared<ListedPlan>(machine, problem, Claim{Time{0}, Time{0}, kBoundSource, "nothing to do"},
+                                        std::vector<Send>{});
+  }
+  PlanPtr best = repeated_tree(machine, problem, bound, kBoundSource, false);
+  for (const PostalStep& step : postal_steps(machine)) {
+    PlanPtr plan = AtTheBound(machine, problem, step, bound).plan();
+    if (!plan) plan = from_stream(machine, problem, step, bound);
+    if (plan && plan->claim().finish < best->claim().finish) best = std::move(plan);
+  }
+  return best;
+}
+
+}  // namespace chasqui::plan

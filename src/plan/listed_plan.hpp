@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// A plan that is a list of messages: small collectives that have no shorter description.
+#pragma once
+
+#include <vector>
+
+#include "chasqui/plan/plan.hpp"
+
+namespace chasqui::plan {
+
+class ListedPlan final : public Plan {
+ public:
+  /// REQUIRES canonical order.
+  ListedPlan(const LogP& machine, const Problem& problem, Claim claim, std::vector<Send> sends)
+      : Plan(machine, problem, std::move(claim)), sends_(std::move(sends)) {}
+
+  /// Time: O(messages of the plan).
+  LocalForm local(Rank rank) const override {
+    LocalForm local{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+    for (const Send& send : sends_) {
+      if (send.from == rank) local.sends.push_back(send);
+      if (send.to == rank) local.receives.push_back(send);
+    }
+    return local;
+  }
+
+  Schedule schedule() const override {
+    Schedule schedule = empty_schedule();
+    schedule.sends = sends_;
+    return schedule;
+  }
+
+ private:
+  std::vector<Send> sends_;
+};
+
+}  // namespace chasqui::plan

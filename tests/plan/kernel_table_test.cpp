@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Every shipped kernel, re-checked by a checker of its own; the codec; the search.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "chasqui/base/error.hpp"
+#include "plan/kernel/codec.hpp"
+#include "plan/kernel/search.hpp"
+#include "plan/kernel/table.hpp"
+#include "plan/kernel_checker.hpp"
+
+namespace chasqui {
+namespace {
+
+using namespace plan::kernel;
+
+TEST(KernelTable, HasEveryPAndLUpToTheLimit) {
+  std::set<std::pair<int, int>> have;
+  for (const TableLine& line : shipped_table()) have.emplace(line.P, line.L);
+  EXPECT_EQ(have.size(), shipped_table().size()) << "a line is there twice";
+  for (int L = 1; L <= 16; ++L) {
+    for (int P = 3; P <= 128; ++P) EXPECT_TRUE(have.contains({P, L})) << "P=" << P << " L=" << L;
+  }
+}
+
+TEST(KernelTable, EveryEntryMeetsTheConditions) {
+  for (const TableLine& line : shipped_table()) {
+    const auto kernel = from_table(line.P - 1, line.L);
+    ASSERT_TRUE(kernel.has_value());
+    EXPECT_EQ(test::check_kernel(*kernel), "") << "P=" << line.P << " L=" << line.L;
+    EXPECT_EQ(kernel->groups.size(), 1U) << "P=" << line.P << " L=" << line.L;
+  }
+}
+
+TEST(KernelTable, TheLibrarysOwnCheckAgrees) {
+  for (const TableLine& line : shipped_table()) {
+    const auto kernel = from_table(line.P - 1, line.L);
+    EXPECT_EQ(steady_error(*kernel) + endgame_error(*kernel), "") << "P=" << line.P << " L=" << line.L;
+  }
+}
+
+// A checker that accepts everything would be worthless: every single change of H or S breaks something, and so does
+// exchanging two colours of a role most of the time (not always: a step may have senders to spare).
+TEST(KernelTable, TheCheckersRejectDamage) {
+  for (auto [P, L] : {std::pair{10, 3}, {20, 2}, {33, 5}}) {
+    const Kernel good = *from_table(P - 1, L);
+    for (std::size_t x = 0; x < good.groups[0].H.size(); ++x) {
+      Kernel bad = good;
+      bad.groups[0].H[x] = static_cast<std::int16_t>(bad.groups[0].H[x] + 1);
+      EXPECT_NE(test::check_kernel(bad), "");
+      EXPECT_NE(steady_error(bad), "");
+      bad = good;
+      bad.groups[0].S[x] = static_cast<std::int16_t>(bad.groups[0].S[x] == kNone ? 0 : bad.groups[0].S[x] - 1);
+      EXPECT_NE(test::check_kernel(bad), "");
+      EXPECT_NE(steady_error(bad), "");
+    }
+    int noticed = 0;
+    for (std::size_t role = 0; role < good.colours.size(); ++role) {
+      Kernel bad = good;
+      std::swap(bad.colours[role].front(), bad.colours[role].back());
+      const bool mine = !test::check_kernel(bad).empty();
+      EXPECT_EQ(mine, !endgame_error(bad).empty());
+      noticed += mine ? 1 : 0;
+      bad = good;
+      bad.colours[role].front() = bad.colours[role].back();
+      EXPECT_EQ(test::check_kernel(bad).empty(), bad == good);
+    }
+    EXPECT_GT(noticed, 0);
+  }
+}
+
+TEST(KernelCodec, RoundTripAndRefusals) {
+  for (auto [P, L] : {std::pair{3, 1}, {10, 3}, {128, 16}, {65, 1}}) {
+    const Kernel kernel = *from_table(P - 1, L);
+    const std::string text = encode(kernel);
+    EXPECT_EQ(decode(text, P - 1, L, "here"), kernel);
+    EXPECT_THROW(decode(text + "0", P - 1, L, "here"), Error);
+    EXPECT_THROW(decode(text.substr(0, text.size() - 1), P - 1, L, "here"), Error);
+    EXPECT_THROW(decode("!" + text.substr(1), P - 1, L, "here"), Error);
+  }
+  EXPECT_THROW(parse_table("12 x\n", "here"), Error);
+  EXPECT_THROW(parse_table("12\n", "here"), Error);
+}
+
+TEST(KernelSearch, SameSeedSameKernelAndChecked) {
+  for (auto [P, L] : {std::pair{29, 2}, {40, 4}, {150, 3}}) {
+    const auto a = search(P - 1, L, 200, 7);
+    const auto b = search(P - 1, L, 200, 7);
+    ASSERT_TRUE(a.has_value()) << "P=" << P << " L=" << L;
+    EXPECT_TRUE(*a == *b);
+    EXPECT_EQ(test::check_kernel(*a), "") << "P=" << P << " L=" << L;
+  }
+}
+
+}  // namespace
+}  // namespace chasqui
