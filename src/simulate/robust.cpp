@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/simulate/robust.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::simulate {
+namespace {
+
+/// One delivery of a schedule without its time: list scheduling gives it the earliest one, plus a delay on purpose.
+struct Delivery {
+  Rank from;
+  Rank to;
+  std::int32_t item;
+  std::int64_t delay = 0;
+};
+
+std::vector<Delivery> deliveries_of(const Schedule& schedule) {
+  std::vector<Delivery> deliveries;
+  for (const Send& send : schedule.sends) deliveries.push_back({send.from, send.to, send.part.lo});
+  return deliveries;
+}
+
+/// Times for deliveries in this order; those whose sender lacks the item yet are taken up again later.
+/// Returns an empty schedule if some can never be made.
+Schedule list_schedule(const Schedule& like, std::vector<Delivery> deliveries) {
+  Schedule schedule;
+  schedule.machine = like.machine;
+  schedule.problem = like.problem;
+  schedule.bound = like.bound;
+  const std::int64_t L = like.machine.L.ticks;
+  std::map<std::pair<Rank, std::int32_t>, std::int64_t> has;
+  std::set<std::pair<Rank, std::int64_t>> sends;
+  std::set<std::pair<Rank, std::int64_t>> receives;
+  while (!deliveries.empty()) {
+    std::vector<Delivery> waiting;
+    for (const Delivery& delivery : deliveries) {
+      const auto found = has.find({delivery.from, delivery.item});
+      if (delivery.from != like.problem.root && found == has.end()) {
+        waiting.push_back(delivery);
+        continue;
+      }
+      std::int64_t time = (found == has.end() ? 0 : found->second) + delivery.delay;
+      while (sends.contains({delivery.from, time}) || receives.contains({delivery.to, time + L})) ++time;
+      sends.insert({delivery.from, time});
+      receives.insert({delivery.to, time + L});
+      has[{delivery.to, delivery.item}] = time + L;
+      schedule.sends.push_back(send_item(Time{time}, delivery.from, delivery.to, delivery.item));
+      schedule.finish = std::max(schedule.finish, Time{time + L});
+    }
+    if (waiting.size() == deliveries.size()) return {};
+    deliveries = std::move(waiting);
+  }
+  normalise(schedule);
+  return schedule;
+}
+
+void mutate(std::vector<Delivery>& deliveries, const LogP& machine, std::mt19937_64& random) {
+  Delivery& one = deliveries[random() % deliveries.size()];
+  switch (random() % 4) {
+    case 0: std::swap(one, deliveries[random() % deliveries.size()]); break;
+    case 1: one.delay = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(machine.L.ticks + 1)); break;
+    default: {
+      const Rank from{static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(machine.P))};
+      if (from != one.to) one.from = from;
+    }
+  }
+}
+
+void require_comparable(const std::vector<Candidate>& candidates) {
+  if (candidates.empty()) throw Error("no candidate schedule: give at least one");
+  const Schedule& first = candidates.front().schedule;
+  for (const Candidate& candidate : candidates) {
+    const Schedule& schedule = candidate.schedule;
+    if (!schedule.machine.is_postal()) throw Error("robust schedules are searched on the postal machine: use -o 0 -g 1");
+    if (schedule.problem.kind != Kind::broadcast || schedule.machine != first.machine || schedule.problem != first.problem) {
+      throw Error("candidate '{}' solves another problem than '{}'", candidate.name, candidates.front().name);
+    }
+  }
+}
+
+class Robust {
+ public:
+  explicit Robust(const RobustOptions& options) : options_(options) {}
+
+  RobustSchedule run(const std::vector<Candidate>& candidates) {
+    for (const Candidate& candidate : candidates) consider(candidate.schedule, candidate.name);
+    for (const Candidate& candidate : candidates) bound_ = std::max(bound_, candidate.schedule.bound);
+    improve();
+    prove();
+    return best_;
+  }
+
+ private:
+  bool found() const { return !best_.how.empty(); }
+
+  void consider(const Schedule& schedule, const std::string& how) {
+    if (found() && schedule.finish > best_.worst.finish()) return;  // the exact latency L alone makes it worse
+    const WorstCase worst = worst_case(schedule, options_.adversary);
+    const bool better = !found() || worst.finish() < best_.worst.finish() ||
+                        (worst.finish() == best_.worst.finish() && worst.exact && !best_.worst.exact);
+    if (better) best_ = {schedule, worst, false, how};
+  }
+
+  bool met() {
+    if (best_.worst.finish() > bound_ || !best_.worst.exact) return false;
+    best_.proved = true;
+    best_.how += "; its worst case meets the lower bound for exact latency";
+    return true;
+  }
+
+  void improve() {
+    if (best_.worst.finish() <= bound_ || best_.schedule.sends.empty()) return;
+    std::mt19937_64 random(options_.seed);
+    std::vector<Delivery> at = deliveries_of(best_.schedule);
+    for (std::uint64_t i = 0; i < options_.mutations; ++i) {
+      if (options_.progress) options_.progress(static_cast<double>(i) / static_cast<double>(options_.mutations));
+      std::vector<Delivery> next = at;
+      for (std::uint64_t n = 1 + random() % 3; n > 0; --n) mutate(next, best_.schedule.machine, random);
+      const Schedule schedule = list_schedule(best_.schedule, next);
+      if (schedule.sends.empty()) continue;
+      const Time before = best_.worst.finish();
+      consider(schedule, "local search");
+      if (best_.worst.finish() < before) at = next;
+      if (best_.worst.finish() <= bound_) return;
+    }
+  }
+
+  void prove() {
+    if (met() || !best_.worst.exact) return;
+    // Whoever is better finishes earlier under exact latency, too: look at all of those.
+    std::uint64_t looked_at = 0;
+    const std::int64_t k = best_.schedule.problem.items;
+    const LogP machine = best_.schedule.machine;
+    if (machine.P > 6 || k * (machine.P - 1) > 16) return;
+    bool all_exact = true;
+    const Time target = best_.worst.finish() - Time{1};
+    bool better = false;
+    const bool complete = for_each_broadcast(machine, k, target, [&](const Schedule& schedule) {
+      if (++looked_at > options_.schedules) return false;
+      const WorstCase worst = worst_case(schedule, options_.adversary);
+      all_exact = all_exact && worst.exact;
+      if (worst.exact && worst.finish() <= target) {
+        Schedule with_bound = schedule;
+        with_bound.bound = bound_;
+        best_ = {with_bound, worst, false, "exhaustive search"};
+        better = true;
+        return false;
+      }
+      return true;
+    });
+    if (better) return prove();
+    if (complete && all_exact) {
+      best_.proved = true;
+      best_.how += fmt::format("; none of the {} schedules that could beat it does", looked_at);
+    }
+  }
+
+  const RobustOptions& options_;
+  RobustSchedule best_;
+  Time bound_{0};
+};
+
+}  // namespace
+
+RobustSchedule most_robust(const std::vector<Candidate>& candidates, const RobustOptions& options) {
+  require_comparable(candidates);
+  return Robust(options).run(candidates);
+}
+
+}  // namespace chasqui::simulate
