@@ -34,6 +34,6 @@ std::string_view to_string(Fault fault) {
 }
 
 MachineError::MachineError(Fault fault, const std::string& text)
-    : Error("bsp: {}: {}", to_string(fault), text), fault_(fault) {}
+    : Error("bsp: {}: {}", to_string(fault), text), fault_(fault), text_(text) {}
 
 }  // namespace chasqui::bsp

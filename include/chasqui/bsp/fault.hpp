@@ -32,9 +32,12 @@ class MachineError : public Error {
  public:
   MachineError(Fault fault, const std::string& text);
   Fault fault() const { return fault_; }
+  /// what() without the name of the fault.
+  const std::string& text() const { return text_; }
 
  private:
   Fault fault_;
+  std::string text_;
 };
 
 }  // namespace chasqui::bsp

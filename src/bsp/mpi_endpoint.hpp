@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The door of a processor that is an MPI rank. A barrier is a direct exchange: one message to every member
+// carries the last blocks for it, the arrival and the ledger rows, so a superstep of small messages costs one
+// MPI message a pair. Rank 0 asks around when it waits long: two equal waves in which everybody waits and no
+// message is under way prove a deadlock (Mattern's four counters).
+#pragma once
+
+#include <mpi.h>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "bsp/mpi_wire.hpp"
+#include "chasqui/bsp/detail/processor.hpp"
+#include "chasqui/bsp/fault.hpp"
+
+namespace chasqui::bsp::detail {
+
+struct MpiGroup final : GroupState {
+  GroupInfo info;
+  std::int64_t released_at = 0;
+};
+
+class MpiEndpoint final : public Endpoint {
+ public:
+  MpiEndpoint(MPI_Comm communicator, const Options& options);
+  ~MpiEndpoint() override;
+
+  std::int32_t rank() const override { return rank_; }
+  std::int32_t size() const override { return size_; }
+  const Options& options() const override { return options_; }
+  void post(std::int32_t to, BlockPtr block) override;
+  Block* take() override;
+  void await(const Waiting& why) override;
+  GroupPtr open(const GroupInfo& info) override;
+  std::uint32_t barrier(GroupState& group, const Arrival& arrival, const Waiting& why) override;
+  void allocate(Segment& segment) override { segment.data = new std::byte[segment.bytes + 1]; }
+  void release(Segment& segment) noexcept override { delete[] segment.data; }
+  void report(const GroupInfo& info, std::span<const Row> rows) override;
+  Ledger ledger() override;
+
+  /// The program ended well here: waits until it has everywhere and exchanges the ledgers.
+  Ledger finish(double seconds);
+  /// The program failed here (or elsewhere): tells everybody, and waits until nobody sends any more.
+  void abandon(Fault fault, const std::string& text);
+
+ private:
+  struct Arrived {
+    std::uint64_t step = 0;
+    std::uint32_t flags = 0;
+    std::vector<Row> rows;
+  };
+  struct Status {
+    bool blocked = false;
+    std::uint64_t sent = 0, received = 0;
+    Waiting why;
+    std::string where;
+
+    friend bool operator==(const Status& a, const Status& b) {
+      return a.blocked == b.blocked && a.sent == b.sent && a.received == b.received;
+    }
+  };
+  struct Flying {
+    MPI_Request request = MPI_REQUEST_NULL;
+    Buffer bytes;
+  };
+
+  template <typename Condition>
+  void wait_until(const Waiting& why, const Condition& condition);
+  void throw_if_aborted() const;
+  void flush(std::int32_t to);
+  void flush_all();
+  void send_control(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes);
+  bool progress();
+  void receive(std::span<const std::byte> message);
+  void reap();
+  void look_for_deadlock(const Waiting& why);
+  Status own_status(const Waiting& why) const;
+  void answer_probe(const Waiting& why);
+  MachineCosts& account(const GroupInfo& info);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::int32_t rank_ = 0, size_ = 1;
+  Options options_;
+  std::vector<Buffer> out_;
+  std::deque<Flying> flying_;
+  Block* arrived_blocks_ = nullptr;
+  std::map<std::uint64_t, std::map<std::int32_t, std::deque<Arrived>>> arrivals_;
+  std::map<std::uint64_t, MachineCosts> accounts_;   ///< what barriers carried; equal at all members
+  std::map<std::uint64_t, MachineCosts> leftovers_;  ///< what only this processor knows
+  std::map<std::uint64_t, std::int32_t> speaker_;    ///< machine -> rank that publishes its account
+
+  bool aborted_ = false;
+  Fault fault_ = Fault::program;
+  std::string fault_text_;
+  std::int32_t goodbyes_ = 0;
+  bool finished_ = false;
+
+  std::uint64_t sent_ = 0, received_ = 0;
+  std::uint32_t wave_ = 0;
+  std::optional<std::uint32_t> probe_;
+  std::vector<std::optional<Status>> statuses_;
+  std::vector<Status> last_wave_;
+};
+
+}  // namespace chasqui::bsp::detail

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include <mpi.h>
+
+#include <cstdlib>
+
+#include "bsp/mpi_endpoint.hpp"
+#include "bsp/program.hpp"
+#include "chasqui/bsp/mpi.hpp"
+
+namespace chasqui::bsp {
+
+namespace {
+
+void start_mpi() {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started != 0) return;
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  std::atexit([] {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (ended == 0) MPI_Finalize();
+  });
+}
+
+Ledger run_on(MPI_Comm communicator, const Program& program, const Options& options) {
+  detail::MpiEndpoint endpoint(communicator, options);
+  const std::int64_t begin = detail::now_nanoseconds();
+  try {
+    {
+      detail::Processor processor(endpoint);
+      detail::run_program(processor, program);
+    }
+    return endpoint.finish(static_cast<double>(detail::now_nanoseconds() - begin) * 1e-9);
+  } catch (const MachineError& error) {
+    endpoint.abandon(error.fault(), error.text());
+    throw;
+  } catch (const std::exception& error) {
+    endpoint.abandon(Fault::program, fmt::format("rank {} threw: {}", endpoint.rank(), error.what()));
+    throw;
+  } catch (...) {
+    endpoint.abandon(Fault::program,
+                     fmt::format("rank {} threw something that is no std::exception", endpoint.rank()));
+    throw;
+  }
+}
+
+}  // namespace
+
+Ledger run_mpi(const Program& program, const Options& options) {
+  start_mpi();
+  return run_on(MPI_COMM_WORLD, program, options);
+}
+
+Ledger run_mpi(int communicator, const Program& program, const Options& options) {
+  start_mpi();
+  return run_on(MPI_Comm_f2c(communicator), program, options);
+}
+
+int mpi_rank() {
+  start_mpi();
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int mpi_size() {
+  start_mpi();
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+}  // namespace chasqui::bsp
