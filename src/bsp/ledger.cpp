@@ -53,6 +53,33 @@ void merge(MachineCosts& machine, const MachineCosts& other) {
   }
 }
 
+std::vector<MachineCosts> arrange(std::vector<MachineCosts> machines) {
+  std::map<std::uint64_t, std::vector<MachineCosts*>> children;
+  for (MachineCosts& machine : machines) {
+    children[machine.parent].push_back(&machine);
+    for (Superstep& step : machine.supersteps) {
+      std::sort(step.rows.begin(), step.rows.end(),
+                [](const Row& a, const Row& b) { return a.rank < b.rank; });
+    }
+  }
+  std::vector<MachineCosts> arranged;
+  arranged.reserve(machines.size());
+  const auto visit = [&](const auto& self, MachineCosts& machine) -> void {
+    const std::size_t place = arranged.size();
+    arranged.push_back(std::move(machine));
+    if (const auto found = children.find(arranged[place].id); found != children.end()) {
+      std::sort(found->second.begin(), found->second.end(), [](const MachineCosts* a, const MachineCosts* b) {
+        return std::pair(a->split, a->id) < std::pair(b->split, b->id);
+      });
+      for (MachineCosts* child : found->second) self(self, *child);
+    }
+    const bool idle = arranged[place].supersteps.empty() && arranged.size() == place + 1;
+    if (idle && arranged[place].parent != 0) arranged.pop_back();
+  };
+  for (MachineCosts* whole : children[0]) visit(visit, *whole);
+  return arranged;
+}
+
 Totals totals(const Ledger& ledger) {
   std::map<std::uint64_t, std::vector<const MachineCosts*>> children;
   const MachineCosts* whole = nullptr;

@@ -264,6 +264,7 @@ GroupPtr MpiEndpoint::open(const GroupInfo& info) {
   group->info = info;
   group->released_at = now_nanoseconds();
   speaker_[info.id] = info.members.at(0);
+  account(info);
   return group;
 }
 
@@ -330,14 +331,11 @@ void MpiEndpoint::report(const GroupInfo& info, std::span<const Row> rows) {
 }
 
 Ledger MpiEndpoint::ledger() {
-  Ledger all;
-  all.processors = size_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, MachineCosts> sorted;
+  std::vector<MachineCosts> machines;
   for (const auto& [id, costs] : accounts_) {
-    if (id != kFinishGroup) sorted.try_emplace({costs.parent, id}, costs);
+    if (id != kFinishGroup) machines.push_back(costs);
   }
-  for (auto& [key, costs] : sorted) all.machines.push_back(std::move(costs));
-  return all;
+  return {size_, 0, arrange(std::move(machines))};
 }
 
 Ledger MpiEndpoint::finish(double seconds) {
@@ -408,12 +406,6 @@ Ledger MpiEndpoint::finish(double seconds) {
     }
   }
   accounts_ = std::move(merged);
-  for (auto& [id, costs] : accounts_) {
-    for (Superstep& step : costs.supersteps) {
-      std::sort(step.rows.begin(), step.rows.end(),
-                [](const Row& a, const Row& b) { return a.rank < b.rank; });
-    }
-  }
   Ledger all = ledger();
   all.seconds = seconds;
   return all;

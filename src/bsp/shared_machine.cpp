@@ -2,7 +2,6 @@
 #include "bsp/shared_machine.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "bsp/waiting_report.hpp"
 #include "chasqui/bsp/detail/processor.hpp"
@@ -127,7 +126,6 @@ void SharedMachine::settle(const MachineCosts& costs) {
   const std::lock_guard lock(mutex_);
   if (const auto known = groups_.find(costs.id); known != groups_.end() && known->second.expired())
     groups_.erase(known);
-  if (costs.supersteps.empty()) return;
   const auto [found, fresh] = accounts_.try_emplace(costs.id, costs);
   if (!fresh) merge(found->second, costs);
 }
@@ -141,28 +139,21 @@ void SharedMachine::report(const GroupInfo& info, std::span<const Row> rows) {
 }
 
 Ledger SharedMachine::ledger(double seconds) {
-  std::map<std::pair<std::uint64_t, std::uint64_t>, MachineCosts> all;
+  std::unordered_map<std::uint64_t, MachineCosts> all;
   std::shared_ptr<SharedGroup> whole;  // the caller is in it, so nobody writes its accounts now
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [id, costs] : accounts_) all.try_emplace({costs.parent, id}, costs);
+    all = accounts_;
     if (const auto known = groups_.find(GroupInfo{}.id); known != groups_.end()) whole = known->second.lock();
   }
   if (whole != nullptr) {
-    const auto [found, fresh] = all.try_emplace({whole->costs.parent, whole->costs.id}, whole->costs);
+    const auto [found, fresh] = all.try_emplace(whole->costs.id, whole->costs);
     if (!fresh) merge(found->second, whole->costs);
   }
-  Ledger ledger;
-  ledger.processors = processors_;
-  ledger.seconds = seconds;
-  for (auto& [key, costs] : all) {
-    for (Superstep& step : costs.supersteps) {
-      std::sort(step.rows.begin(), step.rows.end(),
-                [](const Row& a, const Row& b) { return a.rank < b.rank; });
-    }
-    ledger.machines.push_back(std::move(costs));
-  }
-  return ledger;
+  std::vector<MachineCosts> machines;
+  machines.reserve(all.size());
+  for (auto& [id, costs] : all) machines.push_back(std::move(costs));
+  return {processors_, seconds, arrange(std::move(machines))};
 }
 
 void SharedMachine::fail(std::exception_ptr failure) noexcept {

@@ -34,6 +34,11 @@ int World::part(int parts) const {
   return rank() < in_larger ? rank() / (small + 1) : larger + (rank() - in_larger) / small;
 }
 
+int World::first_of(int parts, int index) const {
+  check_parts(parts, size());
+  return piece(size(), parts, index).first;
+}
+
 World World::split(int parts) {
   const Piece own = piece(size(), parts, part(parts));
   return World(detail::Core::split(core_, own.first, own.count));

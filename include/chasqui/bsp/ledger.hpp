@@ -55,7 +55,7 @@ struct MachineCosts {
 struct Ledger {
   std::int64_t processors = 1;
   double seconds = 0;                  ///< wall clock of the run
-  std::vector<MachineCosts> machines;  ///< the whole machine first, then by id
+  std::vector<MachineCosts> machines;  ///< the whole machine first, parents before children
 
   friend bool operator==(const Ledger&, const Ledger&) = default;
 };
@@ -65,6 +65,10 @@ void merge(MachineCosts& machine, const Row& row, bool keep_row);
 
 /// Takes another account of the same machine in (rows are appended).
 void merge(MachineCosts& machine, const MachineCosts& other);
+
+/// The machines in the ledger's order: a tree in preorder, without submachines that neither synchronised nor
+/// have submachines that did. Rows go by rank.
+std::vector<MachineCosts> arrange(std::vector<MachineCosts> machines);
 
 /// T, H, W, S of the critical path: supersteps follow each other, submachines of one split run side by side
 /// and the one with the largest value counts, for each quantity on its own.

@@ -75,6 +75,8 @@ class World {
   World split_by(int color, Where where = Where::current());
   /// The submachine that split(parts) puts this processor in.
   int part(int parts) const;
+  /// The first rank of submachine `index` of split(parts).
+  int first_of(int parts, int index) const;
 
   // Collectives, along the library's plans. A processor leaves when its own part is done; nobody is
   // synchronised. Everybody calls them in the same order. Operators are associative; they may be

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Bulk-synchronous machines: BSP (Valiant), BSP* (critical block size), D-BSP (submachines with their own g
+// and L). Parameters are real numbers in one time unit, which the machine names; work is charged in the same
+// unit. Source: docs/results.md, "Bulk-synchronous machines".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace chasqui {
+
+/// A superstep costs w + g h + L; h is the most messages any processor sends or receives.
+struct Bsp {
+  std::int64_t p = 1;
+  double g = 1;
+  double L = 1;
+};
+
+/// A superstep costs w + g (s + h B) + L; h counts blocks, s the information units in them: a short message
+/// costs as much as one of B units.
+struct BspStar {
+  std::int64_t p = 1;
+  double g = 1;
+  double L = 1;
+  double B = 1;           ///< in units
+  double unit_bytes = 8;  ///< how many bytes an information unit has
+};
+
+/// A superstep on a submachine of k processors costs w + h g(k) + L(k). The functions are tables over log2 k,
+/// rounded up; beyond the end the last entry holds. An empty table is 0 everywhere.
+struct DBsp {
+  std::int64_t p = 1;
+  std::vector<double> g;  ///< g[i] for k = 2^i
+  std::vector<double> L;
+
+  double gap(std::int64_t k) const;
+  double latency(std::int64_t k) const;
+
+  /// The hypercube of the literature: g = 1, L(2^i) = i.
+  static DBsp hypercube(std::int64_t p);
+};
+
+constexpr double superstep_cost(const Bsp& machine, double w, double h) {
+  return w + machine.g * h + machine.L;
+}
+constexpr double superstep_cost(const BspStar& machine, double w, double h, double s) {
+  return w + machine.g * (s + h * machine.B) + machine.L;
+}
+double superstep_cost(const DBsp& machine, std::int64_t k, double w, double h);
+
+/// Throws an Error naming the first parameter that is negative, not finite or (p, unit_bytes) not positive.
+void validate(const Bsp& machine);
+void validate(const BspStar& machine);
+void validate(const DBsp& machine);
+
+std::string to_string(const Bsp& machine);
+std::string to_string(const BspStar& machine);
+std::string to_string(const DBsp& machine);
+
+}  // namespace chasqui
