@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "verify/case.hpp"
 
-#include <limits>
 #include <tuple>
+
+#include "chasqui/base/arithmetic.hpp"
 
 namespace chasqui::verifier {
 namespace {
@@ -89,12 +90,15 @@ std::int64_t Case::item_count() const {
       return problem().items;
     case Kind::stream:
       return period_ / machine().gap().ticks;
-    default: {
-      std::int64_t items = 0;
-      const bool overflow = __builtin_mul_overflow(problem().items, machine().P, &items);
-      return overflow ? std::numeric_limits<std::int64_t>::max() : items;
-    }
+    default:
+      return saturating_multiply(problem().items, machine().P);
   }
+}
+
+/// Items rk .. rk+k-1. Beyond 2^63 they cannot be named, let alone sent; a last one stands for them.
+Case::Items Case::share(Rank rank) const {
+  const std::int64_t first = std::min(kSaturated - 1, saturating_multiply(problem().items, rank.index));
+  return {first, saturating_add(first, problem().items)};
 }
 
 Case::Items Case::owned(Rank rank) const {
@@ -102,26 +106,13 @@ Case::Items Case::owned(Rank rank) const {
   if (kind == Kind::broadcast || kind == Kind::scatter || kind == Kind::stream) {
     return {0, rank == problem().root ? item_count() : 0};
   }
-  // Saturating: an item beyond 2^31 cannot be named in a message anyway.
-  std::int64_t first = 0;
-  if (__builtin_mul_overflow(problem().items, std::int64_t{rank.index}, &first)) return {0, 0};
-  return {first, first > std::numeric_limits<std::int64_t>::max() - problem().items
-                     ? first
-                     : first + problem().items};
+  return share(rank);
 }
 
 Case::Items Case::promised(Rank rank) const {
-  switch (problem().kind) {
-    case Kind::scatter: {
-      std::int64_t first = 0;
-      if (__builtin_mul_overflow(problem().items, std::int64_t{rank.index} + 1, &first)) return {0, 0};
-      return {first - problem().items, first};
-    }
-    case Kind::gather:
-      return {0, rank == problem().root ? item_count() : 0};
-    default:
-      return {0, item_count()};
-  }
+  if (problem().kind == Kind::scatter) return share(rank);
+  if (problem().kind == Kind::gather) return {0, rank == problem().root ? item_count() : 0};
+  return {0, item_count()};
 }
 
 std::int64_t Case::last_event() const {

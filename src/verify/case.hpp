@@ -84,6 +84,7 @@ class Case {
 
  private:
   std::int64_t last_event() const;
+  Items share(Rank rank) const;
 
   const Schedule& schedule_;
   const VerifyOptions& options_;

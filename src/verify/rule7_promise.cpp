@@ -15,7 +15,9 @@ struct Missing {
 
 Missing missing_items(const Case& c, Rank rank, std::span<const Holding> held) {
   const auto [from, to] = c.promised(rank);
-  const auto [own_from, own_to] = c.owned(rank);
+  const Case::Items owned = c.owned(rank);
+  const std::int64_t own_from = owned.first;
+  const std::int64_t own_to = owned.second;
   const std::int64_t own = std::max<std::int64_t>(0, std::min(to, own_to) - std::max(from, own_from));
   Missing missing{to - from - own, from};
   const auto skip_own = [&] {
