@@ -76,6 +76,7 @@ TEST(Automaton, OfLatencyThreeSpellsThePapersWords) {
   std::vector<std::string> words;
   for (const auto& word : legal_words(automaton, 5)) words.push_back(spell(word));
   EXPECT_EQ(words, (std::vector<std::string>{"abbb", "abca", "acab", "cccc"}));
+  EXPECT_EQ(automaton.states.size(), 6U);  // ca and cc are the start states; aa is on no walk through them
   EXPECT_NE(to_text(automaton).find("((ca))"), std::string::npos);
   EXPECT_THROW(word_automaton(1), Error);
 }

@@ -34,6 +34,10 @@ std::string explain_stream_algorithms();
 /// otherwise.
 PlanPtr single_sending(const LogP& machine, std::int64_t items, Rank root = {});
 
+/// The sizes of its blocks, in the order of the ranks after the root; the receive-only rank comes after the
+/// last.
+std::vector<std::int64_t> single_sending_blocks(std::int64_t P, std::int64_t L);
+
 /// SPAA 3.5: a leaf that arrives together with an internal node waits in a buffer. Finish B(P-1) + L + k - 1
 /// for every P and L, the least possible when the source sends each item once.
 PlanPtr buffered_items(const LogP& machine, std::int64_t items, Rank root = {});

@@ -17,7 +17,7 @@ struct WordAutomaton {
     std::size_t to = 0;
   };
   std::int64_t L = 1;
-  std::vector<std::vector<std::int32_t>> states;  ///< the oldest letter first; only states on closed walks
+  std::vector<std::vector<std::int32_t>> states;  ///< the oldest letter first; only states on closed walks through a start state
   std::vector<bool> starts;                       ///< the oldest letter is L-1, which stands for the head
   std::vector<Edge> edges;
 };

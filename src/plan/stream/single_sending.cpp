@@ -221,4 +221,13 @@ PlanPtr single_sending(const LogP& machine, std::int64_t items, Rank root) {
                                       claim, std::move(sends));
 }
 
+std::vector<std::int64_t> single_sending_blocks(std::int64_t P, std::int64_t L) {
+  const Growth f(L, P - 1);
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t r = f.last() - L + 1; r >= 1; --r) {
+    sizes.insert(sizes.end(), static_cast<std::size_t>(f.at_label(f.last() - L + 1 - r)), r);
+  }
+  return sizes;
+}
+
 }  // namespace chasqui::plan

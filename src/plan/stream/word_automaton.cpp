@@ -34,8 +34,7 @@ void list_states(Letters& state, std::int64_t L, std::vector<Letters>& states) {
   }
 }
 
-/// Which states lie on closed walks: drop those without a way in or out until nothing changes, then keep only
-/// edges inside strong components (found by plain reachability; the automaton is small).
+/// reach[s][v]: is there a walk of at least one edge from s to v? (The automaton is small.)
 std::vector<std::vector<bool>> reachability(std::size_t n, const std::vector<WordAutomaton::Edge>& edges) {
   std::vector<std::vector<std::size_t>> next(n);
   for (const auto& edge : edges) next[edge.from].push_back(edge.to);
@@ -76,14 +75,21 @@ WordAutomaton word_automaton(std::int64_t L) {
   WordAutomaton kept;
   kept.L = L;
   std::vector<std::size_t> place(all.states.size(), all.states.size());
+  const auto on_a_walk = [&](std::size_t s) {  // that begins and ends in some start state
+    for (std::size_t start = 0; start < all.states.size(); ++start) {
+      if (all.states[start].front() == L - 1 && reach[start][s] && reach[s][start]) return true;
+    }
+    return false;
+  };
   for (std::size_t s = 0; s < all.states.size(); ++s) {
-    if (!reach[s][s]) continue;
+    if (!on_a_walk(s)) continue;
     place[s] = kept.states.size();
     kept.states.push_back(all.states[s]);
     kept.starts.push_back(all.states[s].front() == L - 1);
   }
   for (const auto& edge : all.edges) {
-    if (reach[edge.to][edge.from]) kept.edges.push_back({place[edge.from], edge.letter, place[edge.to]});
+    if (place[edge.from] < all.states.size() && reach[edge.to][edge.from])
+      kept.edges.push_back({place[edge.from], edge.letter, place[edge.to]});
   }
   return kept;
 }
