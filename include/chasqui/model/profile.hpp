@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What was measured of a machine: per transport level the parameters of LogGP with confidence intervals, what
+// publishing to all costs, and the native collectives' times. A JSON file; docs/measure.md describes it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace chasqui {
+
+/// A measured value with the interval that holds it in 95 of 100 measurements.
+struct Estimate {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+
+  static Estimate exactly(double value) { return {value, value, value}; }
+  friend bool operator==(const Estimate&, const Estimate&) = default;
+};
+
+/// One way that ranks can talk. Times in nanoseconds, per-byte gaps in nanoseconds a byte.
+struct Level {
+  std::string name;           ///< "node" (slots in shared memory) or "network" (messages)
+  std::int64_t ranks = 0;     ///< that took part in the measurement
+  Estimate L, o_s, o_r, g;    ///< latency, send and receive overhead, gap
+  Estimate G;                 ///< gap per byte
+  Estimate publish;           ///< node: one line from its writer to all readers
+  Estimate publish_per_rank;  ///< node: reading the line of each further rank
+  Estimate copy;              ///< node: nanoseconds a byte when all copy at once
+  Estimate B;                 ///< bytes from which a message's size costs more than its start
+  std::vector<std::int64_t> switches;  ///< message sizes where the protocol changes (eager to rendezvous)
+
+  friend bool operator==(const Level&, const Level&) = default;
+};
+
+struct Profile {
+  std::string host;
+  std::string when;  ///< UTC, ISO 8601
+  std::string how;   ///< the command
+  std::vector<Level> levels;
+  Estimate bsp_g, bsp_L;  ///< BSP: nanoseconds a word in an h-relation, and a superstep
+  /// Native collectives: kind -> (bytes, nanoseconds), bytes ascending. Used to call them where they win.
+  std::map<std::string, std::vector<std::pair<std::int64_t, double>>> native;
+
+  const Level* level(std::string_view name) const;
+  friend bool operator==(const Profile&, const Profile&) = default;
+};
+
+/// A machine nobody has measured: order-of-magnitude values for cores of one node and a cluster network.
+Profile default_profile();
+
+/// Throws an Error naming place and key: unknown keys, missing keys, negative or non-finite numbers, crossed intervals.
+Profile profile_from_json(std::string_view text, std::string_view place);
+std::string to_json(const Profile& profile);
+Profile read_profile(const std::string& path);
+void write_profile(const std::string& path, const Profile& profile);
+
+}  // namespace chasqui

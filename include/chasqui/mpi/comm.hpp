@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// A communicator over any MPI_Comm. Ranks of one node talk through slots in a shared window, nodes through MPI
+// messages on a duplicate of the communicator, so nothing meets the program's own messages.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "chasqui/run/comm.hpp"
+
+namespace chasqui::mpi {
+
+struct Options {
+  bool slots = true;  ///< false: MPI messages only (as between nodes)
+  /// true: waiting blocks inside MPI instead of polling (needed in simulated time)
+  bool blocking_waits = false;
+  /// 0: nodes as the machine has them; n > 0: ranks kn .. kn+n-1 count as one node (tests, two-level studies)
+  int pretend_node_size = 0;
+  bool native = true;  ///< let the choice fall on the library's own collectives where the profile says they are faster
+  std::shared_ptr<const Profile> profile;
+};
+
+/// Reads CHASQUI_PROFILE (a file of `chasqui measure`) when no profile is given. Collective over `comm`.
+/// REQUIRES MPI initialised. Destroy before MPI_Finalize.
+std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options = {});
+
+/// The operator of an MPI_Op on elements of `type`; the pair must stay in place while it is used.
+struct FoldContext {
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  int extent = 0;  ///< bytes of one element
+};
+run::Operator operator_of(FoldContext& context);
+
+}  // namespace chasqui::mpi

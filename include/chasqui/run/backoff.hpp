@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// How to wait for another core: spin briefly, then give the core away, then sleep. With more ranks than cores the
+// spinning is cut short, so that the rank everybody waits for gets its turn.
+#pragma once
+
+#include <sched.h>
+#include <time.h>
+
+namespace chasqui::run {
+
+inline void cpu_relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+}
+
+class Backoff {
+ public:
+  explicit Backoff(bool crowded) : spins_(crowded ? 20 : 20'000) {}
+
+  /// True when it gave the core away: the moment to look for bad news.
+  bool pause() {
+    if (++count_ <= spins_) {
+      cpu_relax();
+      return false;
+    }
+    if (count_ <= spins_ + kYields) {
+      sched_yield();
+    } else {
+      const timespec time{0, count_ < spins_ + kYields + 100 ? 20'000 : 200'000};
+      nanosleep(&time, nullptr);
+    }
+    return true;
+  }
+  void reset() { count_ = 0; }
+
+ private:
+  static constexpr int kYields = 2'000;
+  int spins_;
+  int count_ = 0;
+};
+
+/// Cores this process may run on.
+int available_cores();
+
+}  // namespace chasqui::run

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// A board is memory that all ranks of one node see: threads of a process, or processes with a shared window. Each rank
+// has small slots (a cache line holds value and sequence number together, so one miss brings both), counters that only
+// it writes, and a stage for long data. Everything is read by all: publishing costs one write however many read.
+// The collectives of a board run one after another, in the same order on every rank.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace chasqui::run {
+
+inline constexpr std::size_t kLine = 64;
+inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);
+inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;  ///< a slot is two lines
+inline constexpr std::uint64_t kSlotRing = 32;                 ///< slots a rank can be ahead of the slowest
+
+struct BoardShape {
+  int ranks = 1;
+  std::size_t chunk = 64 * 1024;  ///< bytes a rank stages per round
+  std::uint64_t depth = 4;        ///< rounds that fit in the stage
+
+  /// Chunk and depth chosen so that all stages together stay below 64 MiB.
+  static BoardShape for_ranks(int ranks);
+  std::size_t bytes() const;
+};
+
+/// One rank's view of a board.
+class Board {
+ public:
+  /// `memory` is zeroed, line-aligned, of shape.bytes() bytes, and outlives the view.
+  Board(void* memory, const BoardShape& shape, int rank);
+
+  int rank() const { return rank_; }
+  int ranks() const { return shape_.ranks; }
+  const BoardShape& shape() const { return shape_; }
+  bool crowded() const { return crowded_; }
+
+  // --- the order of collectives
+  std::uint64_t current() const { return sequence_; }
+  std::uint64_t begin() { return ++sequence_; }  ///< the number of the next collective, the same on every rank
+  void finish() { done(rank_).store(sequence_, std::memory_order_release); }
+  /// Everybody has begun the current collective, hence finished the previous one.
+  void everybody_began() { slowest_ = sequence_ - 1; }
+
+  // --- small slots
+  /// May the slots of the current collective be written: has everybody read what they held?
+  bool may_publish() { return slowest_ + kSlotRing >= sequence_ || refresh_slowest() + kSlotRing >= sequence_; }
+  void publish(int slot, const void* data, std::size_t bytes, std::size_t total);
+  bool published(int slot) const {
+    return (line(slot, 0)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
+  }
+  /// What the publisher said the size of its data is, modulo 2^20.
+  std::size_t published_total(int slot) const {
+    return line(slot, 0)->header.load(std::memory_order_relaxed) & kSizeMask;
+  }
+  static std::size_t reduced_total(std::size_t total) { return total & kSizeMask; }
+  /// True when all `bytes` are there (a second line may lag).
+  bool arrived(int slot, std::size_t bytes) const {
+    return published(slot) && (bytes <= kLinePayload || second_arrived(slot));
+  }
+  void read(int slot, void* data, std::size_t bytes) const;
+
+  // --- long data, in rounds
+  std::uint64_t round() const { return round_; }
+  void advance_rounds(std::uint64_t rounds) { round_ += rounds; }
+  std::byte* stage(int rank, std::uint64_t round) const;
+  /// May this rank write its stage for `round`: has everybody consumed what it held?
+  bool may_stage(std::uint64_t round) {
+    return consumed_by_all_ + shape_.depth > round || refresh_consumed() + shape_.depth > round;
+  }
+  void post(std::uint64_t round) { counters_[rank_].posted.store(round + 1, std::memory_order_release); }
+  bool has_posted(int rank, std::uint64_t round) const {
+    return counters_[rank].posted.load(std::memory_order_acquire) > round;
+  }
+  /// The second phase of a round: this rank's part of the result is ready.
+  void post_result(std::uint64_t round) { counters_[rank_].result.store(round + 1, std::memory_order_release); }
+  bool has_result(int rank, std::uint64_t round) const {
+    return counters_[rank].result.load(std::memory_order_acquire) > round;
+  }
+  void consume(std::uint64_t round) { consumed(rank_).store(round + 1, std::memory_order_release); }
+  bool all_finished() { return slowest_ >= sequence_ || refresh_slowest() >= sequence_; }
+
+  // --- bad news: collectives first .. last failed on some rank, and why
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why);
+  bool failed(std::uint64_t sequence) const;
+  std::string failure() const;
+
+ private:
+  static constexpr int kSizeBits = 20;
+  static constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << kSizeBits) - 1;
+
+  struct alignas(kLine) Line {
+    std::atomic<std::uint64_t> header;
+    std::byte payload[kLinePayload];
+  };
+  static_assert(sizeof(Line) == kLine);
+  struct alignas(2 * kLine) Counters {
+    std::atomic<std::uint64_t> done;
+    alignas(kLine) std::atomic<std::uint64_t> posted;
+    alignas(kLine) std::atomic<std::uint64_t> result;
+    alignas(kLine) std::atomic<std::uint64_t> consumed;
+  };
+  struct alignas(2 * kLine) News {
+    std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
+    std::atomic<std::uint64_t> first;
+    std::atomic<std::uint64_t> last;
+    char why[400];
+  };
+  friend struct BoardShape;
+
+  Line* line(int slot, int which) const {
+    return slots_ + 2 * ((sequence_ % kSlotRing) * static_cast<std::size_t>(shape_.ranks) +
+                         static_cast<std::size_t>(slot)) + which;
+  }
+  bool second_arrived(int slot) const {
+    return (line(slot, 1)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
+  }
+  std::atomic<std::uint64_t>& done(int rank) const { return counters_[rank].done; }
+  std::atomic<std::uint64_t>& consumed(int rank) const { return counters_[rank].consumed; }
+  std::uint64_t refresh_slowest();
+  std::uint64_t refresh_consumed();
+
+  BoardShape shape_;
+  int rank_;
+  bool crowded_;
+  News* news_;
+  Counters* counters_;
+  Line* slots_;
+  std::byte* stages_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t slowest_ = 0;
+  std::uint64_t round_ = 0;
+  std::uint64_t consumed_by_all_ = 0;
+};
+
+}  // namespace chasqui::run

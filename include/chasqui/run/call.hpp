@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// One collective call, type-erased: kind, buffers, layout, operator. The typed interface of Comm and the preload
+// library both end here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chasqui/model/problem.hpp"
+#include "chasqui/run/operator.hpp"
+
+namespace chasqui::run {
+
+/// How elements lie in the caller's memory. Contiguous by default; strided when `stride` is set; anything when the
+/// two functions are set (they copy elements first .. first+count-1 to and from packed form).
+struct Layout {
+  std::size_t element = 1;    ///< bytes of one packed element
+  std::ptrdiff_t stride = 0;  ///< bytes from one element to the next; 0: contiguous
+  void (*pack)(void* context, const void* from, std::size_t first, std::size_t count, void* packed) = nullptr;
+  void (*unpack)(void* context, void* to, std::size_t first, std::size_t count, const void* packed) = nullptr;
+  void* context = nullptr;
+
+  bool contiguous() const { return pack == nullptr && (stride == 0 || stride == static_cast<std::ptrdiff_t>(element)); }
+};
+
+/// REQUIRES: kind is neither sum nor stream. `count` is the number of elements that one rank contributes or gets.
+///   broadcast            out (in is ignored)
+///   reduce               in, out at the root                in place: in == nullptr or in == out
+///   allreduce, scan      in, out                            in place: in == nullptr or in == out
+///   gather               in, out of P*count at the root     in place at the root: in == nullptr
+///   allgather            in, out of P*count                 in place: in == nullptr
+///   scatter              in of P*count at the root, out     in place at the root: out == nullptr
+///   barrier              nothing
+struct Call {
+  Kind kind = Kind::barrier;
+  const void* in = nullptr;
+  void* out = nullptr;
+  std::int64_t count = 0;
+  Layout layout{};
+  Operator op{};
+  std::int64_t root = 0;
+  bool exclusive = false;  ///< scan: rank 0 keeps what it had in `out`
+
+  std::size_t bytes() const { return static_cast<std::size_t>(count) * layout.element; }
+};
+
+/// Throws an Error naming the argument that is out of range. Purely local.
+void validate(const Call& call, int rank, int size);
+
+/// Copies `count` elements between the caller's memory and packed bytes.
+void pack(const Layout& layout, const void* from, std::size_t first, std::size_t count, void* packed);
+void unpack(const Layout& layout, void* to, std::size_t first, std::size_t count, const void* packed);
+
+}  // namespace chasqui::run

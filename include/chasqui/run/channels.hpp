@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Point-to-point messages inside one process: a small ring of cache lines per ordered pair of ranks. A short message
+// lies in the line itself next to its number; of a long one the line tells where it is, and the receiver copies it
+// straight from the sender's buffer.
+#pragma once
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "chasqui/run/board.hpp"
+#include "chasqui/run/transport.hpp"
+
+namespace chasqui::run {
+
+/// The memory of all channels between `ranks` ranks: 384 bytes a pair.
+class ChannelMemory {
+ public:
+  explicit ChannelMemory(int ranks);
+  ~ChannelMemory();
+  ChannelMemory(const ChannelMemory&) = delete;
+  ChannelMemory& operator=(const ChannelMemory&) = delete;
+  int ranks() const { return ranks_; }
+
+  static constexpr std::uint64_t kDepth = 4;
+  static constexpr std::size_t kInline = 32;
+  struct alignas(kLine) Line {
+    std::atomic<std::uint64_t> number;  ///< of the message it holds, from 1
+    std::uint32_t tag;
+    std::uint64_t bytes;
+    union {
+      std::byte data[kInline];
+      const void* where;
+    };
+  };
+  static_assert(sizeof(Line) == kLine);
+  struct Channel {
+    Line lines[kDepth];
+    alignas(kLine) std::atomic<std::uint64_t> taken;  ///< messages the receiver has copied
+  };
+  struct News;
+
+  Channel& channel(int from, int to) { return channels_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(to)]; }
+  News& news() { return *news_; }
+
+ private:
+  int ranks_;
+  std::unique_ptr<Channel[]> channels_;
+  std::unique_ptr<News> news_;
+};
+
+class ChannelTransport final : public Transport {
+ public:
+  ChannelTransport(std::shared_ptr<ChannelMemory> memory, int rank);
+  ~ChannelTransport() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return memory_->ranks(); }
+  Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) override;
+  Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) override;
+  bool done(Ticket ticket) override;
+  void abandon(Ticket ticket) override;
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override;
+  bool failed(std::uint64_t number) override;
+  std::string failure() const override;
+
+ private:
+  struct Operation {
+    bool sends = false;
+    int peer = 0;
+    std::uint32_t tag = 0;
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t number = 0;  ///< sends: once in the channel
+    bool complete = false;
+    bool mismatch = false;
+    std::size_t theirs = 0;
+  };
+  struct Early {  ///< a message that came before it was asked for
+    std::uint32_t tag;
+    std::vector<std::byte> data;
+  };
+  struct Peer {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::deque<Ticket> outgoing;  ///< waiting for a free line
+    std::deque<Ticket> expected;  ///< receives posted, in order
+    std::list<Early> early;
+  };
+
+  Ticket fresh();
+  void push(int to);
+  void pull(int from);
+  static void deliver(Operation& operation, const std::byte* data, std::size_t bytes);
+
+  std::shared_ptr<ChannelMemory> memory_;
+  int rank_;
+  std::vector<Operation> operations_;
+  std::vector<Ticket> free_;
+  std::vector<Peer> peers_;
+};
+
+}  // namespace chasqui::run

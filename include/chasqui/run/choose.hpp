@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Choosing how to run a collective: every method that applies is given a predicted time from the machine's profile,
+// the least wins. A pure function of its arguments, so that every rank decides alike and `explain` says the truth.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chasqui/model/logp.hpp"
+#include "chasqui/model/problem.hpp"
+#include "chasqui/model/profile.hpp"
+
+namespace chasqui::run {
+
+enum class Method {
+  slots,      ///< inside a node: one published line per contribution
+  staged,     ///< inside a node: long data through shared stages
+  direct,     ///< threads: straight from buffer to buffer
+  tree,       ///< messages along the optimal tree or windows of the plan for one item
+  items,      ///< messages: the buffer cut into items that travel along the k-item plan
+  exchange,   ///< messages: reduce-scatter, then all-gather, on circulant windows
+  windows,    ///< messages: all-gather by growing windows
+  messages,   ///< messages: every block straight to where it is needed
+  two_level,  ///< slots inside the nodes, messages between one rank of each
+  native,     ///< the MPI library's own collective
+};
+std::string_view to_string(Method method);
+
+struct Query {
+  Kind kind = Kind::barrier;
+  std::size_t bytes = 0;    ///< of one rank's contribution
+  std::size_t element = 1;
+  bool commutative = true;
+};
+
+/// How the ranks of a communicator lie.
+struct Terrain {
+  int ranks = 1;
+  int nodes = 1;           ///< 1: the board, if there is one, spans all ranks
+  int largest_node = 1;    ///< ranks of the largest node
+  bool board = false;
+  bool shares_memory = false;  ///< threads: direct access to buffers
+  bool ordered = true;     ///< nodes are intervals of ranks, in order
+  bool uniform = true;     ///< all nodes have the same number of ranks
+  bool messages = true;    ///< point-to-point messages between all ranks
+};
+
+struct Choice {
+  Method method = Method::tree;
+  double nanoseconds = 0;   ///< predicted
+  std::int64_t parts = 1;   ///< items: how many; exchange, windows: radix of the circulant, 0: the plan's windows
+  std::string why;
+};
+
+/// All that apply, the fastest first. Never empty.
+std::vector<Choice> choices(const Query& query, const Terrain& terrain, const Profile& profile);
+
+/// The LogP machine that a message of `bytes` sees on a level, in ticks of `tick` nanoseconds; lambda() stays below
+/// `most` ticks where the parameters allow it.
+struct SizedMachine {
+  LogP machine;
+  double tick = 1;
+};
+SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most);
+
+/// The machine in steps of one item: what the k-item plan is asked for.
+SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes);
+
+/// Several lines for people: the choice, its predicted time, the runners-up and why.
+std::string explain(const Query& query, const Terrain& terrain, const Profile& profile);
+
+}  // namespace chasqui::run

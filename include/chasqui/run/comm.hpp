@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// The communicator: collectives that programs call. It runs on a board (ranks of one node), on messages, or on both;
+// which plan runs is decided by predicted cost. All ranks call the same collectives in the same order; several may be
+// in flight. One rank's Comm is used by one thread at a time.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "chasqui/run/board.hpp"
+#include "chasqui/run/call.hpp"
+#include "chasqui/run/choose.hpp"
+#include "chasqui/run/execute.hpp"
+#include "chasqui/run/request.hpp"
+#include "chasqui/run/task.hpp"
+#include "chasqui/run/transport.hpp"
+#include "chasqui/run/typed.hpp"
+
+namespace chasqui::run {
+
+/// What a communicator is made of.
+struct Fabric {
+  int rank = 0;
+  int size = 1;
+  std::shared_ptr<Board> board;          ///< of the ranks on this rank's node, in rank order; may be missing
+  std::shared_ptr<Transport> messages;   ///< between all ranks; may be missing when the board spans them
+  std::vector<int> node_of;              ///< per rank; empty: one node
+  bool shares_memory = false;            ///< threads of one process
+  std::shared_ptr<const Profile> profile;
+  std::function<void(const Call&)> native;  ///< the MPI library's own collective; may be missing
+  /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
+  std::function<std::unique_ptr<Comm>(Comm&, int colour, int key)> split;
+};
+
+class Comm : public Typed<Comm> {
+ public:
+  explicit Comm(Fabric fabric);
+  ~Comm();
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+
+  int rank() const { return fabric_.rank; }
+  int size() const { return fabric_.size; }
+  const Terrain& terrain() const { return terrain_; }
+  const Profile& profile() const { return *fabric_.profile; }
+
+  /// Runs a collective to its end. Throws Error: bad arguments, sizes that disagree, another rank's failure.
+  /// Bad arguments leave the communicator usable if all ranks pass them; after anything else every call fails.
+  void run(const Call& call);
+
+  /// Begins a collective. The buffers and the operator's function must stay until the request is complete.
+  Request start(const Call& call);
+
+  /// Advances everything in flight. True if something moved.
+  bool progress();
+
+  /// A communicator of the ranks that pass the same colour, ordered by key; nullptr for a negative colour.
+  std::unique_ptr<Comm> split(int colour, int key);
+
+  /// Which methods are there for this call, the chosen one first.
+  std::vector<Choice> choices_for(const Call& call) const;
+
+  /// Forces a method (measurements and tests); Choice::method must be one that choices_for() lists.
+  void force(std::optional<Choice> choice) { forced_ = std::move(choice); }
+
+  /// Bad arguments: tells the ranks that wait in this collective, and throws the Error.
+  [[noreturn]] void refuse(const std::string& why);
+
+  /// Says to all ranks that this one will not come back: whoever waits for it gets an Error.
+  void leave(const std::string& why);
+
+ private:
+  friend class Request;
+  struct Cached;
+
+  Choice choose(const Call& call);
+  bool small_on_board(const Call& call) const;
+  void run_small(const Call& call);
+  void wait(Operation& operation);
+  bool advance(Operation& operation);
+  void fail(Operation& operation, std::exception_ptr error);
+  void check_usable() const;
+  void check_arguments(const Call& call);
+  void look_for_failure(std::uint64_t number);
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why);
+
+  Task task_of(Call call, Choice choice, std::uint32_t tag);
+  Task on_board(Call call);
+  Task by_messages(Group group, Call call, Choice choice);
+  Task fold_long(Group group, Call call, Choice choice, Script script);
+  Task two_level(Call call, std::uint32_t tag);
+  Script script_for(const Group& group, const Call& call, const Choice& choice);
+  const Level& level() const;
+
+  Fabric fabric_;
+  Terrain terrain_;
+  std::vector<std::vector<int>> nodes_;  ///< members of each node, in rank order
+  std::vector<int> place_;               ///< per rank: index inside its node
+  std::deque<std::shared_ptr<Operation>> pending_;
+  std::uint64_t number_ = 0;
+  std::string broken_;
+  std::optional<Choice> forced_;
+  std::unique_ptr<Cached> cached_;
+};
+
+}  // namespace chasqui::run

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The executor: plays one rank's local form over point-to-point messages. Only the order of a plan's events matters
+// here, time is what the machine makes of it; receives are posted before they are due.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "chasqui/run/call.hpp"
+#include "chasqui/run/task.hpp"
+#include "chasqui/run/transport.hpp"
+#include "chasqui/schedule/local_form.hpp"
+
+namespace chasqui::run {
+
+/// The ranks that take part, in the numbering of the plan.
+struct Group {
+  Transport* transport = nullptr;
+  std::vector<int> members;  ///< plan rank -> transport rank; empty: the same
+  int rank = 0;              ///< this rank, in the plan
+  int size = 1;
+  std::uint32_t tag = 0;
+
+  int member(Rank r) const { return members.empty() ? r.index : members[static_cast<std::size_t>(r.index)]; }
+};
+
+/// A plan as one rank executes it: local form and the machine whose times order its events.
+/// reversed: every message goes the other way and the last comes first (a broadcast becomes a reduction).
+struct Script {
+  LocalForm form;
+  LogP machine;
+  bool reversed = false;
+};
+
+struct Step {
+  Time at;
+  bool receives = false;
+  int peer = 0;  ///< plan rank
+  Part part;
+  Part second;
+};
+/// The messages of a script in the order in which this rank deals with them.
+std::vector<Step> steps_of(const Script& script);
+
+/// `items` segments of a buffer travel along the plan's trees. Reversed: they are folded on the way (op commutes).
+/// Segment i holds elements i*count/items .. (i+1)*count/items - 1.
+Task move_items(Group group, Script script, std::byte* data, std::size_t count, std::size_t element,
+                std::int64_t items, Operator op);
+
+/// Intervals of blocks travel (allgather, gather; reversed: scatter, reduce-scatter). Block b is bytes
+/// offsets[b] .. offsets[b+1]-1 of data; intervals wrap around. With an operator, what arrives is folded in.
+Task move_blocks(Group group, Script script, std::byte* data, std::vector<std::size_t> offsets, std::size_t element,
+                 Operator op);
+
+/// Folds of intervals of contributions travel (reduce, allreduce, scan, barrier).
+Task move_folds(Group group, Script script, Call call);
+
+}  // namespace chasqui::run

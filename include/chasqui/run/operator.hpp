@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// What a reduction folds with: a type-erased element-wise operator with a flag that says whether the operands may be
+// reordered. Operators are associative (as far as floating point is); commutativity is the caller's promise.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+namespace chasqui::run {
+
+struct Operator {
+  /// out = left o right for `count` elements. `out` may be `left` or `right`, nothing else overlaps.
+  using Combine = void (*)(void* context, const void* left, const void* right, void* out, std::size_t count);
+
+  Combine combine = nullptr;
+  void* context = nullptr;
+  bool commutative = true;
+
+  void operator()(const void* left, const void* right, void* out, std::size_t count) const {
+    combine(context, left, right, out, count);
+  }
+};
+
+/// The operator that applies the function object F (which must outlive the calls that use it) to pairs of T.
+template <typename T, typename F>
+Operator operator_of(F& function, bool commutative) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {[](void* context, const void* left, const void* right, void* out, std::size_t count) {
+            auto& f = *static_cast<F*>(context);
+            const T* a = static_cast<const T*>(left);
+            const T* b = static_cast<const T*>(right);
+            T* c = static_cast<T*>(out);
+            for (std::size_t i = 0; i < count; ++i) c[i] = f(a[i], b[i]);
+          },
+          const_cast<void*>(static_cast<const void*>(&function)), commutative};
+}
+
+struct Sum {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a + b); }
+};
+struct Product {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a * b); }
+};
+struct Minimum {
+  template <typename T> T operator()(T a, T b) const { return b < a ? b : a; }
+};
+struct Maximum {
+  template <typename T> T operator()(T a, T b) const { return a < b ? b : a; }
+};
+struct BitAnd {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a & b); }
+};
+struct BitOr {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a | b); }
+};
+struct BitXor {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
+};
+struct LogicalAnd {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a && b); }
+};
+struct LogicalOr {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a || b); }
+};
+
+/// The operators above know that they commute; any other function object is taken in rank order.
+template <typename F>
+inline constexpr bool commutes =
+    std::is_same_v<F, Sum> || std::is_same_v<F, Product> || std::is_same_v<F, Minimum> || std::is_same_v<F, Maximum> ||
+    std::is_same_v<F, BitAnd> || std::is_same_v<F, BitOr> || std::is_same_v<F, BitXor> ||
+    std::is_same_v<F, LogicalAnd> || std::is_same_v<F, LogicalOr>;
+
+}  // namespace chasqui::run

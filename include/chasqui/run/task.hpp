@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// A collective in progress is a coroutine: it runs until it must wait, and says what for. Blocking and non-blocking
+// calls are then the same source: the one polls until the end, the other whenever it is tested.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+namespace chasqui::run {
+
+/// What a suspended task waits for. Lives in the coroutine frame.
+class Waiting {
+ public:
+  virtual bool ready() = 0;
+  /// Blocks until ready() will say yes, where the transport can; the default returns at once.
+  virtual void block() {}
+
+ protected:
+  ~Waiting() = default;
+};
+
+/// Shared by a task and the tasks it awaits: who runs next and what the innermost one waits for.
+struct Progress {
+  std::coroutine_handle<> leaf;
+  Waiting* waiting = nullptr;
+};
+
+class [[nodiscard]] Task {
+ public:
+  struct promise_type {
+    Progress* progress = nullptr;
+    std::coroutine_handle<> parent;
+    std::exception_ptr error;
+
+    Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    struct Final {
+      bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        auto parent = self.promise().parent;
+        return parent ? parent : std::noop_coroutine();
+      }
+      void await_resume() noexcept {}
+    };
+    Final final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { error = std::current_exception(); }
+  };
+  using Handle = std::coroutine_handle<promise_type>;
+
+  Task() = default;
+  explicit Task(Handle handle) : handle_(handle) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Task& operator=(Task&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Task() {
+    if (handle_) handle_.destroy();
+  }
+
+  /// Awaiting a task runs it at once, inside the progress of the awaiting one.
+  bool await_ready() const { return false; }
+  Handle await_suspend(Handle caller) {
+    handle_.promise().progress = caller.promise().progress;
+    handle_.promise().parent = caller;
+    return handle_;
+  }
+  void await_resume() const {
+    if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
+  }
+
+  Handle handle() const { return handle_; }
+
+ private:
+  Handle handle_;
+};
+
+/// co_await until(predicate): goes on when the predicate says true.
+template <typename Predicate>
+class Until final : public Waiting {
+ public:
+  explicit Until(Predicate predicate) : predicate_(std::move(predicate)) {}
+  bool ready() override { return predicate_(); }
+
+  bool await_ready() { return predicate_(); }
+  void await_suspend(Task::Handle caller) {
+    caller.promise().progress->leaf = caller;
+    caller.promise().progress->waiting = this;
+  }
+  void await_resume() const {}
+
+ private:
+  Predicate predicate_;
+};
+
+template <typename Predicate>
+Until<Predicate> until(Predicate predicate) {
+  return Until<Predicate>(std::move(predicate));
+}
+
+/// The outermost task with its progress. Neither copied nor moved: the tasks point into it.
+class Activity {
+ public:
+  explicit Activity(Task task) : task_(std::move(task)) {
+    progress_.leaf = task_.handle();
+    task_.handle().promise().progress = &progress_;
+  }
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+  /// Runs as far as it can. True when it has ended; rethrows what the task threw.
+  bool poll() {
+    if (progress_.waiting != nullptr && !progress_.waiting->ready()) return false;
+    progress_.waiting = nullptr;
+    ++resumed_;
+    progress_.leaf.resume();
+    if (!task_.handle().done()) return false;
+    task_.await_resume();
+    return true;
+  }
+  Waiting* waiting() const { return progress_.waiting; }
+  std::uint64_t resumed() const { return resumed_; }
+
+ private:
+  Task task_;
+  Progress progress_;
+  std::uint64_t resumed_ = 0;
+};
+
+}  // namespace chasqui::run

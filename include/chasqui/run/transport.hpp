@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// What point-to-point messages must offer: ordered messages between pairs, told apart by a tag (one collective uses one
+// tag), completed by polling. A ticket stands for an operation under way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "chasqui/run/task.hpp"
+
+namespace chasqui::run {
+
+class Transport {
+ public:
+  using Ticket = std::int32_t;
+
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// The data must stay in place until the ticket is done. Messages of one pair and tag arrive in order.
+  virtual Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) = 0;
+  virtual Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) = 0;
+
+  /// True once; the ticket is then gone. Throws Error if the message had another size.
+  virtual bool done(Ticket ticket) = 0;
+
+  /// Forgets an operation that will not be waited for (after an error).
+  virtual void abandon(Ticket ticket) = 0;
+
+  /// True when waiting must block in wait(): polling would not let time pass (simulated MPI).
+  virtual bool blocks() const { return false; }
+  virtual void wait(Ticket) {}
+
+  /// Tells all ranks, without their help, that collectives first .. last failed here; they look when they wait long.
+  virtual void report(std::uint64_t first, std::uint64_t last, const std::string& why) = 0;
+  virtual bool failed(std::uint64_t number) = 0;
+  virtual std::string failure() const = 0;
+};
+
+inline constexpr Transport::Ticket kNoTicket = -1;
+
+/// co_await Completed(transport, ticket): the ticket is kNoTicket afterwards, and never abandoned twice.
+class Completed final : public Waiting {
+ public:
+  Completed(Transport& transport, Transport::Ticket& ticket) : transport_(transport), ticket_(ticket) {}
+  bool ready() override {
+    if (ticket_ == kNoTicket) return true;
+    const Transport::Ticket ticket = ticket_;
+    ticket_ = kNoTicket;  // done() may throw, and the ticket is gone then too
+    if (transport_.done(ticket)) return true;
+    ticket_ = ticket;
+    return false;
+  }
+  void block() override {
+    if (ticket_ != kNoTicket) transport_.wait(ticket_);
+  }
+
+  bool await_ready() { return ready(); }
+  void await_suspend(Task::Handle caller) {
+    caller.promise().progress->leaf = caller;
+    caller.promise().progress->waiting = this;
+  }
+  void await_resume() const {}
+
+ private:
+  Transport& transport_;
+  Transport::Ticket& ticket_;
+};
+
+}  // namespace chasqui::run

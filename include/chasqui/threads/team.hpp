@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// A team of threads with a communicator each: the default engine, no MPI needed.
+//   chasqui::threads::Team team(4);
+//   team.run([](auto& comm) { … comm.allreduce(x) … });
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "chasqui/run/comm.hpp"
+
+namespace chasqui::threads {
+
+struct Options {
+  bool pin = true;  ///< one core per thread, where the system allows it and there are enough cores
+  std::shared_ptr<const Profile> profile;
+};
+
+class Team {
+ public:
+  /// Throws an Error for n < 1 or n > 4096. The threads live as long as the team.
+  explicit Team(int n, Options options = {});
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int size() const;
+  /// How many threads are bound to a core of their own.
+  int pinned() const;
+
+  /// Runs `body` on every thread with that thread's communicator; returns when all have ended. If one throws, the
+  /// ranks that wait for it get an Error instead of waiting for ever, and the first exception is rethrown here; the
+  /// next run begins with fresh communicators.
+  void run(const std::function<void(run::Comm&)>& body);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The communicators of n ranks inside this process (for tests and simulations: one thread may drive all of them
+/// through the non-blocking calls). Index = rank.
+std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board = true);
+
+}  // namespace chasqui::threads

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/model/profile.hpp"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void fail(std::string_view place, const std::string& what) { throw Error("{}: {}", place, what); }
+
+void check_keys(const json& object, const std::set<std::string>& required, const std::set<std::string>& optional,
+                std::string_view place, const std::string& where) {
+  if (!object.is_object()) fail(place, fmt::format("{} must be an object", where));
+  for (const auto& [key, value] : object.items()) {
+    if (!required.contains(key) && !optional.contains(key)) fail(place, fmt::format("unknown key \"{}\" in {}", key, where));
+  }
+  for (const auto& key : required) {
+    if (!object.contains(key)) fail(place, fmt::format("{} lacks \"{}\"", where, key));
+  }
+}
+
+double number(const json& value, std::string_view place, const std::string& where) {
+  if (!value.is_number()) fail(place, fmt::format("{} must be a number", where));
+  const double x = value.get<double>();
+  if (!std::isfinite(x) || x < 0 || x > 1e18) fail(place, fmt::format("{} is {}: expected 0 to 1e18", where, x));
+  return x;
+}
+
+std::int64_t integer(const json& value, std::string_view place, const std::string& where) {
+  const bool fits = value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+  if (!fits || value.get<std::uint64_t>() > (std::uint64_t{1} << 62)) {
+    fail(place, fmt::format("{} must be a non-negative integer", where));
+  }
+  return value.get<std::int64_t>();
+}
+
+std::string text(const json& value, std::string_view place, const std::string& where) {
+  if (!value.is_string()) fail(place, fmt::format("{} must be a string", where));
+  return value.get<std::string>();
+}
+
+Estimate estimate(const json& value, std::string_view place, const std::string& where) {
+  check_keys(value, {"value", "low", "high"}, {}, place, where);
+  const Estimate e{number(value["value"], place, where + ".value"), number(value["low"], place, where + ".low"),
+                   number(value["high"], place, where + ".high")};
+  if (e.low > e.value || e.value > e.high) {
+    fail(place, fmt::format("{}: {} is not inside its interval {} .. {}", where, e.value, e.low, e.high));
+  }
+  return e;
+}
+
+json to_value(const Estimate& e) { return {{"value", e.value}, {"low", e.low}, {"high", e.high}}; }
+
+struct Field {
+  const char* name;
+  Estimate Level::*member;
+};
+constexpr Field kFields[] = {{"L", &Level::L},   {"o_s", &Level::o_s}, {"o_r", &Level::o_r},
+                             {"g", &Level::g},   {"G", &Level::G},     {"publish", &Level::publish},
+                             {"publish_per_rank", &Level::publish_per_rank},
+                             {"copy", &Level::copy}, {"B", &Level::B}};
+
+Level level_from(const json& value, std::string_view place, const std::string& where) {
+  std::set<std::string> required = {"name", "ranks", "switches"};
+  for (const auto& field : kFields) required.insert(field.name);
+  check_keys(value, required, {}, place, where);
+  Level level;
+  level.name = text(value["name"], place, where + ".name");
+  if (level.name != "node" && level.name != "network") {
+    fail(place, fmt::format("{}.name is \"{}\": expected \"node\" or \"network\"", where, level.name));
+  }
+  level.ranks = integer(value["ranks"], place, where + ".ranks");
+  for (const auto& field : kFields) level.*field.member = estimate(value[field.name], place, where + "." + field.name);
+  if (!value["switches"].is_array()) fail(place, where + ".switches must be an array");
+  for (const auto& bytes : value["switches"]) level.switches.push_back(integer(bytes, place, where + ".switches"));
+  return level;
+}
+
+}  // namespace
+
+const Level* Profile::level(std::string_view name) const {
+  for (const auto& level : levels) {
+    if (level.name == name) return &level;
+  }
+  return nullptr;
+}
+
+Profile default_profile() {
+  const auto exactly = Estimate::exactly;
+  Level node{"node", 0, exactly(120), exactly(40), exactly(40), exactly(60), exactly(0.1), exactly(400),
+             exactly(25), exactly(0.15), exactly(600), {}};
+  Level network{"network", 0, exactly(2000), exactly(400), exactly(400), exactly(400), exactly(0.1), exactly(0),
+                exactly(0), exactly(0.1), exactly(20'000), {}};
+  return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}};
+}
+
+Profile profile_from_json(std::string_view source, std::string_view place) {
+  json root;
+  try {
+    root = json::parse(source, [&, keys = std::vector<std::set<std::string>>()](int, json::parse_event_t event, json& parsed) mutable {
+      if (event == json::parse_event_t::object_start) keys.emplace_back();
+      if (event == json::parse_event_t::object_end) keys.pop_back();
+      if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
+        fail(place, fmt::format("key \"{}\" given twice", parsed.get<std::string>()));
+      }
+      return true;
+    });
+  } catch (const json::exception& error) {
+    fail(place, fmt::format("no JSON: {}", error.what()));
+  }
+  check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"}, {"native"}, place, "the profile");
+  if (root["chasqui_profile"] != 1) fail(place, "chasqui_profile must be 1, the only version there is");
+  Profile profile;
+  profile.host = text(root["host"], place, "host");
+  profile.when = text(root["when"], place, "when");
+  profile.how = text(root["how"], place, "how");
+  if (!root["levels"].is_array() || root["levels"].empty()) fail(place, "levels must be a non-empty array");
+  for (const auto& value : root["levels"]) {
+    const auto where = fmt::format("levels[{}]", profile.levels.size());
+    Level level = level_from(value, place, where);
+    if (profile.level(level.name) != nullptr) fail(place, fmt::format("two levels are named \"{}\"", level.name));
+    profile.levels.push_back(std::move(level));
+  }
+  check_keys(root["bsp"], {"g", "L"}, {}, place, "bsp");
+  profile.bsp_g = estimate(root["bsp"]["g"], place, "bsp.g");
+  profile.bsp_L = estimate(root["bsp"]["L"], place, "bsp.L");
+  if (!root.contains("native")) return profile;
+  if (!root["native"].is_object()) fail(place, "native must be an object");
+  for (const auto& [kind, points] : root["native"].items()) {
+    const auto where = fmt::format("native.{}", kind);
+    if (!points.is_array()) fail(place, where + " must be an array");
+    auto& list = profile.native[kind];
+    for (const auto& point : points) {
+      if (!point.is_array() || point.size() != 2) fail(place, where + " must hold pairs [bytes, nanoseconds]");
+      const auto bytes = integer(point[0], place, where);
+      if (!list.empty() && bytes <= list.back().first) fail(place, where + ": bytes must ascend");
+      list.emplace_back(bytes, number(point[1], place, where));
+    }
+  }
+  return profile;
+}
+
+std::string to_json(const Profile& profile) {
+  json levels = json::array();
+  for (const auto& level : profile.levels) {
+    json value = {{"name", level.name}, {"ranks", level.ranks}, {"switches", level.switches}};
+    for (const auto& field : kFields) value[field.name] = to_value(level.*field.member);
+    levels.push_back(value);
+  }
+  json root = {{"chasqui_profile", 1}, {"host", profile.host}, {"when", profile.when}, {"how", profile.how},
+               {"levels", levels}, {"bsp", {{"g", to_value(profile.bsp_g)}, {"L", to_value(profile.bsp_L)}}}};
+  for (const auto& [kind, points] : profile.native) root["native"][kind] = points;
+  return root.dump(2) + "\n";
+}
+
+Profile read_profile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("{}: cannot be read (`chasqui measure --out {}` writes a profile)", path, path);
+  const std::string source((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return profile_from_json(source, path);
+}
+
+void write_profile(const std::string& path, const Profile& profile) {
+  const std::string draft = fmt::format("{}.{}.tmp", path, getpid());
+  {
+    std::ofstream file(draft, std::ios::binary);
+    file << to_json(profile);
+    file.flush();
+    if (!file) {
+      std::remove(draft.c_str());
+      throw Error("{}: cannot be written", path);
+    }
+  }
+  if (std::rename(draft.c_str(), path.c_str()) != 0) {
+    std::remove(draft.c_str());
+    throw Error("{}: cannot be replaced", path);
+  }
+}
+
+}  // namespace chasqui

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/mpi/comm.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+#include "check.hpp"
+#include "messages.hpp"
+#include "native.hpp"
+#include "window.hpp"
+
+namespace chasqui::mpi {
+namespace {
+
+/// The node of every rank, numbered by first appearance.
+std::vector<int> nodes_of(MPI_Comm comm, MPI_Comm node) {
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  int first = rank;
+  check(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
+  std::vector<int> firsts(static_cast<std::size_t>(size));
+  check(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  std::map<int, int> number;
+  for (int& f : firsts) f = number.try_emplace(f, static_cast<int>(number.size())).first->second;
+  return firsts;
+}
+
+std::shared_ptr<const Profile> profile_from_environment() {
+  const char* path = std::getenv("CHASQUI_PROFILE");
+  return std::make_shared<const Profile>(path != nullptr && *path != '\0' ? read_profile(path) : default_profile());
+}
+
+}  // namespace
+
+std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) throw Error("MPI is not initialised: call MPI_Init before making a communicator");
+  if (comm == MPI_COMM_NULL) throw Error("MPI_COMM_NULL has no ranks to communicate");
+  int inter = 0;
+  MPI_Comm_test_inter(comm, &inter);
+  if (inter != 0) throw Error("an inter-communicator has two groups: pass an intra-communicator");
+  MPI_Comm own = MPI_COMM_NULL;
+  check(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+  run::Fabric fabric;
+  MPI_Comm_rank(own, &fabric.rank);
+  MPI_Comm_size(own, &fabric.size);
+  fabric.messages = std::make_shared<Messages>(own, options.blocking_waits);
+  if (options.profile == nullptr) options.profile = profile_from_environment();
+  fabric.profile = options.profile;
+  if (options.slots) {
+    MPI_Comm node = MPI_COMM_NULL;
+    if (options.pretend_node_size > 0) {
+      check(MPI_Comm_split(own, fabric.rank / options.pretend_node_size, fabric.rank, &node), "MPI_Comm_split");
+    } else {
+      check(MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, fabric.rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    }
+    fabric.node_of = nodes_of(own, node);
+    auto board = make_board(node);
+    int works = board != nullptr ? 1 : 0;
+    int everywhere = 0;
+    check(MPI_Allreduce(&works, &everywhere, 1, MPI_INT, MPI_MIN, own), "MPI_Allreduce");
+    if (everywhere != 0) fabric.board = std::move(board);
+    MPI_Comm_free(&node);
+  } else {
+    for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);
+  }
+  if (options.native) {
+    fabric.native = [own](const run::Call& call) { run_native(own, call); };
+  }
+  fabric.split = [own, options](run::Comm&, int colour, int key) -> std::unique_ptr<run::Comm> {
+    MPI_Comm part = MPI_COMM_NULL;
+    check(MPI_Comm_split(own, colour < 0 ? MPI_UNDEFINED : colour, key, &part), "MPI_Comm_split");
+    if (part == MPI_COMM_NULL) return nullptr;
+    auto made = make_comm(part, options);
+    MPI_Comm_free(&part);
+    return made;
+  };
+  return std::make_unique<run::Comm>(std::move(fabric));
+}
+
+}  // namespace chasqui::mpi

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "native.hpp"
+
+#include <memory>
+
+#include "check.hpp"
+
+namespace chasqui::mpi {
+namespace {
+
+thread_local const run::Call* folding = nullptr;
+
+void fold(void* in, void* inout, int* count, MPI_Datatype*) {
+  folding->op(in, inout, inout, static_cast<std::size_t>(*count));
+}
+
+/// An element of the call as an MPI type, and its operator as an MPI operation.
+class Borrowed {
+ public:
+  explicit Borrowed(const run::Call& call) {
+    MPI_Type_contiguous(static_cast<int>(call.layout.element), MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    if (call.op.combine != nullptr) MPI_Op_create(fold, call.op.commutative ? 1 : 0, &op);
+    folding = &call;
+  }
+  ~Borrowed() {
+    MPI_Type_free(&type);
+    if (op != MPI_OP_NULL) MPI_Op_free(&op);
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+};
+
+}  // namespace
+
+void run_native(MPI_Comm comm, const run::Call& call) {
+  if (call.kind == Kind::barrier) return check(MPI_Barrier(comm), "MPI_Barrier");
+  const Borrowed borrowed(call);
+  const int count = static_cast<int>(call.count);
+  const int root = static_cast<int>(call.root);
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const void* in = call.in == nullptr || call.in == call.out ? MPI_IN_PLACE : call.in;
+  const auto& type = borrowed.type;
+  switch (call.kind) {
+    case Kind::broadcast: return check(MPI_Bcast(call.out, count, type, root, comm), "MPI_Bcast");
+    case Kind::reduce:
+      return check(MPI_Reduce(rank == root ? in : call.in, call.out, count, type, borrowed.op, root, comm), "MPI_Reduce");
+    case Kind::allreduce: return check(MPI_Allreduce(in, call.out, count, type, borrowed.op, comm), "MPI_Allreduce");
+    case Kind::scan:
+      if (call.exclusive) return check(MPI_Exscan(in, call.out, count, type, borrowed.op, comm), "MPI_Exscan");
+      return check(MPI_Scan(in, call.out, count, type, borrowed.op, comm), "MPI_Scan");
+    case Kind::gather:
+      return check(MPI_Gather(rank == root && call.in == nullptr ? MPI_IN_PLACE : call.in, count, type, call.out, count,
+                              type, root, comm), "MPI_Gather");
+    case Kind::allgather:
+      return check(MPI_Allgather(call.in == nullptr ? MPI_IN_PLACE : call.in, count, type, call.out, count, type, comm),
+                   "MPI_Allgather");
+    case Kind::scatter:
+      return check(MPI_Scatter(call.in, count, type, rank == root && call.out == nullptr ? MPI_IN_PLACE : call.out, count,
+                               type, root, comm), "MPI_Scatter");
+    default: throw Error("{} has no native form", to_string(call.kind));
+  }
+}
+
+}  // namespace chasqui::mpi

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// The MPI library's own collectives, for calls that it is measured to do faster.
+#pragma once
+
+#include <mpi.h>
+
+#include "chasqui/run/call.hpp"
+
+namespace chasqui::mpi {
+
+/// Runs the call with the library. Folds go through a user operation on blocks of bytes.
+void run_native(MPI_Comm comm, const run::Call& call);
+
+}  // namespace chasqui::mpi

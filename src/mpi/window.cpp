@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "window.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+#include "check.hpp"
+
+namespace chasqui::mpi {
+
+std::shared_ptr<run::Board> make_board(MPI_Comm node) {
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_size(node, &size);
+  const auto shape = run::BoardShape::for_ranks(size);
+  const MPI_Aint bytes = static_cast<MPI_Aint>(shape.bytes() + 2 * 4096);
+  void* mine = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(node, &before);
+  MPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
+  int works = MPI_Win_allocate_shared(rank == 0 ? bytes : 0, 1, MPI_INFO_NULL, node, &mine, &window) == MPI_SUCCESS;
+  MPI_Comm_set_errhandler(node, before);
+  int everywhere = 0;
+  MPI_Allreduce(&works, &everywhere, 1, MPI_INT, MPI_MIN, node);
+  if (everywhere == 0) {
+    if (works != 0) MPI_Win_free(&window);
+    return nullptr;
+  }
+  MPI_Aint length = 0;
+  int unit = 0;
+  void* base = nullptr;
+  check(MPI_Win_shared_query(window, 0, &length, &unit, &base), "MPI_Win_shared_query");
+  // Line-aligned inside the window; pages are aligned alike in every process.
+  auto address = reinterpret_cast<std::uintptr_t>(base);
+  address = (address + 4095) / 4096 * 4096;
+  auto* memory = reinterpret_cast<void*>(address);
+  if (rank == 0) std::memset(memory, 0, shape.bytes());
+  MPI_Win_fence(0, window);
+  MPI_Barrier(node);
+  return {new run::Board(memory, shape, rank), [window](run::Board* board) mutable {
+            delete board;
+            int finalized = 0;
+            MPI_Finalized(&finalized);
+            if (finalized == 0) MPI_Win_free(&window);
+          }};
+}
+
+}  // namespace chasqui::mpi

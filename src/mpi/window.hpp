@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The board of one node, in a window that its processes share.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "chasqui/run/board.hpp"
+
+namespace chasqui::mpi {
+
+/// Collective over `node`, a communicator of ranks on one node (not kept). The window is freed with the board, also
+/// collectively; nullptr on every rank if the library refuses.
+std::shared_ptr<run::Board> make_board(MPI_Comm node);
+
+}  // namespace chasqui::mpi

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/run/board.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/backoff.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+int available_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+BoardShape BoardShape::for_ranks(int ranks) {
+  BoardShape shape;
+  shape.ranks = ranks;
+  while (shape.chunk > 4096 && shape.chunk * shape.depth * static_cast<std::size_t>(ranks) > (std::size_t{64} << 20)) {
+    shape.chunk /= 2;
+  }
+  return shape;
+}
+
+std::size_t BoardShape::bytes() const {
+  const auto n = static_cast<std::size_t>(ranks);
+  return round_up(sizeof(Board::News), 128) + n * sizeof(Board::Counters) +
+         2 * kSlotRing * n * sizeof(Board::Line) + 4096 + n * chunk * depth;
+}
+
+Board::Board(void* memory, const BoardShape& shape, int rank) : shape_(shape), rank_(rank) {
+  CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
+  CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
+  CHASQUI_CHECK(shape.chunk % kLine == 0 && shape.depth > 0, "chunk={} depth={}", shape.chunk, shape.depth);
+  auto* at = static_cast<std::byte*>(memory);
+  const auto n = static_cast<std::size_t>(shape.ranks);
+  news_ = reinterpret_cast<News*>(at);
+  at += round_up(sizeof(News), 128);
+  counters_ = reinterpret_cast<Counters*>(at);
+  at += n * sizeof(Counters);
+  slots_ = reinterpret_cast<Line*>(at);
+  at += 2 * kSlotRing * n * sizeof(Line);
+  stages_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
+  crowded_ = shape.ranks > static_cast<int>(std::thread::hardware_concurrency());
+}
+
+void Board::publish(int slot, const void* data, std::size_t bytes, std::size_t total) {
+  const std::uint64_t header = (sequence_ << kSizeBits) | (total & kSizeMask);
+  const auto* source = static_cast<const std::byte*>(data);
+  if (bytes > kLinePayload) {
+    Line* second = line(slot, 1);
+    std::memcpy(second->payload, source + kLinePayload, bytes - kLinePayload);
+    second->header.store(header, std::memory_order_release);
+    bytes = kLinePayload;
+  }
+  Line* first = line(slot, 0);
+  if (bytes != 0) std::memcpy(first->payload, source, bytes);
+  first->header.store(header, std::memory_order_release);
+}
+
+void Board::read(int slot, void* data, std::size_t bytes) const {
+  auto* target = static_cast<std::byte*>(data);
+  if (bytes > kLinePayload) {
+    std::memcpy(target + kLinePayload, line(slot, 1)->payload, bytes - kLinePayload);
+    bytes = kLinePayload;
+  }
+  if (bytes != 0) std::memcpy(target, line(slot, 0)->payload, bytes);
+}
+
+std::byte* Board::stage(int rank, std::uint64_t round) const {
+  return stages_ + (static_cast<std::size_t>(rank) * shape_.depth + round % shape_.depth) * shape_.chunk;
+}
+
+std::uint64_t Board::refresh_slowest() {
+  std::uint64_t least = ~std::uint64_t{0} / 4;
+  for (int r = 0; r < shape_.ranks; ++r) {
+    if (r != rank_) least = std::min(least, done(r).load(std::memory_order_acquire));
+  }
+  return slowest_ = least;
+}
+
+std::uint64_t Board::refresh_consumed() {
+  std::uint64_t least = ~std::uint64_t{0} / 4;
+  for (int r = 0; r < shape_.ranks; ++r) {
+    if (r != rank_) least = std::min(least, consumed(r).load(std::memory_order_acquire));
+  }
+  return consumed_by_all_ = least;
+}
+
+void Board::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
+  std::uint32_t none = 0;
+  if (!news_->state.compare_exchange_strong(none, 1)) {
+    if (none == 1 || last <= news_->last.load()) return;
+    // A later, wider failure: the text of the first stays, the range grows.
+    news_->last.store(last);
+    return;
+  }
+  news_->first.store(first);
+  news_->last.store(last);
+  const std::size_t length = std::min(why.size(), sizeof(news_->why) - 1);
+  std::memcpy(news_->why, why.data(), length);
+  news_->why[length] = '\0';
+  news_->state.store(2, std::memory_order_release);
+}
+
+bool Board::failed(std::uint64_t sequence) const {
+  return news_->state.load(std::memory_order_acquire) == 2 && sequence >= news_->first.load() &&
+         sequence <= news_->last.load();
+}
+
+std::string Board::failure() const { return news_->why; }
+
+}  // namespace chasqui::run

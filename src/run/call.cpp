@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/run/call.hpp"
+
+#include <cstring>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::run {
+
+void validate(const Call& call, int rank, int size) {
+  const auto name = to_string(call.kind);
+  if (call.kind == Kind::sum || call.kind == Kind::stream) {
+    throw Error("{}: this kind is not called through a buffer (sum has its own call)", name);
+  }
+  if (call.count < 0) throw Error("{}: negative count {}: pass 0 or more", name, call.count);
+  if (has_root(call.kind) && (call.root < 0 || call.root >= size)) {
+    throw Error("{}: root {} is not in 0..{}", name, call.root, size - 1);
+  }
+  constexpr std::int64_t most = std::int64_t{1} << 46;
+  const std::int64_t element = static_cast<std::int64_t>(call.layout.element);
+  if (element < 1 || call.count > most / element / size) {
+    throw Error("{}: {} elements of {} bytes on {} ranks do not fit in memory", name, call.count, element, size);
+  }
+  if (call.kind == Kind::barrier || call.count == 0) return;
+  const bool at_root = has_root(call.kind) && rank == static_cast<int>(call.root);
+  const bool needs_out = call.kind == Kind::broadcast || call.kind == Kind::allreduce || call.kind == Kind::scan ||
+                         call.kind == Kind::allgather || (call.kind == Kind::scatter && !at_root) ||
+                         ((call.kind == Kind::reduce || call.kind == Kind::gather) && at_root);
+  if (needs_out && call.out == nullptr) throw Error("{}: no output buffer on rank {}", name, rank);
+  const bool needs_in = (call.kind == Kind::scatter && at_root) ||
+                        ((call.kind == Kind::reduce || call.kind == Kind::gather) && !at_root);
+  if (needs_in && call.in == nullptr) throw Error("{}: no input buffer on rank {}", name, rank);
+  if ((call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan) &&
+      call.op.combine == nullptr) {
+    throw Error("{}: no operator", name);
+  }
+}
+
+void pack(const Layout& layout, const void* from, std::size_t first, std::size_t count, void* packed) {
+  if (count == 0) return;
+  if (layout.pack != nullptr) return layout.pack(layout.context, from, first, count, packed);
+  const auto* source = static_cast<const std::byte*>(from);
+  auto* target = static_cast<std::byte*>(packed);
+  if (layout.contiguous()) {
+    std::memcpy(target, source + first * layout.element, count * layout.element);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(target + i * layout.element, source + static_cast<std::ptrdiff_t>(first + i) * layout.stride,
+                layout.element);
+  }
+}
+
+void unpack(const Layout& layout, void* to, std::size_t first, std::size_t count, const void* packed) {
+  if (count == 0) return;
+  if (layout.unpack != nullptr) return layout.unpack(layout.context, to, first, count, packed);
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(packed);
+  if (layout.contiguous()) {
+    std::memcpy(target + first * layout.element, source, count * layout.element);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(target + static_cast<std::ptrdiff_t>(first + i) * layout.stride, source + i * layout.element,
+                layout.element);
+  }
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/run/channels.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::run {
+
+struct ChannelMemory::News {
+  std::atomic<bool> there{false};
+  std::mutex mutex;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::string why;
+};
+
+ChannelMemory::ChannelMemory(int ranks)
+    : ranks_(ranks),
+      channels_(new Channel[static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)]()),
+      news_(std::make_unique<News>()) {}
+ChannelMemory::~ChannelMemory() = default;
+
+ChannelTransport::ChannelTransport(std::shared_ptr<ChannelMemory> memory, int rank)
+    : memory_(std::move(memory)), rank_(rank), peers_(static_cast<std::size_t>(memory_->ranks())) {
+  CHASQUI_CHECK(rank >= 0 && rank < memory_->ranks(), "rank={} ranks={}", rank, memory_->ranks());
+}
+ChannelTransport::~ChannelTransport() = default;
+
+Transport::Ticket ChannelTransport::fresh() {
+  if (free_.empty()) {
+    operations_.emplace_back();
+    return static_cast<Ticket>(operations_.size() - 1);
+  }
+  const Ticket ticket = free_.back();
+  free_.pop_back();
+  operations_[static_cast<std::size_t>(ticket)] = Operation{};
+  return ticket;
+}
+
+Transport::Ticket ChannelTransport::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
+  const Ticket ticket = fresh();
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  operation.sends = true;
+  operation.peer = to;
+  operation.tag = tag;
+  operation.data = static_cast<std::byte*>(const_cast<void*>(data));
+  operation.bytes = bytes;
+  peers_[static_cast<std::size_t>(to)].outgoing.push_back(ticket);
+  push(to);
+  return ticket;
+}
+
+Transport::Ticket ChannelTransport::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
+  const Ticket ticket = fresh();
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  operation.peer = from;
+  operation.tag = tag;
+  operation.data = static_cast<std::byte*>(data);
+  operation.bytes = bytes;
+  auto& peer = peers_[static_cast<std::size_t>(from)];
+  const auto early = std::find_if(peer.early.begin(), peer.early.end(), [&](const Early& e) { return e.tag == tag; });
+  if (early != peer.early.end()) {
+    deliver(operation, early->data.data(), early->data.size());
+    peer.early.erase(early);
+  } else {
+    peer.expected.push_back(ticket);
+  }
+  return ticket;
+}
+
+void ChannelTransport::deliver(Operation& operation, const std::byte* data, std::size_t bytes) {
+  operation.complete = true;
+  operation.mismatch = bytes != operation.bytes;
+  operation.theirs = bytes;
+  if (!operation.mismatch && bytes != 0) std::memcpy(operation.data, data, bytes);
+}
+
+void ChannelTransport::push(int to) {
+  auto& peer = peers_[static_cast<std::size_t>(to)];
+  auto& channel = memory_->channel(rank_, to);
+  while (!peer.outgoing.empty() &&
+         peer.sent - channel.taken.load(std::memory_order_acquire) < ChannelMemory::kDepth) {
+    auto& operation = operations_[static_cast<std::size_t>(peer.outgoing.front())];
+    peer.outgoing.pop_front();
+    operation.number = ++peer.sent;
+    auto& line = channel.lines[operation.number % ChannelMemory::kDepth];
+    line.tag = operation.tag;
+    line.bytes = operation.bytes;
+    if (operation.bytes <= ChannelMemory::kInline) {
+      if (operation.bytes != 0) std::memcpy(line.data, operation.data, operation.bytes);
+      operation.complete = true;
+    } else {
+      line.where = operation.data;
+    }
+    line.number.store(operation.number, std::memory_order_release);
+  }
+}
+
+void ChannelTransport::pull(int from) {
+  auto& peer = peers_[static_cast<std::size_t>(from)];
+  auto& channel = memory_->channel(from, rank_);
+  while (!peer.expected.empty()) {
+    auto& line = channel.lines[(peer.received + 1) % ChannelMemory::kDepth];
+    if (line.number.load(std::memory_order_acquire) != peer.received + 1) return;
+    const auto* data = line.bytes <= ChannelMemory::kInline ? line.data : static_cast<const std::byte*>(line.where);
+    const auto match = std::find_if(peer.expected.begin(), peer.expected.end(), [&](Ticket ticket) {
+      return operations_[static_cast<std::size_t>(ticket)].tag == line.tag;
+    });
+    if (match != peer.expected.end()) {
+      deliver(operations_[static_cast<std::size_t>(*match)], data, line.bytes);
+      peer.expected.erase(match);
+    } else {
+      peer.early.push_back({line.tag, std::vector<std::byte>(data, data + line.bytes)});
+    }
+    ++peer.received;
+    channel.taken.store(peer.received, std::memory_order_release);
+  }
+}
+
+bool ChannelTransport::done(Ticket ticket) {
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  if (!operation.complete) {
+    if (!operation.sends) {
+      pull(operation.peer);
+    } else {
+      push(operation.peer);
+      if (operation.number != 0 && !operation.complete) {
+        operation.complete =
+            memory_->channel(rank_, operation.peer).taken.load(std::memory_order_acquire) >= operation.number;
+      }
+    }
+    if (!operation.complete) return false;
+  }
+  free_.push_back(ticket);
+  if (operation.mismatch) {
+    throw Error("rank {} expected a message of {} bytes from rank {} and got {}: all ranks must pass the same size",
+                rank_, operation.bytes, operation.peer, operation.theirs);
+  }
+  return true;
+}
+
+void ChannelTransport::abandon(Ticket ticket) {
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  auto& peer = peers_[static_cast<std::size_t>(operation.peer)];
+  std::erase(peer.outgoing, ticket);
+  std::erase(peer.expected, ticket);
+  free_.push_back(ticket);
+}
+
+void ChannelTransport::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  if (!news.there) {
+    news.first = first;
+    news.why = why;
+  }
+  news.last = std::max(news.last, last);
+  news.there.store(true, std::memory_order_release);
+}
+
+bool ChannelTransport::failed(std::uint64_t number) {
+  auto& news = memory_->news();
+  if (!news.there.load(std::memory_order_acquire)) return false;
+  const std::lock_guard lock(news.mutex);
+  return number >= news.first && number <= news.last;
+}
+
+std::string ChannelTransport::failure() const {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  return news.why;
+}
+
+}  // namespace chasqui::run

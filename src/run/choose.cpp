@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/run/choose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/universal_tree.hpp"
+#include "chasqui/run/board.hpp"
+#include "scripts.hpp"
+
+namespace chasqui::run {
+
+std::string_view to_string(Method method) {
+  switch (method) {
+    case Method::slots: return "slots";
+    case Method::staged: return "staged";
+    case Method::direct: return "direct";
+    case Method::tree: return "tree";
+    case Method::items: return "items";
+    case Method::exchange: return "exchange";
+    case Method::windows: return "windows";
+    case Method::messages: return "messages";
+    case Method::two_level: return "two-level";
+    case Method::native: return "native";
+  }
+  return "?";
+}
+
+SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most) {
+  const double o = (level.o_s.value + level.o_r.value) / 2;
+  const double L = level.L.value + level.G.value * bytes;
+  const double g = std::max(level.g.value, level.o_s.value + level.G.value * bytes);
+  const auto whole = [](double x) { return std::max<std::int64_t>(0, std::llround(std::min(x, 1e14))); };
+  std::int64_t ticks[3] = {whole(L), whole(o), std::max<std::int64_t>(1, whole(g))};
+  std::int64_t common = std::gcd(std::gcd(ticks[0], ticks[1]), ticks[2]);
+  double tick = static_cast<double>(common);
+  for (auto& t : ticks) t /= common;
+  const std::int64_t lambda = ticks[0] + 2 * ticks[1];
+  if (lambda > most) {
+    const double scale = static_cast<double>(lambda) / static_cast<double>(most);
+    tick *= scale;
+    for (auto& t : ticks) t = whole(static_cast<double>(t) / scale);
+    ticks[2] = std::max<std::int64_t>(1, ticks[2]);
+  }
+  if (ticks[0] + 2 * ticks[1] == 0) ticks[0] = 1;
+  return {LogP{ranks, Time{ticks[0]}, Time{ticks[1]}, Time{ticks[2]}}, tick};
+}
+
+SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes) {
+  const double step = std::max(level.g.value, level.o_s.value + level.o_r.value + level.G.value * bytes);
+  const double lambda = level.L.value + level.o_s.value + level.o_r.value + level.G.value * bytes;
+  const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(lambda / step - 1e-9)));
+  return {LogP::postal(ranks, Time{steps}), step};
+}
+
+namespace {
+
+constexpr std::int64_t kTreeTicks = 1'000'000'000;
+
+class Chooser {
+ public:
+  Chooser(const Query& query, const Terrain& terrain, const Profile& profile)
+      : query_(query), terrain_(terrain), profile_(profile) {}
+
+  std::vector<Choice> all() {
+    if (terrain_.board && terrain_.nodes == 1) on_board();
+    if (terrain_.messages && terrain_.ranks > 1) {
+      const Level* level = profile_.level(terrain_.nodes > 1 || !terrain_.board ? "network" : "node");
+      if (level == nullptr) level = &profile_.levels.front();
+      by_messages(*level, terrain_.ranks, choices_);
+    }
+    if (terrain_.board && terrain_.nodes > 1 && terrain_.largest_node > 1) in_two_levels();
+    native();
+    if (choices_.empty()) choices_.push_back({Method::slots, 0, 1, "one rank"});
+    std::stable_sort(choices_.begin(), choices_.end(),
+                     [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
+    if (terrain_.board && terrain_.nodes == 1) {
+      // Where a board spans all ranks it is used: it also finds out when ranks disagree about sizes.
+      std::stable_partition(choices_.begin(), choices_.end(), [](const Choice& choice) {
+        return choice.method == Method::slots || choice.method == Method::staged || choice.method == Method::direct ||
+               choice.method == Method::native;
+      });
+    }
+    return choices_;
+  }
+
+ private:
+  double bytes() const { return static_cast<double>(query_.bytes); }
+
+  /// Inside a node with `ranks` ranks: what the collective costs on the board.
+  double board_time(Kind kind, double size, int ranks, bool direct) const {
+    const Level* found = profile_.level("node");
+    const Level& node = found != nullptr ? *found : profile_.levels.front();
+    const double others = ranks - 1;
+    const bool one_writer = kind == Kind::broadcast || kind == Kind::scatter;
+    const double lines = (one_writer ? 0 : others * node.publish_per_rank.value) + node.publish.value;
+    if (size <= static_cast<double>(kSlotPayload)) {
+      return size > static_cast<double>(kLinePayload) ? 1.7 * lines : lines;
+    }
+    const double all = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ? ranks : 1;
+    const double passes = kind == Kind::allreduce ? (direct ? 2 : 3) : kind == Kind::scan ? ranks : (direct ? 1 : 1.3);
+    return 2 * lines + passes * all * size * node.copy.value;
+  }
+
+  void on_board() {
+    const bool small = query_.bytes <= kSlotPayload;
+    const Method method = small ? Method::slots : terrain_.shares_memory ? Method::direct : Method::staged;
+    choices_.push_back({method, board_time(query_.kind, bytes(), terrain_.ranks, method == Method::direct), 1,
+                        small ? "value and number in one line that all read" : "shared memory of the node"});
+  }
+
+  void by_messages(const Level& level, int ranks, std::vector<Choice>& list) const {
+    switch (query_.kind) {
+      case Kind::broadcast: tree(level, ranks, list); items(level, ranks, list, 1); break;
+      case Kind::reduce:
+        tree(level, ranks, list);
+        if (query_.commutative) {
+          items(level, ranks, list, 1);
+          exchange(level, ranks, list);
+        }
+        break;
+      case Kind::allreduce:
+        windows(level, ranks, list, Method::tree);
+        if (query_.commutative) {
+          items(level, ranks, list, 2);
+          exchange(level, ranks, list);
+        }
+        break;
+      case Kind::allgather:
+        windows(level, ranks, list, Method::windows);
+        direct_messages(level, ranks, list);
+        break;
+      case Kind::gather:
+      case Kind::scatter: direct_messages(level, ranks, list); tree(level, ranks, list); break;
+      default: windows(level, ranks, list, Method::tree); break;
+    }
+  }
+
+  void tree(const Level& level, int ranks, std::vector<Choice>& list) const {
+    const bool blocks = query_.kind == Kind::gather || query_.kind == Kind::scatter;
+    const auto sized = machine_for(level, ranks, blocks ? 0 : bytes(), kTreeTicks);
+    double time =
+        static_cast<double>(plan::broadcast_time(plan::broadcast_shape(sized.machine), ranks).ticks) * sized.tick;
+    if (blocks) time += bytes() * level.G.value * (ranks - 1) * 1.5;
+    list.push_back({Method::tree, time, 1, "optimal tree of one message a rank"});
+  }
+
+  /// Symmetric plans that fold whole contributions (radix 0: the plan's windows).
+  void windows(const Level& level, int ranks, std::vector<Choice>& list, Method method) const {
+    const double size = query_.kind == Kind::barrier ? 0 : bytes();
+    const bool blocks = method == Method::windows;
+    Choice choice;
+    choice.method = method;
+    const Script script = plan_script(choice, blocks ? Kind::allgather : Kind::allreduce, level, ranks, 0,
+                                      static_cast<std::size_t>(size), true, false, 0);
+    const double time = blocks ? symmetric_time(script, level, size) : whole_time(script, level, size);
+    list.push_back({method, time, 0, "windows of the optimal all-reduce plan"});
+    for (int radix = 2; blocks && radix <= 4; ++radix) {
+      list.push_back({method, symmetric_time(circulant(ranks, 0, radix), level, size), radix, "circulant windows"});
+    }
+  }
+  static double whole_time(Script script, const Level& level, double size) {
+    for (auto& send : script.form.sends) send.part.len = 1;
+    for (auto& send : script.form.receives) send.part.len = 1;
+    return symmetric_time(script, level, size);
+  }
+
+  void exchange(const Level& level, int ranks, std::vector<Choice>& list) const {
+    const double block = bytes() / ranks;
+    for (int radix = 2; radix <= 4; ++radix) {
+      const Script script = circulant(ranks, 0, radix);
+      const double gather = symmetric_time(script, level, block);
+      Script reversed = script;
+      reversed.reversed = true;
+      double time = symmetric_time(reversed, level, block) + gather;
+      list.push_back({Method::exchange, time, radix, "reduce-scatter and all-gather on circulant windows"});
+    }
+  }
+
+  void items(const Level&, int, std::vector<Choice>&, int) const {}
+
+  void direct_messages(const Level& level, int ranks, std::vector<Choice>& list) const {
+    const auto sized = machine_for(level, ranks, bytes(), kTreeTicks);
+    const double time = static_cast<double>((sized.machine.lambda() + (ranks - 2) * sized.machine.gap()).ticks) * sized.tick;
+    list.push_back({Method::messages, time, 1, "every block straight to its reader"});
+  }
+
+  void in_two_levels() {
+    const bool folds = query_.kind == Kind::reduce || query_.kind == Kind::allreduce;
+    if (folds && !query_.commutative && !terrain_.ordered) return;
+    const Level* network = profile_.level("network");
+    if (network == nullptr) network = &profile_.levels.front();
+    double inside = 0;
+    Query between = query_;
+    const int ranks = terrain_.largest_node;
+    switch (query_.kind) {
+      case Kind::broadcast:
+      case Kind::reduce: inside = board_time(query_.kind, bytes(), ranks, false); break;
+      case Kind::allreduce:
+      case Kind::barrier:
+        inside = board_time(Kind::reduce, bytes(), ranks, false) + board_time(Kind::broadcast, bytes(), ranks, false);
+        break;
+      case Kind::allgather:
+        if (!terrain_.ordered || !terrain_.uniform) return;
+        inside = board_time(Kind::gather, bytes(), ranks, false) +
+                 board_time(Kind::broadcast, bytes() * terrain_.ranks, ranks, false);
+        between.bytes *= static_cast<std::size_t>(ranks);
+        break;
+      default: return;
+    }
+    std::vector<Choice> list;
+    Chooser(between, terrain_, profile_).by_messages(*network, terrain_.nodes, list);
+    const auto best = std::min_element(list.begin(), list.end(), [](const Choice& a, const Choice& b) {
+      return a.nanoseconds < b.nanoseconds;
+    });
+    choices_.push_back({Method::two_level, inside + best->nanoseconds, 1,
+                        fmt::format("slots in the nodes, {} between them", to_string(best->method))});
+  }
+
+  void native() {
+    const auto found = profile_.native.find(std::string(to_string(query_.kind)));
+    if (found == profile_.native.end() || found->second.empty()) return;
+    const auto& points = found->second;
+    std::size_t i = 0;
+    while (i + 1 < points.size() && static_cast<double>(points[i + 1].first) < bytes()) ++i;
+    const std::size_t j = std::min(i + 1, points.size() - 1);
+    const double low = static_cast<double>(std::max<std::int64_t>(1, points[i].first));
+    const double high = static_cast<double>(std::max<std::int64_t>(1, points[j].first));
+    double where = high > low ? (std::log(std::max(1.0, bytes())) - std::log(low)) / (std::log(high) - std::log(low)) : 0;
+    where = std::clamp(where, 0.0, 1.0);
+    const double time = points[i].second + where * (points[j].second - points[i].second);
+    choices_.push_back({Method::native, time, 1, "the MPI library's own, as measured"});
+  }
+
+  Query query_;
+  Terrain terrain_;
+  const Profile& profile_;
+  std::vector<Choice> choices_;
+};
+
+}  // namespace
+
+std::vector<Choice> choices(const Query& query, const Terrain& terrain, const Profile& profile) {
+  CHASQUI_CHECK(!profile.levels.empty(), "a profile has at least one level, host={}", profile.host);
+  return Chooser(query, terrain, profile).all();
+}
+
+std::string explain(const Query& query, const Terrain& terrain, const Profile& profile) {
+  const auto list = choices(query, terrain, profile);
+  std::string text = fmt::format("{} of {} bytes on {} ranks, {} node{}\n", to_string(query.kind), query.bytes,
+                                 terrain.ranks, terrain.nodes, terrain.nodes == 1 ? "" : "s");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto parts = list[i].parts > 1 ? fmt::format(" ({})", list[i].parts) : std::string();
+    text += fmt::format("{} {}{}: {:.3f} us predicted; {}\n", i == 0 ? "chosen    " : i == 1 ? "runner-up " : "          ",
+                        to_string(list[i].method), parts, list[i].nanoseconds / 1000, list[i].why);
+  }
+  return text;
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/run/comm.hpp"
+
+#include <algorithm>
+
+#include "cached.hpp"
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/backoff.hpp"
+#include "chasqui/run/board_collectives.hpp"
+#include "operation.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::uint64_t kForever = ~std::uint64_t{0} >> 1;
+
+/// How many elements of user memory a rank's call reads or writes: the blocks of all ranks, or its own.
+std::size_t extent(const Call& call, int size, bool all) {
+  return static_cast<std::size_t>(call.count) * (all ? static_cast<std::size_t>(size) : 1);
+}
+
+bool reads_all(const Call& call, int rank) { return call.kind == Kind::scatter && rank == static_cast<int>(call.root); }
+bool writes_all(const Call& call, int rank) {
+  return call.kind == Kind::allgather || (call.kind == Kind::gather && rank == static_cast<int>(call.root));
+}
+
+}  // namespace
+
+Comm::Comm(Fabric fabric) : fabric_(std::move(fabric)), cached_(std::make_unique<Cached>()) {
+  CHASQUI_CHECK(fabric_.size >= 1 && fabric_.rank >= 0 && fabric_.rank < fabric_.size, "rank={} size={}", fabric_.rank,
+                fabric_.size);
+  if (fabric_.profile == nullptr) fabric_.profile = std::make_shared<const Profile>(default_profile());
+  auto& nodes = fabric_.node_of;
+  if (nodes.empty()) nodes.assign(static_cast<std::size_t>(fabric_.size), 0);
+  place_.resize(nodes.size());
+  for (int r = 0; r < fabric_.size; ++r) {
+    const auto node = static_cast<std::size_t>(nodes[static_cast<std::size_t>(r)]);
+    if (node >= nodes_.size()) nodes_.resize(node + 1);
+    place_[static_cast<std::size_t>(r)] = static_cast<int>(nodes_[node].size());
+    nodes_[node].push_back(r);
+  }
+  terrain_.ranks = fabric_.size;
+  terrain_.nodes = static_cast<int>(nodes_.size());
+  terrain_.board = fabric_.board != nullptr;
+  terrain_.shares_memory = fabric_.shares_memory;
+  terrain_.messages = fabric_.messages != nullptr;
+  terrain_.ordered = std::is_sorted(nodes.begin(), nodes.end());
+  for (const auto& members : nodes_) {
+    terrain_.largest_node = std::max(terrain_.largest_node, static_cast<int>(members.size()));
+  }
+  terrain_.uniform = std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& members) {
+    return static_cast<int>(members.size()) == terrain_.largest_node;
+  });
+}
+
+Comm::~Comm() = default;
+
+bool Comm::small_on_board(const Call& call) const {
+  return terrain_.board && terrain_.nodes == 1 && !forced_ && SmallCall::fits(call) && call.layout.contiguous();
+}
+
+void Comm::check_usable() const {
+  if (!broken_.empty()) throw Error("this communicator failed before: {}", broken_);
+}
+
+void Comm::check_arguments(const Call& call) {
+  try {
+    validate(call, fabric_.rank, fabric_.size);
+  } catch (const Error& error) {
+    refuse(error.what());
+  }
+}
+
+void Comm::refuse(const std::string& why) {
+  const std::uint64_t number = ++number_;
+  if (fabric_.board != nullptr) {
+    fabric_.board->begin();
+    fabric_.board->finish();
+  }
+  report(number, number, fmt::format("rank {}: {}", fabric_.rank, why));
+  throw Error("{}", why);
+}
+
+void Comm::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
+  if (fabric_.size == 1) return;
+  if (fabric_.board != nullptr) fabric_.board->report(first, last, why);
+  if (fabric_.messages != nullptr) fabric_.messages->report(first, last, why);
+}
+
+void Comm::leave(const std::string& why) {
+  if (broken_.empty()) broken_ = why;
+  report(number_, kForever, fmt::format("rank {} left: {}", fabric_.rank, why));
+}
+
+void Comm::look_for_failure(std::uint64_t number) {
+  if (fabric_.board != nullptr && fabric_.board->failed(number)) throw Error("{}", fabric_.board->failure());
+  if (fabric_.messages != nullptr && fabric_.messages->failed(number)) throw Error("{}", fabric_.messages->failure());
+}
+
+void Comm::run(const Call& call) {
+  check_usable();
+  check_arguments(call);
+  if (pending_.empty() && small_on_board(call)) return run_small(call);
+  if (fabric_.native && pending_.empty() && choose(call).method == Method::native) {
+    ++number_;
+    return fabric_.native(call);
+  }
+  start(call).wait();
+}
+
+/// The fast path: no allocation, no table.
+void Comm::run_small(const Call& call) {
+  const std::uint64_t number = ++number_;
+  try {
+    SmallCall small(*fabric_.board, call);
+    Backoff backoff(fabric_.board->crowded());
+    while (!small.poll()) {
+      if (backoff.pause()) look_for_failure(number);
+    }
+  } catch (const Error& error) {
+    broken_ = error.what();
+    report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));
+    throw;
+  }
+}
+
+Request Comm::start(const Call& call) {
+  check_usable();
+  check_arguments(call);
+  auto operation = std::make_shared<Operation>();
+  operation->call = call;
+  operation->user = call;
+  operation->number = ++number_;
+  if (!call.layout.contiguous() && call.kind != Kind::barrier) {
+    const bool all_in = reads_all(call, rank());
+    const bool all_out = writes_all(call, rank());
+    operation->call.layout = {.element = call.layout.element};
+    if (call.in != nullptr && call.in != call.out && call.kind != Kind::broadcast) {
+      operation->in.resize(extent(call, size(), all_in) * call.layout.element);
+      pack(call.layout, call.in, 0, extent(call, size(), all_in), operation->in.data());
+      operation->call.in = operation->in.data();
+    } else {
+      operation->call.in = nullptr;
+    }
+    if (call.out != nullptr) {
+      operation->out.resize(extent(call, size(), all_out) * call.layout.element);
+      pack(call.layout, call.out, 0, extent(call, size(), all_out), operation->out.data());
+      operation->call.out = operation->out.data();
+    }
+  }
+  const Choice choice = choose(operation->call);
+  operation->uses_board = fabric_.board != nullptr &&
+                          (choice.method == Method::slots || choice.method == Method::staged ||
+                           choice.method == Method::direct || choice.method == Method::two_level);
+  operation->activity.emplace(task_of(operation->call, choice, static_cast<std::uint32_t>(operation->number % 32'000)));
+  pending_.push_back(operation);
+  progress();
+  return {this, operation};
+}
+
+void Comm::fail(Operation& operation, std::exception_ptr error) {
+  operation.finished = true;
+  operation.error = error;
+  operation.activity.reset();  // abandons its messages
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& what) {
+    broken_ = what.what();
+  } catch (...) {
+    broken_ = "an operator threw";
+  }
+  report(operation.number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));
+}
+
+bool Comm::advance(Operation& operation) {
+  const auto before = operation.activity->resumed();
+  try {
+    if (operation.activity->poll()) {
+      operation.finished = true;
+      const Call& user = operation.user;
+      if (!operation.out.empty()) {
+        unpack(user.layout, user.out, 0, extent(user, size(), writes_all(user, rank())), operation.out.data());
+      }
+    }
+  } catch (...) {
+    fail(operation, std::current_exception());
+  }
+  return operation.finished || operation.activity->resumed() != before;
+}
+
+bool Comm::progress() {
+  bool moved = false;
+  bool board_taken = false;
+  for (std::size_t i = 0; i < pending_.size();) {
+    const auto operation = pending_[i];
+    if (operation->uses_board && board_taken) {
+      ++i;
+      continue;
+    }
+    if (!operation->finished) moved = advance(*operation) || moved;
+    if (operation->finished) {
+      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      board_taken = board_taken || operation->uses_board;
+      ++i;
+    }
+  }
+  return moved;
+}
+
+void Comm::wait(Operation& operation) {
+  const bool crowded = fabric_.board != nullptr ? fabric_.board->crowded() : false;
+  Backoff backoff(crowded);
+  while (!operation.finished) {
+    if (progress()) {
+      backoff.reset();
+    } else if (fabric_.messages != nullptr && fabric_.messages->blocks()) {
+      if (auto* waiting = operation.activity->waiting()) waiting->block();
+    } else if (backoff.pause()) {
+      try {
+        look_for_failure(operation.number);
+      } catch (...) {
+        fail(operation, std::current_exception());
+        std::erase_if(pending_, [&](const auto& other) { return other.get() == &operation; });
+      }
+    }
+  }
+}
+
+std::unique_ptr<Comm> Comm::split(int colour, int key) {
+  check_usable();
+  if (!fabric_.split) throw Error("this communicator cannot be split");
+  return fabric_.split(*this, colour, key);
+}
+
+Request::Request() = default;
+Request::Request(Comm* comm, std::shared_ptr<Operation> operation) : comm_(comm), operation_(std::move(operation)) {}
+
+bool Request::test() {
+  if (operation_ == nullptr) return true;
+  if (!operation_->finished) {
+    comm_->progress();
+    if (!operation_->finished) {
+      try {
+        comm_->look_for_failure(operation_->number);
+      } catch (...) {
+        comm_->fail(*operation_, std::current_exception());
+      }
+    }
+  }
+  if (!operation_->finished) return false;
+  const auto operation = std::move(operation_);
+  operation_ = nullptr;
+  if (operation->error) std::rethrow_exception(operation->error);
+  return true;
+}
+
+void Request::wait() {
+  if (operation_ == nullptr) return;
+  comm_->wait(*operation_);
+  const auto operation = std::move(operation_);
+  operation_ = nullptr;
+  if (operation->error) std::rethrow_exception(operation->error);
+}
+
+}  // namespace chasqui::run

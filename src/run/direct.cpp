@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <vector>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/board_collectives.hpp"
+#include "fold.hpp"
+
+namespace chasqui::run {
+namespace {
+
+/// What a rank publishes: where its data is and where its result goes.
+struct Places {
+  const std::byte* in;
+  std::byte* out;
+};
+static_assert(sizeof(Places) <= kLinePayload);
+
+Places places_of(const Call& call, int me) {
+  auto* out = static_cast<std::byte*>(call.out);
+  const auto* in = static_cast<const std::byte*>(call.in);
+  if (call.kind == Kind::broadcast) in = out;
+  if (in == nullptr) {
+    const bool own_block = call.kind == Kind::allgather || call.kind == Kind::gather;
+    in = own_block ? out + static_cast<std::size_t>(me) * call.bytes() : out;
+  }
+  return {in, out};
+}
+
+Places read_places(const Board& board, const Call& call, int other) {
+  if (board.published_total(other) != Board::reduced_total(call.bytes())) {
+    throw_mismatch(call, board.rank(), other, board.published_total(other));
+  }
+  Places places;
+  board.read(other, &places, sizeof places);
+  return places;
+}
+
+void copy_block(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes != 0 && to != from) std::memcpy(to, from, bytes);
+}
+
+/// reduce and allreduce: each rank folds its share of all inputs into the output (the root's, or its own).
+Task fold_shares(Board& board, const Call& call, const std::vector<Places>& all) {
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const std::size_t element = call.layout.element;
+  const auto count = static_cast<std::size_t>(call.count);
+  const bool everywhere = call.kind == Kind::allreduce;
+  std::byte* out = everywhere ? all[static_cast<std::size_t>(me)].out : all[static_cast<std::size_t>(call.root)].out;
+  const std::size_t low = share_begin(count, ranks, me);
+  const std::size_t high = share_begin(count, ranks, me + 1);
+  fold_in_order(call, ranks, high - low, out + low * element,
+                [&](int r) { return all[static_cast<std::size_t>(r)].in + low * element; });
+  if (!everywhere) co_return;
+  const std::uint64_t round = board.round();
+  board.post_result(round);
+  for (int k = 1; k < ranks; ++k) {
+    const int other = (me + k) % ranks;
+    co_await until([&] { return board.has_result(other, round); });
+    const std::size_t from = share_begin(count, ranks, other) * element;
+    const std::size_t to = share_begin(count, ranks, other + 1) * element;
+    copy_block(out + from, all[static_cast<std::size_t>(other)].out + from, to - from);
+  }
+}
+
+/// scan: the result waits aside until nobody reads the inputs any more (they may be the outputs).
+Task fold_prefix(Board& board, const Call& call, const std::vector<Places>& all) {
+  const int sources = call.exclusive ? board.rank() : board.rank() + 1;
+  std::vector<std::max_align_t> result(call.bytes() / sizeof(std::max_align_t) + 1);
+  if (sources > 0) {
+    fold_in_order(call, sources, static_cast<std::size_t>(call.count), result.data(),
+                  [&](int r) { return all[static_cast<std::size_t>(r)].in; });
+  }
+  const std::uint64_t round = board.round();
+  board.post_result(round);
+  for (int other = 0; other < board.ranks(); ++other) {
+    co_await until([&] { return board.has_result(other, round); });
+  }
+  if (sources > 0 && call.bytes() != 0) std::memcpy(call.out, result.data(), call.bytes());
+}
+
+}  // namespace
+
+Task direct(Board& board, Call call) {
+  board.begin();
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const std::size_t bytes = call.bytes();
+  const bool from_root = call.kind == Kind::broadcast || call.kind == Kind::scatter;
+  const bool at_root = has_root(call.kind) && me == static_cast<int>(call.root);
+  const Places mine = places_of(call, me);
+  if (!from_root || at_root) {
+    co_await until([&] { return board.may_publish(); });
+    board.publish(me, &mine, sizeof mine, bytes);
+  }
+  if (from_root) {
+    const int root = static_cast<int>(call.root);
+    co_await until([&] { return board.published(root); });
+    const Places source = read_places(board, call, root);
+    if (call.kind == Kind::broadcast) {
+      copy_block(mine.out, source.in, bytes);
+    } else if (mine.out != nullptr) {
+      copy_block(mine.out, source.in + static_cast<std::size_t>(me) * bytes, bytes);
+    }
+  } else {
+    std::vector<Places> all(static_cast<std::size_t>(ranks));
+    for (int k = 0; k < ranks; ++k) {
+      const int other = (me + k) % ranks;
+      co_await until([&] { return board.published(other); });
+      all[static_cast<std::size_t>(other)] = read_places(board, call, other);
+      const bool collects = call.kind == Kind::allgather || (call.kind == Kind::gather && at_root);
+      if (collects) {
+        copy_block(mine.out + static_cast<std::size_t>(other) * bytes, all[static_cast<std::size_t>(other)].in, bytes);
+      }
+    }
+    board.everybody_began();
+    if (call.kind == Kind::reduce || call.kind == Kind::allreduce) co_await fold_shares(board, call, all);
+    if (call.kind == Kind::scan) co_await fold_prefix(board, call, all);
+  }
+  board.consume(board.round());
+  board.advance_rounds(1);
+  board.finish();
+  // Nobody may leave while its buffer is being read (broadcast, scatter: the root only).
+  if (!from_root || at_root) co_await until([&] { return board.all_finished(); });
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// From a call and a choice to the task that runs it.
+#include <cstring>
+
+#include "cached.hpp"
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/board_collectives.hpp"
+#include "chasqui/run/comm.hpp"
+#include "fold.hpp"
+#include "scripts.hpp"
+
+namespace chasqui::run {
+namespace {
+
+Task small(Board& board, Call call) {
+  SmallCall state(board, call);
+  co_await until([&] { return state.poll(); });
+}
+
+std::vector<std::size_t> equal_blocks(int ranks, std::size_t bytes) {
+  std::vector<std::size_t> offsets(static_cast<std::size_t>(ranks) + 1);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = i * bytes;
+  return offsets;
+}
+
+std::vector<std::size_t> shares(int ranks, std::size_t count, std::size_t element) {
+  std::vector<std::size_t> offsets(static_cast<std::size_t>(ranks) + 1);
+  for (int r = 0; r <= ranks; ++r) offsets[static_cast<std::size_t>(r)] = share_begin(count, ranks, r) * element;
+  return offsets;
+}
+
+/// Room for a value that elements of any alignment may live in.
+using Room = std::vector<std::max_align_t>;
+Room room_for(std::size_t bytes) { return Room(bytes / sizeof(std::max_align_t) + 1); }
+std::byte* bytes_of(Room& room) { return reinterpret_cast<std::byte*>(room.data()); }
+
+void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0 && to != from) std::memmove(to, from, bytes);
+}
+
+}  // namespace
+
+std::vector<Choice> Comm::choices_for(const Call& call) const {
+  const Query query{call.kind, call.kind == Kind::barrier ? 0 : call.bytes(), call.layout.element,
+                    call.op.combine == nullptr || call.op.commutative};
+  auto list = choices(query, terrain_, profile());
+  if (!fabric_.native) std::erase_if(list, [](const Choice& choice) { return choice.method == Method::native; });
+  return list;
+}
+
+Choice Comm::choose(const Call& call) {
+  if (forced_) return *forced_;
+  const Cached::ChoiceKey key{call.kind, call.bytes(), call.layout.element, call.op.commutative};
+  if (const auto found = cached_->choices.find(key); found != cached_->choices.end()) return found->second;
+  if (cached_->choices.size() >= Cached::kMost) cached_->choices.clear();
+  const Choice choice = choices_for(call).front();
+  cached_->choices.emplace(key, choice);
+  return choice;
+}
+
+const Level& Comm::level() const {
+  const Level* found = profile().level(terrain_.nodes > 1 || !terrain_.board ? "network" : "node");
+  return found != nullptr ? *found : profile().levels.front();
+}
+
+Task Comm::on_board(Call call) {
+  if (SmallCall::fits(call)) return small(*fabric_.board, call);
+  return fabric_.shares_memory ? direct(*fabric_.board, call) : staged(*fabric_.board, call);
+}
+
+Task Comm::task_of(Call call, Choice choice, std::uint32_t tag) {
+  switch (choice.method) {
+    case Method::slots:
+    case Method::staged:
+    case Method::direct:
+      if (fabric_.board != nullptr) return on_board(call);
+      break;
+    case Method::two_level: return two_level(call, tag);
+    default: break;
+  }
+  Group group{fabric_.messages.get(), {}, fabric_.rank, fabric_.size, tag};
+  return by_messages(std::move(group), call, choice);
+}
+
+Script Comm::script_for(const Group& group, const Call& call, const Choice& choice) {
+  const std::size_t bytes = call.kind == Kind::barrier ? 0 : call.bytes();
+  const bool commutative = call.op.combine == nullptr || call.op.commutative;
+  const Cached::ScriptKey key{call.kind, choice.method, bytes, choice.parts, static_cast<int>(call.root),
+                              group.size, group.rank, commutative, call.exclusive};
+  if (const auto found = cached_->scripts.find(key); found != cached_->scripts.end()) return found->second;
+  if (cached_->scripts.size() >= Cached::kMost) cached_->scripts.clear();
+  const int root = static_cast<int>(call.root);
+  Script script;
+  if (choice.method == Method::exchange || (choice.method == Method::windows && choice.parts > 0)) {
+    script = circulant(group.size, group.rank, static_cast<int>(choice.parts));
+  } else {
+    script = plan_script(choice, call.kind, level(), group.size, root, bytes, commutative, call.exclusive, group.rank);
+  }
+  cached_->scripts.emplace(key, script);
+  return script;
+}
+
+Task Comm::by_messages(Group group, Call call, Choice choice) {
+  const std::size_t bytes = call.bytes();
+  const std::size_t element = call.layout.element;
+  const bool at_root = has_root(call.kind) && group.rank == static_cast<int>(call.root);
+  auto* out = static_cast<std::byte*>(call.out);
+  const auto* in = static_cast<const std::byte*>(call.in);
+  const std::size_t own = static_cast<std::size_t>(group.rank) * bytes;
+  if (group.size == 1) {
+    if (call.kind == Kind::scatter) {
+      if (out != nullptr) copy_bytes(out, in, bytes);
+    } else if (call.kind != Kind::barrier && call.kind != Kind::broadcast && in != nullptr &&
+               !(call.kind == Kind::scan && call.exclusive)) {
+      copy_bytes(out, in, bytes);
+    }
+    co_return;
+  }
+  const Script script = script_for(group, call, choice);
+  const auto count = static_cast<std::size_t>(call.count);
+  switch (call.kind) {
+    case Kind::broadcast:
+      co_await move_items(group, script, out, count, element, choice.method == Method::items ? choice.parts : 1, {});
+      break;
+    case Kind::allgather:
+      if (in != nullptr) copy_bytes(out + own, in, bytes);
+      co_await move_blocks(group, script, out, equal_blocks(group.size, bytes), element, {});
+      break;
+    case Kind::gather: {
+      Room room = room_for(at_root ? 0 : bytes * static_cast<std::size_t>(group.size));
+      std::byte* data = at_root ? out : bytes_of(room);
+      if (in != nullptr) copy_bytes(data + own, in, bytes);
+      co_await move_blocks(group, script, data, equal_blocks(group.size, bytes), element, {});
+      break;
+    }
+    case Kind::scatter: {
+      Room room = room_for(at_root ? 0 : bytes * static_cast<std::size_t>(group.size));
+      std::byte* data = at_root ? const_cast<std::byte*>(in) : bytes_of(room);
+      co_await move_blocks(group, script, data, equal_blocks(group.size, bytes), element, {});
+      if (out != nullptr) copy_bytes(out, data + own, bytes);
+      break;
+    }
+    case Kind::reduce:
+    case Kind::allreduce:
+      if (choice.method == Method::exchange || choice.method == Method::items) {
+        co_await fold_long(group, call, choice, script);
+        break;
+      }
+      co_await move_folds(group, script, call);
+      break;
+    default: co_await move_folds(group, script, call); break;
+  }
+}
+
+/// Long reductions: by shares (reduce-scatter, then gathered where they are wanted) or by items.
+Task Comm::fold_long(Group group, Call call, Choice choice, Script script) {
+  const std::size_t element = call.layout.element;
+  const auto count = static_cast<std::size_t>(call.count);
+  const bool everywhere = call.kind == Kind::allreduce;
+  const bool at_root = !everywhere && group.rank == static_cast<int>(call.root);
+  Room room = room_for(everywhere || at_root ? 0 : call.bytes());
+  std::byte* data = everywhere || at_root ? static_cast<std::byte*>(call.out) : bytes_of(room);
+  if (call.in != nullptr) copy_bytes(data, call.in, call.bytes());
+  if (choice.method == Method::items) {
+    co_await move_items(group, script, data, count, element, choice.parts, call.op);
+    if (everywhere) {
+      Call spread = call;
+      spread.kind = Kind::broadcast;
+      spread.root = 0;
+      co_await move_items(group, script_for(group, spread, choice), data, count, element, choice.parts, {});
+    }
+    co_return;
+  }
+  const auto offsets = shares(group.size, count, element);
+  Script folding = script;
+  folding.reversed = true;
+  co_await move_blocks(group, folding, data, offsets, element, call.op);
+  if (everywhere) {
+    co_await move_blocks(group, script, data, offsets, element, {});
+  } else {
+    Call collect = call;
+    collect.kind = Kind::gather;
+    Choice tree;
+    tree.method = Method::tree;
+    co_await move_blocks(group, script_for(group, collect, tree), data, offsets, element, {});
+  }
+}
+
+Task Comm::two_level(Call call, std::uint32_t tag) {
+  const auto at = [](const std::vector<int>& list, std::int64_t i) { return list[static_cast<std::size_t>(i)]; };
+  const int my_node = at(fabric_.node_of, rank());
+  const bool rooted = has_root(call.kind);
+  const int root_node = rooted ? at(fabric_.node_of, call.root) : -1;
+  // One rank of each node talks to the other nodes: the root of its own, else the first.
+  std::vector<int> leaders;
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    leaders.push_back(static_cast<int>(node) == root_node ? static_cast<int>(call.root) : nodes_[node][0]);
+  }
+  const int leader = at(leaders, my_node);
+  const bool leads = rank() == leader;
+  Group between{fabric_.messages.get(), leaders, my_node, terrain_.nodes, tag};
+  Call outer = call;
+  outer.root = rooted ? root_node : 0;
+  Call inner = call;
+  inner.root = at(place_, leader);
+  const bool alone = nodes_[static_cast<std::size_t>(my_node)].size() == 1;
+  const Query query{call.kind, call.kind == Kind::allgather
+                                   ? call.bytes() * static_cast<std::size_t>(terrain_.largest_node) : call.bytes(),
+                    call.layout.element, call.op.combine == nullptr || call.op.commutative};
+  Terrain flat;
+  flat.ranks = flat.nodes = terrain_.nodes;
+  const Choice choice = choices(query, flat, profile()).front();
+  Room room;
+  switch (call.kind) {
+    case Kind::broadcast:
+      if (leads) co_await by_messages(between, outer, choice);
+      if (!alone) co_await on_board(inner);
+      break;
+    case Kind::reduce:
+    case Kind::allreduce:
+    case Kind::barrier: {
+      inner.kind = Kind::reduce;
+      if (call.kind == Kind::barrier) inner.count = outer.count = 0;
+      const bool spare = leads && call.kind == Kind::reduce && my_node != root_node;
+      if (spare) {
+        room = room_for(call.bytes());
+        inner.out = bytes_of(room);
+        if (inner.in == nullptr) inner.in = call.out;
+      }
+      if (!alone) co_await on_board(inner);
+      if (leads) {
+        if (!alone) outer.in = inner.out;
+        if (spare) outer.out = inner.out;
+        co_await by_messages(between, outer, choice);
+      }
+      if (call.kind == Kind::reduce || alone) break;
+      inner.kind = Kind::broadcast;
+      inner.in = nullptr;
+      co_await on_board(inner);
+      break;
+    }
+    default: {  // allgather, nodes of one size in rank order
+      inner.kind = Kind::gather;
+      const std::size_t block = call.bytes() * static_cast<std::size_t>(terrain_.largest_node);
+      if (call.in == nullptr) inner.in = static_cast<std::byte*>(call.out) + static_cast<std::size_t>(rank()) * call.bytes();
+      inner.out = static_cast<std::byte*>(call.out) + static_cast<std::size_t>(my_node) * block;
+      co_await on_board(inner);
+      if (leads) {
+        outer.in = nullptr;
+        outer.count *= terrain_.largest_node;
+        co_await by_messages(between, outer, choice);
+      }
+      inner.kind = Kind::broadcast;
+      inner.in = nullptr;
+      inner.out = call.out;
+      inner.count = call.count * terrain_.ranks;
+      co_await on_board(inner);
+      break;
+    }
+  }
+}
+
+}  // namespace chasqui::run

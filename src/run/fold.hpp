@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Folding the contributions of many ranks in rank order, a cache-sized piece at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "chasqui/run/call.hpp"
+
+namespace chasqui::run {
+
+/// to = source(0) o … o source(n-1) on `count` elements. `to` may be any of the sources, nothing else overlaps.
+template <typename Source>
+void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source source) {
+  constexpr std::size_t kPiece = 8192;
+  const std::size_t element = call.layout.element;
+  const std::size_t step = std::max<std::size_t>(1, kPiece / element);
+  thread_local std::vector<std::max_align_t> scratch;
+  scratch.resize(step * element / sizeof(std::max_align_t) + 1);
+  auto* piece = reinterpret_cast<std::byte*>(scratch.data());
+  for (std::size_t at = 0; at < count; at += step) {
+    const std::size_t now = std::min(step, count - at);
+    const std::size_t offset = at * element;
+    if (n == 1) {
+      std::memmove(static_cast<std::byte*>(to) + offset, source(0) + offset, now * element);
+      continue;
+    }
+    call.op(source(0) + offset, source(1) + offset, piece, now);
+    for (int r = 2; r < n; ++r) call.op(piece, source(r) + offset, piece, now);
+    std::memcpy(static_cast<std::byte*>(to) + offset, piece, now * element);
+  }
+}
+
+/// Where the part of `rank` begins when `count` elements are dealt to `ranks` ranks as evenly as possible.
+inline std::size_t share_begin(std::size_t count, int ranks, int rank) {
+  return count * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
+}
+
+}  // namespace chasqui::run

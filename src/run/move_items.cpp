@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "fold.hpp"
+#include "outstanding.hpp"
+
+namespace chasqui::run {
+
+Task move_items(Group group, Script script, std::byte* data, std::size_t count, std::size_t element,
+                std::int64_t items, Operator op) {
+  const auto steps = steps_of(script);
+  const auto begin = [&](std::int64_t item) { return share_begin(count, static_cast<int>(items), static_cast<int>(item)); };
+  const auto bytes = [&](const Step& step) {
+    return (begin(step.part.lo + 1) - begin(step.part.lo)) * element;
+  };
+  const auto place = [&](const Step& step) { return data + begin(step.part.lo) * element; };
+  std::vector<std::byte> arrivals;  // only when folding: one buffer per reception
+  if (script.reversed) {
+    std::size_t total = 0;
+    for (const Step& step : steps) total += step.receives ? bytes(step) : 0;
+    arrivals.resize(total);
+  }
+  Outstanding messages(group);
+  std::vector<std::size_t> index(steps.size());
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!steps[i].receives || (bytes(steps[i]) == 0 && items > 1)) continue;
+    std::byte* to = script.reversed ? arrivals.data() + used : place(steps[i]);
+    if (script.reversed) used += bytes(steps[i]);
+    index[i] = messages.receive(steps[i].peer, to, bytes(steps[i]));
+  }
+  used = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    if (bytes(step) == 0 && items > 1) continue;
+    if (!step.receives) {
+      index[i] = messages.send(step.peer, place(step), bytes(step));
+      continue;
+    }
+    co_await messages.complete(index[i]);
+    if (script.reversed && bytes(step) != 0) {
+      op(place(step), arrivals.data() + used, place(step), bytes(step) / element);
+      used += bytes(step);
+    }
+  }
+  for (std::size_t i = 0; i < messages.count(); ++i) {
+    if (messages.open(i)) co_await messages.complete(i);
+  }
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "scripts.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/barrier.hpp"
+#include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/reduce.hpp"
+#include "chasqui/plan/scan.hpp"
+#include "chasqui/plan/scatter.hpp"
+
+namespace chasqui::run {
+
+Script circulant(std::int64_t ranks, int rank, int radix) {
+  Script script;
+  script.machine = LogP{ranks, Time{1}, Time{0}, Time{1}};
+  script.form.rank = {rank};
+  // Window sizes from the last round backwards: w = P, ceil(P/r), ceil(P/r^2), …, 1.
+  std::vector<std::int64_t> windows = {ranks};
+  while (windows.back() > 1) windows.push_back((windows.back() + radix - 1) / radix);
+  std::reverse(windows.begin(), windows.end());
+  const auto wrap = [&](std::int64_t r) { return static_cast<std::int32_t>(((r % ranks) + ranks) % ranks); };
+  std::int64_t time = 0;
+  for (std::size_t round = 0; round + 1 < windows.size(); ++round) {
+    const std::int64_t w = windows[round];
+    std::int64_t have = w;
+    for (std::int64_t k = 1; have < windows[round + 1]; ++k) {
+      const std::int32_t more = static_cast<std::int32_t>(std::min(w, windows[round + 1] - have));
+      const std::int32_t to = wrap(rank + k * w);
+      const std::int32_t from = wrap(rank - k * w);
+      script.form.sends.push_back({Time{time}, {rank}, {to}, {wrap(rank - more + 1), more}});
+      script.form.receives.push_back({Time{time}, {from}, {rank}, {wrap(from - more + 1), more}});
+      have += more;
+    }
+    ++time;
+  }
+  return script;
+}
+
+namespace {
+
+constexpr std::int64_t kTreeTicks = 1'000'000'000;  ///< trees are planned by arithmetic: any resolution will do
+constexpr std::int64_t kWindowTicks = 256;          ///< windows are planned by search: coarse ticks
+
+plan::PlanPtr tree_plan(Kind kind, const LogP& machine, Rank root, bool commutative, bool exclusive) {
+  switch (kind) {
+    case Kind::broadcast: return plan::broadcast(machine, root);
+    case Kind::gather:
+    case Kind::scatter: return plan::reduce(machine, root, true);
+    case Kind::reduce: return plan::reduce(machine, root, commutative);
+    case Kind::allreduce: return plan::allreduce(machine, commutative);
+    case Kind::scan: return plan::scan(machine, exclusive);
+    case Kind::barrier: return plan::barrier(machine);
+    default: break;
+  }
+  CHASQUI_CHECK(false, "no tree for {}", to_string(kind));
+  return nullptr;
+}
+
+}  // namespace
+
+Script plan_script(const Choice& choice, Kind kind, const Level& level, int ranks, int root, std::size_t bytes,
+                   bool commutative, bool exclusive, int rank) {
+  const Rank at{root};
+  const auto size = static_cast<double>(bytes);
+  const bool blocks = kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather;
+  const bool symmetric = kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
+  const LogP machine =
+      machine_for(level, ranks, blocks && choice.method != Method::messages ? 0 : size, symmetric ? kWindowTicks : kTreeTicks)
+          .machine;
+  plan::PlanPtr plan;
+  if (choice.method == Method::messages) {
+    plan = kind == Kind::scatter ? plan::scatter(machine, at)
+         : kind == Kind::gather  ? plan::gather(machine, at)
+                                 : plan::allgather(machine, 1);
+  } else if (choice.method == Method::windows) {
+    plan = plan::allreduce(machine, true);
+  } else {
+    plan = tree_plan(kind, machine, at, commutative, exclusive);
+  }
+  return {plan->local({rank}), machine, kind == Kind::scatter && choice.method == Method::tree};
+}
+
+double symmetric_time(const Script& script, const Level& level, double bytes_per_block) {
+  const auto steps = steps_of(script);
+  std::vector<double> arrivals;
+  double clock = 0;
+  double port = 0;  // when the next send may begin
+  std::size_t received = 0;
+  for (const Step& step : steps) {
+    const double bytes = bytes_per_block * step.part.len;
+    if (!step.receives) {
+      const double begin = std::max(clock, port);
+      clock = begin + level.o_s.value;
+      port = begin + std::max(level.g.value, level.o_s.value + level.G.value * bytes);
+      arrivals.push_back(clock + level.L.value + level.G.value * bytes);
+    } else {
+      if (received < arrivals.size()) clock = std::max(clock, arrivals[received]);
+      ++received;
+      clock += level.o_r.value;
+    }
+  }
+  return clock;
+}
+
+}  // namespace chasqui::run

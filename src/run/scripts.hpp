@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// From a method to what one rank executes.
+#pragma once
+
+#include "chasqui/run/choose.hpp"
+#include "chasqui/run/execute.hpp"
+
+namespace chasqui::run {
+
+/// All-gather on a circulant graph: windows grow up to `radix`-fold a round, for every P. Time is in rounds.
+/// Time per rank: O(radix log P). Reversed it is a reduce-scatter.
+Script circulant(std::int64_t ranks, int rank, int radix);
+
+/// The machine-dependent scripts (tree, windows, messages, items) for contributions of `bytes`.
+Script plan_script(const Choice& choice, Kind kind, const Level& level, int ranks, int root, std::size_t bytes,
+                   bool commutative, bool exclusive, int rank);
+
+/// What a symmetric script (every rank does the same, shifted) takes with messages of `bytes_per_block` a block.
+double symmetric_time(const Script& script, const Level& level, double bytes_per_block);
+
+}  // namespace chasqui::run

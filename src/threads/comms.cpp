@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <new>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/channels.hpp"
+#include "chasqui/threads/team.hpp"
+
+namespace chasqui::threads {
+namespace {
+
+/// What the ranks of one communicator share.
+struct Shared {
+  Shared(int ranks, bool with_board) : channels(std::make_shared<run::ChannelMemory>(ranks)) {
+    shape.ranks = ranks;
+    shape.chunk = run::kLine;  // threads read each other's buffers: no stages
+    shape.depth = 1;
+    if (with_board) {
+      const std::size_t bytes = shape.bytes();
+      memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t{4096}));
+      std::memset(memory, 0, bytes);
+    }
+  }
+  ~Shared() {
+    if (memory != nullptr) ::operator delete(memory, std::align_val_t{4096});
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  run::BoardShape shape;
+  std::byte* memory = nullptr;
+  std::shared_ptr<run::ChannelMemory> channels;
+};
+
+std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key);
+
+std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int rank,
+                                     const std::shared_ptr<const Profile>& profile) {
+  run::Fabric fabric;
+  fabric.rank = rank;
+  fabric.size = shared->shape.ranks;
+  if (shared->memory != nullptr) {
+    fabric.board = std::shared_ptr<run::Board>(new run::Board(shared->memory, shared->shape, rank),
+                                               [shared](run::Board* board) { delete board; });
+  }
+  fabric.messages = std::make_shared<run::ChannelTransport>(shared->channels, rank);
+  fabric.shares_memory = true;
+  fabric.profile = profile;
+  fabric.split = split;
+  return std::make_unique<run::Comm>(std::move(fabric));
+}
+
+std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key) {
+  struct Wish {
+    int colour, key, rank;
+  };
+  const auto n = static_cast<std::size_t>(comm.size());
+  const Wish mine{colour, key, comm.rank()};
+  std::vector<Wish> all(n);
+  comm.allgather(std::span<const Wish>(&mine, 1), std::span<Wish>(all));
+  std::vector<Wish> members;
+  for (const Wish& wish : all) {
+    if (wish.colour == colour) members.push_back(wish);
+  }
+  std::stable_sort(members.begin(), members.end(), [](const Wish& a, const Wish& b) { return a.key < b.key; });
+  // The first of each colour makes the memory; everybody takes a share of it before the holder goes.
+  std::unique_ptr<std::shared_ptr<Shared>> holder;
+  if (colour >= 0 && members[0].rank == comm.rank()) {
+    holder = std::make_unique<std::shared_ptr<Shared>>(
+        std::make_shared<Shared>(static_cast<int>(members.size()), comm.terrain().board));
+  }
+  const std::shared_ptr<Shared>* offered = holder.get();
+  std::vector<const std::shared_ptr<Shared>*> offers(n);
+  comm.allgather(std::span<const std::shared_ptr<Shared>* const>(&offered, 1), std::span(offers));
+  std::unique_ptr<run::Comm> part;
+  if (colour >= 0) {
+    const std::shared_ptr<Shared> shared = *offers[static_cast<std::size_t>(members[0].rank)];
+    int rank = 0;
+    while (members[static_cast<std::size_t>(rank)].rank != comm.rank()) ++rank;
+    part = make_comm(shared, rank, std::make_shared<const Profile>(comm.profile()));
+  }
+  comm.barrier();
+  return part;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board) {
+  if (n < 1 || n > 4096) throw Error("a team of {} threads: expected 1 to 4096", n);
+  const auto shared = std::make_shared<Shared>(n, with_board);
+  std::vector<std::unique_ptr<run::Comm>> comms;
+  for (int rank = 0; rank < n; ++rank) comms.push_back(make_comm(shared, rank, profile));
+  return comms;
+}
+
+}  // namespace chasqui::threads

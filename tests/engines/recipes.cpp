@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include <numeric>
+
+#include "chasqui/base/error.hpp"
+#include "suite.hpp"
+
+namespace chasqui::engines {
+namespace {
+
+std::uint32_t scramble(std::uint64_t x) {
+  x ^= x >> 31;
+  x *= 0x9E3779B97F4A7C15ull;
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9ull;
+  return static_cast<std::uint32_t>(x >> 32);
+}
+
+template <typename T>
+T sample(int rank, int index) {
+  const std::uint32_t bits = scramble(static_cast<std::uint64_t>(rank) * 1'000'003u + static_cast<std::uint64_t>(index) + 17);
+  if constexpr (std::is_same_v<T, Affine>) {
+    return {bits | 1u, scramble(bits)};
+  } else if constexpr (std::is_same_v<T, double>) {
+    return static_cast<double>(bits % 1024);  // sums stay exact
+  } else {
+    return static_cast<T>(bits);
+  }
+}
+
+template <typename T>
+struct Data {
+  std::vector<T> values;
+  int stride;
+  T& at(int i) { return values[static_cast<std::size_t>(i) * static_cast<std::size_t>(stride)]; }
+  const T& at(int i) const { return values[static_cast<std::size_t>(i) * static_cast<std::size_t>(stride)]; }
+  Data(int count, int step) : values(static_cast<std::size_t>(count) * static_cast<std::size_t>(step) + 1), stride(step) {}
+};
+
+struct Shape {
+  Kind kind;
+  int count;
+  int root;
+  bool in_place;
+  bool exclusive;
+  int stride;
+};
+
+template <typename T, typename F>
+class TypedCase final : public Case {
+ public:
+  TypedCase(const Shape& shape, int rank, int size)
+      : shape_(shape), rank_(rank), size_(size),
+        in_(shape.count * (shape.kind == Kind::scatter && rank == shape.root ? size : 1), shape.stride),
+        out_(shape.count * (gathers() ? size : 1), shape.stride) {
+    const int count = shape.count;
+    const bool place = shape.in_place && (shape.kind != Kind::scatter && shape.kind != Kind::gather ? true : rank == shape.root);
+    const bool reduces_away = shape.kind == Kind::reduce && rank != shape.root;
+    if (shape.kind == Kind::scatter) {
+      for (int i = 0; rank == shape.root && i < count * size; ++i) in_.at(i) = sample<T>(shape.root, i);
+    } else {
+      for (int i = 0; i < count; ++i) in_.at(i) = sample<T>(rank, i);
+      const int offset = gathers() ? rank * count : 0;
+      const bool starts = shape.kind == Kind::broadcast ? rank == shape.root : place && !reduces_away;
+      for (int i = 0; starts && i < count; ++i) out_.at(offset + i) = sample<T>(rank, i);
+    }
+    call.kind = shape.kind;
+    call.count = shape.kind == Kind::barrier ? 0 : count;
+    call.root = shape.root;
+    call.exclusive = shape.exclusive;
+    call.layout.element = sizeof(T);
+    if (shape.stride > 1) call.layout.stride = shape.stride * static_cast<std::ptrdiff_t>(sizeof(T));
+    call.op = run::operator_of<T>(op_, run::commutes<F>);
+    call.in = in_.values.data();
+    call.out = reduces_away || (shape.kind == Kind::gather && !gathers()) ? nullptr : out_.values.data();
+    if (place && !reduces_away) {
+      if (shape.kind == Kind::scatter) call.out = nullptr;
+      else call.in = nullptr;
+    }
+  }
+
+  std::string check() const override {
+    for (int i = 0; i < results(); ++i) {
+      const T expected = expect(i);
+      if (!(out_.at(i) == expected)) return fmt::format("element {} of {} is wrong on rank {}", i, results(), rank_);
+    }
+    return {};
+  }
+
+ private:
+  bool gathers() const {
+    return shape_.kind == Kind::allgather || (shape_.kind == Kind::gather && rank_ == shape_.root);
+  }
+  int results() const {
+    switch (shape_.kind) {
+      case Kind::barrier: return 0;
+      case Kind::gather: return rank_ == shape_.root ? shape_.count * size_ : 0;
+      case Kind::allgather: return shape_.count * size_;
+      case Kind::reduce: return rank_ == shape_.root ? shape_.count : 0;
+      case Kind::scatter: return shape_.in_place && rank_ == shape_.root ? 0 : shape_.count;
+      case Kind::scan: return shape_.exclusive && rank_ == 0 ? 0 : shape_.count;
+      default: return shape_.count;
+    }
+  }
+  T expect(int i) const {
+    switch (shape_.kind) {
+      case Kind::broadcast: return sample<T>(shape_.root, i);
+      case Kind::scatter: return sample<T>(shape_.root, rank_ * shape_.count + i);
+      case Kind::gather:
+      case Kind::allgather: return sample<T>(i / shape_.count, i % shape_.count);
+      default: break;
+    }
+    const int last = shape_.kind == Kind::scan ? (shape_.exclusive ? rank_ - 1 : rank_) : size_ - 1;
+    T fold = sample<T>(0, i);
+    for (int r = 1; r <= last; ++r) fold = op_(fold, sample<T>(r, i));
+    return fold;
+  }
+
+  Shape shape_;
+  int rank_, size_;
+  Data<T> in_, out_;
+  F op_{};
+};
+
+struct List {
+  std::vector<Recipe> recipes;
+
+  template <typename T, typename F>
+  void add(const char* type, const Shape& shape) {
+    recipes.push_back({fmt::format("{} of {} {} root {}{}{}{}", to_string(shape.kind), shape.count, type, shape.root,
+                                   shape.in_place ? " in place" : "", shape.exclusive ? " exclusive" : "",
+                                   shape.stride > 1 ? " strided" : ""),
+                       [shape](int rank, int size) { return std::make_unique<TypedCase<T, F>>(shape, rank, size); }});
+  }
+  template <typename T, typename F>
+  void folds(const char* type, int count, const std::vector<int>& roots, bool in_place, int stride) {
+    for (const int root : roots) add<T, F>(type, {Kind::reduce, count, root, in_place, false, stride});
+    add<T, F>(type, {Kind::allreduce, count, 0, in_place, false, stride});
+    add<T, F>(type, {Kind::scan, count, 0, in_place, false, stride});
+    add<T, F>(type, {Kind::scan, count, 0, in_place, true, stride});
+  }
+};
+
+}  // namespace
+
+std::vector<int> all_roots(int size) {
+  std::vector<int> roots(static_cast<std::size_t>(size));
+  std::iota(roots.begin(), roots.end(), 0);
+  return roots;
+}
+
+std::vector<Recipe> recipes(int size, const std::vector<int>& roots, const std::vector<int>& counts) {
+  using run::BitAnd, run::BitOr, run::BitXor, run::LogicalAnd, run::LogicalOr, run::Maximum, run::Minimum;
+  List list;
+  const std::vector<int> last = {size - 1};
+  list.add<int, run::Sum>("int", {Kind::barrier, 0, 0, false, false, 1});
+  for (const int count : counts) {
+    for (const int root : roots) {
+      list.add<std::uint64_t, run::Sum>("uint64", {Kind::broadcast, count, root, false, false, 1});
+      for (const bool in_place : {false, true}) {
+        list.add<std::uint32_t, run::Sum>("uint32", {Kind::gather, count, root, in_place, false, 1});
+        list.add<std::uint32_t, run::Sum>("uint32", {Kind::scatter, count, root, in_place, false, 1});
+      }
+    }
+    list.add<char, run::Sum>("char", {Kind::broadcast, count, size / 2, false, false, 3});
+    for (const bool in_place : {false, true}) {
+      list.add<std::uint16_t, run::Sum>("uint16", {Kind::allgather, count, 0, in_place, false, 1});
+      list.folds<double, run::Sum>("double sum", count, roots, in_place, 1);
+      list.folds<Affine, Compose>("affine compose", count, roots, in_place, 1);
+    }
+    list.folds<double, run::Sum>("double sum", count, last, false, 2);
+    list.add<std::uint16_t, run::Sum>("uint16", {Kind::allgather, count, 0, false, false, 2});
+  }
+  for (const int count : {1, 5}) {
+    list.folds<std::int32_t, Minimum>("int32 min", count, last, false, 1);
+    list.folds<std::int64_t, Maximum>("int64 max", count, last, true, 1);
+    list.folds<std::uint32_t, run::Product>("uint32 product", count, last, false, 1);
+    list.folds<std::uint8_t, BitAnd>("uint8 and", count, last, false, 1);
+    list.folds<std::uint16_t, BitOr>("uint16 or", count, last, false, 1);
+    list.folds<std::uint64_t, BitXor>("uint64 xor", count, last, true, 1);
+    list.folds<std::int32_t, LogicalAnd>("int32 logical and", count, last, false, 1);
+    list.folds<std::int32_t, LogicalOr>("int32 logical or", count, last, false, 1);
+  }
+  return list.recipes;
+}
+
+}  // namespace chasqui::engines

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "suite.hpp"
+
+#include <deque>
+#include <random>
+#include <stdexcept>
+#include <thread>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::engines {
+namespace {
+
+void verify(const Recipe& recipe, const Case& result) {
+  if (const auto wrong = result.check(); !wrong.empty()) throw std::runtime_error(recipe.name + ": " + wrong);
+}
+
+/// All ranks make the same mistake: each gets an Error, and the communicator goes on.
+void expect_refusal(run::Comm& comm, const run::Call& call, const std::string& word) {
+  try {
+    comm.run(call);
+  } catch (const Error& error) {
+    if (std::string(error.what()).find(word) == std::string::npos) {
+      throw std::runtime_error(fmt::format("the refusal does not name {}: {}", word, error.what()));
+    }
+    return;
+  }
+  throw std::runtime_error("no refusal that names " + word);
+}
+
+void refusals(run::Comm& comm) {
+  long value = 0;
+  run::Call call;
+  call.kind = Kind::broadcast;
+  call.out = &value;
+  call.layout.element = sizeof value;
+  call.count = 1;
+  call.root = comm.size();
+  expect_refusal(comm, call, "root");
+  call.root = -1;
+  expect_refusal(comm, call, "root");
+  call.root = 0;
+  call.count = -5;
+  expect_refusal(comm, call, "-5");
+  call.count = std::int64_t{1} << 60;
+  expect_refusal(comm, call, "memory");
+  call.count = 1;
+  call.out = nullptr;
+  expect_refusal(comm, call, "output");
+  comm.barrier();
+}
+
+/// Parts by parity in reverse order, then parts of the parts.
+void splits(run::Comm& comm) {
+  const auto part = comm.split(comm.rank() % 2, -comm.rank());
+  const int members = (comm.size() + (comm.rank() % 2 == 0 ? 1 : 0)) / 2;
+  if (part->size() != members) throw std::runtime_error("split: wrong size");
+  if (part->rank() != members - 1 - comm.rank() / 2) throw std::runtime_error("split: wrong order");
+  run_blocking(*part, recipes(part->size(), {part->size() - 1}, {0, 1, 33}));
+  const auto alone = part->split(part->rank(), 0);
+  run_blocking(*alone, recipes(1, {0}, {0, 3, 700}));
+  const auto some = comm.split(comm.rank() == 0 ? -1 : 7, 0);
+  if ((some == nullptr) != (comm.rank() == 0)) throw std::runtime_error("split: a negative colour is no part");
+  if (some != nullptr) run_blocking(*some, recipes(some->size(), {0}, {2}));
+  comm.barrier();
+}
+
+}  // namespace
+
+void run_blocking(run::Comm& comm, const std::vector<Recipe>& recipes) {
+  for (const auto& recipe : recipes) {
+    const auto one = recipe.make(comm.rank(), comm.size());
+    try {
+      comm.run(one->call);
+    } catch (const std::exception& error) {
+      throw std::runtime_error(recipe.name + " threw: " + error.what());
+    }
+    verify(recipe, *one);
+  }
+}
+
+void run_in_flight(run::Comm& comm, const std::vector<Recipe>& recipes, int at_once) {
+  struct Flight {
+    const Recipe* recipe;
+    std::unique_ptr<Case> part;
+    run::Request request;
+  };
+  std::deque<Flight> flights;
+  const auto land = [&](bool newest) {
+    Flight flight = std::move(newest ? flights.back() : flights.front());
+    newest ? flights.pop_back() : flights.pop_front();
+    if (comm.rank() % 2 == 0) flight.request.wait();
+    while (!flight.request.test()) std::this_thread::yield();
+    verify(*flight.recipe, *flight.part);
+  };
+  for (std::size_t i = 0; i < recipes.size(); ++i) {
+    auto part = recipes[i].make(comm.rank(), comm.size());
+    const auto& call = part->call;
+    auto request = comm.start(call);
+    flights.push_back({&recipes[i], std::move(part), std::move(request)});
+    if (static_cast<int>(flights.size()) >= at_once) land(i % 3 == 0);
+  }
+  while (!flights.empty()) land(true);
+}
+
+void run_everything(run::Comm& comm, bool thorough) {
+  const int size = comm.size();
+  std::vector<int> roots = all_roots(size);
+  if (!thorough && size > 4) roots = {0, size / 2, size - 1};
+  run_blocking(comm, recipes(size, roots, {0, 1, 3}));
+  run_blocking(comm, recipes(size, {size - 1, size / 3}, thorough ? std::vector<int>{13, 501, 70'001} : std::vector<int>{13, 501, 20'001}));
+  run_in_flight(comm, recipes(size, {0, size - 1}, {1, 40}), 5);
+  refusals(comm);
+  splits(comm);
+}
+
+void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);  // the same on every rank
+  const auto list = recipes(comm.size(), {0, comm.size() - 1}, {0, 1, 2, 7, 8, 30, 300});
+  for (std::int64_t i = 0; i < count;) {
+    const std::int64_t burst = std::min<std::int64_t>(count - i, 1 + static_cast<std::int64_t>(random() % 6));
+    std::vector<Recipe> some;
+    for (std::int64_t k = 0; k < burst; ++k) some.push_back(list[random() % list.size()]);
+    if (random() % 2 == 0) run_blocking(comm, some);
+    else run_in_flight(comm, some, static_cast<int>(1 + random() % 4));
+    i += burst;
+  }
+}
+
+}  // namespace chasqui::engines

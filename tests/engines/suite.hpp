@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// One suite for every engine: a Case is one rank's part of one collective, with its buffers, its call and its check.
+// Blocking engines run the calls; an engine without threads starts them on all ranks and polls.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chasqui/run/comm.hpp"
+
+namespace chasqui::engines {
+
+class Case {
+ public:
+  virtual ~Case() = default;
+  run::Call call;
+  /// Empty when the result is right, else what is wrong.
+  virtual std::string check() const = 0;
+};
+
+struct Recipe {
+  std::string name;
+  std::function<std::unique_ptr<Case>(int rank, int size)> make;
+};
+
+/// Affine maps x -> a x + b modulo 2^32 under composition: associative, not commutative.
+struct Affine {
+  std::uint32_t a, b;
+  friend bool operator==(const Affine&, const Affine&) = default;
+};
+struct Compose {
+  Affine operator()(const Affine& f, const Affine& g) const { return {f.a * g.a, f.a * g.b + f.b}; }
+};
+
+/// Every collective for every root in `roots`, counts, operators, in place and not, strided and not.
+std::vector<Recipe> recipes(int size, const std::vector<int>& roots, const std::vector<int>& counts);
+std::vector<int> all_roots(int size);
+
+/// Runs all recipes blocking, then several at a time without blocking. Throws std::runtime_error at the first wrong
+/// result, naming it.
+void run_blocking(run::Comm& comm, const std::vector<Recipe>& recipes);
+void run_in_flight(run::Comm& comm, const std::vector<Recipe>& recipes, int at_once);
+
+/// The whole programme of an engine on one communicator: the above, splits, failures that must not hang.
+void run_everything(run::Comm& comm, bool thorough);
+
+/// `count` random collectives with checked results; the seed decides everything.
+void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed);
+
+}  // namespace chasqui::engines
