@@ -51,6 +51,7 @@ function(chasqui_mpi_run out flavour ranks)
       --mca mpi_yield_when_idle 1 --mca btl self,vader --mca btl_vader_single_copy_mechanism none
       -np ${ranks} PARENT_SCOPE)
   else()
-    set(${out} ${CHASQUI_MPIRUN_${flavour}} -n ${ranks} PARENT_SCOPE)
+    # chasqui_yielding (tests/engines) lets UCX give the core away instead of spinning.
+    set(${out} ${CHASQUI_MPIRUN_${flavour}} -genv LD_PRELOAD $<TARGET_FILE:chasqui_yielding> -n ${ranks} PARENT_SCOPE)
   endif()
 endfunction()

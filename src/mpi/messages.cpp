@@ -34,7 +34,9 @@ Messages::Messages(MPI_Comm comm, bool blocking_waits) : comm_(comm), blocking_w
 Messages::~Messages() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized == 0) MPI_Comm_free(&comm_);
+  if (finalized != 0) return;
+  failed(0);  // takes in bad news that nobody asked for
+  MPI_Comm_free(&comm_);
 }
 
 run::Transport::Ticket Messages::fresh() {

@@ -84,6 +84,7 @@ void Comm::refuse(const std::string& why) {
 void Comm::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
   if (fabric_.size == 1) return;
   if (fabric_.board != nullptr) fabric_.board->report(first, last, why);
+  if (fabric_.board != nullptr && terrain_.nodes == 1) return;
   if (fabric_.messages != nullptr) fabric_.messages->report(first, last, why);
 }
 
@@ -94,6 +95,7 @@ void Comm::leave(const std::string& why) {
 
 void Comm::look_for_failure(std::uint64_t number) {
   if (fabric_.board != nullptr && fabric_.board->failed(number)) throw Error("{}", fabric_.board->failure());
+  if (fabric_.board != nullptr && terrain_.nodes == 1) return;
   if (fabric_.messages != nullptr && fabric_.messages->failed(number)) throw Error("{}", fabric_.messages->failure());
 }
 
