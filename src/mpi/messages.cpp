@@ -14,6 +14,7 @@ constexpr int kNewsTag = 32'700;  ///< above all collectives' tags, below the le
 
 struct News {
   std::uint64_t first, last;
+  bool refusal;
   char why[400];
 };
 
@@ -35,7 +36,7 @@ Messages::~Messages() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
-  failed(0);  // takes in bad news that nobody asked for
+  if (!blocking_waits_) listen();  // takes in bad news that nobody asked for
   MPI_Comm_free(&comm_);
 }
 
@@ -108,10 +109,10 @@ void Messages::abandon(Ticket ticket) {
   free_.push_back(ticket);
 }
 
-void Messages::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
+void Messages::tell_all(std::uint64_t first, std::uint64_t last, bool refusal, const std::string& why) {
   if (blocking_waits_) return;
   // The messages outlive this call and perhaps this object: their memory is never given back.
-  auto* news = new News{first, last, {}};
+  auto* news = new News{first, last, refusal, {}};
   std::memcpy(news->why, why.data(), std::min(why.size(), sizeof(news->why) - 1));
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
@@ -120,21 +121,36 @@ void Messages::report(std::uint64_t first, std::uint64_t last, const std::string
   }
 }
 
-bool Messages::failed(std::uint64_t number) {
-  if (blocking_waits_) return false;
+void Messages::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
+  tell_all(first, last, false, why);
+}
+
+void Messages::refuse(std::uint64_t number, const std::string& why) { tell_all(number, number, true, why); }
+
+void Messages::listen() {
   int flag = 0;
   MPI_Status status{};
   while (MPI_Iprobe(MPI_ANY_SOURCE, kNewsTag, comm_, &flag, &status) == MPI_SUCCESS && flag != 0) {
     News news{};
     MPI_Recv(&news, sizeof news, MPI_BYTE, status.MPI_SOURCE, kNewsTag, comm_, MPI_STATUS_IGNORE);
-    if (!bad_news_ || number < first_ || number > last_) {
-      first_ = bad_news_ ? std::min(first_, news.first) : news.first;
-      last_ = bad_news_ ? std::max(last_, news.last) : news.last;
-      why_ = news.why;
-      bad_news_ = true;
+    if (why_.empty()) why_ = news.why;
+    if (news.refusal) {
+      refused_.push_back(news.first);
+      continue;
     }
+    first_ = bad_news_ ? std::min(first_, news.first) : news.first;
+    last_ = std::max(last_, news.last);
+    bad_news_ = true;
   }
-  return bad_news_ && number >= first_ && number <= last_;
+}
+
+bool Messages::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) {
+  if (blocking_waits_) return false;
+  listen();
+  if (bad_news_ && number >= first_ && number <= last_) return true;
+  return std::any_of(refused_.begin(), refused_.end(), [&](std::uint64_t refused) {
+    return refused <= number && std::find(own.begin(), own.end(), refused) == own.end();
+  });
 }
 
 }  // namespace chasqui::mpi

@@ -28,7 +28,8 @@ class Messages final : public run::Transport {
   bool blocks() const override { return blocking_waits_; }
   void wait(Ticket ticket) override;
   void report(std::uint64_t first, std::uint64_t last, const std::string& why) override;
-  bool failed(std::uint64_t number) override;
+  void refuse(std::uint64_t number, const std::string& why) override;
+  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
   std::string failure() const override { return why_; }
 
  private:
@@ -40,7 +41,8 @@ class Messages final : public run::Transport {
     MPI_Status status{};
   };
   Ticket fresh();
-  void finish(Operation& operation, int code, const MPI_Status& status);
+  void tell_all(std::uint64_t first, std::uint64_t last, bool refusal, const std::string& why);
+  void listen();
 
   MPI_Comm comm_;
   bool blocking_waits_;
@@ -51,6 +53,7 @@ class Messages final : public run::Transport {
   bool bad_news_ = false;
   std::uint64_t first_ = 0, last_ = 0;
   std::string why_;
+  std::vector<std::uint64_t> refused_;  ///< by other ranks
 };
 
 }  // namespace chasqui::mpi

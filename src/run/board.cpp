@@ -112,11 +112,27 @@ void Board::report(std::uint64_t first, std::uint64_t last, const std::string& w
   news_->state.store(2, std::memory_order_release);
 }
 
-bool Board::failed(std::uint64_t sequence) const {
-  return news_->state.load(std::memory_order_acquire) == 2 && sequence >= news_->first.load() &&
-         sequence <= news_->last.load();
+void Board::refuse(std::uint64_t number) {
+  counters_[rank_].refused[refusals_++ % kRefusals].store(number, std::memory_order_release);
 }
 
-std::string Board::failure() const { return news_->why; }
+bool Board::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const {
+  if (news_->state.load(std::memory_order_acquire) == 2 && number >= news_->first.load() &&
+      number <= news_->last.load()) {
+    return true;
+  }
+  for (int r = 0; r < shape_.ranks; ++r) {
+    for (const auto& entry : counters_[r].refused) {
+      const std::uint64_t refused = entry.load(std::memory_order_acquire);
+      if (refused != 0 && refused <= number && std::find(own.begin(), own.end(), refused) == own.end()) return true;
+    }
+  }
+  return false;
+}
+
+std::string Board::failure() const {
+  if (news_->state.load(std::memory_order_acquire) == 2) return news_->why;
+  return "another rank refused the arguments of a collective that this rank took part in";
+}
 
 }  // namespace chasqui::run

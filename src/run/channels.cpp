@@ -14,6 +14,7 @@ struct ChannelMemory::News {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::string why;
+  std::vector<std::uint64_t> refused;
 };
 
 ChannelMemory::ChannelMemory(int ranks)
@@ -152,7 +153,7 @@ void ChannelTransport::abandon(Ticket ticket) {
 void ChannelTransport::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
   auto& news = memory_->news();
   const std::lock_guard lock(news.mutex);
-  if (!news.there) {
+  if (!news.there || news.last == 0) {
     news.first = first;
     news.why = why;
   }
@@ -160,11 +161,25 @@ void ChannelTransport::report(std::uint64_t first, std::uint64_t last, const std
   news.there.store(true, std::memory_order_release);
 }
 
-bool ChannelTransport::failed(std::uint64_t number) {
+void ChannelTransport::refuse(std::uint64_t number, const std::string& why) {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  news.refused.push_back(number);
+  if (!news.there) {
+    news.first = ~std::uint64_t{0};
+    news.why = why;
+  }
+  news.there.store(true, std::memory_order_release);
+}
+
+bool ChannelTransport::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) {
   auto& news = memory_->news();
   if (!news.there.load(std::memory_order_acquire)) return false;
   const std::lock_guard lock(news.mutex);
-  return number >= news.first && number <= news.last;
+  if (number >= news.first && number <= news.last) return true;
+  return std::any_of(news.refused.begin(), news.refused.end(), [&](std::uint64_t refused) {
+    return refused <= number && std::find(own.begin(), own.end(), refused) == own.end();
+  });
 }
 
 std::string ChannelTransport::failure() const {

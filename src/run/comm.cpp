@@ -77,14 +77,18 @@ void Comm::refuse(const std::string& why) {
     fabric_.board->begin();
     fabric_.board->finish();
   }
-  report(number, number, fmt::format("rank {}: {}", fabric_.rank, why));
+  refused_.push_back(number);
+  if (fabric_.board != nullptr) fabric_.board->refuse(number);
+  if (fabric_.messages != nullptr && !board_spans_all()) {
+    fabric_.messages->refuse(number, fmt::format("rank {}: {}", fabric_.rank, why));
+  }
   throw Error("{}", why);
 }
 
 void Comm::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
   if (fabric_.size == 1) return;
   if (fabric_.board != nullptr) fabric_.board->report(first, last, why);
-  if (fabric_.board != nullptr && terrain_.nodes == 1) return;
+  if (board_spans_all()) return;
   if (fabric_.messages != nullptr) fabric_.messages->report(first, last, why);
 }
 
@@ -94,9 +98,9 @@ void Comm::leave(const std::string& why) {
 }
 
 void Comm::look_for_failure(std::uint64_t number) {
-  if (fabric_.board != nullptr && fabric_.board->failed(number)) throw Error("{}", fabric_.board->failure());
-  if (fabric_.board != nullptr && terrain_.nodes == 1) return;
-  if (fabric_.messages != nullptr && fabric_.messages->failed(number)) throw Error("{}", fabric_.messages->failure());
+  if (fabric_.board != nullptr && fabric_.board->failed(number, refused_)) throw Error("{}", fabric_.board->failure());
+  if (board_spans_all()) return;
+  if (fabric_.messages != nullptr && fabric_.messages->failed(number, refused_)) throw Error("{}", fabric_.messages->failure());
 }
 
 void Comm::run(const Call& call) {

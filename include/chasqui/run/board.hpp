@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace chasqui::run {
 
@@ -86,12 +87,17 @@ class Board {
 
   // --- bad news: collectives first .. last failed on some rank, and why
   void report(std::uint64_t first, std::uint64_t last, const std::string& why);
-  bool failed(std::uint64_t sequence) const;
+  /// This rank refused its arguments for a collective. Harmless if all ranks did.
+  void refuse(std::uint64_t number);
+  /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`?
+  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const;
   std::string failure() const;
 
  private:
   static constexpr int kSizeBits = 20;
   static constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << kSizeBits) - 1;
+
+  static constexpr std::size_t kRefusals = 8;
 
   struct alignas(kLine) Line {
     std::atomic<std::uint64_t> header;
@@ -103,6 +109,7 @@ class Board {
     alignas(kLine) std::atomic<std::uint64_t> posted;
     alignas(kLine) std::atomic<std::uint64_t> result;
     alignas(kLine) std::atomic<std::uint64_t> consumed;
+    alignas(kLine) std::atomic<std::uint64_t> refused[kRefusals];  ///< the numbers of the last refusals
   };
   struct alignas(2 * kLine) News {
     std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
@@ -135,6 +142,7 @@ class Board {
   std::uint64_t slowest_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t consumed_by_all_ = 0;
+  std::size_t refusals_ = 0;
 };
 
 }  // namespace chasqui::run

@@ -62,7 +62,8 @@ class ChannelTransport final : public Transport {
   bool done(Ticket ticket) override;
   void abandon(Ticket ticket) override;
   void report(std::uint64_t first, std::uint64_t last, const std::string& why) override;
-  bool failed(std::uint64_t number) override;
+  void refuse(std::uint64_t number, const std::string& why) override;
+  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
   std::string failure() const override;
 
  private:

@@ -79,6 +79,7 @@ class Comm : public Typed<Comm> {
   friend class Request;
   struct Cached;
 
+  bool board_spans_all() const { return terrain_.board && terrain_.nodes == 1; }
   Choice choose(const Call& call);
   bool small_on_board(const Call& call) const;
   void run_small(const Call& call);
@@ -105,6 +106,7 @@ class Comm : public Typed<Comm> {
   std::deque<std::shared_ptr<Operation>> pending_;
   std::uint64_t number_ = 0;
   std::string broken_;
+  std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused
   std::optional<Choice> forced_;
   std::unique_ptr<Cached> cached_;
 };

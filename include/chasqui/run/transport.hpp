@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "chasqui/run/task.hpp"
 
@@ -36,7 +37,10 @@ class Transport {
 
   /// Tells all ranks, without their help, that collectives first .. last failed here; they look when they wait long.
   virtual void report(std::uint64_t first, std::uint64_t last, const std::string& why) = 0;
-  virtual bool failed(std::uint64_t number) = 0;
+  /// This rank refused its arguments for a collective. Harmless if all ranks did.
+  virtual void refuse(std::uint64_t number, const std::string& why) = 0;
+  /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`?
+  virtual bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) = 0;
   virtual std::string failure() const = 0;
 };
 
