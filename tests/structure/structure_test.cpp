@@ -80,7 +80,8 @@ TEST(Layers, IncludesAreLinked) {
 
 TEST(Layers, LinksGoToTheLeft) {
   for (const auto& [room, depends] : declared_dependencies()) {
-    const auto allowed = reachable(kHouse, room);
+    // A room built once per MPI library is named room_library.
+    const auto allowed = reachable(kHouse, room.substr(0, room.find('_')));
     for (const std::string& other : depends)
       EXPECT_TRUE(allowed.count(other)) << room << " depends on " << other;
   }
