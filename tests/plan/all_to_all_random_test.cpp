@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/plan/allgather.hpp"
 #include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/allgather_rest_ring.hpp"
+#include "plan/allgather_ring.hpp"
 #include "plan/same_as_local.hpp"
 
 namespace chasqui {
@@ -43,6 +46,25 @@ TEST(AllToAll, AllgatherOnRandomMachines) {
   EXPECT_TRUE(rc::check("allgather", [] {
     const LogP m = random_machine(40);
     check(*plan::allgather(m, *rc::gen::inRange<std::int64_t>(1, 4)));
+  }));
+}
+
+/// Every ring, not only the one that is chosen.
+TEST(AllToAll, EveryRingOnRandomMachines) {
+  EXPECT_TRUE(rc::check("rings", [] {
+    const LogP m = random_machine(45);
+    RC_PRE(m.P >= 2);
+    const auto classes = *rc::gen::inRange<std::int64_t>(2, m.P + 1);
+    const Problem problem{.kind = Kind::allgather, .items = *rc::gen::inRange<std::int64_t>(1, 4)};
+    const auto ring = plan::ring_shape(m, problem.items, classes, kSaturated);
+    RC_ASSERT(ring.has_value());
+    RC_ASSERT(ring->rest == m.P % classes);
+    const plan::Claim claim{Time{ring->last_send()} + m.lambda(), plan::allgather_bound(m, problem.items), "", ""};
+    if (ring->rest > 1) {
+      check(plan::RestRingAllgather(m, problem, claim, *ring));
+    } else {
+      check(plan::RingAllgather(m, problem, claim, *ring));
+    }
   }));
 }
 
