@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"
 #include "plan/send_times.hpp"
 
 namespace chasqui::plan {
 namespace {
+
+/// Throws an Error when items do not fit a message, or times the horizon.
+void require_size(const LogP& machine, std::int64_t items) {
+  if (saturating_multiply(machine.P, items) > kMaxProcessors) {
+    throw Error("allgather: P={} ranks with {} items each are more than 2^31 items: use fewer items", machine.P, items);
+  }
+  const std::int64_t slot = std::max(machine.gap().ticks, 2 * machine.o.ticks);
+  require_horizon(saturating_add(saturating_multiply(items * (machine.P - 1), slot), machine.lambda().ticks), machine);
+}
 
 /// G < 2o: the rank sends a times, then alternates receptions and sends (one of each takes 2o), and the receptions left
 /// over follow G apart. REQUIRES 1 <= a <= n.
@@ -22,6 +33,9 @@ std::int64_t busy_time(const Spacing& s, std::int64_t n, std::int64_t a) {
 }  // namespace
 
 Time allgather_bound(const LogP& machine, std::int64_t items) {
+  validate(machine);
+  validate(Problem{.kind = Kind::allgather, .items = items}, machine);
+  require_size(machine, items);
   const Spacing s(machine);
   const auto [L, D, G] = s;
   const std::int64_t n = items * (machine.P - 1);

@@ -14,7 +14,7 @@ namespace chasqui::plan {
 PlanPtr allgather(const LogP& machine, std::int64_t items = 1);
 
 /// What one rank needs that makes n sends and n receptions: a lower bound for an all-gather with n = k(P-1).
-/// Time: O(log n). Source: results.md A5.
+/// Throws an Error for more than 2^31 items in all. Time: O(log n). Source: results.md A5.
 Time allgather_bound(const LogP& machine, std::int64_t items = 1);
 
 }  // namespace chasqui::plan
