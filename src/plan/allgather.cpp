@@ -45,12 +45,16 @@ std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std:
   std::optional<Listed> best;
   if (machine.P * items > kMostMatched) return best;
   const Spacing spacing(machine);
-  for (std::int64_t m = 2; m <= machine.P; ++m) {
+  // An attempt costs O(P^3): beyond 32 items only few classes and the two shortest periods of each are tried.
+  const bool few = machine.P * items <= 32;
+  for (std::int64_t m = 2; m <= (few ? machine.P : 12); ++m) {
+    int tried = 0;
     for (const std::int64_t q : ring_periods(spacing, m)) {
       if (last <= least) return best;
-      if ((items * (machine.P - 1) - 1) * q >= last) break;
+      if ((items * (machine.P - 1) - 1) * q >= last || (!few && tried == 2)) break;
       const auto offset = ring_offsets(spacing, m, q);
       if (!offset) continue;
+      ++tried;
       if (auto sends = matched_ring(machine, items, q, *offset, last)) {
         best = {fmt::format("ring of {} classes, period {}, matched slot by slot", m, q), std::move(*sends)};
         last = best->last_send();

@@ -11,7 +11,7 @@
 
 namespace chasqui::plan {
 
-inline constexpr std::int64_t kMostMatched = 32;  ///< items in all: keeps planning below a tenth of a second
+inline constexpr std::int64_t kMostMatched = 64;  ///< items in all: a set of items is one word
 
 class SlotMatcher {
  public:
