@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The atlas: optima of small instances with their witnesses, one line of text each (data/atlas.txt, described in docs/solve.md).
+// Finished lines are never computed again, so an interrupted run goes on where it stopped.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chasqui/plan/plan.hpp"
+#include "chasqui/solve/solve.hpp"
+
+namespace chasqui::solve {
+
+struct AtlasEntry {
+  Instance instance;
+  Time finish;             ///< of the witness (stream: its delay)
+  Time bound;              ///< proved; equal to finish: optimal
+  bool by_search = false;  ///< the bound rests on an unsatisfiable formula; otherwise on an argument alone
+  Schedule witness;
+
+  bool optimal() const { return finish == bound; }
+};
+
+/// "broadcast P L o g k finish bound argument|search witness"; families: broadcast, single, allgather, stream (k: the period).
+/// The witness has two letters for each item and rank that does not own it: when the message begins, on the item's clock, and who
+/// sends it, in base 62.
+std::string to_line(const AtlasEntry& entry);
+/// Throws an Error that begins with `place` for anything that is not such a line.
+AtlasEntry entry_from_line(std::string_view line, const std::string& place);
+
+class Atlas {
+ public:
+  /// Empty if there is no such file.
+  static Atlas read(const std::filesystem::path& path);
+  /// The one that is part of the library.
+  static const Atlas& shipped();
+
+  const AtlasEntry* find(const Instance& instance) const;
+  /// Keeps the better of two entries for one instance.
+  void add(AtlasEntry entry);
+  /// By family, then machine, then k.
+  std::vector<const AtlasEntry*> entries() const;
+  /// The file: a comment line, then one line per entry.
+  std::string text() const;
+
+ private:
+  std::map<std::string, AtlasEntry> entries_;
+};
+
+/// What a run is to cover.
+struct AtlasRange {
+  std::string family = "broadcast";
+  std::int64_t P = 12;
+  std::int64_t L = 5;
+  std::int64_t k = 8;    ///< broadcast, single
+  std::int64_t g = 4;    ///< allgather: 0 < o <= g <= this
+  std::int64_t shard = 0, shards = 1;  ///< only every shards-th instance, beginning with this one
+};
+
+/// The instances of a range, small ones first. A stream stands for all its periods. Throws an Error for an unknown family.
+std::vector<Instance> atlas_instances(const AtlasRange& range);
+
+/// The entry of one instance: searched for until the options say stop; no value if not even a schedule was found.
+/// A stream tries periods from 1 on, each with its share of the time, until one meets the bound.
+std::optional<AtlasEntry> atlas_entry(const Instance& instance, const Options& options);
+
+/// The shipped witness as a plan, if the atlas has the instance (any root). Null if not.
+plan::PlanPtr plan_from_atlas(const Instance& instance);
+
+/// The answer's schedule as a plan. REQUIRES answer.best.
+plan::PlanPtr plan_from_answer(const Instance& instance, const Answer& answer);
+
+}  // namespace chasqui::solve

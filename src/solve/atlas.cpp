@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/solve/atlas.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/solve/bounds.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+constexpr std::string_view kHeading =
+    "# Chasqui atlas 1: family P L o g k finish bound argument|search witness (docs/solve.md)\n";
+
+/// A key that sorts by family, machine, k.
+std::string key(const Instance& instance) {
+  const LogP& m = instance.machine;
+  return fmt::format("{}{} {:04} {:06} {:06} {:06} {:06}", to_string(instance.problem.kind),
+                     instance.single_sending ? "-single" : "", m.P, m.L.ticks, m.o.ticks, m.g.ticks,
+                     instance.problem.items);  // whatever the period of a stream
+}
+
+}  // namespace
+
+Atlas Atlas::read(const std::filesystem::path& path) {
+  Atlas atlas;
+  std::ifstream file(path);
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    if (line.empty() || line[0] == '#') continue;
+    atlas.add(entry_from_line(line, fmt::format("{}:{}", path.string(), number)));
+  }
+  return atlas;
+}
+
+const Atlas& Atlas::shipped() {
+  static const Atlas atlas = [] {
+    static constexpr std::string_view kLines[] = {
+#include "atlas_lines.inc"
+        ""};
+    Atlas made;
+    for (const std::string_view line : kLines) {
+      if (!line.empty()) made.add(entry_from_line(line, "the shipped atlas"));
+    }
+    return made;
+  }();
+  return atlas;
+}
+
+const AtlasEntry* Atlas::find(const Instance& instance) const {
+  const auto found = entries_.find(key(instance));
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+void Atlas::add(AtlasEntry entry) {
+  const auto [place, is_new] = entries_.try_emplace(key(entry.instance), entry);
+  if (is_new) return;
+  AtlasEntry& old = place->second;
+  const AtlasEntry& bounded = entry.bound > old.bound ? entry : old;
+  const Time bound = bounded.bound;
+  const bool by_search = bounded.by_search;
+  if (entry.finish < old.finish) old = std::move(entry);
+  old.bound = old.witness.bound = bound;
+  old.by_search = by_search;
+}
+
+std::vector<const AtlasEntry*> Atlas::entries() const {
+  std::vector<const AtlasEntry*> all;
+  for (const auto& [name, entry] : entries_) all.push_back(&entry);
+  return all;
+}
+
+std::string Atlas::text() const {
+  std::string text(kHeading);
+  for (const AtlasEntry* entry : entries()) text += to_line(*entry) + "\n";
+  return text;
+}
+
+std::vector<Instance> atlas_instances(const AtlasRange& range) {
+  std::vector<Instance> all;
+  for (std::int64_t P = 2; P <= range.P; ++P) {
+    for (std::int64_t L = 1; L <= range.L; ++L) {
+      if (range.family == "broadcast" || range.family == "single") {
+        for (std::int64_t k = 1; k <= range.k; ++k) {
+          all.push_back({.machine = LogP::postal(P, Time{L}), .problem = {.items = k}, .single_sending = range.family == "single"});
+        }
+      } else if (range.family == "allgather") {
+        for (std::int64_t g = 1; g <= range.g; ++g) {
+          for (std::int64_t o = 1; o <= g; ++o) {
+            all.push_back({.machine = {P, Time{L}, Time{o}, Time{g}}, .problem = {.kind = Kind::allgather}});
+          }
+        }
+      } else if (range.family == "stream") {
+        all.push_back({.machine = LogP::postal(P, Time{L}), .problem = {.kind = Kind::stream}, .period = Time{1}});
+      } else {
+        throw Error("atlas: unknown family '{}': broadcast, single, allgather or stream", range.family);
+      }
+    }
+  }
+  std::vector<Instance> mine;
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    if (static_cast<std::int64_t>(n) % range.shards == range.shard) mine.push_back(all[n]);
+  }
+  return mine;
+}
+
+namespace {
+
+std::optional<AtlasEntry> entry_of(const Instance& instance, const Answer& answer) {
+  if (!answer.best) return std::nullopt;
+  return AtlasEntry{instance, objective(*answer.best), answer.bound, answer.bound_by_search, *answer.best};
+}
+
+/// Refutations of one period say nothing about streams in general: only the bound that needs no search counts.
+std::optional<AtlasEntry> stream_entry(Instance instance, const Options& options) {
+  constexpr std::int64_t kLongest = 12;
+  const Time bound = lower_bound(instance).time;
+  std::optional<AtlasEntry> best;
+  for (std::int64_t period = 1; period <= kLongest; ++period) {
+    if (options.interrupted && options.interrupted()) break;
+    instance.period = period * instance.machine.gap();
+    Options share = options;
+    share.time_limit = options.time_limit / 4;
+    if (best) share.at_most = best->finish - Time{1};
+    std::optional<AtlasEntry> entry = entry_of(instance, solve(instance, share));
+    if (!entry || (best && entry->finish >= best->finish)) continue;
+    best = std::move(entry);
+    best->bound = best->witness.bound = bound;
+    best->by_search = false;
+    if (best->optimal()) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<AtlasEntry> atlas_entry(const Instance& instance, const Options& options) {
+  if (instance.problem.kind == Kind::stream) return stream_entry(instance, options);
+  return entry_of(instance, solve(instance, options));
+}
+
+}  // namespace chasqui::solve
