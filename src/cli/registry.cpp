@@ -4,7 +4,7 @@
 
 namespace chasqui::cli {
 
-#define CHASQUI_COMMAND(name) CommandPtr make_##name##_command();
+#define CHASQUI_COMMAND(identifier, name) CommandPtr make_##identifier##_command();
 #define CHASQUI_COMMAND_MISSING(name, room)
 #include "commands.inc"
 #undef CHASQUI_COMMAND
@@ -12,8 +12,8 @@ namespace chasqui::cli {
 
 const std::vector<CommandEntry>& command_entries() {
   static const std::vector<CommandEntry> entries = {
-#define CHASQUI_COMMAND(name) {#name, &make_##name##_command, {}},
-#define CHASQUI_COMMAND_MISSING(name, room) {#name, nullptr, room},
+#define CHASQUI_COMMAND(identifier, name) {name, &make_##identifier##_command, {}},
+#define CHASQUI_COMMAND_MISSING(name, room) {name, nullptr, room},
 #include "commands.inc"
 #undef CHASQUI_COMMAND
 #undef CHASQUI_COMMAND_MISSING

@@ -57,6 +57,7 @@ void SatSolver::prefer(std::span<const Literal> literals) {
 
 Verdict refute(const Cnf& cnf, const std::filesystem::path& proof, const Stop& stop) {
   CaDiCaL::Solver solver;
+  solver.set("quiet", 1);
   solver.set("binary", 0);
   if (!solver.trace_proof(proof.c_str())) throw Error("{}: the proof cannot be written: is the folder writable?", proof.string());
   load(solver, cnf);

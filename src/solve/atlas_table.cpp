@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/solve/atlas_table.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+using Entries = std::vector<const AtlasEntry*>;
+
+/// "11", "12–13" where the bound is not met, with the plan's finish in brackets where it is later.
+std::string cell(const AtlasEntry& entry) {
+  std::string text = entry.optimal() ? fmt::format("{}", entry.finish.ticks)
+                                     : fmt::format("{}–{}", entry.bound.ticks, entry.finish.ticks);
+  if (entry.by_search) text += "*";
+  if (entry.instance.problem.kind == Kind::stream || entry.instance.single_sending) return text;
+  const std::optional<Schedule> plan = best_plan(entry.instance);
+  if (plan && objective(*plan) > entry.finish) text += fmt::format(" ({})", objective(*plan).ticks);
+  return text;
+}
+
+/// Rows and columns by two functions of the entry; cells as above.
+template <typename Row, typename Column>
+std::string grid(const Entries& entries, const std::string& corner, Row row, Column column) {
+  std::map<std::int64_t, std::map<std::int64_t, std::string>> cells;
+  std::map<std::int64_t, bool> columns;
+  for (const AtlasEntry* entry : entries) {
+    cells[row(*entry)][column(*entry)] = cell(*entry);
+    columns[column(*entry)] = true;
+  }
+  std::string text = "| " + corner + " |", rule = "| ---: |";
+  for (const auto& [c, present] : columns) {
+    text += fmt::format(" {} |", c);
+    rule += " ---: |";
+  }
+  text += "\n" + rule + "\n";
+  for (const auto& [r, line] : cells) {
+    text += fmt::format("| {} |", r);
+    for (const auto& [c, present] : columns) text += fmt::format(" {} |", line.contains(c) ? line.at(c) : "");
+    text += "\n";
+  }
+  return text + "\n";
+}
+
+std::string summary(const Entries& entries) {
+  std::int64_t optimal = 0, searched = 0, compared = 0, missed = 0;
+  for (const AtlasEntry* entry : entries) {
+    optimal += entry->optimal() ? 1 : 0;
+    searched += entry->by_search ? 1 : 0;
+    if (entry->instance.problem.kind == Kind::stream || entry->instance.single_sending) continue;
+    if (const std::optional<Schedule> plan = best_plan(entry->instance)) {
+      ++compared;
+      missed += objective(*plan) > entry->finish ? 1 : 0;
+    }
+  }
+  std::string text = fmt::format("{} instances, {} optima proved", entries.size(), optimal);
+  if (searched > 0) text += fmt::format(", in {} of them the bound rests on search", searched);
+  if (compared > 0) text += fmt::format("; {} plans compared, {} later than the witness", compared, missed);
+  return text + ".\n\n";
+}
+
+std::int64_t processors(const AtlasEntry& entry) { return entry.instance.machine.P; }
+std::int64_t items(const AtlasEntry& entry) { return entry.instance.problem.items; }
+std::int64_t latency(const AtlasEntry& entry) { return entry.instance.machine.L.ticks; }
+
+/// One grid per value of `part`, a table of P against `column`.
+template <typename Part, typename Column>
+std::string grids(const Entries& entries, const std::string& corner, Part part, Column column) {
+  std::map<std::string, Entries> parts;
+  for (const AtlasEntry* entry : entries) parts[part(*entry)].push_back(entry);
+  std::string text;
+  for (const auto& [name, members] : parts) text += "**" + name + "**\n\n" + grid(members, corner, processors, column);
+  return text;
+}
+
+}  // namespace
+
+std::string atlas_table(const Atlas& atlas) {
+  std::map<std::string, Entries> families;
+  for (const AtlasEntry* entry : atlas.entries()) {
+    const std::string kind(to_string(entry->instance.problem.kind));
+    families[entry->instance.single_sending ? "single" : kind].push_back(entry);
+  }
+  std::string text =
+      "# Atlas of exact optima\n\n"
+      "Made by `chasqui atlas data/atlas.txt --table`; `data/atlas.txt` holds a witness for every cell, and `docs/solve.md` tells "
+      "how to continue it. A cell is the least possible finish time. `a–b`: the optimum lies between a and b. `*`: the bound rests on "
+      "an unsatisfiable formula, otherwise on an argument that needs no search. In brackets: the finish of the plan, where it is later.\n\n";
+  const auto by_latency = [](const AtlasEntry& entry) { return fmt::format("L = {}", latency(entry)); };
+  if (families.contains("broadcast")) {
+    text += "## k items from one source, postal machine\n\n" + summary(families["broadcast"]) +
+            grids(families["broadcast"], "P \\ k", by_latency, items);
+  }
+  if (families.contains("single")) {
+    text += "## The same, the source sends each item once\n\n" + summary(families["single"]) +
+            grids(families["single"], "P \\ k", by_latency, items);
+  }
+  if (families.contains("allgather")) {
+    text += "## All-gather on the strict machine\n\n" + summary(families["allgather"]) +
+            grids(families["allgather"], "P \\ L",
+                  [](const AtlasEntry& entry) {
+                    return fmt::format("o = {}, g = {}", entry.instance.machine.o.ticks, entry.instance.machine.g.ticks);
+                  },
+                  latency);
+  }
+  if (families.contains("stream")) {
+    text += "## Continuous broadcast: least delay\n\n" + summary(families["stream"]);
+    text += "| P | L | delay | period of the witness |\n| ---: | ---: | ---: | ---: |\n";
+    for (const AtlasEntry* entry : families["stream"]) {
+      text += fmt::format("| {} | {} | {} | {} |\n", processors(*entry), latency(*entry), cell(*entry),
+                          entry->instance.period.ticks);
+    }
+  }
+  return text;
+}
+
+}  // namespace chasqui::solve

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/solve/certificate.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/schedule/json.hpp"
+#include "chasqui/solve/bounds.hpp"
+#include "chasqui/solve/encoding.hpp"
+#include "chasqui/verify/verify.hpp"
+#include "solve/certificate_files.hpp"
+#include "solve/sat.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+/// Empty, or what is wrong with the schedule as the upper bound.
+std::string schedule_fault(const Schedule& schedule, const Instance& instance, Time finish) {
+  Problem problem = schedule.problem;
+  problem.commutative = instance.problem.commutative;
+  if (schedule.machine != instance.machine || problem != instance.problem || schedule.period != instance.period) {
+    return "the schedule is for another instance";
+  }
+  const Report report = verify(schedule);
+  if (!report.violations.empty()) return "the schedule is illegal: " + chasqui::to_string(report.violations.front());
+  if (objective(schedule) != finish) {
+    return fmt::format("the schedule finishes at {}, not at {}", objective(schedule).ticks, finish.ticks);
+  }
+  if (!instance.single_sending) return "";
+  std::vector<std::int32_t> sent;
+  for (const Send& send : schedule.sends) {
+    if (send.from == instance.problem.root) sent.push_back(send.part.lo);
+  }
+  std::sort(sent.begin(), sent.end());
+  return std::adjacent_find(sent.begin(), sent.end()) == sent.end() ? "" : "the source sends an item twice";
+}
+
+/// The number of the first line where two texts differ.
+std::int64_t first_difference(const std::string& a, const std::string& b) {
+  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return 1 + std::count(a.begin(), at, '\n');
+}
+
+std::string bound_fault(const std::filesystem::path& folder, CertificateReport& report) {
+  if (report.by_argument) {
+    const Bound bound = lower_bound(report.instance);
+    report.bound_source = bound.source;
+    if (bound.time == report.finish) return "";
+    return fmt::format("the bound by argument is {} ({}), not {}", bound.time.ticks, bound.source, report.finish.ticks);
+  }
+  report.bound_source = fmt::format("proof that {} is impossible", (report.finish - Time{1}).ticks);
+  const std::string formula = read_text(folder / kFormulaFile);
+  if (const std::string expected = one_step_less(report.instance, report.finish); formula != expected) {
+    return fmt::format("{} is not the formula of the instance with one step less: they differ from line {} on", kFormulaFile,
+                       first_difference(expected, formula));
+  }
+  report.proof = check_drat(formula, read_text(folder / kProofFile));
+  return report.proof.accepted ? "" : fmt::format("{}: {}", kProofFile, report.proof.reason);
+}
+
+}  // namespace
+
+bool write_certificate(const std::filesystem::path& folder, const Instance& instance, const Answer& answer,
+                       const std::function<bool()>& stop) {
+  CHASQUI_CHECK(answer.status == Status::optimal && answer.best, "{} is {}", to_string(instance), to_string(answer.status));
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error("{}: the folder cannot be made: {}", folder.string(), error.message());
+  const Time finish = objective(*answer.best);
+  const bool by_argument = lower_bound(instance).time == finish;
+  write_schedule(folder / kScheduleFile, *answer.best);
+  std::filesystem::remove(folder / kFormulaFile, error);
+  std::filesystem::remove(folder / kProofFile, error);
+  if (!by_argument) {
+    write_text(folder / kFormulaFile, one_step_less(instance, finish));
+    const auto encoding = encode(instance, finish - Time{1});
+    const Verdict verdict = refute(encoding->cnf(), folder / kProofFile, stop);
+    CHASQUI_CHECK(verdict != Verdict::satisfiable, "{}: {} is feasible after all", to_string(instance), (finish - Time{1}).ticks);
+    if (verdict == Verdict::unknown) return false;
+  }
+  write_text(folder / kCertificateFile, to_json(CertificateText{instance, finish, by_argument}));
+  return true;
+}
+
+CertificateReport check_certificate(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kCertificateFile;
+  const CertificateText certificate = certificate_from_json(read_text(path), path.string());
+  CertificateReport report;
+  report.instance = certificate.instance;
+  report.finish = certificate.finish;
+  report.by_argument = certificate.by_argument;
+  try {
+    report.reason = schedule_fault(read_schedule(folder / kScheduleFile), report.instance, report.finish);
+    if (report.reason.empty()) report.reason = bound_fault(folder, report);
+  } catch (const Error& error) {
+    report.reason = error.what();
+  }
+  report.accepted = report.reason.empty();
+  return report;
+}
+
+}  // namespace chasqui::solve

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The files of a certificate: names, the text of certificate.json, and the formula of "one step less".
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "chasqui/solve/instance.hpp"
+
+namespace chasqui::solve {
+
+inline constexpr const char* kCertificateFile = "certificate.json";
+inline constexpr const char* kScheduleFile = "schedule.json";
+inline constexpr const char* kFormulaFile = "bound.cnf";
+inline constexpr const char* kProofFile = "bound.drat";
+
+struct CertificateText {
+  Instance instance;
+  Time finish;
+  bool by_argument = false;
+};
+
+std::string to_json(const CertificateText& certificate);
+/// Throws an Error that begins with `place`.
+CertificateText certificate_from_json(const std::string& text, const std::string& place);
+
+/// "The instance can be done one tick earlier than `finish`", as a DIMACS file.
+std::string one_step_less(const Instance& instance, Time finish);
+
+/// Throws an Error naming the file.
+std::string read_text(const std::filesystem::path& path);
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace chasqui::solve
