@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "chasqui/show/timeline.hpp"
@@ -22,7 +23,7 @@ struct Arrival {
 
 std::vector<Arrival> arrivals_of(const Schedule& schedule) {
   std::set<std::pair<std::int32_t, std::int32_t>> forwarded;  // (rank, item)
-  const bool combining = combines(schedule.problem.kind);
+  const bool combining = carries_folds(schedule.problem);
   for (const Send& send : schedule.sends) forwarded.emplace(send.from.index, send.part.lo);
   std::vector<Arrival> arrivals;
   for (const Send& send : schedule.sends) {
@@ -37,20 +38,24 @@ std::vector<Arrival> arrivals_of(const Schedule& schedule) {
 }
 
 /// Plays the port of one rank: an active item as soon as it is there, waiting ones in the order of arrival.
-void receive(const LogP& machine, std::vector<Arrival> queue, std::vector<Reception>& receptions) {
-  Time free = queue.front().time;
-  while (!queue.empty()) {
-    const Time now = std::max(free, queue.front().time);
-    auto taken = queue.begin();
-    for (auto other = queue.begin(); other != queue.end() && other->time <= now; ++other) {
-      if (other->active) {
-        taken = other;
-        break;
-      }
+/// REQUIRES arrivals by time. Time: O(arrivals).
+void receive(const LogP& machine, std::span<const Arrival> arrivals, std::vector<Reception>& receptions) {
+  std::vector<Arrival> queues[2];  // inactive, active
+  for (const Arrival& arrival : arrivals) queues[arrival.active ? 1 : 0].push_back(arrival);
+  std::size_t next[2] = {0, 0};
+  Time free = arrivals.front().time;
+  for (std::size_t taken = 0; taken < arrivals.size(); ++taken) {
+    const bool any[2] = {next[0] < queues[0].size(), next[1] < queues[1].size()};
+    Time now = free;
+    if (!any[1] || (any[0] && queues[0][next[0]].time < queues[1][next[1]].time)) {
+      now = std::max(free, queues[0][next[0]].time);
+    } else {
+      now = std::max(free, queues[1][next[1]].time);
     }
-    receptions.push_back({taken->rank, now + machine.o, taken->part, taken->active, taken->time < now});
+    const std::size_t which = any[1] && queues[1][next[1]].time <= now ? 1 : 0;
+    const Arrival& chosen = queues[which][next[which]++];
+    receptions.push_back({chosen.rank, now + machine.o, chosen.part, chosen.active, chosen.time < now});
     free = now + machine.gap();
-    queue.erase(taken);
   }
 }
 
@@ -65,11 +70,11 @@ ReceptionTable reception_table(const Schedule& listed) {
   ReceptionTable table;
   table.title = title_of(listed);
   table.P = schedule.machine.P;
-  table.combining = combines(schedule.problem.kind);
+  table.combining = carries_folds(schedule.problem);
   const std::vector<Arrival> arrivals = arrivals_of(schedule);
   for (auto first = arrivals.begin(); first != arrivals.end();) {
     const auto last = std::find_if(first, arrivals.end(), [&](const Arrival& a) { return a.rank != first->rank; });
-    receive(schedule.machine, {first, last}, table.receptions);
+    receive(schedule.machine, std::span(first, last), table.receptions);
     first = last;
   }
   for (const Reception& reception : table.receptions) table.times.push_back(reception.time);

@@ -160,7 +160,7 @@ std::string chart_svg(const Timeline& timeline) {
   draw_bars(svg, timeline, geometry, titled);
   double height = kTop + geometry.row * static_cast<double>(timeline.P) + 24;
   if (timeline.left_out > 0) {
-    svg.text(24, height + 4, fmt::format("{} messages between ranks that do not exist are left out", timeline.left_out),
+    svg.text(24, height + 4, fmt::format("{} messages are left out: they never came, or their ranks do not exist", timeline.left_out),
              "dim", Anchor::start, 11);
     height += 18;
   }

@@ -32,22 +32,34 @@ std::size_t cell_width(const ReceptionTable& table, const TextStyle& style) {
   return width + 1;
 }
 
+/// Where each rank's receptions are read next; bands go from left to right.
+using Cursors = std::vector<std::vector<Reception>::const_iterator>;
+
+Cursors first_receptions(const ReceptionTable& table) {
+  Cursors cursors;
+  auto next = table.receptions.begin();
+  for (std::int64_t rank = 0; rank < table.P; ++rank) {
+    cursors.push_back(next);
+    while (next != table.receptions.end() && next->rank.index == rank) ++next;
+  }
+  return cursors;
+}
+
 /// Rows of the columns first .. last-1. A cell is "." where nothing is received.
-void band(std::string& text, const ReceptionTable& table, std::size_t first, std::size_t last, std::size_t margin,
-          std::size_t cell, const TextStyle& style) {
+void band(std::string& text, const ReceptionTable& table, Cursors& cursors, std::size_t first, std::size_t last,
+          std::size_t margin, std::size_t cell, const TextStyle& style) {
   text += padded("time", 4, margin);
   for (std::size_t i = first; i < last; ++i) {
     const std::string number = fmt::format("{}", table.times[i].ticks);
     text += padded(number, number.size(), cell);
   }
   text += "\n";
-  auto next = table.receptions.begin();
   for (std::int64_t rank = 0; rank < table.P; ++rank) {
+    auto& next = cursors[static_cast<std::size_t>(rank)];
     const std::string number = fmt::format("{}", rank);
     text += padded(number, number.size(), margin);
     std::size_t column = first;
-    for (; next != table.receptions.end() && next->rank.index == rank; ++next) {
-      if (next->time < table.times[first] || next->time > table.times[last - 1]) continue;
+    for (; next != table.receptions.end() && next->rank.index == rank && next->time <= table.times[last - 1]; ++next) {
       while (column < last && table.times[column] < next->time) text += padded(style.utf8 ? "·" : ".", 1, cell), ++column;
       const auto [shown, columns] = marked(*next, table.combining, style);
       text += padded(shown, columns, cell);
@@ -70,9 +82,10 @@ std::string table_text(const ReceptionTable& table, const TextStyle& style) {
   const std::size_t cell = cell_width(table, style);
   const auto width = static_cast<std::size_t>(std::max(style.width, 20));
   const std::size_t columns = std::max<std::size_t>(1, (width - std::min(width, margin)) / cell);
+  Cursors cursors = first_receptions(table);
   for (std::size_t first = 0; first < table.times.size(); first += columns) {
     text += "\n";
-    band(text, table, first, std::min(first + columns, table.times.size()), margin, cell, style);
+    band(text, table, cursors, first, std::min(first + columns, table.times.size()), margin, cell, style);
   }
   if (table.times.empty()) text += "\nnothing is received\n";
   return text;

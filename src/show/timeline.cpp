@@ -16,12 +16,31 @@ std::string interval(const Part& part, std::int64_t P) {
   return fmt::format("{}..{}", part.lo, (std::int64_t{part.lo} + part.len - 1) % P);
 }
 
-void add_message(Timeline& timeline, const LogP& machine, const Send& send) {
+void add_message(Timeline& timeline, const LogP& machine, const Send& send, Time arrives) {
   const auto index = static_cast<std::int64_t>(timeline.messages.size());
-  const Time arrives = reception_begin(machine, send);
   timeline.messages.push_back({send.from, send.to, send.begin + machine.o, arrives, send.part, send.second});
   timeline.activities.push_back({send.from, Doing::send, send.begin, send.begin + machine.o, index});
   timeline.activities.push_back({send.to, Doing::receive, arrives, arrives + machine.o, index});
+}
+
+void add_addition(Timeline& timeline, const Add& add) {
+  if (add.rank.index < 0 || add.rank.index >= timeline.P || add.count < 0) return;
+  const Time end = std::max(add.begin, std::min(add.begin + Time{add.count}, Time{kFarthest}));
+  timeline.activities.push_back({add.rank, Doing::compute, add.begin, end, -1, add.count});
+}
+
+Timeline empty_timeline(const Schedule& schedule) {
+  Timeline timeline;
+  timeline.title = title_of(schedule);
+  timeline.P = schedule.machine.P;
+  timeline.combining = carries_folds(schedule.problem);
+  return timeline;
+}
+
+void settle_end(Timeline& timeline, Time least) {
+  timeline.end = least;
+  for (const Activity& activity : timeline.activities) timeline.end = std::max(timeline.end, activity.end);
+  normalise(timeline);
 }
 
 }  // namespace
@@ -55,24 +74,38 @@ std::string title_of(const Schedule& schedule) {
 
 Timeline timeline_of(const Schedule& listed) {
   const Schedule schedule = unrolled(listed);
-  Timeline timeline;
-  timeline.title = title_of(listed);
-  timeline.P = schedule.machine.P;
-  timeline.combining = combines(schedule.problem.kind);
+  Timeline timeline = empty_timeline(listed);
   for (const Send& send : schedule.sends) {
     if (drawable(schedule, send)) {
-      add_message(timeline, schedule.machine, send);
+      add_message(timeline, schedule.machine, send, reception_begin(schedule.machine, send));
     } else {
       ++timeline.left_out;
     }
   }
-  for (const Add& add : schedule.adds) {
-    if (add.rank.index < 0 || add.rank.index >= timeline.P || add.count < 0) continue;
-    timeline.activities.push_back({add.rank, Doing::compute, add.begin, add.begin + Time{add.count}, -1, add.count});
+  for (const Add& add : schedule.adds) add_addition(timeline, add);
+  settle_end(timeline, schedule.problem.kind == Kind::stream ? Time{0} : schedule.finish);
+  return timeline;
+}
+
+Timeline timeline_of(const Trace& trace) {
+  const Schedule& schedule = trace.schedule;
+  Timeline timeline = empty_timeline(schedule);
+  timeline.title += trace.finish == kNever ? "; played: stuck" : fmt::format("; played: {}", trace.finish.ticks);
+  for (std::size_t i = 0; i < schedule.sends.size() && i < trace.times.size(); ++i) {
+    Send send = schedule.sends[i];
+    send.begin = trace.times[i].send;
+    if (drawable(schedule, send) && send.begin != kNever && trace.times[i].reception != kNever) {
+      add_message(timeline, schedule.machine, send, trace.times[i].reception);
+    } else {
+      ++timeline.left_out;
+    }
   }
-  timeline.end = schedule.problem.kind == Kind::stream ? Time{0} : schedule.finish;
-  for (const Activity& activity : timeline.activities) timeline.end = std::max(timeline.end, activity.end);
-  normalise(timeline);
+  for (std::size_t i = 0; i < schedule.adds.size() && i < trace.add_begins.size(); ++i) {
+    Add add = schedule.adds[i];
+    add.begin = trace.add_begins[i];
+    if (add.begin != kNever) add_addition(timeline, add);
+  }
+  settle_end(timeline, trace.finish == kNever ? Time{0} : trace.finish);
   return timeline;
 }
 

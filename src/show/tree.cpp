@@ -72,11 +72,11 @@ void spread(Tree& tree, const Schedule& schedule, Rank root, std::int64_t item) 
   grow(tree, schedule, edges, root, born);
 }
 
-/// The last send of every rank points at its parent; children in the order of reception.
-void flow_together(Tree& tree, const Schedule& schedule, Rank root) {
+/// The last send of every rank (of one item, if item >= 0) points at its parent; children in the order of reception.
+void flow_together(Tree& tree, const Schedule& schedule, Rank root, std::int64_t item) {
   std::unordered_map<std::int32_t, Send> last;
   for (const Send& send : schedule.sends) {
-    if (!drawable(schedule, send)) continue;
+    if (!drawable(schedule, send) || (item >= 0 && send.part.lo != item)) continue;
     const auto [entry, added] = last.emplace(send.from.index, send);
     if (!added && send.begin > entry->second.begin) entry->second = send;
   }
@@ -160,10 +160,15 @@ Tree tree_of(const Schedule& listed, std::optional<std::int64_t> of) {
       spread(tree, schedule, schedule.problem.root, -1);
       break;
     case Kind::gather:
-    case Kind::reduce:
     case Kind::sum:
-      flow_together(tree, schedule, schedule.problem.root);
+      flow_together(tree, schedule, schedule.problem.root, -1);
       break;
+    case Kind::reduce: {
+      const std::int64_t item = chosen(schedule, of, 0, "item", items);
+      if (items > 1) tree.title += fmt::format(", item {}", item);
+      flow_together(tree, schedule, schedule.problem.root, items > 1 ? item : -1);
+      break;
+    }
     case Kind::allreduce:
     case Kind::scan:
     case Kind::barrier: {

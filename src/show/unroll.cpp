@@ -8,8 +8,7 @@
 namespace chasqui::show {
 namespace {
 
-constexpr std::size_t kMostUnrolled = 1'000'000;
-constexpr std::int64_t kFarthest = 4'000'000'000'000'000'000;  ///< times in files lie within this, so sums fit
+constexpr std::size_t kMostUnrolled = 20'000;
 
 }  // namespace
 

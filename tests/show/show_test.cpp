@@ -81,7 +81,23 @@ TEST(TimelineOf, OverheadsAndFlights) {
 TEST(TimelineOf, StrangersAreCounted) {
   const Schedule schedule = Sends(LogP::postal(2, Time{1}), {Kind::broadcast}).item(0, 0, 1, 0).item(0, 0, 2, 0);
   EXPECT_EQ(timeline_of(schedule).left_out, 1);
-  EXPECT_NE(chart_text(timeline_of(schedule), {}).find("1 messages between ranks that do not exist"), std::string::npos);
+  EXPECT_NE(chart_text(timeline_of(schedule), {}).find("1 messages are left out"), std::string::npos);
+}
+
+TEST(TimelineOf, ATraceShowsWhatHappened) {
+  Trace trace;
+  trace.schedule = paper_broadcast();
+  for (const Send& send : trace.schedule.sends) {
+    trace.times.push_back({send.begin + Time{1}, reception_begin(trace.schedule.machine, send) + Time{5}});
+  }
+  trace.times.back() = {kNever, kNever};
+  trace.finish = Time{29};
+  const Timeline timeline = timeline_of(trace);
+  EXPECT_EQ(timeline.messages.size(), 6u);
+  EXPECT_EQ(timeline.left_out, 1);
+  EXPECT_EQ(timeline.messages[0].departs, Time{3});
+  EXPECT_EQ(timeline.messages[0].arrives, Time{13});
+  EXPECT_EQ(timeline.end, Time{29});
 }
 
 TEST(Carried, IntervalsWrap) {

@@ -113,7 +113,7 @@ TEST(Pictures, AnySchedulesGiveWellFormedDocuments) {
 TEST(TextChart, FitsItsWidth) {
   EXPECT_TRUE(rc::check("no line is wider than asked", [] {
     const Schedule schedule = anything(false);
-    const int width = *rc::gen::inRange(60, 120);
+    const int width = *rc::gen::inRange(72, 120);
     for (const Picture what : {Picture::chart, Picture::table}) {
       std::istringstream lines(to_text(schedule, {.utf8 = false, .colour = false, .width = width}, what));
       std::string line;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "chasqui/schedule/schedule.hpp"
+#include "chasqui/schedule/trace.hpp"
 
 namespace chasqui::show {
 
@@ -40,12 +41,15 @@ struct Timeline {
   bool combining = false;            ///< messages carry intervals of contributions, not items
   std::vector<Activity> activities;  ///< by rank, then begin
   std::vector<Message> messages;
-  std::int64_t left_out = 0;         ///< messages between ranks that do not exist
+  std::int64_t left_out = 0;         ///< messages that never came, or between ranks that do not exist
   double ticks_per_microsecond = 1;  ///< trace files only: what a tick means there
 };
 
 /// Time: O(n log n) in the messages and additions.
 Timeline timeline_of(const Schedule& schedule);
+
+/// The same of what really happened. Messages that never came are left out and counted.
+Timeline timeline_of(const Trace& trace);
 
 /// "item 3", or "0..3" for the contributions of ranks 0 to 3 (across the end of the rank order: "6..1").
 std::string carried(const Message& message, const Timeline& timeline);
