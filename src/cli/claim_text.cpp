@@ -27,7 +27,8 @@ std::string claim_text(const plan::Plan& plan, const Output& out) {
                       : fmt::format("gap {}: at most {:.1f}% above the bound", claim.gap().ticks,
                                     100.0 * static_cast<double>(claim.gap().ticks) /
                                         static_cast<double>(std::max<std::int64_t>(1, claim.bound.ticks)));
-  std::string text = fmt::format("finish        {} ({})\n", claim.finish.ticks, verdict);
+  const char* measure = plan.problem().kind == Kind::stream ? "delay" : "finish";
+  std::string text = fmt::format("{:<13} {} ({})\n", measure, claim.finish.ticks, verdict);
   text += "lower bound   " + wrap(fmt::format("{}, {}", claim.bound.ticks, claim.bound_source), kColumn, width) + "\n";
   text += "construction  " + wrap(claim.construction, kColumn, width) + "\n";
   return text;

@@ -6,15 +6,22 @@
 #include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
+#include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/sum.hpp"
 
 namespace chasqui::cli {
 namespace {
 
 using plan::PlanPtr;
+
+PlanPtr plan_broadcast(const Request& r) {
+  if (r.items == 1) return plan::broadcast(r.machine, r.root);
+  return plan::kitem(r.machine, r.items, r.root);
+}
 
 PlanPtr plan_sum(const Request& r) {
   if (r.operands.has_value() == r.time.has_value()) {
@@ -28,8 +35,9 @@ PlanPtr plan_sum(const Request& r) {
 
 const std::vector<Collective>& collectives() {
   static const std::vector<Collective> table = {
-      {"broadcast", "one item from the root to all", kRoot,
-       [](const Request& r) -> PlanPtr { return plan::broadcast(r.machine, r.root); }},
+      {"broadcast", "K items from the root to all", kRoot | kItems, &plan_broadcast},
+      {"stream", "a new item from the root to all every step, for ever (postal machine)", kRoot,
+       [](const Request& r) -> PlanPtr { return plan::stream(r.machine, r.root); }},
       {"scatter", "one item from the root to each rank", kRoot,
        [](const Request& r) -> PlanPtr { return plan::scatter(r.machine, r.root); }},
       {"gather", "one item from each rank to the root", kRoot,
