@@ -5,6 +5,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/allgather.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 
 namespace chasqui::plan {
@@ -16,6 +17,29 @@ Part part(std::int64_t lo, std::int64_t len) {
 
 Rank rank_of(std::int64_t index) { return Rank{static_cast<std::int32_t>(index)}; }
 
+/// Before 2D nobody can pass on what he received, so an all-reduce that ends earlier is an all-gather. That takes 2D or
+/// more when P - 1 sends and as many receptions fill 2D. REQUIRES P >= 3.
+Time direct_bound(const LogP& machine) {
+  const Time twice = 2 * machine.lambda();
+  const std::int64_t slot = std::max(machine.gap().ticks, 2 * machine.o.ticks);
+  if (saturating_multiply(machine.P - 1, slot) >= twice.ticks) return twice;
+  return std::min(twice, allgather_bound(machine));
+}
+
+void set_bound(Claim& claim, const LogP& machine, Kind kind) {
+  claim.bound = broadcast_time(broadcast_shape(machine), machine.P);
+  claim.bound_source = "broadcast time B(P): somebody must hear from all P ranks (results.md A1)";
+  if (kind == Kind::scan || machine.P < 3) return;
+  if (const Time bound = machine.gap() + machine.lambda(); bound > claim.bound) {
+    claim.bound = bound;
+    claim.bound_source = "P messages are too few, so some rank sends twice (results.md A4)";
+  }
+  if (const Time bound = direct_bound(machine); bound > claim.bound) {
+    claim.bound = bound;
+    claim.bound_source = "before 2(L + 2o) nothing received is passed on, as in an all-gather (results.md A4)";
+  }
+}
+
 }  // namespace
 
 PlanPtr WindowPlan::make(const LogP& machine, const Problem& problem) {
@@ -23,13 +47,7 @@ PlanPtr WindowPlan::make(const LogP& machine, const Problem& problem) {
   const SendTimes times = window_send_times(machine);
   Claim claim;
   claim.finish = times.empty() ? Time{0} : Time{times.back()} + machine.lambda();
-  claim.bound = broadcast_time(broadcast_shape(machine), machine.P);
-  claim.bound_source = "broadcast time B(P): somebody must hear from all P ranks (results.md A1)";
-  if (const Time twice = machine.gap() + machine.lambda();
-      problem.kind != Kind::scan && machine.P >= 3 && twice > claim.bound) {
-    claim.bound = twice;
-    claim.bound_source = "P messages are too few, so some rank sends twice (results.md A4)";
-  }
+  set_bound(claim, machine, problem.kind);
   claim.construction = machine.is_postal() ? "windows ceil(P f_t / f_T), a send every tick"
                                            : "windows ceil(P F_j / F_last) over searched send times";
   return PlanPtr(new WindowPlan(machine, problem, std::move(claim), window_rounds(machine, times)));

@@ -2,6 +2,8 @@
 // All-reduce, scan and barrier on the postal machine and on the strict one.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/barrier.hpp"
@@ -99,6 +101,73 @@ TEST(Windows, HaveTheBestSendTimesOfAll) {
       }
     }
   }
+}
+
+/// All ways in which three ranks can exchange messages by T, a tick after the other: does one let everybody hear from
+/// everybody?
+class Exhaustion {
+ public:
+  Exhaustion(const LogP& m, std::int64_t T) : m_(m), T_(T) {}
+  bool possible() { return decide(0, 0); }
+
+ private:
+  struct Message {
+    std::int64_t begin;
+    int from, to, knows;
+  };
+  int knows(int rank, std::int64_t t) const {
+    int set = 1 << rank;
+    for (const Message& x : messages_) {
+      if (x.to == rank && x.begin + m_.lambda().ticks <= t) set |= x.knows;
+    }
+    return set;
+  }
+  bool fits(const Message& x) const {
+    const std::int64_t G = m_.gap().ticks, o = m_.o.ticks, later = m_.L.ticks + o;
+    for (const Message& y : messages_) {
+      if (y.from == x.from && x.begin - y.begin < G) return false;
+      if (y.to == x.to && x.begin - y.begin < G) return false;
+      if (y.to == x.from && std::abs(y.begin + later - x.begin) < o) return false;
+      if (y.from == x.to && std::abs(x.begin + later - y.begin) < o) return false;
+    }
+    return true;
+  }
+  bool decide(std::int64_t t, int rank) {
+    if (rank == 3) return decide(t + 1, 0);
+    if (t + m_.lambda().ticks > T_) return knows(0, T_) == 7 && knows(1, T_) == 7 && knows(2, T_) == 7;
+    for (int to = 0; to < 3; ++to) {
+      if (const Message x{t, rank, to, knows(rank, t)}; to != rank && fits(x)) {
+        messages_.push_back(x);
+        const bool found = decide(t, rank + 1);
+        messages_.pop_back();
+        if (found) return true;
+      }
+    }
+    return decide(t, rank + 1);
+  }
+
+  LogP m_;
+  std::int64_t T_;
+  std::vector<Message> messages_;
+};
+
+TEST(Windows, BoundsAreNotAboveExhaustion) {
+  int met = 0;
+  for (std::int64_t L = 0; L <= 6; ++L) {
+    for (std::int64_t o = 0; o <= 4; ++o) {
+      for (std::int64_t g = 1; g <= 8; ++g) {
+        if (L + o == 0) continue;
+        const LogP m = machine(3, L, o, g);
+        const auto plan = plan::barrier(m);
+        EXPECT_FALSE(Exhaustion(m, plan->claim().bound.ticks - 1).possible()) << to_string(m);
+        if (plan->claim().optimal()) {
+          EXPECT_TRUE(Exhaustion(m, plan->claim().bound.ticks).possible()) << to_string(m);
+          ++met;
+        }
+      }
+    }
+  }
+  EXPECT_GT(met, 150);
 }
 
 /// Where no common set of send times reaches the exact optimum (13 and 23, by exact search), the gap is stated.
