@@ -186,23 +186,5 @@ TEST(StreamWindow, EightItemsOnTheRunningExampleTake17) {
   }
 }
 
-TEST(CountingBound, AgreesWithTheSumStepByStep) {
-  for (std::int64_t P = 2; P <= 40; ++P) {
-    for (std::int64_t L = 1; L <= 7; ++L) {
-      for (std::int64_t k = 1; k <= 12; ++k) {
-        std::vector<std::int64_t> f;
-        std::int64_t received = 0;
-        std::int64_t t = -1;
-        while (received < k * (P - 1)) {
-          ++t;
-          f.push_back(t < L ? 1 : f[static_cast<std::size_t>(t - 1)] + f[static_cast<std::size_t>(t - L)]);
-          received += std::min(f.back(), P - 1);
-        }
-        EXPECT_EQ(counting_bound(P, L, k).ticks, L + t) << P << " " << L << " " << k;
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace chasqui::plan

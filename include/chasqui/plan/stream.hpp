@@ -111,9 +111,6 @@ PlanPtr stream(const LogP& machine, Rank root = {});
 PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items);
 PlanPtr stream_window(const LogP& machine, std::int64_t items, Rank root = {});
 
-/// Every schedule that broadcasts k items needs this long (counting bound, docs/results.md).
-Time counting_bound(std::int64_t P, std::int64_t L, std::int64_t items);
-
 /// L = 2: is delay 2 + B(P-1) possible? Exactly when 2(f_t - n) >= f_{t-2} - (t-1), n = P-1, t = B(n).
 bool stream_bound_reachable_at_two(std::int64_t P);
 

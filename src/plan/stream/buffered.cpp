@@ -6,11 +6,12 @@
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
+#include "plan/listed_plan.hpp"
 #include "plan/stream/item_tree.hpp"
 #include "plan/stream/juggling.hpp"
-#include "plan/stream/listed_plan.hpp"
 #include "plan/stream/recipe.hpp"
 
 namespace chasqui::plan {
@@ -112,9 +113,10 @@ PlanPtr plan_buffered(const LogP& machine, std::int64_t items, Rank root, std::i
                                 Rank{static_cast<std::int32_t>(m.to)}, static_cast<std::int32_t>(item)));
     }
   }
+  std::sort(sends.begin(), sends.end());
   Claim claim;
   claim.finish = Time{L + t + items - 1};
-  claim.bound = counting_bound(machine.P, L, items);
+  claim.bound = kitem_bound(machine, items);
   claim.bound_source = "counting receptions (results.md, Streams)";
   claim.construction = std::move(construction);
   return std::make_shared<ListedPlan>(machine, Problem{.kind = Kind::broadcast, .root = root, .items = items},

@@ -10,10 +10,11 @@
 #include <map>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
+#include "plan/listed_plan.hpp"
 #include "plan/stream/growth.hpp"
-#include "plan/stream/listed_plan.hpp"
 
 namespace chasqui::plan {
 
@@ -211,10 +212,11 @@ PlanPtr single_sending(const LogP& machine, std::int64_t items, Rank root) {
     };
     sends.push_back(send_item(m.begin, rank(m.from), rank(m.to), static_cast<std::int32_t>(m.item)));
   }
+  std::sort(sends.begin(), sends.end());
   Claim claim;
   claim.finish = Time{0};
   for (const Send& send : sends) claim.finish = std::max(claim.finish, available(machine, send));
-  claim.bound = counting_bound(machine.P, L, items);
+  claim.bound = kitem_bound(machine, items);
   claim.bound_source = "counting receptions (results.md, Streams)";
   claim.construction = "single-sending, endgame of up to 2L-1 steps (SPAA 3.4)";
   return std::make_shared<ListedPlan>(machine, Problem{.kind = Kind::broadcast, .root = root, .items = items},

@@ -4,6 +4,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 
@@ -185,10 +186,7 @@ PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items)
   if (items < 1 || items > 2'000'000'000) throw Error("items={} is out of range: 1..2000000000", items);
   Claim claim = stream->claim();
   claim.finish = Time{in_ticks(machine, *stream, steps, stream->delay().ticks + items - 1)};
-  claim.bound = steps.ticks == 1 && machine.o.ticks == 0
-                    ? counting_bound(machine.P, machine.L.ticks, items)
-                    : std::max(broadcast_time(broadcast_shape(machine), machine.P),
-                               Time{(items - 1) * steps.ticks} + machine.lambda());
+  claim.bound = kitem_bound(machine, items);
   claim.bound_source = "counting receptions (results.md, Streams)";
   claim.construction = "the first items of a stream: " + claim.construction;
   return std::make_shared<WindowPlan>(machine, std::move(stream), steps, items, std::move(claim));
@@ -200,26 +198,6 @@ PlanPtr stream_window(const LogP& machine, std::int64_t items, Rank root) {
   validate(problem, machine);
   if (machine.P == 1) return std::make_shared<Nothing>(machine, problem);
   return stream_window(machine, make_stream(machine.P, steps_of(machine).L, root.index), items);
-}
-
-Time counting_bound(std::int64_t P, std::int64_t L, std::int64_t items) {
-  if (P <= 1 || items == 0) return Time{0};
-  const std::int64_t M = P - 1;
-  const TreeShape shape{Time{L}, Time{1}};
-  const std::int64_t full = broadcast_time(shape, M).ticks;  // from here on M receptions a step
-  const std::int64_t needed = saturating_multiply(items, M);
-  const auto received = [&](std::int64_t t) {  // in steps 0 .. t
-    if (t < full) return cumulative_reach(shape, Time{t});
-    return saturating_add(full > 0 ? cumulative_reach(shape, Time{full - 1}) : 0,
-                          saturating_multiply(t - full + 1, M));
-  };
-  std::int64_t low = -1;
-  std::int64_t high = full + items;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (received(middle) >= needed ? high : low) = middle;
-  }
-  return Time{L + high};
 }
 
 }  // namespace chasqui::plan
