@@ -170,6 +170,16 @@ TEST(Windows, BoundsAreNotAboveExhaustion) {
   EXPECT_GT(met, 150);
 }
 
+TEST(Windows, GiveWayToAChainWhenTheGapIsLong) {
+  for (std::int64_t P = 3; P <= 9; ++P) {
+    const auto plan = plan::scan(machine(P, 1, 0, 9));
+    EXPECT_EQ(plan->claim().finish, Time{P - 1});
+    EXPECT_TRUE(plan->claim().optimal());
+    EXPECT_EQ(referee::judge(plan->schedule()), "");
+    EXPECT_TRUE(same_as_local(*plan));
+  }
+}
+
 /// Where no common set of send times reaches the exact optimum (13 and 23, by exact search), the gap is stated.
 TEST(Windows, StateTheGapWhereTheOptimumIsNotSymmetric) {
   EXPECT_EQ(plan::allreduce(machine(5, 1, 2, 2))->claim().finish, Time{15});
