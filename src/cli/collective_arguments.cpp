@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/stream_algorithms.hpp"
 #include "cli/collectives.hpp"
 
 namespace chasqui::cli {
@@ -37,6 +38,8 @@ void CollectiveArguments::declare(Command& command) {
   command.option("--time", "TICKS", &time_, "sum: as many operands as this time allows");
   command.flag("--non-commutative", non_commutative_, "the operator must see its operands in rank order");
   command.flag("--exclusive", exclusive_, "scan: rank i gets the fold of ranks 0..i-1");
+  command.option("--algorithm", "NAME", &algorithm_,
+                 "broadcast, stream: a construction by name instead of the best one; list explains them");
 }
 
 const Collective& CollectiveArguments::collective() const {
@@ -54,6 +57,7 @@ void CollectiveArguments::refuse_strangers(const Collective& chosen) const {
       {time_.has_value(), {kTime, "--time"}},
       {non_commutative_, {kNonCommutative, "--non-commutative"}},
       {exclusive_, {kExclusive, "--exclusive"}},
+      {algorithm_.has_value(), {kAlgorithm, "--algorithm"}},
   };
   for (const auto& [present, option] : given) {
     if (present && (chosen.accepts & option.first) == 0) {
@@ -76,6 +80,7 @@ Request CollectiveArguments::request() const {
   request.time = time_;
   request.commutative = !non_commutative_;
   request.exclusive = exclusive_;
+  if (algorithm_ && *algorithm_ != "best") request.algorithm = *algorithm_;
   return request;
 }
 
@@ -83,6 +88,28 @@ plan::PlanPtr CollectiveArguments::plan() const {
   const Collective& chosen = collective();
   refuse_strangers(chosen);
   return chosen.plan(request());
+}
+
+std::string CollectiveArguments::algorithms() const {
+  const Collective& chosen = collective();
+  refuse_strangers(chosen);
+  Request wanted = request();
+  wanted.algorithm.clear();
+  const auto outcome = [&] {
+    try {
+      const plan::PlanPtr plan = chosen.plan(wanted);
+      return fmt::format("{} {}", plan->problem().kind == Kind::stream ? "delay" : "finish", plan->claim().finish.ticks);
+    } catch (const Error&) {
+      return std::string("does not apply");
+    }
+  };
+  std::string text = fmt::format("{:<15} {:<16} {}\n", "best", outcome(), "the best schedule known (the default)");
+  for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
+    wanted.algorithm = algorithm.name;
+    text += fmt::format("{:<15} {:<16} {}{}\n", algorithm.name, outcome(), algorithm.summary,
+                        algorithm.buffered ? " [verify with --buffered]" : "");
+  }
+  return text;
 }
 
 std::string CollectiveArguments::spelled() const {
@@ -95,6 +122,7 @@ std::string CollectiveArguments::spelled() const {
   if (time_) text += fmt::format(" --time {}", *time_);
   if (non_commutative_) text += " --non-commutative";
   if (exclusive_) text += " --exclusive";
+  if (algorithm_) text += fmt::format(" --algorithm {}", *algorithm_);
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
 #include "chasqui/plan/stream.hpp"
+#include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/sum.hpp"
 
 namespace chasqui::cli {
@@ -19,8 +20,18 @@ namespace {
 using plan::PlanPtr;
 
 PlanPtr plan_broadcast(const Request& r) {
+  if (!r.algorithm.empty()) return plan::stream_algorithm(r.algorithm).items(r.machine, r.items, r.root);
   if (r.items == 1) return plan::broadcast(r.machine, r.root);
   return plan::kitem(r.machine, r.items, r.root);
+}
+
+PlanPtr plan_stream(const Request& r) {
+  if (r.algorithm.empty()) return plan::stream(r.machine, r.root);
+  const plan::StreamAlgorithm& algorithm = plan::stream_algorithm(r.algorithm);
+  if (algorithm.stream == nullptr) {
+    throw Error("--algorithm {} is for a finite number of items: plan broadcast with --items K", r.algorithm);
+  }
+  return algorithm.stream(r.machine, r.root);
 }
 
 PlanPtr plan_sum(const Request& r) {
@@ -35,9 +46,8 @@ PlanPtr plan_sum(const Request& r) {
 
 const std::vector<Collective>& collectives() {
   static const std::vector<Collective> table = {
-      {"broadcast", "K items from the root to all", kRoot | kItems, &plan_broadcast},
-      {"stream", "a new item from the root to all every step, for ever (postal machine)", kRoot,
-       [](const Request& r) -> PlanPtr { return plan::stream(r.machine, r.root); }},
+      {"broadcast", "K items from the root to all", kRoot | kItems | kAlgorithm, &plan_broadcast},
+      {"stream", "a new item from the root to all every step, for ever", kRoot | kAlgorithm, &plan_stream},
       {"scatter", "one item from the root to each rank", kRoot,
        [](const Request& r) -> PlanPtr { return plan::scatter(r.machine, r.root); }},
       {"gather", "one item from each rank to the root", kRoot,

@@ -23,6 +23,7 @@ struct Request {
   std::optional<std::int64_t> time;
   bool commutative = true;
   bool exclusive = false;
+  std::string algorithm;  ///< a named construction; empty: the best one known
 };
 
 /// Options that only some collectives take.
@@ -33,6 +34,7 @@ enum Accepts : unsigned {
   kTime = 8,
   kNonCommutative = 16,
   kExclusive = 32,
+  kAlgorithm = 64,
 };
 
 struct Collective {
@@ -66,6 +68,9 @@ class CollectiveArguments {
   plan::PlanPtr plan() const;
   const Collective& collective() const;
   Request request() const;
+  /// `--algorithm list`: the named constructions and what each makes of this request.
+  bool asks_for_algorithms() const { return algorithm_ == "list"; }
+  std::string algorithms() const;
   /// "broadcast -P 8 -L 6 -o 2 -g 4": the same request again, for remedies.
   std::string spelled() const;
 
@@ -80,6 +85,7 @@ class CollectiveArguments {
   std::optional<std::int64_t> time_;
   bool non_commutative_ = false;
   bool exclusive_ = false;
+  std::optional<std::string> algorithm_;
 };
 
 }  // namespace chasqui::cli

@@ -33,6 +33,10 @@ class PlanCommand final : public Command {
   }
 
   int run(Output& out) override {
+    if (arguments_.asks_for_algorithms()) {
+      out.write(arguments_.algorithms());
+      return 0;
+    }
     const plan::PlanPtr plan = arguments_.plan();
     if (rank_) return show_rank(*plan, out);
     if (json_ || out_ == "-") {
