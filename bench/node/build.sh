@@ -1,0 +1,28 @@
+#!/bin/sh
+# Builds node_bench and team_bench with plain mpicxx and nothing installed but a compiler and an MPI:
+#   bench/node/build.sh OUT_DIR [extra include directories for fmt and nlohmann …]
+# fmt is used header-only.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+out=$1
+shift
+mkdir -p "$out"
+includes="-I$root/include -I$root/src"
+for directory in "$@"; do includes="$includes -I$directory"; done
+flags="-std=c++20 -O3 -march=native -DNDEBUG -DFMT_HEADER_ONLY=1 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR=\"here\" $includes"
+mpicxx=${MPICXX:-mpicxx}
+objects=""
+for source in "$root"/src/base/*.cpp "$root"/src/model/*.cpp "$root"/src/schedule/*.cpp "$root"/src/plan/*.cpp \
+              "$root"/src/run/*.cpp "$root"/src/threads/*.cpp "$root"/src/mpi/*.cpp; do
+  object="$out/$(echo "${source#"$root"/src/}" | tr / _).o"
+  echo "$source $object"
+  objects="$objects $object"
+done > "$out/list"
+# shellcheck disable=SC2086
+xargs -P "${JOBS:-$(nproc)}" -n 2 sh -c "$mpicxx $flags -c \"\$0\" -o \"\$1\"" < "$out/list"
+objects=$(cut -d' ' -f2 "$out/list" | tr '\n' ' ')
+# shellcheck disable=SC2086
+for program in node_bench team_bench; do
+  $mpicxx $flags "$root/bench/node/$program.cpp" $objects -pthread -o "$out/$program"
+done
+echo "built $out/node_bench and $out/team_bench"
