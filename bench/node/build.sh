@@ -11,12 +11,10 @@ includes="-I$root/include -I$root/src"
 for directory in "$@"; do includes="$includes -I$directory"; done
 flags="-std=c++20 -O3 -march=native -DNDEBUG -DFMT_HEADER_ONLY=1 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR=\"here\" $includes"
 mpicxx=${MPICXX:-mpicxx}
-objects=""
-for source in "$root"/src/base/*.cpp "$root"/src/model/*.cpp "$root"/src/schedule/*.cpp "$root"/src/plan/*.cpp \
-              "$root"/src/run/*.cpp "$root"/src/threads/*.cpp "$root"/src/mpi/*.cpp; do
-  object="$out/$(echo "${source#"$root"/src/}" | tr / _).o"
-  echo "$source $object"
-  objects="$objects $object"
+for room in base model schedule plan run threads mpi; do
+  find "$root/src/$room" -name '*.cpp' | while read -r source; do
+    echo "$source $out/$(echo "${source#"$root"/src/}" | tr / _).o"
+  done
 done > "$out/list"
 # shellcheck disable=SC2086
 xargs -P "${JOBS:-$(nproc)}" -n 2 sh -c "$mpicxx $flags -c \"\$0\" -o \"\$1\"" < "$out/list"
