@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How far the all-to-all plans are from their lower bounds, over a grid of machines: one line of figures for each
-// collective and each regime, tab-separated. Not a timing.
+// How far the all-to-all plans are from their lower bounds, over a grid of machines: one line of figures for
+// each collective and each regime, tab-separated. Not a timing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ struct Figures {
   LogP worst{};
 
   void add(const plan::Plan& plan) {
-    const double ratio = static_cast<double>(plan.claim().finish.ticks) / static_cast<double>(plan.claim().bound.ticks);
+    const double ratio =
+        static_cast<double>(plan.claim().finish.ticks) / static_cast<double>(plan.claim().bound.ticks);
     sum += ratio;
     ++count;
     optimal += plan.claim().optimal() ? 1 : 0;
@@ -66,9 +67,11 @@ int main() {
   using namespace chasqui;
   fmt::print("collective\tregime\tmachines\tmean finish/bound\tmost\tat\toptimal\n");
   report("allgather P=2..32", range(2, 32), [](const LogP& m) { return plan::allgather(m); });
-  report("allgather P=33..120", {33, 41, 50, 64, 77, 89, 97, 101, 120}, [](const LogP& m) { return plan::allgather(m); });
+  report("allgather P=33..120", {33, 41, 50, 64, 77, 89, 97, 101, 120},
+         [](const LogP& m) { return plan::allgather(m); });
   report("allgather k=4", {2, 3, 4, 5, 7, 8, 13, 16}, [](const LogP& m) { return plan::allgather(m, 4); });
   report("allreduce P=2..16", range(2, 16), [](const LogP& m) { return plan::allreduce(m); });
-  report("allreduce P<=10^6", {25, 64, 100, 1000, 1'000'000}, [](const LogP& m) { return plan::allreduce(m); });
+  report("allreduce P<=10^6", {25, 64, 100, 1000, 1'000'000},
+         [](const LogP& m) { return plan::allreduce(m); });
   report("scan P=2..16", range(2, 16), [](const LogP& m) { return plan::scan(m); });
 }

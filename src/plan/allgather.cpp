@@ -40,8 +40,10 @@ struct Listed {
   std::int64_t last_send() const { return sends.back().begin.ticks; }
 };
 
-/// The best matched all-gather of few items, if one ends before a last send at `last`; `least` is good enough.
-std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std::int64_t least, std::int64_t last) {
+/// The best matched all-gather of few items, if one ends before a last send at `last`; `least` is good
+/// enough.
+std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std::int64_t least,
+                                   std::int64_t last) {
   std::optional<Listed> best;
   if (machine.P * items > kMostMatched) return best;
   const Spacing spacing(machine);
@@ -61,7 +63,8 @@ std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std:
       }
     }
   }
-  if (auto sends = matched_at_random(machine, items, least, last)) best = {"matched tick by tick", std::move(*sends)};
+  if (auto sends = matched_at_random(machine, items, least, last))
+    best = {"matched tick by tick", std::move(*sends)};
   return best;
 }
 

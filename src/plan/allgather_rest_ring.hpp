@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All-gather on a ring of m classes with 2 <= e < m ranks over: P = mh + e, the rest is column h of the classes 0 .. e-1.
+// All-gather on a ring of m classes with 2 <= e < m ranks over: P = mh + e, the rest is column h of the
+// classes 0 .. e-1.
 #pragma once
 
 #include "chasqui/plan/plan.hpp"
@@ -7,12 +8,12 @@
 
 namespace chasqui::plan {
 
-/// The ranks of the full columns pass items on as in RingAllgather, to all h + 1 columns. A rank of the rest sends only
-/// its own items, in block 0, to all of the next class. From then on every rank of a full column passes them on to its
-/// own column in one round more, the last of each block: received and sent in the same round, they never wait. At the
-/// very end the rest gets the items of the rest, one rank's a round, except those of the class before, which came
-/// directly. All of it stays on the ring's lattice of send times, so no overheads meet. It takes about 2m rounds more
-/// than a ring that comes out even.
+/// The ranks of the full columns pass items on as in RingAllgather, to all h + 1 columns. A rank of the rest
+/// sends only its own items, in block 0, to all of the next class. From then on every rank of a full column
+/// passes them on to its own column in one round more, the last of each block: received and sent in the same
+/// round, they never wait. At the very end the rest gets the items of the rest, one rank's a round, except
+/// those of the class before, which came directly. All of it stays on the ring's lattice of send times, so no
+/// overheads meet. It takes about 2m rounds more than a ring that comes out even.
 class RestRingAllgather final : public Plan {
  public:
   RestRingAllgather(const LogP& machine, const Problem& problem, Claim claim, RingShape ring)

@@ -12,8 +12,8 @@ Time RingAllgather::when(std::int64_t c, std::int64_t block, std::int64_t round)
 }
 
 /// All items of `owner`, one each in k consecutive rounds.
-void RingAllgather::pass(std::vector<Send>& list, Place from, Place to, std::int64_t block, std::int64_t round,
-                         Place owner) const {
+void RingAllgather::pass(std::vector<Send>& list, Place from, Place to, std::int64_t block,
+                         std::int64_t round, Place owner) const {
   const std::int64_t k = ring_.items;
   for (std::int64_t j = 0; j < k; ++j) {
     list.push_back(send_item(when(from.c, block, round * k + j), rank(from), rank(to),
@@ -41,7 +41,8 @@ LocalForm RingAllgather::local(Rank me) const {
       }
       const std::int64_t source = i >= shift ? i - shift : i - shift + h;
       if (exists({previous, source})) {
-        if (exists({theirs, source})) pass(local.receives, {previous, source}, {c, i}, b, p - skipped, {theirs, source});
+        if (exists({theirs, source}))
+          pass(local.receives, {previous, source}, {c, i}, b, p - skipped, {theirs, source});
       } else if (theirs == 0 && c != 0) {
         pass(local.receives, {previous, h - 2 - i}, {c, i}, b, p - skipped, lone);
       }

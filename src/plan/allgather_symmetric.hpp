@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All-gather in which every rank sends its own items only, to ranks r+1, r+2, …, at the same times as everybody.
+// All-gather in which every rank sends its own items only, to ranks r+1, r+2, …, at the same times as
+// everybody.
 #pragma once
 
 #include "chasqui/plan/plan.hpp"

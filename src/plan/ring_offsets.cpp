@@ -61,7 +61,8 @@ std::int64_t pick(const Positions& options, std::int64_t low, std::int64_t high)
 
 }  // namespace
 
-std::optional<std::vector<std::int64_t>> ring_offsets(const Spacing& spacing, std::int64_t m, std::int64_t period) {
+std::optional<std::vector<std::int64_t>> ring_offsets(const Spacing& spacing, std::int64_t m,
+                                                      std::int64_t period) {
   const std::int64_t low = spacing.D % period;
   const std::int64_t high = low + period - spacing.overheads();
   if (period < spacing.overheads()) return std::nullopt;

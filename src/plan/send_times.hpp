@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Send times shared by all ranks. The key fact of all-to-all patterns on the strict machine: when every rank sends at
-// the same set of times and every slot is a permutation, the schedule keeps rules 2 to 5 exactly when two send times
-// are at least G = max(g, o) apart and no difference lies in the open interval (L, D), D = L + 2o: a reception begins
-// L + o after its send, so a smaller or larger difference is what keeps the two overheads apart.
+// Send times shared by all ranks. The key fact of all-to-all patterns on the strict machine: when every rank
+// sends at the same set of times and every slot is a permutation, the schedule keeps rules 2 to 5 exactly
+// when two send times are at least G = max(g, o) apart and no difference lies in the open interval (L, D), D
+// = L + 2o: a reception begins L + o after its send, so a smaller or larger difference is what keeps the two
+// overheads apart.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,8 @@ struct Spacing {
       : L(machine.L.ticks), D(machine.lambda().ticks), G(machine.gap().ticks) {}
 
   std::int64_t overheads() const { return D - L; }
-  /// Waiting longer than this after the last send never helps: by then no earlier send restricts the next one.
+  /// Waiting longer than this after the last send never helps: by then no earlier send restricts the next
+  /// one.
   std::int64_t longest_wait() const { return D > G ? D : G; }
 };
 
@@ -35,7 +37,8 @@ inline constexpr std::int64_t kHorizon = std::int64_t{1} << 60;
 /// Throws an Error when a plan would end after kHorizon.
 void require_horizon(std::int64_t last_send, const LogP& machine);
 
-/// The earliest legal time >= from after `times`. REQUIRES from >= times.back() + G. Time: O(log + conflicts).
+/// The earliest legal time >= from after `times`. REQUIRES from >= times.back() + G. Time: O(log +
+/// conflicts).
 std::int64_t earliest_legal(const SendTimes& times, const Spacing& spacing, std::int64_t from);
 
 /// May a send begin at t after `times`? REQUIRES t >= times.back() + G. Time: O(log).
@@ -44,9 +47,9 @@ bool legal_after(const SendTimes& times, const Spacing& spacing, std::int64_t t)
 /// Is the whole set legal? Time: O(n log n).
 bool legal(const SendTimes& times, const Spacing& spacing);
 
-/// Times worth trying for the next send: the earliest legal one, those of the form s_i + aG + b*2o + cD (a, b <= 3,
-/// c <= 1) that are legal, and last + max(D, G); at most about `limit` of them, ascending. With limit <= 3 only the
-/// earliest time, the next arrival and the longest wait. REQUIRES times not empty.
+/// Times worth trying for the next send: the earliest legal one, those of the form s_i + aG + b*2o + cD (a, b
+/// <= 3, c <= 1) that are legal, and last + max(D, G); at most about `limit` of them, ascending. With limit
+/// <= 3 only the earliest time, the next arrival and the longest wait. REQUIRES times not empty.
 std::vector<std::int64_t> next_candidates(const SendTimes& times, const Spacing& spacing, std::size_t limit);
 
 /// Groups of `size` sends G apart, a new group every `period`: legal for ever. size = 1 is the plain period.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Builds an all-gather of few items instant by instant: who may send and who may receive at t are matched, the neediest
-// receiver first, and each message carries the rarest item its receiver lacks. Every message keeps rules 1 to 6.
+// Builds an all-gather of few items instant by instant: who may send and who may receive at t are matched,
+// the neediest receiver first, and each message carries the rarest item its receiver lacks. Every message
+// keeps rules 1 to 6.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,13 @@ class SlotMatcher {
   /// Forgets all messages.
   void reset();
 
-  /// Matches `from` with `to` (ties in need: in the order given) for sends that begin at t. REQUIRES that t does not
-  /// decrease from call to call.
+  /// Matches `from` with `to` (ties in need: in the order given) for sends that begin at t. REQUIRES that t
+  /// does not decrease from call to call.
   void slot(std::int64_t t, const std::vector<int>& from, std::vector<int> to);
 
   bool done() const { return missing_ == 0; }
-  /// Surely not done by sends that begin in [t, end): a receiver, or all senders together, have too little time left.
+  /// Surely not done by sends that begin in [t, end): a receiver, or all senders together, have too little
+  /// time left.
   bool hopeless(std::int64_t t, std::int64_t end) const;
   /// The messages taken so far, by begin.
   const std::vector<Send>& sends() const { return sends_; }

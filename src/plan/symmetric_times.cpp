@@ -15,7 +15,8 @@ using Ages = std::vector<std::int64_t>;
 /// The ages below D of the sends before times[index], seen from there.
 Ages ages_at(const SendTimes& times, std::size_t index, const Spacing& spacing) {
   Ages ages;
-  for (std::size_t i = index; i-- > 0 && times[index] - times[i] < spacing.D;) ages.push_back(times[index] - times[i]);
+  for (std::size_t i = index; i-- > 0 && times[index] - times[i] < spacing.D;)
+    ages.push_back(times[index] - times[i]);
   return ages;
 }
 
@@ -102,7 +103,8 @@ SymmetricTimes SymmetricTimes::of_groups(GroupPattern groups, const Spacing& spa
   return times;
 }
 
-SymmetricTimes SymmetricTimes::of_sequence(SendTimes base, std::int64_t from, std::int64_t cycle, std::int64_t n) {
+SymmetricTimes SymmetricTimes::of_sequence(SendTimes base, std::int64_t from, std::int64_t cycle,
+                                           std::int64_t n) {
   SymmetricTimes times;
   times.count_ = n;
   times.from_ = from;

@@ -9,9 +9,9 @@
 
 namespace chasqui::plan {
 
-/// A legal sequence of n send times: either a group pattern, or a short legal sequence in which the stretch of `cycle`
-/// sends after index `from` is repeated. Repeating is legal when the sends younger than D look alike, seen from
-/// base[from] and from base[from + cycle]: what may follow depends on nothing else.
+/// A legal sequence of n send times: either a group pattern, or a short legal sequence in which the stretch
+/// of `cycle` sends after index `from` is repeated. Repeating is legal when the sends younger than D look
+/// alike, seen from base[from] and from base[from + cycle]: what may follow depends on nothing else.
 class SymmetricTimes {
  public:
   static SymmetricTimes of_groups(GroupPattern groups, const Spacing& spacing, std::int64_t n);
@@ -31,8 +31,9 @@ class SymmetricTimes {
   std::int64_t repeats_ = 0;
 };
 
-/// The best sequence found: dynamic programming over send times (state: the ages below D of earlier sends) for up to a
-/// few windows of D, repeated from there on, or a group pattern. REQUIRES n >= 1. Time: bounded, independent of n.
+/// The best sequence found: dynamic programming over send times (state: the ages below D of earlier sends)
+/// for up to a few windows of D, repeated from there on, or a group pattern. REQUIRES n >= 1. Time: bounded,
+/// independent of n.
 SymmetricTimes symmetric_times(const LogP& machine, std::int64_t n);
 
 }  // namespace chasqui::plan

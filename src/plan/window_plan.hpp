@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All-reduce, scan and barrier as plans over the same rounds (window_rounds.hpp): cyclic windows, or windows cut off at
-// rank 0.
+// All-reduce, scan and barrier as plans over the same rounds (window_rounds.hpp): cyclic windows, or windows
+// cut off at rank 0.
 #pragma once
 
 #include <vector>

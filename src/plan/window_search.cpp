@@ -22,8 +22,10 @@ struct Node {
 class Beam {
  public:
   Beam(const LogP& machine, SendTimes& best)
-      : P_(machine.P), spacing_(machine), best_(best), rate_(std::log2(static_cast<double>(P_)) /
-                                                              static_cast<double>(best.back() + spacing_.D)) {
+      : P_(machine.P),
+        spacing_(machine),
+        best_(best),
+        rate_(std::log2(static_cast<double>(P_)) / static_cast<double>(best.back() + spacing_.D)) {
     const std::size_t rounds = best.size();
     width_ = rounds <= 24 ? 160 : rounds <= 100 ? 48 : rounds <= 400 ? 8 : 2;
     branches_ = rounds <= 24 ? 16 : rounds <= 100 ? 8 : 3;
@@ -73,7 +75,8 @@ class Beam {
     return std::log2(static_cast<double>(node.reach)) - rate_ * static_cast<double>(node.time);
   }
 
-  /// The sets to go on with: first the Pareto sets by (time, reach), then by score; at most 6 with one last time.
+  /// The sets to go on with: first the Pareto sets by (time, reach), then by score; at most 6 with one last
+  /// time.
   std::vector<std::int32_t> select(std::vector<std::int32_t> pool) const {
     const auto node = [&](std::int32_t i) -> const Node& { return arena_[static_cast<std::size_t>(i)]; };
     std::sort(pool.begin(), pool.end(), [&](std::int32_t a, std::int32_t b) {

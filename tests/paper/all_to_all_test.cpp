@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The papers' all-to-all broadcast and combining broadcast, as printed: where they hold and where they do not.
+// The papers' all-to-all broadcast and combining broadcast, as printed: where they hold and where they do
+// not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,8 +16,13 @@ namespace {
 
 /// TR 5.1: rank i sends its item to i+1, i+2, … at 0, g, 2g, …; claimed finish L + 2o + (P-2)g.
 Schedule printed_all_to_all(const LogP& m) {
-  Schedule s{.machine = m, .problem = {.kind = Kind::allgather}, .finish = {}, .bound = {}, .sends = {},
-             .operands = {}, .adds = {}};
+  Schedule s{.machine = m,
+             .problem = {.kind = Kind::allgather},
+             .finish = {},
+             .bound = {},
+             .sends = {},
+             .operands = {},
+             .adds = {}};
   for (std::int32_t j = 1; j < m.P; ++j) {
     for (std::int32_t i = 0; i < m.P; ++i) {
       const auto to = static_cast<std::int32_t>((i + j) % m.P);
@@ -65,14 +71,21 @@ Schedule printed_combining(std::int64_t P, std::int64_t L) {
   const LogP m = LogP::postal(P, Time{L});
   const plan::TreeShape shape = plan::broadcast_shape(m);
   const Time T = plan::broadcast_time(shape, P);
-  Schedule s{.machine = m, .problem = {.kind = Kind::allreduce}, .finish = T, .bound = T, .sends = {},
-             .operands = {}, .adds = {}};
+  Schedule s{.machine = m,
+             .problem = {.kind = Kind::allreduce},
+             .finish = T,
+             .bound = T,
+             .sends = {},
+             .operands = {},
+             .adds = {}};
   for (std::int64_t j = 0; j <= T.ticks - L; ++j) {
     const std::int64_t distance = plan::reach(shape, Time{j + L - 1}), held = plan::reach(shape, Time{j});
     for (std::int64_t i = 0; i < P; ++i) {
-      s.sends.push_back({Time{j}, Rank{static_cast<std::int32_t>(i)},
-                         Rank{static_cast<std::int32_t>((i + distance) % P)},
-                         {static_cast<std::int32_t>((i - held + 1 + P) % P), static_cast<std::int32_t>(held)}});
+      s.sends.push_back(
+          {Time{j},
+           Rank{static_cast<std::int32_t>(i)},
+           Rank{static_cast<std::int32_t>((i + distance) % P)},
+           {static_cast<std::int32_t>((i - held + 1 + P) % P), static_cast<std::int32_t>(held)}});
     }
   }
   normalise(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random machines far too large to materialise: one rank's part keeps the rules at that rank, and agrees with the parts
-// of its partners.
+// Random machines far too large to materialise: one rank's part keeps the rules at that rank, and agrees with
+// the parts of its partners.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -45,7 +45,8 @@ void check(const plan::Plan& plan, Rank rank, std::size_t partners) {
   RC_ASSERT(plan.claim().finish >= plan.claim().bound);
   RC_ASSERT(keeps_rules(plan.machine(), mine));
   for (std::size_t i = 0; i < std::min(partners, mine.sends.size()); ++i) {
-    const Send& send = mine.sends[i * (mine.sends.size() - 1) / std::max<std::size_t>(1, partners - 1) % mine.sends.size()];
+    const Send& send =
+        mine.sends[i * (mine.sends.size() - 1) / std::max<std::size_t>(1, partners - 1) % mine.sends.size()];
     RC_ASSERT(contains(plan.local(send.to).receives, send));
   }
   for (std::size_t i = 0; i < std::min(partners, mine.receives.size()); ++i) {

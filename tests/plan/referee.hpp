@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A small brute-force judge of all-to-all schedules, independent of the planners and of the verifier: it plays the rules
-// literally and returns the first complaint, or "".
+// A small brute-force judge of all-to-all schedules, independent of the planners and of the verifier: it
+// plays the rules literally and returns the first complaint, or "".
 #pragma once
 
 #include <fmt/format.h>
@@ -36,7 +36,8 @@ inline bool made_of(const std::vector<Piece>& pieces, std::int64_t t, std::int64
 inline std::string timing(const Schedule& s) {
   const auto& m = s.machine;
   const std::int64_t G = std::max(m.g.ticks, m.o.ticks), o = m.o.ticks, L = m.L.ticks;
-  std::vector<std::vector<std::int64_t>> out(static_cast<std::size_t>(m.P)), in(static_cast<std::size_t>(m.P));
+  std::vector<std::vector<std::int64_t>> out(static_cast<std::size_t>(m.P)),
+      in(static_cast<std::size_t>(m.P));
   for (const Send& x : s.sends) {
     if (x.from == x.to || x.from.index < 0 || x.to.index < 0 || x.from.index >= m.P || x.to.index >= m.P) {
       return fmt::format("rule 6: {} to {}", x.from.index, x.to.index);
@@ -79,8 +80,10 @@ inline std::string judge(const Schedule& s) {
   std::vector<std::vector<Piece>> has(static_cast<std::size_t>(P));
   std::int64_t finish = 0;
   for (std::int64_t r = 0; r < P; ++r) {
-    if (folds) has[static_cast<std::size_t>(r)].push_back({0, r, 1});
-    else for (std::int64_t i = 0; i < k; ++i) has[static_cast<std::size_t>(r)].push_back({0, r * k + i, 1});
+    if (folds)
+      has[static_cast<std::size_t>(r)].push_back({0, r, 1});
+    else
+      for (std::int64_t i = 0; i < k; ++i) has[static_cast<std::size_t>(r)].push_back({0, r * k + i, 1});
   }
   for (const Send& x : s.sends) {  // in order of begin: what is sent at t was received from earlier entries
     auto& from = has[static_cast<std::size_t>(x.from.index)];
@@ -91,7 +94,8 @@ inline std::string judge(const Schedule& s) {
       if (part.len == 0) continue;
       if (folds && !s.problem.commutative && part.lo + part.len > P) return "a part runs over the end";
       if (!made_of(from, x.begin.ticks, part.lo, part.len, folds ? P : P * k)) {
-        return fmt::format("rule 1: rank {} at {} lacks {}+{}", x.from.index, x.begin.ticks, part.lo, part.len);
+        return fmt::format("rule 1: rank {} at {} lacks {}+{}", x.from.index, x.begin.ticks, part.lo,
+                           part.len);
       }
       to.push_back({arrives, part.lo, part.len});
     }
@@ -101,7 +105,8 @@ inline std::string judge(const Schedule& s) {
     const auto& mine = has[static_cast<std::size_t>(r)];
     std::vector<int> seen(static_cast<std::size_t>(folds ? P : P * k), 0);
     for (const Piece& p : mine) {
-      for (std::int64_t i = 0; i < p.len; ++i) ++seen[static_cast<std::size_t>((p.lo + i) % static_cast<std::int64_t>(seen.size()))];
+      for (std::int64_t i = 0; i < p.len; ++i)
+        ++seen[static_cast<std::size_t>((p.lo + i) % static_cast<std::int64_t>(seen.size()))];
     }
     for (std::size_t i = 0; i < seen.size(); ++i) {
       const bool wanted = s.problem.kind != Kind::scan || static_cast<std::int64_t>(i) <= r;

@@ -2,6 +2,8 @@
 // Do the local forms of all ranks together equal the materialised schedule?
 #pragma once
 
+#include <algorithm>
+
 #include "chasqui/plan/plan.hpp"
 
 namespace chasqui {

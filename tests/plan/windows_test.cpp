@@ -16,7 +16,9 @@
 namespace chasqui {
 namespace {
 
-LogP machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) { return {P, Time{L}, Time{o}, Time{g}}; }
+LogP machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) {
+  return {P, Time{L}, Time{o}, Time{g}};
+}
 
 std::vector<plan::PlanPtr> all_plans(const LogP& m) {
   return {plan::allreduce(m, true), plan::allreduce(m, false), plan::scan(m, false), plan::scan(m, true),
@@ -78,8 +80,10 @@ void best_set(const plan::Spacing& spacing, std::int64_t P, plan::SendTimes& tim
     if (times.empty() && t > 0) return;
     if (!times.empty() && !plan::legal_after(times, spacing, t)) continue;
     times.push_back(t);
-    if (plan::window_growth(times, spacing).back() >= P) best = t;
-    else best_set(spacing, P, times, best);
+    if (plan::window_growth(times, spacing).back() >= P)
+      best = t;
+    else
+      best_set(spacing, P, times, best);
     times.pop_back();
   }
 }
@@ -103,8 +107,8 @@ TEST(Windows, HaveTheBestSendTimesOfAll) {
   }
 }
 
-/// All ways in which three ranks can exchange messages by T, a tick after the other: does one let everybody hear from
-/// everybody?
+/// All ways in which three ranks can exchange messages by T, a tick after the other: does one let everybody
+/// hear from everybody?
 class Exhaustion {
  public:
   Exhaustion(const LogP& m, std::int64_t T) : m_(m), T_(T) {}
@@ -180,7 +184,8 @@ TEST(Windows, GiveWayToAChainWhenTheGapIsLong) {
   }
 }
 
-/// Where no common set of send times reaches the exact optimum (13 and 23, by exact search), the gap is stated.
+/// Where no common set of send times reaches the exact optimum (13 and 23, by exact search), the gap is
+/// stated.
 TEST(Windows, StateTheGapWhereTheOptimumIsNotSymmetric) {
   EXPECT_EQ(plan::allreduce(machine(5, 1, 2, 2))->claim().finish, Time{15});
   EXPECT_LE(plan::allreduce(machine(5, 1, 2, 2))->claim().bound, Time{13});

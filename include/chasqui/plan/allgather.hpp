@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All-gather (all-to-all broadcast): every rank owns k items, rank r the items rk .. rk+k-1, and everybody gets all.
+// All-gather (all-to-all broadcast): every rank owns k items, rank r the items rk .. rk+k-1, and everybody
+// gets all.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,9 @@
 
 namespace chasqui::plan {
 
-/// Time: L + k(P-1) - 1 on the postal machine, L + (k(P-1) - 1)g without overhead: optimal. With overhead the best of
-/// a symmetric pattern and of rings of classes; the claim names it and states bound and gap.
-/// One rank's part: O(its k(P-1) sends and receptions). Source: results.md, "All-to-all collectives".
+/// Time: L + k(P-1) - 1 on the postal machine, L + (k(P-1) - 1)g without overhead: optimal. With overhead the
+/// best of a symmetric pattern and of rings of classes; the claim names it and states bound and gap. One
+/// rank's part: O(its k(P-1) sends and receptions). Source: results.md, "All-to-all collectives".
 PlanPtr allgather(const LogP& machine, std::int64_t items = 1);
 
 /// What one rank needs that makes n sends and n receptions: a lower bound for an all-gather with n = k(P-1).

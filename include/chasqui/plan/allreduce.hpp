@@ -6,10 +6,10 @@
 
 namespace chasqui::plan {
 
-/// Time: B(P) on the postal machine, optimal for every P; on the strict machine the claim states bound and gap.
-/// Not commutative: the part of a window that wrapped around travels apart, in Send::second, and a rank ends with
-/// (unwrapped) then (wrapped) in rank order. Same time.
-/// One rank's part: O(its rounds). Source: results.md, "All-to-all collectives".
+/// Time: B(P) on the postal machine, optimal for every P; on the strict machine the claim states bound and
+/// gap. Not commutative: the part of a window that wrapped around travels apart, in Send::second, and a rank
+/// ends with (unwrapped) then (wrapped) in rank order. Same time. One rank's part: O(its rounds). Source:
+/// results.md, "All-to-all collectives".
 PlanPtr allreduce(const LogP& machine, bool commutative = true);
 
 }  // namespace chasqui::plan
