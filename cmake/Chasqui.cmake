@@ -24,15 +24,18 @@ function(chasqui_room name)
 endfunction()
 
 # chasqui_test(NAME SOURCES a.cpp … LIBRARIES target …): a GoogleTest program, one ctest entry.
+# PATHS: it reads files of the tree (CHASQUI_SOURCE_DIR, CHASQUI_BINARY_DIR); others compile alike in every checkout.
 function(chasqui_test name)
-  cmake_parse_arguments(ARG "RAPIDCHECK" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "RAPIDCHECK;PATHS" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT CHASQUI_TESTS)
     return()
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(test_${name} PRIVATE
-    CHASQUI_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CHASQUI_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(ARG_PATHS)
+    target_compile_definitions(test_${name} PRIVATE
+      CHASQUI_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CHASQUI_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  endif()
   target_link_libraries(test_${name} PRIVATE ${ARG_LIBRARIES} chasqui_warnings GTest::gtest_main)
   if(ARG_RAPIDCHECK)
     target_link_libraries(test_${name} PRIVATE rapidcheck)
