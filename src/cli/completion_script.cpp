@@ -124,7 +124,8 @@ std::string completion_zsh() {
          "  case $chosen in\n" + cases +
          "  esac\n"
          "}\n"
-         "compdef _chasqui chasqui\n";
+         "# From fpath this file is the function itself; sourced, it registers it.\n"
+         "if [[ $funcstack[1] == _chasqui ]]; then _chasqui \"$@\"; else compdef _chasqui chasqui; fi\n";
 }
 
 }  // namespace chasqui::cli

@@ -99,6 +99,16 @@ void Svg::rectangle(double x, double y, double width, double height, std::string
   close("rect", title);
 }
 
+void Svg::bars(const std::vector<Span>& spans, double y, double height, std::string_view style) {
+  if (spans.empty()) return;
+  body_ += fmt::format(R"(<path class="cq-{}" d=")", style);
+  for (const Span& span : spans) {
+    const std::string width = number(span.to - span.from);
+    body_ += fmt::format("M{} {}h{}v{}h-{}z", number(span.from), number(y), width, number(height), width);
+  }
+  body_ += "\"/>\n";
+}
+
 void Svg::circle(double x, double y, double radius, std::string_view style, std::string_view title) {
   body_ += fmt::format(R"(<circle class="cq-{}" cx="{}" cy="{}" r="{}")", style, number(x), number(y), number(radius));
   close("circle", title);

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace chasqui::show {
 
@@ -14,6 +15,12 @@ class Svg {
  public:
   void rectangle(double x, double y, double width, double height, std::string_view style, std::string_view title = {},
                  double radius = 0);
+  /// Many rectangles of one row and one style as a single shape: little text for dense charts.
+  struct Span {
+    double from;
+    double to;
+  };
+  void bars(const std::vector<Span>& spans, double y, double height, std::string_view style);
   void circle(double x, double y, double radius, std::string_view style, std::string_view title = {});
   void line(double x1, double y1, double x2, double y2, std::string_view style);
   /// A line that ends in an arrow head.

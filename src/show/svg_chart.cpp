@@ -75,42 +75,60 @@ void draw_grid(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
   }
 }
 
-void draw_instant(Svg& svg, const Timeline& timeline, const Geometry& geometry, const Activity& activity, bool titled) {
+void draw_instant(Svg& svg, const Timeline& timeline, const Geometry& geometry, const Activity& activity) {
   const double size = std::clamp(geometry.cell * 0.5, 4.0, 9.0);
   const bool up = activity.doing == Doing::send;
   svg.triangle(geometry.x(activity.begin), geometry.middle(activity.rank), size, up, style_of(activity.doing),
-               titled ? story(timeline, activity) : "");
+               story(timeline, activity));
 }
 
-/// Bars of one kind that touch on the screen become one.
-void draw_bars(Svg& svg, const Timeline& timeline, const Geometry& geometry, bool titled) {
+void draw_bar(Svg& svg, const Timeline& timeline, const Geometry& geometry, const Activity& activity) {
+  const double from = geometry.x(activity.begin);
+  const double to = std::max(geometry.x(activity.end), from + 1);
+  const double inset = to - from > 6 ? 0.75 : 0;
+  const double y = geometry.middle(activity.rank);
+  svg.rectangle(from + inset, y - geometry.cell / 2, to - from - 2 * inset, geometry.cell, style_of(activity.doing),
+                story(timeline, activity), inset > 0 ? 2 : 0);
+  if (to - from < 12 || geometry.cell < 12) return;
+  const bool several = activity.doing == Doing::compute && activity.count > 1;
+  const std::string label = several ? fmt::format("+{}", activity.count) : std::string(letter_of(activity.doing));
+  if (text_width(label, 11) < to - from) svg.text((from + to) / 2, y + 4, label, "oncolour", Anchor::middle, 11);
+}
+
+/// Very many bars: a shape per row and kind, without labels; bars that touch on the screen become one. Without
+/// overhead sends and receptions may coincide: sends take the upper half of the row, receptions the lower.
+void draw_dense_bars(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
   const auto& all = timeline.activities;
+  const bool halves = all.front().begin == all.front().end;
+  const double least = halves ? std::min(1.5, geometry.per_tick * 0.8) : 0.5;
   for (std::size_t i = 0; i < all.size();) {
-    if (all[i].begin == all[i].end) {
-      draw_instant(svg, timeline, geometry, all[i], titled);
-      ++i;
-      continue;
-    }
-    const double from = geometry.x(all[i].begin);
-    double to = std::max(geometry.x(all[i].end), from + 1);
-    std::size_t next = i + 1;
-    while (!titled && next < all.size() && all[next].rank == all[i].rank && all[next].doing == all[i].doing &&
-           geometry.x(all[next].begin) - to < 0.7) {
-      to = std::max(to, geometry.x(all[next].end));
-      ++next;
-    }
-    const double inset = titled && to - from > 6 ? 0.75 : 0;
-    const double y = geometry.middle(all[i].rank);
-    svg.rectangle(from + inset, y - geometry.cell / 2, to - from - 2 * inset, geometry.cell, style_of(all[i].doing),
-                  titled ? story(timeline, all[i]) : "", inset > 0 ? 2 : 0);
-    if (to - from >= 12 && geometry.cell >= 12) {
-      const bool several = all[i].doing == Doing::compute && all[i].count > 1;
-      const std::string label = several ? fmt::format("+{}", all[i].count) : std::string(letter_of(all[i].doing));
-      if (text_width(label, 11) < to - from) {
-        svg.text((from + to) / 2, y + 4, label, "oncolour", Anchor::middle, 11);
+    const Rank rank = all[i].rank;
+    std::vector<Svg::Span> spans[3];
+    for (; i < all.size() && all[i].rank == rank; ++i) {
+      auto& row = spans[static_cast<std::size_t>(all[i].doing)];
+      const double from = geometry.x(all[i].begin);
+      const double to = std::max(geometry.x(all[i].end), from + least);
+      if (!row.empty() && from - row.back().to < 0.3) {
+        row.back().to = std::max(row.back().to, to);
+      } else {
+        row.push_back({from, to});
       }
     }
-    i = next;
+    for (const Doing doing : {Doing::send, Doing::receive, Doing::compute}) {
+      const double top = geometry.middle(rank) - (halves && doing == Doing::receive ? 0 : geometry.cell / 2);
+      svg.bars(spans[static_cast<std::size_t>(doing)], top, halves ? geometry.cell / 2 : geometry.cell, style_of(doing));
+    }
+  }
+}
+
+void draw_bars(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
+  if (timeline.activities.size() > kMostTitles) return draw_dense_bars(svg, timeline, geometry);
+  for (const Activity& activity : timeline.activities) {
+    if (activity.begin == activity.end) {
+      draw_instant(svg, timeline, geometry, activity);
+    } else {
+      draw_bar(svg, timeline, geometry, activity);
+    }
   }
 }
 
@@ -151,13 +169,12 @@ double draw_legend(Svg& svg, const Timeline& timeline) {
 
 std::string chart_svg(const Timeline& timeline) {
   const Geometry geometry = geometry_of(timeline);
-  const bool titled = timeline.activities.size() <= kMostTitles;
   Svg svg;
   svg.text(24, 26, timeline.title, "strong", Anchor::start, 15);
   const double legend = draw_legend(svg, timeline);
   draw_grid(svg, timeline, geometry);
   if (timeline.messages.size() <= kMostArrows) draw_arrows(svg, timeline, geometry);
-  draw_bars(svg, timeline, geometry, titled);
+  draw_bars(svg, timeline, geometry);
   double height = kTop + geometry.row * static_cast<double>(timeline.P) + 24;
   if (timeline.left_out > 0) {
     svg.text(24, height + 4, fmt::format("{} messages are left out: they never came, or their ranks do not exist", timeline.left_out),

@@ -53,6 +53,19 @@ TEST(Svg, InstantsAreTriangles) {
   EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-receive\""), 1);
 }
 
+TEST(Svg, DenseChartsStaySmall) {
+  // 100 ranks, each sending to each other rank: more bars than are worth a shape of their own.
+  Sends sends({100, Time{6}, Time{2}, Time{4}}, {Kind::allgather}, Time{500});
+  for (int r = 0; r < 100; ++r) {
+    for (int i = 1; i < 100; ++i) sends.item(4 * i, r, (r + i) % 100, r);
+  }
+  const std::string svg = chart_svg(timeline_of(sends));
+  EXPECT_EQ(test::xml_problem(svg), "");
+  EXPECT_LT(svg.size(), 1'200'000u);
+  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-send\""), 100);
+  EXPECT_NE(svg.find("9900 messages: arrows left out"), std::string::npos);
+}
+
 TEST(Trace, IsJsonWithFlowsThatPair) {
   for (const Schedule& schedule : {paper_broadcast(), Schedule(Sends(LogP::postal(2, Time{3}), {Kind::broadcast}).item(0, 0, 1, 0))}) {
     const nlohmann::json trace = nlohmann::json::parse(trace_json(timeline_of(schedule)));
