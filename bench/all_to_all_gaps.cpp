@@ -31,8 +31,12 @@ struct Figures {
   }
 };
 
+/// Only names that begin with this are reported.
+std::string wanted;
+
 void report(const std::string& name, const std::vector<std::int64_t>& sizes,
             const std::function<plan::PlanPtr(const LogP&)>& planner) {
+  if (!name.starts_with(wanted)) return;
   std::vector<Figures> all = {{"o = 0"}, {"2o <= g <= L + 2o"}, {"g < 2o"}, {"g > L + 2o"}};
   for (const std::int64_t P : sizes) {
     for (std::int64_t L = 0; L <= 12; ++L) {
@@ -63,8 +67,9 @@ std::vector<std::int64_t> range(std::int64_t from, std::int64_t to) {
 }  // namespace
 }  // namespace chasqui
 
-int main() {
+int main(int argc, char** argv) {
   using namespace chasqui;
+  if (argc > 1) wanted = argv[1];
   fmt::print("collective\tregime\tmachines\tmean finish/bound\tmost\tat\toptimal\n");
   report("allgather P=2..32", range(2, 32), [](const LogP& m) { return plan::allgather(m); });
   report("allgather P=33..120", {33, 41, 50, 64, 77, 89, 97, 101, 120},
