@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "chasqui/run/board.hpp"
 #include "scripts.hpp"
@@ -179,7 +180,18 @@ class Chooser {
     }
   }
 
-  void items(const Level&, int, std::vector<Choice>&, int) const {}
+  /// The buffer in k items along the k-item plan (twice for all-reduce: there and back); the best k.
+  void items(const Level& level, int ranks, std::vector<Choice>& list, int times) const {
+    const std::int64_t elements = static_cast<std::int64_t>(query_.bytes / query_.element);
+    const std::int64_t most = std::min<std::int64_t>({elements, static_cast<std::int64_t>(query_.bytes / 256), 4096});
+    Choice best;
+    for (std::int64_t k = 2; k <= most; k += std::max<std::int64_t>(1, k / 4)) {
+      const auto sized = item_machine(level, ranks, bytes() / static_cast<double>(k));
+      const double time = times * static_cast<double>(plan::kitem_bound(sized.machine, k).ticks) * sized.tick;
+      if (best.nanoseconds == 0 || time < best.nanoseconds) best = {Method::items, time, k, "cut into items that follow each other"};
+    }
+    if (best.nanoseconds > 0) list.push_back(best);
+  }
 
   void direct_messages(const Level& level, int ranks, std::vector<Choice>& list) const {
     const auto sized = machine_for(level, ranks, bytes(), kTreeTicks);

@@ -2,15 +2,20 @@
 #include "scripts.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"
 #include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
+#include "chasqui/plan/stream.hpp"
 
 namespace chasqui::run {
 
@@ -60,27 +65,57 @@ plan::PlanPtr tree_plan(Kind kind, const LogP& machine, Rank root, bool commutat
   return nullptr;
 }
 
+/// Kernels where the table has them; a program that runs does not wait for a search.
+plan::PlanPtr item_plan(const LogP& machine, std::int64_t items, Rank root) {
+  if (machine.P <= 128 && machine.L <= Time{16}) return plan::kitem(machine, items, root);
+  return plan::stream_window(machine, items, root);
+}
+
+/// Plans of this process, shared by its communicators (and by the ranks of a simulation).
+plan::PlanPtr shared_plan(Method method, Kind kind, const LogP& machine, Rank root, std::int64_t parts,
+                          bool commutative, bool exclusive) {
+  using Key = std::tuple<Method, Kind, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int, std::int64_t, bool, bool>;
+  static std::mutex mutex;
+  static std::map<Key, plan::PlanPtr> plans;
+  constexpr std::size_t kMost = 1024;
+  const Key key{method, kind, machine.P, machine.L.ticks, machine.o.ticks, machine.g.ticks, root.index, parts,
+                commutative, exclusive};
+  const std::lock_guard lock(mutex);
+  if (const auto found = plans.find(key); found != plans.end()) return found->second;
+  if (plans.size() >= kMost) plans.clear();
+  plan::PlanPtr plan;
+  if (method == Method::messages) {
+    plan = kind == Kind::scatter ? plan::scatter(machine, root)
+         : kind == Kind::gather  ? plan::gather(machine, root)
+                                 : plan::allgather(machine, 1);
+  } else if (method == Method::windows) {
+    plan = plan::allreduce(machine, true);
+  } else if (method == Method::items) {
+    plan = item_plan(machine, parts, root);
+  } else {
+    plan = tree_plan(kind, machine, root, commutative, exclusive);
+  }
+  plans.emplace(key, plan);
+  return plan;
+}
+
 }  // namespace
 
 Script plan_script(const Choice& choice, Kind kind, const Level& level, int ranks, int root, std::size_t bytes,
                    bool commutative, bool exclusive, int rank) {
-  const Rank at{root};
   const auto size = static_cast<double>(bytes);
+  if (choice.method == Method::items) {
+    const LogP machine = item_machine(level, ranks, size / static_cast<double>(choice.parts)).machine;
+    const int from = kind == Kind::allreduce ? 0 : root;
+    const auto plan = shared_plan(choice.method, Kind::broadcast, machine, {from}, choice.parts, true, false);
+    return {plan->local({rank}), machine, kind != Kind::broadcast};
+  }
   const bool blocks = kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather;
   const bool symmetric = kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
   const LogP machine =
       machine_for(level, ranks, blocks && choice.method != Method::messages ? 0 : size, symmetric ? kWindowTicks : kTreeTicks)
           .machine;
-  plan::PlanPtr plan;
-  if (choice.method == Method::messages) {
-    plan = kind == Kind::scatter ? plan::scatter(machine, at)
-         : kind == Kind::gather  ? plan::gather(machine, at)
-                                 : plan::allgather(machine, 1);
-  } else if (choice.method == Method::windows) {
-    plan = plan::allreduce(machine, true);
-  } else {
-    plan = tree_plan(kind, machine, at, commutative, exclusive);
-  }
+  const auto plan = shared_plan(choice.method, kind, machine, {root}, 1, commutative, exclusive);
   return {plan->local({rank}), machine, kind == Kind::scatter && choice.method == Method::tree};
 }
 
