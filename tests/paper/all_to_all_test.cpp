@@ -66,6 +66,25 @@ TEST(PaperAllToAll, PrintedAllToAllLetsOverheadsMeet) {
   EXPECT_TRUE(plan::allgather(usual)->claim().optimal());
 }
 
+/// TR 5.1, k items each: k repetitions, claimed L + 2o + g(k(P-1) - 1).
+TEST(PaperAllToAll, PrintedRepetitionsLetOverheadsMeet) {
+  const LogP m{2, Time{1}, Time{1}, Time{2}};
+  Schedule s{.machine = m,
+             .problem = {.kind = Kind::allgather, .items = 2},
+             .finish = Time{5},
+             .bound = Time{5},
+             .sends = {},
+             .operands = {},
+             .adds = {}};
+  for (std::int32_t i = 0; i < 2; ++i) {
+    for (std::int32_t k = 0; k < 2; ++k) s.sends.push_back(send_item(k * m.g, Rank{i}, Rank{1 - i}, 2 * i + k));
+  }
+  normalise(s);
+  EXPECT_EQ(broken_rules(s), std::vector<int>{4});
+  EXPECT_EQ(plan::allgather_bound(m, 2), Time{6});
+  EXPECT_TRUE(plan::allgather(m, 2)->claim().optimal());
+}
+
 /// TR 5.2.1: at j = 0, 1, …, T - L rank i sends its current value to i + f_{j+L-1}, T = B(P).
 Schedule printed_combining(std::int64_t P, std::int64_t L) {
   const LogP m = LogP::postal(P, Time{L});
