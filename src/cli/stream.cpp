@@ -11,6 +11,7 @@
 #include "chasqui/plan/word_automaton.hpp"
 #include "chasqui/show/digraph.hpp"
 #include "cli/command.hpp"
+#include "cli/stream_json.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -56,6 +57,7 @@ class StreamCommand final : public Command {
         .file();
     flag("--single-sending", single_sending_, "with --digraph: of the single-sending schedule instead");
     option("--automaton", "FILE", &automaton_, "the automaton of legal words for this L, likewise").file();
+    flag("--json", json_, "print the blocks (with --rank: the messages) as JSON");
     example("chasqui stream -P 10 -L 3", "the running example of the literature");
     example("chasqui stream -P 10^17 -L 16 --rank 123456789012345 --at 10^6 --steps 5",
             "what one of 10^17 ranks does next");
@@ -69,6 +71,10 @@ class StreamCommand final : public Command {
     if (digraph_) return draw_digraph(out);
     const plan::StreamPtr stream = plan::make_stream(*P_, L_, root_);
     if (rank_) return show_rank(*stream, out);
+    if (json_) {
+      out.write(stream_json(*stream, std::nullopt));
+      return 0;
+    }
     show_claim(*stream, out);
     show_runs(*stream, out);
     return 0;
@@ -108,6 +114,15 @@ class StreamCommand final : public Command {
       throw Error("--rank {} does not exist: ranks are 0..{}", *rank_, stream.P() - 1);
     if (at_ < 0 || steps_ < 1)
       throw Error("--at {} --steps {}: times begin at 0 and at least one step is shown", at_, steps_);
+    if (json_) {
+      std::vector<plan::StreamMessage> messages;
+      for (std::int64_t time = at_; time < at_ + steps_; ++time) {
+        if (const auto got = stream.received(*rank_, Time{time})) messages.push_back(*got);
+        if (const auto sent = stream.sent(*rank_, Time{time})) messages.push_back(*sent);
+      }
+      out.write(stream_json(stream, messages));
+      return 0;
+    }
     show_claim(stream, out);
     out.print("\n{:>12}  {:<38}  {}\n", "time", fmt::format("rank {} receives", *rank_),
               "and begins to send");
@@ -170,6 +185,7 @@ class StreamCommand final : public Command {
   std::int64_t steps_ = 20;
   std::optional<std::string> digraph_, automaton_;
   bool single_sending_ = false;
+  bool json_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/stream.hpp"
@@ -221,6 +224,45 @@ RC_GTEST_PROP(Buffered, MeetsTheSingleSendingBoundForEveryMachine, ()) {
 
 TEST(Buffered, WithoutBuffersReceptionsMeet) {
   EXPECT_NE(judge(buffered_items(postal(8, 4), 20)->schedule()), "");
+}
+
+/// SV 6's assignment protocol inside one group of q ranks: each step the group gets one internal node (the
+/// item that completes `head` steps later, ranks in turn) and one leaf per letter. "Arbitrary" is read as
+/// "the first rank that may". How long does a leaf wait at most, if a rank receives one item a step and the
+/// internal node goes first?
+std::int64_t longest_wait(std::int64_t q, std::vector<std::int64_t> letters, std::int64_t head) {
+  std::sort(letters.begin(), letters.end());  // the oldest item first, as the protocol says
+  std::vector<std::set<std::int64_t>> promised(static_cast<std::size_t>(q));
+  std::vector<std::deque<std::int64_t>> waiting(static_cast<std::size_t>(q));  // arrival times
+  std::int64_t longest = 0;
+  for (std::int64_t time = 0; time < 300; ++time) {
+    waiting[static_cast<std::size_t>(time % q)].push_front(time);
+    std::vector<bool> marked(static_cast<std::size_t>(q));
+    for (const std::int64_t letter : letters) {
+      const std::int64_t item = time + letter;
+      std::size_t rank = 0;
+      while (marked.at(rank) || promised[rank].contains(item) ||
+             static_cast<std::int64_t>(rank) == (item - head + 100 * q) % q) {
+        ++rank;  // at() throws if the protocol fails, which Lemma 6.3 rightly rules out
+      }
+      marked[rank] = true;
+      promised[rank].insert(item);
+      waiting[rank].push_back(time);
+    }
+    for (auto& queue : waiting) {
+      if (queue.empty()) continue;
+      if (time > 100) longest = std::max(longest, time - queue.front());
+      queue.pop_front();
+    }
+  }
+  return longest;
+}
+
+TEST(Simple, AnArbitraryAssignmentMakesLeavesLate) {
+  // Trees of latency 3 on a machine of latency 2 have one step to spare; a group of three with the leaves a
+  // and c waits three.
+  EXPECT_EQ(longest_wait(3, {0, 2}, 5), 3);
+  EXPECT_LE(longest_wait(2, {1}, 4), 1);
 }
 
 TEST(Pruning, OfThePaperServesNiceSizesAtLatencyTwo) {

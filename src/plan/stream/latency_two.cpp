@@ -2,7 +2,8 @@
 #include "plan/stream/latency_two.hpp"
 
 #include <algorithm>
-#include <array>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace chasqui::plan::stream_detail {
@@ -133,9 +134,12 @@ std::optional<Recipe> compose_two(std::int64_t n, std::int64_t t) {
   const auto [each_large, rest_large] = share(large, elevens);
   const auto [each_small, rest_small] = share(small, tens);
   if (excess > 0) return std::nullopt;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::optional<BaseCase>> cases;  // (height, size)
   const auto add = [&](const TwoBase& base, std::int64_t size, std::int64_t times, std::int64_t growth) {
     if (times == 0) return true;
-    const auto solved = cut_case(f, base.t, size, 0);
+    auto [place, fresh] = cases.try_emplace({base.t, size});
+    auto& solved = place->second;
+    if (fresh) solved = cut_case(f, base.t, size, 0);
     if (!solved) return false;
     add_roots(recipe, *solved, times, growth, 0, Shift::none);
     add_others(recipe, *solved, times, Shift::none);

@@ -92,8 +92,10 @@ class StreamPlan final : public SteppedPlan {
     const std::int64_t period = stream_->period();
     if (saturating_multiply(period, messages_a_step) > kMostMessages) {
       throw Error(
-          "the period of this stream is {}{} steps: too long to list. Take a window of k items instead",
-          period == kSaturated ? "at least " : "", period);
+          "the period of this stream is {}{} steps: too long to list. Take a window of k items, or see any "
+          "rank's "
+          "messages at any time with 'chasqui stream -P {} -L {} --rank R'",
+          period == kSaturated ? "at least " : "", period, machine_.P, stream_->L());
     }
     return period;
   }
