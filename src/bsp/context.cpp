@@ -22,6 +22,7 @@
 #endif
 
 #ifdef CHASQUI_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef CHASQUI_TSAN
@@ -59,6 +60,10 @@ Context::~Context() {
 
 void Context::start(std::byte* stack, std::size_t bytes, void (*entry)(void*), void* argument) {
   stack_ = stack, bytes_ = bytes, entry_ = entry, argument_ = argument;
+#ifdef CHASQUI_ASAN
+  __asan_unpoison_memory_region(stack,
+                                bytes);  // frames of a context that used the place before never returned
+#endif
   boost::context::stack_context place;
   place.sp = stack + bytes;
   place.size = bytes;

@@ -176,12 +176,13 @@ void Core::exchange(Meeting& meeting, const std::source_location& where) {
     asks = true;
   }
   ship(meeting);
+  inbox_.clear();  // now, not after the others have come: with a spill file only one processor's mail is in
+                   // memory
   const Waiting why{Waiting::For::barrier, meeting.info.id, meeting.info.members.count, meeting.step, 0, 0,
                     where.file_name(),     where.line()};
   const std::uint32_t flags = processor_.door().barrier(
       *meeting.group, {meeting.step, asks ? kFlagGets : 0, meeting.member, meeting.rows}, why);
   meeting.rows.clear();
-  inbox_.clear();
   processor_.claim({meeting.info.id, meeting.step, Lane::superstep}, inbox_);
   deliver(meeting);
   if ((flags & kFlagGets) != 0) serve_gets(meeting, why);

@@ -29,7 +29,8 @@ std::string bar(double value, double most) {
 std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines) {
   std::string text;
   const auto out = std::back_inserter(text);
-  const bool charged = charges_work(ledger);
+  const Work work = settle(Work::automatic, ledger);
+  const bool charged = work == Work::charged;
   const Totals sum = totals(ledger);
   if (!ledger.machines.empty()) {
     const auto& steps = ledger.machines.front().supersteps;
@@ -49,8 +50,7 @@ std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines)
       fmt::format_to(out, "{:>6} {:>12} {:>10} {:>10} {:>12} {:>12}", t, w, s.messages, s.blocks, s.bytes,
                      duration(static_cast<double>(s.span_nanoseconds)));
       if (!machines.empty())
-        fmt::format_to(out, " {:>12.6g}",
-                       predict(s, ledger.machines.front().size, charged, machines.front()));
+        fmt::format_to(out, " {:>12.6g}", predict(s, ledger.machines.front().size, work, machines.front()));
       fmt::format_to(out, " {}\n", bar(static_cast<double>(s.span_nanoseconds), most));
     }
   }
@@ -68,13 +68,14 @@ std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines)
 
 std::string to_svg(const Ledger& ledger, const std::vector<Machine>& machines) {
   constexpr double kWidth = 760, kHeight = 300, kLeft = 70, kBottom = 50, kTop = 40;
-  const bool charged = charges_work(ledger);
+  const Work work = settle(Work::automatic, ledger);
+  const bool charged = work == Work::charged;
   std::vector<double> measured, predicted;
   if (!ledger.machines.empty()) {
     for (const Superstep& step : ledger.machines.front().supersteps) {
       measured.push_back(static_cast<double>(step.span_nanoseconds));
       if (!machines.empty())
-        predicted.push_back(predict(step, ledger.machines.front().size, charged, machines.front()));
+        predicted.push_back(predict(step, ledger.machines.front().size, work, machines.front()));
     }
   }
   const auto peak = [](const std::vector<double>& v) {

@@ -6,17 +6,18 @@
 
 namespace chasqui::bsp {
 
-bool charges_work(const Ledger& ledger) {
+Work settle(Work work, const Ledger& ledger) {
+  if (work != Work::automatic) return work;
   for (const MachineCosts& machine : ledger.machines) {
     for (const Superstep& step : machine.supersteps) {
-      if (step.work > 0) return true;
+      if (step.work > 0) return Work::charged;
     }
   }
-  return false;
+  return Work::measured;
 }
 
-double predict(const Superstep& step, std::int64_t size, bool charged, const Machine& machine) {
-  const auto w = static_cast<double>(charged ? step.work : step.nanoseconds);
+double predict(const Superstep& step, std::int64_t size, Work work, const Machine& machine) {
+  const auto w = static_cast<double>(work == Work::charged ? step.work : step.nanoseconds);
   if (const auto* bsp = std::get_if<Bsp>(&machine))
     return superstep_cost(*bsp, w, static_cast<double>(step.messages));
   if (const auto* star = std::get_if<BspStar>(&machine)) {
@@ -26,8 +27,8 @@ double predict(const Superstep& step, std::int64_t size, bool charged, const Mac
   return superstep_cost(std::get<DBsp>(machine), size, w, static_cast<double>(step.messages));
 }
 
-double predict(const Ledger& ledger, const Machine& machine) {
-  const bool charged = charges_work(ledger);
+double predict(const Ledger& ledger, const Machine& machine, Work work) {
+  work = settle(work, ledger);
   std::map<std::uint64_t, std::vector<const MachineCosts*>> children;
   const MachineCosts* whole = nullptr;
   for (const MachineCosts& one : ledger.machines) {
@@ -39,7 +40,7 @@ double predict(const Ledger& ledger, const Machine& machine) {
   if (whole == nullptr) return 0;
   const auto total = [&](const auto& self, const MachineCosts& one) -> double {
     double sum = 0;
-    for (const Superstep& step : one.supersteps) sum += predict(step, one.size, charged, machine);
+    for (const Superstep& step : one.supersteps) sum += predict(step, one.size, work, machine);
     std::map<std::uint64_t, double> splits;
     if (const auto found = children.find(one.id); found != children.end()) {
       for (const MachineCosts* child : found->second) {

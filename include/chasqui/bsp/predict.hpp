@@ -15,14 +15,18 @@ namespace chasqui::bsp {
 
 using Machine = std::variant<Bsp, BspStar, DBsp>;
 
-/// Where w comes from: what the program charged, if it charged anything, else the measured nanoseconds.
-bool charges_work(const Ledger& ledger);
+/// Where w comes from: what the program charged (nothing, if it charged nothing), or the measured
+/// nanoseconds. Automatic: what it charged, if it charged anything, else what was measured.
+enum class Work { automatic, charged, measured };
+
+/// `work` with automatic settled for this ledger.
+Work settle(Work work, const Ledger& ledger);
 
 /// Time: O(supersteps of all machines · log).
-double predict(const Ledger& ledger, const Machine& machine);
+double predict(const Ledger& ledger, const Machine& machine, Work work = Work::automatic);
 
-/// The cost of one superstep of a machine of `size` processors.
-double predict(const Superstep& step, std::int64_t size, bool charged, const Machine& machine);
+/// The cost of one superstep of a machine of `size` processors. REQUIRES work is settled.
+double predict(const Superstep& step, std::int64_t size, Work work, const Machine& machine);
 
 std::string to_string(const Machine& machine);
 
