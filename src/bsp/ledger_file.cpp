@@ -146,7 +146,7 @@ Ledger ledger_from_json(const std::string& text, const std::string& place) {
 
 Ledger read_ledger(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw Error("{}: cannot be read; record one with write_ledger() or `chasqui bsp run`", path);
+  if (!file) throw Error("{}: cannot be read; record one with write_ledger() or `chasqui bsp record`", path);
   std::stringstream text;
   text << file.rdbuf();
   return ledger_from_json(text.str(), path);

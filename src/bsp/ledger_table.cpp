@@ -26,10 +26,10 @@ std::string bar(double value, double most) {
 
 }  // namespace
 
-std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines) {
+std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines, Work work) {
   std::string text;
   const auto out = std::back_inserter(text);
-  const Work work = settle(Work::automatic, ledger);
+  work = settle(work, ledger);
   const bool charged = work == Work::charged;
   const Totals sum = totals(ledger);
   if (!ledger.machines.empty()) {
@@ -60,15 +60,15 @@ std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines)
                  charged ? fmt::format("{}", sum.work) : duration(static_cast<double>(sum.nanoseconds)));
   fmt::format_to(out, "measured here: {}\n", duration(ledger.seconds * 1e9));
   for (const Machine& machine : machines) {
-    fmt::format_to(out, "predicted on {}: {:.6g}{}\n", to_string(machine), predict(ledger, machine),
+    fmt::format_to(out, "predicted on {}: {:.6g}{}\n", to_string(machine), predict(ledger, machine, work),
                    charged ? " units" : " ns");
   }
   return text;
 }
 
-std::string to_svg(const Ledger& ledger, const std::vector<Machine>& machines) {
+std::string to_svg(const Ledger& ledger, const std::vector<Machine>& machines, Work work) {
   constexpr double kWidth = 760, kHeight = 300, kLeft = 70, kBottom = 50, kTop = 40;
-  const Work work = settle(Work::automatic, ledger);
+  work = settle(work, ledger);
   const bool charged = work == Work::charged;
   std::vector<double> measured, predicted;
   if (!ledger.machines.empty()) {

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "chasqui/bsp/node_mapping.hpp"
+#include "chasqui/bsp/search_tree.hpp"
 #include "chasqui/bsp/tree_scan.hpp"
 
 namespace chasqui::bsp {
@@ -44,29 +44,11 @@ class Multisearch {
   /// BSP costs: one superstep with h = O(m/p) after two collectives.
   Multisearch(World& w, std::span<const Splitter> mine, const MultisearchOptions& options = {},
               Less less = {})
-      : options_(options), less_(less), mapping_(make_mapping(w.size(), options)) {
-    const auto count = static_cast<std::int64_t>(mine.size());
-    const std::int64_t first = w.exclusive_scan(count, std::plus<>{}, std::int64_t{0});
-    splitters_ = w.allreduce(count, std::plus<>{});
-    std::int64_t leaves = 1;
-    while (leaves < splitters_ + 1) leaves *= options_.d, ++levels_;
+      : options_(options),
+        less_(less),
+        tree_(w, mine, options.d, make_mapping(w.size(), options)),
+        levels_(tree_.levels()) {
     counts_.levels = levels_;
-    Queue<Placed> placed(w);
-    for (std::int64_t i = 0; i < count; ++i) {
-      // The boundary before leaf b is a splitter of the deepest node that has leaves on both sides of it.
-      const std::int64_t b = first + i + 1;
-      std::int64_t below = leaves / options_.d;
-      int level = 0;
-      for (; b % below != 0; below /= options_.d) ++level;
-      const std::int64_t node = b / (below * options_.d);
-      placed.send(static_cast<int>(mapping_.owner(level, node)),
-                  Placed{level, static_cast<std::int32_t>(b / below % options_.d), node,
-                         mine[static_cast<std::size_t>(i)]});
-    }
-    w.sync();
-    for (const auto& message : placed) {  // senders in rank order, so a node's splitters come sorted
-      nodes_[key(message.value().level, message.value().node)].push_back(message.value().splitter);
-    }
   }
 
   /// The segment of each query, in the order given. Collective.
@@ -86,11 +68,6 @@ class Multisearch {
   const MultisearchCounts& counts() const { return counts_; }
 
  private:
-  struct Placed {
-    std::int32_t level, slot;
-    std::int64_t node;
-    Splitter splitter;
-  };
   struct Traveller {
     Query query;
     std::int32_t origin;
@@ -114,9 +91,6 @@ class Multisearch {
     if (options.z < 0 || options.z > p) throw Error("multisearch: z = {}: from 0 to p = {}", options.z, p);
     return options.z == 0 ? NodeMapping::random(p, options.seed)
                           : NodeMapping::z_mapping(p, options.d, options.z, options.seed);
-  }
-  static std::uint64_t key(int level, std::int64_t node) {
-    return static_cast<std::uint64_t>(level) << 56 | static_cast<std::uint64_t>(node);
   }
   bool leaves_right(const World& w, const Job& job) const {
     return job.start + job.size > (w.rank() + 1) * part_;
@@ -167,12 +141,13 @@ class Multisearch {
     Queue<std::int64_t> ask(w);
     Queue<Splitter> answer(w);
     for (const Job& job : jobs_) {
-      if (!comes_from_left(w, job)) ask.send(static_cast<int>(mapping_.owner(level, job.node)), job.node);
+      if (!comes_from_left(w, job))
+        ask.send(static_cast<int>(tree_.mapping().owner(level, job.node)), job.node);
     }
     w.sync();
     std::vector<std::pair<int, std::int64_t>> asked;
     for (const auto& message : ask) asked.emplace_back(message.from, message.value());
-    for (const auto& [from, node] : asked) answer.send(from, splitters_of(level, node));
+    for (const auto& [from, node] : asked) answer.send(from, tree_.splitters(level, node));
     w.sync();
     // Answers come by owner; each owner answers in the order of the questions.
     std::unordered_map<int, std::vector<std::vector<Splitter>>> answers;
@@ -181,7 +156,7 @@ class Multisearch {
     std::unordered_map<int, std::size_t> used;
     for (Job& job : jobs_) {
       if (comes_from_left(w, job)) continue;
-      const int owner = static_cast<int>(mapping_.owner(level, job.node));
+      const int owner = static_cast<int>(tree_.mapping().owner(level, job.node));
       job.splitters = answers[owner][used[owner]++];
     }
     struct Copied {
@@ -209,15 +184,9 @@ class Multisearch {
     }
   }
 
-  std::span<const Splitter> splitters_of(int level, std::int64_t node) const {
-    const auto found = nodes_.find(key(level, node));
-    if (found == nodes_.end()) return {};
-    return found->second;
-  }
-
   void descend_small(int level) {
     for (Traveller& one : here_)
-      one.node = one.node * options_.d + child_of(one.query, splitters_of(level, one.node));
+      one.node = one.node * options_.d + child_of(one.query, tree_.splitters(level, one.node));
   }
 
   /// Every traveller of a large job finds its child; a two-way segmented scan tells how many go where.
@@ -308,7 +277,7 @@ class Multisearch {
     std::vector<std::pair<std::int64_t, std::uint32_t>> order;
     order.reserve(here_.size());
     for (std::uint32_t i = 0; i < here_.size(); ++i) {
-      order.emplace_back(mapping_.child_owner(level, here_[i].node, w.rank()), i);
+      order.emplace_back(tree_.mapping().child_owner(level, here_[i].node, w.rank()), i);
     }
     counts_.most_small_blocks = std::max(counts_.most_small_blocks, send_grouped(small, here_, order));
     here_.clear();
@@ -317,7 +286,7 @@ class Multisearch {
     std::int64_t large_blocks = 0;
     for (Job& job : children_of_large_) {
       if (job.size <= small_) {
-        const std::int64_t owner = mapping_.owner(level, job.node);
+        const std::int64_t owner = tree_.mapping().owner(level, job.node);
         for (const Traveller& one : job.travellers) {
           order.emplace_back(owner, static_cast<std::uint32_t>(fallen.size()));
           fallen.push_back(one);
@@ -405,10 +374,8 @@ class Multisearch {
 
   MultisearchOptions options_;
   Less less_;
-  NodeMapping mapping_;
-  int levels_ = 0;
-  std::int64_t splitters_ = 0;
-  std::unordered_map<std::uint64_t, std::vector<Splitter>> nodes_;
+  SearchTree<Splitter> tree_;
+  int levels_;
 
   std::int64_t part_ = 1, small_ = 1;
   std::vector<Traveller> here_;         ///< small jobs: their nodes are kept on this processor
