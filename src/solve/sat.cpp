@@ -39,7 +39,10 @@ struct SatSolver::State {
 
 bool sat_available() { return true; }
 
-SatSolver::SatSolver(const Cnf& cnf) : state_(std::make_unique<State>()) { load(state_->solver, cnf); }
+SatSolver::SatSolver(const Cnf& cnf) : state_(std::make_unique<State>()) {
+  state_->solver.set("quiet", 1);
+  load(state_->solver, cnf);
+}
 
 SatSolver::~SatSolver() = default;
 

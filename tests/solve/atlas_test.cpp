@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// The shipped atlas: all witnesses before the verifier, the bounds that need no search again, and a sample searched from scratch.
+#include "chasqui/solve/atlas.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/solve/atlas_table.hpp"
+#include "chasqui/solve/bounds.hpp"
+#include "chasqui/verify/verify.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+std::string family(const AtlasEntry& entry) {
+  return entry.instance.single_sending ? "single" : std::string(to_string(entry.instance.problem.kind));
+}
+
+TEST(Atlas, EveryWitnessIsLegalAndFinishesAsSaid) {
+  std::map<std::string, int> count;
+  for (const AtlasEntry* entry : Atlas::shipped().entries()) {
+    ++count[family(*entry)];
+    const Report report = verify(entry->witness);
+    ASSERT_TRUE(report.legal()) << to_string(entry->instance) << "\n" << chasqui::to_string(report);
+    ASSERT_EQ(objective(entry->witness), entry->finish) << to_string(entry->instance);
+    if (!entry->instance.single_sending) continue;
+    std::set<std::int32_t> sent;
+    for (const Send& send : entry->witness.sends) {
+      if (send.from == Rank{0}) {
+        EXPECT_TRUE(sent.insert(send.part.lo).second) << to_string(entry->instance);
+      }
+    }
+  }
+  EXPECT_GE(count["broadcast"], 11 * 5 * 8);
+  EXPECT_GE(count["single"], 11 * 5 * 8);
+  EXPECT_GE(count["allgather"], 250);
+  EXPECT_GE(count["stream"], 12);
+}
+
+TEST(Atlas, BoundsByArgumentAreTheArgument) {
+  for (const AtlasEntry* entry : Atlas::shipped().entries()) {
+    const Time bound = lower_bound(entry->instance).time;
+    EXPECT_LE(entry->bound, entry->finish);
+    if (entry->by_search) {
+      EXPECT_GT(entry->bound, bound) << to_string(entry->instance);
+    } else {
+      EXPECT_EQ(entry->bound, bound) << to_string(entry->instance);
+    }
+  }
+}
+
+TEST(Atlas, ItemsFromOneSourceAlwaysMeetTheCountingBound) {
+  for (const AtlasEntry* entry : Atlas::shipped().entries()) {
+    if (entry->instance.problem.kind != Kind::broadcast) continue;
+    EXPECT_TRUE(entry->optimal() && !entry->by_search) << to_string(entry->instance);
+  }
+}
+
+TEST(Atlas, ASampleSearchedFromScratch) {
+  if (!available(Engine::sat)) GTEST_SKIP() << "no CaDiCaL";
+  const unsigned seed = 3;
+  std::mt19937 random(seed);
+  const auto entries = Atlas::shipped().entries();
+  int searched = 0;
+  while (searched < 40) {
+    const AtlasEntry& entry = *entries[random() % entries.size()];
+    const LogP& machine = entry.instance.machine;
+    if (!entry.optimal() || machine.P > 8 || (machine.o > Time{0} && machine.P > 4) || entry.instance.problem.items > 6) continue;
+    Options options;
+    options.warm_start = false;
+    options.time_limit = 100;
+    const Answer answer = solve(entry.instance, options);
+    ASSERT_EQ(answer.status, Status::optimal) << "seed " << seed << ": " << to_string(entry.instance);
+    EXPECT_EQ(objective(*answer.best), entry.finish) << "seed " << seed << ": " << to_string(entry.instance);
+    ++searched;
+  }
+}
+
+TEST(Atlas, LinesRoundTripAndBadOnesAreNamed) {
+  for (const AtlasEntry* entry : Atlas::shipped().entries()) {
+    const AtlasEntry again = entry_from_line(to_line(*entry), "here");
+    ASSERT_EQ(again.witness, entry->witness);
+    ASSERT_EQ(again.instance, entry->instance);
+  }
+  const auto complaint = [](const std::string& line) -> std::string {
+    try {
+      entry_from_line(line, "atlas.txt:7");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(complaint("broadcast 2 3 0 1 1 3 3 argument 00"), "");
+  EXPECT_NE(complaint("broadcast 2 3 0 1 1 3 3 argument 0").find("atlas.txt:7: the witness is too short"), std::string::npos);
+  EXPECT_NE(complaint("broadcast 2 3 0 1 1 3 3 argument 0000").find("too long"), std::string::npos);
+  EXPECT_NE(complaint("broadcast 2 3 0 1 1 3 3 guess 00").find("not a line of the atlas"), std::string::npos);
+  EXPECT_NE(complaint("gossip 2 3 0 1 1 3 3 argument 00").find("unknown family"), std::string::npos);
+}
+
+TEST(Atlas, KeepsTheBetterOfTwoEntries) {
+  const AtlasEntry late = entry_from_line("broadcast 3 3 0 1 1 5 3 argument 0020", "late");
+  AtlasEntry good = entry_from_line("broadcast 3 3 0 1 1 4 4 search 0010", "good");
+  Atlas atlas;
+  atlas.add(late);
+  atlas.add(good);
+  atlas.add(late);
+  ASSERT_EQ(atlas.entries().size(), 1U);
+  EXPECT_EQ(atlas.entries()[0]->finish, Time{4});
+  EXPECT_EQ(atlas.entries()[0]->bound, Time{4});
+  EXPECT_TRUE(atlas.entries()[0]->by_search);
+}
+
+TEST(Atlas, ThePageIsTheFile) {
+  std::ifstream file(CHASQUI_SOURCE_DIR "/docs/atlas.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(page, atlas_table(Atlas::shipped())) << "chasqui atlas data/atlas.txt --table > docs/atlas.md";
+}
+
+TEST(Atlas, AWitnessIsAPlanForAnyRoot) {
+  for (std::int32_t root = 0; root < 6; ++root) {
+    const Instance instance{.machine = LogP::postal(6, Time{3}), .problem = {.root = Rank{root}, .items = 4}};
+    const plan::PlanPtr plan = plan_from_atlas(instance);
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(plan->claim().optimal());
+    const Schedule schedule = plan->schedule();
+    EXPECT_EQ(schedule.problem, instance.problem);
+    EXPECT_TRUE(verify(schedule).legal());
+    EXPECT_EQ(plan->local(Rank{1}), restrict_to(schedule, Rank{1}));
+  }
+  EXPECT_FALSE(plan_from_atlas({.machine = LogP::postal(200, Time{3}), .problem = {}}));
+}
+
+TEST(Atlas, BeatsThePlanWhereTheConstructionsAreLate) {
+  const Instance instance{.machine = {5, Time{1}, Time{1}, Time{2}}, .problem = {.kind = Kind::allgather}};
+  ASSERT_TRUE(plan_from_atlas(instance));
+  EXPECT_EQ(plan_from_atlas(instance)->claim().finish, Time{11});
+  EXPECT_LE(Time{11}, objective(*best_plan(instance)));
+}
+
+}  // namespace
+}  // namespace chasqui::solve
