@@ -6,6 +6,7 @@
 #include "cli/claim_text.hpp"
 #include "cli/collectives.hpp"
 #include "cli/command.hpp"
+#include "cli/exact.hpp"
 #include "cli/json_output.hpp"
 #include "cli/materialise.hpp"
 
@@ -23,6 +24,8 @@ class PlanCommand final : public Command {
     arguments_.declare(*this);
     option("--rank", "R", &rank_, "only what rank R does, without building the schedule");
     flag("--json", json_, "print the schedule file (with --rank: the rank's part as JSON)");
+    flag("--exact", exact_, "search for the true optimum (small instances; see also `chasqui solve`)");
+    option("--time-limit", "SECONDS", &time_limit_, "--exact: stop searching then; default 0, no limit");
     option("--out", "FILE", &out_, "write the schedule file to FILE; - is the standard output").file();
     example("chasqui plan broadcast -P 8 -L 6 -o 2 -g 4", "the optimal broadcast on 8 processors");
     example("chasqui plan reduce -P 8 -L 6 -o 2 -g 4 --root 3 --out r.json", "write a schedule file");
@@ -30,6 +33,7 @@ class PlanCommand final : public Command {
     example("chasqui plan allreduce -P 13 -L 3 --non-commutative --json", "the schedule file on standard output");
     example("chasqui plan broadcast -P 10^9 -L 5e6 -o 2000 -g 4000 --rank 123456789",
             "what one of a billion ranks does");
+    example("chasqui plan allgather -P 4 -L 2 -o 2 -g 2 --exact", "the true optimum, by search");
   }
 
   int run(Output& out) override {
@@ -37,7 +41,7 @@ class PlanCommand final : public Command {
       out.write(arguments_.algorithms());
       return 0;
     }
-    const plan::PlanPtr plan = arguments_.plan();
+    const plan::PlanPtr plan = this->plan();
     if (rank_) return show_rank(*plan, out);
     if (json_ || out_ == "-") {
       const Schedule schedule = materialise(*plan, arguments_);
@@ -65,6 +69,13 @@ class PlanCommand final : public Command {
   }
 
  private:
+  /// The planner's, or a better one from the atlas, or with --exact the solver's.
+  plan::PlanPtr plan() const {
+    const plan::PlanPtr planned = arguments_.plan();
+    if (!arguments_.request().algorithm.empty() && !exact_) return planned;  // a construction asked for by name
+    return exact_ ? improve_by_search(planned, time_limit_) : improve_by_atlas(planned);
+  }
+
   std::string heading(const plan::Plan& plan) const {
     return fmt::format("{} on {}", arguments_.collective().name, to_string(plan.machine()));
   }
@@ -90,6 +101,8 @@ class PlanCommand final : public Command {
   CollectiveArguments arguments_;
   std::optional<std::int64_t> rank_;
   bool json_ = false;
+  bool exact_ = false;
+  double time_limit_ = 0;
   std::optional<std::string> out_;
 };
 

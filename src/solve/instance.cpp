@@ -12,7 +12,7 @@ constexpr std::int64_t kMostItems = 4096;
 constexpr std::int64_t kMostTicks = 100'000;
 
 void require(bool condition, const std::string& what, const std::string& remedy) {
-  if (!condition) throw Error("solve: {}: {}", what, remedy);
+  if (!condition) throw Error("{}: {}", what, remedy);
 }
 
 }  // namespace

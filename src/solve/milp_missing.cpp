@@ -8,7 +8,7 @@ namespace chasqui::solve {
 bool milp_available() { return false; }
 
 MilpResult minimise(const Program&, double, const Stop&) {
-  throw Error("solve: this build has no MILP solver: install coinor-libcbc-dev and configure again");
+  throw Error("this build has no MILP solver: install coinor-libcbc-dev and configure again");
 }
 
 }  // namespace chasqui::solve

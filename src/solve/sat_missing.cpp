@@ -10,7 +10,7 @@ struct SatSolver::State {};
 bool sat_available() { return false; }
 
 SatSolver::SatSolver(const Cnf&) {
-  throw Error("solve: this build has no SAT solver: install libcadical-dev and configure again");
+  throw Error("this build has no SAT solver: install libcadical-dev and configure again");
 }
 SatSolver::~SatSolver() = default;
 Verdict SatSolver::decide(std::span<const Literal>, std::int64_t, const Stop&) { return Verdict::unknown; }
@@ -18,7 +18,7 @@ bool SatSolver::value(Literal) const { return false; }
 void SatSolver::prefer(std::span<const Literal>) {}
 
 Verdict refute(const Cnf&, const std::filesystem::path&, const Stop&) {
-  throw Error("solve: this build has no SAT solver: install libcadical-dev and configure again");
+  throw Error("this build has no SAT solver: install libcadical-dev and configure again");
 }
 
 }  // namespace chasqui::solve

@@ -27,7 +27,7 @@ bool available(Engine engine) {
 Answer solve(const Instance& instance, const Options& options) {
   validate(instance);
   if (!available(options.engine)) {
-    throw Error("solve: this build lacks the engine: install {} and configure again",
+    throw Error("this build lacks the engine: install {} and configure again",
                 sat_available() ? "coinor-libcbc-dev" : "libcadical-dev");
   }
   if (options.engine == Engine::sat) return solve_by_sat(instance, options);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Thirty fixed instances of k items from one source: processor seconds of the SAT engine without a warm start, of the integer
+// program as published (CBC; its answers are not to be trusted) and of the corrected one. Raw data on standard output as CSV;
+// the last lines sum up those that both engines finish. Usage: compare_solve [seconds per instance, default 60].
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <tuple>
+#include <vector>
+
+#include "chasqui/solve/paper_program.hpp"
+#include "chasqui/solve/solve.hpp"
+#include "solve/milp.hpp"
+
+namespace {
+
+using chasqui::LogP;
+using chasqui::Time;
+namespace solve = chasqui::solve;
+
+// (P, L, k): small ones that CBC finishes, then larger ones.
+constexpr std::tuple<int, int, int> kInstances[] = {
+    {4, 2, 2}, {4, 3, 3}, {5, 2, 3}, {5, 3, 2}, {5, 4, 4},  {6, 2, 2},  {6, 3, 3},  {6, 2, 5},  {6, 4, 4},  {7, 2, 3},
+    {7, 3, 4}, {7, 1, 6}, {7, 4, 2}, {8, 2, 4}, {8, 3, 3},  {8, 1, 8},  {8, 5, 2},  {8, 4, 5},  {9, 2, 4},  {9, 3, 6},
+    {9, 4, 3}, {9, 5, 5}, {9, 1, 8}, {10, 2, 4}, {10, 4, 2}, {10, 5, 2}, {10, 3, 4}, {11, 2, 5}, {11, 4, 4}, {12, 3, 5},
+};
+
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+template <typename Work>
+double timed(Work work) {
+  const double begin = processor_seconds();
+  work();
+  return processor_seconds() - begin;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double limit = argc > 1 ? std::atof(argv[1]) : 60;
+  if (!solve::available(solve::Engine::both)) {
+    fmt::print(stderr, "compare_solve: this build lacks CaDiCaL or CBC\n");
+    return 1;
+  }
+  fmt::print("P,L,k,finish,sat_seconds,sat_status,published_seconds,published_status,corrected_seconds,corrected_status\n");
+  double sat_total = 0, published_total = 0;
+  int both = 0;
+  for (const auto& [P, L, k] : kInstances) {
+    const solve::Instance instance{.machine = LogP::postal(P, Time{L}), .problem = {.items = k}};
+    solve::Options options;
+    options.warm_start = false;
+    options.time_limit = limit;
+    solve::Answer sat, corrected;
+    const double sat_seconds = timed([&] { sat = solve::solve(instance, options); });
+    solve::MilpResult published;
+    const double published_seconds = timed([&] {
+      const solve::PaperProgram literal = solve::literal_program(P, L, k, solve::printed_upper_bound(P, L, k));
+      published = solve::minimise(literal.program, limit, {});
+    });
+    options.engine = solve::Engine::milp;
+    const double corrected_seconds = timed([&] { corrected = solve::solve(instance, options); });
+    fmt::print("{},{},{},{},{:.4f},{},{:.4f},{},{:.4f},{}\n", P, L, k, sat.best ? sat.best->finish.ticks : -1, sat_seconds,
+               to_string(sat.status), published_seconds, published.optimal ? "optimal" : "unknown", corrected_seconds,
+               to_string(corrected.status));
+    std::fflush(stdout);
+    if (sat.status == solve::Status::optimal && published.optimal) {
+      ++both;
+      sat_total += sat_seconds;
+      published_total += published_seconds;
+    }
+  }
+  fmt::print("# both finish {} of {}: sat {:.3f} s, published program {:.3f} s, ratio {:.1f}\n", both, std::size(kInstances),
+             sat_total, published_total, published_total / sat_total);
+}

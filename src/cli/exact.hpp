@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Plans made better by exact search: from the atlas wherever it has something better, by the solver when asked.
+#pragma once
+
+#include "chasqui/plan/plan.hpp"
+
+namespace chasqui::cli {
+
+/// The atlas' witness if it finishes earlier than the plan, or if its bound is better; otherwise the plan.
+plan::PlanPtr improve_by_atlas(const plan::PlanPtr& plan);
+
+/// The solver's answer, in at most so many seconds (0: until it is done, or Ctrl-C). Throws Error for a plan that the
+/// solver has no question for.
+plan::PlanPtr improve_by_search(const plan::PlanPtr& plan, double seconds);
+
+}  // namespace chasqui::cli
