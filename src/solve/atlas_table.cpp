@@ -11,24 +11,29 @@ namespace {
 
 using Entries = std::vector<const AtlasEntry*>;
 
+/// The plan for the same question; streams choose their own period, and no planner is bound to single sending.
+std::optional<Schedule> comparable_plan(const Instance& instance) {
+  if (instance.problem.kind == Kind::stream || instance.single_sending) return std::nullopt;
+  return best_plan(instance);
+}
+
 /// "11", "12–13" where the bound is not met, with the plan's finish in brackets where it is later.
-std::string cell(const AtlasEntry& entry) {
+std::string cell(const AtlasEntry& entry, bool compare_plans) {
   std::string text = entry.optimal() ? fmt::format("{}", entry.finish.ticks)
                                      : fmt::format("{}–{}", entry.bound.ticks, entry.finish.ticks);
   if (entry.by_search) text += "*";
-  if (entry.instance.problem.kind == Kind::stream || entry.instance.single_sending) return text;
-  const std::optional<Schedule> plan = best_plan(entry.instance);
+  const std::optional<Schedule> plan = compare_plans ? comparable_plan(entry.instance) : std::nullopt;
   if (plan && objective(*plan) > entry.finish) text += fmt::format(" ({})", objective(*plan).ticks);
   return text;
 }
 
 /// Rows and columns by two functions of the entry; cells as above.
 template <typename Row, typename Column>
-std::string grid(const Entries& entries, const std::string& corner, Row row, Column column) {
+std::string grid(const Entries& entries, const std::string& corner, Row row, Column column, bool compare_plans) {
   std::map<std::int64_t, std::map<std::int64_t, std::string>> cells;
   std::map<std::int64_t, bool> columns;
   for (const AtlasEntry* entry : entries) {
-    cells[row(*entry)][column(*entry)] = cell(*entry);
+    cells[row(*entry)][column(*entry)] = cell(*entry, compare_plans);
     columns[column(*entry)] = true;
   }
   std::string text = "| " + corner + " |", rule = "| ---: |";
@@ -45,13 +50,13 @@ std::string grid(const Entries& entries, const std::string& corner, Row row, Col
   return text + "\n";
 }
 
-std::string summary(const Entries& entries) {
+std::string summary(const Entries& entries, bool compare_plans) {
   std::int64_t optimal = 0, searched = 0, compared = 0, missed = 0;
   for (const AtlasEntry* entry : entries) {
     optimal += entry->optimal() ? 1 : 0;
     searched += entry->by_search ? 1 : 0;
-    if (entry->instance.problem.kind == Kind::stream || entry->instance.single_sending) continue;
-    if (const std::optional<Schedule> plan = best_plan(entry->instance)) {
+    if (!compare_plans) continue;
+    if (const std::optional<Schedule> plan = comparable_plan(entry->instance)) {
       ++compared;
       missed += objective(*plan) > entry->finish ? 1 : 0;
     }
@@ -68,17 +73,19 @@ std::int64_t latency(const AtlasEntry& entry) { return entry.instance.machine.L.
 
 /// One grid per value of `part`, a table of P against `column`.
 template <typename Part, typename Column>
-std::string grids(const Entries& entries, const std::string& corner, Part part, Column column) {
+std::string grids(const Entries& entries, const std::string& corner, Part part, Column column, bool compare_plans) {
   std::map<std::string, Entries> parts;
   for (const AtlasEntry* entry : entries) parts[part(*entry)].push_back(entry);
   std::string text;
-  for (const auto& [name, members] : parts) text += "**" + name + "**\n\n" + grid(members, corner, processors, column);
+  for (const auto& [name, members] : parts) {
+    text += "**" + name + "**\n\n" + grid(members, corner, processors, column, compare_plans);
+  }
   return text;
 }
 
 }  // namespace
 
-std::string atlas_table(const Atlas& atlas) {
+std::string atlas_table(const Atlas& atlas, bool compare_plans) {
   std::map<std::string, Entries> families;
   for (const AtlasEntry* entry : atlas.entries()) {
     const std::string kind(to_string(entry->instance.problem.kind));
@@ -91,26 +98,26 @@ std::string atlas_table(const Atlas& atlas) {
       "an unsatisfiable formula, otherwise on an argument that needs no search. In brackets: the finish of the plan, where it is later.\n\n";
   const auto by_latency = [](const AtlasEntry& entry) { return fmt::format("L = {}", latency(entry)); };
   if (families.contains("broadcast")) {
-    text += "## k items from one source, postal machine\n\n" + summary(families["broadcast"]) +
-            grids(families["broadcast"], "P \\ k", by_latency, items);
+    text += "## k items from one source, postal machine\n\n" + summary(families["broadcast"], compare_plans) +
+            grids(families["broadcast"], "P \\ k", by_latency, items, compare_plans);
   }
   if (families.contains("single")) {
-    text += "## The same, the source sends each item once\n\n" + summary(families["single"]) +
-            grids(families["single"], "P \\ k", by_latency, items);
+    text += "## The same, the source sends each item once\n\n" + summary(families["single"], compare_plans) +
+            grids(families["single"], "P \\ k", by_latency, items, compare_plans);
   }
   if (families.contains("allgather")) {
-    text += "## All-gather on the strict machine\n\n" + summary(families["allgather"]) +
+    text += "## All-gather on the strict machine\n\n" + summary(families["allgather"], compare_plans) +
             grids(families["allgather"], "P \\ L",
                   [](const AtlasEntry& entry) {
                     return fmt::format("o = {}, g = {}", entry.instance.machine.o.ticks, entry.instance.machine.g.ticks);
                   },
-                  latency);
+                  latency, compare_plans);
   }
   if (families.contains("stream")) {
-    text += "## Continuous broadcast: least delay\n\n" + summary(families["stream"]);
+    text += "## Continuous broadcast: least delay\n\n" + summary(families["stream"], compare_plans);
     text += "| P | L | delay | period of the witness |\n| ---: | ---: | ---: | ---: |\n";
     for (const AtlasEntry* entry : families["stream"]) {
-      text += fmt::format("| {} | {} | {} | {} |\n", processors(*entry), latency(*entry), cell(*entry),
+      text += fmt::format("| {} | {} | {} | {} |\n", processors(*entry), latency(*entry), cell(*entry, false),
                           entry->instance.period.ticks);
     }
   }

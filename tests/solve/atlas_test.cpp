@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <regex>
 #include <set>
 
 #include "chasqui/base/error.hpp"
@@ -117,8 +118,11 @@ TEST(Atlas, KeepsTheBetterOfTwoEntries) {
 
 TEST(Atlas, ThePageIsTheFile) {
   std::ifstream file(CHASQUI_SOURCE_DIR "/docs/atlas.md");
-  const std::string page((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_EQ(page, atlas_table(Atlas::shipped())) << "chasqui atlas data/atlas.txt --table > docs/atlas.md";
+  std::string page((std::istreambuf_iterator<char>(file)), {});
+  // What the plans of the day reach, in brackets and in the summaries, is left out of the comparison.
+  page = std::regex_replace(page, std::regex(R"( \(\d+\) \|)"), " |");
+  page = std::regex_replace(page, std::regex(R"(; \d+ plans compared[^.]*)"), "");
+  EXPECT_EQ(page, atlas_table(Atlas::shipped(), false)) << "chasqui atlas data/atlas.txt --table > docs/atlas.md";
 }
 
 TEST(Atlas, AWitnessIsAPlanForAnyRoot) {

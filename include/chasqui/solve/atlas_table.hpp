@@ -8,7 +8,7 @@
 
 namespace chasqui::solve {
 
-/// Markdown: one table per family and machine, with the places where the plans miss the optimum.
-std::string atlas_table(const Atlas& atlas);
+/// Markdown: one table per family and machine; with `compare_plans` also where the plans of this build miss the optimum.
+std::string atlas_table(const Atlas& atlas, bool compare_plans = true);
 
 }  // namespace chasqui::solve
