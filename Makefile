@@ -3,7 +3,7 @@
 
 JOBS ?= $(shell nproc)
 # The rooms that read files and flags from outside: their tests also run under ASan and UBSan in `make test`.
-SANITIZED = base model schedule verify show cli_parse
+SANITIZED = base model schedule verify show
 
 packages:  ## install what Debian offers and the build uses
 	@scripts/install-packages
@@ -18,8 +18,8 @@ demo: build  ## plan, check and draw everything; leaves report.html
 test: build  ## what CI runs
 	ctest --preset dev -j $(JOBS)
 	cmake --preset asan
-	cmake --build --preset asan -j $(JOBS) --target $(SANITIZED:%=test_%)
-	ctest --preset asan -j $(JOBS) -R '^($(shell echo $(SANITIZED) | tr ' ' '|'))$$'
+	cmake --build --preset asan -j $(JOBS) --target $(SANITIZED:%=test_%) replay_schedule
+	ctest --preset asan -j $(JOBS) -R '^($(shell echo $(SANITIZED) fuzz_schedule | tr ' ' '|'))$$'
 
 test-all: test asan tsan bench  ## the whole suite under every sanitizer, and the benchmarks
 
