@@ -12,7 +12,7 @@ constexpr std::size_t kColumn = 14;
 std::string carried(const plan::Plan& plan, const Send& send) {
   show::Timeline timeline;
   timeline.P = plan.machine().P;
-  timeline.combining = combines(plan.problem().kind);
+  timeline.combining = !names_items(plan.problem());
   const std::string text = show::carried({send.from, send.to, {}, {}, send.part, send.second}, timeline);
   return timeline.combining ? "ranks " + text : text;
 }

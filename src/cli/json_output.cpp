@@ -47,7 +47,7 @@ std::string claim_json(const plan::Plan& plan) { return claim_object(plan).dump(
 
 std::string local_json(const plan::Plan& plan, const LocalForm& local) {
   Json object = claim_object(plan);
-  const bool combining = combines(plan.problem().kind);
+  const bool combining = !names_items(plan.problem());
   object["rank"] = local.rank.index;
   object["sends"] = Json::array();
   object["receives"] = Json::array();

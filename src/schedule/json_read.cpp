@@ -273,11 +273,12 @@ Schedule Reader::finish() {
   } catch (const Error& error) {
     fail("problem", "{}", error.what());
   }
-  if (combines(kind) && first_item_) {
+  const bool named = names_items(schedule_.problem);
+  if (!named && first_item_) {
     fail(fmt::format("sends[{}]", *first_item_),
          "a {} carries \"lo\" and \"len\": write them instead of \"item\"", name);
   }
-  if (!combines(kind) && first_interval_) {
+  if (named && first_interval_) {
     fail(fmt::format("sends[{}]", *first_interval_),
          "a {} carries an \"item\": write it instead of an interval", name);
   }

@@ -71,7 +71,7 @@ std::string to_json(const Schedule& schedule) {
   }
   Out out;
   put_head(out, schedule);
-  put_sends(out, schedule.sends, combines(schedule.problem.kind));
+  put_sends(out, schedule.sends, !names_items(schedule.problem));
   if (schedule.problem.kind == Kind::sum) put_computations(out, schedule);
   put(out, "}}\n");
   return fmt::to_string(out);

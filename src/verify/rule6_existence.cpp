@@ -68,7 +68,8 @@ std::string item_flaw(const Schedule& s, const Send& send) {
                                           : "";
   }
   std::int64_t items = s.problem.items;
-  if (s.problem.kind != Kind::broadcast && __builtin_mul_overflow(items, s.machine.P, &items))
+  const bool in_all = s.problem.kind == Kind::broadcast || s.problem.kind == Kind::reduce;
+  if (!in_all && __builtin_mul_overflow(items, s.machine.P, &items))
     items = kMaxTime;
   return send.part.lo < 0 || send.part.lo >= items ? fmt::format("item {} does not exist", send.part.lo) : "";
 }
@@ -83,7 +84,7 @@ std::string flaw(const Schedule& s, const Send& send) {
   if (!exists(send.to, s.machine)) return fmt::format("its receiver, rank {}, does not exist", send.to.index);
   if (send.from == send.to) return "it goes from a rank to itself";
   if (!exists(send.begin)) return "its time is out of range";
-  if (!combines(s.problem.kind)) return item_flaw(s, send);
+  if (names_items(s.problem)) return item_flaw(s, send);
   std::string text = flaw(s, send.part);
   if (text.empty() && send.second.len != 0) text = flaw(s, send.second);
   if (text.empty() && send.second.len != 0 && s.problem.kind != Kind::barrier &&

@@ -7,6 +7,7 @@ namespace chasqui {
 namespace verifier {
 
 Evidence::Evidence(const Case& c) {
+  if (handed_over(c)) return;  // judged on its own
   if (combines(c.problem().kind)) {
     folds.emplace(judge_folds(c));
   } else {
@@ -20,7 +21,7 @@ std::string interval(const Case& c, const Part& part) {
 }
 
 std::string cargo(const Case& c, const Send& send) {
-  if (!combines(c.problem().kind)) return fmt::format("item {}", send.part.lo);
+  if (names_items(c.problem())) return fmt::format("item {}", send.part.lo);
   const bool one = send.part.len == 1 && send.second.len == 0;
   return fmt::format("contribution{} {}{}", one ? "" : "s", interval(c, send.part),
                      send.second.len > 0 ? " and " + interval(c, send.second) : "");
@@ -55,6 +56,7 @@ Report verify(const Schedule& schedule, const VerifyOptions& options) {
     rule4_one_thing(the_case, findings);
     rule5_capacity(the_case, findings);
     rule6_counted_once(the_case, evidence, findings);
+    if (handed_over(the_case)) judge_handed_over(the_case, usable.sends, findings);
     const bool complete =
         usable.sends.size() == schedule.sends.size() && usable.adds.size() == schedule.adds.size();
     rule7_promise(the_case, evidence, complete, findings);

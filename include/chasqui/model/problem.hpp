@@ -27,7 +27,7 @@ enum class Kind {
 struct Problem {
   Kind kind = Kind::broadcast;
   Rank root{0};            ///< broadcast, scatter, gather, reduce, sum, stream
-  std::int64_t items = 1;  ///< broadcast: k in all; allgather: k a rank
+  std::int64_t items = 1;  ///< broadcast, reduce: k in all; allgather: k a rank
   bool commutative = true;  ///< combining kinds: may the operands be reordered (cyclically)?
   bool exclusive = false;   ///< scan
 
@@ -38,6 +38,12 @@ struct Problem {
 constexpr bool combines(Kind kind) {
   return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan || kind == Kind::barrier ||
          kind == Kind::sum;
+}
+
+/// Do messages name an item? All kinds that do not combine, and reductions of several items, where a message hands
+/// over all that its sender has of the item (docs/model.md, "Reductions of several items").
+constexpr bool names_items(const Problem& problem) {
+  return !combines(problem.kind) || (problem.kind == Kind::reduce && problem.items > 1);
 }
 
 /// The kinds that have a distinguished processor.

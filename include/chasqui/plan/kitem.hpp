@@ -21,4 +21,9 @@ Time kitem_single_sending_bound(const LogP& machine, std::int64_t k);
 /// local(r): the rank's own messages, plus one look at a table of P entries.
 PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root = {});
 
+/// k reductions, one per item, in the same time: kitem reversed. A message carries the index of its item, and with it
+/// all that its sender has of it (docs/model.md). Without commutativity the order is kept by a tree whose subtrees are
+/// intervals of ranks.
+PlanPtr kitem_reduce(const LogP& machine, std::int64_t k, Rank root = {}, bool commutative = true);
+
 }  // namespace chasqui::plan

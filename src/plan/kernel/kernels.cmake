@@ -23,6 +23,7 @@ set(kernel_sources
   kernel/window.cpp
   kitem.cpp
   kitem_bound.cpp
+  kitem_reduce.cpp
   postal_step.cpp
   repeated_plan.cpp
   ${kernels_source})
