@@ -23,9 +23,10 @@ namespace {
 constexpr const char* kBoundSource = "counting: a step moves no more messages than there are holders or receivers";
 constexpr std::int64_t kSearchReceivers = 400;  ///< beyond the table a kernel is searched up to here
 constexpr std::int64_t kSearchLatency = 64;
-constexpr std::int64_t kSearchEffort = 40'000;  ///< attempts times receivers
-constexpr std::int64_t kFewReceivers = 10'000'000;  ///< messages that are listed, at most
-constexpr std::int64_t kFewLatency = 10'000;
+constexpr std::int64_t kSearchEffort = 4'000;  ///< attempts times receivers
+constexpr std::int64_t kFewMessages = 10'000'000;  ///< few items: messages that are listed, at most
+constexpr std::int64_t kFewCells = 4096;            ///< few items: k times L, for the edge colouring
+constexpr std::int64_t kMaxLatency = 10'000;        ///< of kernels, few items and streams here
 
 Problem kitem_problem(std::int64_t k, Rank root) {
   return Problem{.kind = Kind::broadcast, .root = root, .items = k};
@@ -33,7 +34,7 @@ Problem kitem_problem(std::int64_t k, Rank root) {
 
 /// The first k items of the best stream: within L steps of the counting bound wherever the stream meets its own.
 PlanPtr from_stream(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound) {
-  if (step.L > kMaxStreamLatency) return nullptr;
+  if (step.L > kMaxLatency) return nullptr;
   PlanPtr postal = stream_window(LogP::postal(machine.P, Time{step.L}), problem.items, problem.root);
   const Time last = postal->claim().finish - Time{step.L};
   Claim claim{last.ticks * step.step + machine.lambda(), bound, kBoundSource,
@@ -49,7 +50,7 @@ class AtTheBound {
       : machine_(machine), problem_(problem), step_(step), bound_(bound), M_(machine.P - 1) {}
 
   PlanPtr plan() const {
-    if (step_.L > kFewLatency) return nullptr;
+    if (step_.L > kMaxLatency) return nullptr;
     const kernel::Counting counting = kernel::count(M_, step_.L);
     const std::int64_t last = kernel::last_step(counting, problem_.items);
     return problem_.items <= counting.k_star ? few(counting, last) : many(last);
@@ -57,7 +58,7 @@ class AtTheBound {
 
  private:
   PlanPtr few(const kernel::Counting& counting, std::int64_t last) const {
-    if (M_ * problem_.items > kFewReceivers) return nullptr;
+    if (M_ * problem_.items > kFewMessages || problem_.items * step_.L > kFewCells) return nullptr;
     const auto window = kernel::few_items(counting, problem_.items);
     if (!window) return nullptr;
     std::vector<Send> sends;
@@ -80,7 +81,7 @@ class AtTheBound {
       found = kernel::from_table(M_, step_.L);
     }
     if (!found && M_ <= kSearchReceivers && step_.L <= kSearchLatency) {
-      found = kernel::search(M_, step_.L, 20 + kSearchEffort / M_, 1);
+      found = kernel::search(M_, step_.L, 5 + kSearchEffort / M_, 1);
       where = "kernel found by search";
     }
     if (!found) return nullptr;

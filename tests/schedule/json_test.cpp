@@ -100,7 +100,7 @@ RC_GTEST_PROP(ScheduleJson, EverySchedulePassesThroughItsFile, ()) {
                small(0, 2) == 0, small(0, 2) == 0};
   s.finish = Time{small(-5, 1000)};
   s.bound = Time{small(-5, 1000)};
-  const bool combining = combines(s.problem.kind);
+  const bool combining = !names_items(s.problem);
   for (int n = small(0, 20); n > 0; --n) {
     Send send{Time{small(-3, 50)},
               Rank{small(-2, 12)},

@@ -10,6 +10,7 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 constexpr std::int32_t kSource = -1;
+constexpr std::size_t kInlineRings = 8;
 
 }  // namespace
 
@@ -73,43 +74,49 @@ Send KernelPlan::message(std::int64_t t, std::int32_t from, std::int32_t to, std
   return send_item(t * step_, rank_of(from), rank_of(to), static_cast<std::int32_t>(item));
 }
 
-/// The messages of step t whose item is in 0 .. K-1, in order of rank. No division inside the loop.
-void KernelPlan::expand_step(std::int64_t t, std::vector<Send>& out) const {
+/// The messages of step t whose item is in 0 .. K-1, in order of rank. `buffer`: room for P messages, filled first,
+/// so that the loop neither divides nor looks at the vector.
+void KernelPlan::expand_step(std::int64_t t, std::vector<Send>& buffer, std::vector<Send>& all) const {
   const std::int64_t base = t - shape_.D;
   const Time begin = t * step_;
   const std::int32_t root = problem_.root.index;
+  Send* out = buffer.data();
   bool source_due = t < K_;
-  auto source = [&] {
-    if (source_due) out.push_back(message(t, kSource, receiver_in(top_, t), t));
-    source_due = false;
-  };
-  std::vector<std::int32_t> shift;  // by ring: t mod size
-  shift.reserve(rings_.size());
-  for (const Ring& ring : rings_) shift.push_back(static_cast<std::int32_t>(t % ring.size));
+  std::int32_t shift[kInlineRings];
+  const bool inline_shifts = rings_.size() <= kInlineRings;
+  for (std::size_t g = 0; inline_shifts && g < rings_.size(); ++g) {
+    shift[g] = static_cast<std::int32_t>(t % rings_[g].size);
+  }
   for (std::size_t g = 0; g < rings_.size(); ++g) {
     const Ring ring = rings_[g];
-    std::int32_t x = ring.first + shift[g];
+    std::int32_t x = ring.first + static_cast<std::int32_t>(t % ring.size);
     for (std::int32_t q = ring.first; q < ring.first + ring.size; ++q) {
-      if (q == root) source();
+      if (q == root && source_due) *out++ = message(t, kSource, receiver_in(top_, t), t), source_due = false;
       const Phase& phase = phases_[at(x)];
       if (++x == ring.first + ring.size) x = ring.first;
       const std::int64_t item = base + phase.send;
       if (phase.send == kNone || item < 0 || item >= K_) continue;
-      const auto other = at(ring_of_[at(phase.to)]);
-      std::int32_t to = phase.to - shift[other];
-      if (to < rings_[other].first) to += rings_[other].size;
-      out.push_back({begin, Rank{q < root ? q : q + 1}, Rank{to < root ? to : to + 1},
-                     {static_cast<std::int32_t>(item), 1}, {}});
+      std::int32_t to = 0;
+      if (inline_shifts) {
+        const auto other = at(ring_of_[at(phase.to)]);
+        to = phase.to - shift[other];
+        if (to < rings_[other].first) to += rings_[other].size;
+      } else {
+        to = receiver_in(phase.to, t);
+      }
+      *out++ = {begin, Rank{q < root ? q : q + 1}, Rank{to < root ? to : to + 1},
+                {static_cast<std::int32_t>(item), 1}, {}};
     }
   }
-  source();
+  if (source_due) *out++ = message(t, kSource, receiver_in(top_, t), t);
+  all.insert(all.end(), buffer.data(), out);
 }
 
-void KernelPlan::expand_window(std::vector<Send>& out) const {
+void KernelPlan::expand_window(std::vector<Send>& buffer, std::vector<Send>& out) const {
   std::size_t next = 0;
   for (int tau = 0; tau < shape_.D; ++tau) {
     const auto first = static_cast<std::ptrdiff_t>(out.size());
-    expand_step(K_ + tau, out);
+    expand_step(K_ + tau, buffer, out);
     for (; next < window_.size() && window_[next].tau == tau; ++next) {
       const WindowSend& w = window_[next];
       out.push_back(message(K_ + tau, receiver_of_role(w.from), receiver_of_role(w.to), K_ + w.colour));
@@ -121,8 +128,9 @@ void KernelPlan::expand_window(std::vector<Send>& out) const {
 Schedule KernelPlan::schedule() const {
   Schedule schedule = empty_schedule();
   schedule.sends.reserve(at(problem_.items) * at(kernel_.M));
-  for (std::int64_t t = 0; t < K_; ++t) expand_step(t, schedule.sends);
-  expand_window(schedule.sends);
+  std::vector<Send> buffer(at(machine_.P));
+  for (std::int64_t t = 0; t < K_; ++t) expand_step(t, buffer, schedule.sends);
+  expand_window(buffer, schedule.sends);
   return schedule;
 }
 

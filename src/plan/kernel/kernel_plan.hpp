@@ -40,8 +40,8 @@ class KernelPlan final : public Plan {
   Rank rank_of(std::int32_t receiver) const;
   std::int32_t role_of(std::int32_t receiver) const;
   std::int32_t receiver_of_role(std::int32_t role) const;
-  void expand_step(std::int64_t t, std::vector<Send>& out) const;
-  void expand_window(std::vector<Send>& out) const;
+  void expand_step(std::int64_t t, std::vector<Send>& buffer, std::vector<Send>& all) const;
+  void expand_window(std::vector<Send>& buffer, std::vector<Send>& out) const;
   Send message(std::int64_t t, std::int32_t from, std::int32_t to, std::int64_t item) const;
 
   Kernel kernel_;

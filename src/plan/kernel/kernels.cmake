@@ -26,4 +26,5 @@ set(kernel_sources
   kitem_reduce.cpp
   postal_step.cpp
   repeated_plan.cpp
+  segments.cpp
   ${kernels_source})

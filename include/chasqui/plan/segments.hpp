@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Into how many segments should an m-byte message be cut, so that its broadcast as a k-item broadcast ends earliest?
+// docs/kernels.md, "Segments".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chasqui/model/loggp.hpp"
+#include "chasqui/plan/plan.hpp"
+
+namespace chasqui::plan {
+
+/// One way to cut.
+struct SegmentChoice {
+  std::int64_t segments = 1;
+  std::int64_t bytes = 1;  ///< of a segment; the last may be shorter
+  Time finish;             ///< if the counting bound of the rounded machine is met, or one tree after another
+};
+
+struct Segmentation {
+  SegmentChoice best;
+  double formula = 1;                 ///< k = sqrt(d m G / h): ignores rounding
+  double depth = 0;                   ///< d: steps that the last segment needs
+  Time step;                          ///< h: a step without bytes, max(g, 2o)
+  std::vector<SegmentChoice> looked;  ///< a few others, by number of segments
+};
+
+/// Time: O(sqrt(bytes)) candidates at most 2000, each O(L/step log P). Throws an Error for bad values.
+Segmentation choose_segments(const LogGP& machine, std::int64_t bytes);
+
+/// The plan: k-item broadcast of the best number of segments, on the machine that a segment sees.
+PlanPtr broadcast_bytes(const LogGP& machine, std::int64_t bytes, Rank root = {});
+
+/// Several lines for people: the formula, the search, the neighbours of the best.
+std::string explain(const LogGP& machine, std::int64_t bytes, const Segmentation& segmentation);
+
+}  // namespace chasqui::plan
