@@ -104,6 +104,8 @@ class Engine {
         const Event& ahead = chunk.events[i + 8];
         __builtin_prefetch(&state(ahead.rank), 1);
         if (ahead.message != Event::kWake) __builtin_prefetch(&times_[ahead.message], 1);
+        const std::uint32_t next = state(chunk.events[i + 2].rank).next_action;
+        if (next < program_.schedule().sends.size()) __builtin_prefetch(&program_.send(next));
       }
       const Event& event = chunk.events[i];
       if (event.message != Event::kWake) enter_pool(event.rank, event.message, now);
@@ -155,31 +157,32 @@ class Engine {
     return need != Program::kImpossible && received_[program_.first_reception(rank) + static_cast<std::uint32_t>(need)];
   }
 
-  /// When the next action of the rank may begin, and when it was planned; kNever if it lacks something.
-  struct Outlook {
-    Time time = kNever;
-    Time planned = kNever;
-  };
-
-  Outlook next_action(const State& of_rank, Rank rank, Time now, Time o) const {
-    if (of_rank.next_action == of_rank.end_action) return {};
+  Time planned_action(const State& of_rank) const {
     const std::uint32_t action = program_.action(of_rank.next_action);
-    if (!has(of_rank, rank, program_.needs(action))) return {};
-    const bool addition = action & Program::kAdd;
-    const Time planned =
-        addition ? program_.schedule().adds[action & ~Program::kAdd].begin : program_.send(action).begin;
-    Time time = std::max(now, actions_end(of_rank, rank, o));
-    if (options_.mode == Mode::timed) time = std::max(time, planned);
-    if (!addition) time = std::max(time, of_rank.last_send + gap(rank));
-    if (addition || o > Time{0}) time = std::max(time, of_rank.last_reception + o);  // what takes no time fits anywhere
-    return {time, planned};
+    return action & Program::kAdd ? program_.schedule().adds[action & ~Program::kAdd].begin : program_.send(action).begin;
+  }
+  Time planned_reception(const State& of_rank) const {
+    return reception_begin(program_.schedule().machine, program_.send(of_rank.pool));
   }
 
-  Outlook next_reception(const State& of_rank, Rank rank, Time now, Time o) const {
-    if (of_rank.waiting == 0) return {};
+  /// When the next action of the rank may begin; kNever if it lacks something.
+  Time next_action(const State& of_rank, Rank rank, Time now, Time o) const {
+    if (of_rank.next_action == of_rank.end_action) return kNever;
+    const std::uint32_t action = program_.action(of_rank.next_action);
+    if (!has(of_rank, rank, program_.needs(action))) return kNever;
+    const bool addition = action & Program::kAdd;
+    Time time = std::max(now, actions_end(of_rank, rank, o));
+    if (options_.mode == Mode::timed) time = std::max(time, planned_action(of_rank));
+    if (!addition) time = std::max(time, of_rank.last_send + gap(rank));
+    if (addition || o > Time{0}) time = std::max(time, of_rank.last_reception + o);  // what takes no time fits anywhere
+    return time;
+  }
+
+  Time next_reception(const State& of_rank, Rank rank, Time now, Time o) const {
+    if (of_rank.waiting == 0) return kNever;
     Time time = std::max(now, of_rank.last_reception + gap(rank));
     if (o > Time{0}) time = std::max(time, actions_end(of_rank, rank, o));
-    return {time, reception_begin(program_.schedule().machine, program_.send(of_rank.pool))};
+    return time;
   }
 
   /// When the processor is done with the actions it has begun.
@@ -198,16 +201,16 @@ class Engine {
     State& of_rank = state(rank);
     const Time o = overhead(rank);
     for (;;) {
-      const Outlook action = next_action(of_rank, rank, now, o);
-      const Outlook reception = next_reception(of_rank, rank, now, o);
-      const Time next = std::min(action.time, reception.time);
+      const Time action = next_action(of_rank, rank, now, o);
+      const Time reception = next_reception(of_rank, rank, now, o);
+      const Time next = std::min(action, reception);
       if (next > now) {
         if (next == kNever) return;
         if (more_to_come(of_rank, rank)) return wake(rank, next);
         now = next;  // nothing can interfere any more: the rank runs ahead
       }
       // If both may begin now, the one that was planned first does, and the other is looked at again.
-      if (reception.time <= now && (action.time > now || reception.planned <= action.planned)) {
+      if (reception <= now && (action > now || planned_reception(of_rank) <= planned_action(of_rank))) {
         begin_reception(rank, of_rank, now);
       } else {
         begin_action(rank, of_rank, now);
