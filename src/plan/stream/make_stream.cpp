@@ -19,8 +19,9 @@ using namespace stream_detail;
 
 namespace {
 
-/// Composition balances about L trees of L²/2 ranks each: above this latency that takes minutes.
-constexpr std::int64_t kLargestComposed = 200;
+/// Composition balances about 2L trees of L²/2 ranks each: above this latency that takes more than a few
+/// seconds.
+constexpr std::int64_t kLargestComposed = 300;
 /// Below 2L+6 steps a tree has at most 7 internal nodes: balancing it alone is cheap.
 constexpr std::int64_t kLargestDirect = 4000;
 
@@ -88,7 +89,7 @@ StreamPtr build(std::int64_t P, std::int64_t L, std::int64_t root) {
   }
   Claim best_claim;
   std::int64_t best_copies = 0;
-  const std::int64_t fewest = (L + 99) / 100;
+  const std::int64_t fewest = (L + 199) / 200;
   for (std::int64_t copies = fewest; copies <= fewest + 4; ++copies) {
     const std::int64_t inner_L = (L + copies - 1) / copies;
     if (inner_L < 3) break;

@@ -189,7 +189,7 @@ PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items)
   Claim claim = stream->claim();
   claim.finish = Time{in_ticks(machine, *stream, steps, stream->delay().ticks + items - 1)};
   claim.bound = kitem_bound(machine, items);
-  claim.bound_source = "counting receptions (results.md, Streams)";
+  claim.bound_source = "counting receptions: a step moves no more than holders can send or receivers take";
   claim.construction = "the first items of a stream: " + claim.construction;
   return std::make_shared<WindowPlan>(machine, std::move(stream), steps, items, std::move(claim));
 }
