@@ -98,6 +98,7 @@ void Comm::leave(const std::string& why) {
 }
 
 void Comm::look_for_failure(std::uint64_t number) {
+  if (fabric_.idle) fabric_.idle();
   if (fabric_.board != nullptr && fabric_.board->failed(number, refused_)) throw Error("{}", fabric_.board->failure());
   if (board_spans_all()) return;
   if (fabric_.messages != nullptr && fabric_.messages->failed(number, refused_)) throw Error("{}", fabric_.messages->failure());

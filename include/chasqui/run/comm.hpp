@@ -33,6 +33,8 @@ struct Fabric {
   std::vector<int> node_of;              ///< per rank; empty: one node
   bool shares_memory = false;            ///< threads of one process
   std::shared_ptr<const Profile> profile;
+  /// Called now and then while a collective waits long: lets the MPI library go on with the program's own messages.
+  std::function<void()> idle;
   std::function<void(const Call&)> native;  ///< the MPI library's own collective; may be missing
   /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
   std::function<std::unique_ptr<Comm>(Comm&, int colour, int key)> split;
