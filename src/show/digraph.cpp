@@ -80,8 +80,10 @@ std::string digraph_svg(const Digraph& graph) {
     places.emplace_back(centre + radius * std::cos(angle), centre + 20 + radius * std::sin(angle));
   }
   for (const Digraph::Edge& edge : graph.edges) {
-    const auto [x1, y1] = places[edge.from];
-    const auto [x2, y2] = places[edge.to];
+    const double x1 = places[edge.from].first;
+    const double y1 = places[edge.from].second;
+    const double x2 = places[edge.to].first;
+    const double y2 = places[edge.to].second;
     const std::string what =
         fmt::format("{} to {}{}", graph.vertices[edge.from].label, graph.vertices[edge.to].label,
                     edge.label.empty() ? "" : ": " + edge.label);
