@@ -70,28 +70,32 @@ void order_by_reception(const Instance& instance, Schedule& schedule) {
   rename_ranks(schedule, place);
 }
 
+/// A rank that sends first becomes rank 0, the items of each rank are numbered by the owner's first send, and then the other
+/// ranks by the reception of item 0.
 void order_allgather(const Instance& instance, Schedule& schedule) {
   const std::int64_t k = instance.problem.items;
-  const auto by_rank = places(first_begin(schedule, instance.machine.P, [](const Send& s) { return s.from.index; }));
-  rename_ranks(schedule, by_rank);
-  std::vector<std::int32_t> by_item(static_cast<std::size_t>(instance.machine.P * k));
-  for (std::size_t i = 0; i < by_item.size(); ++i) {
-    const auto own = static_cast<std::int64_t>(i) / k;
-    by_item[i] = static_cast<std::int32_t>(by_rank[static_cast<std::size_t>(own)] * k + static_cast<std::int64_t>(i) % k);
-  }
-  rename_items(schedule, by_item);
-  // Items within their rank, by the owner's first send: a key that keeps the ranks apart.
+  const auto rename = [&](const std::vector<std::int32_t>& rank) {
+    rename_ranks(schedule, rank);
+    std::vector<std::int32_t> item(static_cast<std::size_t>(instance.machine.P * k));
+    for (std::size_t i = 0; i < item.size(); ++i) {
+      const std::size_t own = i / static_cast<std::size_t>(k);
+      item[i] = static_cast<std::int32_t>(rank[own] * k + static_cast<std::int64_t>(i) % k);
+    }
+    rename_items(schedule, item);
+  };
+  rename(places(first_begin(schedule, instance.machine.P, [](const Send& s) { return s.from.index; })));
   const auto first = first_begin(schedule, instance.machine.P * k, [&](const Send& s) {
     return owner(instance, s.part.lo) == s.from ? std::int64_t{s.part.lo} : std::int64_t{-1};
   });
+  std::vector<std::int32_t> item;
   for (std::int64_t p = 0; p < instance.machine.P; ++p) {
     const auto begin = first.begin() + static_cast<std::ptrdiff_t>(p * k);
-    const auto place = places({begin, begin + k});
-    for (std::int64_t n = 0; n < k; ++n) {
-      by_item[static_cast<std::size_t>(p * k + n)] = static_cast<std::int32_t>(p * k + place[static_cast<std::size_t>(n)]);
-    }
+    for (const std::int32_t place : places({begin, begin + k})) item.push_back(static_cast<std::int32_t>(p * k) + place);
   }
-  rename_items(schedule, by_item);
+  rename_items(schedule, item);
+  auto received = first_begin(schedule, instance.machine.P, [](const Send& s) { return s.part.lo == 0 ? s.to.index : std::int64_t{-1}; });
+  received[0] = -1;  // rank 0 stays
+  rename(places(received));
 }
 
 }  // namespace

@@ -52,11 +52,10 @@ class Items final : public Encoding {
   void break_symmetries();
   void order_items();
   void order_ranks_by_reception();
-  void order_ranks_by_send();
+  void order_sends();
 
   std::int64_t P_, items_, steps_, lambda_;
   std::vector<Literal> receives_, has_, sends_;  ///< 0: cannot be
-  std::vector<std::vector<Literal>> sending_;    ///< all-gather, by rank and tick: a send begins
 };
 
 void Items::make_variables() {
@@ -139,7 +138,7 @@ void Items::obey_ports() {
       }
     }
     ports.rules(cnf_);
-    if (instance_.problem.kind == Kind::allgather) sending_.push_back(ports.sending(cnf_));
+    if (instance_.problem.kind == Kind::allgather) ports.receives_exactly(cnf_, items_ - instance_.problem.items);
   }
 }
 
@@ -150,7 +149,10 @@ void Items::break_symmetries() {
       order_ranks_by_reception();
       break;
     case Kind::stream: order_ranks_by_reception(); break;
-    default: order_ranks_by_send(); break;
+    default:
+      order_sends();
+      order_ranks_by_reception();
+      break;
   }
 }
 
@@ -179,22 +181,16 @@ void Items::order_ranks_by_reception() {
   }
 }
 
-/// All-gather: the ranks send for the first time in the order of their numbers, rank 0 at once; the items of one rank leave it
-/// in the order of theirs.
-void Items::order_ranks_by_send() {
-  std::vector<std::vector<Literal>> begun;
-  for (std::int64_t p = 0; p < P_; ++p) {
-    begun.push_back(seen_by(cnf_, sending_[static_cast<std::size_t>(p)]));
-    if (p > 0) not_after(cnf_, begun[static_cast<std::size_t>(p - 1)], begun.back());
-  }
-  cnf_.clause({begun.front().front()});
+/// All-gather: rank 0 sends at once; the items of one rank leave it for the first time in the order of their numbers.
+void Items::order_sends() {
+  cnf_.clause({sends_[at(0, 0, 0)]});
   for (std::int64_t i = 1; i < items_ && instance_.problem.items > 1; ++i) {
     if (owner(instance_, i) != owner(instance_, i - 1)) continue;
-    const auto slice = [&](std::int64_t item) {
+    const auto sent = [&](std::int64_t item) {
       const auto first = sends_.begin() + static_cast<std::ptrdiff_t>(at(item, owner(instance_, item).index, 0));
       return seen_by(cnf_, std::vector<Literal>(first, first + steps_));
     };
-    strictly_before(cnf_, slice(i - 1), slice(i));
+    strictly_before(cnf_, sent(i - 1), sent(i));
   }
 }
 

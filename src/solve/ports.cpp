@@ -55,7 +55,7 @@ void Ports::rules(Cnf& cnf) {
   }
   if (machine_.gap() == Time{1} && machine_.o == Time{0}) return;  // one message a tick is all there is to it
   const std::vector<Literal>& sending = this->sending(cnf);
-  const std::vector<Literal> receiving = busy_ticks(cnf, receptions_);
+  const std::vector<Literal>& receiving = this->receiving(cnf);
   keep_apart(cnf, sending);
   keep_apart(cnf, receiving);
   const std::int64_t flight = (machine_.o + machine_.L).ticks;
@@ -72,6 +72,43 @@ void Ports::rules(Cnf& cnf) {
 const std::vector<Literal>& Ports::sending(Cnf& cnf) {
   if (sending_.empty()) sending_ = busy_ticks(cnf, sends_);
   return sending_;
+}
+
+const std::vector<Literal>& Ports::receiving(Cnf& cnf) {
+  if (receiving_.empty()) receiving_ = busy_ticks(cnf, receptions_);
+  return receiving_;
+}
+
+void Ports::receives_exactly(Cnf& cnf, std::int64_t n) {
+  const std::vector<Literal>& receiving = this->receiving(cnf);
+  const auto ticks = static_cast<std::int64_t>(receiving.size());
+  const std::int64_t G = machine_.gap().ticks;
+  std::vector<Literal> before;  // by tick: at least j-1 receptions have begun
+  for (std::int64_t j = 1; j <= n; ++j) {
+    std::vector<Literal> now;
+    for (std::int64_t t = 0; t < ticks; ++t) {
+      const Literal reached = cnf.fresh(), receives = receiving[static_cast<std::size_t>(t)];
+      now.push_back(reached);
+      std::vector<Literal> why{-reached};
+      if (receives != 0) why.push_back(receives);
+      if (t > 0) {
+        why.push_back(now[static_cast<std::size_t>(t - 1)]);
+        cnf.clause({-now[static_cast<std::size_t>(t - 1)], reached});
+      }
+      cnf.clause(why);
+      if (j == 1) {
+        if (receives != 0) cnf.clause({-receives, reached});
+      } else if (t < G) {
+        cnf.clause({-reached});
+      } else {
+        const Literal one_less = before[static_cast<std::size_t>(t - G)];
+        cnf.clause({-reached, one_less});
+        if (receives != 0) cnf.clause({-receives, -one_less, reached});
+      }
+    }
+    before = std::move(now);
+  }
+  if (!before.empty()) cnf.clause({before.back()});
 }
 
 }  // namespace chasqui::solve

@@ -22,11 +22,15 @@ class Ports {
   void rules(Cnf& cnf);
   /// The literal "a send begins now" by tick (0: none can).
   const std::vector<Literal>& sending(Cnf& cnf);
+  /// Adds what follows from "receives n messages in all": the j-th no later than (n-j) gaps before the last tick. It says nothing
+  /// new, but a solver does not see it. Not for streams.
+  void receives_exactly(Cnf& cnf, std::int64_t n);
 
  private:
   using Slots = std::vector<std::vector<Literal>>;
 
   void add(Slots& slots, Literal message, std::int64_t begin) const;
+  const std::vector<Literal>& receiving(Cnf& cnf);
   static std::vector<Literal> busy_ticks(Cnf& cnf, const Slots& slots);
   void keep_apart(Cnf& cnf, const std::vector<Literal>& busy) const;
   bool closer(std::int64_t a, std::int64_t b, std::int64_t distance) const;
@@ -36,6 +40,7 @@ class Ports {
   Slots sends_;
   Slots receptions_;
   std::vector<Literal> sending_;
+  std::vector<Literal> receiving_;
 };
 
 }  // namespace chasqui::solve
