@@ -59,16 +59,27 @@ void broadcasts(const std::string& folder) {
 struct Counted {
   int levels = 0;
   std::int64_t small_blocks = 0;
-  Totals sum;
-  Ledger ledger;
+  Ledger descent;       ///< the rounds, without building the tree and without sending the answers home
+  Ledger small_rounds;  ///< those after the last large job
+  int small_levels = 0;
 };
 
-/// n random queries among m segments on p processors; the building of the tree is left out of the sums.
+Ledger slice(const Ledger& ledger, std::uint64_t begin, std::uint64_t end) {
+  Ledger part = ledger;
+  part.machines.resize(1);
+  auto& steps = part.machines.front().supersteps;
+  steps.resize(std::min<std::size_t>(steps.size(), end));
+  steps.erase(steps.begin(),
+              steps.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(begin, steps.size())));
+  return part;
+}
+
+/// n random queries among m segments on p processors.
 Counted search(int p, std::int64_t n, std::int64_t m, int d, int z, int k) {
   Counted counted;
   std::mutex mutex;
-  std::uint64_t built = 0;
-  counted.ledger = run(
+  std::vector<std::uint64_t> rounds;
+  const Ledger ledger = run(
       p,
       [&](World& w) {
         const std::int64_t first = (m - 1) * w.rank() / p, last = (m - 1) * (w.rank() + 1) / p;
@@ -79,124 +90,145 @@ Counted search(int p, std::int64_t n, std::int64_t m, int d, int z, int k) {
         for (auto& query : queries)
           query = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(2 * m));
         Multisearch<std::int64_t, std::int64_t> tree(w, splitters, {.d = d, .z = z, .k = k});
-        const std::uint64_t before = w.superstep();
         tree.search(w, queries);
         const std::lock_guard lock(mutex);
-        built = before;
+        rounds = tree.counts().rounds;
         counted.levels = tree.counts().levels;
         counted.small_blocks = std::max(counted.small_blocks, tree.counts().most_small_blocks);
       },
       kVirtual);
-  auto& steps = counted.ledger.machines.front().supersteps;
-  steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(built));
-  counted.sum = totals(counted.ledger);
+  counted.descent = slice(ledger, rounds.front(), rounds.back());
+  // A round without large jobs is one superstep; the first such round still scans, to learn that there are
+  // none.
+  std::size_t last = rounds.size() - 1;
+  while (last > 0 && rounds[last] - rounds[last - 1] <= 1) --last;
+  counted.small_levels = static_cast<int>(rounds.size() - 1 - last);
+  counted.small_rounds = slice(ledger, rounds[last], rounds.back());
   return counted;
 }
 
-void multisearch(const std::string& folder) {
-  std::string csv = "p,n,m,d,z,k,levels,T,H_blocks,S_bytes,W,small_blocks,W_over_Tbin\n";
-  const auto row = [&](int p, std::int64_t n, std::int64_t m, int d, int z, int k) {
-    const Counted c = search(p, n, m, d, z, k);
-    const double tbin = static_cast<double>(c.levels) * static_cast<double>(n / p) * std::log2(d);
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.3f}\n", p, n, m, d, z, k, c.levels,
-                       c.sum.supersteps, c.sum.blocks, c.sum.bytes, c.sum.work, c.small_blocks,
-                       static_cast<double>(c.sum.work) / tbin);
+constexpr int kP = 1024, kD = 4, kZ = 16, kK = 8;
+constexpr std::int64_t kM = std::int64_t{1} << 20;
+
+class MultisearchFigures {
+ public:
+  explicit MultisearchFigures(std::string folder) : folder_(std::move(folder)) {}
+
+  void draw() {
+    over_queries();
+    over_z();
+    over_p();
+    for (const int d : {2, 8, 16, 64}) count(kP, 256 * kP, d, std::min(kP, 4 * d));
+    write(folder_ + "/bsp-multisearch.csv", csv_);
+  }
+
+ private:
+  Counted count(int p, std::int64_t n, int d, int z) {
+    Counted c = search(p, n, kM, d, z, kK);
+    const Totals sum = totals(c.descent);
+    const double tbin = c.levels * static_cast<double>(n / p) * std::log2(d);
+    csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}\n", p, n, kM, d, z, kK, c.levels,
+                        sum.supersteps, sum.blocks, sum.bytes, sum.work, c.small_blocks,
+                        static_cast<double>(sum.work) / tbin, c.small_levels, totals(c.small_rounds).blocks);
     return c;
-  };
-  constexpr int kP = 256, kD = 4, kZ = 16, kK = 4;
-  constexpr std::int64_t kM = 65536;
-  // Blocks of one round of small jobs, over n/p.
-  Plot blocks{
-      "Multisearch, p = 256, d = 4, m = 65536: most blocks a processor sends for small jobs in a round",
-      "queries a processor, n/p",
-      "blocks",
-      {},
-      true};
-  Series random{"random mapping", "#cc3311", {}}, mapped{"z-mapping, z = 16", "#0077bb", {}};
-  Plot work{"Multisearch: W over depth x T_bin(n/p, d) (1 is optimal)",
-            "queries a processor, n/p",
-            "ratio",
-            {},
-            true};
-  Series random_work{"random mapping", "#cc3311", {}}, mapped_work{"z-mapping, z = 16", "#0077bb", {}};
-  // Predicted time over B.
-  Plot predicted{
-      "Multisearch on BSP*, p = 256, n/p = 256, d = 4: predicted plain time / z-mapped time (g* = 1, L = "
-      "1000)",
-      "B (units)",
-      "factor",
-      {},
-      true};
-  Series gain{"counted", "#0077bb", {}}, limit{"ratio of blocks H", "#999999", {}};
-  for (const std::int64_t each : {16, 32, 64, 128, 256, 512, 1024}) {
-    const Counted plain = row(kP, each * kP, kM, kD, 0, kK), star = row(kP, each * kP, kM, kD, kZ, kK);
-    random.points.push_back({static_cast<double>(each), static_cast<double>(plain.small_blocks)});
-    mapped.points.push_back({static_cast<double>(each), static_cast<double>(star.small_blocks)});
-    const double tbin = static_cast<double>(plain.levels) * static_cast<double>(each) * std::log2(kD);
-    random_work.points.push_back({static_cast<double>(each), static_cast<double>(plain.sum.work) / tbin});
-    mapped_work.points.push_back({static_cast<double>(each), static_cast<double>(star.sum.work) / tbin});
-    if (each == 256) {
+  }
+
+  void over_queries() {
+    const auto title = fmt::format("p = {}, d = {}, m = 2^20", kP, kD);
+    Plot blocks{"Multisearch, " + title + ": most blocks a processor sends for small jobs in a round",
+                "queries a processor, n/p",
+                "blocks",
+                {},
+                true};
+    Plot work{"Multisearch, " + title + ": W / (depth x T_bin(n/p, d)); 1 is optimal",
+              "queries a processor, n/p",
+              "ratio",
+              {},
+              true};
+    Plot gain{"Multisearch on BSP* (g* = 1, L = 1000), n/p = 128: time plain / time z-mapped",
+              "B (units)",
+              "factor",
+              {},
+              true};
+    Series random{"random mapping", "#cc3311", {}}, mapped{"z-mapping, z = 16", "#0077bb", {}};
+    Series random_work = random, mapped_work = mapped;
+    Series small{"rounds of small jobs, predicted", "#0077bb", {}},
+        all{"all rounds, predicted", "#009988", {}};
+    Series limit{"rounds of small jobs: ratio of blocks H", "#999999", {}};
+    for (const std::int64_t each : {16, 32, 64, 128, 256, 512}) {
+      const Counted plain = count(kP, each * kP, kD, 0), star = count(kP, each * kP, kD, kZ);
+      const auto x = static_cast<double>(each);
+      random.points.push_back({x, static_cast<double>(plain.small_blocks)});
+      mapped.points.push_back({x, static_cast<double>(star.small_blocks)});
+      const double tbin = plain.levels * x * std::log2(kD);
+      random_work.points.push_back({x, static_cast<double>(totals(plain.descent).work) / tbin});
+      mapped_work.points.push_back({x, static_cast<double>(totals(star.descent).work) / tbin});
+      if (each != 128) continue;
       for (double B = 1; B <= 65536; B *= 4) {
         const BspStar machine{kP, 1, 1000, B, 8};
-        gain.points.push_back({B, predict(plain.ledger, machine) / predict(star.ledger, machine)});
-        limit.points.push_back(
-            {B, static_cast<double>(plain.sum.blocks) / static_cast<double>(star.sum.blocks)});
+        small.points.push_back(
+            {B, predict(plain.small_rounds, machine) / predict(star.small_rounds, machine)});
+        all.points.push_back({B, predict(plain.descent, machine) / predict(star.descent, machine)});
+        limit.points.push_back({B, static_cast<double>(totals(plain.small_rounds).blocks) /
+                                       static_cast<double>(totals(star.small_rounds).blocks)});
       }
     }
+    blocks.series = {random, mapped};
+    work.series = {random_work, mapped_work};
+    gain.series = {small, all, limit};
+    write(folder_ + "/bsp-multisearch-blocks.svg", to_svg(blocks));
+    write(folder_ + "/bsp-multisearch-work.svg", to_svg(work));
+    write(folder_ + "/bsp-multisearch-gain.svg", to_svg(gain));
   }
-  blocks.series = {random, mapped};
-  work.series = {random_work, mapped_work};
-  predicted.series = {gain, limit};
-  // Supersteps over p for several k; blocks over z; depth over d.
-  Plot steps{
-      "Multisearch: supersteps of a round with large jobs, over p (all queries at one leaf: every job is "
-      "large)",
-      "p",
-      "supersteps a round",
-      {},
-      true};
-  Series over_z{"small-job blocks", "#0077bb", {}}, line{"z", "#999999", {}};
-  for (const int k : {2, 4, 16}) {
-    Series one{fmt::format("k = {}", k), k == 2 ? "#cc3311" : k == 4 ? "#0077bb" : "#009988", {}};
-    for (int p = 4; p <= 1024; p *= 4) {
-      std::uint64_t rounds = 0, total = 0;
-      run(
-          p,
-          [&](World& w) {
-            std::vector<std::int64_t> splitters;
-            for (int i = 0; i < 4; ++i) splitters.push_back(4 * w.rank() + i);
-            Multisearch<std::int64_t, std::int64_t> tree(w, splitters, {.d = 4, .k = k});
-            const std::uint64_t before = w.superstep();
-            const std::vector<std::int64_t> queries(16, 0);
-            tree.search(w, queries);
-            if (w.rank() == 0)
-              rounds = static_cast<std::uint64_t>(tree.counts().levels), total = w.superstep() - before;
-          },
-          kVirtual);
-      one.points.push_back(
-          {static_cast<double>(p), static_cast<double>(total) / static_cast<double>(rounds)});
+
+  void over_z() {
+    Plot plot{"Multisearch, p = 1024, n/p = 256, d = 4: most blocks for small jobs in a round, over z",
+              "z",
+              "blocks",
+              {},
+              true};
+    Series counted{"counted", "#0077bb", {}}, line{"z", "#999999", {}};
+    for (const int z : {4, 8, 16, 32, 64, 128, 256}) {
+      counted.points.push_back(
+          {static_cast<double>(z), static_cast<double>(count(kP, 256 * kP, kD, z).small_blocks)});
+      line.points.push_back({static_cast<double>(z), static_cast<double>(z)});
     }
-    steps.series.push_back(one);
+    plot.series = {counted, line};
+    write(folder_ + "/bsp-multisearch-z.svg", to_svg(plot));
   }
-  Plot over{"Multisearch, p = 256, n/p = 256, d = 4: most blocks for small jobs in a round, over z",
-            "z",
-            "blocks",
-            {},
-            true};
-  for (const int z : {4, 8, 16, 32, 64, 128, 256}) {
-    const Counted c = row(kP, 256 * kP, kM, kD, z, kK);
-    over_z.points.push_back({static_cast<double>(z), static_cast<double>(c.small_blocks)});
-    line.points.push_back({static_cast<double>(z), static_cast<double>(z)});
+
+  /// All queries at one leaf: every job is large, every round has its scans.
+  void over_p() {
+    Plot plot{"Multisearch, all queries at one leaf: supersteps a round, O(log_k p)",
+              "p",
+              "supersteps a round",
+              {},
+              true};
+    for (const int k : {2, 4, 16}) {
+      Series one{fmt::format("k = {}", k), k == 2 ? "#cc3311" : k == 4 ? "#0077bb" : "#009988", {}};
+      for (int p = 4; p <= 1024; p *= 4) {
+        std::vector<std::uint64_t> rounds;
+        run(
+            p,
+            [&](World& w) {
+              std::vector<std::int64_t> splitters;
+              for (int i = 0; i < 16; ++i) splitters.push_back(16 * w.rank() + i);
+              Multisearch<std::int64_t, std::int64_t> tree(w, splitters, {.d = 4, .k = k});
+              tree.search(w, std::vector<std::int64_t>(16, 0));
+              if (w.rank() == 0) rounds = tree.counts().rounds;
+            },
+            kVirtual);
+        one.points.push_back({static_cast<double>(p), static_cast<double>(rounds[1] - rounds[0])});
+      }
+      plot.series.push_back(one);
+    }
+    write(folder_ + "/bsp-multisearch-steps.svg", to_svg(plot));
   }
-  over.series = {over_z, line};
-  for (const int d : {2, 4, 8, 16, 64}) row(kP, 256 * kP, kM, d, std::min(kP, 4 * d), kK);
-  write(folder + "/bsp-multisearch.csv", csv);
-  write(folder + "/bsp-multisearch-blocks.svg", to_svg(blocks));
-  write(folder + "/bsp-multisearch-work.svg", to_svg(work));
-  write(folder + "/bsp-multisearch-gain.svg", to_svg(predicted));
-  write(folder + "/bsp-multisearch-steps.svg", to_svg(steps));
-  write(folder + "/bsp-multisearch-z.svg", to_svg(over));
-}
+
+  std::string folder_;
+  std::string csv_ =
+      "p,n,m,d,z,k,levels,T,H_blocks,S_bytes,W,small_blocks,W_over_Tbin,small_rounds,H_small_rounds\n";
+};
 
 }  // namespace
 }  // namespace chasqui::bsp
@@ -204,5 +236,5 @@ void multisearch(const std::string& folder) {
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : ".";
   chasqui::bsp::broadcasts(folder);
-  chasqui::bsp::multisearch(folder);
+  chasqui::bsp::MultisearchFigures(folder).draw();
 }

@@ -29,6 +29,7 @@ struct MultisearchOptions {
 
 /// Counted on this processor.
 struct MultisearchCounts {
+  std::vector<std::uint64_t> rounds{};  ///< the superstep each round of the last search began with, and the last one's end
   int levels = 0;                      ///< depth of the tree: rounds of a search
   std::int64_t comparisons = 0;        ///< in binary searches
   std::int64_t most_small_blocks = 0;  ///< most processors it sent its small jobs to in one round
@@ -55,13 +56,16 @@ class Multisearch {
   std::vector<std::int64_t> search(World& w, std::span<const Query> queries) {
     begin(w, queries);
     bool any_large = true;
+    counts_.rounds.clear();
     for (int level = 0; level < levels_; ++level) {
+      counts_.rounds.push_back(w.superstep());
       const bool last = level + 1 == levels_;
       if (any_large) fetch_splitters(w, level);
       descend_small(level);
       if (any_large) any_large = descend_large(w, last);
       if (!last) route(w, level + 1);
     }
+    counts_.rounds.push_back(w.superstep());
     return bring_home(w, queries.size());
   }
 

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// Bulk-synchronous programs against what one would use instead, in one run: `bench_bsp [FILE.csv]`. Times are
+// medians.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "chasqui/bsp/multisearch.hpp"
+#include "chasqui/bsp/run.hpp"
+
+namespace chasqui::bsp {
+namespace {
+
+std::string csv = "what,how,value,unit\n";
+
+void note(const std::string& what, const std::string& how, double value, const char* unit) {
+  csv += fmt::format("{},{},{:.6g},{}\n", what, how, value, unit);
+  fmt::print("{:<44} {:<34} {:>12.4g} {}\n", what, how, value, unit);
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+constexpr int kRepeats = 9, kSyncs = 20000;
+
+void barriers(int p) {
+  const auto what = fmt::format("barrier, {} threads", p);
+  std::vector<double> ours, standard, openmp;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    run(p,
+        [&](World& w) {
+          w.sync();
+          const double begin = now();
+          for (int i = 0; i < kSyncs; ++i) w.sync();
+          if (w.rank() == 0) ours.push_back((now() - begin) / kSyncs * 1e9);
+        },
+        {.engine = Engine::threads});
+    std::barrier<> meeting(p);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < p; ++t) {
+      threads.emplace_back([&, t] {
+        meeting.arrive_and_wait();
+        const double begin = now();
+        for (int i = 0; i < kSyncs; ++i) meeting.arrive_and_wait();
+        if (t == 0) standard.push_back((now() - begin) / kSyncs * 1e9);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+#ifdef _OPENMP
+#pragma omp parallel num_threads(p)
+    {
+#pragma omp barrier
+      const double begin = now();
+      for (int i = 0; i < kSyncs; ++i) {
+#pragma omp barrier
+      }
+      if (omp_get_thread_num() == 0) openmp.push_back((now() - begin) / kSyncs * 1e9);
+    }
+#endif
+  }
+  note(what, "sync(), delivering and accounting", median(ours), "ns");
+  note(what, "std::barrier", median(standard), "ns");
+  if (!openmp.empty()) note(what, "OpenMP barrier", median(openmp), "ns");
+}
+
+void multisearch(int p) {
+  constexpr std::int64_t kSegments = 1 << 20, kQueries = 1 << 20;
+  std::vector<std::int64_t> keys(kSegments), queries(kQueries);
+  for (std::int64_t i = 0; i < kSegments; ++i) keys[static_cast<std::size_t>(i)] = 3 * i;
+  std::mt19937_64 random(1);
+  for (auto& query : queries) query = static_cast<std::int64_t>(random() % (3 * kSegments));
+  const std::string what = "2^20 queries among 2^20 segments";
+  std::int64_t check = 0;
+  double begin = now();
+  for (const auto query : queries) check += std::lower_bound(keys.begin(), keys.end(), query) - keys.begin();
+  note(what, "std::lower_bound, one core", (now() - begin) * 1e3, "ms");
+  begin = now();
+  std::vector<std::pair<std::int64_t, std::int64_t>> sorted;
+  for (std::size_t i = 0; i < queries.size(); ++i)
+    sorted.emplace_back(queries[i], static_cast<std::int64_t>(i));
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::int64_t> merged(queries.size());
+  std::size_t at = 0;
+  for (const auto& [query, number] : sorted) {
+    while (at < keys.size() && keys[at] < query) ++at;
+    merged[static_cast<std::size_t>(number)] = static_cast<std::int64_t>(at);
+  }
+  note(what, "sort and merge, one core", (now() - begin) * 1e3, "ms");
+  for (const auto segment : merged) check -= segment;
+  note(what, "the two agree (0: yes)", static_cast<double>(check), "");
+  for (const int z : {0, p}) {
+    double best = 1e9;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      run(p, [&](World& w) {
+        const auto part = [&](const auto& all) {
+          const auto size = all.size(), r = static_cast<std::size_t>(w.rank()),
+                     n = static_cast<std::size_t>(p);
+          return std::span(all).subspan(size * r / n, size * (r + 1) / n - size * r / n);
+        };
+        Multisearch<std::int64_t, std::int64_t> tree(w, part(keys), {.d = 1024, .z = z});
+        w.sync();
+        const double start = now();
+        tree.search(w, part(queries));
+        if (w.rank() == 0) best = std::min(best, (now() - start) * 1e3);
+      });
+    }
+    note(what, fmt::format("multisearch, {} threads, {}", p, z == 0 ? "random mapping" : "z-mapping"), best,
+         "ms");
+  }
+}
+
+/// Resident bytes of the process, and of its largest mapping: the stacks.
+std::pair<double, double> resident() {
+  std::ifstream maps("/proc/self/smaps");
+  std::string line;
+  double size = 0, largest = 0, stacks = 0, total = 0;
+  while (std::getline(maps, line)) {
+    std::istringstream words(line);
+    std::string name;
+    double kilobytes = 0;
+    words >> name >> kilobytes;
+    if (name == "Size:") size = kilobytes;
+    if (name != "Rss:") continue;
+    total += kilobytes;
+    if (size > largest) largest = size, stacks = kilobytes;
+  }
+  return {total * 1024, stacks * 1024};
+}
+
+void many_processors() {
+  constexpr int kP = 100'000, kSteps = 100;
+  const double before = resident().first;
+  double all = 0, stacks = 0;
+  const double begin = now();
+  run(kP,
+      [&](World& w) {
+        int value = w.rank();
+        for (int step = 0; step < kSteps; ++step) {
+          w.send((w.rank() + 1) % w.size(), value);
+          w.sync();
+          value = w.received<int>().begin()->value();
+          if (w.rank() == 0 && step == kSteps / 2) std::tie(all, stacks) = resident();
+        }
+        if (value != (w.rank() - kSteps + kP) % kP) std::abort();
+      },
+      {.engine = Engine::virtual_processors});
+  const std::string what = "10^5 virtual processors, 100 supersteps";
+  note(what, "wall clock, a message each", now() - begin, "s");
+  note(what, "touched memory each, stacks", stacks / kP, "bytes");
+  note(what, "touched memory each, beyond stacks", (all - before - stacks) / kP, "bytes");
+}
+
+void uneven_work() {
+  constexpr int kP = 64;
+  const std::string what = "uneven work, 64 processors, 2 carriers";
+  for (const bool migrate : {false, true}) {
+    std::vector<double> times;
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      const double begin = now();
+      run(kP,
+          [&](World& w) {
+            for (int step = 0; step < 10; ++step) {
+              volatile std::uint64_t sink = 1;
+              const int work = w.rank() < kP / 2 ? 200'000 : 2'000;  // the first carrier's processors work
+              for (int i = 0; i < work; ++i) sink = sink * 6364136223846793005ULL + 1;
+              w.sync();
+            }
+          },
+          {.engine = Engine::virtual_processors, .carriers = 2, .migrate = migrate});
+      times.push_back((now() - begin) * 1e3);
+    }
+    note(what, migrate ? "processors move to idle carriers" : "processors stay", median(times), "ms");
+  }
+}
+
+void deterministic_cost() {
+  for (const auto& [how, options] :
+       {std::pair{"2 carriers", Options{.engine = Engine::virtual_processors, .carriers = 2}},
+        std::pair{"deterministic", Options{.deterministic = true}}}) {
+    const double begin = now();
+    run(
+        10'000,
+        [](World& w) {
+          for (int i = 0; i < 100; ++i) w.sync();
+        },
+        options);
+    note("empty superstep, 10^4 virtual processors", how, (now() - begin) / 100 * 1e9 / 10'000,
+         "ns a processor");
+  }
+}
+
+}  // namespace
+}  // namespace chasqui::bsp
+
+int main(int argc, char** argv) {
+  const int cores = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
+  chasqui::bsp::barriers(cores);
+  chasqui::bsp::multisearch(cores);
+  chasqui::bsp::many_processors();
+  chasqui::bsp::uneven_work();
+  chasqui::bsp::deterministic_cost();
+  if (argc > 1) std::ofstream(argv[1]) << chasqui::bsp::csv;
+}

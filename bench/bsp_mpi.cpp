@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Many small messages to random ranks: the library's blocks against a hand-written MPI_Alltoallv and against
+// a send for each message. One run under mpirun; rank 0 prints medians.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "chasqui/bsp/mpi.hpp"
+
+namespace {
+
+using chasqui::bsp::World;
+
+constexpr int kRepeats = 15;
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+std::vector<int> destinations(int rank, int size, int messages) {
+  std::mt19937 random(static_cast<unsigned>(rank));
+  std::vector<int> to(static_cast<std::size_t>(messages));
+  for (int& one : to) one = static_cast<int>(random() % static_cast<unsigned>(size));
+  return to;
+}
+
+double by_library(int messages, std::int64_t block_bytes) {
+  std::vector<double> times;
+  chasqui::bsp::run_mpi(
+      [&](World& w) {
+        const auto to = destinations(w.rank(), w.size(), messages);
+        std::int64_t sum = 0;
+        for (int repeat = 0; repeat < kRepeats; ++repeat) {
+          w.sync();
+          const double begin = MPI_Wtime();
+          for (int i = 0; i < messages; ++i) w.send(to[static_cast<std::size_t>(i)], std::int64_t{i});
+          w.sync();
+          for (const auto& message : w.received<std::int64_t>()) sum += message.value();
+          times.push_back(MPI_Wtime() - begin);
+        }
+        if (sum < 0) MPI_Abort(MPI_COMM_WORLD, 1);
+      },
+      {.block_bytes = block_bytes});
+  return median(times);
+}
+
+double by_alltoallv(int rank, int size, int messages) {
+  const auto to = destinations(rank, size, messages);
+  const auto p = static_cast<std::size_t>(size);
+  std::vector<double> times;
+  std::int64_t sum = 0;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    std::vector<int> counts(p), places(p), in_counts(p), in_places(p);
+    for (const int one : to) ++counts[static_cast<std::size_t>(one)];
+    for (std::size_t i = 1; i < p; ++i) places[i] = places[i - 1] + counts[i - 1];
+    std::vector<std::int64_t> out(to.size());
+    auto next = places;
+    for (std::size_t i = 0; i < to.size(); ++i)
+      out[static_cast<std::size_t>(next[static_cast<std::size_t>(to[i])]++)] = static_cast<std::int64_t>(i);
+    MPI_Alltoall(counts.data(), 1, MPI_INT, in_counts.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    for (std::size_t i = 1; i < p; ++i) in_places[i] = in_places[i - 1] + in_counts[i - 1];
+    std::vector<std::int64_t> in(static_cast<std::size_t>(in_places.back() + in_counts.back()));
+    MPI_Alltoallv(out.data(), counts.data(), places.data(), MPI_INT64_T, in.data(), in_counts.data(),
+                  in_places.data(), MPI_INT64_T, MPI_COMM_WORLD);
+    for (const auto value : in) sum += value;
+    times.push_back(MPI_Wtime() - begin);
+  }
+  if (sum < 0) MPI_Abort(MPI_COMM_WORLD, 1);
+  return median(times);
+}
+
+}  // namespace
+
+int main() {
+  const int rank = chasqui::bsp::mpi_rank(), size = chasqui::bsp::mpi_size();
+  if (rank == 0) fmt::print("flavour,ranks,messages a rank,how,us,million messages a second and rank\n");
+  for (const int messages : {100, 1000, 10000, 100000}) {
+    const auto line = [&](const char* how, double seconds) {
+      if (rank == 0)
+        fmt::print("{},{},{},{},{:.1f},{:.2f}\n", CHASQUI_MPI_FLAVOUR, size, messages, how, seconds * 1e6,
+                   messages / seconds * 1e-6);
+    };
+    line("send() and sync()", by_library(messages, 0));
+    line("MPI_Alltoallv by hand", by_alltoallv(rank, size, messages));
+    if (messages <= 10000) line("send() and sync() with B = 1", by_library(messages, 1));
+  }
+}
