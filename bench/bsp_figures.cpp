@@ -74,7 +74,7 @@ Ledger slice(const Ledger& ledger, std::uint64_t begin, std::uint64_t end) {
   return part;
 }
 
-/// n random queries among m segments on p processors.
+/// n random queries among m segments on p processors; jobs up to n/p are small.
 Counted search(int p, std::int64_t n, std::int64_t m, int d, int z, int k) {
   Counted counted;
   std::mutex mutex;
@@ -89,7 +89,7 @@ Counted search(int p, std::int64_t n, std::int64_t m, int d, int z, int k) {
         std::vector<std::int64_t> queries(static_cast<std::size_t>(n / p));
         for (auto& query : queries)
           query = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(2 * m));
-        Multisearch<std::int64_t, std::int64_t> tree(w, splitters, {.d = d, .z = z, .k = k});
+        Multisearch<std::int64_t, std::int64_t> tree(w, splitters, {.d = d, .z = z, .small = n / p, .k = k});
         tree.search(w, queries);
         const std::lock_guard lock(mutex);
         rounds = tree.counts().rounds;
