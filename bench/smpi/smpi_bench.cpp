@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
     options.slots = options.native = false;
     options.blocking_waits = true;
     options.profile = machine(std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6]));
-    const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
+    const auto comm = chasquis ? chasqui::mpi::make_comm(MPI_COMM_WORLD, options) : nullptr;
     const chasqui::run::Sum sum;
     chasqui::run::Call call;
     call.kind = kind;
@@ -101,13 +101,18 @@ int main(int argc, char** argv) {
     call.count = kind == Kind::barrier ? 0 : count;
     call.layout.element = sizeof(double);
     call.op = chasqui::run::operator_of<double>(sum, true);
-    choice = comm->choices_for(call).front();
-    if (const char* forced = std::getenv("CHASQUI_METHOD"); forced != nullptr) {
-      for (const auto& other : comm->choices_for(call)) {
-        if (fmt::format("{}:{}", to_string(other.method), other.parts) == forced) choice = other;
+    if (chasquis) {
+      const auto list = comm->choices_for(call);
+      choice = list.front();
+      const char* forced = std::getenv("CHASQUI_METHOD");
+      for (const auto& other : list) {
+        if (forced != nullptr && fmt::format("{}:{}", to_string(other.method), other.parts) == forced) choice = other;
+        if (rank == 0 && std::getenv("CHASQUI_LIST") != nullptr) {
+          std::printf("%s:%ld %.1f\n", std::string(to_string(other.method)).c_str(), static_cast<long>(other.parts), other.nanoseconds);
+        }
       }
+      comm->force(choice);
     }
-    comm->force(choice);
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
     MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);

@@ -87,6 +87,25 @@ Level level_from(const json& value, std::string_view place, const std::string& w
   return level;
 }
 
+using Times = std::map<std::string, std::vector<std::pair<std::int64_t, double>>>;
+
+Times times_from(const json& value, std::string_view place, const std::string& name) {
+  if (!value.is_object()) fail(place, name + " must be an object");
+  Times times;
+  for (const auto& [kind, points] : value.items()) {
+    const auto where = fmt::format("{}.{}", name, kind);
+    if (!points.is_array()) fail(place, where + " must be an array");
+    auto& list = times[kind];
+    for (const auto& point : points) {
+      if (!point.is_array() || point.size() != 2) fail(place, where + " must hold pairs [bytes, nanoseconds]");
+      const auto bytes = integer(point[0], place, where);
+      if (!list.empty() && bytes <= list.back().first) fail(place, where + ": bytes must ascend");
+      list.emplace_back(bytes, number(point[1], place, where));
+    }
+  }
+  return times;
+}
+
 }  // namespace
 
 const Level* Profile::level(std::string_view name) const {
@@ -102,7 +121,7 @@ Profile default_profile() {
              exactly(25), exactly(0.15), exactly(600), {}};
   Level network{"network", 0, exactly(2000), exactly(400), exactly(400), exactly(400), exactly(0.1), exactly(0),
                 exactly(0), exactly(0.1), exactly(20'000), {}};
-  return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}};
+  return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}};
 }
 
 Profile profile_from_json(std::string_view source, std::string_view place) {
@@ -119,7 +138,7 @@ Profile profile_from_json(std::string_view source, std::string_view place) {
   } catch (const json::exception& error) {
     fail(place, fmt::format("no JSON: {}", error.what()));
   }
-  check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"}, {"native"}, place, "the profile");
+  check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"}, {"native", "measured"}, place, "the profile");
   if (root["chasqui_profile"] != 1) fail(place, "chasqui_profile must be 1, the only version there is");
   Profile profile;
   profile.host = text(root["host"], place, "host");
@@ -135,19 +154,8 @@ Profile profile_from_json(std::string_view source, std::string_view place) {
   check_keys(root["bsp"], {"g", "L"}, {}, place, "bsp");
   profile.bsp_g = estimate(root["bsp"]["g"], place, "bsp.g");
   profile.bsp_L = estimate(root["bsp"]["L"], place, "bsp.L");
-  if (!root.contains("native")) return profile;
-  if (!root["native"].is_object()) fail(place, "native must be an object");
-  for (const auto& [kind, points] : root["native"].items()) {
-    const auto where = fmt::format("native.{}", kind);
-    if (!points.is_array()) fail(place, where + " must be an array");
-    auto& list = profile.native[kind];
-    for (const auto& point : points) {
-      if (!point.is_array() || point.size() != 2) fail(place, where + " must hold pairs [bytes, nanoseconds]");
-      const auto bytes = integer(point[0], place, where);
-      if (!list.empty() && bytes <= list.back().first) fail(place, where + ": bytes must ascend");
-      list.emplace_back(bytes, number(point[1], place, where));
-    }
-  }
+  if (root.contains("native")) profile.native = times_from(root["native"], place, "native");
+  if (root.contains("measured")) profile.measured = times_from(root["measured"], place, "measured");
   return profile;
 }
 
@@ -161,6 +169,7 @@ std::string to_json(const Profile& profile) {
   json root = {{"chasqui_profile", 1}, {"host", profile.host}, {"when", profile.when}, {"how", profile.how},
                {"levels", levels}, {"bsp", {{"g", to_value(profile.bsp_g)}, {"L", to_value(profile.bsp_L)}}}};
   for (const auto& [kind, points] : profile.native) root["native"][kind] = points;
+  for (const auto& [kind, points] : profile.measured) root["measured"][kind] = points;
   return root.dump(2) + "\n";
 }
 

@@ -231,18 +231,32 @@ class Chooser {
                         fmt::format("slots in the nodes, {} between them", to_string(best->method))});
   }
 
-  void native() {
-    const auto found = profile_.native.find(std::string(to_string(query_.kind)));
-    if (found == profile_.native.end() || found->second.empty()) return;
-    const auto& points = found->second;
+  using Points = std::vector<std::pair<std::int64_t, double>>;
+  /// Between measured sizes: linear in the logarithm of the size.
+  double between(const Points& points) const {
     std::size_t i = 0;
     while (i + 1 < points.size() && static_cast<double>(points[i + 1].first) < bytes()) ++i;
     const std::size_t j = std::min(i + 1, points.size() - 1);
     const double low = static_cast<double>(std::max<std::int64_t>(1, points[i].first));
     const double high = static_cast<double>(std::max<std::int64_t>(1, points[j].first));
-    double where = high > low ? (std::log(std::max(1.0, bytes())) - std::log(low)) / (std::log(high) - std::log(low)) : 0;
-    where = std::clamp(where, 0.0, 1.0);
-    const double time = points[i].second + where * (points[j].second - points[i].second);
+    if (high <= low) return points[i].second;
+    const double where = (std::log(std::max(1.0, bytes())) - std::log(low)) / (std::log(high) - std::log(low));
+    return points[i].second + std::clamp(where, 0.0, 1.0) * (points[j].second - points[i].second);
+  }
+
+  /// The library's own: where both were measured, the measured ratio decides, not the prediction.
+  void native() {
+    const std::string kind(to_string(query_.kind));
+    const auto theirs = profile_.native.find(kind);
+    if (theirs == profile_.native.end() || theirs->second.empty()) return;
+    double time = between(theirs->second);
+    const auto ours = profile_.measured.find(kind);
+    if (ours != profile_.measured.end() && !ours->second.empty() && !choices_.empty()) {
+      const auto best = std::min_element(choices_.begin(), choices_.end(), [](const Choice& a, const Choice& b) {
+        return a.nanoseconds < b.nanoseconds;
+      });
+      time *= best->nanoseconds / std::max(1.0, between(ours->second));
+    }
     choices_.push_back({Method::native, time, 1, "the MPI library's own, as measured"});
   }
 

@@ -45,6 +45,9 @@ struct Profile {
   /// Native collectives: kind -> (bytes, nanoseconds), bytes ascending. Used to call them where they win.
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> native;
 
+  /// The same for Chasqui's own, measured in the same run.
+  std::map<std::string, std::vector<std::pair<std::int64_t, double>>> measured;
+
   const Level* level(std::string_view name) const;
   friend bool operator==(const Profile&, const Profile&) = default;
 };

@@ -51,6 +51,7 @@ class Comm : public Typed<Comm> {
   int size() const { return fabric_.size; }
   const Terrain& terrain() const { return terrain_; }
   const Profile& profile() const { return *fabric_.profile; }
+  Transport* messages() const { return fabric_.messages.get(); }
 
   /// Runs a collective to its end. Throws Error: bad arguments, sizes that disagree, another rank's failure.
   /// Bad arguments leave the communicator usable if all ranks pass them; after anything else every call fails.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Comparing collectives: one call against others in the same run, with a common start and the latest finish.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "chasqui/run/comm.hpp"
+
+namespace chasqui::run {
+
+struct Quartiles {
+  double low = 0, median = 0, high = 0;
+};
+
+/// Something else that does the same: the native collective, a binomial tree, a barrier of the standard library.
+struct Rival {
+  std::string name;
+  std::function<bool(const Call&)> run;  ///< false: it does not do this kind
+};
+
+struct BenchRow {
+  Kind kind;
+  std::size_t bytes;
+  std::string method;
+  double predicted;
+  Quartiles ours;
+  std::vector<std::pair<std::string, Quartiles>> rivals;
+};
+
+struct BenchOptions {
+  std::size_t largest = std::size_t{4} << 20;
+  std::vector<Kind> kinds;  ///< empty: all
+  double seconds_per_row = 0.3;
+  std::function<void(const BenchRow&)> row;  ///< called on rank 0 as rows come
+};
+
+/// Times `body` on all ranks, `rounds` times. The result counts on rank 0.
+Quartiles time_together(Comm& comm, int rounds, const std::function<void()>& body);
+
+/// Collective. Rows count on rank 0.
+std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options);
+
+/// One line for people: ratios first, "!" where prediction and measurement differ by more than 20 %.
+std::string to_line(const BenchRow& row);
+/// The raw data, with its header line.
+std::string to_csv(const std::vector<BenchRow>& rows, int ranks);
+
+/// The binomial tree over the communicator's messages, for broadcast, reduce and barrier; false for other kinds.
+bool binomial(Comm& comm, const Call& call);
+
+}  // namespace chasqui::run

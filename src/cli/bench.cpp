@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// chasqui bench: every collective against its rivals on this machine.
+#include "chasqui/run/bench.hpp"
+
+#include <barrier>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/backoff.hpp"
+#include "chasqui/threads/team.hpp"
+#include "cli/command.hpp"
+#include "cli/mpi_twin.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+class BenchCommand final : public Command {
+ public:
+  BenchCommand() : Command("bench", "compare every collective with its rivals on this machine") {
+    describe("Sizes 8 B to 4 MiB. Threads: against a binomial tree and std::barrier. With --mpi, started by mpirun: "
+             "against the MPI library's own and a binomial tree. Common start, latest finish, median; the ratio is "
+             "rival / Chasqui. \"!\" marks predictions off by more than 20 %.");
+    option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
+    flag("--mpi", mpi_, "bench the MPI run this is part of: mpirun -np 4 chasqui bench --mpi");
+    option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
+    option("--kinds", "LIST", &kinds_, "only these, separated by commas");
+    option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
+    option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
+    option("--out", "FILE", &out_, "raw data as CSV").file();
+    example("chasqui bench --threads 2 --largest 4096 --seconds 0.02", "a quick look");
+  }
+
+  int run(Output& out) override {
+    if (mpi_) become_mpi_twin("bench", words());
+    const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
+    if (n < 1 || n > 4096) throw Error("bench: --threads {} is not in 1..4096", n);
+    run::BenchOptions options;
+    options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
+    options.seconds_per_row = seconds_;
+    for (std::size_t at = 0; at < kinds_.size();) {
+      const std::size_t end = std::min(kinds_.find(',', at), kinds_.size());
+      const auto kind = kind_from(kinds_.substr(at, end - at));
+      if (!kind) throw Error("bench: --kinds has \"{}\", which is no collective", kinds_.substr(at, end - at));
+      options.kinds.push_back(*kind);
+      at = end + 1;
+    }
+    options.row = [&](const run::BenchRow& row) { out.write(run::to_line(row)); };
+    threads::Options team_options;
+    if (machine_) team_options.profile = std::make_shared<const Profile>(read_profile(*machine_));
+    threads::Team team(static_cast<int>(n), team_options);
+    std::barrier standard(static_cast<std::ptrdiff_t>(n));
+    std::vector<run::BenchRow> rows;
+    team.run([&](run::Comm& comm) {
+      const std::vector<run::Rival> rivals = {
+          {"binomial", [&](const run::Call& call) { return run::binomial(comm, call); }},
+          {"std::barrier", [&](const run::Call& call) {
+             if (call.kind != Kind::barrier) return false;
+             standard.arrive_and_wait();
+             return true;
+           }}};
+      auto mine = run::bench(comm, rivals, options);
+      if (comm.rank() == 0) rows = std::move(mine);
+    });
+    if (out_) write_file(*out_, run::to_csv(rows, static_cast<int>(n)), out);
+    return 0;
+  }
+
+ private:
+  std::vector<std::string> words() const {
+    std::vector<std::string> list = {"--largest", std::to_string(largest_), "--seconds", fmt::format("{}", seconds_)};
+    if (!kinds_.empty()) list.insert(list.end(), {"--kinds", kinds_});
+    if (machine_) list.insert(list.end(), {"--machine", *machine_});
+    if (out_) list.insert(list.end(), {"--out", *out_});
+    return list;
+  }
+
+  std::optional<std::int64_t> threads_;
+  bool mpi_ = false;
+  std::optional<std::string> machine_;
+  std::string kinds_;
+  std::int64_t largest_ = 4 << 20;
+  double seconds_ = 0.3;
+  std::optional<std::string> out_;
+};
+
+}  // namespace
+
+CommandPtr make_bench_command() { return std::make_unique<BenchCommand>(); }
+
+}  // namespace chasqui::cli

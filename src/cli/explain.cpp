@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// chasqui explain: which way a collective would be run on a measured machine, and why.
+#include <nlohmann/json.hpp>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/choose.hpp"
+#include "cli/command.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+class ExplainCommand final : public Command {
+ public:
+  ExplainCommand() : Command("explain", "say which plan a collective would run with, its predicted time, and the runner-up") {
+    describe("The same decision that a communicator takes: every method that applies is given a predicted time from "
+             "the machine's profile, the least wins. Without --machine the built-in guesses are used.");
+    positional("COLLECTIVE", &kind_, "broadcast, reduce, allreduce, allgather, gather, scatter, scan or barrier").required();
+    option("--bytes", "N", &bytes_, "size of one rank's contribution (default 8)");
+    option("-P,--processors", "N", &ranks_, "ranks (default: as measured, else 16)");
+    option("--nodes", "N", &nodes_, "nodes the ranks lie on (default 1; as many as ranks: messages only)");
+    option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
+    flag("--ordered", ordered_, "the operator does not commute");
+    flag("--json", json_, "print as JSON");
+    example("chasqui explain broadcast --bytes 1048576 -P 64 --nodes 64", "a long broadcast over a network");
+  }
+
+  int run(Output& out) override {
+    const auto kind = kind_from(kind_);
+    if (!kind || *kind == Kind::sum || *kind == Kind::stream) {
+      throw Error("explain: no collective is called \"{}\": see chasqui explain --help", kind_);
+    }
+    const Profile profile = machine_ ? read_profile(*machine_) : default_profile();
+    const std::int64_t measured = profile.levels.front().ranks;
+    const std::int64_t ranks = ranks_.value_or(measured > 0 ? measured : 16);
+    if (bytes_ < 0) throw Error("explain: --bytes {} is negative", bytes_);
+    if (ranks < 1 || ranks > 1'000'000) throw Error("explain: -P {} is not in 1..1000000", ranks);
+    if (nodes_ < 1 || nodes_ > ranks) throw Error("explain: --nodes {} is not in 1..{}", nodes_, ranks);
+    run::Terrain terrain;
+    terrain.ranks = static_cast<int>(ranks);
+    terrain.nodes = static_cast<int>(nodes_);
+    terrain.largest_node = static_cast<int>((ranks + nodes_ - 1) / nodes_);
+    terrain.board = terrain.largest_node > 1 || nodes_ == 1;
+    terrain.uniform = ranks % nodes_ == 0;
+    const run::Query query{*kind, static_cast<std::size_t>(bytes_), 1, !ordered_};
+    if (!json_) {
+      out.write(run::explain(query, terrain, profile));
+      return 0;
+    }
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const auto& choice : run::choices(query, terrain, profile)) {
+      list.push_back({{"method", to_string(choice.method)}, {"parts", choice.parts},
+                      {"nanoseconds", choice.nanoseconds}, {"why", choice.why}});
+    }
+    out.write(nlohmann::ordered_json{{"collective", kind_}, {"bytes", bytes_}, {"ranks", ranks}, {"choices", list}}.dump(2) + "\n");
+    return 0;
+  }
+
+ private:
+  std::string kind_;
+  std::int64_t bytes_ = 8;
+  std::optional<std::int64_t> ranks_;
+  std::int64_t nodes_ = 1;
+  std::optional<std::string> machine_;
+  bool ordered_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_explain_command() { return std::make_unique<ExplainCommand>(); }
+
+}  // namespace chasqui::cli

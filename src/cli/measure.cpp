@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// chasqui measure: the parameters of this machine, as a profile file.
+#include "chasqui/run/measure.hpp"
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/backoff.hpp"
+#include "chasqui/threads/team.hpp"
+#include "cli/command.hpp"
+#include "cli/mpi_twin.hpp"
+#include "cli/progress.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+class MeasureCommand final : public Command {
+ public:
+  MeasureCommand() : Command("measure", "measure this machine: L, o, g, G, B and the cost of publishing, with intervals") {
+    describe("Threads by default. With --mpi, started by mpirun, the processes of that run. Takes about the stated "
+             "seconds; a busy machine widens the intervals.");
+    option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
+    flag("--mpi", mpi_, "measure the MPI run this is part of: mpirun -np 4 chasqui measure --mpi");
+    option("--seconds", "S", &seconds_, "how long to measure (default 4)");
+    option("--out", "FILE", &out_, "where the profile goes (default: standard output)").file();
+    example("chasqui measure --threads 2 --seconds 1 --out machine.json", "a quick profile");
+  }
+
+  int run(Output& out) override {
+    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("measure: --seconds {} is not in 0..3600", seconds_);
+    if (mpi_) {
+      std::vector<std::string> words = {"--seconds", fmt::format("{}", seconds_)};
+      if (out_) words.insert(words.end(), {"--out", *out_});
+      become_mpi_twin("measure", words);
+    }
+    const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
+    if (n < 2 || n > 4096) throw Error("measure: --threads {} is not in 2..4096", n);
+    threads::Team team(static_cast<int>(n));
+    Progress bar("measuring");
+    Profile profile;
+    team.run([&](run::Comm& comm) {
+      run::MeasureOptions options;
+      options.seconds = seconds_;
+      if (comm.rank() == 0) options.progress = [&](double share, const std::string&) { bar(share); };
+      Profile mine = run::measure(comm, options);
+      if (comm.rank() == 0) profile = std::move(mine);
+    });
+    profile.how = fmt::format("chasqui measure --threads {} --seconds {}", n, seconds_);
+    if (out_) write_profile(*out_, profile);
+    else out.write(to_json(profile));
+    return 0;
+  }
+
+ private:
+  std::optional<std::int64_t> threads_;
+  bool mpi_ = false;
+  double seconds_ = 4;
+  std::optional<std::string> out_;
+};
+
+}  // namespace
+
+CommandPtr make_measure_command() { return std::make_unique<MeasureCommand>(); }
+
+}  // namespace chasqui::cli

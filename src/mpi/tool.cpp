@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// chasqui-mpi-<library>: the commands that must be linked with an MPI library.
+//   mpirun -np 4 chasqui-mpi-openmpi measure [--seconds S] [--out FILE]
+//   mpirun -np 4 chasqui-mpi-openmpi bench [--machine FILE] [--kinds a,b] [--largest N] [--seconds S] [--out FILE]
+#include <mpi.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/mpi/comm.hpp"
+#include "chasqui/run/bench.hpp"
+#include "chasqui/run/measure.hpp"
+
+namespace chasqui::mpi {
+namespace {
+
+std::map<std::string, std::string> options_of(int argc, char** argv) {
+  std::map<std::string, std::string> options;
+  for (int i = 2; i < argc; i += 2) {
+    if (i + 1 >= argc) throw Error("{} needs a value", argv[i]);
+    options[argv[i]] = argv[i + 1];
+  }
+  return options;
+}
+
+/// The library's own call, on doubles and MPI_SUM as programs use it.
+bool native(const run::Call& call) {
+  const int count = static_cast<int>(call.count);
+  switch (call.kind) {
+    case Kind::broadcast: MPI_Bcast(call.out, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
+    case Kind::reduce: MPI_Reduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD); break;
+    case Kind::allreduce: MPI_Allreduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case Kind::scan: MPI_Scan(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case Kind::allgather: MPI_Allgather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, MPI_COMM_WORLD); break;
+    case Kind::gather: MPI_Gather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
+    case Kind::scatter: MPI_Scatter(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
+    case Kind::barrier: MPI_Barrier(MPI_COMM_WORLD); break;
+    default: return false;
+  }
+  return true;
+}
+
+void save(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw Error("{}: cannot be written", path);
+}
+
+void measure_command(std::map<std::string, std::string> options) {
+  const auto comm = make_comm(MPI_COMM_WORLD);
+  run::MeasureOptions how;
+  how.seconds = options.contains("--seconds") ? std::stod(options["--seconds"]) : 4;
+  how.progress = [](double share, const std::string& what) { std::fprintf(stderr, "%3.0f %% %s\n", share * 100, what.c_str()); };
+  Profile profile = run::measure(*comm, how);
+  // The library's own collectives and ours, side by side: where it wins, the choice will fall on it.
+  run::BenchOptions bench;
+  bench.seconds_per_row = how.seconds / 60;
+  const auto rows = run::bench(*comm, {{"native", native}}, bench);
+  for (const auto& row : rows) {
+    if (row.rivals.empty()) continue;
+    const std::string kind(to_string(row.kind));
+    profile.native[kind].emplace_back(static_cast<std::int64_t>(row.bytes), row.rivals[0].second.median);
+    profile.measured[kind].emplace_back(static_cast<std::int64_t>(row.bytes), row.ours.median);
+  }
+  profile.how = fmt::format("mpirun -np {} chasqui measure --mpi ({})", comm->size(), CHASQUI_MPI_FLAVOUR);
+  if (comm->rank() != 0) return;
+  if (options.contains("--out")) write_profile(options["--out"], profile);
+  else std::fputs(to_json(profile).c_str(), stdout);
+}
+
+void bench_command(std::map<std::string, std::string> options) {
+  Options how;
+  if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(read_profile(options["--machine"]));
+  const auto comm = make_comm(MPI_COMM_WORLD, how);
+  run::BenchOptions bench;
+  if (options.contains("--largest")) bench.largest = std::stoull(options["--largest"]);
+  if (options.contains("--seconds")) bench.seconds_per_row = std::stod(options["--seconds"]);
+  const std::string kinds = options["--kinds"];
+  for (std::size_t at = 0; at < kinds.size();) {
+    const std::size_t end = std::min(kinds.find(',', at), kinds.size());
+    const auto kind = kind_from(kinds.substr(at, end - at));
+    if (!kind) throw Error("--kinds has \"{}\", which is no collective", kinds.substr(at, end - at));
+    bench.kinds.push_back(*kind);
+    at = end + 1;
+  }
+  bench.row = [](const run::BenchRow& row) {
+    std::fputs(run::to_line(row).c_str(), stdout);
+    std::fflush(stdout);
+  };
+  const std::vector<run::Rival> rivals = {
+      {"native", native}, {"binomial", [&](const run::Call& call) { return run::binomial(*comm, call); }}};
+  const auto rows = run::bench(*comm, rivals, bench);
+  if (comm->rank() == 0 && options.contains("--out")) save(options["--out"], run::to_csv(rows, comm->size()));
+}
+
+}  // namespace
+}  // namespace chasqui::mpi
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int status = 2;
+  try {
+    const std::string command = argc > 1 ? argv[1] : "";
+    if (command == "measure") {
+      chasqui::mpi::measure_command(chasqui::mpi::options_of(argc, argv));
+      status = 0;
+    } else if (command == "bench") {
+      chasqui::mpi::bench_command(chasqui::mpi::options_of(argc, argv));
+      status = 0;
+    } else {
+      std::fprintf(stderr, "chasqui-mpi: measure or bench, started by mpirun\n");
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "chasqui-mpi: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  MPI_Finalize();
+  return status;
+}

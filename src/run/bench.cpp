@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/run/bench.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/backoff.hpp"
+
+namespace chasqui::run {
+namespace {
+
+double now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+constexpr std::uint32_t kTag = 32'200;
+
+void finish(Transport& transport, Transport::Ticket ticket) {
+  Backoff backoff(transport.size() > available_cores());
+  while (!transport.done(ticket)) backoff.pause();
+}
+
+}  // namespace
+
+Quartiles time_together(Comm& comm, int rounds, const std::function<void()>& body) {
+  std::vector<double> spans;
+  for (int i = 0; i < rounds; ++i) {
+    double start = now() + 20'000;
+    comm.broadcast(start, 0);
+    while (now() < start) cpu_relax();
+    body();
+    spans.push_back(comm.allreduce(now(), Maximum{}) - start);
+  }
+  std::sort(spans.begin(), spans.end());
+  const auto at = [&](double q) { return spans[static_cast<std::size_t>(q * static_cast<double>(spans.size() - 1))]; };
+  return {at(0.25), at(0.5), at(0.75)};
+}
+
+std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options) {
+  std::vector<Kind> kinds = options.kinds;
+  if (kinds.empty()) {
+    kinds = {Kind::barrier, Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather, Kind::scatter, Kind::scan};
+  }
+  std::vector<BenchRow> rows;
+  const Sum sum;
+  for (const Kind kind : kinds) {
+    for (std::size_t bytes = 8; bytes <= options.largest; bytes *= 8) {
+      const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+      const std::size_t all = blocks ? static_cast<std::size_t>(comm.size()) : 1;
+      if (kind == Kind::barrier && bytes > 8) break;
+      std::vector<double> in(bytes / sizeof(double) * all, 1.0), out(in.size(), 0.0);
+      Call call;
+      call.kind = kind;
+      call.in = in.data();
+      call.out = out.data();
+      call.count = kind == Kind::barrier ? 0 : static_cast<std::int64_t>(bytes / sizeof(double));
+      call.layout.element = sizeof(double);
+      call.op = operator_of<double>(sum, true);
+      BenchRow row{kind, kind == Kind::barrier ? 0 : bytes, "", 0, {}, {}};
+      const Choice choice = comm.choices_for(call).front();
+      row.method = to_string(choice.method);
+      row.predicted = choice.nanoseconds;
+      const auto ours = [&] { comm.run(call); };
+      ours();
+      // As many rounds as the time allows, decided by rank 0.
+      const double once = time_together(comm, 3, ours).median + 40'000;
+      int rounds = static_cast<int>(std::clamp(options.seconds_per_row * 1e9 / once, 5.0, 2000.0));
+      comm.broadcast(rounds, 0);
+      row.ours = time_together(comm, rounds, ours);
+      for (const auto& rival : rivals) {
+        if (!rival.run(call)) continue;
+        row.rivals.emplace_back(rival.name, time_together(comm, rounds, [&] { rival.run(call); }));
+      }
+      if (comm.rank() == 0 && options.row) options.row(row);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::string to_line(const BenchRow& row) {
+  const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
+  std::string line = fmt::format("{:<10} {:>8} B  {:<9} {:>11.2f} us  predicted {:>11.2f}{}", to_string(row.kind), row.bytes,
+                                 row.method, row.ours.median / 1000, row.predicted / 1000, off > 0.2 ? " !" : "  ");
+  for (const auto& [name, time] : row.rivals) {
+    line += fmt::format("  {} {:.2f} us (x{:.2f})", name, time.median / 1000, time.median / row.ours.median);
+  }
+  return line + "\n";
+}
+
+std::string to_csv(const std::vector<BenchRow>& rows, int ranks) {
+  std::string text = "collective,bytes,ranks,who,predicted_ns,q1_ns,median_ns,q3_ns\n";
+  for (const auto& row : rows) {
+    text += fmt::format("{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f}\n", to_string(row.kind), row.bytes, ranks,
+                        "chasqui " + row.method, row.predicted, row.ours.low, row.ours.median, row.ours.high);
+    for (const auto& [name, time] : row.rivals) {
+      text += fmt::format("{},{},{},{},,{:.1f},{:.1f},{:.1f}\n", to_string(row.kind), row.bytes, ranks, name, time.low,
+                          time.median, time.high);
+    }
+  }
+  return text;
+}
+
+bool binomial(Comm& comm, const Call& call) {
+  if (comm.messages() == nullptr) return false;
+  if (call.kind != Kind::broadcast && call.kind != Kind::reduce && call.kind != Kind::barrier) return false;
+  Transport& transport = *comm.messages();
+  const int size = comm.size();
+  const int root = static_cast<int>(call.root);
+  const int me = (comm.rank() - root + size) % size;
+  const auto peer = [&](int r) { return (r + root) % size; };
+  const std::size_t bytes = call.bytes();
+  std::vector<std::byte> fold(bytes), arrived(bytes);
+  if (call.kind != Kind::broadcast) {  // up the tree
+    if (bytes != 0) std::memcpy(fold.data(), call.in != nullptr ? call.in : call.out, bytes);
+    int mask = 1;
+    for (; mask < size && (me & mask) == 0; mask *= 2) {
+      if (me + mask >= size) continue;
+      finish(transport, transport.receive(peer(me + mask), kTag, arrived.data(), bytes));
+      if (bytes != 0) call.op(fold.data(), arrived.data(), fold.data(), static_cast<std::size_t>(call.count));
+    }
+    if (me != 0) finish(transport, transport.send(peer(me - mask), kTag, fold.data(), bytes));
+    else if (bytes != 0) std::memcpy(call.out, fold.data(), bytes);
+  }
+  if (call.kind == Kind::reduce) return true;
+  int mask = 1;
+  while (mask < size && (me & mask) == 0) mask *= 2;
+  if (me != 0) finish(transport, transport.receive(peer(me - mask), kTag + 1, call.out, bytes));
+  std::vector<Transport::Ticket> tickets;
+  for (mask /= 2; mask > 0; mask /= 2) {
+    if (me + mask < size) tickets.push_back(transport.send(peer(me + mask), kTag + 1, call.out, bytes));
+  }
+  for (const auto ticket : tickets) finish(transport, ticket);
+  return true;
+}
+
+}  // namespace chasqui::run
