@@ -13,7 +13,7 @@ flags="-std=c++20 -O3 -march=native -DNDEBUG -DFMT_HEADER_ONLY=1 -DOMPI_SKIP_MPI
 mpicxx=${MPICXX:-mpicxx}
 cmake "-DTABLE=$root/data/kernels.txt" "-DSOURCE=$out/shipped_kernels.cpp" -P "$root/src/plan/kernel/embed_table.cmake"
 for room in base model schedule plan run threads mpi; do
-  find "$root/src/$room" -name '*.cpp' | while read -r source; do
+  find "$root/src/$room" -name '*.cpp' ! -name tool.cpp | while read -r source; do
     echo "$source $out/$(echo "${source#"$root"/src/}" | tr / _).o"
   done
 done > "$out/list"
@@ -25,4 +25,6 @@ objects=$(cut -d' ' -f2 "$out/list" | tr '\n' ' ')
 for program in node_bench team_bench; do
   $mpicxx $flags "$root/bench/node/$program.cpp" $objects -pthread -o "$out/$program"
 done
+# shellcheck disable=SC2086
+$mpicxx $flags "$root/src/mpi/tool.cpp" $objects -pthread -o "$out/chasqui-mpi"
 echo "built $out/node_bench and $out/team_bench"

@@ -25,22 +25,20 @@ int available_cores() {
 BoardShape BoardShape::for_ranks(int ranks) {
   BoardShape shape;
   shape.ranks = ranks;
-  while (shape.chunk > 4096 && shape.chunk * shape.depth * static_cast<std::size_t>(ranks) > (std::size_t{64} << 20)) {
-    shape.chunk /= 2;
-  }
+  while (shape.stage > 4096 && shape.stage * static_cast<std::size_t>(ranks) > (std::size_t{64} << 20)) shape.stage /= 2;
   return shape;
 }
 
 std::size_t BoardShape::bytes() const {
   const auto n = static_cast<std::size_t>(ranks);
   return round_up(sizeof(Board::News), 128) + n * sizeof(Board::Counters) +
-         2 * kSlotRing * n * sizeof(Board::Line) + 4096 + n * chunk * depth;
+         2 * kSlotRing * n * sizeof(Board::Line) + 4096 + n * stage;
 }
 
 Board::Board(void* memory, const BoardShape& shape, int rank) : shape_(shape), rank_(rank) {
   CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
   CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
-  CHASQUI_CHECK(shape.chunk % kLine == 0 && shape.depth > 0, "chunk={} depth={}", shape.chunk, shape.depth);
+  CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);
   auto* at = static_cast<std::byte*>(memory);
   const auto n = static_cast<std::size_t>(shape.ranks);
   news_ = reinterpret_cast<News*>(at);
@@ -74,10 +72,6 @@ void Board::read(int slot, void* data, std::size_t bytes) const {
     bytes = kLinePayload;
   }
   if (bytes != 0) std::memcpy(target, line(slot, 0)->payload, bytes);
-}
-
-std::byte* Board::stage(int rank, std::uint64_t round) const {
-  return stages_ + (static_cast<std::size_t>(rank) * shape_.depth + round % shape_.depth) * shape_.chunk;
 }
 
 std::uint64_t Board::refresh_slowest() {

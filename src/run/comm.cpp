@@ -108,6 +108,11 @@ void Comm::run(const Call& call) {
   check_usable();
   check_arguments(call);
   if (pending_.empty() && small_on_board(call)) return run_small(call);
+  if (pending_.empty() && !forced_ && board_spans_all() && call.layout.contiguous()) {
+    // The board is the choice, unless the library's own collective was measured to be faster.
+    const bool asks = fabric_.native && !profile().native.empty();
+    if (!asks || choose(call).method != Method::native) return run_on_board(call);
+  }
   if (fabric_.native && pending_.empty() && choose(call).method == Method::native) {
     ++number_;
     return fabric_.native(call);
@@ -124,7 +129,28 @@ void Comm::run_small(const Call& call) {
     while (!small.poll()) {
       if (backoff.pause()) look_for_failure(number);
     }
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
+    broken_ = error.what();
+    report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));
+    throw;
+  }
+}
+
+/// The same for long calls: a task, but no table, no queue.
+void Comm::run_on_board(const Call& call) {
+  const std::uint64_t number = ++number_;
+  try {
+    Activity activity(on_board(call));
+    Backoff backoff(fabric_.board->crowded());
+    for (auto resumed = activity.resumed(); !activity.poll();) {
+      if (activity.resumed() != resumed) {
+        resumed = activity.resumed();
+        backoff.reset();
+      } else if (backoff.pause()) {
+        look_for_failure(number);
+      }
+    }
+  } catch (const std::exception& error) {
     broken_ = error.what();
     report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));
     throw;

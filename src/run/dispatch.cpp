@@ -48,14 +48,12 @@ std::vector<Choice> Comm::choices_for(const Call& call) const {
   return list;
 }
 
-Choice Comm::choose(const Call& call) {
+const Choice& Comm::choose(const Call& call) {
   if (forced_) return *forced_;
   const Cached::ChoiceKey key{call.kind, call.bytes(), call.layout.element, call.op.commutative};
   if (const auto found = cached_->choices.find(key); found != cached_->choices.end()) return found->second;
   if (cached_->choices.size() >= Cached::kMost) cached_->choices.clear();
-  const Choice choice = choices_for(call).front();
-  cached_->choices.emplace(key, choice);
-  return choice;
+  return cached_->choices.emplace(key, choices_for(call).front()).first->second;
 }
 
 const Level& Comm::level() const {

@@ -17,12 +17,12 @@ SmallCall::SmallCall(Board& board, const Call& call) : board_(board), call_(call
   switch (call.kind) {
     case Kind::broadcast:
       published_ = !at_root;
-      next_ = root;
+      first_ = root;
       last_ = at_root ? root : root + 1;
       break;
     case Kind::scatter:
       published_ = !at_root;
-      next_ = me;
+      first_ = me;
       last_ = at_root ? me : me + 1;
       break;
     case Kind::reduce:
@@ -36,7 +36,8 @@ SmallCall::SmallCall(Board& board, const Call& call) : board_(board), call_(call
       last_ = board.ranks();
       break;
   }
-  reads_all_ = next_ == 0 && last_ == board.ranks();
+  missing_ = Missing(first_, last_);
+  reads_all_ = first_ == 0 && last_ == board.ranks();
 }
 
 void SmallCall::publish() {
@@ -94,10 +95,8 @@ bool SmallCall::poll() {
     if (!board_.may_publish()) return false;
     publish();
   }
-  for (; next_ < last_; ++next_) {
-    if (!board_.arrived(next_, bytes_)) return false;
-    take(next_);
-  }
+  if (!missing_.none([this](int slot) { return board_.arrived(slot, bytes_); })) return false;
+  for (int slot = first_; slot < last_; ++slot) take(slot);
   conclude();
   return true;
 }

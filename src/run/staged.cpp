@@ -3,17 +3,32 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
+#include "chasqui/run/missing.hpp"
 #include "fold.hpp"
+#include "streaming_copy.hpp"
 
 namespace chasqui::run {
 namespace {
 
-/// Elements staged per round: enough rounds that copying in overlaps copying out, at most a chunk of the board.
+/// Bytes staged per round: rounds enough that copying in overlaps copying out, yet long enough to pay for their flags.
+std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total) {
+  const bool folds = call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan;
+  const bool one_writer = call.kind == Kind::broadcast || call.kind == Kind::scatter;
+  const std::size_t bytes = total * call.layout.element;
+  const std::size_t least = std::max<std::size_t>(one_writer ? 4096 : 8192, call.layout.element);
+  const std::size_t most = std::min<std::size_t>(one_writer ? 16'384 : 65'536, board.shape().stage / (folds ? 4 : 2));
+  std::size_t chunk = least;  // a power of two times the least: few divisions of the stage
+  while (chunk * 2 <= most && chunk * 4 <= bytes) chunk *= 2;
+  return std::max((chunk + kLine - 1) / kLine * kLine, (call.layout.element + kLine - 1) / kLine * kLine);
+}
+
 std::size_t elements_per_round(const Board& board, const Call& call, std::size_t total) {
-  const std::size_t element = call.layout.element;
-  const std::size_t most = std::max<std::size_t>(1, board.shape().chunk / element);
-  const std::size_t wish = std::max<std::size_t>(total / 4, 8192 / element);
-  return std::max<std::size_t>(1, std::min(most, wish));
+  return std::max<std::size_t>(1, chunk_bytes(board, call, total) / call.layout.element);
+}
+
+/// Reductions this short are folded whole by everybody who wants the result: one phase instead of two.
+bool folds_whole(const Call& call) {
+  return (call.kind == Kind::allreduce && call.bytes() <= 512) || (call.kind == Kind::reduce && call.bytes() <= 2048);
 }
 
 struct Rounds {
@@ -45,12 +60,14 @@ Task from_root(Board& board, const Call& call) {
   if (me == root) {
     const auto* in = static_cast<const std::byte*>(scatters ? call.in : call.out);
     co_await until([&] { return board.may_publish(); });
-    board.publish(me, nullptr, 0, call.bytes());
+    if (rounds.count == 0) board.publish(me, nullptr, 0, call.bytes());
     for (std::uint64_t i = 0; i < rounds.count; ++i) {
       const std::uint64_t round = rounds.base + i;
       co_await until([&] { return board.may_stage(round); });
       std::memcpy(board.stage(me, round), in + rounds.begin(i) * element, rounds.size(i) * element);
-      board.post(round);
+      // The slot announces size and first round in one line.
+      if (i == 0) board.publish(me, nullptr, 0, call.bytes());
+      else board.post(round);
     }
     if (scatters && call.out != nullptr && count != 0) {
       std::memmove(call.out, in + static_cast<std::size_t>(me) * call.bytes(), call.bytes());
@@ -67,46 +84,65 @@ Task from_root(Board& board, const Call& call) {
     const std::size_t low = std::max(first, rounds.begin(i));
     const std::size_t high = std::min(first + count, rounds.begin(i) + rounds.size(i));
     if (low < high) {
-      co_await until([&] { return board.has_posted(root, round); });
-      std::memcpy(out + (low - first) * element, board.stage(root, round) + (low - rounds.begin(i)) * element,
-                  (high - low) * element);
+      if (i > 0) co_await until([&] { return board.has_posted(root, round); });
+      copy_out(out + (low - first) * element, board.stage(root, round) + (low - rounds.begin(i)) * element,
+               (high - low) * element, call.bytes());
     }
     board.consume(round);
   }
 }
 
-/// Everybody stages its own, somebody reads: gather, allgather, scan.
+/// Stages this rank's data of round i and says so: the slot announces size and first round in one line.
+Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, const std::byte* in) {
+  const std::uint64_t round = rounds.base + i;
+  const std::size_t element = call.layout.element;
+  co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
+  std::memcpy(board.stage(board.rank(), round), in + rounds.begin(i) * element, rounds.size(i) * element);
+  if (i == 0) board.publish(board.rank(), nullptr, 0, call.bytes());
+  else board.post(round);
+}
+
+/// Waits until ranks 0 .. last-1 have staged round i.
+Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, int last) {
+  Missing missing(0, last);
+  if (i > 0) {
+    co_await until([&] { return missing.none([&](int r) { return board.has_posted(r, rounds.base + i); }); });
+    co_return;
+  }
+  co_await until([&] { return missing.none([&](int r) { return board.published(r); }); });
+  for (int r = 0; r < last; ++r) check_total(board, call, r);
+}
+
+/// Everybody stages its own, somebody reads: gather, allgather, scan, short reductions.
 Task from_all(Board& board, const Call& call) {
   const int me = board.rank();
   const std::size_t element = call.layout.element;
   const Rounds rounds = rounds_of(board, call, static_cast<std::size_t>(call.count));
-  const bool collects = call.kind != Kind::scan;
-  const bool reads = call.kind != Kind::gather || me == static_cast<int>(call.root);
+  const bool collects = call.kind == Kind::gather || call.kind == Kind::allgather;
+  const bool rooted = call.kind == Kind::gather || call.kind == Kind::reduce;
+  const bool reads = !rooted || me == static_cast<int>(call.root);
+  const int sources = !reads ? 0 : call.kind != Kind::scan ? board.ranks() : call.exclusive ? me : me + 1;
   auto* out = static_cast<std::byte*>(call.out);
   const auto* in = static_cast<const std::byte*>(call.in);
   if (in == nullptr) in = collects ? out + static_cast<std::size_t>(me) * call.bytes() : out;
-  co_await until([&] { return board.may_publish(); });
-  board.publish(me, nullptr, 0, call.bytes());
-  if (reads && collects && call.in != nullptr && call.bytes() != 0) {
-    std::memmove(out + static_cast<std::size_t>(me) * call.bytes(), in, call.bytes());
+  if (rounds.count == 0) {
+    co_await until([&] { return board.may_publish(); });
+    board.publish(me, nullptr, 0, call.bytes());
+    co_await staged_by(board, call, rounds, 0, sources);
   }
   for (std::uint64_t i = 0; i < rounds.count; ++i) {
     const std::uint64_t round = rounds.base + i;
     const std::size_t offset = rounds.begin(i) * element;
-    co_await until([&] { return board.may_stage(round); });
-    std::memcpy(board.stage(me, round), in + offset, rounds.size(i) * element);
-    board.post(round);
-    const int sources = !reads ? 0 : collects ? board.ranks() : call.exclusive ? me : me + 1;
-    for (int k = 0; k < sources; ++k) {
-      const int other = collects ? (me + k) % board.ranks() : k;
-      co_await until([&] { return board.has_posted(other, round); });
-      if (i == 0) check_total(board, call, other);
-      if (collects && other != me) {
-        std::memcpy(out + static_cast<std::size_t>(other) * call.bytes() + offset, board.stage(other, round),
-                    rounds.size(i) * element);
+    co_await stage_round(board, call, rounds, i, in);
+    co_await staged_by(board, call, rounds, i, sources);
+    if (collects) {
+      for (int k = 0; k < sources; ++k) {
+        const int other = (me + k) % board.ranks();
+        std::byte* to = out + static_cast<std::size_t>(other) * call.bytes() + offset;
+        const std::byte* from = other == me ? in + offset : board.stage(other, round);
+        if (to != from) copy_out(to, from, rounds.size(i) * element, call.bytes() * static_cast<std::size_t>(board.ranks()));
       }
-    }
-    if (!collects && sources > 0) {
+    } else if (sources > 0) {
       fold_in_order(call, sources, rounds.size(i), out + offset,
                     [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)); });
     }
@@ -123,33 +159,26 @@ Task fold_shares(Board& board, const Call& call) {
   const bool reads = call.kind == Kind::allreduce || me == static_cast<int>(call.root);
   auto* out = static_cast<std::byte*>(call.out);
   const auto* in = static_cast<const std::byte*>(call.in != nullptr ? call.in : call.out);
-  co_await until([&] { return board.may_publish(); });
-  board.publish(me, nullptr, 0, call.bytes());
   for (std::uint64_t i = 0; i <= rounds.count; ++i) {
-    if (i < rounds.count) {  // one round ahead
-      const std::uint64_t ahead = rounds.base + i;
-      co_await until([&] { return board.may_stage(ahead); });
-      std::memcpy(board.stage(me, ahead), in + rounds.begin(i) * element, rounds.size(i) * element);
-      board.post(ahead);
-    }
+    if (i < rounds.count) co_await stage_round(board, call, rounds, i, in);  // one round ahead
     if (i == 0) continue;
     const std::uint64_t round = rounds.base + i - 1;
     const std::size_t size = rounds.size(i - 1);
-    for (int k = 0; k < ranks; ++k) {
-      co_await until([&] { return board.has_posted(k, round); });
-      if (i == 1) check_total(board, call, k);
-    }
+    co_await staged_by(board, call, rounds, i - 1, ranks);
     const std::size_t low = share_begin(size, ranks, me);
     const std::size_t high = share_begin(size, ranks, me + 1);
     fold_in_order(call, ranks, high - low, board.stage(me, round) + low * element,
                   [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)) + low * element; });
     board.post_result(round);
-    for (int k = 0; reads && k < ranks; ++k) {
-      const int other = (me + k) % ranks;
-      co_await until([&] { return board.has_result(other, round); });
-      const std::size_t from = share_begin(size, ranks, other) * element;
-      const std::size_t to = share_begin(size, ranks, other + 1) * element;
-      std::memcpy(out + rounds.begin(i - 1) * element + from, board.stage(other, round) + from, to - from);
+    if (reads) {
+      Missing missing(0, ranks);
+      co_await until([&] { return missing.none([&](int r) { return board.has_result(r, round); }); });
+      for (int k = 0; k < ranks; ++k) {
+        const int other = (me + k) % ranks;
+        const std::size_t from = share_begin(size, ranks, other) * element;
+        const std::size_t to = share_begin(size, ranks, other + 1) * element;
+        std::memcpy(out + rounds.begin(i - 1) * element + from, board.stage(other, round) + from, to - from);
+      }
     }
     board.consume(round);
   }
@@ -161,17 +190,23 @@ Task staged(Board& board, Call call) {
   board.begin();
   const bool scatters = call.kind == Kind::scatter;
   const auto count = static_cast<std::size_t>(call.count);
-  if (call.layout.element > board.shape().chunk) {
-    throw Error("{}: an element of {} bytes does not fit the board's chunk of {}", to_string(call.kind),
-                call.layout.element, board.shape().chunk);
+  if (call.layout.element > board.shape().stage / 4) {
+    throw Error("{}: an element of {} bytes does not fit a quarter of the board's stage of {}", to_string(call.kind),
+                call.layout.element, board.shape().stage);
   }
+  board.divide_stage(chunk_bytes(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count));
   const std::uint64_t rounds =
       rounds_of(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count).count;
   switch (call.kind) {
     case Kind::broadcast:
     case Kind::scatter: co_await from_root(board, call); break;
     case Kind::reduce:
-    case Kind::allreduce: co_await fold_shares(board, call); break;
+    case Kind::allreduce:
+      if (!folds_whole(call)) {
+        co_await fold_shares(board, call);
+        break;
+      }
+      [[fallthrough]];
     default: co_await from_all(board, call); break;
   }
   board.advance_rounds(rounds);

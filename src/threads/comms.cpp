@@ -15,8 +15,7 @@ namespace {
 struct Shared {
   Shared(int ranks, bool with_board) : channels(std::make_shared<run::ChannelMemory>(ranks)) {
     shape.ranks = ranks;
-    shape.chunk = run::kLine;  // threads read each other's buffers: no stages
-    shape.depth = 1;
+    shape.stage = run::kLine;  // threads read each other's buffers: no stages
     if (with_board) {
       const std::size_t bytes = shape.bytes();
       memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t{4096}));

@@ -5,6 +5,7 @@
 // The collectives of a board run one after another, in the same order on every rank.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +18,13 @@ namespace chasqui::run {
 inline constexpr std::size_t kLine = 64;
 inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);
 inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;  ///< a slot is two lines
-inline constexpr std::uint64_t kSlotRing = 32;                 ///< slots a rank can be ahead of the slowest
+inline constexpr std::uint64_t kSlotRing = 16;                 ///< slots a rank can be ahead of the slowest
 
 struct BoardShape {
   int ranks = 1;
-  std::size_t chunk = 64 * 1024;  ///< bytes a rank stages per round
-  std::uint64_t depth = 4;        ///< rounds that fit in the stage
+  std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
 
-  /// Chunk and depth chosen so that all stages together stay below 64 MiB.
+  /// All stages together stay below 64 MiB.
   static BoardShape for_ranks(int ranks);
   std::size_t bytes() const;
 };
@@ -61,17 +61,27 @@ class Board {
   static std::size_t reduced_total(std::size_t total) { return total & kSizeMask; }
   /// True when all `bytes` are there (a second line may lag).
   bool arrived(int slot, std::size_t bytes) const {
-    return published(slot) && (bytes <= kLinePayload || second_arrived(slot));
+    return published(slot) & (bytes <= kLinePayload || second_arrived(slot));
   }
   void read(int slot, void* data, std::size_t bytes) const;
 
   // --- long data, in rounds
   std::uint64_t round() const { return round_; }
   void advance_rounds(std::uint64_t rounds) { round_ += rounds; }
-  std::byte* stage(int rank, std::uint64_t round) const;
+  /// The stage as chunks of this size from now on. A change waits until everybody has consumed what was there.
+  void divide_stage(std::size_t chunk) {
+    if (chunk == chunk_) return;
+    chunk_ = chunk;
+    depth_ = shape_.stage / chunk;
+    divided_ = round_;
+  }
+  std::byte* stage(int rank, std::uint64_t round) const {
+    return stages_ + static_cast<std::size_t>(rank) * shape_.stage + (round % depth_) * chunk_;
+  }
   /// May this rank write its stage for `round`: has everybody consumed what it held?
   bool may_stage(std::uint64_t round) {
-    return consumed_by_all_ + shape_.depth > round || refresh_consumed() + shape_.depth > round;
+    const std::uint64_t needed = std::max(divided_, round + 1 > depth_ ? round + 1 - depth_ : 0);
+    return consumed_by_all_ >= needed || refresh_consumed() >= needed;
   }
   void post(std::uint64_t round) { counters_[rank_].posted.store(round + 1, std::memory_order_release); }
   bool has_posted(int rank, std::uint64_t round) const {
@@ -119,9 +129,10 @@ class Board {
   };
   friend struct BoardShape;
 
+  /// The first lines of all ranks lie side by side, then the second ones.
   Line* line(int slot, int which) const {
-    return slots_ + 2 * ((sequence_ % kSlotRing) * static_cast<std::size_t>(shape_.ranks) +
-                         static_cast<std::size_t>(slot)) + which;
+    return slots_ + (2 * (sequence_ % kSlotRing) + static_cast<std::size_t>(which)) * static_cast<std::size_t>(shape_.ranks) +
+           static_cast<std::size_t>(slot);
   }
   bool second_arrived(int slot) const {
     return (line(slot, 1)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
@@ -142,6 +153,9 @@ class Board {
   std::uint64_t slowest_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t consumed_by_all_ = 0;
+  std::size_t chunk_ = kLine;
+  std::uint64_t depth_ = 1;
+  std::uint64_t divided_ = 0;  ///< the round from which the present division of the stage holds
   std::size_t refusals_ = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include "chasqui/run/board.hpp"
 #include "chasqui/run/call.hpp"
+#include "chasqui/run/missing.hpp"
 #include "chasqui/run/task.hpp"
 
 namespace chasqui::run {
@@ -30,8 +31,9 @@ class SmallCall {
   Board& board_;
   const Call& call_;
   std::size_t bytes_;
-  int next_ = 0;  ///< slots next_ .. last_-1 are still to be read
+  int first_ = 0;  ///< slots first_ .. last_-1 are read
   int last_ = 0;
+  Missing missing_;
   bool published_ = false;
   bool reads_all_ = false;
   alignas(16) std::byte fold_[kSlotPayload];

@@ -83,9 +83,10 @@ class Comm : public Typed<Comm> {
   struct Cached;
 
   bool board_spans_all() const { return terrain_.board && terrain_.nodes == 1; }
-  Choice choose(const Call& call);
+  const Choice& choose(const Call& call);
   bool small_on_board(const Call& call) const;
   void run_small(const Call& call);
+  void run_on_board(const Call& call);
   void wait(Operation& operation);
   bool advance(Operation& operation);
   void fail(Operation& operation, std::exception_ptr error);
