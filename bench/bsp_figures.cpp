@@ -74,8 +74,9 @@ Ledger slice(const Ledger& ledger, std::uint64_t begin, std::uint64_t end) {
   return part;
 }
 
-/// n random queries among m segments on p processors; jobs up to n/p are small.
-Counted search(int p, std::int64_t n, std::int64_t m, int d, int z, int k) {
+/// n random queries among m segments on p processors; jobs up to `small` are small (0: the square root of
+/// n/p).
+Counted search(int p, std::int64_t n, std::int64_t m, int d, int z, int k, std::int64_t small) {
   Counted counted;
   std::mutex mutex;
   std::vector<std::uint64_t> rounds;
@@ -89,7 +90,7 @@ Counted search(int p, std::int64_t n, std::int64_t m, int d, int z, int k) {
         std::vector<std::int64_t> queries(static_cast<std::size_t>(n / p));
         for (auto& query : queries)
           query = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(2 * m));
-        Multisearch<std::int64_t, std::int64_t> tree(w, splitters, {.d = d, .z = z, .small = n / p, .k = k});
+        Multisearch<std::int64_t, std::int64_t> tree(w, splitters, {.d = d, .z = z, .small = small, .k = k});
         tree.search(w, queries);
         const std::lock_guard lock(mutex);
         rounds = tree.counts().rounds;
@@ -123,12 +124,12 @@ class MultisearchFigures {
   }
 
  private:
-  Counted count(int p, std::int64_t n, int d, int z) {
-    Counted c = search(p, n, kM, d, z, kK);
+  Counted count(int p, std::int64_t n, int d, int z, std::int64_t small = 0) {
+    Counted c = search(p, n, kM, d, z, kK, small);
     const Totals sum = totals(c.descent);
     const double tbin = c.levels * static_cast<double>(n / p) * std::log2(d);
-    csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}\n", p, n, kM, d, z, kK, c.levels,
-                        sum.supersteps, sum.blocks, sum.bytes, sum.work, c.small_blocks,
+    csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}\n", p, n, kM, d, z, kK, small,
+                        c.levels, sum.supersteps, sum.blocks, sum.bytes, sum.work, c.small_blocks,
                         static_cast<double>(sum.work) / tbin, c.small_levels, totals(c.small_rounds).blocks);
     return c;
   }
@@ -145,7 +146,7 @@ class MultisearchFigures {
               "ratio",
               {},
               true};
-    Plot gain{"Multisearch on BSP* (g* = 1, L = 1000), n/p = 128: time plain / time z-mapped",
+    Plot gain{"Multisearch on BSP* (g* = 1, L = 1000), n/p = r = 128: time plain / time z-mapped",
               "B (units)",
               "factor",
               {},
@@ -164,13 +165,17 @@ class MultisearchFigures {
       random_work.points.push_back({x, static_cast<double>(totals(plain.descent).work) / tbin});
       mapped_work.points.push_back({x, static_cast<double>(totals(star.descent).work) / tbin});
       if (each != 128) continue;
+      // Small jobs early: several rounds of them.
+      const Counted plain_small = count(kP, each * kP, kD, 0, each),
+                    star_small = count(kP, each * kP, kD, kZ, each);
       for (double B = 1; B <= 65536; B *= 4) {
         const BspStar machine{kP, 1, 1000, B, 8};
         small.points.push_back(
-            {B, predict(plain.small_rounds, machine) / predict(star.small_rounds, machine)});
-        all.points.push_back({B, predict(plain.descent, machine) / predict(star.descent, machine)});
-        limit.points.push_back({B, static_cast<double>(totals(plain.small_rounds).blocks) /
-                                       static_cast<double>(totals(star.small_rounds).blocks)});
+            {B, predict(plain_small.small_rounds, machine) / predict(star_small.small_rounds, machine)});
+        all.points.push_back(
+            {B, predict(plain_small.descent, machine) / predict(star_small.descent, machine)});
+        limit.points.push_back({B, static_cast<double>(totals(plain_small.small_rounds).blocks) /
+                                       static_cast<double>(totals(star_small.small_rounds).blocks)});
       }
     }
     blocks.series = {random, mapped};
@@ -227,7 +232,7 @@ class MultisearchFigures {
 
   std::string folder_;
   std::string csv_ =
-      "p,n,m,d,z,k,levels,T,H_blocks,S_bytes,W,small_blocks,W_over_Tbin,small_rounds,H_small_rounds\n";
+      "p,n,m,d,z,k,r,levels,T,H_blocks,S_bytes,W,small_blocks,W_over_Tbin,small_rounds,H_small_rounds\n";
 };
 
 }  // namespace

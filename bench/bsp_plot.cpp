@@ -34,7 +34,7 @@ std::string to_svg(const Plot& plot) {
       xs.insert(x);
     }
   }
-  top *= 1.08;
+  top *= 1.08 + 0.07 * static_cast<double>(plot.series.size());  // room for the legend
   const auto px = [&](double x) {
     return kLeft + 16 + (across(x) - low) / std::max(1e-9, high - low) * (kWidth - 32);
   };

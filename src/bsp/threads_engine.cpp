@@ -14,7 +14,7 @@ namespace chasqui::bsp::detail {
 
 namespace {
 
-constexpr int kSpins = 4000;
+constexpr std::int64_t kSpinNanoseconds = 50'000;  ///< about what falling asleep and waking cost together
 constexpr auto kLook = std::chrono::milliseconds(20);
 
 /// What a thread is doing: even while it runs, odd while it waits; its own cache line.
@@ -31,10 +31,28 @@ class ThreadsMachine final : public SharedMachine {
   ThreadsMachine(std::int32_t processors, const Options& options)
       : SharedMachine(processors, options),
         tickets(std::make_unique<Ticket[]>(static_cast<std::size_t>(processors))),
-        spins(static_cast<unsigned>(processors) <= std::thread::hardware_concurrency() ? kSpins : 0) {}
+        spins(static_cast<unsigned>(processors) <= std::thread::hardware_concurrency()) {}
 
   std::unique_ptr<Ticket[]> tickets;
-  const int spins;
+  const bool spins;  ///< only with a core for everybody
+
+  /// Looks for `there` for a while; false when it did not come.
+  template <typename Condition>
+  bool spin(const Condition& there) const {
+    if (!spins) return false;
+    const std::int64_t end = now_nanoseconds() + kSpinNanoseconds;
+    do {
+      for (int i = 0; i < 100; ++i) {
+        if (there()) return true;
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        asm volatile("isb");
+#endif
+      }
+    } while (now_nanoseconds() < end);
+    return false;
+  }
 
   void watch(std::mutex& mutex, std::condition_variable& done, const std::int32_t& running) {
     std::unique_lock lock(mutex);
@@ -109,9 +127,7 @@ class ThreadEndpoint final : public Endpoint {
   void await(const Waiting& why) override {
     machine_.throw_if_failed();
     std::atomic<Block*>& box = machine_.mailbox(rank_);
-    for (int spin = 0; spin < machine_.spins; ++spin) {
-      if (box.load(std::memory_order_acquire) != nullptr) return;
-    }
+    if (machine_.spin([&] { return box.load(std::memory_order_acquire) != nullptr; })) return;
     begin_wait(why, 0, 0);
     if (machine_.mark_asleep(rank_)) {
       while (!machine_.failed() && machine_.asleep(rank_))
@@ -133,11 +149,9 @@ class ThreadEndpoint final : public Endpoint {
       group.generation.notify_all();
       return group.flags;
     }
-    for (int spin = 0; spin < machine_.spins; ++spin) {
-      if (group.generation.load(std::memory_order_acquire) != generation) {
-        machine_.throw_if_failed();
-        return group.flags;
-      }
+    if (machine_.spin([&] { return group.generation.load(std::memory_order_acquire) != generation; })) {
+      machine_.throw_if_failed();
+      return group.flags;
     }
     begin_wait(why, group.info.id, generation);
     while (!machine_.failed() && group.generation.load(std::memory_order_acquire) == generation) {
