@@ -105,6 +105,11 @@ Counted search(int p, std::int64_t n, std::int64_t m, int d, int z, int k, std::
   while (last > 0 && rounds[last] - rounds[last - 1] <= 1) --last;
   counted.small_levels = static_cast<int>(rounds.size() - 1 - last);
   counted.small_rounds = slice(ledger, rounds[last], rounds.back());
+  // The last round's searches are charged to the superstep that sends the answers home: keep its work only.
+  Superstep searches;
+  searches.work = ledger.machines.front().supersteps.at(rounds.back()).work;
+  counted.descent.machines.front().supersteps.push_back(searches);
+  counted.small_rounds.machines.front().supersteps.push_back(searches);
   return counted;
 }
 
