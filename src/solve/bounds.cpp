@@ -69,6 +69,12 @@ Bound lower_bound(const Instance& instance) {
     case Kind::allgather:
       return {plan::allgather_bound(machine, problem.items), "the sends and receptions of one rank"};
     case Kind::stream: return {stream_bound(machine), "optimal tree of every item"};
+    case Kind::allreduce:
+      // If everybody sent once, the receiver of the first message would know two contributions only; so somebody sends twice.
+      if (machine.P >= 3 && machine.lambda() + machine.gap() > plan::broadcast_time(shape(machine), machine.P)) {
+        return {machine.lambda() + machine.gap(), "some rank sends twice"};
+      }
+      [[fallthrough]];
     default: return {plan::broadcast_time(shape(machine), machine.P), "one contribution to all"};
   }
 }

@@ -6,6 +6,9 @@
 
 namespace chasqui::solve {
 
+/// Throws an Error for a question whose formula or program would not fit into memory.
+void refuse_giants(const Instance& instance, Time horizon);
+
 std::unique_ptr<Encoding> encode_items(const Instance& instance, Time horizon);
 Schedule canonical_items(const Instance& instance, Schedule schedule);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
+#include "solve/encode.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -187,6 +188,7 @@ class ClauseProgram final : public IntegerProgram {
 
 std::unique_ptr<IntegerProgram> integer_program(const Instance& instance, Time bound, Time horizon) {
   validate(instance);
+  refuse_giants(instance, horizon);
   if (combines(instance.problem.kind)) return std::make_unique<ClauseProgram>(instance, bound, horizon);
   return std::make_unique<ItemProgram>(instance, bound, horizon);
 }

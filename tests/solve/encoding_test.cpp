@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/solve/solve.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "solve/sat.hpp"
@@ -109,6 +110,13 @@ TEST(Encoding, RefusesAScheduleThatBreaksARule) {
 TEST(Encoding, IsDeterministic) {
   const Instance instance{.machine = {5, Time{2}, Time{1}, Time{2}}, .problem = {.items = 3}};
   EXPECT_EQ(encode(instance, Time{18})->cnf().literals(), encode(instance, Time{18})->cnf().literals());
+}
+
+TEST(Encoding, RefusesWhatWouldNotFitIntoMemory) {
+  const Instance folds{.machine = LogP::postal(200, Time{50}), .problem = {.kind = Kind::allreduce}};
+  EXPECT_THROW(encode(folds, Time{400}), Error);
+  const Instance items{.machine = LogP::postal(200, Time{90'000}), .problem = {.items = 2}};
+  EXPECT_THROW(encode(items, Time{300'000}), Error);
 }
 
 TEST(Encoding, TooShortAHorizonIsUnsatisfiable) {
