@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// What docs/results.md cites exists: the files, the test programs, and the cases named after a test program.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include "structure/source_tree.hpp"
+
+namespace chasqui::structure {
+namespace {
+
+/// The rows of a Markdown text's tables, with the heading of the table's last column.
+struct Row {
+  int line = 0;
+  std::string last_heading;
+  std::vector<std::string> cells;
+};
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::string cell;
+  bool code = false;  // a bar inside `code` does not divide
+  for (const char c : line.substr(1)) {
+    if (c == '`') code = !code;
+    if (c != '|' || code) {
+      cell += c;
+      continue;
+    }
+    const std::size_t from = cell.find_first_not_of(' ');
+    cells.push_back(from == std::string::npos ? "" : cell.substr(from, cell.find_last_not_of(' ') + 1 - from));
+    cell.clear();
+  }
+  return cells;
+}
+
+/// Rows of all tables. A table without a heading, or a row of another width, fails the test.
+std::vector<Row> rows_of(const std::string& path) {
+  std::vector<Row> rows;
+  std::istringstream text(text_of(path));
+  std::vector<std::string> heading;
+  int number = 0;
+  bool divided = false;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    if (line.empty() || line[0] != '|') {
+      EXPECT_TRUE(heading.empty() || divided) << path << ":" << number << ": the table above has no | --- | line";
+      heading.clear();
+      divided = false;
+    } else if (heading.empty()) {
+      heading = cells_of(line);
+      EXPECT_TRUE(heading.size() >= 2) << path << ":" << number;
+    } else if (!divided) {
+      divided = true;
+      EXPECT_EQ(line.find_first_not_of("|-: "), std::string::npos) << path << ":" << number << ": no | --- | line";
+    } else {
+      rows.push_back({number, heading.back(), cells_of(line)});
+      EXPECT_EQ(rows.back().cells.size(), heading.size()) << path << ":" << number << ": " << line;
+    }
+  }
+  return rows;
+}
+
+std::set<std::string> registered_tests() {
+  std::set<std::string> names;
+  const std::regex line(R"(chasqui_test\((\w+)|add_test\(NAME (\w+))");
+  for (const std::string& path : text_files()) {
+    if (path.rfind("tests/", 0) != 0 || path.find("CMakeLists.txt") == std::string::npos) continue;
+    const std::string text = text_of(path);
+    for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at) {
+      names.insert((*at)[1].matched ? (*at)[1] : (*at)[2]);
+    }
+  }
+  return names;
+}
+
+/// "Suite.Name" of every test case, and the names of files that tests read.
+std::string all_cases() {
+  std::string cases;
+  const std::regex line(R"((?:TEST|TEST_P|TEST_F|TYPED_TEST|RC_GTEST_PROP)\((\w+),\s*(\w+))");
+  for (const std::string& path : text_files()) {
+    if (path.rfind("tests/", 0) != 0) continue;
+    cases += "\n" + path;
+    if (!path.ends_with(".cpp")) continue;
+    const std::string text = text_of(path);
+    for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at) {
+      cases += "\n" + (*at)[1].str() + "." + (*at)[2].str();
+    }
+  }
+  return cases;
+}
+
+bool file_exists(const std::string& name) {
+  for (const std::string& path : text_files()) {
+    if (path == name || path.ends_with("/" + name)) return true;
+    if (name.ends_with("/") && path.rfind(name, 0) == 0) return true;
+  }
+  return std::filesystem::exists(std::filesystem::path(CHASQUI_SOURCE_DIR) / name);
+}
+
+TEST(Citations, TestsAndCasesExist) {
+  const std::set<std::string> tests = registered_tests();
+  const std::string cases = all_cases();
+  std::size_t checked = 0;
+  for (const Row& row : rows_of("docs/results.md")) {
+    if (row.last_heading != "test" || row.cells.empty()) continue;
+    const std::string& cell = row.cells.back();
+    // `program`, then perhaps a case: letters, perhaps with a dot, perhaps cut off by an ellipsis.
+    static const std::regex citation(R"(`([\w./]+)`)");
+    for (std::sregex_iterator at(cell.begin(), cell.end(), citation), end; at != end; ++at) {
+      const std::string name = (*at)[1];
+      ++checked;
+      EXPECT_TRUE(tests.count(name) || file_exists(name)) << "docs/results.md:" << row.line << ": `" << name << "`";
+    }
+    static const std::regex named(R"((?:^|[\s(])((?:[A-Z]\w*\.)?[A-Z]\w*)(…?))");
+    for (std::sregex_iterator at(cell.begin(), cell.end(), named), end; at != end; ++at) {
+      const std::string name = (*at)[1];
+      const bool inner = std::regex_search(name, std::regex("[a-z][A-Z]"));
+      if (!inner && !(*at)[2].length()) continue;  // a word of the sentence
+      ++checked;
+      EXPECT_NE(cases.find(name), std::string::npos) << "docs/results.md:" << row.line << ": no case " << name;
+    }
+  }
+  EXPECT_GT(checked, 60U) << "the tables were not found";
+}
+
+TEST(Citations, FilesExist) {
+  std::size_t checked = 0;
+  for (const Row& row : rows_of("docs/results.md")) {
+    for (const std::string& cell : row.cells) {
+      static const std::regex citation(R"(`([\w./]+\.(?:cpp|hpp|txt|md))`)");
+      for (std::sregex_iterator at(cell.begin(), cell.end(), citation), end; at != end; ++at) {
+        ++checked;
+        EXPECT_TRUE(file_exists((*at)[1])) << "docs/results.md:" << row.line << ": " << (*at)[1];
+      }
+    }
+  }
+  EXPECT_GT(checked, 40U);
+}
+
+TEST(Citations, LinksOfTheDocumentationLead) {
+  std::size_t checked = 0;
+  for (const std::string& path : text_files()) {
+    if (!path.ends_with(".md")) continue;
+    const std::string text = text_of(path);
+    static const std::regex link(R"(\]\(([\w./-]+))");
+    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+      const std::filesystem::path target =
+          std::filesystem::path(CHASQUI_SOURCE_DIR) / std::filesystem::path(path).parent_path() / (*at)[1].str();
+      ++checked;
+      EXPECT_TRUE(std::filesystem::exists(target)) << path << " links to " << (*at)[1];
+    }
+  }
+  EXPECT_GT(checked, 5U);
+}
+
+}  // namespace
+}  // namespace chasqui::structure
