@@ -54,6 +54,9 @@ struct BorrowedStack {
 
 Context::~Context() {
 #ifdef CHASQUI_TSAN
+  // It never returned (see enter), and must not be unwound: nobody destroys this handle.
+  alignas(boost::context::fiber) std::byte grave[sizeof(boost::context::fiber)];
+  new (grave) boost::context::fiber(std::move(inside_));
   if (tsan_inside_ != nullptr) __tsan_destroy_fiber(tsan_inside_);
 #endif
 }
@@ -63,6 +66,12 @@ void Context::start(std::byte* stack, std::size_t bytes, void (*entry)(void*), v
 #ifdef CHASQUI_ASAN
   __asan_unpoison_memory_region(stack,
                                 bytes);  // frames of a context that used the place before never returned
+#endif
+#ifdef CHASQUI_TSAN
+  // Making a context runs its first lines: their shadow frames belong to it.
+  tsan_inside_ = __tsan_create_fiber(0);
+  void* const here = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(tsan_inside_, 0);
 #endif
   boost::context::stack_context place;
   place.sp = stack + bytes;
@@ -75,7 +84,7 @@ void Context::start(std::byte* stack, std::size_t bytes, void (*entry)(void*), v
                               return std::move(outside_);
                             });
 #ifdef CHASQUI_TSAN
-  tsan_inside_ = __tsan_create_fiber(0);
+  __tsan_switch_to_fiber(here, 0);
 #endif
 }
 
@@ -90,7 +99,9 @@ void Context::enter() {
   __sanitizer_start_switch_fiber(nullptr, outside_stack_, outside_bytes_);
 #endif
 #ifdef CHASQUI_TSAN
+  // Leaves for good without returning: the returns would be booked to the outside's shadow frames.
   __tsan_switch_to_fiber(tsan_outside_, 0);
+  outside_ = std::move(outside_).resume();
 #endif
 }
 
