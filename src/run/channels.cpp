@@ -50,6 +50,9 @@ Transport::Ticket ChannelTransport::send(int to, std::uint32_t tag, const void* 
   operation.bytes = bytes;
   peers_[static_cast<std::size_t>(to)].outgoing.push_back(ticket);
   push(to);
+  if (!peers_[static_cast<std::size_t>(to)].outgoing.empty() && std::find(held_.begin(), held_.end(), to) == held_.end()) {
+    held_.push_back(to);
+  }
   return ticket;
 }
 
@@ -123,10 +126,11 @@ void ChannelTransport::pull(int from) {
 bool ChannelTransport::done(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   if (!operation.complete) {
+    // Whoever waits, for whatever, also moves the messages that found their channel full.
+    std::erase_if(held_, [&](int to) { return push(to), peers_[static_cast<std::size_t>(to)].outgoing.empty(); });
     if (!operation.sends) {
       pull(operation.peer);
     } else {
-      push(operation.peer);
       if (operation.number != 0 && !operation.complete) {
         operation.complete =
             memory_->channel(rank_, operation.peer).taken.load(std::memory_order_acquire) >= operation.number;

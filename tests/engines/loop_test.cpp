@@ -88,6 +88,29 @@ TEST(Loop, AHundredAndThirtyRanks) {
   play_all(130, network(1000, 300, 0.08), {1}, used);
 }
 
+/// Both ranks send more than a channel holds before either receives: waiting for one message must move the others.
+TEST(Loop, AFullChannelDoesNotStopBothSides) {
+  auto comms = threads::make_comms(2, network(1000, 300, 0.08), false);
+  constexpr int kMessages = 40;
+  int values[2][kMessages] = {}, got[2][kMessages] = {};
+  std::vector<run::Transport::Ticket> tickets[2];
+  for (const int r : {0, 1}) {
+    auto& transport = *comms[static_cast<std::size_t>(r)]->messages();
+    for (int i = 0; i < kMessages; ++i) {
+      values[r][i] = 100 * r + i;
+      tickets[r].push_back(transport.receive(1 - r, 7, &got[r][i], sizeof(int)));
+      transport.send(1 - r, 7, &values[r][i], sizeof(int));
+    }
+  }
+  for (int turns = 0, i[2] = {0, 0}; i[0] + i[1] < 2 * kMessages; ++turns) {
+    ASSERT_LT(turns, 10'000) << "does not end";
+    for (const int r : {0, 1}) {
+      if (i[r] < kMessages && comms[static_cast<std::size_t>(r)]->messages()->done(tickets[r][static_cast<std::size_t>(i[r])])) ++i[r];
+    }
+  }
+  for (int i = 0; i < kMessages; ++i) EXPECT_EQ(got[1][i], values[0][i]);
+}
+
 TEST(Loop, TheChoiceFollowsTheMachine) {
   run::Terrain terrain;
   terrain.ranks = terrain.nodes = 64;

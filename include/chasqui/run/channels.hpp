@@ -100,6 +100,7 @@ class ChannelTransport final : public Transport {
   std::vector<Operation> operations_;
   std::vector<Ticket> free_;
   std::vector<Peer> peers_;
+  std::vector<int> held_;  ///< peers with outgoing messages that wait for a free line
 };
 
 }  // namespace chasqui::run
