@@ -25,6 +25,7 @@ std::shared_ptr<const chasqui::Profile> machine(double L, double o, double G) {
     level.L = chasqui::Estimate::exactly(L + 16 * G);  // the simulator adds 16 bytes of envelope to each message
     level.o_s = level.o_r = level.g = chasqui::Estimate::exactly(o);
     level.G = chasqui::Estimate::exactly(G);
+    level.shares_bandwidth = std::getenv("CHASQUI_SHARED") != nullptr;
   }
   return std::make_shared<const chasqui::Profile>(profile);
 }

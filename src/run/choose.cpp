@@ -59,6 +59,8 @@ SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes) 
 namespace {
 
 constexpr std::int64_t kTreeTicks = 1'000'000'000;
+/// What following items lose where messages under way share the bandwidth instead of queueing: none arrives early.
+constexpr double kSharingLoss = 2.2;
 
 class Chooser {
  public:
@@ -114,7 +116,11 @@ class Chooser {
 
   void by_messages(const Level& level, int ranks, std::vector<Choice>& list) const {
     switch (query_.kind) {
-      case Kind::broadcast: tree(level, ranks, list); items(level, ranks, list, 1); break;
+      case Kind::broadcast:
+        tree(level, ranks, list);
+        items(level, ranks, list, 1);
+        exchange(level, ranks, list);
+        break;
       case Kind::reduce:
         tree(level, ranks, list);
         if (query_.commutative) {
@@ -175,8 +181,22 @@ class Chooser {
       const double gather = symmetric_time(script, level, block);
       Script reversed = script;
       reversed.reversed = true;
-      double time = symmetric_time(reversed, level, block) + gather;
-      list.push_back({Method::exchange, time, radix, "reduce-scatter and all-gather on circulant windows"});
+      const double folding = symmetric_time(reversed, level, block);
+      // Blocks between the root and all, along the tree.
+      const auto sized = machine_for(level, ranks, 0, kTreeTicks);
+      const double rooted =
+          static_cast<double>(plan::broadcast_time(plan::broadcast_shape(sized.machine), ranks).ticks) * sized.tick +
+          bytes() * level.G.value;
+      switch (query_.kind) {
+        case Kind::broadcast:
+          list.push_back({Method::exchange, rooted + gather, radix, "scatter, then all-gather on circulant windows"});
+          break;
+        case Kind::reduce:
+          list.push_back({Method::exchange, folding + rooted, radix, "reduce-scatter on circulant windows, then gather"});
+          break;
+        default:
+          list.push_back({Method::exchange, folding + gather, radix, "reduce-scatter and all-gather on circulant windows"});
+      }
     }
   }
 
@@ -187,7 +207,8 @@ class Chooser {
     Choice best;
     for (std::int64_t k = 2; k <= most; k += std::max<std::int64_t>(1, k / 4)) {
       const auto sized = item_machine(level, ranks, bytes() / static_cast<double>(k));
-      const double time = times * static_cast<double>(plan::kitem_bound(sized.machine, k).ticks) * sized.tick;
+      double time = times * static_cast<double>(plan::kitem_bound(sized.machine, k).ticks) * sized.tick;
+      if (level.shares_bandwidth) time *= kSharingLoss;
       if (best.nanoseconds == 0 || time < best.nanoseconds) best = {Method::items, time, k, "cut into items that follow each other"};
     }
     if (best.nanoseconds > 0) list.push_back(best);

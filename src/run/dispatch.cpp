@@ -118,6 +118,16 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
   const auto count = static_cast<std::size_t>(call.count);
   switch (call.kind) {
     case Kind::broadcast:
+      if (choice.method == Method::exchange) {  // scattered along the tree, then all-gathered
+        const auto offsets = shares(group.size, count, element);
+        Call scatter = call;
+        scatter.kind = Kind::scatter;
+        Choice tree;
+        tree.method = Method::tree;
+        co_await move_blocks(group, script_for(group, scatter, tree), out, offsets, element, {});
+        co_await move_blocks(group, script, out, offsets, element, {});
+        break;
+      }
       co_await move_items(group, script, out, count, element, choice.method == Method::items ? choice.parts : 1, {});
       break;
     case Kind::allgather:

@@ -32,6 +32,7 @@ struct Level {
   Estimate copy;              ///< node: nanoseconds a byte when all copy at once
   Estimate B;                 ///< bytes from which a message's size costs more than its start
   std::vector<std::int64_t> switches;  ///< message sizes where the protocol changes (eager to rendezvous)
+  bool shares_bandwidth = false;  ///< messages under way from one rank share the bandwidth instead of queueing
 
   friend bool operator==(const Level&, const Level&) = default;
 };
