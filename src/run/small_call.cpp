@@ -36,7 +36,7 @@ SmallCall::SmallCall(Board& board, const Call& call) : board_(board), call_(call
       last_ = board.ranks();
       break;
   }
-  missing_ = Missing(first_, last_);
+  missing_ = Missing(first_, last_, me);
   reads_all_ = first_ == 0 && last_ == board.ranks();
 }
 

@@ -13,10 +13,9 @@ namespace {
 /// Bytes staged per round: rounds enough that copying in overlaps copying out, yet long enough to pay for their flags.
 std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total) {
   const bool folds = call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan;
-  const bool one_writer = call.kind == Kind::broadcast || call.kind == Kind::scatter;
   const std::size_t bytes = total * call.layout.element;
-  const std::size_t least = std::max<std::size_t>(one_writer ? 4096 : 8192, call.layout.element);
-  const std::size_t most = std::min<std::size_t>(one_writer ? 16'384 : 65'536, board.shape().stage / (folds ? 4 : 2));
+  const std::size_t least = std::max<std::size_t>(8192, call.layout.element);
+  const std::size_t most = std::min<std::size_t>(65'536, board.shape().stage / (folds ? 4 : 2));
   std::size_t chunk = least;  // a power of two times the least: few divisions of the stage
   while (chunk * 2 <= most && chunk * 4 <= bytes) chunk *= 2;
   return std::max((chunk + kLine - 1) / kLine * kLine, (call.layout.element + kLine - 1) / kLine * kLine);
@@ -85,8 +84,8 @@ Task from_root(Board& board, const Call& call) {
     const std::size_t high = std::min(first + count, rounds.begin(i) + rounds.size(i));
     if (low < high) {
       if (i > 0) co_await until([&] { return board.has_posted(root, round); });
-      copy_out(out + (low - first) * element, board.stage(root, round) + (low - rounds.begin(i)) * element,
-               (high - low) * element, call.bytes());
+      std::memcpy(out + (low - first) * element, board.stage(root, round) + (low - rounds.begin(i)) * element,
+                  (high - low) * element);
     }
     board.consume(round);
   }
@@ -104,7 +103,7 @@ Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint
 
 /// Waits until ranks 0 .. last-1 have staged round i.
 Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, int last) {
-  Missing missing(0, last);
+  Missing missing(0, last, board.rank());
   if (i > 0) {
     co_await until([&] { return missing.none([&](int r) { return board.has_posted(r, rounds.base + i); }); });
     co_return;
@@ -171,7 +170,7 @@ Task fold_shares(Board& board, const Call& call) {
                   [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)) + low * element; });
     board.post_result(round);
     if (reads) {
-      Missing missing(0, ranks);
+      Missing missing(0, ranks, me);
       co_await until([&] { return missing.none([&](int r) { return board.has_result(r, round); }); });
       for (int k = 0; k < ranks; ++k) {
         const int other = (me + k) % ranks;

@@ -13,7 +13,7 @@
 
 namespace chasqui::run {
 
-inline constexpr std::size_t kStreamFrom = std::size_t{1} << 20;  ///< whole transfers of this size and more
+inline constexpr std::size_t kStreamFrom = std::size_t{8} << 20;  ///< whole transfers of this size and more
 
 inline void streaming_copy(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)

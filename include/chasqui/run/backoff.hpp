@@ -23,7 +23,7 @@ class Backoff {
   /// True when it gave the core away: the moment to look for bad news.
   bool pause() {
     if (++count_ <= spins_) {
-      if (count_ > kEager) cpu_relax();  // relaxing takes longer than a cache miss on some cores
+      cpu_relax();
       return false;
     }
     if (count_ <= spins_ + kYields) {
@@ -37,7 +37,6 @@ class Backoff {
   void reset() { count_ = 0; }
 
  private:
-  static constexpr int kEager = 400;
   static constexpr int kYields = 2'000;
   int spins_;
   int count_ = 0;

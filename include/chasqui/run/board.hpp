@@ -61,7 +61,7 @@ class Board {
   static std::size_t reduced_total(std::size_t total) { return total & kSizeMask; }
   /// True when all `bytes` are there (a second line may lag).
   bool arrived(int slot, std::size_t bytes) const {
-    return published(slot) & (bytes <= kLinePayload || second_arrived(slot));
+    return published(slot) && (bytes <= kLinePayload || second_arrived(slot));
   }
   void read(int slot, void* data, std::size_t bytes) const;
 
@@ -129,10 +129,10 @@ class Board {
   };
   friend struct BoardShape;
 
-  /// The first lines of all ranks lie side by side, then the second ones.
+  /// Two lines a slot, the pair that processors fetch together: no rank's line comes along with another's.
   Line* line(int slot, int which) const {
-    return slots_ + (2 * (sequence_ % kSlotRing) + static_cast<std::size_t>(which)) * static_cast<std::size_t>(shape_.ranks) +
-           static_cast<std::size_t>(slot);
+    return slots_ + 2 * ((sequence_ % kSlotRing) * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(slot)) +
+           which;
   }
   bool second_arrived(int slot) const {
     return (line(slot, 1)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
