@@ -12,6 +12,7 @@
 #include "plan/kernel/kernel_plan.hpp"
 #include "plan/kernel/search.hpp"
 #include "plan/kernel/table.hpp"
+#include "plan/kernel/telephone.hpp"
 #include "plan/listed_plan.hpp"
 #include "plan/postal_step.hpp"
 #include "plan/repeated_plan.hpp"
@@ -51,12 +52,19 @@ class AtTheBound {
 
   PlanPtr plan() const {
     if (step_.L > kMaxLatency) return nullptr;
+    if (step_.L == 1 && M_ >= 2 && !kernel::from_table(M_, 1)) return telephone();
     const kernel::Counting counting = kernel::count(M_, step_.L);
     const std::int64_t last = kernel::last_step(counting, problem_.items);
     return problem_.items <= counting.k_star ? few(counting, last) : many(last);
   }
 
  private:
+  PlanPtr telephone() const {
+    const std::int64_t last = kernel::TelephonePlan::last_step(machine_.P, problem_.items);
+    return std::make_shared<kernel::TelephonePlan>(machine_, problem_, claim(last, "hypercube of ranks and pairs"),
+                                                   step_.step);
+  }
+
   PlanPtr few(const kernel::Counting& counting, std::int64_t last) const {
     if (M_ * problem_.items > kFewMessages || problem_.items * step_.L > kFewCells) return nullptr;
     const auto window = kernel::few_items(counting, problem_.items);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // k items from the root to all, and its time reversal, k independent reductions. On the postal machine kernels meet the
-// counting bound for every P <= 128, L <= 16 and every k, and wherever else a kernel is found (docs/kernels.md).
+// counting bound for every P <= 128, L <= 16 and every k, and wherever else a kernel is found; for L = 1 a closed form
+// meets it for every P (docs/kernels.md).
 #pragma once
 
 #include <cstdint>

@@ -19,6 +19,7 @@ set(kernel_sources
   kernel/kernel_plan.cpp
   kernel/search.cpp
   kernel/table.cpp
+  kernel/telephone.cpp
   kernel/tree.cpp
   kernel/window.cpp
   kitem.cpp
