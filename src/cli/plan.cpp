@@ -9,6 +9,7 @@
 #include "cli/exact.hpp"
 #include "cli/json_output.hpp"
 #include "cli/materialise.hpp"
+#include "cli/robust.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -25,6 +26,7 @@ class PlanCommand final : public Command {
     option("--rank", "R", &rank_, "only what rank R does, without building the schedule");
     flag("--json", json_, "print the schedule file (with --rank: the rank's part as JSON)");
     flag("--exact", exact_, "search for the true optimum (small instances; see also `chasqui solve`)");
+    flag("--robust", robust_, "kitem, stream: the least worst case when latencies vary in 1..L (see also `chasqui simulate`)");
     option("--time-limit", "SECONDS", &time_limit_, "--exact: stop searching then; default 0, no limit");
     option("--out", "FILE", &out_, "write the schedule file to FILE; - is the standard output").file();
     example("chasqui plan broadcast -P 8 -L 6 -o 2 -g 4", "the optimal broadcast on 8 processors");
@@ -34,6 +36,7 @@ class PlanCommand final : public Command {
     example("chasqui plan broadcast -P 10^9 -L 5e6 -o 2000 -g 4000 --rank 123456789",
             "what one of a billion ranks does");
     example("chasqui plan allgather -P 4 -L 2 -o 2 -g 2 --exact", "the true optimum, by search");
+    example("chasqui plan kitem -P 4 -L 3 --items 3 --robust", "the best worst case when latencies vary");
   }
 
   int run(Output& out) override {
@@ -72,6 +75,7 @@ class PlanCommand final : public Command {
   /// The planner's, or a better one from the atlas, or with --exact the solver's.
   plan::PlanPtr plan() const {
     const plan::PlanPtr planned = arguments_.plan();
+    if (robust_) return most_robust_plan(planned, arguments_.request());
     if (!arguments_.request().algorithm.empty() && !exact_) return planned;  // a construction asked for by name
     return exact_ ? improve_by_search(planned, time_limit_) : improve_by_atlas(planned);
   }
@@ -102,6 +106,7 @@ class PlanCommand final : public Command {
   std::optional<std::int64_t> rank_;
   bool json_ = false;
   bool exact_ = false;
+  bool robust_ = false;
   double time_limit_ = 0;
   std::optional<std::string> out_;
 };

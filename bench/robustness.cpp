@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The table of docs/robustness.md: worst-case finish of k-item broadcasts when an adversary chooses every latency in 1..L.
+// Usage: robustness [K] [MAX_P] [MAX_L]; an asterisk marks values that are proved to be the worst (or, in the last column,
+// the least worst), the others are the worst that a hill climb found.
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
+#include "chasqui/plan/stream_algorithms.hpp"
+#include "chasqui/simulate/robust.hpp"
+
+namespace {
+
+using namespace chasqui;
+
+const simulate::AdversaryOptions kJudge{.states = 20'000, .plays = 1'000, .progress = {}};
+
+std::string cell(const Schedule& schedule) {
+  const simulate::WorstCase worst = simulate::worst_case(schedule, kJudge);
+  return fmt::format("{} → {}{}", worst.nominal.ticks, worst.finish().ticks, worst.exact ? "*" : "");
+}
+
+std::string cell(const char* algorithm, const LogP& machine, std::int64_t k) {
+  try {
+    return cell(plan::stream_algorithm(algorithm).items(machine, k, Rank{0})->schedule());
+  } catch (const Error&) {
+    return "–";
+  }
+}
+
+std::string robust_cell(const LogP& machine, std::int64_t k) {
+  std::vector<simulate::Candidate> candidates = {{"best", plan::kitem(machine, k)->schedule()},
+                                                 {"stream", plan::stream_algorithm("stream").items(machine, k, Rank{0})->schedule()}};
+  for (simulate::Candidate& candidate : candidates) candidate.schedule.bound = plan::kitem_bound(machine, k);
+  const auto robust = simulate::most_robust(candidates, {.adversary = kJudge, .mutations = 40, .schedules = 2'000, .progress = {}});
+  return fmt::format("{} → {}{}", robust.worst.nominal.ticks, robust.worst.finish().ticks, robust.proved ? "*" : "");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::int64_t k = argc > 1 ? std::atoll(argv[1]) : 4;
+  const std::int64_t most_P = argc > 2 ? std::atoll(argv[2]) : 10;
+  const std::int64_t most_L = argc > 3 ? std::atoll(argv[3]) : 4;
+  fmt::print("| P | L | bound | kernels | stream | single-sending | simple (buffers) | robust |\n");
+  fmt::print("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  for (std::int64_t L = 2; L <= most_L; ++L) {
+    for (std::int64_t P = 3; P <= most_P; ++P) {
+      const LogP machine = LogP::postal(P, Time{L});
+      fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} |\n", P, L, plan::kitem_bound(machine, k).ticks,
+                 cell(plan::kitem(machine, k)->schedule()), cell("stream", machine, k),
+                 cell("single-sending", machine, k), cell("simple", machine, k), robust_cell(machine, k));
+      std::fflush(stdout);
+    }
+  }
+}
