@@ -73,7 +73,8 @@ bool write_certificate(const std::filesystem::path& folder, const Instance& inst
   std::filesystem::remove(folder / kProofFile, error);
   if (!by_argument) {
     write_text(folder / kFormulaFile, one_step_less(instance, finish));
-    const auto encoding = encode(instance, finish - Time{1});
+    const Question question = question_of(instance, finish);
+    const auto encoding = encode(question.instance, question.by);
     const Verdict verdict = refute(encoding->cnf(), folder / kProofFile, stop);
     CHASQUI_CHECK(verdict != Verdict::satisfiable, "{}: {} is feasible after all", to_string(instance), (finish - Time{1}).ticks);
     if (verdict == Verdict::unknown) return false;

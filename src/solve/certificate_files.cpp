@@ -56,9 +56,15 @@ CertificateText certificate_from_json(const std::string& text, const std::string
 }
 
 std::string one_step_less(const Instance& instance, Time finish) {
-  const std::vector<std::string> comments{
-      fmt::format("{}: finish by {}", to_string(instance), (finish - Time{1}).ticks)};
-  return to_dimacs(encode(instance, finish - Time{1})->cnf(), comments);
+  const Question question = question_of(instance, finish);
+  const std::vector<std::string> comments{fmt::format("{}: finish by {}", to_string(question.instance), question.by.ticks)};
+  return to_dimacs(encode(question.instance, question.by)->cnf(), comments);
+}
+
+Question question_of(const Instance& instance, Time finish) {
+  const std::int64_t c = scale(instance);
+  if (finish.ticks % c != 0) return {instance, finish - Time{1}};
+  return {coarsened(instance), Time{finish.ticks / c - 1}};
 }
 
 std::string read_text(const std::filesystem::path& path) {

@@ -24,7 +24,14 @@ std::string to_json(const CertificateText& certificate);
 /// Throws an Error that begins with `place`.
 CertificateText certificate_from_json(const std::string& text, const std::string& place);
 
-/// "The instance can be done one tick earlier than `finish`", as a DIMACS file.
+/// "The instance can be done earlier than `finish`", on the coarsest clock that shows all optima.
+struct Question {
+  Instance instance;
+  Time by;
+};
+Question question_of(const Instance& instance, Time finish);
+
+/// The question as a DIMACS file.
 std::string one_step_less(const Instance& instance, Time finish);
 
 /// Throws an Error naming the file.

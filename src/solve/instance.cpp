@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/solve/instance.hpp"
 
+#include <numeric>
+
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 
@@ -58,6 +60,18 @@ void validate(const Instance& instance) {
   } else {
     require(instance.period.ticks == 0, "only a stream has a period", "leave it out");
   }
+}
+
+std::int64_t scale(const Instance& instance) {
+  const LogP& m = instance.machine;
+  return std::gcd(std::gcd(m.L.ticks, m.o.ticks), std::gcd(m.g.ticks, instance.period.ticks));
+}
+
+Instance coarsened(const Instance& instance) {
+  const std::int64_t c = scale(instance);
+  Instance coarse = instance;
+  for (Time* time : {&coarse.machine.L, &coarse.machine.o, &coarse.machine.g, &coarse.period}) time->ticks /= c;
+  return coarse;
 }
 
 std::int64_t item_count(const Instance& instance) {

@@ -2,6 +2,7 @@
 #include "chasqui/solve/solve.hpp"
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/verify/verify.hpp"
 #include "solve/milp.hpp"
 #include "solve/sat.hpp"
 #include "solve/search.hpp"
@@ -18,18 +19,8 @@ void compare(const Instance& instance, const Answer& sat, const Answer& milp) {
               to_string(instance), to_string(sat.status), sat.bound.ticks, to_string(milp.status), milp.bound.ticks);
 }
 
-}  // namespace
-
-bool available(Engine engine) {
-  return (engine == Engine::milp || sat_available()) && (engine == Engine::sat || milp_available());
-}
-
-Answer solve(const Instance& instance, const Options& options) {
-  validate(instance);
-  if (!available(options.engine)) {
-    throw Error("this build lacks the engine: install {} and configure again",
-                sat_available() ? "coinor-libcbc-dev" : "libcadical-dev");
-  }
+/// Without a look at the clock.
+Answer solve_as_is(const Instance& instance, const Options& options) {
   if (options.engine == Engine::sat) return solve_by_sat(instance, options);
   if (options.engine == Engine::milp) return solve_by_milp(instance, options);
   const Answer sat = solve_by_sat(instance, options);
@@ -48,6 +39,50 @@ Answer solve(const Instance& instance, const Options& options) {
   if (answer.best) answer.best->bound = answer.bound;
   answer.seconds = sat.seconds + milp.seconds;
   return answer;
+}
+
+/// The answer on the clock of the original instance, which ticks c times as often.
+Answer refined(Answer answer, const Instance& instance, std::int64_t c) {
+  answer.bound = c * answer.bound;
+  if (answer.bound_by_search) answer.bound_source += fmt::format(" (in units of {} ticks)", c);
+  if (!answer.best) return answer;
+  Schedule& schedule = *answer.best;
+  schedule.machine = instance.machine;
+  schedule.bound = answer.bound;
+  schedule.finish = c * schedule.finish;
+  schedule.delay = c * schedule.delay;
+  schedule.period = instance.period;
+  for (Send& send : schedule.sends) send.begin = c * send.begin;
+  const Report report = verify(schedule);
+  CHASQUI_CHECK(report.legal(), "{}: {}", to_string(instance), chasqui::to_string(report));
+  return answer;
+}
+
+}  // namespace
+
+bool available(Engine engine) {
+  return (engine == Engine::milp || sat_available()) && (engine == Engine::sat || milp_available());
+}
+
+Answer solve(const Instance& instance, const Options& options) {
+  validate(instance);
+  if (!available(options.engine)) {
+    throw Error("this build lacks the engine: install {} and configure again",
+                sat_available() ? "coinor-libcbc-dev" : "libcadical-dev");
+  }
+  const std::int64_t c = scale(instance);
+  if (c == 1) return solve_as_is(instance, options);
+  Options coarse = options;
+  if (options.at_most) coarse.at_most = Time{options.at_most->ticks / c};
+  if (options.progress) {
+    coarse.progress = [&](Progress progress) {
+      progress.bound = c * progress.bound;
+      if (progress.best) progress.best = c * *progress.best;
+      if (progress.asking) progress.asking = c * *progress.asking;
+      options.progress(progress);
+    };
+  }
+  return refined(solve_as_is(coarsened(instance), coarse), instance, c);
 }
 
 }  // namespace chasqui::solve

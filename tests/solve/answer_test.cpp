@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/solve/encoding.hpp"
 #include "chasqui/solve/solve.hpp"
+#include "solve/sat.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -71,6 +73,27 @@ TEST(Answer, EnginesAgree) {
       {.machine = LogP::postal(1, Time{2}), .problem = {.items = 3}},
   };
   for (const Instance& instance : instances) EXPECT_EQ(solve(instance, options).status, Status::optimal) << to_string(instance);
+}
+
+TEST(Answer, ACommonDivisorOnlyChangesTheClock) {
+  if (!available(Engine::sat)) GTEST_SKIP() << "no CaDiCaL";
+  for (const Kind kind : {Kind::broadcast, Kind::allgather, Kind::allreduce}) {
+    const Instance unit{.machine = {4, Time{2}, Time{1}, Time{1}}, .problem = {.kind = kind}};
+    Instance tripled = unit;
+    tripled.machine = {4, Time{6}, Time{3}, Time{3}};
+    const Answer one = solve(unit), three = solve(tripled);
+    EXPECT_EQ(three.status, Status::optimal);
+    EXPECT_EQ(three.bound, 3 * one.bound);
+    EXPECT_EQ(three.best->finish, 3 * one.best->finish);
+    Options options;
+    options.at_most = three.bound - Time{1};
+    EXPECT_EQ(solve(tripled, options).status, Status::infeasible);
+  }
+  // The fine clock offers nothing that the coarse one hides: decided without dividing.
+  const Instance doubled{.machine = {3, Time{2}, Time{2}, Time{2}}, .problem = {.kind = Kind::allgather}};
+  const Answer answer = solve(doubled);
+  SatSolver fine(encode(doubled, answer.bound - Time{1})->cnf());
+  EXPECT_EQ(fine.decide({}, 0, {}), Verdict::unsatisfiable);
 }
 
 TEST(Answer, MilpRaisesTheBoundToo) {

@@ -25,6 +25,11 @@ std::string to_string(const Instance& instance);
 /// Throws an Error for a kind that the solver does not do, a parameter out of range or an instance far too large.
 void validate(const Instance& instance);
 
+/// The greatest common divisor of L, o, g and the period. Given the order of all events, the earliest times are longest paths over
+/// constants that it divides: so an optimum is a multiple of it, and `coarsened` has the same schedules on a coarser clock.
+std::int64_t scale(const Instance& instance);
+Instance coarsened(const Instance& instance);
+
 /// How many different items there are (stream: in one period). REQUIRES a kind that moves items.
 std::int64_t item_count(const Instance& instance);
 
