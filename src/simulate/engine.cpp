@@ -148,13 +148,16 @@ class Engine {
 
   void wake(Rank rank, Time time) { queue_.push({time, rank, Event::kWake}); }
 
-  bool has(const State& of_rank, Rank rank, std::int32_t need) const {
+  bool has(const State& of_rank, Rank rank, std::uint32_t action) const {
+    const std::int32_t need = program_.needs(action);
     if (need == Program::kNothing) return true;
     if (program_.single()) return of_rank.last_reception != kLongAgo;
     if (program_.needs_prefix()) {
       return progress_[static_cast<std::size_t>(rank.index)].prefix >= static_cast<std::uint32_t>(need);
     }
-    return need != Program::kImpossible && received_[program_.first_reception(rank) + static_cast<std::uint32_t>(need)];
+    if (need == Program::kImpossible) return false;
+    const auto first = received_.begin() + program_.first_reception(rank) + need;
+    return std::find(first, first + 1 + program_.needs_also(action), false) == first + 1 + program_.needs_also(action);
   }
 
   Time planned_action(const State& of_rank) const {
@@ -169,7 +172,7 @@ class Engine {
   Time next_action(const State& of_rank, Rank rank, Time now, Time o) const {
     if (of_rank.next_action == of_rank.end_action) return kNever;
     const std::uint32_t action = program_.action(of_rank.next_action);
-    if (!has(of_rank, rank, program_.needs(action))) return kNever;
+    if (!has(of_rank, rank, action)) return kNever;
     const bool addition = action & Program::kAdd;
     Time time = std::max(now, actions_end(of_rank, rank, o));
     if (options_.mode == Mode::timed) time = std::max(time, planned_action(of_rank));

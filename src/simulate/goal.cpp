@@ -22,7 +22,9 @@ std::string to_goal(const Schedule& schedule, std::int64_t bytes) {
   for (std::int32_t r = 0; r < program.ranks(); ++r) {
     fmt::format_to(out, "\nrank {} {{\n", r);
     auto& receptions = incoming[static_cast<std::size_t>(r)];
-    std::sort(receptions.begin(), receptions.end(), [&](auto a, auto b) { return sends[a] < sends[b]; });
+    std::sort(receptions.begin(), receptions.end(), [&](auto a, auto b) {
+      return program.reception_number(a) < program.reception_number(b);
+    });
     for (const std::uint32_t m : receptions) {
       fmt::format_to(out, "r{}: recv {}b from {} tag {}\n", m, bytes, sends[m].from.index, m);
     }
@@ -41,7 +43,7 @@ std::string to_goal(const Schedule& schedule, std::int64_t bytes) {
       if (!previous.empty()) fmt::format_to(out, "{} requires {}\n", label, previous);
       const std::int32_t need = program.needs(action);
       const std::int32_t first = program.needs_prefix() ? 0 : need;
-      const std::int32_t last = program.needs_prefix() ? need - 1 : need;
+      const std::int32_t last = program.needs_prefix() ? need - 1 : need + program.needs_also(action);
       for (std::int32_t i = std::max(first, 0); i <= last && last != Program::kImpossible; ++i) {
         fmt::format_to(out, "{} requires r{}\n", label, receptions[static_cast<std::size_t>(i)]);
       }

@@ -49,12 +49,15 @@ void require_playable(const LogP& machine, const Problem& problem) {
   if (problem.kind == Kind::stream) throw Error("a stream has no end: unroll it to a number of items first (--items)");
 }
 
-bool counts_prefixes(Kind kind) { return combines(kind) && kind != Kind::sum; }
+bool counts_prefixes(const Problem& problem) { return !names_items(problem) && problem.kind != Kind::sum; }
+bool reduces_items(const Problem& problem) { return names_items(problem) && combines(problem.kind); }
 
 }  // namespace
 
 Program::Program(Schedule schedule)
-    : schedule_(std::move(schedule)), prefix_(counts_prefixes(schedule_.problem.kind)) {
+    : schedule_(std::move(schedule)),
+      prefix_(counts_prefixes(schedule_.problem)),
+      per_item_(reduces_items(schedule_.problem)) {
   require_playable(schedule_.machine, schedule_.problem);
   require_ranks();
   sort_by_sender();
@@ -122,7 +125,7 @@ void Program::find_needs() {
   for (std::size_t r = 0; r + 1 < first_action_.size(); ++r) {
     const auto begin = incoming.begin() + first_reception_[r];
     const auto end = incoming.begin() + first_reception_[r + 1];
-    std::sort(begin, end, [&](std::uint32_t a, std::uint32_t b) { return sends[a] < sends[b]; });
+    std::sort(begin, end, [&](std::uint32_t a, std::uint32_t b) { return planned_before(sends[a], sends[b]); });
     receives.clear();
     for (auto m = begin; m != end; ++m) {
       number_[*m] = static_cast<std::uint32_t>(m - begin);
@@ -131,6 +134,7 @@ void Program::find_needs() {
     const ByItem by_item = receptions_by_item(receives);
     for (std::uint32_t m = first_action_[r]; m < first_action_[r + 1]; ++m) {
       send_needs_[m] = need_of_send(sends[m], receives, by_item);
+      if (per_item_) add_needs_of_item(sends[m], receives);
     }
     if (schedule_.adds.empty()) continue;
     const auto first_add = add;
@@ -150,7 +154,7 @@ void Program::find_needs() {
 }
 
 Program::Program(const LogP& machine, const Problem& problem, std::function<LocalForm(Rank)> local)
-    : local_(std::move(local)), prefix_(counts_prefixes(problem.kind)) {
+    : local_(std::move(local)), prefix_(counts_prefixes(problem)), per_item_(reduces_items(problem)) {
   require_playable(machine, problem);
   schedule_.machine = machine;
   schedule_.problem = problem;
@@ -194,9 +198,25 @@ std::int32_t Program::need_of_send(const Send& send, const std::vector<Send>& re
     });
     return static_cast<std::int32_t>(later - receives.begin());
   }
-  if (holds_initially(send.from, send.part.lo)) return kNothing;
+  if (!per_item_ && holds_initially(send.from, send.part.lo)) return kNothing;
   const auto found = std::lower_bound(by_item.begin(), by_item.end(), std::pair{send.part.lo, std::int32_t{0}});
-  return found != by_item.end() && found->first == send.part.lo ? found->second : kImpossible;
+  if (found == by_item.end() || found->first != send.part.lo) return per_item_ ? kNothing : kImpossible;
+  const bool in_time = !per_item_ || available(schedule_.machine, receives[static_cast<std::size_t>(found->second)]) <= send.begin;
+  return in_time ? found->second : kNothing;
+}
+
+void Program::add_needs_of_item(const Send& send, const std::vector<Send>& receives) {
+  const std::int32_t first = send_needs_[more_needs_.size()];
+  std::int32_t more = 0;
+  for (auto i = static_cast<std::size_t>(first + 1); first != kNothing && i < receives.size(); ++i, ++more) {
+    const bool same = receives[i].part.lo == send.part.lo;
+    if (!same || available(schedule_.machine, receives[i]) > send.begin) break;
+  }
+  more_needs_.push_back(more);
+}
+
+bool Program::planned_before(const Send& a, const Send& b) const {
+  return per_item_ && a.part.lo != b.part.lo ? a.part.lo < b.part.lo : a < b;
 }
 
 std::int32_t Program::needs(std::uint32_t action) const {
@@ -208,7 +228,8 @@ std::uint32_t Program::reception_number(std::uint32_t message) const {
   if (all_known()) return number_[message];
   const Send& send = schedule_.sends[message];
   const auto& planned = planned_[index(send.to)];
-  const auto found = std::lower_bound(planned.begin(), planned.end(), send);
+  const auto found = std::lower_bound(planned.begin(), planned.end(), send,
+                                      [this](const Send& a, const Send& b) { return planned_before(a, b); });
   if (found == planned.end() || *found != send) {
     throw Error("rank {} does not expect the message that rank {} sends it at {}: the local forms disagree",
                 send.to.index, send.from.index, send.begin.ticks);
@@ -219,7 +240,8 @@ std::uint32_t Program::reception_number(std::uint32_t message) const {
 void Program::learn(Rank rank) {
   CHASQUI_CHECK(!known(rank), "rank={}", rank.index);
   LocalForm form = local_(rank);
-  std::sort(form.receives.begin(), form.receives.end());
+  std::sort(form.receives.begin(), form.receives.end(),
+            [this](const Send& a, const Send& b) { return planned_before(a, b); });
   const std::size_t r = index(rank);
   const bool sum = schedule_.problem.kind == Kind::sum;
   known_[r] = true;
@@ -230,6 +252,7 @@ void Program::learn(Rank rank) {
       [&](std::size_t i) {
         if (sum) actions_.push_back(static_cast<std::uint32_t>(schedule_.sends.size()));
         send_needs_.push_back(need_of_send(form.sends[i], form.receives, by_item));
+        if (per_item_) add_needs_of_item(form.sends[i], form.receives);
         schedule_.sends.push_back(form.sends[i]);
       },
       [&](std::size_t i) {

@@ -45,8 +45,11 @@ class Program {
   /// Frees what only actions_of needs.
   void forget_actions() { first_action_ = {}; }
   std::uint32_t action(std::uint32_t at) const { return actions_.empty() ? at : actions_[at]; }
-  /// What the action needs. Prefix kinds: that many of the rank's first receptions; else: the reception with this number.
+  /// What the action needs. Prefix kinds: that many of the rank's first receptions; else: the reception with this number,
+  /// and as many after it as needs_also() says.
   std::int32_t needs(std::uint32_t action) const;
+  /// Reductions of several items: all receptions of the item planned before the send; they are numbered one by one.
+  std::int32_t needs_also(std::uint32_t action) const { return more_needs_.empty() ? 0 : more_needs_[action]; }
   bool needs_prefix() const { return prefix_; }
   /// Every rank needs but the one message it receives, if any: nothing to look up.
   bool single() const { return single_; }
@@ -69,15 +72,19 @@ class Program {
   void find_needs();
   bool holds_initially(Rank rank, std::int32_t item) const;
   std::int32_t need_of_send(const Send& send, const std::vector<Send>& receives, const ByItem& by_item) const;
+  void add_needs_of_item(const Send& send, const std::vector<Send>& receives);
+  bool planned_before(const Send& a, const Send& b) const;
 
   Schedule schedule_;
   std::function<LocalForm(Rank)> local_;
   bool prefix_;
+  bool per_item_;  // a reduction of several items: receptions are numbered by item, then time
   bool single_ = false;
   std::vector<std::uint32_t> actions_;          // sums only: sends and additions in planned order, rank by rank
   std::vector<std::uint32_t> first_action_;     // by rank; of a schedule with one more entry
   std::vector<std::uint32_t> end_action_;       // local forms only
   std::vector<std::int32_t> send_needs_;        // by message
+  std::vector<std::int32_t> more_needs_;        // by message; per_item_ only
   std::vector<std::int32_t> add_needs_;         // by addition
   std::vector<std::uint32_t> number_;           // schedule: by message
   std::vector<std::uint32_t> first_reception_;  // by rank

@@ -71,12 +71,15 @@ class Search {
                             : program_.first_reception(send.to) + program_.reception_number(message);
   }
 
-  bool has(const State& state, Rank rank, std::int32_t need) const {
+  bool has(const State& state, Rank rank, std::uint32_t message) const {
+    const std::int32_t need = program_.needs(message);
     if (need == Program::kNothing) return true;
     if (single_received_) return state.received[static_cast<std::size_t>(rank.index)];
     const std::uint32_t first = program_.first_reception(rank);
-    if (!program_.needs_prefix()) return need != Program::kImpossible && state.received[first + static_cast<std::uint32_t>(need)];
-    for (std::int32_t i = 0; i < need; ++i) {
+    if (need == Program::kImpossible) return false;
+    const std::int32_t begin = program_.needs_prefix() ? 0 : need;
+    const std::int32_t end = program_.needs_prefix() ? need : need + 1 + program_.needs_also(message);
+    for (std::int32_t i = begin; i < end; ++i) {
       if (!state.received[first + static_cast<std::uint32_t>(i)]) return false;
     }
     return true;
@@ -93,7 +96,7 @@ class Search {
     const std::uint32_t message = program_.action(rank.next);
     const Send& send = program_.send(message);
     if (send.begin.ticks > now || rank.last_send + machine_.gap().ticks > now) return false;
-    if (!has(state, send.from, program_.needs(message))) return false;
+    if (!has(state, send.from, message)) return false;
     rank.last_send = now;
     ++rank.next;
     state.ranks[static_cast<std::size_t>(send.to.index)].waiting.push_back(

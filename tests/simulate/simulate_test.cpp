@@ -9,6 +9,7 @@
 #include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
@@ -23,7 +24,8 @@ std::vector<plan::PlanPtr> plans(const LogP& machine) {
           plan::gather(machine, root),    plan::sum_operands(machine, 3 * machine.P + 5),
           plan::allgather(machine, 2),    plan::allreduce(machine, true),
           plan::allreduce(machine, false), plan::scan(machine, false),
-          plan::scan(machine, true),      plan::barrier(machine)};
+          plan::scan(machine, true),      plan::barrier(machine),
+          plan::kitem_reduce(machine, 4, root), plan::kitem_reduce(machine, 3, root, false)};
 }
 
 void expect_trace_equals_plan(const plan::Plan& plan) {
@@ -123,6 +125,31 @@ TEST(Simulate, AScheduleThatSendsWhatItNeverGetsIsStuck) {
   schedule.machine = LogP::postal(3, Time{1});
   schedule.sends = {send_item(Time{0}, Rank{1}, Rank{2}, 0)};
   EXPECT_EQ(simulate(schedule, exactly_L(schedule.machine)).finish, kNever);
+}
+
+// Rank 1 gets item 0 from ranks 2 and 3 and item 1 from rank 2, then hands item 0 to the root.
+TEST(Simulate, AReductionOfSeveralItemsWaitsForItsOwnItemOnly) {
+  Schedule schedule;
+  schedule.machine = LogP::postal(4, Time{2});
+  schedule.problem = {.kind = Kind::reduce, .items = 2};
+  schedule.sends = {send_item(Time{0}, Rank{2}, Rank{1}, 0), send_item(Time{1}, Rank{3}, Rank{1}, 0),
+                    send_item(Time{2}, Rank{2}, Rank{1}, 1), send_item(Time{5}, Rank{1}, Rank{0}, 0)};
+  const auto sent_at = [&](std::vector<std::int64_t> latencies) {
+    const auto latency = [&](const Send& send) { return Time{latencies[static_cast<std::size_t>(send.begin.ticks)]}; };
+    const Trace trace = simulate(schedule, [&](const Send& send, std::size_t) { return latency(send); });
+    const Trace local = simulate(
+        schedule.machine, schedule.problem, [&](Rank rank) { return restrict_to(schedule, rank); },
+        [&](const Send& send, std::size_t) { return latency(send); });
+    EXPECT_EQ(trace.finish, local.finish);
+    for (std::size_t m = 0; m < trace.times.size(); ++m) {
+      if (trace.schedule.sends[m].from == Rank{1}) return trace.times[m].send.ticks;
+    }
+    return std::int64_t{-1};
+  };
+  EXPECT_EQ(sent_at({2, 2, 2, 0, 0, 2}), 5);
+  EXPECT_EQ(sent_at({2, 2, 40, 0, 0, 2}), 5) << "item 1 is none of its business";
+  EXPECT_EQ(sent_at({20, 2, 2, 0, 0, 2}), 20) << "the first message of item 0 is late";
+  EXPECT_EQ(sent_at({2, 20, 2, 0, 0, 2}), 21) << "the second message of item 0 is late";
 }
 
 TEST(Simulate, RunsAreRepeatableFromTheSeed) {
