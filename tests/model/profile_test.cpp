@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/model/profile.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui {
+namespace {
+
+std::string message_for(std::string text) {
+  try {
+    profile_from_json(text, "p.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  return at == std::string::npos ? "not there: " + from : text.replace(at, from.size(), to);
+}
+
+TEST(Profile, ComesBackFromItsFile) {
+  Profile profile = default_profile();
+  profile.native["broadcast"] = {{8, 1700.5}, {64, 2000}};
+  profile.measured["broadcast"] = {{8, 480}};
+  profile.levels[1].switches = {4096, 65536};
+  profile.levels[1].shares_bandwidth = true;
+  const std::string path = testing::TempDir() + "/profile" + std::to_string(getpid()) + ".json";
+  write_profile(path, profile);
+  EXPECT_EQ(read_profile(path), profile);
+  std::remove(path.c_str());
+}
+
+TEST(Profile, RefusesWhatItDoesNotKnow) {
+  const std::string good = to_json(default_profile());
+  EXPECT_EQ(message_for(good), "");
+  EXPECT_NE(message_for(replaced(good, "\"host\"", "\"hots\"")).find("hots"), std::string::npos);
+  EXPECT_NE(message_for(replaced(good, "\"publish\"", "\"publich\"")).find("publich"), std::string::npos);
+  EXPECT_NE(message_for(replaced(good, "\"node\"", "\"nude\"")).find("nude"), std::string::npos);
+  EXPECT_NE(message_for(replaced(good, "\"chasqui_profile\": 1", "\"chasqui_profile\": 2")).find("version"), std::string::npos);
+  EXPECT_NE(message_for(replaced(good, "\"value\": 600.0", "\"value\": -600.0")).find("-600"), std::string::npos);
+  EXPECT_NE(message_for(replaced(good, "\"value\": 600.0", "\"value\": 700.0")).find("interval"), std::string::npos);
+  EXPECT_NE(message_for(replaced(good, "\"host\"", "\"host\": \"a\", \"host\"")).find("twice"), std::string::npos);
+  EXPECT_NE(message_for("[]").find("object"), std::string::npos);
+  EXPECT_NE(message_for("{").find("JSON"), std::string::npos);
+}
+
+TEST(Profile, MissingFileNamesTheRemedy) {
+  try {
+    read_profile("/nowhere/p.json");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("chasqui measure"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace chasqui
