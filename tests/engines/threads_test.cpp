@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/sum.hpp"
+#include "chasqui/run/sum.hpp"
 #include "chasqui/threads/team.hpp"
 #include "suite.hpp"
 
@@ -99,6 +101,27 @@ TEST(Threads, AThrowingOperatorHangsNobody) {
     std::vector<long> x(1000), y(1000);
     comm.allreduce(std::span<const long>(x), std::span<long>(y), Picky{});
   }), std::exception);
+}
+
+TEST(Threads, SummationFollowsThePlan) {
+  for (const int n : {1, 2, 5, 8}) {
+    for (const std::int64_t operands : {1, 7, 100, 3000}) {
+      const auto plan = plan::sum_operands(LogP{n, Time{5}, Time{2}, Time{4}}, operands);
+      threads::Team team(n);
+      std::atomic<long> expected{0}, got{-1};
+      std::atomic<std::int64_t> placed{0};
+      team.run([&](run::Comm& comm) {
+        std::vector<long> mine(static_cast<std::size_t>(plan->local({comm.rank()}).operands));
+        for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = 1000 * (comm.rank() + 1) + static_cast<long>(i);
+        for (const long x : mine) expected += x;
+        placed += std::ssize(mine);
+        const long total = run::sum(comm, *plan, std::span<const long>(mine));
+        if (comm.rank() == 0) got = total;
+      });
+      EXPECT_EQ(got, expected) << n << " threads, " << operands << " operands";
+      EXPECT_EQ(placed, operands);
+    }
+  }
 }
 
 TEST(Threads, TeamsOfZeroOrTooManyAreRefused) {
