@@ -3,10 +3,10 @@
 // A node of potential r and label t-L+1-r has children at labels d+L .. t; it may miss the last few of them.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "plan/stream/balance.hpp"
@@ -22,7 +22,10 @@ struct BlockType {
   Letters letters;
 
   std::int64_t children() const { return potential - missing; }
-  friend auto operator<=>(const BlockType&, const BlockType&) = default;
+  friend bool operator==(const BlockType&, const BlockType&) = default;
+  friend bool operator<(const BlockType& a, const BlockType& b) {
+    return std::tie(a.potential, a.missing, a.q, a.letters) < std::tie(b.potential, b.missing, b.q, b.letters);
+  }
 };
 
 struct Recipe {
