@@ -141,9 +141,10 @@ void Program::find_needs() {
     for (; add != schedule_.adds.end() && index(add->rank) == r; ++add) {
       add_needs_[static_cast<std::size_t>(add - schedule_.adds.begin())] = need_of(*add, receives);
     }
-    const std::span own_sends(sends.begin() + first_action_[r], sends.begin() + first_action_[r + 1]);
+    const std::span<const Send> own_sends(sends.data() + first_action_[r], first_action_[r + 1] - first_action_[r]);
     const auto add_base = static_cast<std::uint32_t>(first_add - schedule_.adds.begin());
-    merge(own_sends, std::span(first_add, add),
+    const std::span<const Add> own_adds(schedule_.adds.data() + add_base, static_cast<std::size_t>(add - first_add));
+    merge(own_sends, own_adds,
           [&](std::size_t i) { merged.push_back(first_action_[r] + static_cast<std::uint32_t>(i)); },
           [&](std::size_t i) { merged.push_back(kAdd | (add_base + static_cast<std::uint32_t>(i))); });
     first_merged[r + 1] = static_cast<std::uint32_t>(merged.size());
