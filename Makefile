@@ -11,6 +11,7 @@ packages:  ## install what Debian offers and the build uses
 build: packages
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS)
+	cmake --build --preset dev --target explorer_page
 
 demo: build  ## plan, check and draw everything; leaves report.html
 	scripts/demo build/dev/bin/chasqui

@@ -1,0 +1,13 @@
+# PAGE (a folder) and ENGINE (a JavaScript file) become OUTPUT: one HTML file that needs nothing else.
+file(READ ${PAGE}/index.html page)
+file(READ ${PAGE}/explorer.css style)
+file(READ ${ENGINE} engine)
+set(script "")
+foreach(part engine picture animation controls results main)
+  file(READ ${PAGE}/${part}.js text)
+  string(APPEND script "${text}\n")
+endforeach()
+string(REPLACE "/* explorer.css */" "${style}" page "${page}")
+string(REPLACE "/* explorer.js */" "${script}" page "${page}")
+string(REPLACE "/* engine */" "${engine}" page "${page}")
+file(WRITE ${OUTPUT} "${page}")

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "explorer/engine/engine.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/stream_algorithms.hpp"
+#include "chasqui/schedule/json.hpp"
+#include "chasqui/schedule/unroll.hpp"
+#include "chasqui/show/draw.hpp"
+#include "chasqui/verify/verify.hpp"
+#include "explorer/engine/plain_trees.hpp"
+#include "explorer/engine/played.hpp"
+#include "explorer/engine/question.hpp"
+
+namespace chasqui::explorer {
+namespace {
+
+constexpr std::int64_t kMostMessages = 300'000;
+constexpr std::size_t kMostDrawn = 20'000;     ///< beyond this a summary replaces chart and table
+constexpr std::size_t kMostAnimated = 60'000;  ///< beyond this the animation has no messages
+
+const cli::Collective& collective_named(const std::string& name) {
+  for (const cli::Collective& collective : cli::collectives()) {
+    if (collective.name == name) return collective;
+  }
+  throw Error("collective {}: not known here", name);
+}
+
+Json about() {
+  Json object{{"version", CHASQUI_VERSION}, {"collectives", Json::array()}, {"algorithms", Json::array()}};
+  for (const cli::Collective& c : cli::collectives()) {
+    if (c.name == "kitem") continue;
+    const auto takes = [&c](unsigned option) { return (c.accepts & option) != 0; };
+    object["collectives"].push_back({{"name", c.name},
+                                     {"summary", c.summary},
+                                     {"root", takes(cli::kRoot)},
+                                     {"items", takes(cli::kItems)},
+                                     {"operands", takes(cli::kOperands)},
+                                     {"order", takes(cli::kNonCommutative)},
+                                     {"exclusive", takes(cli::kExclusive)},
+                                     {"algorithm", takes(cli::kAlgorithm)}});
+  }
+  for (const plan::StreamAlgorithm& a : plan::stream_algorithms()) {
+    object["algorithms"].push_back({{"name", a.name}, {"summary", a.summary}, {"stream", a.stream != nullptr}});
+  }
+  return object;
+}
+
+/// Nobody waits for a picture of a million messages.
+void refuse_too_large(const Question& question) {
+  const std::int64_t P = question.request.machine.P;
+  std::int64_t messages = saturating_multiply(P, question.request.items);
+  if (question.collective == "allgather") messages = saturating_multiply(messages, P);
+  if (messages > kMostMessages) {
+    throw Error("about {} messages are too many for this page (at most {}): use a smaller P or k, or the chasqui "
+                "command",
+                messages, kMostMessages);
+  }
+}
+
+Json verdict(const Schedule& schedule) {
+  VerifyOptions options;
+  options.most = 1'000;
+  const Report strict = verify(schedule, options);
+  Json object{{"legal", strict.legal()}, {"rules", strict.rules}, {"violations", Json::array()}};
+  if (!strict.legal() && schedule.problem.kind != Kind::stream) {
+    options.receptions = Receptions::buffered;
+    object["buffered"] = verify(schedule, options).legal();
+  }
+  for (const Violation& v : strict.violations) {
+    Json entry{{"rule", v.rule}, {"name", rule_name(v.rule)}, {"rank", v.rank.index}, {"time", v.time.ticks},
+               {"text", to_string(v)}};
+    if (v.message >= 0 && static_cast<std::size_t>(v.message) < schedule.sends.size()) {
+      const Send& send = schedule.sends[static_cast<std::size_t>(v.message)];
+      entry["send"] = {send.from.index, send.to.index, send.begin.ticks, available(schedule.machine, send).ticks};
+    }
+    object["violations"].push_back(entry);
+  }
+  object["omitted"] = strict.omitted;
+  return object;
+}
+
+Json messages_of(const show::Timeline& timeline, Time o) {
+  Json list = Json::array();
+  if (timeline.messages.size() > kMostAnimated) return list;
+  for (const show::Message& m : timeline.messages) {
+    list.push_back({m.from.index, m.to.index, (m.departs - o).ticks, m.departs.ticks, m.arrives.ticks,
+                    (m.arrives + o).ticks, m.part.lo, m.part.len});
+  }
+  return list;
+}
+
+/// Pictures, messages and the finish as played. `shown` has finitely many items.
+void draw_and_play(Json& object, const Schedule& schedule, const Schedule& shown, const Question& question, bool playable) {
+  using show::Picture;
+  const bool small = shown.sends.size() <= kMostDrawn;
+  std::int64_t trees = 1;
+  if (schedule.problem.kind == Kind::broadcast || schedule.problem.kind == Kind::stream) trees = shown.problem.items;
+  if (schedule.problem.kind == Kind::allgather) trees = schedule.machine.P * schedule.problem.items;
+  if (combines(schedule.problem.kind) && !has_root(schedule.problem.kind)) trees = schedule.machine.P;
+  object["trees"] = trees;
+  object["pictures"]["tree"] = show::to_svg(shown, Picture::tree, std::min(question.of, trees - 1));
+  object["pictures"]["table"] = show::to_svg(schedule, small ? Picture::table : Picture::summary);
+  show::Timeline timeline = show::timeline_of(shown);
+  if (playable) {
+    Played played = play(shown, question.play);
+    const bool stuck = played.trace.finish == kNever;
+    object["played"] = {{"planned", shown.finish.ticks}, {"note", played.note}, {"stuck", stuck}};
+    if (!stuck) object["played"]["finish"] = played.trace.finish.ticks;
+    object["played"]["utilisation"] = played.trace.utilisation;
+    if (!stuck && !is_plain(question.play)) {
+      timeline = show::timeline_of(played.trace);
+      timeline.title = fmt::format("{} as played, finish {}", to_string(shown.problem.kind), played.trace.finish.ticks);
+    }
+  }
+  const bool chart = small && shown.machine.P <= show::kLargestPicture;
+  object["pictures"]["chart"] = chart ? show::chart_svg(timeline) : show::to_svg(shown, Picture::summary);
+  object["end"] = timeline.end.ticks;
+  object["combining"] = timeline.combining;
+  object["messages"] = messages_of(timeline, shown.machine.o);
+  object["animated"] = timeline.messages.size() <= kMostAnimated;
+}
+
+Json described(const Schedule& schedule) {
+  const LogP& m = schedule.machine;
+  return {{"kind", to_string(schedule.problem.kind)},
+          {"P", m.P},
+          {"L", m.L.ticks},
+          {"o", m.o.ticks},
+          {"g", m.g.ticks},
+          {"root", schedule.problem.root.index},
+          {"items", schedule.problem.items},
+          {"count", schedule.sends.size()},
+          {"finish", (schedule.problem.kind == Kind::stream ? schedule.delay : schedule.finish).ticks},
+          {"bound", schedule.bound.ticks}};
+}
+
+Json compared(const Schedule& planned, const Question& question) {
+  Json list = Json::array();
+  const auto row = [&](std::string_view name, const Schedule& schedule) {
+    const bool legal = verify(schedule).legal();
+    Json entry{{"shape", name}, {"finish", schedule.finish.ticks}, {"legal", legal}, {"count", schedule.sends.size()}};
+    if (legal) {
+      const Played played = play(schedule, question.play);
+      if (played.trace.finish != kNever) entry["played"] = played.trace.finish.ticks;
+    }
+    list.push_back(entry);
+  };
+  if (planned.problem.kind == Kind::stream || planned.problem.kind == Kind::sum) return list;
+  row("plan", planned);
+  for (const Shape shape : {Shape::binomial, Shape::chain, Shape::flat}) {
+    if (const auto plain = plain_schedule(shape, planned.machine, planned.problem)) row(to_string(shape), *plain);
+  }
+  return list;
+}
+
+/// A stream is shown and played by its first items, and long enough to reach the steady state.
+Schedule finite(const Schedule& schedule, std::int64_t items) {
+  if (schedule.problem.kind != Kind::stream || schedule.period <= Time{0}) return schedule;
+  return unroll(schedule, std::clamp<std::int64_t>(items, 1, std::max<std::int64_t>(1, kMostMessages / schedule.machine.P)));
+}
+
+Json planned(const Question& question) {
+  const cli::Collective& collective = collective_named(question.collective);
+  refuse_too_large(question);
+  validate(question.request.machine);
+  if (question.request.root.index >= question.request.machine.P) {
+    throw Error("root {} does not exist: ranks are 0..{}", question.request.root.index, question.request.machine.P - 1);
+  }
+  const plan::PlanPtr plan = collective.plan(question.request);
+  const plan::Claim& claim = plan->claim();
+  Json object;
+  object["claim"] = {{"finish", claim.finish.ticks},
+                     {"bound", claim.bound.ticks},
+                     {"optimal", claim.optimal()},
+                     {"source", claim.bound_source},
+                     {"construction", claim.construction}};
+  const Schedule best = plan->schedule();
+  Schedule schedule = best;
+  if (question.shape != "plan") {
+    const auto shape = shape_from(question.shape);
+    if (!shape) throw Error("shape {}: use plan, binomial, chain or flat", question.shape);
+    auto plain = plain_schedule(*shape, best.machine, best.problem);
+    if (!plain) throw Error("there is no {} tree for this {}: choose the plan", question.shape, question.collective);
+    schedule = std::move(*plain);
+    schedule.bound = best.bound;
+  }
+  object["shown"] = described(schedule);
+  object["verify"] = verdict(schedule);
+  const bool legal = object["verify"]["legal"].get<bool>() || object["verify"].value("buffered", false);
+  draw_and_play(object, schedule, finite(schedule, question.request.items), question, legal);
+  object["compare"] = compared(best, question);
+  object["schedule"] = to_json(schedule);
+  return object;
+}
+
+Json loaded(const Question& question) {
+  const Schedule schedule = schedule_from_json(question.text, question.name.empty() ? "file" : question.name);
+  if (schedule.machine.P > 100'000 || schedule.sends.size() > static_cast<std::size_t>(kMostMessages)) {
+    throw Error("{}: too large for this page (at most 100000 processors and {} messages): use chasqui verify and draw",
+                question.name, kMostMessages);
+  }
+  Json object;
+  object["shown"] = described(schedule);
+  object["verify"] = verdict(schedule);
+  const bool legal = object["verify"]["legal"].get<bool>();
+  draw_and_play(object, schedule, legal ? finite(schedule, question.request.items) : schedule, question, legal);
+  object["compare"] = Json::array();
+  object["schedule"] = to_json(schedule);
+  return object;
+}
+
+Json answered(const Question& question) {
+  if (question.action == "about") return about();
+  if (question.action == "plan") return planned(question);
+  if (question.action == "load") return loaded(question);
+  throw Error("do = {}: use about, plan or load", question.action);
+}
+
+}  // namespace
+
+std::string answer(const std::string& question) {
+  try {
+    return answered(read_question(question)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  } catch (const std::exception& error) {
+    return Json{{"error", error.what()}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+}
+
+}  // namespace chasqui::explorer

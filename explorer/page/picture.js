@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// The drawings come from the planner as SVG. Here they are put on the page, and marked: violations, and the moment of
+// the animation. Where things are is read off the drawing's own axes.
+
+const kSvg = "http://www.w3.org/2000/svg";
+
+function shape(name, attributes, title) {
+  const element = document.createElementNS(kSvg, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (title) {
+    const text = document.createElementNS(kSvg, "title");
+    text.textContent = title;
+    element.append(text);
+  }
+  return element;
+}
+
+function pictureOf(name) {
+  return document.querySelector(`figure[data-picture=${name}] .picture`);
+}
+
+function showPicture(name, text) {
+  const place = pictureOf(name);
+  const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  place.replaceChildren(document.importNode(parsed, true));
+  // A marker's id must be unique in the page.
+  const svg = place.firstElementChild;
+  const head = svg.querySelector("marker");
+  if (head) {
+    head.id = `cq-head-${name}`;
+    for (const line of svg.querySelectorAll("[marker-end]")) line.setAttribute("marker-end", `url(#${head.id})`);
+  }
+}
+
+// The chart's axes: time to x, rank to y. Null for a summary.
+function chartAxes() {
+  const svg = pictureOf("chart").querySelector("svg");
+  if (!svg) return null;
+  const rows = new Map();
+  const marks = [];
+  for (const text of svg.querySelectorAll("text.cq-dim")) {
+    const words = text.textContent;
+    if (/^P\d+$/.test(words)) rows.set(Number(words.slice(1)), Number(text.getAttribute("y")) - 3.8);
+    else if (/^-?\d+$/.test(words) && text.getAttribute("text-anchor") === "middle") {
+      marks.push([Number(words), Number(text.getAttribute("x"))]);
+    }
+  }
+  if (rows.size === 0 || marks.length < 2) return null;
+  const [t0, x0] = marks[0];
+  const [t1, x1] = marks.find(([t]) => t !== t0) || [];
+  if (t1 === undefined) return null;
+  const ys = [...rows.values()];
+  return {
+    svg,
+    x: time => x0 + (time - t0) * (x1 - x0) / (t1 - t0),
+    y: rank => rows.get(rank),
+    top: Math.min(...ys) - 16,
+    bottom: Math.max(...ys) + 16,
+  };
+}
+
+function movePlayhead(axes, time) {
+  if (!axes) return;
+  let line = axes.svg.querySelector(".playhead");
+  if (!line) {
+    line = shape("line", {class: "playhead", y1: axes.top, y2: axes.bottom});
+    axes.svg.append(line);
+  }
+  const x = axes.x(time);
+  line.setAttribute("x1", x);
+  line.setAttribute("x2", x);
+}
+
+// Rings where rules are broken: at rank and time in the chart, around the rank in the tree and the table.
+function markViolations(violations, axes) {
+  const group = shape("g", {class: "marks"});
+  violations.forEach((violation, number) => {
+    if (!axes) return;
+    if (violation.send) {
+      const [from, to, begin, end] = violation.send;
+      if (axes.y(from) !== undefined && axes.y(to) !== undefined) {
+        group.append(shape("line", {class: "markline", "data-number": number, x1: axes.x(begin), y1: axes.y(from), x2: axes.x(end), y2: axes.y(to)}, violation.text));
+      }
+    }
+    if (axes.y(violation.rank) !== undefined) {
+      group.append(shape("circle", {class: "mark", "data-number": number, cx: axes.x(violation.time), cy: axes.y(violation.rank), r: 11}, violation.text));
+    }
+  });
+  if (axes) axes.svg.append(group);
+  markRanks("tree", violations, rect => {
+    const title = rect.querySelector("title");
+    const found = title && /^rank (\d+):/.exec(title.textContent);
+    return found ? Number(found[1]) : -1;
+  });
+  markRanks("table", violations, rect => {
+    const title = rect.querySelector("title");
+    const found = title && /^P(\d+) at/.exec(title.textContent);
+    return found ? Number(found[1]) : -1;
+  });
+}
+
+function markRanks(name, violations, rankOf) {
+  const svg = pictureOf(name).querySelector("svg");
+  if (!svg) return;
+  const marked = new Map(violations.map((violation, number) => [violation.rank, {violation, number}]));
+  const group = shape("g", {class: "marks"});
+  for (const rect of svg.querySelectorAll("rect")) {
+    const found = marked.get(rankOf(rect));
+    if (!found) continue;
+    const value = key => Number(rect.getAttribute(key));
+    group.append(shape("rect", {class: "mark", "data-number": found.number, x: value("x") - 3, y: value("y") - 3,
+      width: value("width") + 6, height: value("height") + 6, rx: value("rx") + 3}, found.violation.text));
+  }
+  svg.append(group);
+}
+
+function saveText(text, name, type) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], {type}));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// The drawing as a file: without the playhead, with marks in a colour of their own.
+function svgFile(name) {
+  const copy = pictureOf(name).querySelector("svg").cloneNode(true);
+  copy.querySelectorAll(".playhead").forEach(line => line.remove());
+  copy.querySelectorAll(".mark, .markline").forEach(mark => {
+    mark.setAttribute("style", "fill:none;stroke:#cf222e;stroke-width:3");
+  });
+  return new XMLSerializer().serializeToString(copy);
+}

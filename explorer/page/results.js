@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// An answer of the planner, put on the page.
+
+const kShapes = {plan: "Chasqui's plan", binomial: "binomial tree", chain: "chain", flat: "flat tree"};
+let last = null;
+
+function showError(text) {
+  field("error").textContent = text;
+  field("error").hidden = false;
+}
+
+function say(id, text, mood) {
+  field(id).textContent = text;
+  field(id).classList.toggle("good", mood === "good");
+  field(id).classList.toggle("bad", mood === "bad");
+}
+
+function showClaim({shown, claim, verify}) {
+  const stream = shown.kind === "stream";
+  field("finish-name").textContent = stream ? "Delay of an item" : "Finish";
+  say("finish", shown.finish);
+  const gap = shown.finish - shown.bound;
+  const percent = shown.bound > 0 ? `, ${(100 * gap / shown.bound).toFixed(1)} % above it` : "";
+  if (!verify.legal && !verify.buffered) say("optimal", "As claimed; the schedule is not legal.");
+  else if (gap === 0) say("optimal", "Optimal: equal to the lower bound.", "good");
+  else say("optimal", `${gap} more than the bound${percent}.`);
+  say("bound", shown.bound);
+  say("source", claim ? claim.source : "as the file claims");
+  const messages = `${shown.count} messages` + (stream ? " a period" : "");
+  const what = shapeShown === "plan" || file ? (claim ? `Construction: ${claim.construction}. ` : "") : `Shown: ${kShapes[shapeShown]}. `;
+  field("construction").textContent = `${what}${messages}.`;
+  if (verify.legal) say("verdict", "legal", "good");
+  else say("verdict", verify.buffered ? "legal with buffers" : "illegal", verify.buffered ? "" : "bad");
+  const count = verify.violations.length + verify.omitted;
+  say("rules", verify.legal ? `No violation of the ${verify.rules} rules.` : `${count} violation${count === 1 ? "" : "s"} of the ${verify.rules} rules.`);
+}
+
+function showPlayed({played}) {
+  if (!played) {
+    say("played", "–");
+    return say("late-note", "Only legal schedules are played.");
+  }
+  if (played.stuck) {
+    say("played", "stuck", "bad");
+    return say("late-note", "Somebody waits for what never comes.");
+  }
+  const late = played.finish - played.planned;
+  say("played", played.finish, late > 0 ? "bad" : "");
+  const percent = played.planned > 0 && late > 0 ? ` (+${(100 * late / played.planned).toFixed(0)} %)` : "";
+  const verdict = late > 0 ? `${late} late${percent}.` : late < 0 ? `${-late} early.` : "On time.";
+  say("late-note", `${verdict} ${played.note}`);
+}
+
+function showViolations({verify}) {
+  field("violations").hidden = verify.violations.length === 0;
+  const entries = verify.violations.slice(0, 200).map((violation, index) => {
+    const entry = document.createElement("li");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = violation.text;
+    button.addEventListener("click", () => {
+      document.querySelectorAll(".mark").forEach(mark => mark.classList.toggle("chosen", mark.dataset.number === String(index)));
+      const mark = document.querySelector(`figure[data-picture=chart] .mark[data-number="${index}"]`);
+      if (mark) mark.scrollIntoView({block: "center", inline: "center"});
+    });
+    entry.append(button);
+    return entry;
+  });
+  field("violation-list").replaceChildren(...entries);
+}
+
+function showComparison({compare}) {
+  field("comparison").hidden = compare.length < 2;
+  if (compare.length < 2) return;
+  const longest = Math.max(1, ...compare.map(row => row.played ?? row.finish));
+  const own = compare[0].played ?? compare[0].finish;
+  field("rows").replaceChildren(...compare.map(row => {
+    const line = document.createElement("tr");
+    const time = row.played ?? row.finish;
+    const ratio = own > 0 ? (time / own).toFixed(2) + " ×" : "";
+    line.innerHTML = `<th scope="row">${kShapes[row.shape]}</th><td>${row.finish}</td><td>${row.played ?? "illegal"}</td>
+      <td>${ratio}</td><td class="bar"><span style="width:${(100 * time / longest).toFixed(1)}%"></span></td>
+      <td><button type="button" data-shape="${row.shape}" aria-pressed="${row.shape === shapeShown}" aria-label="Draw ${kShapes[row.shape]}">draw</button></td>`;
+    return line;
+  }));
+}
+
+function showAnswer(answer, animation) {
+  last = answer;
+  field("error").hidden = true;
+  for (const id of ["claim", "stage", "pictures"]) field(id).hidden = false;
+  showClaim(answer);
+  showPlayed(answer);
+  for (const name of ["tree", "chart", "table"]) showPicture(name, answer.pictures[name]);
+  field("of-row").hidden = answer.trees < 2;
+  field("of").max = answer.trees - 1;
+  document.querySelector("label[for=of]").textContent = answer.combining ? "into rank" : "of item";
+  const axes = chartAxes();
+  showViolations(answer);
+  markViolations(answer.verify.violations, axes);
+  showComparison(answer);
+  animation.load(answer, axes);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "explorer/engine/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "chasqui/verify/verify.hpp"
+#include "explorer/engine/plain_trees.hpp"
+
+namespace chasqui::explorer {
+namespace {
+
+using Json = nlohmann::json;
+
+Json ask(const Json& question) { return Json::parse(answer(question.dump())); }
+
+Json machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) {
+  return {{"do", "plan"}, {"P", P}, {"L", L}, {"o", o}, {"g", g}};
+}
+
+Json with(Json question, const Json& more) {
+  question.update(more);
+  return question;
+}
+
+TEST(Engine, ThePaperExampleIsOptimalAndLegal) {
+  const Json reply = ask(with(machine(8, 6, 2, 4), {{"collective", "broadcast"}}));
+  ASSERT_FALSE(reply.contains("error")) << reply.dump();
+  EXPECT_EQ(reply["claim"]["finish"], 24);
+  EXPECT_EQ(reply["claim"]["bound"], 24);
+  EXPECT_TRUE(reply["verify"]["legal"]);
+  EXPECT_EQ(reply["messages"].size(), 7U);
+  EXPECT_EQ(reply["played"]["finish"], 24);
+}
+
+TEST(Engine, EveryCollectiveOnSeveralMachines) {
+  const Json about = ask({{"do", "about"}});
+  ASSERT_EQ(about["collectives"].size(), 10U);
+  for (const Json& collective : about["collectives"]) {
+    for (const auto& base : {machine(1, 3, 1, 2), machine(2, 3, 0, 1), machine(9, 5, 0, 1), machine(13, 4, 2, 3)}) {
+      Json question = with(base, {{"collective", collective["name"]}});
+      if (collective["operands"]) question["operands"] = 50;
+      const Json reply = ask(question);
+      if (collective["name"] == "stream" && reply.contains("error")) continue;  // streams have machines of their own
+      ASSERT_FALSE(reply.contains("error")) << question.dump() << reply.dump();
+      EXPECT_TRUE(reply["verify"]["legal"]) << question.dump();
+      for (const char* picture : {"tree", "chart", "table"}) {
+        EXPECT_EQ(reply["pictures"][picture].get<std::string>().rfind("<svg", 0), 0U) << question.dump();
+      }
+      EXPECT_GE(reply["shown"]["finish"], reply["shown"]["bound"]) << question.dump();
+    }
+  }
+}
+
+TEST(Engine, PlainTreesAreLegalAndNeverBeatTheBound) {
+  for (const LogP& m : {LogP{2, {3}, {1}, {2}}, LogP{8, {6}, {2}, {4}}, LogP{13, {1}, {0}, {10}}, LogP{17, {5}, {0}, {1}},
+                        LogP{33, {2}, {5}, {1}}}) {
+    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scatter, Kind::gather,
+                            Kind::allgather, Kind::scan}) {
+      for (const std::int64_t items : {1, 3}) {
+        if (items > 1 && kind != Kind::broadcast && kind != Kind::reduce) continue;
+        for (const Shape shape : {Shape::binomial, Shape::chain, Shape::flat}) {
+          Problem problem;
+          problem.kind = kind;
+          problem.items = items;
+          if (has_root(kind)) problem.root = Rank{static_cast<std::int32_t>(m.P / 3)};
+          const auto schedule = plain_schedule(shape, m, problem);
+          if (!schedule) continue;
+          const Report report = verify(*schedule);
+          EXPECT_TRUE(report.legal()) << to_string(shape) << " " << to_string(kind) << " " << to_string(m) << "\n"
+                                      << to_string(report);
+        }
+      }
+    }
+  }
+}
+
+TEST(Engine, ComparesWithAllThreeTrees) {
+  const Json reply = ask(with(machine(16, 6, 2, 4), {{"collective", "broadcast"}}));
+  ASSERT_EQ(reply["compare"].size(), 4U);
+  for (const Json& row : reply["compare"]) {
+    EXPECT_TRUE(row["legal"]) << row.dump();
+    EXPECT_GE(row["finish"], reply["claim"]["bound"]);
+  }
+  EXPECT_EQ(reply["compare"][2]["finish"], 15 * 10);            // a chain pays L + 2o for each hop
+  EXPECT_EQ(reply["compare"][3]["finish"], 14 * 4 + 6 + 2 * 2);  // a flat tree pays g for each rank
+}
+
+TEST(Engine, LatenessIsSeen) {
+  const Json question = with(machine(8, 6, 2, 4), {{"collective", "broadcast"}, {"late_rank", 0}, {"late_by", 7}});
+  const Json reply = ask(question);
+  EXPECT_EQ(reply["played"]["planned"], 24);
+  EXPECT_EQ(reply["played"]["finish"], 31);
+  const Json random = with(machine(8, 6, 2, 4), {{"latency", "uniform"}, {"low", 1}, {"seed", 5}, {"event", true}});
+  EXPECT_LT(ask(random)["played"]["finish"], 24);
+  EXPECT_EQ(ask(random), ask(random));
+}
+
+TEST(Engine, AdversaryIsNeverKinderThanThePlan) {
+  const Json reply = ask(with(machine(9, 4, 0, 1), {{"collective", "allgather"}, {"latency", "adversarial"}}));
+  ASSERT_TRUE(reply.contains("played")) << reply.dump();
+  EXPECT_GE(reply["played"]["finish"], reply["played"]["planned"]);
+  EXPECT_FALSE(reply["played"]["note"].get<std::string>().empty());
+}
+
+TEST(Engine, LoadedFileIsJudged) {
+  const Json good = ask(with(machine(8, 6, 2, 4), {{"collective", "broadcast"}}));
+  const std::string text = good["schedule"];
+  EXPECT_TRUE(ask({{"do", "load"}, {"name", "b.json"}, {"text", text}})["verify"]["legal"]);
+
+  Json file = Json::parse(text);
+  file["sends"][3]["t"] = file["sends"][3]["t"].get<int>() + 1;
+  const Json bad = ask({{"do", "load"}, {"name", "b.json"}, {"text", file.dump()}});
+  ASSERT_FALSE(bad.contains("error")) << bad.dump();
+  EXPECT_FALSE(bad["verify"]["legal"]);
+  EXPECT_FALSE(bad["verify"]["violations"].empty());
+  EXPECT_FALSE(bad.contains("played"));
+}
+
+TEST(Engine, BadQuestionsAreAnsweredInOneLine) {
+  const auto error = [](const std::string& question) { return Json::parse(answer(question)).value("error", ""); };
+  EXPECT_EQ(error("nonsense"), "the question is no JSON object");
+  EXPECT_EQ(error(R"({"do":"sing"})"), "do = sing: use about, plan or load");
+  EXPECT_EQ(error(R"({"do":"plan","P":0})"), "P = 0: use a whole number from 1 to 100000");
+  EXPECT_EQ(error(R"({"do":"plan","P":8,"L":6,"o":2,"g":4,"root":8})"), "root 8 does not exist: ranks are 0..7");
+  EXPECT_EQ(error(R"({"do":"plan","P":2,"L":0,"o":0,"g":1})").find('\n'), std::string::npos);
+  EXPECT_NE(error(R"({"do":"plan","P":100000,"k":100000,"L":1})").find("too many"), std::string::npos);
+  EXPECT_NE(error(R"({"do":"load","name":"x.json","text":"{\"chasqui\":1"})").find("x.json"), std::string::npos);
+  EXPECT_EQ(error(R"({"do":"plan","colour":1})"), "colour: unknown word in the question");
+}
+
+TEST(Engine, LargeMachinesAreSummarised) {
+  const Json reply = ask(with(machine(1000, 6, 2, 4), {{"collective", "broadcast"}}));
+  ASSERT_FALSE(reply.contains("error")) << reply.dump();
+  EXPECT_EQ(reply["messages"].size(), 999U);
+  EXPECT_TRUE(reply["verify"]["legal"]);
+}
+
+}  // namespace
+}  // namespace chasqui::explorer
