@@ -36,6 +36,10 @@ void MpiEndpoint::throw_if_aborted() const {
 
 void MpiEndpoint::post(std::int32_t to, BlockPtr block) {
   throw_if_aborted();
+  if (to == rank_ && block->channel.lane == Lane::ledger) {
+    ledgers_.push_back(std::move(block));
+    return;
+  }
   if (to == rank_) {
     block->next = arrived_blocks_;
     arrived_blocks_ = block.release();
@@ -120,9 +124,13 @@ void MpiEndpoint::receive(std::span<const std::byte> message) {
         block->kinds = head.kinds;
         block->information = head.information;
         if (!bytes.empty()) std::memcpy(block->payload.extend(bytes.size()), bytes.data(), bytes.size());
+        of_program = true;
+        if (block->channel.lane == Lane::ledger) {  // not for the program, which may still be running here
+          ledgers_.push_back(std::move(block));
+          break;
+        }
         block->next = arrived_blocks_;
         arrived_blocks_ = block.release();
-        of_program = true;
         break;
       }
       case Record::arrival: {

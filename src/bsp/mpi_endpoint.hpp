@@ -87,6 +87,7 @@ class MpiEndpoint final : public Endpoint {
   std::vector<Buffer> out_;
   std::deque<Flying> flying_;
   Block* arrived_blocks_ = nullptr;
+  std::vector<BlockPtr> ledgers_;  ///< of ranks that finished earlier
   std::map<std::uint64_t, std::map<std::int32_t, std::deque<Arrived>>> arrivals_;
   std::map<std::uint64_t, MachineCosts> accounts_;   ///< what barriers carried; equal at all members
   std::map<std::uint64_t, MachineCosts> leftovers_;  ///< what only this processor knows

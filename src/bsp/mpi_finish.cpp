@@ -71,10 +71,7 @@ Ledger MpiEndpoint::finish(double seconds) {
   }
   barrier(*group, {0, 0, rank_, {}}, Waiting{});
   std::map<std::uint64_t, MachineCosts> merged;
-  for (Block* block = take(); block != nullptr;) {
-    const BlockPtr owner(block);
-    block = block->next;
-    if (owner->channel.lane != Lane::ledger) continue;
+  for (const BlockPtr& owner : ledgers_) {
     const std::byte* at = owner->payload.data();
     const std::byte* const end = at + owner->payload.size();
     while (at < end) {
