@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "ledger.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <mutex>
+
+#include "settings.hpp"
+#include "state.hpp"
+
+namespace chasqui::preload {
+namespace {
+
+std::atomic<std::uint64_t> passed[kCollectives][kReasons];
+std::atomic<std::uint64_t> verified{0}, different{0};
+std::atomic<bool> logged[kCollectives][kReasons];
+
+struct Line {
+  std::uint64_t ours = 0, native = 0, bytes = 0, ours_timed = 0, native_timed = 0;
+  double ours_time = 0, native_time = 0, predicted = 0, saved = 0;
+  double ours_typical = 0, native_typical = 0;
+  std::string plan;
+};
+std::mutex mutex;
+std::map<std::pair<int, int>, Line>& lines() {
+  static auto* const all = new std::map<std::pair<int, int>, Line>;
+  return *all;
+}
+
+std::string sizes(int size_class) {
+  const auto low = size_class == 0 ? 0ull : 1ull << (2 * size_class - 1);
+  const auto high = (1ull << (2 * size_class + 1)) - 1;
+  return size_class == kClasses - 1 ? fmt::format("{}+", low) : fmt::format("{}-{}", low, high);
+}
+
+double mean_us(double nanoseconds, std::uint64_t calls) {
+  return calls == 0 ? 0 : nanoseconds / static_cast<double>(calls) / 1000;
+}
+
+}  // namespace
+
+void note(Collective what, Reason reason) {
+  const auto i = static_cast<std::size_t>(what);
+  const auto j = static_cast<std::size_t>(reason);
+  passed[i][j].fetch_add(1, std::memory_order_relaxed);
+  if (!settings().log || logged[i][j].load(std::memory_order_relaxed) || logged[i][j].exchange(true)) return;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) say(fmt::format("MPI_{} goes to the MPI library: {}", kNames[i], kReasonTexts[j]));
+}
+
+void note_verified(Collective what, bool same, double worst) {
+  verified.fetch_add(1, std::memory_order_relaxed);
+  if (same) return;
+  if (different.fetch_add(1, std::memory_order_relaxed) < 10) {
+    say(fmt::format("CHASQUI_VERIFY: MPI_{} gave another result than the MPI library (largest relative difference {})",
+                    to_string(what), worst));
+  }
+}
+
+void enter_in_ledger(const State& state) {
+  const std::lock_guard lock(mutex);
+  for (int what = 0; what < kServed; ++what) {
+    const auto& row = state.cells[static_cast<std::size_t>(what)];
+    if (row == nullptr) continue;
+    for (int c = 0; c < kClasses; ++c) {
+      const Cell& cell = (*row)[static_cast<std::size_t>(c)];
+      if (cell.ours_calls + cell.native_calls == 0) continue;
+      Line& line = lines()[{what, c}];
+      line.ours += cell.ours_calls;
+      line.native += cell.native_calls;
+      line.bytes += cell.bytes;
+      line.ours_time += cell.ours_time;
+      line.native_time += cell.native_time;
+      line.ours_timed += cell.ours_timed;
+      line.native_timed += cell.native_timed;
+      if (!cell.plan.empty()) line.plan = cell.plan;
+      if (cell.predicted > 0) line.predicted = cell.predicted;
+      if (cell.native_typical > 0) {
+        line.ours_typical = cell.ours_typical;
+        line.native_typical = cell.native_typical;
+        line.saved += static_cast<double>(cell.ours_calls) * (cell.native_typical - cell.ours_typical);
+      }
+    }
+  }
+}
+
+std::string report_text(int ranks) {
+  const std::lock_guard lock(mutex);
+  std::string text = fmt::format(
+      "Chasqui report, as rank 0 of {} saw it. Times in microseconds a call; typical: median, agreed by all ranks.\n", ranks);
+  text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "collective", "bytes", "ours",
+                      "native", "plan", "predicted", "typical", "native t.", "mean", "saved ms");
+  double saved = 0;
+  for (const auto& [key, line] : lines()) {
+    saved += line.saved;
+    text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>12.3f}\n", kNames[key.first],
+                        sizes(key.second), line.ours, line.native, line.plan, line.predicted / 1000,
+                        line.ours_typical / 1000, line.native_typical / 1000, mean_us(line.ours_time, line.ours_timed),
+                        line.saved / 1e6);
+  }
+  text += fmt::format("time saved, estimated from the comparison: {:.3f} ms on rank 0\n", saved / 1e6);
+  for (int what = 0; what < kCollectives; ++what) {
+    for (int reason = 1; reason < kReasons; ++reason) {
+      if (const auto calls = passed[what][reason].load(); calls != 0) {
+        text += fmt::format("passed on: {} MPI_{}: {}\n", calls, kNames[what], kReasonTexts[reason]);
+      }
+    }
+  }
+  if (settings().reproducible) {
+    double ours = 0, native = 0;
+    for (const auto& [key, line] : lines()) {
+      if (line.native_timed == 0 || line.plan != "in order") continue;
+      ours += mean_us(line.ours_time, line.ours_timed) * static_cast<double>(line.ours);
+      native += mean_us(line.native_time, line.native_timed) * static_cast<double>(line.ours);
+    }
+    text += fmt::format("reproducible reductions cost {:.1f} us where the MPI library's own would have cost {:.1f} us\n",
+                        ours, native);
+  }
+  if (settings().verify) text += fmt::format("verified {} calls, {} different\n", verified.load(), different.load());
+  return text;
+}
+
+std::string report_json(int ranks) {
+  const std::lock_guard lock(mutex);
+  std::string text = fmt::format("{{\"chasqui_report\":1,\"ranks\":{},\"collectives\":[", ranks);
+  const char* comma = "";
+  for (const auto& [key, line] : lines()) {
+    text += fmt::format(
+        "{}\n{{\"collective\":\"{}\",\"bytes\":\"{}\",\"ours\":{},\"native\":{},\"plan\":\"{}\",\"predicted_ns\":{:.1f},"
+        "\"ours_ns\":{:.1f},\"native_ns\":{:.1f},\"mean_ns\":{:.1f},\"saved_ns\":{:.1f}}}",
+        comma, kNames[key.first], sizes(key.second), line.ours, line.native, line.plan, line.predicted,
+        line.ours_typical, line.native_typical, mean_us(line.ours_time, line.ours_timed) * 1000, line.saved);
+    comma = ",";
+  }
+  text += "],\n\"passed\":[";
+  comma = "";
+  for (int what = 0; what < kCollectives; ++what) {
+    for (int reason = 1; reason < kReasons; ++reason) {
+      const auto calls = passed[what][reason].load();
+      if (calls == 0) continue;
+      text += fmt::format("{}\n{{\"collective\":\"{}\",\"calls\":{},\"reason\":\"{}\"}}", comma, kNames[what], calls,
+                          kReasonTexts[reason]);
+      comma = ",";
+    }
+  }
+  return text + fmt::format("],\n\"verified\":{},\"different\":{}}}\n", verified.load(), different.load());
+}
+
+void write_report(int ranks) {
+  const std::string& path = settings().report;
+  if (path.empty()) return;
+  const bool json = path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
+  std::ofstream file(path);
+  file << (json ? report_json(ranks) : report_text(ranks));
+  if (!file.flush()) say(fmt::format("CHASQUI_REPORT={}: cannot be written", path));
+}
+
+}  // namespace chasqui::preload

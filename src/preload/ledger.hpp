@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// What happened in this process: calls passed on, by reason, and the cells of all communicators added up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "names.hpp"
+
+namespace chasqui::preload {
+
+struct State;
+
+/// Counts a call that goes to the MPI library. Under CHASQUI_LOG=1 the first of each kind is one line on rank 0.
+void note(Collective what, Reason reason);
+
+/// Adds the cells of a communicator that ends.
+void enter_in_ledger(const State& state);
+
+/// CHASQUI_VERIFY: one call compared, and whether it was the same.
+void note_verified(Collective what, bool same, double worst);
+
+/// The report as text for people, or as JSON.
+std::string report_text(int ranks);
+std::string report_json(int ranks);
+
+/// Writes CHASQUI_REPORT (JSON when the name ends in .json); rank 0 of MPI_COMM_WORLD only.
+void write_report(int ranks);
+
+}  // namespace chasqui::preload

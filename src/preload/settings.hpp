@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What the environment says. Read once in MPI_Init; all ranks must read the same, or nothing is served.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "chasqui/model/profile.hpp"
+#include "names.hpp"
+
+namespace chasqui::preload {
+
+struct Settings {
+  bool disabled[kCollectives] = {};  ///< CHASQUI_DISABLE=Bcast,Allreduce or all
+  bool log = false;                  ///< CHASQUI_LOG=1
+  bool verify = false;               ///< CHASQUI_VERIFY=1
+  bool reproducible = false;         ///< CHASQUI_REPRODUCIBLE=1
+  std::string report;                ///< CHASQUI_REPORT=file
+  std::int64_t after = 16;           ///< CHASQUI_AFTER: calls on a communicator before private state is made for it
+  std::int64_t trials = 6;           ///< CHASQUI_TRIALS: timed calls of each kind in a comparison; 0: always ours
+  std::int64_t node_size = 0;        ///< CHASQUI_NODE_SIZE: ranks that count as one node; 0: as they are
+  std::shared_ptr<const Profile> profile;
+
+  std::uint64_t hash() const;  ///< of what ranks must agree on
+};
+
+Settings& settings();
+
+/// Reads the environment; what cannot be understood is one warning on rank 0. The profile is rank 0's, for all.
+/// Collective over MPI_COMM_WORLD. False: ranks disagree.
+bool read_settings();
+
+/// One line on standard error.
+void say(const std::string& text);
+
+}  // namespace chasqui::preload

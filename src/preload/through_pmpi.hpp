@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Included before the sources of room `mpi` that the drop-in library compiles again (compiler flag -include): what they
+// call MPI_X is PMPI_X here, so that the library never meets its own interposed functions.
+#pragma once
+
+#include <mpi.h>
+
+#define MPI_Allgather PMPI_Allgather
+#define MPI_Allreduce PMPI_Allreduce
+#define MPI_Barrier PMPI_Barrier
+#define MPI_Bcast PMPI_Bcast
+#define MPI_Cancel PMPI_Cancel
+#define MPI_Comm_dup PMPI_Comm_dup
+#define MPI_Comm_free PMPI_Comm_free
+#define MPI_Comm_rank PMPI_Comm_rank
+#define MPI_Comm_size PMPI_Comm_size
+#define MPI_Error_string PMPI_Error_string
+#define MPI_Finalized PMPI_Finalized
+#define MPI_Get_count PMPI_Get_count
+#define MPI_Iprobe PMPI_Iprobe
+#define MPI_Irecv PMPI_Irecv
+#define MPI_Isend PMPI_Isend
+#define MPI_Op_commutative PMPI_Op_commutative
+#define MPI_Recv PMPI_Recv
+#define MPI_Reduce_local PMPI_Reduce_local
+#define MPI_Request_free PMPI_Request_free
+#define MPI_Test PMPI_Test
+#define MPI_Wait PMPI_Wait

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "types.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::preload {
+namespace {
+
+constexpr int kSelfTag = 32'702;  ///< above the tags of collectives
+
+enum Class { kInteger = 1, kFloating = 2, kLogical = 4, kComplex = 8, kByte = 16, kPair = 32 };
+
+template <std::size_t N>
+bool any(MPI_Datatype type, const MPI_Datatype (&list)[N]) {
+  return std::any_of(list, list + N, [type](MPI_Datatype each) { return each == type && each != MPI_DATATYPE_NULL; });
+}
+
+int class_of(MPI_Datatype type) {
+  const MPI_Datatype integers[] = {
+      MPI_INT, MPI_LONG, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_SHORT,
+      MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,
+      MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT};
+  const MPI_Datatype floating[] = {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE};
+  const MPI_Datatype logical[] = {MPI_C_BOOL};
+  const MPI_Datatype complex[] = {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX};
+  const MPI_Datatype bytes[] = {MPI_BYTE};
+  const MPI_Datatype pairs[] = {MPI_2INT, MPI_FLOAT_INT};
+  if (any(type, integers)) return kInteger;
+  if (any(type, floating)) return kFloating;
+  if (any(type, logical)) return kLogical;
+  if (any(type, complex)) return kComplex;
+  if (any(type, bytes)) return kByte;
+  return any(type, pairs) ? kPair : 0;
+}
+
+/// The classes a predefined operation is defined on; 0: not predefined, or none that is served; -1: a user's.
+int domain_of(MPI_Op op) {
+  if (op == MPI_MAX || op == MPI_MIN) return kInteger | kFloating;
+  if (op == MPI_SUM || op == MPI_PROD) return kInteger | kFloating | kComplex;
+  if (op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR) return kInteger | kLogical;
+  if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR) return kInteger | kByte;
+  if (op == MPI_MAXLOC || op == MPI_MINLOC) return kPair;
+  return op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP ? 0 : -1;
+}
+
+struct Remembered {
+  MPI_Datatype type;
+  TypeFacts facts;
+};
+
+template <typename T>
+bool typed(MPI_Op op, run::Operator& result) {
+  static run::Sum sum;
+  static run::Product product;
+  static run::Minimum minimum;
+  static run::Maximum maximum;
+  if (op == MPI_SUM) return result = run::operator_of<T>(sum, true), true;
+  if (op == MPI_PROD) return result = run::operator_of<T>(product, true), true;
+  if (op == MPI_MIN) return result = run::operator_of<T>(minimum, true), true;
+  if (op == MPI_MAX) return result = run::operator_of<T>(maximum, true), true;
+  return false;
+}
+
+}  // namespace
+
+TypeFacts facts_of(MPI_Datatype type) {
+  static thread_local std::vector<Remembered> remembered;
+  static thread_local std::size_t last = 0;
+  if (last < remembered.size() && remembered[last].type == type) return remembered[last].facts;
+  if (type == MPI_DATATYPE_NULL) return {};
+  for (std::size_t i = 0; i < remembered.size(); ++i) {
+    if (remembered[i].type == type) return last = i, remembered[i].facts;
+  }
+  TypeFacts facts;
+  int integers = 0, addresses = 0, datatypes = 0, combiner = 0, size = 0;
+  MPI_Aint lb = 0;
+  if (PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner) != MPI_SUCCESS) return facts;
+  if (PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0) return facts;
+  if (PMPI_Type_get_extent(type, &lb, &facts.extent) != MPI_SUCCESS) return facts;
+  if (PMPI_Type_get_true_extent(type, &facts.true_lb, &facts.true_extent) != MPI_SUCCESS) return facts;
+  facts.size = static_cast<std::size_t>(size);
+  facts.dense = combiner == MPI_COMBINER_NAMED && lb == 0 && facts.true_lb == 0 && facts.extent == size &&
+                facts.true_extent == size;
+  facts.valid = true;
+  if (combiner == MPI_COMBINER_NAMED) remembered.push_back({type, facts});
+  return facts;
+}
+
+Span span_of(const TypeFacts& facts, MPI_Aint count) {
+  if (count <= 0) return {};
+  const MPI_Aint last = (count - 1) * facts.extent;
+  return {std::min<MPI_Aint>(0, last) + facts.true_lb, std::max<MPI_Aint>(0, last) + facts.true_lb + facts.true_extent};
+}
+
+void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts, void* packed, MPI_Comm comm,
+          int rank) {
+  const std::size_t bytes = static_cast<std::size_t>(count) * facts.size;
+  if (facts.dense) {
+    std::memcpy(packed, from, bytes);
+    return;
+  }
+  int position = 0;
+  if (from == MPI_BOTTOM) {  // MPICH packs nothing from there, but sends it
+    const int sent = PMPI_Sendrecv(from, count, type, rank, kSelfTag, packed, static_cast<int>(bytes), MPI_PACKED, rank, kSelfTag, comm, MPI_STATUS_IGNORE);
+    if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be packed");
+    return;
+  }
+  const int code = PMPI_Pack(from, count, type, packed, static_cast<int>(bytes), &position, comm);
+  if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != bytes) throw Error("MPI_Pack made {} of {} bytes", position, bytes);
+}
+
+void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, const void* packed, MPI_Comm comm,
+          int rank) {
+  const std::size_t bytes = static_cast<std::size_t>(count) * facts.size;
+  if (facts.dense) {
+    std::memcpy(to, packed, bytes);
+    return;
+  }
+  int position = 0;
+  if (to == MPI_BOTTOM) {
+    const int sent = PMPI_Sendrecv(packed, static_cast<int>(bytes), MPI_PACKED, rank, kSelfTag, to, count, type, rank, kSelfTag, comm, MPI_STATUS_IGNORE);
+    if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be unpacked");
+    return;
+  }
+  const int code = PMPI_Unpack(packed, static_cast<int>(bytes), &position, to, count, type, comm);
+  if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != bytes) throw Error("MPI_Unpack took {} of {} bytes", position, bytes);
+}
+
+bool defined(MPI_Op op, MPI_Datatype type) {
+  const int domain = domain_of(op);
+  return domain == -1 || (domain & class_of(type)) != 0;
+}
+
+run::Operator operator_for(mpi::FoldContext& context) {
+  run::Operator result;
+  if (context.type == MPI_DOUBLE && typed<double>(context.op, result)) return result;
+  if (context.type == MPI_INT && typed<int>(context.op, result)) return result;
+  if (context.type == MPI_FLOAT && typed<float>(context.op, result)) return result;
+  if (context.type == MPI_LONG && typed<long>(context.op, result)) return result;
+  return mpi::operator_of(context);
+}
+
+bool is_floating(MPI_Datatype type) {
+  return type == MPI_DOUBLE || type == MPI_FLOAT || type == MPI_LONG_DOUBLE || class_of(type) == kComplex;
+}
+
+}  // namespace chasqui::preload

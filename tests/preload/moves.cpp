@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Data movement: every root, predefined and derived datatypes, types that differ between ranks, in place, uneven.
+#include <algorithm>
+#include <cstddef>
+
+#include "check.hpp"
+
+namespace conformance {
+namespace {
+
+int value(int rank, int i) { return rank * 1000 + i * 7 + 3; }
+
+struct Types {
+  MPI_Datatype vector, backwards, resized, record;
+  struct Record {
+    char c;
+    double d;
+    int i;
+  };
+  Types() {
+    MPI_Type_vector(4, 1, 2, MPI_INT, &vector);  // every second of 7
+    const int lengths[] = {2, 1};
+    const MPI_Aint places[] = {8, 0};  // the third and fourth, then the first
+    const MPI_Datatype ints[] = {MPI_INT, MPI_INT};
+    MPI_Type_create_struct(2, lengths, places, ints, &backwards);
+    MPI_Datatype one;
+    MPI_Type_create_hvector(3, 1, -8, MPI_INT, &one);  // negative stride
+    MPI_Type_create_resized(one, -8, 24, &resized);
+    MPI_Type_free(&one);
+    const int single[] = {1, 1, 1};
+    const MPI_Aint fields[] = {offsetof(Record, c), offsetof(Record, d), offsetof(Record, i)};
+    const MPI_Datatype kinds[] = {MPI_CHAR, MPI_DOUBLE, MPI_INT};
+    MPI_Type_create_struct(3, single, fields, kinds, &one);
+    MPI_Type_create_resized(one, 0, sizeof(Record), &record);
+    MPI_Type_free(&one);
+    for (auto* type : {&vector, &backwards, &resized, &record}) MPI_Type_commit(type);
+  }
+  ~Types() {
+    for (auto* type : {&vector, &backwards, &resized, &record}) MPI_Type_free(type);
+  }
+};
+
+void broadcasts(MPI_Comm comm, const Types& types) {
+  part = "bcast";
+  const Place me(comm);
+  for (int root = 0; root < me.size; ++root) {
+    for (const int count : {0, 1, 13, 29, 5000, 70000}) {
+      if (count == 70000 && root != me.size - 1) continue;
+      std::vector<int> data(index(count), -1), expected(index(count));
+      for (int i = 0; i < count; ++i) expected[index(i)] = value(root, i);
+      if (me.rank == root) data = expected;
+      equal("code", MPI_Bcast(data.data(), count, MPI_INT, root, comm), MPI_SUCCESS);
+      equal("ints", data, expected);
+    }
+    // The root sends 12 ints; odd ranks take them with gaps, even ones backwards.
+    std::vector<int> sent(12), got(60, -5), expected(60, -5);
+    for (int i = 0; i < 12; ++i) sent[index(i)] = value(root, i);
+    if (me.rank == root) {
+      MPI_Bcast(sent.data(), 12, MPI_INT, root, comm);
+    } else if (me.rank % 2 == 1) {
+      MPI_Bcast(got.data(), 3, types.vector, root, comm);
+      for (int i = 0; i < 12; ++i) expected[index(i / 4 * 7 + i % 4 * 2)] = sent[index(i)];
+      equal("vector", got, expected);
+    } else {
+      MPI_Bcast(got.data() + 4, 4, types.resized, root, comm);
+      for (int i = 0; i < 12; ++i) expected[index(4 + i / 3 * 6 - i % 3 * 2)] = sent[index(i)];
+      equal("negative stride", got, expected);
+    }
+    // Absolute addresses.
+    MPI_Aint where;
+    MPI_Get_address(sent.data(), &where);
+    MPI_Datatype absolute;
+    const int twelve = 12;
+    MPI_Type_create_hindexed(1, &twelve, &where, MPI_INT, &absolute);
+    MPI_Type_commit(&absolute);
+    if (me.rank != root) sent.assign(12, 0);
+    MPI_Bcast(MPI_BOTTOM, 1, absolute, root, comm);
+    for (int i = 0; i < 12; ++i) equal("absolute", sent[index(i)], value(root, i));
+    MPI_Type_free(&absolute);
+    std::vector<Types::Record> records(5);
+    for (int i = 0; i < 5; ++i) {
+      if (me.rank == root) records[index(i)] = {static_cast<char>('a' + i), i * 0.5, value(root, i)};
+    }
+    MPI_Bcast(records.data(), 5, types.record, root, comm);
+    for (int i = 0; i < 5; ++i) equal("record", records[index(i)].c + records[index(i)].i, 'a' + i + value(root, i));
+  }
+}
+
+void gathers(MPI_Comm comm, const Types& types) {
+  part = "gather";
+  const Place me(comm);
+  for (const int root : {0, me.size - 1, me.size / 2}) {
+    for (const int count : {0, 1, 12, 40, 3000}) {
+      std::vector<int> mine(index(count)), all(index(count * me.size), -1), expected(index(count * me.size));
+      for (int i = 0; i < count; ++i) mine[index(i)] = value(me.rank, i);
+      for (int i = 0; i < count * me.size; ++i) expected[index(i)] = value(i / std::max(1, count), i % std::max(1, count));
+      MPI_Gather(mine.data(), count, MPI_INT, me.rank == root ? all.data() : nullptr, count, MPI_INT, root, comm);
+      if (me.rank == root) equal("gather", all, expected);
+      std::vector<int> back(index(count), -2);
+      MPI_Scatter(me.rank == root ? expected.data() : nullptr, count, MPI_INT, back.data(), count, MPI_INT, root, comm);
+      equal("scatter", back, mine);
+      if (me.rank == root) {  // in place
+        std::vector<int> own(expected);
+        for (int r = 0; r < me.size; ++r) {
+          for (int i = 0; i < count; ++i) own[index(r * count + i)] = r == me.rank ? value(r, i) : -1;
+        }
+        MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, own.data(), count, MPI_INT, root, comm);
+        equal("gather in place", own, expected);
+        MPI_Scatter(own.data(), count, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, root, comm);
+      } else {
+        MPI_Gather(mine.data(), count, MPI_INT, nullptr, 0, MPI_DATATYPE_NULL, root, comm);
+        MPI_Scatter(nullptr, 0, MPI_DATATYPE_NULL, back.data(), count, MPI_INT, root, comm);
+        equal("scatter in place", back, mine);
+      }
+    }
+    // Four ints each, with gaps at the root.
+    std::vector<int> mine(4), spread(index(me.size * 7), -9), expected(index(me.size * 7), -9), back(8, -3);
+    for (int i = 0; i < 4; ++i) mine[index(i)] = value(me.rank, i);
+    MPI_Gather(mine.data(), 4, MPI_INT, spread.data(), 1, types.vector, root, comm);
+    if (me.rank == root) {
+      for (int i = 0; i < 4 * me.size; ++i) expected[index(i / 4 * 7 + i % 4 * 2)] = value(i / 4, i % 4);
+      equal("gather with gaps", spread, expected);
+    }
+    MPI_Scatter(spread.data(), 1, types.vector, back.data(), 4, MPI_INT, root, comm);
+    for (int i = 0; i < 4; ++i) equal("scatter with gaps", back[index(i)], mine[index(i)]);
+    // Uneven: rank r has r + 1, and rank 1 none.
+    std::vector<int> counts(index(me.size)), places(index(me.size));
+    int total = 0;
+    for (int r = 0; r < me.size; ++r) {
+      counts[index(r)] = r == 1 ? 0 : r + 1;
+      places[index(r)] = total + r;
+      total += counts[index(r)];
+    }
+    std::vector<int> some(index(me.size + 1)), together(index(total + me.size), -4), wanted(together);
+    for (int i = 0; i < counts[index(me.rank)]; ++i) some[index(i)] = value(me.rank, i);
+    for (int r = 0; r < me.size; ++r) {
+      for (int i = 0; i < counts[index(r)]; ++i) wanted[index(places[index(r)] + i)] = value(r, i);
+    }
+    MPI_Gatherv(some.data(), counts[index(me.rank)], MPI_INT, together.data(), counts.data(), places.data(), MPI_INT, root, comm);
+    if (me.rank == root) equal("gatherv", together, wanted);
+    std::vector<int> returned(index(me.size + 1), 0);
+    MPI_Scatterv(wanted.data(), counts.data(), places.data(), MPI_INT, returned.data(), counts[index(me.rank)], MPI_INT, root, comm);
+    for (int i = 0; i < counts[index(me.rank)]; ++i) equal("scatterv", returned[index(i)], some[index(i)]);
+    together.assign(together.size(), -4);
+    MPI_Allgatherv(some.data(), counts[index(me.rank)], MPI_INT, together.data(), counts.data(), places.data(), MPI_INT, comm);
+    equal("allgatherv", together, wanted);
+    together.assign(together.size(), -4);
+    for (int i = 0; i < counts[index(me.rank)]; ++i) together[index(places[index(me.rank)] + i)] = some[index(i)];
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, together.data(), counts.data(), places.data(), MPI_INT, comm);
+    equal("allgatherv in place", together, wanted);
+  }
+}
+
+void allgathers(MPI_Comm comm, const Types& types) {
+  part = "allgather";
+  const Place me(comm);
+  for (const int count : {0, 1, 3, 28, 50, 4000}) {
+    std::vector<int> mine(index(count)), all(index(count * me.size), -1), expected(all);
+    for (int i = 0; i < count; ++i) mine[index(i)] = value(me.rank, i);
+    for (int i = 0; i < count * me.size; ++i) expected[index(i)] = value(i / std::max(1, count), i % std::max(1, count));
+    MPI_Allgather(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, comm);
+    equal("allgather", all, expected);
+    all.assign(all.size(), -1);
+    for (int i = 0; i < count; ++i) all[index(me.rank * count + i)] = mine[index(i)];
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), count, MPI_INT, comm);
+    equal("allgather in place", all, expected);
+  }
+  // Three ints: sent in another order, received with gaps on odd ranks only.
+  std::vector<int> mine = {value(me.rank, 2), -1, value(me.rank, 0), value(me.rank, 1)};
+  std::vector<int> all(index(3 * me.size), -1), expected(all);
+  for (int i = 0; i < 3 * me.size; ++i) expected[index(i)] = value(i / 3, i % 3);
+  if (me.rank % 2 == 0) {
+    MPI_Allgather(mine.data(), 1, types.backwards, all.data(), 3, MPI_INT, comm);
+    equal("allgather of a struct", all, expected);
+  } else {
+    std::vector<int> wide(index(6 * me.size + 4), -6), wanted(wide);
+    MPI_Allgather(mine.data(), 1, types.backwards, wide.data() + 4, 1, types.resized, comm);
+    for (int i = 0; i < 3 * me.size; ++i) wanted[index(4 + i / 3 * 6 - i % 3 * 2)] = value(i / 3, i % 3);
+    equal("allgather with negative strides", wide, wanted);
+  }
+}
+
+}  // namespace
+
+void moves(MPI_Comm comm) {
+  const Types types;
+  broadcasts(comm, types);
+  gathers(comm, types);
+  allgathers(comm, types);
+}
+
+}  // namespace conformance
