@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kBoundSource = "counting: a step moves no more messages than there are holders or receivers";
 constexpr std::int64_t kSearchReceivers = 400;  ///< beyond the table a kernel is searched up to here
 constexpr std::int64_t kSearchLatency = 64;
-constexpr std::int64_t kSearchEffort = 4'000;  ///< attempts times receivers
+constexpr std::int64_t kSearchMoves = 4'000'000;  ///< of annealing, in all: a second or two
 constexpr std::int64_t kFewMessages = 10'000'000;  ///< few items: messages that are listed, at most
 constexpr std::int64_t kFewCells = 4096;            ///< few items: k times L, for the edge colouring
 constexpr std::int64_t kMaxLatency = 10'000;        ///< of kernels, few items and streams here
@@ -88,8 +88,12 @@ class AtTheBound {
     } else {
       found = kernel::from_table(M_, step_.L);
     }
+    if (!found) {
+      found = kernel::UserTable::from_environment().find(M_, step_.L);
+      where = "kernel from the user's table";
+    }
     if (!found && M_ <= kSearchReceivers && step_.L <= kSearchLatency) {
-      found = kernel::search(M_, step_.L, 5 + kSearchEffort / M_, 1);
+      found = kernel::search(M_, step_.L, kernel::kNoLimit, 1, kSearchMoves);
       where = "kernel found by search";
     }
     if (!found) return nullptr;

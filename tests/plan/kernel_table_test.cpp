@@ -2,6 +2,8 @@
 // Every shipped kernel, re-checked by a checker of its own; the codec; the search.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
 #include <set>
 
 #include "chasqui/base/error.hpp"
@@ -81,6 +83,28 @@ TEST(KernelCodec, RoundTripAndRefusals) {
   }
   EXPECT_THROW(parse_table("12 x\n", "here"), Error);
   EXPECT_THROW(parse_table("12\n", "here"), Error);
+}
+
+TEST(KernelTable, AUsersTableIsCheckedLineByLine) {
+  const std::string path = ::testing::TempDir() + "chasqui_user_kernels.txt";
+  const auto write = [&](const std::string& text) { std::ofstream(path) << text; };
+  const Kernel good = *search(139, 3, 200, 7);
+  write("# mine\n140 3 " + encode(good) + "\n");
+  EXPECT_EQ(UserTable(path).find(139, 3), good);
+  EXPECT_EQ(UserTable(path).find(140, 3), std::nullopt);
+  Kernel bad = good;
+  std::swap(bad.groups[0].S[0], bad.groups[0].S[1]);
+  write("140 3 " + encode(bad) + "\n");
+  EXPECT_THROW(UserTable(path).find(139, 3), Error);
+  write("no table\n");
+  EXPECT_THROW(UserTable{path}, Error);
+  std::remove(path.c_str());
+  EXPECT_THROW(UserTable{path}, Error);
+}
+
+TEST(KernelSearch, StopsWhenItsMovesAreSpent) {
+  EXPECT_FALSE(search(139, 3, 200, 7, 1000).has_value());
+  EXPECT_EQ(search(139, 3, 200, 7, kNoLimit - 1), search(139, 3, 200, 7));
 }
 
 TEST(KernelSearch, SameSeedSameKernelAndChecked) {

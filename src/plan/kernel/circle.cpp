@@ -14,12 +14,12 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 /// The state of the annealing. The idle phase is a block of r = 0, or the hole of a node.
 class Circle {
  public:
-  Circle(const Tree& tree, int L, Random& random) : tree_(tree), L_(L), random_(random) {
-    m_ = 1;
+  Circle(const Tree& tree, int L, bool idle, Random& random) : tree_(tree), L_(L), random_(random) {
+    m_ = idle ? 1 : 0;
     for (const Node& node : tree.internal) m_ += node.r;
     blocks_ = tree.internal;
     const bool hole = std::any_of(blocks_.begin(), blocks_.end(), [](const Node& node) { return node.hole > 0; });
-    if (!hole) blocks_.push_back({});
+    if (idle && !hole) blocks_.push_back({});
     required_.assign(at(m_), 0);
     for (int h = 0; h <= tree.D; ++h) required_[at(h % m_)] += tree.leaves[at(h)];
     for (int h = 0; h < m_; ++h) {
@@ -214,8 +214,9 @@ class Circle {
 
 }  // namespace
 
-std::optional<Group> arrange_on_circle(const Tree& tree, int L, std::int64_t iterations, Random& random) {
-  Circle circle(tree, L, random);
+std::optional<Group> arrange_on_circle(const Tree& tree, int L, std::int64_t iterations, Random& random,
+                                       bool idle) {
+  Circle circle(tree, L, idle, random);
   if (!circle.start() || !circle.anneal(iterations)) return std::nullopt;
   return circle.group();
 }

@@ -14,6 +14,7 @@
 namespace chasqui::plan::kernel {
 
 /// A group with the heights of `tree`, or nothing after `iterations` moves. "Not found" proves nothing.
-std::optional<Group> arrange_on_circle(const Tree& tree, int L, std::int64_t iterations, Random& random);
+std::optional<Group> arrange_on_circle(const Tree& tree, int L, std::int64_t iterations, Random& random,
+                                       bool idle = true);
 
 }  // namespace chasqui::plan::kernel

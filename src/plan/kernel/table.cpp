@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <tuple>
 
 #include "chasqui/base/error.hpp"
@@ -27,6 +31,14 @@ int number(std::string_view& line, std::string_view place, std::size_t row) {
 }
 
 bool before(const TableLine& a, const TableLine& b) { return std::tie(a.L, a.P) < std::tie(b.L, b.P); }
+
+/// The line for M receivers in a sorted table, or nullptr.
+const TableLine* find_line(const std::vector<TableLine>& table, std::int64_t M, std::int64_t L) {
+  if (M < 1 || M > 1'000'000 || L < 1 || L > 1'000'000) return nullptr;
+  const TableLine wanted{static_cast<int>(M) + 1, static_cast<int>(L), {}};
+  const auto found = std::lower_bound(table.begin(), table.end(), wanted, before);
+  return found == table.end() || found->P != wanted.P || found->L != wanted.L ? nullptr : &*found;
+}
 
 }  // namespace
 
@@ -59,12 +71,36 @@ const std::vector<TableLine>& shipped_table() {
 }
 
 std::optional<Kernel> from_table(std::int64_t M, std::int64_t L) {
-  if (M < 1 || M > 1'000'000 || L < 1 || L > 1'000'000) return std::nullopt;
-  const TableLine wanted{static_cast<int>(M) + 1, static_cast<int>(L), {}};
-  const std::vector<TableLine>& table = shipped_table();
-  const auto found = std::lower_bound(table.begin(), table.end(), wanted, before);
-  if (found == table.end() || found->P != wanted.P || found->L != wanted.L) return std::nullopt;
-  return decode(found->text, static_cast<int>(M), wanted.L, "shipped kernels");
+  const TableLine* line = find_line(shipped_table(), M, L);
+  if (line == nullptr) return std::nullopt;
+  return decode(line->text, static_cast<int>(M), line->L, "shipped kernels");
+}
+
+UserTable::UserTable(const std::string& path) : path_(path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error("{}: cannot be read; make it with chasqui kernels build, or unset CHASQUI_KERNELS", path);
+  text_.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  lines_ = parse_table(text_, path);
+  std::sort(lines_.begin(), lines_.end(), before);
+}
+
+const UserTable& UserTable::from_environment() {
+  static const auto table = [] {
+    const char* path = std::getenv("CHASQUI_KERNELS");
+    return path == nullptr || *path == 0 ? std::unique_ptr<const UserTable>(new UserTable)
+                                         : std::make_unique<const UserTable>(path);
+  }();
+  return *table;
+}
+
+std::optional<Kernel> UserTable::find(std::int64_t M, std::int64_t L) const {
+  const TableLine* line = find_line(lines_, M, L);
+  if (line == nullptr) return std::nullopt;
+  Kernel kernel = decode(line->text, static_cast<int>(M), line->L, path_);
+  std::string error = steady_error(kernel);
+  if (error.empty()) error = endgame_error(kernel);
+  if (!error.empty()) throw Error("{}: P={} L={}: {}; delete the line or rebuild the table", path_, M + 1, L, error);
+  return kernel;
 }
 
 }  // namespace chasqui::plan::kernel

@@ -9,7 +9,7 @@ namespace chasqui::plan::kernel {
 namespace {
 
 /// Every node with its height and number of children, leaves included.
-std::vector<Node> optimal_nodes(const Counting& c, int j, Random& random) {
+std::vector<Node> optimal_nodes(const Counting& c, int j, bool full_root, Random& random) {
   const int D = static_cast<int>(c.n) + 1 + j;
   const int L = static_cast<int>(c.L);
   std::vector<Node> nodes;
@@ -24,7 +24,9 @@ std::vector<Node> optimal_nodes(const Counting& c, int j, Random& random) {
   }
   const auto last = static_cast<std::size_t>(c.M - c.at(c.n));
   for (std::size_t i = 0; i < last && i < parents.size(); ++i) {
-    std::swap(parents[i], parents[i + static_cast<std::size_t>(random.below(static_cast<int>(parents.size() - i)))]);
+    if (i > 0 || !full_root) {  // the root is the first
+      std::swap(parents[i], parents[i + static_cast<std::size_t>(random.below(static_cast<int>(parents.size() - i)))]);
+    }
     ++nodes[parents[i]].r;
   }
   for (std::size_t i = 0; i < last; ++i) nodes.push_back({j, 0, j - L, 0});
@@ -39,13 +41,14 @@ void change_height(std::vector<Node>& nodes, std::vector<Node>::iterator leaf, i
 }
 
 /// One step of the walk towards lateness 0: a leaf of height `high` becomes one of height `low`. False if it may not.
-bool make_later(std::vector<Node>& nodes, int L, std::int64_t& lateness, Random& random) {
+bool make_later(std::vector<Node>& nodes, int L, bool full_root, std::int64_t& lateness, Random& random) {
   // Nodes that can have children come first.
   std::size_t able = 0;
   while (able < nodes.size() && nodes[able].h >= L) ++able;
   if (able == 0) return false;
   Node& giver = nodes[static_cast<std::size_t>(random.below(static_cast<int>(able)))];
   Node& taker = nodes[static_cast<std::size_t>(random.below(static_cast<int>(able)))];
+  if (full_root && (&giver == nodes.data() || &taker == nodes.data())) return false;
   if (giver.r == 0 || giver.hole > 0 || taker.hole > 0) return false;
   const bool from_front = random.below(2) == 0;
   if (&giver == &taker && !from_front) return false;
@@ -83,21 +86,21 @@ bool make_hole(std::vector<Node>& nodes, int L, std::int64_t& lateness, Random& 
 
 }  // namespace
 
-std::optional<Tree> random_tree(const Counting& c, int j, std::int64_t lateness, Random& random) {
-  std::vector<Node> nodes = optimal_nodes(c, j, random);
+std::optional<Tree> random_tree(const Counting& c, int j, std::int64_t lateness, Random& random, bool full_root) {
+  std::vector<Node> nodes = optimal_nodes(c, j, full_root, random);
   if (j == 1 && lateness > c.M / 2 && random.below(4) == 0) {  // start from the other end: everything below the root one step later
-    nodes = optimal_nodes(c, 0, random);
+    nodes = optimal_nodes(c, 0, full_root, random);
     ++nodes[0].h;
     lateness -= c.M - 1;
   }
   const std::int64_t tries = 200 * (std::abs(lateness) + 10) + 20 * c.M;
-  bool may_have_hole = random.below(2) == 0;
+  bool may_have_hole = random.below(2) == 0 && !full_root;
   for (std::int64_t i = 0; lateness != 0; ++i) {
     if (i > tries) return std::nullopt;
     if (may_have_hole && random.below(8) == 0 && make_hole(nodes, static_cast<int>(c.L), lateness, random)) {
       may_have_hole = false;
     }
-    make_later(nodes, static_cast<int>(c.L), lateness, random);
+    make_later(nodes, static_cast<int>(c.L), full_root, lateness, random);
   }
   Tree tree;
   tree.D = static_cast<int>(c.n) + 1 + j;

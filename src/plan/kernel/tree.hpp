@@ -33,6 +33,8 @@ struct Tree {
 /// An optimal tree on M nodes of depth n+1, heights raised by j, then made later by `lateness` in total: a random
 /// node gives its first or last child, a leaf, to a node where it comes later. Nothing if the walk gets stuck.
 /// Time: O(lateness * M).
-std::optional<Tree> random_tree(const Counting& counting, int j, std::int64_t lateness, Random& random);
+/// full_root: the root has all the children it can have, and no node leaves out a height.
+std::optional<Tree> random_tree(const Counting& counting, int j, std::int64_t lateness, Random& random,
+                                bool full_root = false);
 
 }  // namespace chasqui::plan::kernel
