@@ -11,7 +11,7 @@ namespace {
 
 class ExplainCommand final : public Command {
  public:
-  ExplainCommand() : Command("explain", "say which plan a collective would run with, its predicted time, and the runner-up") {
+  ExplainCommand() : Command("explain", "say how a collective would be run, its predicted time, and the runner-up") {
     describe("The same decision that a communicator takes: every method that applies is given a predicted time from "
              "the machine's profile, the least wins. Without --machine the built-in guesses are used.");
     positional("COLLECTIVE", &kind_, "broadcast, reduce, allreduce, allgather, gather, scatter, scan or barrier").required();

@@ -49,6 +49,48 @@ constexpr std::string_view kStyle = R"(
 }
 )";
 
+/// The colours of curves, only in documents that draw some.
+constexpr std::string_view kCurveStyle = R"(
+.cq-line0{stroke:#0969da;stroke-width:2}
+.cq-dash0{stroke:#0969da;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark0{fill:#0969da}
+.cq-line1{stroke:#bc4c00;stroke-width:2}
+.cq-dash1{stroke:#bc4c00;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark1{fill:#bc4c00}
+.cq-line2{stroke:#1a7f37;stroke-width:2}
+.cq-dash2{stroke:#1a7f37;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark2{fill:#1a7f37}
+.cq-line3{stroke:#8250df;stroke-width:2}
+.cq-dash3{stroke:#8250df;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark3{fill:#8250df}
+.cq-line4{stroke:#9a6700;stroke-width:2}
+.cq-dash4{stroke:#9a6700;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark4{fill:#9a6700}
+.cq-line5{stroke:#cf222e;stroke-width:2}
+.cq-dash5{stroke:#cf222e;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark5{fill:#cf222e}
+@media (prefers-color-scheme:dark){
+.cq-line0{stroke:#58a6ff;stroke-width:2}
+.cq-dash0{stroke:#58a6ff;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark0{fill:#58a6ff}
+.cq-line1{stroke:#f0883e;stroke-width:2}
+.cq-dash1{stroke:#f0883e;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark1{fill:#f0883e}
+.cq-line2{stroke:#3fb950;stroke-width:2}
+.cq-dash2{stroke:#3fb950;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark2{fill:#3fb950}
+.cq-line3{stroke:#bc8cff;stroke-width:2}
+.cq-dash3{stroke:#bc8cff;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark3{fill:#bc8cff}
+.cq-line4{stroke:#d29922;stroke-width:2}
+.cq-dash4{stroke:#d29922;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark4{fill:#d29922}
+.cq-line5{stroke:#ff7b72;stroke-width:2}
+.cq-dash5{stroke:#ff7b72;stroke-width:1.6;stroke-dasharray:5 4}
+.cq-mark5{fill:#ff7b72}
+}
+)";
+
 /// Two decimals, without trailing zeros.
 std::string number(double value) {
   std::string text = fmt::format("{:.2f}", value);
@@ -155,6 +197,7 @@ std::string Svg::document(double width, double height, std::string_view title, s
       number(std::ceil(width)), number(std::ceil(height)));
   text += fmt::format("\n<title>{}</title>\n<desc>{}</desc>\n<style>{}</style>\n", escaped(title), escaped(description),
                       kStyle);
+  if (body_.find("\"cq-line") != std::string::npos) text += fmt::format("<style>{}</style>\n", kCurveStyle);
   if (arrows_) {
     text += R"(<defs><marker id="cq-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">)"
             R"(<path class="cq-head" d="M0 1L8 4L0 7Z"/></marker></defs>)"

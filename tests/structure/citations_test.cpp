@@ -144,7 +144,7 @@ TEST(Citations, LinksOfTheDocumentationLead) {
   for (const std::string& path : text_files()) {
     if (!path.ends_with(".md")) continue;
     const std::string text = text_of(path);
-    static const std::regex link(R"(\]\(([\w./-]+))");
+    static const std::regex link(R"(\]\(([\w./-]+\.\w+))");
     for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
       const std::filesystem::path target =
           std::filesystem::path(CHASQUI_SOURCE_DIR) / std::filesystem::path(path).parent_path() / (*at)[1].str();

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Measured curves as SVG: both axes logarithmic (x in powers of two: 8, 64, 4 Ki), a shape and a dash pattern for each curve besides its colour, an
+// interval around each point where one is known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace chasqui::show {
+
+/// One point of a curve. `low` and `high` are the ends of its interval, equal to `y` where none is known.
+struct PlotPoint {
+  double x = 0;     ///< where
+  double y = 0;     ///< how much
+  double low = 0;   ///< lower end of the interval
+  double high = 0;  ///< upper end of the interval
+};
+
+/// A curve with its name in the legend.
+struct Curve {
+  std::string name;               ///< in the legend
+  std::vector<PlotPoint> points;  ///< ascending in x
+  bool dashed = false;            ///< predictions and bounds
+};
+
+/// What the axes say. Points that are not positive are left out: there is no place for them.
+struct Plot {
+  std::string title;            ///< heading
+  std::string x_label;          ///< below the axis
+  std::string y_label;          ///< above the axis
+  std::vector<Curve> curves;    ///< at most six are told apart by colour
+};
+
+/// The picture; without any point one that says so.
+std::string plot_svg(const Plot& plot);
+
+}  // namespace chasqui::show

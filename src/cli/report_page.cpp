@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+#include "cli/report_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/broadcast.hpp"
+#include "chasqui/run/choose.hpp"
+#include "chasqui/show/draw.hpp"
+#include "chasqui/show/page.hpp"
+#include "chasqui/show/plot.hpp"
+#include "chasqui/verify/verify.hpp"
+#include "cli/collectives.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+constexpr std::int64_t kTicks = 40;  ///< L + 2o of a drawn machine: fine enough, and charts stay readable
+
+/// A plan on the page: the collective as the command line names it, with what it is asked for.
+struct Shown {
+  std::string collective;
+  std::string title;
+  Request request;
+};
+
+struct Planned {
+  Shown what;
+  plan::PlanPtr plan;
+};
+
+std::string us(double nanoseconds) {
+  const double value = nanoseconds / 1000;
+  return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 100 ? 1 : 0);
+}
+
+std::string size_text(std::int64_t bytes) {
+  if (bytes == 0) return "–";
+  if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
+  if (bytes >= 1 << 10) return fmt::format("{} KiB", bytes >> 10);
+  return fmt::format("{} B", bytes);
+}
+
+/// The binomial tree's finish for 2^order ranks, every node sending its largest subtree first.
+std::int64_t binomial_finish(const LogP& machine, int order) {
+  std::vector<std::int64_t> finish = {0};
+  for (int k = 1; k <= order; ++k) {
+    std::int64_t latest = 0;
+    for (int child = 0; child < k; ++child) {
+      const auto sent = child * machine.gap().ticks;
+      latest = std::max(latest, sent + machine.lambda().ticks + finish[static_cast<std::size_t>(k - 1 - child)]);
+    }
+    finish.push_back(latest);
+  }
+  return finish.back();
+}
+
+/// Four significant digits, never as a power of ten.
+std::string amount(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
+
+void machine_section(show::Page& page, const Profile& profile) {
+  page.section("This machine");
+  page.paragraph(fmt::format("{}{}, measured by {}. Medians with the interval that holds the true median in 95 of 100 "
+                             "measurements. A busy machine widens the intervals.",
+                             profile.host.empty() ? "A machine" : profile.host, profile.when.empty() ? "" : ", " + profile.when, profile.how));
+  for (const Level& level : profile.levels) {
+    page.heading(level.ranks > 0 ? fmt::format("Level “{}”, {} ranks", level.name, level.ranks) : fmt::format("Level “{}”", level.name));
+    std::vector<std::vector<std::string>> rows;
+    const auto row = [&](const char* name, const char* meaning, const Estimate& e, const char* unit) {
+      if (e.value == 0 && e.high == 0) return;
+      rows.push_back({name, amount(e.value), amount(e.low) + " … " + amount(e.high), unit, meaning});
+    };
+    row("L", "latency: from the end of a send to the begin of its reception", level.L, "ns");
+    row("o (send)", "overhead: the sender is busy", level.o_s, "ns");
+    row("o (receive)", "overhead: the receiver is busy", level.o_r, "ns");
+    row("g", "gap: from one message of a rank to its next", level.g, "ns");
+    row("G", "gap per byte of a long message", level.G, "ns/B");
+    row("B", "size from which a message costs more than its start", level.B, "B");
+    row("publish", "one cache line from its writer to all readers", level.publish, "ns");
+    row("publish per rank", "reading the line of each further rank", level.publish_per_rank, "ns");
+    row("copy", "copying while all copy", level.copy, "ns/B");
+    page.table({"parameter", "value", "95 % interval", "unit", "meaning"}, rows);
+  }
+  if (profile.bsp_L.value > 0) {
+    page.paragraph(fmt::format("As a BSP machine: g = {:.3g} ns a word ({:.3g} … {:.3g}), L = {:.4g} ns a superstep ({:.4g} … {:.4g}).",
+                               profile.bsp_g.value, profile.bsp_g.low, profile.bsp_g.high, profile.bsp_L.value,
+                               profile.bsp_L.low, profile.bsp_L.high));
+  }
+}
+
+std::vector<Planned> plans_for(const LogP& machine) {
+  // Streams and k items are planned in whole steps of the postal machine.
+  const std::int64_t step = std::max(machine.gap().ticks, 2 * machine.o.ticks);
+  const LogP postal = LogP::postal(machine.P, Time{(machine.lambda().ticks + step - 1) / step});
+  std::vector<Shown> wanted;
+  const auto want = [&](const char* collective, const char* title, const LogP& on) -> Request& {
+    wanted.push_back({collective, title, {}});
+    wanted.back().request.machine = on;
+    return wanted.back().request;
+  };
+  for (const char* name : {"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"}) want(name, name, machine);
+  want("sum", "sum of 200 operands", machine).operands = 200;
+  want("broadcast", "broadcast of 8 items", postal).items = 8;
+  want("stream", "stream without end", postal);
+  std::vector<Planned> plans;
+  for (const Shown& one : wanted) {
+    const auto& table = collectives();
+    const auto entry = std::find_if(table.begin(), table.end(), [&](const Collective& c) { return c.name == one.collective; });
+    plans.push_back({one, entry->plan(one.request)});
+  }
+  return plans;
+}
+
+void optimal_section(show::Page& page, const std::vector<Planned>& plans, double tick) {
+  page.section("What is optimal, and why");
+  page.paragraph("“Optimal” stands only where the finish equals a proved lower bound; otherwise the gap is given, and the optimum "
+                 "may be anywhere in it. Letters such as A5 or K2 are rows of docs/results.md, which names the file and the test.");
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [what, plan] : plans) {
+    const plan::Claim& claim = plan->claim();
+    rows.push_back({what.title, std::to_string(claim.finish.ticks), std::to_string(claim.bound.ticks),
+                    claim.optimal() ? "optimal" : fmt::format("gap {}", claim.gap().ticks), claim.bound_source, claim.construction});
+  }
+  page.table({"collective", "finish", "bound", "verdict", "bound by", "construction"}, rows);
+  const LogP& machine = plans.front().plan->machine();
+  page.paragraph(fmt::format("Times in ticks of {:.4g} ns on {}; the last two rows in steps on {}.", tick, to_string(machine),
+                             to_string(plans.back().plan->machine())));
+}
+
+void scaling_figure(show::Page& page, const LogP& machine, double tick) {
+  show::Plot plot{.title = "Broadcast of one item as P grows", .x_label = "processors", .y_label = "µs, by the model", .curves = {}};
+  plot.curves = {{"optimal tree", {}}, {"binomial tree", {}}};
+  for (int order = 1; order <= 20; ++order) {
+    LogP larger = machine;
+    larger.P = std::int64_t{1} << order;
+    const auto point = [&](std::int64_t ticks) {
+      const double y = static_cast<double>(ticks) * tick / 1000;
+      return show::PlotPoint{static_cast<double>(larger.P), y, y, y};
+    };
+    plot.curves[0].points.push_back(point(plan::broadcast(larger)->claim().finish.ticks));
+    plot.curves[1].points.push_back(point(binomial_finish(larger, order)));
+  }
+  page.figures({show::plot_svg(plot)}, "Computed, not measured: both trees on processors with this machine's L, o and g.");
+}
+
+show::Plot plot_of(const BenchData& bench, const std::string& collective) {
+  show::Plot plot{.title = fmt::format("{}: {}", bench.name, collective), .x_label = "bytes", .y_label = "µs, median and quartiles",
+                  .curves = {}};
+  plot.curves = {{"Chasqui", {}}, {"predicted", {}, true}};
+  for (const BenchTime& time : bench.times) {
+    if (time.collective != collective || time.bytes == 0) continue;
+    const double x = static_cast<double>(time.bytes);
+    if (time.ours()) {
+      plot.curves[0].points.push_back({x, time.median / 1000, time.low / 1000, time.high / 1000});
+      if (time.predicted > 0) plot.curves[1].points.push_back({x, time.predicted / 1000, 0, 0});
+      continue;
+    }
+    auto curve = std::find_if(plot.curves.begin(), plot.curves.end(), [&](const show::Curve& c) { return c.name == time.who; });
+    if (curve == plot.curves.end()) curve = plot.curves.insert(plot.curves.end(), {time.who, {}});
+    curve->points.push_back({x, time.median / 1000, time.low / 1000, time.high / 1000});
+  }
+  return plot;
+}
+
+/// Predicted, measured and every rival, a row per size.
+void times_table(show::Page& page, const BenchData& bench, const std::string& collective) {
+  std::vector<std::string> headings = {"size", "method", "predicted µs", "measured µs", "off by"};
+  std::vector<std::vector<std::string>> rows;
+  double median = 0;
+  for (const BenchTime& time : bench.times) {
+    if (time.collective != collective) continue;
+    if (time.ours()) {
+      median = time.median;
+      rows.push_back({size_text(time.bytes), time.who.substr(time.who.find(' ') + 1), us(time.predicted), us(time.median),
+                      fmt::format("{:+.0f} %", (time.predicted / time.median - 1) * 100)});
+      continue;
+    }
+    const auto column = std::find(headings.begin(), headings.end(), time.who + " µs");
+    if (column == headings.end()) headings.insert(headings.end(), {time.who + " µs", "ratio"});
+    const auto at = static_cast<std::size_t>(std::find(headings.begin(), headings.end(), time.who + " µs") - headings.begin());
+    if (rows.empty()) continue;
+    rows.back().resize(std::max(rows.back().size(), at));
+    rows.back().insert(rows.back().end(), {us(time.median), fmt::format("x{:.2f}", time.median / median)});
+  }
+  for (auto& row : rows) row.resize(headings.size());
+  if (!rows.empty()) page.table(headings, rows);
+}
+
+void measured(show::Page& page, const ReportInput& input, const std::string& collective) {
+  std::vector<std::string> plots;
+  for (const BenchData& bench : input.benches) {
+    const show::Plot plot = plot_of(bench, collective);
+    if (!plot.curves[0].points.empty()) plots.push_back(show::plot_svg(plot));
+  }
+  if (!plots.empty()) page.figures(plots, "Common start, latest finish. A rival's ratio in the tables is its time over Chasqui's.");
+  for (const BenchData& bench : input.benches) {
+    const bool any = std::any_of(bench.times.begin(), bench.times.end(), [&](const auto& t) { return t.collective == collective; });
+    if (!any) continue;
+    page.paragraph(fmt::format("{}, {} ranks:", bench.name, bench.times.front().ranks));
+    times_table(page, bench, collective);
+  }
+}
+
+void collective_part(show::Page& page, const ReportInput& input, const Planned& planned, double tick) {
+  const auto& [what, plan] = planned;
+  const plan::Claim& claim = plan->claim();
+  page.heading(what.title, claim.optimal() ? "optimal" : fmt::format("at most {} above the optimum", claim.gap().ticks), claim.optimal());
+  const Schedule schedule = plan->schedule();
+  const bool legal = verify(schedule).legal();
+  const bool postal = what.request.machine.o.ticks == 0;
+  const std::string real = postal ? "" : fmt::format(" ({} µs)", us(static_cast<double>(claim.finish.ticks) * tick));
+  page.paragraph(fmt::format("On {}: finish {}{}, bound {} by {}. Made as: {}. The verifier finds it {}.", to_string(plan->machine()),
+                             claim.finish.ticks, real, claim.bound.ticks, claim.bound_source, claim.construction,
+                             legal ? "legal" : "ILLEGAL: please report this"));
+  const std::string& name = what.collective;
+  std::vector<std::string> pictures;
+  if (name != "allgather" && name != "barrier") pictures.push_back(show::to_svg(schedule, show::Picture::tree));
+  if (!pictures.empty()) page.figures(pictures);
+  page.figures({show::to_svg(schedule, postal ? show::Picture::table : show::Picture::chart)});
+  if (what.title != name) return;  // only plain collectives are timed
+  if (const auto kind = kind_from(name); kind && *kind != Kind::sum) {
+    run::Terrain terrain;
+    terrain.ranks = static_cast<int>(input.profile.levels.front().ranks > 0 ? input.profile.levels.front().ranks : input.drawn);
+    terrain.largest_node = terrain.ranks;
+    terrain.board = terrain.shares_memory = true;
+    std::string lines;
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{4} << 10, std::size_t{1} << 20}) {
+      lines += run::explain({*kind, bytes, 1, true}, terrain, input.profile);
+      if (*kind == Kind::barrier) break;
+    }
+    page.paragraph(fmt::format("What a call on {} threads of this machine would run, by predicted time:", terrain.ranks));
+    page.preformatted(lines);
+  }
+  measured(page, input, name);
+}
+
+/// "x1.84": the geometric mean of a rival's time over ours, all collectives and sizes of one run.
+void headline(show::Page& page, const ReportInput& input, const std::vector<Planned>& plans) {
+  const auto optimal = std::count_if(plans.begin(), plans.end(), [](const Planned& p) { return p.plan->claim().optimal(); });
+  std::vector<std::pair<std::string, std::string>> pairs = {
+      {fmt::format("{} of {}", optimal, plans.size()), "plans below proved optimal"}};
+  for (const BenchData& bench : input.benches) {
+    std::vector<std::string> rivals;
+    for (const BenchTime& time : bench.times) {
+      if (!time.ours() && std::find(rivals.begin(), rivals.end(), time.who) == rivals.end()) rivals.push_back(time.who);
+    }
+    for (const std::string& rival : rivals) {
+      double logs = 0, ours = 0;
+      int count = 0;
+      for (const BenchTime& time : bench.times) {
+        if (time.ours()) ours = time.median;
+        else if (time.who == rival && ours > 0 && time.median > 0) logs += std::log(time.median / ours), ++count;
+      }
+      if (count == 0) continue;
+      pairs.emplace_back(fmt::format("x{:.2f}", std::exp(logs / count)),
+                         fmt::format("{}: time of {} over Chasqui's, geometric mean of {} rows", bench.name, rival, count));
+    }
+  }
+  page.numbers(pairs);
+}
+
+}  // namespace
+
+std::string report_page(const ReportInput& input) {
+  const Level& level = input.profile.levels.front();
+  const run::SizedMachine sized = run::machine_for(level, input.drawn, 8, kTicks);
+  const std::vector<Planned> plans = plans_for(sized.machine);
+  show::Page page("Chasqui report", "Collectives planned for this machine, checked, drawn, and timed against their rivals.");
+  headline(page, input, plans);
+  machine_section(page, input.profile);
+  optimal_section(page, plans, sized.tick);
+  scaling_figure(page, sized.machine, sized.tick);
+  page.section("The collectives");
+  page.paragraph(fmt::format("Drawn for {} processors with the measured L, o and g ({}, a tick is {:.4g} ns); timed on the ranks this machine has. "
+                             "Blue: a rank sends. Orange: it receives. Green: it adds.",
+                             input.drawn, to_string(sized.machine), sized.tick));
+  for (const Planned& planned : plans) collective_part(page, input, planned, sized.tick);
+  page.section("Limits of these numbers");
+  page.paragraph("LogP has no topology: one L, o and g stand for every pair of ranks. Inside a node most collectives run through shared "
+                 "cache lines rather than messages, so their measured times do not follow the drawn trees; the predictions in the tables are "
+                 "those of the method that ran. Times taken on a loaded or oversubscribed machine say little.");
+  return page.html();
+}
+
+}  // namespace chasqui::cli

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/show/page.hpp"
+
+#include <fmt/format.h>
+
+#include "show/svg.hpp"
+
+namespace chasqui::show {
+namespace {
+
+constexpr std::string_view kPageStyle = R"(
+:root{color-scheme:light dark;--text:#1f2328;--dim:#59636e;--page:#fff;--panel:#f6f8fa;--line:#d1d9e0;--good:#1a7f37;--link:#0969da;--fair:#9a6700}
+@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--dim:#9198a1;--page:#0d1117;--panel:#151b23;--line:#3d444d;--good:#3fb950;--link:#58a6ff;--fair:#d29922}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--text);font:16px/1.55 system-ui,'DejaVu Sans',sans-serif}
+main{max-width:76rem;margin:0 auto;padding:1.5rem 1rem 4rem}
+h1{font-size:2rem;line-height:1.2;margin:.5rem 0}
+h2{font-size:1.45rem;margin:3rem 0 .75rem;padding-bottom:.3rem;border-bottom:1px solid var(--line)}
+h3{font-size:1.15rem;margin:2.2rem 0 .5rem}
+p{max-width:48rem;margin:.6rem 0}
+.lead,figcaption,.numbers span{color:var(--dim)}
+a{color:var(--link)}
+nav{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;margin:1rem 0}
+.verdict{display:inline-block;margin-left:.5rem;padding:0 .55rem;border:1px solid;border-radius:1rem;font-size:.8rem;font-weight:600;color:var(--fair);vertical-align:.1em}
+.verdict.good{color:var(--good)}
+.wide{overflow-x:auto;margin:.8rem 0}
+table{border-collapse:collapse;font-size:.92rem}
+th,td{text-align:left;padding:.3rem .9rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+th{font-weight:600;color:var(--dim);white-space:nowrap}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td.t{min-width:13rem}
+pre{overflow-x:auto;padding:.75rem;background:var(--panel);border-radius:6px;font-size:.85rem;line-height:1.45}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem;align-items:start}
+figure{margin:.8rem 0}
+.figures>div{overflow-x:auto;border:1px solid var(--line);border-radius:6px}
+svg{display:block;max-width:100%;height:auto;margin:0 auto}
+.numbers{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:1rem;margin:1.2rem 0}
+.numbers div{background:var(--panel);border-radius:6px;padding:.8rem 1rem}
+.numbers b{display:block;font-size:1.6rem;line-height:1.2}
+@media (max-width:40rem){h1{font-size:1.6rem}.figures svg.large{min-width:34rem;max-width:none}}
+@media print{body{font-size:10pt}nav{display:none}h2,h3{break-after:avoid}.figures>div,tr{break-inside:avoid}.wide,.figures>div{overflow:visible}}
+)";
+
+std::string anchor(std::string_view name) {
+  std::string id;
+  for (const char c : name) id += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : '-';
+  return id;
+}
+
+bool number_like(const std::string& cell) {
+  return cell.empty() || cell == "–" || (cell[0] >= '0' && cell[0] <= '9') || cell[0] == 'x' || cell[0] == '+' || cell[0] == '-';
+}
+
+}  // namespace
+
+Page::Page(std::string title, std::string lead) : title_(std::move(title)), lead_(std::move(lead)) {}
+
+void Page::section(std::string_view name) {
+  sections_.emplace_back(name);
+  body_ += fmt::format("<h2 id=\"{}\">{}</h2>\n", anchor(name), escaped(name));
+}
+
+void Page::heading(std::string_view name, std::string_view verdict, bool good) {
+  body_ += fmt::format("<h3 id=\"{}\">{}", anchor(name), escaped(name));
+  if (!verdict.empty()) body_ += fmt::format(" <span class=\"verdict{}\">{}</span>", good ? " good" : "", escaped(verdict));
+  body_ += "</h3>\n";
+}
+
+void Page::paragraph(std::string_view words) { body_ += fmt::format("<p>{}</p>\n", escaped(words)); }
+
+void Page::preformatted(std::string_view words) { body_ += fmt::format("<pre>{}</pre>\n", escaped(words)); }
+
+void Page::table(const std::vector<std::string>& headings, const std::vector<std::vector<std::string>>& rows) {
+  std::vector<bool> numbers(headings.size(), true), sentences(headings.size(), false);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size() && i < numbers.size(); ++i) {
+      numbers[i] = numbers[i] && number_like(row[i]);
+      sentences[i] = sentences[i] || row[i].size() > 28;
+    }
+  }
+  const auto cell = [&](const char* tag, std::size_t i, const std::string& text) {
+    body_ += fmt::format("<{0}{1}>{2}</{0}>", tag, numbers[i] && i > 0 ? " class=\"n\"" : sentences[i] ? " class=\"t\"" : "", escaped(text));
+  };
+  body_ += "<div class=\"wide\" tabindex=\"0\"><table><thead><tr>";
+  for (std::size_t i = 0; i < headings.size(); ++i) cell("th", i, headings[i]);
+  body_ += "</tr></thead><tbody>\n";
+  for (const auto& row : rows) {
+    body_ += "<tr>";
+    for (std::size_t i = 0; i < row.size() && i < headings.size(); ++i) cell("td", i, row[i]);
+    body_ += "</tr>\n";
+  }
+  body_ += "</tbody></table></div>\n";
+}
+
+void Page::figures(const std::vector<std::string>& svgs, std::string_view caption) {
+  body_ += "<figure><div class=\"figures\">\n";
+  for (const std::string& svg : svgs) {
+    std::string markup = svg;
+    // On a narrow screen a plot shrinks, a drawing of many ranks scrolls.
+    if (markup.rfind("<svg ", 0) == 0 && markup.find("cq-line") == std::string::npos) markup.insert(5, "class=\"large\" ");
+    body_ += "<div tabindex=\"0\">" + markup + "</div>\n";
+  }
+  body_ += "</div>";
+  if (!caption.empty()) body_ += fmt::format("<figcaption>{}</figcaption>", escaped(caption));
+  body_ += "</figure>\n";
+}
+
+void Page::numbers(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  body_ += "<div class=\"numbers\">";
+  for (const auto& [value, meaning] : pairs) {
+    body_ += fmt::format("<div><b>{}</b><span>{}</span></div>", escaped(value), escaped(meaning));
+  }
+  body_ += "</div>\n";
+}
+
+std::string Page::html() const {
+  std::string contents;
+  for (const std::string& name : sections_) contents += fmt::format("<a href=\"#{}\">{}</a>\n", anchor(name), escaped(name));
+  return fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
+                     "<style>{1}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<p class=\"lead\">{2}</p>\n<nav>{3}</nav>\n{4}"
+                     "</main>\n</body>\n</html>\n",
+                     escaped(title_), kPageStyle, escaped(lead_), contents, body_);
+}
+
+}  // namespace chasqui::show

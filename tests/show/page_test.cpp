@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The report's parts: plots and pages.
+#include "chasqui/show/page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "chasqui/show/plot.hpp"
+
+namespace chasqui::show {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Plot, DrawsEveryPointAndNamesEveryCurve) {
+  const Plot plot{"title <1>", "bytes", "µs", {{"ours", {{8, 1, 0.5, 2}, {64, 2, 2, 2}, {512, 3, 3, 3}}}, {"predicted", {{8, 1, 0, 0}, {64, 2, 0, 0}}, true}}};
+  const std::string svg = plot_svg(plot);
+  EXPECT_EQ(count(svg, "<circle class=\"cq-mark0\""), 3U + 1U);      // and the legend
+  EXPECT_EQ(count(svg, "<line class=\"cq-line0\""), 2U + 1U + 1U);   // segments, one interval, the legend
+  EXPECT_EQ(count(svg, "<line class=\"cq-dash1\""), 1U + 1U);
+  EXPECT_NE(svg.find(">ours<"), std::string::npos);
+  EXPECT_NE(svg.find("title &lt;1&gt;"), std::string::npos);
+}
+
+TEST(Plot, LargerValuesAreHigher) {
+  const std::string svg = plot_svg({"", "", "", {{"c", {{8, 10, 10, 10}, {64, 1000, 1000, 1000}}}}});
+  const auto height = [&](int which) {
+    std::size_t at = 0;
+    for (int i = 0; i <= which; ++i) at = svg.find("<circle", at + 1);
+    return std::stod(svg.substr(svg.find("cy=\"", at) + 4));
+  };
+  EXPECT_GT(height(0), height(1));
+}
+
+TEST(Plot, WhatHasNoPlaceIsLeftOut) {
+  EXPECT_NE(plot_svg({"empty", "", "", {}}).find("nothing was measured"), std::string::npos);
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::string svg = plot_svg({"odd", "", "", {{"c", {{0, 1, 1, 1}, {8, -1, 0, 0}, {8, inf, inf, inf}, {8, 5, 5, 5}}}}});
+  EXPECT_EQ(count(svg, "<circle"), 1U + 1U);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+}
+
+TEST(Page, IsSelfContainedAndEscapes) {
+  Page page("A & B", "lead");
+  page.section("First part");
+  page.heading("x < y", "optimal");
+  page.table({"name", "value", "words"}, {{"a", "1", "a sentence that needs a line of its own"}, {"b", "–", "b"}});
+  page.figures({plot_svg({"p", "", "", {}})}, "caption");
+  page.numbers({{"7", "of <11>"}});
+  const std::string html = page.html();
+  for (const char* part : {"<!doctype html>", "prefers-color-scheme:dark", "@media print", "<title>A &amp; B</title>",
+                           "<a href=\"#first-part\">", "id=\"first-part\"", "x &lt; y", "of &lt;11&gt;", "<td class=\"n\">1</td>"}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  }
+  for (const char* stranger : {"<script", "src=", "<link", "@import", "url(http"}) {
+    EXPECT_EQ(html.find(stranger), std::string::npos) << stranger;
+  }
+}
+
+}  // namespace
+}  // namespace chasqui::show
