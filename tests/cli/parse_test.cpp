@@ -114,6 +114,25 @@ TEST(Help, FitsEightyColumnsAndNamesEverything) {
   }
 }
 
+TEST(Help, EveryCommandIsInTheOverviewTheManualAndTheCompletions) {
+  const std::string overview = help_overview(80), manual = man_overview(), bash = completion_bash(), zsh = completion_zsh();
+  ASSERT_GT(make_commands().size(), 10u);
+  for (const CommandPtr& command : make_commands()) {
+    const std::string& name = command->name();
+    EXPECT_NE(overview.find("\n  " + name + " "), std::string::npos) << name;
+    EXPECT_NE(manual.find(name == "check-proof" ? "check\\-proof" : name), std::string::npos) << name;
+    EXPECT_NE(man_page(*command).find(".SH SYNOPSIS"), std::string::npos) << name;
+    for (const Option& option : command->options()) {
+      if (option.positional) continue;
+      const std::string flag = option.names.substr(option.names.rfind(',') + 1);
+      EXPECT_NE(bash.find(flag), std::string::npos) << name << " " << flag;
+      EXPECT_NE(zsh.find(flag), std::string::npos) << name << " " << flag;
+    }
+    EXPECT_NE(bash.find(name + ")"), std::string::npos) << name;
+    EXPECT_NE(zsh.find("'" + name + ":"), std::string::npos) << name;
+  }
+}
+
 TEST(Help, ManPageEscapesRoff) {
   Sample sample;
   const std::string page = man_page(sample);
