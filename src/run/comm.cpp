@@ -244,12 +244,13 @@ bool Comm::progress() {
 void Comm::wait(Operation& operation) {
   const bool crowded = fabric_.board != nullptr ? fabric_.board->crowded() : false;
   Backoff backoff(crowded);
+  const bool may_sleep = board_spans_all() || fabric_.shares_memory;
   while (!operation.finished) {
     if (progress()) {
       backoff.reset();
     } else if (fabric_.messages != nullptr && fabric_.messages->blocks()) {
       if (auto* waiting = operation.activity->waiting()) waiting->block();
-    } else if (backoff.pause()) {
+    } else if (backoff.pause(may_sleep)) {
       try {
         look_for_failure(operation.number);
       } catch (...) {

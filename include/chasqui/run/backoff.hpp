@@ -20,13 +20,15 @@ class Backoff {
  public:
   explicit Backoff(bool crowded) : spins_(crowded ? 20 : 20'000) {}
 
-  /// True when it gave the core away: the moment to look for bad news.
-  bool pause() {
+  /// True when it gave the core away: the moment to look for bad news. Without sleep where waiting must keep a
+  /// message library going.
+  bool pause(bool may_sleep = true) {
     if (++count_ <= spins_) {
       cpu_relax();
       return false;
     }
-    if (count_ <= spins_ + kYields) {
+    if (count_ <= spins_ + kYields || !may_sleep) {
+      if (!may_sleep) count_ = spins_;
       sched_yield();
     } else {
       const timespec time{0, count_ < spins_ + kYields + 100 ? 20'000 : 200'000};
