@@ -144,7 +144,9 @@ void parse(Command& command, const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     throw Error("{}", error.what());
   }
-  if (const auto extras = app.remaining(); !extras.empty()) refuse_extra(command, extras.front());
+  for (const std::string& extra : app.remaining()) {
+    if (extra != "--") refuse_extra(command, extra);  // the mark itself is not an argument
+  }
   for (std::size_t i = 0; i < command.options().size(); ++i) {
     const Option& option = command.options()[i];
     if (!option.is_required || is_given(app, option, index_of[i])) continue;
