@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// One file over HTTP on the loopback interface: one connection at a time, small requests only, nobody waits for ever.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace chasqui::cli {
+
+class LoopbackServer {
+ public:
+  /// Listens on 127.0.0.1. port 0: any free one. Throws Error if the port is taken.
+  LoopbackServer(std::string page, std::uint16_t port);
+  ~LoopbackServer();
+  LoopbackServer(const LoopbackServer&) = delete;
+  LoopbackServer& operator=(const LoopbackServer&) = delete;
+
+  std::uint16_t port() const { return port_; }
+
+  /// Answers one request. GET and HEAD of "/" or "/explorer.html": the page; anything else: 404, 405 or 400.
+  void serve_one();
+
+ private:
+  std::string page_;
+  int listener_ = -1;
+  std::uint16_t port_ = 0;
+};
+
+/// What the server says to the head of a request; `page` is the body of a good one. Pure, for tests.
+std::string http_answer(const std::string& head, const std::string& page);
+
+}  // namespace chasqui::cli

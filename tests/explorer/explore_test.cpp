@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// `chasqui explore`: the page over loopback, nothing else.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "chasqui/base/error.hpp"
+#include "cli/loopback_server.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+TEST(Explore, AnswersOnlyForThePage) {
+  const auto status = [](const std::string& head) { return http_answer(head, "PAGE").substr(9, 3); };
+  EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), "200");
+  EXPECT_EQ(status("GET /explorer.html?x HTTP/1.1\r\n\r\n"), "200");
+  EXPECT_EQ(status("GET /../etc/passwd HTTP/1.1\r\n\r\n"), "404");
+  EXPECT_EQ(status("POST / HTTP/1.1\r\n\r\n"), "405");
+  EXPECT_EQ(status("GET / HTTP/1.1"), "400");
+  EXPECT_EQ(status(""), "400");
+  EXPECT_EQ(status("\r\n\r\n"), "405");
+  EXPECT_TRUE(http_answer("GET / HTTP/1.1\r\n\r\n", "PAGE").ends_with("\r\n\r\nPAGE"));
+  EXPECT_TRUE(http_answer("HEAD / HTTP/1.1\r\n\r\n", "PAGE").ends_with("\r\n\r\n"));
+}
+
+std::string fetch(std::uint16_t port, const std::string& request) {
+  const int client = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  if (::connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return "no connection";
+  EXPECT_EQ(::send(client, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  ::shutdown(client, SHUT_WR);
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = ::recv(client, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<std::size_t>(got));
+  ::close(client);
+  return answer;
+}
+
+TEST(Explore, ServesALargePageAndSurvivesBadRequests) {
+  const std::string page(3'000'000, 'x');
+  LoopbackServer server(page, 0);
+  ASSERT_NE(server.port(), 0);
+  std::thread serving([&] {
+    for (int i = 0; i < 3; ++i) server.serve_one();
+  });
+  EXPECT_EQ(fetch(server.port(), "nonsense").substr(9, 3), "400");
+  EXPECT_EQ(fetch(server.port(), "GET /x HTTP/1.0\r\n\r\n").substr(9, 3), "404");
+  EXPECT_TRUE(fetch(server.port(), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").ends_with(page));
+  serving.join();
+}
+
+TEST(Explore, TakenPortIsNamed) {
+  const LoopbackServer first("x", 0);
+  try {
+    const LoopbackServer second("x", first.port());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("--port " + std::to_string(first.port())), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace chasqui::cli
