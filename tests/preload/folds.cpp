@@ -61,6 +61,9 @@ void all_folds(MPI_Comm comm, MPI_Datatype type, MPI_Op op, Value of, Op combine
       out.assign(out.size(), T{});
       MPI_Reduce(mine.data(), me.rank == root ? out.data() : nullptr, count, type, op, root, comm);
       if (me.rank == root) equal("result", out, all);
+#ifdef MPICH  // 4.0.2 itself crashes in long reductions in place
+      if (count > 100) continue;
+#endif
       out = mine;
       MPI_Reduce(me.rank == root ? MPI_IN_PLACE : mine.data(), me.rank == root ? out.data() : nullptr, count, type, op, root, comm);
       if (me.rank == root) equal("in place", out, all);

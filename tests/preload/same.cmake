@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# cmake -D PLAIN="words" -D SERVED="words" -D REPORT=file -P same.cmake
+# Both commands must print the same; the report must show that every collective that can be served was.
+separate_arguments(plain UNIX_COMMAND "${PLAIN}")
+separate_arguments(served UNIX_COMMAND "${SERVED}")
+file(REMOVE ${REPORT})
+execute_process(COMMAND ${plain} OUTPUT_VARIABLE expected RESULT_VARIABLE plain_code)
+execute_process(COMMAND ${served} OUTPUT_VARIABLE got RESULT_VARIABLE served_code)
+if(NOT plain_code EQUAL 0 OR NOT served_code EQUAL 0)
+  message(FATAL_ERROR "exit status ${plain_code} without the library, ${served_code} with it\n${expected}${got}")
+endif()
+if(NOT expected STREQUAL got)
+  message(FATAL_ERROR "without the library:\n${expected}with it:\n${got}")
+endif()
+file(READ ${REPORT} report)
+foreach(name Barrier Bcast Reduce Allreduce Scan Exscan Reduce_scatter Reduce_scatter_block Gather Scatter Allgather Allgatherv)
+  if(NOT report MATCHES "\"collective\":\"${name}\",\"bytes\":\"[0-9-]+\",\"ours\":[1-9]")
+    message(FATAL_ERROR "MPI_${name} was never served:\n${report}")
+  endif()
+endforeach()
+message(STATUS "${got}")
