@@ -32,7 +32,7 @@ BoardShape BoardShape::for_ranks(int ranks) {
 std::size_t BoardShape::bytes() const {
   const auto n = static_cast<std::size_t>(ranks);
   return round_up(sizeof(Board::News), 128) + n * sizeof(Board::Counters) +
-         2 * kSlotRing * n * sizeof(Board::Line) + 4096 + n * stage;
+         kSlotLines * kSlotRing * n * sizeof(Board::Line) + 4096 + n * stage;
 }
 
 Board::Board(void* memory, const BoardShape& shape, int rank) : shape_(shape), rank_(rank) {
@@ -46,7 +46,7 @@ Board::Board(void* memory, const BoardShape& shape, int rank) : shape_(shape), r
   counters_ = reinterpret_cast<Counters*>(at);
   at += n * sizeof(Counters);
   slots_ = reinterpret_cast<Line*>(at);
-  at += 2 * kSlotRing * n * sizeof(Line);
+  at += kSlotLines * kSlotRing * n * sizeof(Line);
   stages_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
   crowded_ = shape.ranks > static_cast<int>(std::thread::hardware_concurrency());
 }
