@@ -66,6 +66,15 @@ void broadcasts(MPI_Comm comm, const Types& types) {
       for (int i = 0; i < 12; ++i) expected[index(4 + i / 3 * 6 - i % 3 * 2)] = sent[index(i)];
       equal("negative stride", got, expected);
     }
+    // No gaps, but another order.
+    MPI_Datatype swapped;
+    const int places[] = {1, 0};
+    MPI_Type_create_indexed_block(2, 1, places, MPI_INT, &swapped);
+    MPI_Type_commit(&swapped);
+    int pair[] = {me.rank == root ? 21 : 0, me.rank == root ? 43 : 0};
+    MPI_Bcast(pair, me.rank == root ? 2 : 1, me.rank == root ? MPI_INT : swapped, root, comm);
+    equal("order of the type map", pair[0], me.rank == root ? 21 : 43);
+    MPI_Type_free(&swapped);
     // Absolute addresses.
     MPI_Aint where;
     MPI_Get_address(sent.data(), &where);
