@@ -55,6 +55,7 @@ TEST_P(Transcripts, SayWhatHappens) {
 
 std::string test_name(const testing::TestParamInfo<fs::path>& info) {
   std::string name = info.param.stem().string();
+  if (info.param.parent_path() == fs::path(CHASQUI_SOURCE_DIR) / "docs") name += "_page";  // docs/plan.md and plan.transcript both exist
   std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 }
