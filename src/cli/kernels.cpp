@@ -4,6 +4,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "plan/kernel/build.hpp"
 
 namespace chasqui::cli {
@@ -35,7 +36,11 @@ class KernelsCommand : public Command {
     options_.max_P = static_cast<int>(max_P_);
     options_.max_L = static_cast<int>(max_L_);
     options_.threads = static_cast<int>(threads_);
-    const auto result = plan::kernel::build_table(options_, [&out](int P, int L, bool found) {
+    Progress bar("searching kernels");
+    const double all = static_cast<double>((max_P_ - 2) * max_L_);
+    double done = 0;
+    const auto result = plan::kernel::build_table(options_, [&](int P, int L, bool found) {
+      bar(++done / all);
       if (!found) out.print("P={} L={}: not found\n", P, L);
     });
     out.print("{}: {} kernels were there, {} found, {} not found\n", options_.path, result.present, result.found,

@@ -272,7 +272,7 @@ std::string report_page(const ReportInput& input) {
   optimal_section(page, plans, sized.tick);
   scaling_figure(page, sized.machine, sized.tick);
   page.section("The collectives");
-  page.paragraph(fmt::format("Drawn for {} processors with the measured L, o and g ({}, a tick is {:.4g} ns); timed on the ranks this machine has. "
+  page.paragraph(fmt::format("Drawn for {} processors with the L, o and g above ({}, a tick is {:.4g} ns); timed on the ranks this machine has. "
                              "Blue: a rank sends. Orange: it receives. Green: it adds.",
                              input.drawn, to_string(sized.machine), sized.tick));
   for (const Planned& planned : plans) collective_part(page, input, planned, sized.tick);
