@@ -91,7 +91,11 @@ function showAnswer(answer, animation) {
   for (const id of ["claim", "stage", "pictures"]) field(id).hidden = false;
   showClaim(answer);
   showPlayed(answer);
-  for (const name of ["tree", "chart", "table"]) showPicture(name, answer.pictures[name]);
+  for (const name of ["tree", "chart", "table"]) {
+    showPicture(name, answer.pictures[name]);
+    // Too large to draw: one summary is enough.
+    pictureOf(name).closest("figure").hidden = name !== "chart" && answer.pictures[name] === answer.pictures.chart;
+  }
   field("of-row").hidden = answer.trees < 2;
   field("of").max = answer.trees - 1;
   document.querySelector("label[for=of]").textContent = answer.combining ? "into rank" : "of item";

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kLargestHead = 8192;
 constexpr int kPatience = 5;  // seconds for a slow client
+constexpr std::size_t kMostConnections = 16;
 
 std::string with_status(const std::string& status, const std::string& type, const std::string& body, bool head_only) {
   return fmt::format("HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\nCache-Control: "
@@ -80,7 +81,21 @@ LoopbackServer::LoopbackServer(std::string page, std::uint16_t port) : page_(std
   port_ = ntohs(address.sin_port);
 }
 
-LoopbackServer::~LoopbackServer() { ::close(listener_); }
+LoopbackServer::~LoopbackServer() {
+  ::close(listener_);
+  for (Connection& connection : connections_) connection.thread.join();
+}
+
+void LoopbackServer::forget_finished() {
+  for (auto connection = connections_.begin(); connection != connections_.end();) {
+    if (connection->done) {
+      connection->thread.join();
+      connection = connections_.erase(connection);
+    } else {
+      ++connection;
+    }
+  }
+}
 
 void LoopbackServer::serve_one() {
   const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -88,8 +103,17 @@ void LoopbackServer::serve_one() {
   const timeval patience{kPatience, 0};
   ::setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  send_all(client, http_answer(read_head(client), page_));
-  ::close(client);
+  forget_finished();
+  if (connections_.size() >= kMostConnections) {
+    ::close(client);
+    return;
+  }
+  Connection& connection = connections_.emplace_back();
+  connection.thread = std::thread([this, client, &connection] {
+    send_all(client, http_answer(read_head(client), page_));
+    ::close(client);
+    connection.done = true;
+  });
 }
 
 }  // namespace chasqui::cli

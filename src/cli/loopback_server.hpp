@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// One file over HTTP on the loopback interface: one connection at a time, small requests only, nobody waits for ever.
+// One file over HTTP on the loopback interface: small requests only, few connections at a time, nobody waits for ever.
+// Browsers open connections in advance and leave them idle, so each connection has a thread of its own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <list>
 #include <string>
+#include <thread>
 
 namespace chasqui::cli {
 
@@ -17,11 +21,18 @@ class LoopbackServer {
 
   std::uint16_t port() const { return port_; }
 
-  /// Answers one request. GET and HEAD of "/" or "/explorer.html": the page; anything else: 404, 405 or 400.
+  /// Accepts one connection; it is answered in the background. GET and HEAD of "/" or "/explorer.html": the page; anything else: 404, 405 or 400.
   void serve_one();
 
  private:
+  struct Connection {
+    std::thread thread;
+    std::atomic<bool> done{false};
+  };
+  void forget_finished();
+
   std::string page_;
+  std::list<Connection> connections_;
   int listener_ = -1;
   std::uint16_t port_ = 0;
 };

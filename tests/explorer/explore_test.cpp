@@ -56,6 +56,24 @@ TEST(Explore, ServesALargePageAndSurvivesBadRequests) {
   serving.join();
 }
 
+TEST(Explore, IdleConnectionsHoldNobodyUp) {
+  LoopbackServer server("PAGE", 0);
+  std::thread serving([&] {
+    for (int i = 0; i < 2; ++i) server.serve_one();
+  });
+  const int idle = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(server.port());
+  ASSERT_EQ(::connect(idle, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_TRUE(fetch(server.port(), "GET / HTTP/1.1\r\n\r\n").ends_with("PAGE"));
+  char byte = 0;
+  EXPECT_EQ(::recv(idle, &byte, 1, MSG_DONTWAIT), -1);  // still open, still unanswered
+  ::close(idle);
+  serving.join();
+}
+
 TEST(Explore, TakenPortIsNamed) {
   const LoopbackServer first("x", 0);
   try {

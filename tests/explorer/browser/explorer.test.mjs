@@ -258,6 +258,7 @@ tests["two processors and a thousand"] = async context => {
   await explorer.type("P", 1000);
   assert.equal(await explorer.number("finish"), 70);
   await checkDrawings(explorer, "P = 1000");
+  assert.equal(await explorer.count("figure:visible"), 1, "one summary instead of three");
   assert.equal(await explorer.count("#scene .rank"), 1000);
   await explorer.page.focus("#scrub");
   await explorer.page.keyboard.press("End");
@@ -269,6 +270,7 @@ tests["two processors and a thousand"] = async context => {
   await explorer.choose("collective", "broadcast");
   await explorer.type("P", 512);
   await checkTreeNodes(explorer, 512);
+  assert.equal(await explorer.count("figure:visible"), 3);
   return explorer;
 };
 
