@@ -40,6 +40,7 @@ export class Explorer {
 
   static async open(context, url, hash = "") {
     const explorer = new Explorer(await context.newPage(), url);
+    await explorer.page.bringToFront();
     await explorer.page.goto(url + hash);
     await explorer.settled();
     return explorer;
@@ -48,14 +49,14 @@ export class Explorer {
   // Until the planner has answered and nothing is being asked.
   async settled() {
     await this.page.waitForFunction(() => Number(document.body.dataset.answers) >= 1 &&
-      document.getElementById("busy").textContent === "");
+      document.getElementById("busy").textContent === "", null, {polling: 100});
   }
 
   // Does something and waits for the answer it causes.
   async after(action) {
     const before = await this.page.evaluate(() => Number(document.body.dataset.answers || 0));
     await action();
-    await this.page.waitForFunction(n => Number(document.body.dataset.answers) > n, before);
+    await this.page.waitForFunction(n => Number(document.body.dataset.answers) > n, before, {polling: 100});
     await this.settled();
   }
 
