@@ -43,6 +43,7 @@ class Search {
 
  private:
   static constexpr std::int64_t kLongAgo = -1'000'000'000;
+  static constexpr std::uint64_t kBranchesPerState = 30;
 
   struct Waiting {
     std::uint32_t message;
@@ -150,6 +151,10 @@ class Search {
   /// Goes through the ranks, one choice each, then to the next tick.
   void branch(const State& state, std::int64_t now, std::size_t r, std::vector<std::int32_t>& choice, Time late_now, Value& best) {
     if (gave_up_) return;
+    if (++branches_ > kBranchesPerState * options_.states) {  // few states with very many choices each
+      gave_up_ = true;
+      return;
+    }
     if (r == state.ranks.size()) {
       const Time later = explore(state, now + 1).late;
       const Time late = std::max(late_now, later);
@@ -246,6 +251,7 @@ class Search {
   State start_;
   bool single_received_ = false;
   bool gave_up_ = false;
+  std::uint64_t branches_ = 0;
   std::unordered_map<std::string, Value> known_;
 };
 

@@ -18,7 +18,7 @@ enum class Lateness { finish, item };
 struct AdversaryOptions {
   Time low{1};                          ///< the least latency; the most is L
   Lateness lateness = Lateness::finish;
-  std::uint64_t states = 2'000'000;     ///< the exact search gives up beyond this many
+  std::uint64_t states = 200'000;       ///< the exact search gives up beyond this many, or 30 times as many choices
   std::uint64_t plays = 20'000;         ///< simulations of the heuristic search
   std::uint64_t seed = 1;               ///< of the heuristic search
   std::function<void(double)> progress{};  ///< told the share of the budget that is used
