@@ -16,8 +16,9 @@ class KernelsCommand : public Command {
     describe(
         "build searches a kernel for every P and L up to the limits and writes one line each. Lines that are there\n"
         "stay, so an interrupted run is continued with --resume. The search is seeded: the same command makes the\n"
-        "same table. What is not found is said, and proves nothing.");
-    positional("ACTION", &action_, "what to do").required().choices({"build"});
+        "same table. What is not found is said, and proves nothing. bases does the same for the special kernels that\n"
+        "larger ones are merged from (L = 3 and more; --max-P is not used).");
+    positional("ACTION", &action_, "what to do").required().choices({"build", "bases"});
     option("--out", "FILE", &options_.path, "the table").required().file();
     option("--max-P", "N", &max_P_, "processors, up to");
     option("--max-L", "N", &max_L_, "latency, up to");
@@ -33,6 +34,7 @@ class KernelsCommand : public Command {
     if (max_P_ < 2 || max_P_ > kMost || max_L_ < 1 || max_L_ > kMost || threads_ < 1 || threads_ > kMost) {
       throw Error("kernels build: --max-P, --max-L and --threads must lie in 2..{}, 1..{} and 1..{}", kMost, kMost, kMost);
     }
+    options_.bases = action_ == "bases";
     options_.max_P = static_cast<int>(max_P_);
     options_.max_L = static_cast<int>(max_L_);
     options_.threads = static_cast<int>(threads_);

@@ -10,6 +10,7 @@
 #include "chasqui/plan/stream.hpp"
 #include "plan/kernel/few_items.hpp"
 #include "plan/kernel/kernel_plan.hpp"
+#include "plan/kernel/merged.hpp"
 #include "plan/kernel/search.hpp"
 #include "plan/kernel/table.hpp"
 #include "plan/kernel/telephone.hpp"
@@ -91,6 +92,10 @@ class AtTheBound {
     if (!found) {
       found = kernel::UserTable::from_environment().find(M_, step_.L);
       where = "kernel from the user's table";
+    }
+    if (!found) {
+      found = kernel::merged_kernel(M_, step_.L);
+      where = "merged kernel";
     }
     if (!found && M_ <= kSearchReceivers && step_.L <= kSearchLatency) {
       found = kernel::search(M_, step_.L, kernel::kNoLimit, 1, kSearchMoves);

@@ -15,6 +15,7 @@
 #include "chasqui/base/error.hpp"
 #include "plan/kernel/codec.hpp"
 #include "plan/kernel/search.hpp"
+#include "plan/kernel/special.hpp"
 #include "plan/kernel/table.hpp"
 
 namespace chasqui::plan::kernel {
@@ -63,9 +64,11 @@ BuildResult build_table(const BuildOptions& options, const std::function<void(in
   write_entries(options.path, entries);
 
   std::vector<std::pair<int, int>> work;
-  for (int L = 1; L <= options.max_L; ++L) {
-    for (int P = 3; P <= options.max_P; ++P) {
-      if (!entries.contains({L, P})) work.emplace_back(L, P);
+  for (int L = options.bases ? 3 : 1; L <= options.max_L; ++L) {
+    const auto [first, last] = options.bases ? base_processors(L) : std::pair{3, options.max_P};
+    for (int P = first; P <= last; ++P) {
+      const bool wanted = !options.bases || may_be_special(count(P - 1, L));
+      if (wanted && !entries.contains({L, P})) work.emplace_back(L, P);
     }
   }
   std::mutex mutex;
@@ -74,7 +77,8 @@ BuildResult build_table(const BuildOptions& options, const std::function<void(in
   auto worker = [&] {
     for (std::size_t i = next++; i < work.size(); i = next++) {
       const auto [L, P] = work[i];
-      const auto kernel = search(P - 1, L, options.attempts, options.seed);
+      const auto kernel = options.bases ? search_special(P - 1, L, options.attempts, options.seed)
+                                        : search(P - 1, L, options.attempts, options.seed);
       std::string text;
       if (kernel) {
         const std::string error = steady_error(*kernel) + endgame_error(*kernel);

@@ -15,6 +15,7 @@ struct BuildOptions {
   int threads = 1;
   std::int64_t attempts = 10'000;  ///< trees per (P, L)
   std::uint64_t seed = 1;
+  bool bases = false;   ///< special kernels of the levels that merging starts from; max_P does not count
   bool resume = false;  ///< otherwise an existing file is an error
 };
 

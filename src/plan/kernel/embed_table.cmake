@@ -1,8 +1,9 @@
-# TABLE (lines of text without quotes or backslashes) becomes SOURCE: an array of string literals of at most 32 KiB.
+# TABLE (lines of text without quotes or backslashes) becomes SOURCE: an array NAMEs of NAMEChunks string literals of at
+# most 32 KiB.
 file(STRINGS ${TABLE} lines)
-set(code "// Generated from data/kernels.txt.\nnamespace chasqui::plan::kernel {\n")
-string(APPEND code "extern const char* const kShippedKernels[];\nextern const unsigned kShippedKernelChunks;\n")
-string(APPEND code "const char* const kShippedKernels[] = {\n")
+set(code "// Generated from a table in data.\nnamespace chasqui::plan::kernel {\n")
+string(APPEND code "extern const char* const ${NAME}s[];\nextern const unsigned ${NAME}Chunks;\n")
+string(APPEND code "const char* const ${NAME}s[] = {\n")
 set(size 0)
 set(chunks 0)
 foreach(line IN LISTS lines)
@@ -16,5 +17,5 @@ foreach(line IN LISTS lines)
   math(EXPR size "${size} + ${length}")
 endforeach()
 math(EXPR chunks "${chunks} + 1")
-string(APPEND code "};\nconst unsigned kShippedKernelChunks = ${chunks};\n}  // namespace chasqui::plan::kernel\n")
+string(APPEND code "};\nconst unsigned ${NAME}Chunks = ${chunks};\n}  // namespace chasqui::plan::kernel\n")
 file(WRITE ${SOURCE} "${code}")

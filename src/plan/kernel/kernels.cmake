@@ -1,11 +1,15 @@
-# k-item broadcast: its sources, and the table of kernels as string literals (embed_table.cmake).
-set(kernels_table ${PROJECT_SOURCE_DIR}/data/kernels.txt)
+# k-item broadcast: its sources, and the tables of kernels as string literals (embed_table.cmake).
+function(chasqui_embed_table table name source)
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DNAME=${name} -DSOURCE=${source}
+            -P ${CMAKE_CURRENT_SOURCE_DIR}/kernel/embed_table.cmake
+    DEPENDS ${table} ${CMAKE_CURRENT_SOURCE_DIR}/kernel/embed_table.cmake
+    VERBATIM)
+endfunction()
 set(kernels_source ${CMAKE_CURRENT_BINARY_DIR}/shipped_kernels.cpp)
-add_custom_command(OUTPUT ${kernels_source}
-  COMMAND ${CMAKE_COMMAND} -DTABLE=${kernels_table} -DSOURCE=${kernels_source}
-          -P ${CMAKE_CURRENT_SOURCE_DIR}/kernel/embed_table.cmake
-  DEPENDS ${kernels_table} ${CMAKE_CURRENT_SOURCE_DIR}/kernel/embed_table.cmake
-  VERBATIM)
+set(kernel_bases_source ${CMAKE_CURRENT_BINARY_DIR}/shipped_kernel_bases.cpp)
+chasqui_embed_table(${PROJECT_SOURCE_DIR}/data/kernels.txt kShippedKernel ${kernels_source})
+chasqui_embed_table(${PROJECT_SOURCE_DIR}/data/kernel_bases.txt kBaseKernel ${kernel_bases_source})
 
 set(kernel_sources
   kernel/build.cpp
@@ -17,7 +21,9 @@ set(kernel_sources
   kernel/few_items.cpp
   kernel/kernel.cpp
   kernel/kernel_plan.cpp
+  kernel/merged.cpp
   kernel/search.cpp
+  kernel/special.cpp
   kernel/table.cpp
   kernel/telephone.cpp
   kernel/tree.cpp
@@ -28,4 +34,5 @@ set(kernel_sources
   postal_step.cpp
   repeated_plan.cpp
   segments.cpp
-  ${kernels_source})
+  ${kernels_source}
+  ${kernel_bases_source})
