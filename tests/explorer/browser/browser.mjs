@@ -41,15 +41,22 @@ export class Explorer {
   static async open(context, url, hash = "") {
     const explorer = new Explorer(await context.newPage(), url);
     await explorer.page.bringToFront();
-    await explorer.page.goto(url + hash);
-    await explorer.settled();
+    try {
+      await explorer.page.goto(url + hash, {timeout: 15000});
+      await explorer.settled(15000);
+    } catch (error) {  // once, and said: a browser on a crowded machine may be slow to start a worker
+      console.log(`        opened again after: ${String(error.message).split("\n")[0]}`);
+      await explorer.page.goto("about:blank");
+      await explorer.page.goto(url + hash);
+      await explorer.settled();
+    }
     return explorer;
   }
 
   // Until the planner has answered and nothing is being asked.
-  async settled() {
+  async settled(timeout = 30000) {
     await this.page.waitForFunction(() => Number(document.body.dataset.answers) >= 1 &&
-      document.getElementById("busy").textContent === "", null, {polling: 100});
+      document.getElementById("busy").textContent === "", null, {polling: 100, timeout});
   }
 
   // Does something and waits for the answer it causes.
