@@ -80,6 +80,16 @@ TEST(Absurd, MoreItemsThanNumbers) {
   EXPECT_EQ(verify(s, {.most = 10}).omitted, kMaxProcessors - 11);
 }
 
+TEST(Absurd, ReductionsOfMoreItemsThanMemoryHolds) {
+  Schedule s;
+  s.problem = {.kind = Kind::reduce, .items = 1'000'000'000'000'000};
+  s.machine = LogP::postal(1, Time{1});
+  EXPECT_TRUE(verify(s).legal());
+  s.machine = LogP::postal(2, Time{1});
+  EXPECT_EQ(verify(s, {.most = 10}).violations.size(), 10U);
+  EXPECT_TRUE(verify(s, {.rules = 0b100}).legal());  // rule 7 is not asked for
+}
+
 TEST(Absurd, OneProcessorHasNothingToDo) {
   for (const Kind kind : {Kind::broadcast, Kind::scatter, Kind::gather, Kind::allgather, Kind::reduce,
                           Kind::allreduce, Kind::scan, Kind::barrier}) {
