@@ -46,6 +46,7 @@ class Engine {
       for (const auto* chunk = batch; chunk != nullptr; chunk = chunk->next) note_arrivals(*chunk, now);
       for (const auto* chunk = batch; chunk != nullptr; chunk = chunk->next) {
         for (std::uint32_t i = 0; i < chunk->count; ++i) {
+          look_ahead(*chunk, i);
           const Rank rank = chunk->events[i].rank;
           if (!state(rank).concerned) continue;  // it has acted at this instant
           state(rank).concerned = false;
@@ -59,15 +60,15 @@ class Engine {
 
  private:
   struct State {
-    Time last_send = kLongAgo;
-    Time last_reception = kLongAgo;
     std::uint32_t next_action = 0;
     std::uint32_t end_action = 0;
     std::uint32_t pool = kNone;  // the first message that waits; the others are linked behind it by arrival
-    std::uint32_t waiting : 31 = 0;
+    std::uint32_t last_received = kNone;
+    std::uint32_t waiting : 30 = 0;
     std::uint32_t concerned : 1 = false;
+    std::uint32_t acted : 1 = false;  // an action has begun: the one before next_action
   };
-  static_assert(sizeof(State) == 32);
+  static_assert(sizeof(State) == 20);
 
   /// What a rank has received, where that takes more than a bit.
   struct Progress {
@@ -98,15 +99,20 @@ class Engine {
     state(rank).end_action = actions.end;
   }
 
+  /// Ranks and messages lie anywhere in memory: ask for them in time.
+  void look_ahead(const EventQueue::Chunk& chunk, std::uint32_t i) {
+    if (i + 16 < chunk.count) {
+      const Event& far = chunk.events[i + 16];
+      __builtin_prefetch(&state(far.rank), 1);
+      if (far.message != Event::kWake) __builtin_prefetch(&times_[far.message], 1);
+      const std::uint32_t next = state(chunk.events[i + 6].rank).next_action;
+      if (next < program_.schedule().sends.size()) __builtin_prefetch(&program_.send(next));
+    }
+  }
+
   void note_arrivals(const EventQueue::Chunk& chunk, Time now) {
     for (std::uint32_t i = 0; i < chunk.count; ++i) {
-      if (i + 8 < chunk.count) {  // ranks and messages lie anywhere in memory: ask for them in time
-        const Event& ahead = chunk.events[i + 8];
-        __builtin_prefetch(&state(ahead.rank), 1);
-        if (ahead.message != Event::kWake) __builtin_prefetch(&times_[ahead.message], 1);
-        const std::uint32_t next = state(chunk.events[i + 2].rank).next_action;
-        if (next < program_.schedule().sends.size()) __builtin_prefetch(&program_.send(next));
-      }
+      look_ahead(chunk, i);
       const Event& event = chunk.events[i];
       if (event.message != Event::kWake) enter_pool(event.rank, event.message, now);
       state(event.rank).concerned = true;
@@ -151,7 +157,7 @@ class Engine {
   bool has(const State& of_rank, Rank rank, std::uint32_t action) const {
     const std::int32_t need = program_.needs(action);
     if (need == Program::kNothing) return true;
-    if (program_.single()) return of_rank.last_reception != kLongAgo;
+    if (program_.single()) return of_rank.last_received != kNone;
     if (program_.needs_prefix()) {
       return progress_[static_cast<std::size_t>(rank.index)].prefix >= static_cast<std::uint32_t>(need);
     }
@@ -168,6 +174,16 @@ class Engine {
     return reception_begin(program_.schedule().machine, program_.send(of_rank.pool));
   }
 
+  /// When the rank last began to send. A sum sends once, after all its additions, so the last action tells.
+  Time last_send(const State& of_rank) const {
+    if (!of_rank.acted) return kLongAgo;
+    const std::uint32_t action = program_.action(of_rank.next_action - 1);
+    return action & Program::kAdd ? kLongAgo : times_[action].send;
+  }
+  Time last_reception(const State& of_rank) const {
+    return of_rank.last_received == kNone ? kLongAgo : times_[of_rank.last_received].reception;
+  }
+
   /// When the next action of the rank may begin; kNever if it lacks something.
   Time next_action(const State& of_rank, Rank rank, Time now, Time o) const {
     if (of_rank.next_action == of_rank.end_action) return kNever;
@@ -176,21 +192,21 @@ class Engine {
     const bool addition = action & Program::kAdd;
     Time time = std::max(now, actions_end(of_rank, rank, o));
     if (options_.mode == Mode::timed) time = std::max(time, planned_action(of_rank));
-    if (!addition) time = std::max(time, of_rank.last_send + gap(rank));
-    if (addition || o > Time{0}) time = std::max(time, of_rank.last_reception + o);  // what takes no time fits anywhere
+    if (!addition) time = std::max(time, last_send(of_rank) + gap(rank));
+    if (addition || o > Time{0}) time = std::max(time, last_reception(of_rank) + o);  // what takes no time fits anywhere
     return time;
   }
 
   Time next_reception(const State& of_rank, Rank rank, Time now, Time o) const {
     if (of_rank.waiting == 0) return kNever;
-    Time time = std::max(now, of_rank.last_reception + gap(rank));
+    Time time = std::max(now, last_reception(of_rank) + gap(rank));
     if (o > Time{0}) time = std::max(time, actions_end(of_rank, rank, o));
     return time;
   }
 
   /// When the processor is done with the actions it has begun.
   Time actions_end(const State& of_rank, Rank rank, Time o) const {
-    const Time sends = of_rank.last_send + o;
+    const Time sends = last_send(of_rank) + o;
     return additions_end_.empty() ? sends : std::max(sends, additions_end_[static_cast<std::size_t>(rank.index)]);
   }
 
@@ -223,14 +239,14 @@ class Engine {
 
   /// Whether a message for this rank is still under way or unsent.
   bool more_to_come(const State& of_rank, Rank rank) const {
-    if (program_.single()) return of_rank.last_reception == kLongAgo && rank != program_.schedule().problem.root;
+    if (program_.single()) return of_rank.last_received == kNone && rank != program_.schedule().problem.root;
     return progress_[static_cast<std::size_t>(rank.index)].received < program_.receptions_of(rank);
   }
 
   void begin_reception(Rank rank, State& of_rank, Time now) {
     const std::uint32_t message = of_rank.pool;
     if (--of_rank.waiting > 0) of_rank.pool = next_in_pool_[message];
-    of_rank.last_reception = now;
+    of_rank.last_received = message;
     times_[message].reception = now;
     last_event_ = std::max(last_event_, now + overhead(rank));
     if (program_.single()) return;
@@ -243,6 +259,7 @@ class Engine {
 
   void begin_action(Rank rank, State& of_rank, Time now) {
     const std::uint32_t action = program_.action(of_rank.next_action++);
+    of_rank.acted = true;
     if (action & Program::kAdd) {
       const std::uint32_t add = action & ~Program::kAdd;
       const Time end = now + Time{program_.schedule().adds[add].count};
@@ -251,7 +268,6 @@ class Engine {
       last_event_ = std::max(last_event_, end);
       return;
     }
-    of_rank.last_send = now;
     times_[action].send = now;
     const Send& send = program_.send(action);
     queue_.push({now + overhead(rank) + latency_(send, action), send.to, action});
