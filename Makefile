@@ -37,7 +37,9 @@ tsan: packages
 bench: packages
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
-	for program in build/release/bin/bench_*; do [ ! -x "$$program" ] || "$$program" --benchmark_min_time=0.2 || exit 1; done
+	for program in build/release/bin/bench_*; do case $$program in \
+	  *bench_bsp*) "$$program" || exit 1 ;; \
+	  *) "$$program" --benchmark_min_time=0.2 || exit 1 ;; esac; done
 
 clean:
 	rm -rf build report.html
