@@ -2,13 +2,12 @@
 // chasqui bench: every collective against its rivals on this machine.
 #include "chasqui/run/bench.hpp"
 
-#include <barrier>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/backoff.hpp"
-#include "chasqui/threads/team.hpp"
 #include "cli/command.hpp"
 #include "cli/mpi_twin.hpp"
+#include "cli/time_threads.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -44,22 +43,9 @@ class BenchCommand final : public Command {
       at = end + 1;
     }
     options.row = [&](const run::BenchRow& row) { out.write(run::to_line(row)); };
-    threads::Options team_options;
-    if (machine_) team_options.profile = std::make_shared<const Profile>(read_profile(*machine_));
-    threads::Team team(static_cast<int>(n), team_options);
-    std::barrier standard(static_cast<std::ptrdiff_t>(n));
-    std::vector<run::BenchRow> rows;
-    team.run([&](run::Comm& comm) {
-      const std::vector<run::Rival> rivals = {
-          {"binomial", [&](const run::Call& call) { return run::binomial(comm, call); }},
-          {"std::barrier", [&](const run::Call& call) {
-             if (call.kind != Kind::barrier) return false;
-             standard.arrive_and_wait();
-             return true;
-           }}};
-      auto mine = run::bench(comm, rivals, options);
-      if (comm.rank() == 0) rows = std::move(mine);
-    });
+    std::shared_ptr<const Profile> profile;
+    if (machine_) profile = std::make_shared<const Profile>(read_profile(*machine_));
+    const std::vector<run::BenchRow> rows = bench_threads(static_cast<int>(n), std::move(profile), options);
     if (out_) write_file(*out_, run::to_csv(rows, static_cast<int>(n)), out);
     return 0;
   }

@@ -4,10 +4,9 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/backoff.hpp"
-#include "chasqui/threads/team.hpp"
 #include "cli/command.hpp"
 #include "cli/mpi_twin.hpp"
-#include "cli/progress.hpp"
+#include "cli/time_threads.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -33,17 +32,7 @@ class MeasureCommand final : public Command {
     }
     const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
     if (n < 2 || n > 4096) throw Error("measure: --threads {} is not in 2..4096", n);
-    threads::Team team(static_cast<int>(n));
-    Progress bar("measuring");
-    Profile profile;
-    team.run([&](run::Comm& comm) {
-      run::MeasureOptions options;
-      options.seconds = seconds_;
-      if (comm.rank() == 0) options.progress = [&](double share, const std::string&) { bar(share); };
-      Profile mine = run::measure(comm, options);
-      if (comm.rank() == 0) profile = std::move(mine);
-    });
-    profile.how = fmt::format("chasqui measure --threads {} --seconds {}", n, seconds_);
+    const Profile profile = measure_threads(static_cast<int>(n), seconds_);
     if (out_) write_profile(*out_, profile);
     else out.write(to_json(profile));
     return 0;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // chasqui report: this machine, measured, and every collective on it, as one HTML page.
-#include <barrier>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/backoff.hpp"
 #include "chasqui/run/bench.hpp"
 #include "chasqui/run/measure.hpp"
-#include "chasqui/threads/team.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "cli/report_page.hpp"
+#include "cli/time_threads.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -43,7 +42,7 @@ class ReportCommand final : public Command {
     input.drawn = drawn_;
     for (const std::string& file : more_) input.benches.push_back(read_bench_data(file));
     if (unmeasured_ && machine_) throw Error("--unmeasured and --machine exclude each other");
-    input.profile = machine_ ? read_profile(*machine_) : unmeasured_ ? default_profile() : measured(static_cast<int>(n));
+    input.profile = machine_ ? read_profile(*machine_) : unmeasured_ ? default_profile() : measure_threads(static_cast<int>(n), seconds_);
     if (unmeasured_) input.profile.how = "nobody: these are built-in guesses of an order of magnitude";
     if (input.profile.levels.empty()) throw Error("{}: describes no level: measure again", *machine_);
     if (!unmeasured_ && (!machine_ || more_.empty())) {
@@ -55,21 +54,6 @@ class ReportCommand final : public Command {
   }
 
  private:
-  Profile measured(int n) const {
-    threads::Team team(n);
-    Progress bar("measuring");
-    Profile profile;
-    team.run([&](run::Comm& comm) {
-      run::MeasureOptions options;
-      options.seconds = seconds_;
-      if (comm.rank() == 0) options.progress = [&](double share, const std::string&) { bar(share); };
-      Profile mine = run::measure(comm, options);
-      if (comm.rank() == 0) profile = std::move(mine);
-    });
-    profile.how = fmt::format("chasqui measure --threads {} --seconds {}", n, seconds_);
-    return profile;
-  }
-
   BenchData timed(int n, const Profile& profile) const {
     constexpr double kRows = 50;  // 7 collectives of 7 sizes, and the barrier
     Progress bar("timing");
@@ -78,22 +62,7 @@ class ReportCommand final : public Command {
     options.seconds_per_row = seconds_ / kRows;
     double done = 0;
     options.row = [&](const run::BenchRow&) { bar(++done / kRows); };
-    threads::Options team_options;
-    team_options.profile = std::make_shared<const Profile>(profile);
-    threads::Team team(n, team_options);
-    std::barrier standard(static_cast<std::ptrdiff_t>(n));
-    std::vector<run::BenchRow> rows;
-    team.run([&](run::Comm& comm) {
-      const std::vector<run::Rival> rivals = {
-          {"binomial", [&](const run::Call& call) { return run::binomial(comm, call); }},
-          {"std::barrier", [&](const run::Call& call) {
-             if (call.kind != Kind::barrier) return false;
-             standard.arrive_and_wait();
-             return true;
-           }}};
-      auto mine = run::bench(comm, rivals, options);
-      if (comm.rank() == 0) rows = std::move(mine);
-    });
+    const std::vector<run::BenchRow> rows = bench_threads(n, std::make_shared<const Profile>(profile), options);
     return bench_data_from_csv(run::to_csv(rows, n), "threads", "threads");
   }
 

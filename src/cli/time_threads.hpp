@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// A team of threads measured and timed against its rivals: what `measure`, `bench` and `report` share.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "chasqui/model/profile.hpp"
+#include "chasqui/run/bench.hpp"
+
+namespace chasqui::cli {
+
+/// The profile of n threads, with a progress bar.
+Profile measure_threads(int n, double seconds);
+
+/// n threads against the binomial tree and std::barrier; without a profile the built-in guesses choose.
+std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> profile, const run::BenchOptions& options);
+
+}  // namespace chasqui::cli
