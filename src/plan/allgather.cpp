@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "plan/allgather_list.hpp"
 #include "plan/allgather_rest_ring.hpp"
 #include "plan/allgather_ring.hpp"
 #include "plan/allgather_symmetric.hpp"
+#include "plan/listed_plan.hpp"
 #include "plan/matched_allgather.hpp"
 #include "plan/slot_matcher.hpp"
 
@@ -85,7 +85,8 @@ PlanPtr allgather(const LogP& machine, std::int64_t items) {
   if (auto listed = best_matched(machine, items, (claim.bound - machine.lambda()).ticks, last)) {
     claim.finish = Time{listed->last_send()} + machine.lambda();
     claim.construction = listed->construction;
-    return std::make_shared<ListedAllgather>(machine, problem, claim, std::move(listed->sends));
+    std::sort(listed->sends.begin(), listed->sends.end());
+    return std::make_shared<ListedPlan>(machine, problem, claim, std::move(listed->sends));
   }
   claim.finish = Time{last} + machine.lambda();
   if (!ring) return std::make_shared<SymmetricAllgather>(machine, problem, claim, std::move(times));
