@@ -55,8 +55,8 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   fabric.profile = options.profile;
   if (options.slots) {
     MPI_Comm node = MPI_COMM_NULL;
-    if (options.pretend_node_size > 0) {
-      check(MPI_Comm_split(own, fabric.rank / options.pretend_node_size, fabric.rank, &node), "MPI_Comm_split");
+    if (const int n = options.pretend_node_size; n != 0) {
+      check(MPI_Comm_split(own, n > 0 ? fabric.rank / n : fabric.rank % -n, fabric.rank, &node), "MPI_Comm_split");
     } else {
       check(MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, fabric.rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     }

@@ -222,7 +222,7 @@ class Chooser {
 
   void in_two_levels() {
     const bool folds = query_.kind == Kind::reduce || query_.kind == Kind::allreduce;
-    if (folds && !query_.commutative && !terrain_.ordered) return;
+    if (!terrain_.ordered && (query_.kind == Kind::scan || (folds && !query_.commutative))) return;
     const Level* network = profile_.level("network");
     if (network == nullptr) network = &profile_.levels.front();
     double inside = 0;
@@ -236,10 +236,17 @@ class Chooser {
         inside = board_time(Kind::reduce, bytes(), ranks, false) + board_time(Kind::broadcast, bytes(), ranks, false);
         break;
       case Kind::allgather:
-        if (!terrain_.ordered || !terrain_.uniform) return;
         inside = board_time(Kind::gather, bytes(), ranks, false) +
                  board_time(Kind::broadcast, bytes() * terrain_.ranks, ranks, false);
         between.bytes *= static_cast<std::size_t>(ranks);
+        break;
+      case Kind::gather:
+      case Kind::scatter:
+        inside = board_time(query_.kind, bytes(), ranks, false);
+        between.bytes *= static_cast<std::size_t>(ranks);
+        break;
+      case Kind::scan:
+        inside = board_time(Kind::scan, bytes(), ranks, false) + board_time(Kind::broadcast, bytes(), ranks, false);
         break;
       default: return;
     }

@@ -48,9 +48,6 @@ Comm::Comm(Fabric fabric) : fabric_(std::move(fabric)), cached_(std::make_unique
   for (const auto& members : nodes_) {
     terrain_.largest_node = std::max(terrain_.largest_node, static_cast<int>(members.size()));
   }
-  terrain_.uniform = std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& members) {
-    return static_cast<int>(members.size()) == terrain_.largest_node;
-  });
 }
 
 Comm::~Comm() = default;

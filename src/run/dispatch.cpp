@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // From a call and a choice to the task that runs it.
-#include <cstring>
-
 #include "cached.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
 #include "chasqui/run/comm.hpp"
 #include "fold.hpp"
+#include "room.hpp"
 #include "scripts.hpp"
 
 namespace chasqui::run {
@@ -27,15 +26,6 @@ std::vector<std::size_t> shares(int ranks, std::size_t count, std::size_t elemen
   std::vector<std::size_t> offsets(static_cast<std::size_t>(ranks) + 1);
   for (int r = 0; r <= ranks; ++r) offsets[static_cast<std::size_t>(r)] = share_begin(count, ranks, r) * element;
   return offsets;
-}
-
-/// Room for a value that elements of any alignment may live in.
-using Room = std::vector<std::max_align_t>;
-Room room_for(std::size_t bytes) { return Room(bytes / sizeof(std::max_align_t) + 1); }
-std::byte* bytes_of(Room& room) { return reinterpret_cast<std::byte*>(room.data()); }
-
-void copy_bytes(void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0 && to != from) std::memmove(to, from, bytes);
 }
 
 }  // namespace
@@ -191,80 +181,6 @@ Task Comm::fold_long(Group group, Call call, Choice choice, Script script) {
     Choice tree;
     tree.method = Method::tree;
     co_await move_blocks(group, script_for(group, collect, tree), data, offsets, element, {});
-  }
-}
-
-Task Comm::two_level(Call call, std::uint32_t tag) {
-  const auto at = [](const std::vector<int>& list, std::int64_t i) { return list[static_cast<std::size_t>(i)]; };
-  const int my_node = at(fabric_.node_of, rank());
-  const bool rooted = has_root(call.kind);
-  const int root_node = rooted ? at(fabric_.node_of, call.root) : -1;
-  // One rank of each node talks to the other nodes: the root of its own, else the first.
-  std::vector<int> leaders;
-  for (std::size_t node = 0; node < nodes_.size(); ++node) {
-    leaders.push_back(static_cast<int>(node) == root_node ? static_cast<int>(call.root) : nodes_[node][0]);
-  }
-  const int leader = at(leaders, my_node);
-  const bool leads = rank() == leader;
-  Group between{fabric_.messages.get(), leaders, my_node, terrain_.nodes, tag};
-  Call outer = call;
-  outer.root = rooted ? root_node : 0;
-  Call inner = call;
-  inner.root = at(place_, leader);
-  const bool alone = nodes_[static_cast<std::size_t>(my_node)].size() == 1;
-  const Query query{call.kind, call.kind == Kind::allgather
-                                   ? call.bytes() * static_cast<std::size_t>(terrain_.largest_node) : call.bytes(),
-                    call.layout.element, call.op.combine == nullptr || call.op.commutative};
-  Terrain flat;
-  flat.ranks = flat.nodes = terrain_.nodes;
-  const Choice choice = choices(query, flat, profile()).front();
-  Room room;
-  switch (call.kind) {
-    case Kind::broadcast:
-      if (leads) co_await by_messages(between, outer, choice);
-      if (!alone) co_await on_board(inner);
-      break;
-    case Kind::reduce:
-    case Kind::allreduce:
-    case Kind::barrier: {
-      inner.kind = Kind::reduce;
-      if (call.kind == Kind::barrier) inner.count = outer.count = 0;
-      const bool spare = leads && call.kind == Kind::reduce && my_node != root_node;
-      if (spare) {
-        room = room_for(call.bytes());
-        inner.out = bytes_of(room);
-        if (inner.in == nullptr) inner.in = call.out;
-      }
-      if (!alone) co_await on_board(inner);
-      if (leads) {
-        if (!alone) outer.in = inner.out;
-        if (spare) outer.out = inner.out;
-        co_await by_messages(between, outer, choice);
-      }
-      if (call.kind == Kind::reduce || alone) break;
-      inner.kind = Kind::broadcast;
-      inner.in = nullptr;
-      co_await on_board(inner);
-      break;
-    }
-    default: {  // allgather, nodes of one size in rank order
-      inner.kind = Kind::gather;
-      const std::size_t block = call.bytes() * static_cast<std::size_t>(terrain_.largest_node);
-      if (call.in == nullptr) inner.in = static_cast<std::byte*>(call.out) + static_cast<std::size_t>(rank()) * call.bytes();
-      inner.out = static_cast<std::byte*>(call.out) + static_cast<std::size_t>(my_node) * block;
-      co_await on_board(inner);
-      if (leads) {
-        outer.in = nullptr;
-        outer.count *= terrain_.largest_node;
-        co_await by_messages(between, outer, choice);
-      }
-      inner.kind = Kind::broadcast;
-      inner.in = nullptr;
-      inner.out = call.out;
-      inner.count = call.count * terrain_.ranks;
-      co_await on_board(inner);
-      break;
-    }
   }
 }
 

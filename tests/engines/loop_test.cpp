@@ -3,9 +3,13 @@
 // applies to a call is tried, not only the chosen one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+#include <new>
 #include <set>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/channels.hpp"
 #include "chasqui/threads/team.hpp"
 #include "suite.hpp"
 
@@ -51,9 +55,40 @@ std::string play(Comms& comms, const Recipe& recipe, const run::Choice& choice) 
   return {};
 }
 
+/// Ranks on nodes with a board each, messages between all of them.
+Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Profile>& profile) {
+  const auto channels = std::make_shared<run::ChannelMemory>(static_cast<int>(node_of.size()));
+  std::vector<std::shared_ptr<std::byte>> boards;
+  Comms comms;
+  for (std::size_t rank = 0; rank < node_of.size(); ++rank) {
+    const auto node = static_cast<std::size_t>(node_of[rank]);
+    run::BoardShape shape;
+    shape.ranks = static_cast<int>(std::count(node_of.begin(), node_of.end(), node_of[rank]));
+    shape.stage = 16 * 1024;
+    if (boards.size() <= node) boards.resize(node + 1);
+    if (boards[node] == nullptr) {
+      constexpr std::align_val_t kPage{4096};
+      boards[node] = {static_cast<std::byte*>(::operator new(shape.bytes(), kPage)),
+                      [](std::byte* memory) { ::operator delete(memory, kPage); }};
+      std::memset(boards[node].get(), 0, shape.bytes());
+    }
+    const auto place = std::count(node_of.begin(), node_of.begin() + static_cast<std::ptrdiff_t>(rank), node_of[rank]);
+    run::Fabric fabric;
+    fabric.rank = static_cast<int>(rank);
+    fabric.size = static_cast<int>(node_of.size());
+    fabric.node_of = node_of;
+    fabric.board = {new run::Board(boards[node].get(), shape, static_cast<int>(place)),
+                    [memory = boards[node]](run::Board* board) { delete board; }};
+    fabric.messages = std::make_shared<run::ChannelTransport>(channels, fabric.rank);
+    fabric.profile = profile;
+    comms.push_back(std::make_unique<run::Comm>(std::move(fabric)));
+  }
+  return comms;
+}
+
 void play_all(int size, const std::shared_ptr<const Profile>& profile, const std::vector<int>& counts,
-              std::set<run::Method>& used) {
-  auto comms = threads::make_comms(size, profile, false);
+              std::set<run::Method>& used, Comms comms = {}) {
+  if (comms.empty()) comms = threads::make_comms(size, profile, false);
   for (const auto& recipe : recipes(size, {0, size / 2, size - 1}, counts)) {
     const auto probe = recipe.make(0, size);
     run::Call packed = probe->call;
@@ -80,6 +115,33 @@ TEST(Loop, EveryMethodOnManyRanks) {
   for (const auto method : {run::Method::tree, run::Method::items, run::Method::exchange, run::Method::windows,
                             run::Method::messages}) {
     EXPECT_TRUE(used.contains(method)) << to_string(method) << " was never tried";
+  }
+}
+
+/// Nodes of equal and of different sizes, in order, dealt round robin, and in disorder; every collective by two levels.
+TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
+  const auto profile = network(20'000, 3000, 0.8);
+  for (const std::vector<int>& node_of : std::vector<std::vector<int>>{{0, 0, 1, 1},
+                                                                       {0, 1, 0, 1, 0},
+                                                                       {0, 0, 0, 1, 2, 2},
+                                                                       {0, 1, 1, 0, 2, 1, 0},
+                                                                       {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3},
+                                                                       {0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1}}) {
+    const int size = static_cast<int>(node_of.size());
+    const bool ordered = std::is_sorted(node_of.begin(), node_of.end());
+    std::set<run::Method> used;
+    play_all(size, profile, {0, 1, 5, 3000}, used, node_comms(node_of, profile));
+    if (HasFatalFailure()) return;
+    EXPECT_TRUE(used.contains(run::Method::two_level));
+    const auto comms = node_comms(node_of, profile);
+    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather, Kind::scatter,
+                            Kind::scan, Kind::barrier}) {
+      const auto list = run::choices({kind, 8, 8, true}, comms[0]->terrain(), *profile);
+      const bool offered = std::any_of(list.begin(), list.end(), [](const run::Choice& choice) {
+        return choice.method == run::Method::two_level;
+      });
+      EXPECT_EQ(offered, ordered || kind != Kind::scan) << to_string(kind);
+    }
   }
 }
 

@@ -15,7 +15,8 @@ struct Options {
   bool slots = true;  ///< false: MPI messages only (as between nodes)
   /// true: waiting blocks inside MPI instead of polling (needed in simulated time)
   bool blocking_waits = false;
-  /// 0: nodes as the machine has them; n > 0: ranks kn .. kn+n-1 count as one node (tests, two-level studies)
+  /// 0: nodes as the machine has them; n > 0: ranks kn .. kn+n-1 count as one node; n < 0: ranks that are equal
+  /// modulo -n do (tests, two-level studies)
   int pretend_node_size = 0;
   bool native = true;  ///< let the choice fall on the library's own collectives where the profile says they are faster
   std::shared_ptr<const Profile> profile;

@@ -44,7 +44,6 @@ struct Terrain {
   bool board = false;
   bool shares_memory = false;  ///< threads: direct access to buffers
   bool ordered = true;     ///< nodes are intervals of ranks, in order
-  bool uniform = true;     ///< all nodes have the same number of ranks
   bool messages = true;    ///< point-to-point messages between all ranks
 };
 

@@ -99,7 +99,15 @@ class Comm : public Typed<Comm> {
   Task on_board(Call call);
   Task by_messages(Group group, Call call, Choice choice);
   Task fold_long(Group group, Call call, Choice choice, Script script);
+  struct Between;
+  Between between_nodes(const Call& call, std::uint32_t tag) const;
+  std::vector<std::size_t> node_offsets(std::size_t bytes) const;
+  void by_nodes(const std::byte* in, std::byte* out, std::size_t bytes, bool back) const;
   Task two_level(Call call, std::uint32_t tag);
+  Task two_level_fold(Call call, Between between);
+  Task two_level_gather(Call call, Between between);
+  Task two_level_scatter(Call call, Between between);
+  Task two_level_scan(Call call, Between between);
   Script script_for(const Group& group, const Call& call, const Choice& choice);
   const Level& level() const;
 
