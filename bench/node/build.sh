@@ -11,13 +11,17 @@ includes="-I$root/include -I$root/src"
 for directory in "$@"; do includes="$includes -I$directory"; done
 flags="-std=c++20 -O3 -march=native -DNDEBUG -DFMT_HEADER_ONLY=1 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR=\"here\" $includes"
 mpicxx=${MPICXX:-mpicxx}
-cmake "-DTABLE=$root/data/kernels.txt" "-DSOURCE=$out/shipped_kernels.cpp" -P "$root/src/plan/kernel/embed_table.cmake"
+embed() {
+  cmake "-DTABLE=$root/data/$1.txt" "-DNAME=$2" "-DSOURCE=$out/$1.cpp" -P "$root/src/plan/kernel/embed_table.cmake"
+}
+embed kernels kShippedKernel
+embed kernel_bases kBaseKernel
 for room in base model schedule plan run threads mpi; do
   find "$root/src/$room" -name '*.cpp' ! -name tool.cpp | while read -r source; do
     echo "$source $out/$(echo "${source#"$root"/src/}" | tr / _).o"
   done
 done > "$out/list"
-echo "$out/shipped_kernels.cpp $out/shipped_kernels.o" >> "$out/list"
+for table in kernels kernel_bases; do echo "$out/$table.cpp $out/$table.o"; done >> "$out/list"
 # shellcheck disable=SC2086
 xargs -P "${JOBS:-$(nproc)}" -n 2 sh -c "$mpicxx $flags -c \"\$0\" -o \"\$1\"" < "$out/list"
 objects=$(cut -d' ' -f2 "$out/list" | tr '\n' ' ')

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What one node can do: every collective, 8 B to 4 MiB, Chasqui against the native MPI library in the same run.
 // Synchronised start on a common clock, latest finish, median and quartiles over rounds.
-//   mpirun -np 16 node_bench [--quick] [--kinds broadcast,allreduce,…] [--csv file]
+//   mpirun -np 16 node_bench [--quick] [--kinds broadcast,allreduce,…] [--largest bytes] [--csv file]
 #include <mpi.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -78,9 +79,11 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bool quick = false;
   std::string kinds, csv;
+  std::size_t largest = std::size_t{4} << 20;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--quick") == 0) quick = true;
     if (std::strcmp(argv[i], "--kinds") == 0) kinds = argv[++i];
+    if (std::strcmp(argv[i], "--largest") == 0) largest = std::strtoull(argv[++i], nullptr, 10);
     if (std::strcmp(argv[i], "--csv") == 0) csv = argv[++i];
   }
   {
@@ -96,7 +99,7 @@ int main(int argc, char** argv) {
                             Kind::scatter, Kind::scan}) {
       const std::string name(to_string(kind));
       if (!kinds.empty() && kinds.find(name) == std::string::npos) continue;
-      for (std::size_t bytes = 8; bytes <= (std::size_t{4} << 20); bytes *= bytes == 8 ? 8 : 4) {
+      for (std::size_t bytes = 8; bytes <= largest; bytes *= bytes == 8 ? 8 : 4) {
         if (kind == Kind::barrier && bytes > 8) break;
         const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
         const std::size_t all = blocks ? static_cast<std::size_t>(comm->size()) : 1;
