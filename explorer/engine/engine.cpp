@@ -2,15 +2,16 @@
 #include "explorer/engine/engine.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/schedule/unroll.hpp"
 #include "chasqui/show/draw.hpp"
 #include "chasqui/verify/verify.hpp"
-#include "explorer/engine/plain_trees.hpp"
 #include "explorer/engine/played.hpp"
 #include "explorer/engine/question.hpp"
 
@@ -137,6 +138,22 @@ Json described(const Schedule& schedule) {
           {"bound", schedule.bound.ticks}};
 }
 
+/// A stream is shown and played by its first items, and long enough to reach the steady state.
+Schedule finite(const Schedule& schedule, std::int64_t items) {
+  if (schedule.problem.kind != Kind::stream || schedule.period <= Time{0}) return schedule;
+  return unroll(schedule, std::clamp<std::int64_t>(items, 1, std::max<std::int64_t>(1, kMostMessages / schedule.machine.P)));
+}
+
+/// What this question would be on a plain tree. A stream stands for its first items, as everywhere on the page.
+plan::PlainSchedule plain(plan::PlainTree tree, const Schedule& best, std::int64_t items) {
+  if (best.problem.kind == Kind::sum) {
+    return plan::plain_sum(tree, best.machine, std::accumulate(best.operands.begin(), best.operands.end(), std::int64_t{0}));
+  }
+  Problem problem = best.problem;
+  if (problem.kind == Kind::stream) problem = {.kind = Kind::broadcast, .root = problem.root, .items = items};
+  return plan::plain_schedule(tree, best.machine, problem);
+}
+
 Json compared(const Schedule& planned, const Question& question) {
   Json list = Json::array();
   const auto row = [&](std::string_view name, const Schedule& schedule) {
@@ -148,18 +165,14 @@ Json compared(const Schedule& planned, const Question& question) {
     }
     list.push_back(entry);
   };
-  if (planned.problem.kind == Kind::stream || planned.problem.kind == Kind::sum) return list;
-  row("plan", planned);
-  for (const Shape shape : {Shape::binomial, Shape::chain, Shape::flat}) {
-    if (const auto plain = plain_schedule(shape, planned.machine, planned.problem)) row(to_string(shape), *plain);
+  const Schedule shown = finite(planned, question.request.items);
+  row("plan", shown);
+  for (const auto tree : {plan::PlainTree::binomial, plan::PlainTree::chain, plan::PlainTree::flat}) {
+    const plan::PlainSchedule made = plain(tree, planned, shown.problem.items);
+    if (const auto* schedule = std::get_if<Schedule>(&made)) row(to_string(tree), *schedule);
+    else list.push_back({{"shape", to_string(tree)}, {"why", std::get<std::string_view>(made)}});
   }
   return list;
-}
-
-/// A stream is shown and played by its first items, and long enough to reach the steady state.
-Schedule finite(const Schedule& schedule, std::int64_t items) {
-  if (schedule.problem.kind != Kind::stream || schedule.period <= Time{0}) return schedule;
-  return unroll(schedule, std::clamp<std::int64_t>(items, 1, std::max<std::int64_t>(1, kMostMessages / schedule.machine.P)));
 }
 
 Json planned(const Question& question) {
@@ -180,12 +193,16 @@ Json planned(const Question& question) {
   const Schedule best = plan->schedule();
   Schedule schedule = best;
   if (question.shape != "plan") {
-    const auto shape = shape_from(question.shape);
-    if (!shape) throw Error("shape {}: use plan, binomial, chain or flat", question.shape);
-    auto plain = plain_schedule(*shape, best.machine, best.problem);
-    if (!plain) throw Error("there is no {} tree for this {}: choose the plan", question.shape, question.collective);
-    schedule = std::move(*plain);
-    schedule.bound = best.bound;
+    const auto tree = plan::plain_tree_from(question.shape);
+    if (!tree) throw Error("shape {}: use plan, binomial, chain or flat", question.shape);
+    const Schedule shown = finite(best, question.request.items);
+    plan::PlainSchedule made = plain(*tree, best, shown.problem.items);
+    if (const auto* why = std::get_if<std::string_view>(&made)) {
+      throw Error("no {} form of this {}: {}; choose the plan", question.shape, question.collective, *why);
+    }
+    schedule = std::move(std::get<Schedule>(made));
+    // The first items of a stream finish no earlier than a broadcast of one of them.
+    schedule.bound = best.problem.kind == Kind::stream ? shown.bound : best.bound;
   }
   object["shown"] = described(schedule);
   object["verify"] = verdict(schedule);

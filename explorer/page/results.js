@@ -72,10 +72,14 @@ function showViolations({verify}) {
 function showComparison({compare}) {
   field("comparison").hidden = compare.length < 2;
   if (compare.length < 2) return;
-  const longest = Math.max(1, ...compare.map(row => row.played ?? row.finish));
+  const longest = Math.max(1, ...compare.map(row => row.played ?? row.finish ?? 0));
   const own = compare[0].played ?? compare[0].finish;
   field("rows").replaceChildren(...compare.map(row => {
     const line = document.createElement("tr");
+    if (row.why) {
+      line.innerHTML = `<th scope="row">${kShapes[row.shape]}</th><td colspan="5" class="why">none: ${row.why}</td>`;
+      return line;
+    }
     const time = row.played ?? row.finish;
     const ratio = own > 0 ? (time / own).toFixed(2) + " ×" : "";
     line.innerHTML = `<th scope="row">${kShapes[row.shape]}</th><td>${row.finish}</td><td>${row.played ?? "illegal"}</td>
@@ -99,6 +103,7 @@ function showAnswer(answer, animation) {
   field("of-row").hidden = answer.trees < 2;
   field("of").max = answer.trees - 1;
   document.querySelector("label[for=of]").textContent = answer.combining ? "into rank" : "of item";
+  applyTheme();  // the new drawings brought style sheets of their own
   const axes = chartAxes();
   showViolations(answer);
   markViolations(answer.verify.violations, axes);

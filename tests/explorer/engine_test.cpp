@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "chasqui/verify/verify.hpp"
-#include "explorer/engine/plain_trees.hpp"
 
 namespace chasqui::explorer {
 namespace {
@@ -53,29 +51,6 @@ TEST(Engine, EveryCollectiveOnSeveralMachines) {
   }
 }
 
-TEST(Engine, PlainTreesAreLegalAndNeverBeatTheBound) {
-  for (const LogP& m : {LogP{2, {3}, {1}, {2}}, LogP{8, {6}, {2}, {4}}, LogP{13, {1}, {0}, {10}}, LogP{17, {5}, {0}, {1}},
-                        LogP{33, {2}, {5}, {1}}}) {
-    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scatter, Kind::gather,
-                            Kind::allgather, Kind::scan}) {
-      for (const std::int64_t items : {1, 3}) {
-        if (items > 1 && kind != Kind::broadcast && kind != Kind::reduce) continue;
-        for (const Shape shape : {Shape::binomial, Shape::chain, Shape::flat}) {
-          Problem problem;
-          problem.kind = kind;
-          problem.items = items;
-          if (has_root(kind)) problem.root = Rank{static_cast<std::int32_t>(m.P / 3)};
-          const auto schedule = plain_schedule(shape, m, problem);
-          if (!schedule) continue;
-          const Report report = verify(*schedule);
-          EXPECT_TRUE(report.legal()) << to_string(shape) << " " << to_string(kind) << " " << to_string(m) << "\n"
-                                      << to_string(report);
-        }
-      }
-    }
-  }
-}
-
 TEST(Engine, ComparesWithAllThreeTrees) {
   const Json reply = ask(with(machine(16, 6, 2, 4), {{"collective", "broadcast"}}));
   ASSERT_EQ(reply["compare"].size(), 4U);
@@ -85,6 +60,26 @@ TEST(Engine, ComparesWithAllThreeTrees) {
   }
   EXPECT_EQ(reply["compare"][2]["finish"], 15 * 10);            // a chain pays L + 2o for each hop
   EXPECT_EQ(reply["compare"][3]["finish"], 14 * 4 + 6 + 2 * 2);  // a flat tree pays g for each rank
+}
+
+TEST(Engine, EveryCollectiveIsComparedOrSaysWhyNot) {
+  for (const Json& more : {Json{{"collective", "sum"}, {"operands", 60}}, Json{{"collective", "stream"}, {"k", 9}, {"o", 0}, {"g", 1}},
+                           Json{{"collective", "allgather"}, {"k", 3}}, Json{{"collective", "scan"}, {"exclusive", true}}}) {
+    const Json question = with(machine(9, 6, 1, 2), more);
+    const Json reply = ask(question);
+    ASSERT_FALSE(reply.contains("error")) << reply["error"] << question.dump();
+    ASSERT_EQ(reply["compare"].size(), 4U) << question.dump();
+    for (const Json& row : reply["compare"]) {
+      if (row.contains("why")) {
+        EXPECT_EQ(more["collective"], "scan") << row.dump();
+        continue;
+      }
+      EXPECT_TRUE(row["legal"]) << question.dump() << row.dump();
+      EXPECT_GE(row["finish"], reply["compare"][0]["finish"]) << question.dump() << row.dump();
+      const Json drawn = ask(with(question, {{"shape", row["shape"]}}));
+      EXPECT_TRUE(drawn["verify"]["legal"]) << question.dump() << row.dump();
+    }
+  }
 }
 
 TEST(Engine, LatenessIsSeen) {

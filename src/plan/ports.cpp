@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "explorer/engine/ports.hpp"
+#include "plan/ports.hpp"
 
-namespace chasqui::explorer {
+namespace chasqui::plan {
 namespace {
 
 /// The least time from `time` on that is at least `distance` away from every member of `taken`.
@@ -38,4 +38,4 @@ Time Ports::place(Rank from, Rank to, Time ready) {
   return begin;
 }
 
-}  // namespace chasqui::explorer
+}  // namespace chasqui::plan

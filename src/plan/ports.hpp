@@ -8,7 +8,7 @@
 
 #include "chasqui/schedule/schedule.hpp"
 
-namespace chasqui::explorer {
+namespace chasqui::plan {
 
 class Ports {
  public:
@@ -29,4 +29,4 @@ class Ports {
   std::vector<Port> ports_;
 };
 
-}  // namespace chasqui::explorer
+}  // namespace chasqui::plan
