@@ -17,7 +17,7 @@ namespace chasqui::cli {
 namespace {
 
 constexpr std::size_t kLargestHead = 8192;
-constexpr int kPatience = 5;  // seconds for a slow client
+constexpr int kSlowReader = 120;  // seconds: a browser on a crowded machine
 constexpr std::size_t kMostConnections = 16;
 
 std::string with_status(const std::string& status, const std::string& type, const std::string& body, bool head_only) {
@@ -61,7 +61,7 @@ std::string http_answer(const std::string& head, const std::string& page) {
   return with_status("200 OK", "text/html; charset=utf-8", page, head_only);
 }
 
-LoopbackServer::LoopbackServer(std::string page, std::uint16_t port) : page_(std::move(page)) {
+LoopbackServer::LoopbackServer(std::string page, std::uint16_t port, int patience) : page_(std::move(page)), patience_(patience) {
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener_ < 0) throw Error("no socket: {}", std::strerror(errno));
   const int yes = 1;
@@ -100,9 +100,9 @@ void LoopbackServer::forget_finished() {
 void LoopbackServer::serve_one() {
   const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (client < 0) return;
-  const timeval patience{kPatience, 0};
+  const timeval patience{patience_, 0}, reader{kSlowReader, 0};
   ::setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  ::setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &reader, sizeof reader);
   forget_finished();
   if (connections_.size() >= kMostConnections) {
     ::close(client);
@@ -110,7 +110,9 @@ void LoopbackServer::serve_one() {
   }
   Connection& connection = connections_.emplace_back();
   connection.thread = std::thread([this, client, &connection] {
-    send_all(client, http_answer(read_head(client), page_));
+    // Browsers open connections in advance. One that never asks is closed without a word: an answer to no question
+    // would be taken for the answer to a question that crosses it, and the page would be "bad request".
+    if (const std::string head = read_head(client); !head.empty()) send_all(client, http_answer(head, page_));
     ::close(client);
     connection.done = true;
   });

@@ -13,8 +13,9 @@ namespace chasqui::cli {
 
 class LoopbackServer {
  public:
-  /// Listens on 127.0.0.1. port 0: any free one. Throws Error if the port is taken.
-  LoopbackServer(std::string page, std::uint16_t port);
+  /// Listens on 127.0.0.1. port 0: any free one. Throws Error if the port is taken. A client that says nothing is given up
+  /// after `patience` seconds.
+  LoopbackServer(std::string page, std::uint16_t port, int patience = 5);
   ~LoopbackServer();
   LoopbackServer(const LoopbackServer&) = delete;
   LoopbackServer& operator=(const LoopbackServer&) = delete;
@@ -32,6 +33,7 @@ class LoopbackServer {
   void forget_finished();
 
   std::string page_;
+  int patience_;
   std::list<Connection> connections_;
   int listener_ = -1;
   std::uint16_t port_ = 0;

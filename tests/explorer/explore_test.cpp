@@ -74,6 +74,21 @@ TEST(Explore, IdleConnectionsHoldNobodyUp) {
   serving.join();
 }
 
+TEST(Explore, ConnectionsThatNeverAskAreClosedWithoutAWord) {
+  LoopbackServer server("PAGE", 0, 1);
+  std::thread serving([&] { server.serve_one(); });
+  const int idle = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(server.port());
+  ASSERT_EQ(::connect(idle, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  char byte = 0;
+  EXPECT_EQ(::recv(idle, &byte, 1, 0), 0) << "an answer to no question";
+  ::close(idle);
+  serving.join();
+}
+
 TEST(Explore, TakenPortIsNamed) {
   const LoopbackServer first("x", 0);
   try {

@@ -41,15 +41,9 @@ export class Explorer {
   static async open(context, url, hash = "") {
     const explorer = new Explorer(await context.newPage(), url);
     await explorer.page.bringToFront();
-    try {
-      await explorer.page.goto(url + hash, {timeout: 15000});
-      await explorer.settled(15000);
-    } catch (error) {  // once, and said: a browser on a crowded machine may be slow to start a worker
-      console.log(`        opened again after: ${String(error.message).split("\n")[0]}`);
-      await explorer.page.goto("about:blank");
-      await explorer.page.goto(url + hash);
-      await explorer.settled();
-    }
+    const response = await explorer.page.goto(url + hash);
+    if (response && !response.ok()) throw new Error(`the page came with status ${response.status()}`);
+    await explorer.settled();
     return explorer;
   }
 
