@@ -97,6 +97,7 @@ function listen() {
 
 async function begin() {
   buildNumbers();
+  startTheme();
   animation = new Animation();
   const about = await engine.ask({do: "about"});
   if (about.error) return showError(about.error);

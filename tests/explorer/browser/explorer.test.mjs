@@ -139,6 +139,22 @@ tests["comparison with plain trees"] = async context => {
     assert.equal(await explorer.page.getAttribute(`#rows button[data-shape=${shape}]`, "aria-pressed"), "true");
     await checkTreeNodes(explorer, 8);
   }
+  for (const [hash, rows] of [["#collective=sum&P=9&L=5&o=2&g=4&operands=80", 4], ["#collective=stream&P=10&L=3&o=0&g=1&k=8", 4],
+    ["#collective=allgather&P=6&L=3&o=0&g=1&k=3", 4], ["#collective=scan&P=9&L=3&o=0&g=1", 3]]) {
+    await explorer.after(() => explorer.page.evaluate(h => { location.hash = h; }, hash));
+    assert.equal(await explorer.error(), "", hash);
+    assert.equal(await explorer.count("#rows tr"), 4, hash);
+    const shapes = await explorer.page.$$eval("#rows button", buttons => buttons.map(button => button.dataset.shape));
+    assert.equal(shapes.length, rows, hash);
+    assert.equal(await explorer.count("#rows td.why"), 4 - rows, "a missing tree says why");
+    for (const shape of shapes) {
+      await explorer.after(() => explorer.page.click(`#rows button[data-shape=${shape}]`));
+      assert.equal(await explorer.error(), "", `${hash} ${shape}`);
+      assert.equal(await explorer.text("verdict"), "legal", `${hash} ${shape}`);
+      await checkDrawings(explorer, `${hash} ${shape}`);
+    }
+  }
+  await shot(explorer, "comparison");
   return explorer;
 };
 
@@ -279,6 +295,8 @@ tests["keyboard and names"] = async context => {
   await explorer.page.keyboard.press("Tab");
   assert.equal(await explorer.page.evaluate(() => document.activeElement.textContent), "Skip to the results");
   await explorer.page.keyboard.press("Tab");
+  assert.equal(await explorer.page.evaluate(() => document.activeElement.id), "theme");
+  await explorer.page.keyboard.press("Tab");
   assert.equal(await explorer.page.evaluate(() => document.activeElement.id), "collective");
   await explorer.page.focus("#P-slider");
   await explorer.after(() => explorer.page.keyboard.press("ArrowRight"));
@@ -312,6 +330,28 @@ tests["phone and dark"] = async context => {
   await shot(explorer, "phone-dark");
   await explorer.page.emulateMedia({colorScheme: "light"});
   await shot(explorer, "phone");
+  return explorer;
+};
+
+tests["colours as chosen"] = async context => {
+  const explorer = await Explorer.open(context, url);
+  const paper = () => explorer.page.$eval("figure[data-picture=chart] rect.cq-bg", rect => getComputedStyle(rect).fill);
+  const [light, white] = [await brightness(explorer), await paper()];
+  await explorer.page.selectOption("#theme", "dark");
+  assert.ok(light > 0.9 && await brightness(explorer) < 0.2, "the page turns dark");
+  const black = await paper();
+  assert.notEqual(black, white, "and so do the drawings");
+  await explorer.type("P", 9);
+  assert.equal(await paper(), black, "new drawings too");
+  await shot(explorer, "dark-chosen", {fullPage: false});
+  const again = await Explorer.open(context, url);
+  assert.ok(await brightness(again) < 0.2, "the choice is remembered");
+  await again.page.emulateMedia({colorScheme: "dark"});
+  await again.page.selectOption("#theme", "light");
+  assert.ok(await brightness(again) > 0.9, "light on a dark system");
+  await again.page.selectOption("#theme", "");
+  assert.ok(await brightness(again) < 0.2, "as the system says");
+  explorer.complaints.push(...again.complaints);
   return explorer;
 };
 
