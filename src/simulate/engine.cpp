@@ -5,8 +5,10 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/simulate/simulate.hpp"
+#include "simulate/batch.hpp"
 #include "simulate/critical_path.hpp"
 #include "simulate/event_queue.hpp"
+#include "simulate/large_pages.hpp"
 #include "simulate/program.hpp"
 
 namespace chasqui::simulate {
@@ -23,7 +25,9 @@ class Engine {
         options_(options),
         o_(program_.schedule().machine.o),
         gap_(program_.schedule().machine.gap()),
-        ranks_(static_cast<std::size_t>(program_.ranks())) {
+        batch_(program_.ranks()) {
+    reserve_on_large_pages(ranks_, static_cast<std::size_t>(program_.ranks()));
+    ranks_.resize(static_cast<std::size_t>(program_.ranks()));
     if (!program_.single()) progress_.resize(ranks_.size());
     if (program_.schedule().problem.kind == Kind::sum) additions_end_.resize(ranks_.size(), kLongAgo);
     if (program_.all_known()) {
@@ -41,24 +45,28 @@ class Engine {
   Trace play() {
     for (const Rank rank : program_.starters()) wake(rank, start_of(rank));
     while (!queue_.empty()) {
-      EventQueue::Chunk* const batch = queue_.take();
+      EventQueue::Chunk* const events = queue_.take();
       const Time now = queue_.time();
-      for (const auto* chunk = batch; chunk != nullptr; chunk = chunk->next) note_arrivals(*chunk, now);
-      for (const auto* chunk = batch; chunk != nullptr; chunk = chunk->next) {
-        for (std::uint32_t i = 0; i < chunk->count; ++i) {
-          look_ahead(*chunk, i);
-          const Rank rank = chunk->events[i].rank;
+      batch_.gather(events);
+      queue_.recycle(events);
+      batch_.for_each_block([&](std::uint32_t first, std::uint32_t end) {
+        note_arrivals(first, end, now);
+        for (std::uint32_t i = first; i < end; ++i) {
+          look_ahead_to_action(i);
+          const Rank rank = batch_.entry(i).rank;
           if (!state(rank).concerned) continue;  // it has acted at this instant
           state(rank).concerned = false;
           act(rank, now);
         }
-      }
-      queue_.recycle(batch);
+      });
     }
     return conclude();
   }
 
  private:
+  static constexpr std::uint32_t kArrivalsAhead = 16;
+  static constexpr std::uint32_t kActionsAhead = 8;
+
   struct State {
     std::uint32_t next_action = 0;
     std::uint32_t end_action = 0;
@@ -88,7 +96,9 @@ class Engine {
   Time gap(Rank rank) const { return straggler(rank) ? std::max(straggler(rank)->g, straggler(rank)->o) : gap_; }
 
   void make_room() {
-    times_.resize(program_.schedule().sends.size(), {kNever, kNever});
+    const std::size_t messages = program_.schedule().sends.size();
+    if (times_.empty()) reserve_on_large_pages(times_, messages);
+    times_.resize(messages, {kNever, kNever});
     add_begins_.resize(program_.schedule().adds.size(), kNever);
     received_.resize(program_.receptions(), false);
   }
@@ -99,23 +109,30 @@ class Engine {
     state(rank).end_action = actions.end;
   }
 
-  /// Ranks and messages lie anywhere in memory: ask for them in time.
-  void look_ahead(const EventQueue::Chunk& chunk, std::uint32_t i) {
-    if (i + 16 < chunk.count) {
-      const Event& far = chunk.events[i + 16];
-      __builtin_prefetch(&state(far.rank), 1);
-      if (far.message != Event::kWake) __builtin_prefetch(&times_[far.message], 1);
-      const std::uint32_t next = state(chunk.events[i + 6].rank).next_action;
-      if (next < program_.schedule().sends.size()) __builtin_prefetch(&program_.send(next));
+  // Ranks and messages lie anywhere in the block's memory, and the next block's elsewhere: ask for them in time.
+  void look_ahead_to_arrival(std::uint32_t i) {
+    if (i + kArrivalsAhead >= batch_.size()) return;
+    const Batch::Entry& entry = batch_.entry(i + kArrivalsAhead);
+    __builtin_prefetch(&state(entry.rank), 1);
+    if (entry.message != Event::kWake) __builtin_prefetch(&times_[entry.message], 1);
+  }
+  void look_ahead_to_action(std::uint32_t i) {
+    if (i + kActionsAhead >= batch_.size()) return;
+    const State& of_rank = state(batch_.entry(i + kActionsAhead).rank);
+    const std::uint32_t first = of_rank.next_action;
+    if (first >= of_rank.end_action || of_rank.end_action > times_.size()) return;
+    __builtin_prefetch(&times_[first], 1);
+    for (std::uint32_t m = first; m < std::min(first + 8, of_rank.end_action); m += 2) {  // 64 bytes have two
+      __builtin_prefetch(&program_.send(m));
     }
   }
 
-  void note_arrivals(const EventQueue::Chunk& chunk, Time now) {
-    for (std::uint32_t i = 0; i < chunk.count; ++i) {
-      look_ahead(chunk, i);
-      const Event& event = chunk.events[i];
-      if (event.message != Event::kWake) enter_pool(event.rank, event.message, now);
-      state(event.rank).concerned = true;
+  void note_arrivals(std::uint32_t first, std::uint32_t end, Time now) {
+    for (std::uint32_t i = first; i < end; ++i) {
+      look_ahead_to_arrival(i);
+      const Batch::Entry& entry = batch_.entry(i);
+      if (entry.message != Event::kWake) enter_pool(entry.rank, entry.message, now);
+      state(entry.rank).concerned = true;
     }
   }
 
@@ -155,9 +172,9 @@ class Engine {
   void wake(Rank rank, Time time) { queue_.push({time, rank, Event::kWake}); }
 
   bool has(const State& of_rank, Rank rank, std::uint32_t action) const {
+    if (program_.single()) return of_rank.last_received != kNone || rank == program_.schedule().problem.root;
     const std::int32_t need = program_.needs(action);
     if (need == Program::kNothing) return true;
-    if (program_.single()) return of_rank.last_received != kNone;
     if (program_.needs_prefix()) {
       return progress_[static_cast<std::size_t>(rank.index)].prefix >= static_cast<std::uint32_t>(need);
     }
@@ -298,6 +315,7 @@ class Engine {
   std::vector<Time> add_begins_;
   std::vector<bool> received_;
   EventQueue queue_;
+  Batch batch_;
   Time last_event_{0};
 };
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "chasqui/base/error.hpp"
+#include "simulate/large_pages.hpp"
 
 namespace chasqui::simulate {
 namespace {
@@ -86,7 +87,9 @@ void Program::sort_by_sender() {
   for (const Send& send : schedule_.sends) ++first_action_[index(send.from) + 1];
   for (std::size_t r = 0; r < P; ++r) first_action_[r + 1] += first_action_[r];
   std::vector<std::uint32_t> next(first_action_.begin(), first_action_.end() - 1);
-  std::vector<Send> sorted(schedule_.sends.size());
+  std::vector<Send> sorted;
+  reserve_on_large_pages(sorted, schedule_.sends.size());
+  sorted.resize(schedule_.sends.size());
   for (const Send& send : schedule_.sends) sorted[next[index(send.from)]++] = send;
   schedule_.sends = std::move(sorted);
   std::sort(schedule_.adds.begin(), schedule_.adds.end(), [](const Add& a, const Add& b) {

@@ -64,6 +64,13 @@ TEST(Simulate, ExactLatencyReproducesEveryPlan) {
   }
 }
 
+TEST(Simulate, ExactLatencyReproducesPlansOfManyRanksAndLongTimes) {
+  expect_trace_equals_plan(*plan::broadcast({6000, Time{123'456}, Time{321}, Time{777}}, Rank{4321}));
+  expect_trace_equals_plan(*plan::broadcast(LogP::postal(50'000, Time{5}), Rank{0}));
+  expect_trace_equals_plan(*plan::reduce({5000, Time{1'000'000'007}, Time{3}, Time{5}}, Rank{0}));
+  expect_trace_equals_plan(*plan::scan(LogP::postal(3000, Time{70}), false));
+}
+
 TEST(Simulate, ShorterLatenciesNeverDelayASingleItem) {
   EXPECT_TRUE(rc::check("a tree only gets faster", [] {
     const LogP machine{*rc::gen::inRange<std::int64_t>(1, 100), Time{*rc::gen::inRange<std::int64_t>(1, 30)},
