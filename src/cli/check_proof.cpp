@@ -25,7 +25,7 @@ class CheckProofCommand final : public Command {
       json["accepted"] = report.accepted;
       json["instance"] = to_string(report.instance);
       json["finish"] = report.finish.ticks;
-      json["bound"] = report.by_argument ? "argument" : "proof";
+      json["bound"] = report.evidence == solve::Evidence::search ? "proof" : to_string(report.evidence);
       json["steps"] = report.proof.steps;
       json["checked"] = report.proof.checked;
       json["reason"] = report.reason;
@@ -34,7 +34,7 @@ class CheckProofCommand final : public Command {
       out.print("accepted: {} takes {}\n", to_string(report.instance), report.finish.ticks);
       out.print("  schedule  legal, finishes at {}\n", report.finish.ticks);
       out.print("  bound     {}\n", report.bound_source);
-      if (!report.by_argument) {
+      if (report.evidence == solve::Evidence::search) {
         out.print("  proof     {} clauses, {} steps, {} of them needed and checked\n", report.proof.clauses, report.proof.steps,
                   report.proof.checked);
       }

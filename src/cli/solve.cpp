@@ -39,6 +39,7 @@ class SolveCommand final : public Command {
     option("--time-limit", "SECONDS", &time_limit_, "stop then; default 0, no limit");
     option("--at-most", "TICKS", &at_most_, "only ask whether there is a schedule that finishes by then");
     flag("--cold", cold_, "do not begin with the best plan");
+    flag("--formula-only", formula_only_, "allgather: do not count the traffic of the ports first");
     option("--proof", "DIR", &proof_, "write a certificate of optimality into this folder").file();
     option("--out", "FILE", &out_, "write the best schedule to FILE").file();
     flag("--json", json_, "print the answer as JSON");
@@ -90,6 +91,7 @@ class SolveCommand final : public Command {
     options.time_limit = time_limit_;
     if (at_most_) options.at_most = Time{*at_most_};
     options.warm_start = !cold_;
+    options.traffic = !formula_only_;
     options.interrupted = [] { return Interrupt::asked(); };
     if (!quiet_ && isatty(2) != 0) {
       options.progress = [this](const solve::Progress& progress) {
@@ -123,7 +125,7 @@ class SolveCommand final : public Command {
     if (answer.best) json[instance.problem.kind == Kind::stream ? "delay" : "finish"] = objective(*answer.best).ticks;
     json["bound"] = answer.bound.ticks;
     json["bound_source"] = answer.bound_source;
-    json["bound_by_search"] = answer.bound_by_search;
+    json["evidence"] = to_string(answer.evidence);
     if (!answer.stopped.empty()) json["stopped"] = answer.stopped;
     json["seconds"] = answer.seconds;
     out.write(json.dump(2) + "\n");
@@ -132,7 +134,7 @@ class SolveCommand final : public Command {
   std::string kind_;
   MachineArguments machine_;
   std::int64_t root_ = 0, items_ = 1, period_ = 0;
-  bool single_ = false, exclusive_ = false, cold_ = false, json_ = false, quiet_ = false;
+  bool single_ = false, exclusive_ = false, cold_ = false, formula_only_ = false, json_ = false, quiet_ = false;
   std::string engine_ = "sat";
   double time_limit_ = 0;
   std::optional<std::int64_t> at_most_;

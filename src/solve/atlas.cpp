@@ -5,13 +5,15 @@
 #include <fstream>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/stream.hpp"
 #include "chasqui/solve/bounds.hpp"
+#include "chasqui/solve/encoding.hpp"
 
 namespace chasqui::solve {
 namespace {
 
 constexpr std::string_view kHeading =
-    "# Chasqui atlas 1: family P L o g k finish bound argument|search witness (docs/solve.md)\n";
+    "# Chasqui atlas 1: family P L o g k finish bound argument|traffic|search witness (docs/solve.md)\n";
 
 /// A key that sorts by family, machine, k.
 std::string key(const Instance& instance) {
@@ -59,10 +61,10 @@ void Atlas::add(AtlasEntry entry) {
   AtlasEntry& old = place->second;
   const AtlasEntry& bounded = entry.bound > old.bound ? entry : old;
   const Time bound = bounded.bound;
-  const bool by_search = bounded.by_search;
+  const Evidence evidence = bounded.evidence;
   if (entry.finish < old.finish) old = std::move(entry);
   old.bound = old.witness.bound = bound;
-  old.by_search = by_search;
+  old.evidence = evidence;
 }
 
 std::vector<const AtlasEntry*> Atlas::entries() const {
@@ -109,15 +111,26 @@ namespace {
 
 std::optional<AtlasEntry> entry_of(const Instance& instance, const Answer& answer) {
   if (!answer.best) return std::nullopt;
-  return AtlasEntry{instance, objective(*answer.best), answer.bound, answer.bound_by_search, *answer.best};
+  return AtlasEntry{instance, objective(*answer.best), answer.bound, answer.evidence, *answer.best};
+}
+
+/// The plan chooses its own period, often a long one; none if that is too long for a witness.
+std::optional<AtlasEntry> planned_stream(Instance instance) {
+  constexpr std::int64_t kLongest = 120;
+  if (!instance.machine.is_postal() || instance.machine.P < 2) return std::nullopt;
+  const plan::StreamPtr stream = plan::make_stream(instance.machine.P, instance.machine.L.ticks, instance.problem.root.index);
+  if (stream->period() > kLongest) return std::nullopt;
+  instance.period = Time{stream->period()};
+  const Schedule witness = canonical(instance, plan::stream_plan(instance.machine, stream)->schedule());
+  return AtlasEntry{instance, objective(witness), lower_bound(instance).time, Evidence::argument, witness};
 }
 
 /// Refutations of one period say nothing about streams in general: only the bound that needs no search counts.
 std::optional<AtlasEntry> stream_entry(Instance instance, const Options& options) {
   constexpr std::int64_t kLongest = 12;
   const Time bound = lower_bound(instance).time;
-  std::optional<AtlasEntry> best;
-  for (std::int64_t period = 1; period <= kLongest; ++period) {
+  std::optional<AtlasEntry> best = options.warm_start ? planned_stream(instance) : std::nullopt;
+  for (std::int64_t period = 1; period <= kLongest && !(best && best->optimal()); ++period) {
     if (options.interrupted && options.interrupted()) break;
     instance.period = period * instance.machine.gap();
     Options share = options;
@@ -127,8 +140,7 @@ std::optional<AtlasEntry> stream_entry(Instance instance, const Options& options
     if (!entry || (best && entry->finish >= best->finish)) continue;
     best = std::move(entry);
     best->bound = best->witness.bound = bound;
-    best->by_search = false;
-    if (best->optimal()) break;
+    best->evidence = Evidence::argument;
   }
   return best;
 }

@@ -55,6 +55,13 @@ Instance instance_of(const std::string& name, const LogP& machine, std::int64_t 
   return instance;
 }
 
+Evidence evidence_of(const std::string& word, const std::string& place) {
+  for (const Evidence evidence : {Evidence::argument, Evidence::traffic, Evidence::search}) {
+    if (word == to_string(evidence)) return evidence;
+  }
+  throw Error("{}: not a line of the atlas: the bound rests on argument, traffic or search, not on '{}'", place, word);
+}
+
 }  // namespace
 
 std::string to_line(const AtlasEntry& entry) {
@@ -62,23 +69,22 @@ std::string to_line(const AtlasEntry& entry) {
   const LogP& m = instance.machine;
   const std::int64_t k = instance.problem.kind == Kind::stream ? instance.period.ticks : instance.problem.items;
   return fmt::format("{} {} {} {} {} {} {} {} {} {}", family(instance), m.P, m.L.ticks, m.o.ticks, m.g.ticks, k,
-                     entry.finish.ticks, entry.bound.ticks, entry.by_search ? "search" : "argument", witness_text(entry));
+                     entry.finish.ticks, entry.bound.ticks, to_string(entry.evidence), witness_text(entry));
 }
 
 AtlasEntry entry_from_line(std::string_view line, const std::string& place) {
   std::istringstream words{std::string(line)};
   std::string name, proof, witness, rest;
   std::int64_t P = 0, L = 0, o = 0, g = 0, k = 0, finish = 0, bound = 0;
-  if (!(words >> name >> P >> L >> o >> g >> k >> finish >> bound >> proof >> witness) || words >> rest ||
-      (proof != "search" && proof != "argument")) {
-    throw Error("{}: not a line of the atlas: family P L o g k finish bound argument|search witness", place);
+  if (!(words >> name >> P >> L >> o >> g >> k >> finish >> bound >> proof >> witness) || words >> rest) {
+    throw Error("{}: not a line of the atlas: family P L o g k finish bound argument|traffic|search witness", place);
   }
   AtlasEntry entry;
   entry.instance = instance_of(name, {P, Time{L}, Time{o}, Time{g}}, k, place);
   validate(entry.instance);
   entry.finish = Time{finish};
   entry.bound = Time{bound};
-  entry.by_search = proof == "search";
+  entry.evidence = evidence_of(proof, place);
   entry.witness.machine = entry.instance.machine;
   entry.witness.problem = entry.instance.problem;
   entry.witness.period = entry.instance.period;

@@ -21,7 +21,8 @@ std::optional<Schedule> comparable_plan(const Instance& instance) {
 std::string cell(const AtlasEntry& entry, bool compare_plans) {
   std::string text = entry.optimal() ? fmt::format("{}", entry.finish.ticks)
                                      : fmt::format("{}–{}", entry.bound.ticks, entry.finish.ticks);
-  if (entry.by_search) text += "*";
+  if (entry.evidence == Evidence::traffic) text += "°";
+  if (entry.evidence == Evidence::search) text += "*";
   const std::optional<Schedule> plan = compare_plans ? comparable_plan(entry.instance) : std::nullopt;
   if (plan && objective(*plan) > entry.finish) text += fmt::format(" ({})", objective(*plan).ticks);
   return text;
@@ -51,10 +52,11 @@ std::string grid(const Entries& entries, const std::string& corner, Row row, Col
 }
 
 std::string summary(const Entries& entries, bool compare_plans) {
-  std::int64_t optimal = 0, searched = 0, compared = 0, missed = 0;
+  std::int64_t optimal = 0, searched = 0, counted = 0, compared = 0, missed = 0;
   for (const AtlasEntry* entry : entries) {
     optimal += entry->optimal() ? 1 : 0;
-    searched += entry->by_search ? 1 : 0;
+    searched += entry->evidence == Evidence::search ? 1 : 0;
+    counted += entry->evidence == Evidence::traffic ? 1 : 0;
     if (!compare_plans) continue;
     if (const std::optional<Schedule> plan = comparable_plan(entry->instance)) {
       ++compared;
@@ -62,6 +64,7 @@ std::string summary(const Entries& entries, bool compare_plans) {
     }
   }
   std::string text = fmt::format("{} instances, {} optima proved", entries.size(), optimal);
+  if (counted > 0) text += fmt::format(", in {} of them the bound rests on the traffic of the ports", counted);
   if (searched > 0) text += fmt::format(", in {} of them the bound rests on search", searched);
   if (compared > 0) text += fmt::format("; {} plans compared, {} later than the witness", compared, missed);
   return text + ".\n\n";
@@ -95,7 +98,7 @@ std::string atlas_table(const Atlas& atlas, bool compare_plans) {
       "# Atlas of exact optima\n\n"
       "Made by `chasqui atlas data/atlas.txt --table`; `data/atlas.txt` holds a witness for every cell, and `docs/solve.md` tells "
       "how to continue it. A cell is the least possible finish time. `a–b`: the optimum lies between a and b. `*`: the bound rests on "
-      "an unsatisfiable formula, otherwise on an argument that needs no search. In brackets: the finish of the plan, where it is later.\n\n";
+      "an unsatisfiable formula; `°`: on the traffic of the ports, counted through; otherwise on an argument that needs no search. In brackets: the finish of the plan, where it is later.\n\n";
   const auto by_latency = [](const AtlasEntry& entry) { return fmt::format("L = {}", latency(entry)); };
   if (families.contains("broadcast")) {
     text += "## k items from one source, postal machine\n\n" + summary(families["broadcast"], compare_plans) +

@@ -5,6 +5,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 
 namespace chasqui::solve {
@@ -45,15 +46,9 @@ Time single_sending_bound(const LogP& machine, std::int64_t items) {
 
 Time stream_bound(const LogP& machine) {
   if (machine.P == 1) return Time{0};
-  const plan::TreeShape tree = shape(machine);
-  const std::int64_t n = machine.P - 1;
-  const Time t = plan::broadcast_time(tree, n);
-  Time bound = machine.lambda() + t;
-  if (machine.is_postal() && machine.L == Time{2} && t >= Time{2}) {
-    const std::int64_t spare = plan::reach(tree, t) - n;
-    if (2 * spare < plan::reach(tree, t - Time{2}) - (t.ticks - 1)) bound += Time{1};
-  }
-  return bound;
+  const Time tree = machine.lambda() + plan::broadcast_time(shape(machine), machine.P - 1);
+  const bool one_more = machine.is_postal() && machine.L == Time{2} && !plan::stream_bound_reachable_at_two(machine.P);
+  return tree + Time{one_more ? 1 : 0};
 }
 
 Bound lower_bound(const Instance& instance) {

@@ -10,9 +10,12 @@
 #include "chasqui/verify/verify.hpp"
 #include "solve/certificate_files.hpp"
 #include "solve/sat.hpp"
+#include "solve/traffic_items.hpp"
 
 namespace chasqui::solve {
 namespace {
+
+constexpr std::int64_t kConflictsInsteadOfCounting = 20'000;
 
 /// Empty, or what is wrong with the schedule as the upper bound.
 std::string schedule_fault(const Schedule& schedule, const Instance& instance, Time finish) {
@@ -41,13 +44,27 @@ std::int64_t first_difference(const std::string& a, const std::string& b) {
   return 1 + std::count(a.begin(), at, '\n');
 }
 
+std::string traffic_fault(CertificateReport& report) {
+  report.bound_source = fmt::format("no traffic of the ports at {}", (report.finish - Time{1}).ticks);
+  const Question question = question_of(report.instance, report.finish);
+  if (!has_traffic(question.instance)) return "only an all-gather with overhead has a traffic to count";
+  const TrafficCount count = count_traffic(question.instance, question.by);
+  switch (count.verdict()) {
+    case Verdict::unsatisfiable: return "";
+    case Verdict::satisfiable: return fmt::format("the ports alone could finish by {}", (report.finish - Time{1}).ticks);
+    case Verdict::unknown: break;
+  }
+  return "there is too much traffic to count";
+}
+
 std::string bound_fault(const std::filesystem::path& folder, CertificateReport& report) {
-  if (report.by_argument) {
+  if (report.evidence == Evidence::argument) {
     const Bound bound = lower_bound(report.instance);
     report.bound_source = bound.source;
     if (bound.time == report.finish) return "";
     return fmt::format("the bound by argument is {} ({}), not {}", bound.time.ticks, bound.source, report.finish.ticks);
   }
+  if (report.evidence == Evidence::traffic) return traffic_fault(report);
   report.bound_source = fmt::format("proof that {} is impossible", (report.finish - Time{1}).ticks);
   const std::string formula = read_text(folder / kFormulaFile);
   if (const std::string expected = one_step_less(report.instance, report.finish); formula != expected) {
@@ -67,19 +84,26 @@ bool write_certificate(const std::filesystem::path& folder, const Instance& inst
   std::filesystem::create_directories(folder, error);
   if (error) throw Error("{}: the folder cannot be made: {}", folder.string(), error.message());
   const Time finish = objective(*answer.best);
-  const bool by_argument = lower_bound(instance).time == finish;
+  CertificateText certificate{instance, finish, answer.evidence};
+  if (lower_bound(instance).time == finish) certificate.evidence = Evidence::argument;
   write_schedule(folder / kScheduleFile, *answer.best);
   std::filesystem::remove(folder / kFormulaFile, error);
   std::filesystem::remove(folder / kProofFile, error);
-  if (!by_argument) {
+  if (certificate.evidence != Evidence::argument) {
+    const std::int64_t conflicts = certificate.evidence == Evidence::traffic ? kConflictsInsteadOfCounting : 0;
     write_text(folder / kFormulaFile, one_step_less(instance, finish));
     const Question question = question_of(instance, finish);
     const auto encoding = encode(question.instance, question.by);
-    const Verdict verdict = refute(encoding->cnf(), folder / kProofFile, stop);
+    const Verdict verdict = refute(encoding->cnf(), folder / kProofFile, conflicts, stop);
     CHASQUI_CHECK(verdict != Verdict::satisfiable, "{}: {} is feasible after all", to_string(instance), (finish - Time{1}).ticks);
-    if (verdict == Verdict::unknown) return false;
+    if (verdict == Verdict::unsatisfiable) certificate.evidence = Evidence::search;
+    if (verdict == Verdict::unknown) {
+      if (conflicts == 0 || (stop && stop())) return false;
+      std::filesystem::remove(folder / kFormulaFile, error);
+      std::filesystem::remove(folder / kProofFile, error);
+    }
   }
-  write_text(folder / kCertificateFile, to_json(CertificateText{instance, finish, by_argument}));
+  write_text(folder / kCertificateFile, to_json(certificate));
   return true;
 }
 
@@ -89,7 +113,7 @@ CertificateReport check_certificate(const std::filesystem::path& folder) {
   CertificateReport report;
   report.instance = certificate.instance;
   report.finish = certificate.finish;
-  report.by_argument = certificate.by_argument;
+  report.evidence = certificate.evidence;
   try {
     report.reason = schedule_fault(read_schedule(folder / kScheduleFile), report.instance, report.finish);
     if (report.reason.empty()) report.reason = bound_fault(folder, report);

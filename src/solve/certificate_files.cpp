@@ -23,7 +23,7 @@ std::string to_json(const CertificateText& certificate) {
   json["single_sending"] = certificate.instance.single_sending;
   json["period"] = certificate.instance.period.ticks;
   json["finish"] = certificate.finish.ticks;
-  json["bound"] = certificate.by_argument ? "argument" : "proof";
+  json["bound"] = certificate.evidence == Evidence::search ? "proof" : to_string(certificate.evidence);
   return json.dump(1) + "\n";
 }
 
@@ -46,8 +46,10 @@ CertificateText certificate_from_json(const std::string& text, const std::string
     instance.period = Time{json.at("period")};
     certificate.finish = Time{json.at("finish")};
     const std::string bound = json.at("bound");
-    if (bound != "argument" && bound != "proof") throw Error("{}: bound is neither \"argument\" nor \"proof\"", place);
-    certificate.by_argument = bound == "argument";
+    if (bound != "argument" && bound != "traffic" && bound != "proof") {
+      throw Error("{}: bound is neither \"argument\" nor \"traffic\" nor \"proof\"", place);
+    }
+    certificate.evidence = bound == "argument" ? Evidence::argument : bound == "traffic" ? Evidence::traffic : Evidence::search;
     validate(instance);
     return certificate;
   } catch (const nlohmann::json::exception& error) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "chasqui/solve/answer.hpp"
 #include "chasqui/solve/instance.hpp"
 
 namespace chasqui::solve {
@@ -17,7 +18,7 @@ inline constexpr const char* kProofFile = "bound.drat";
 struct CertificateText {
   Instance instance;
   Time finish;
-  bool by_argument = false;
+  Evidence evidence = Evidence::argument;
 };
 
 std::string to_json(const CertificateText& certificate);

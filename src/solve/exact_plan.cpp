@@ -40,7 +40,7 @@ plan::PlanPtr plan_from_atlas(const Instance& instance) {
   const AtlasEntry* entry = Atlas::shipped().find(asked);
   if (entry == nullptr) return nullptr;
   plan::Claim claim{entry->finish, entry->bound,
-                    entry->by_search ? "exact search (docs/atlas.md)" : "results.md, Exact schedules", "atlas witness"};
+                    entry->evidence == Evidence::argument ? "results.md, Exact schedules" : "exact search (docs/atlas.md)", "atlas witness"};
   return std::make_shared<TablePlan>(with_root(entry->witness, instance.problem.root), std::move(claim));
 }
 

@@ -23,6 +23,10 @@ void load(CaDiCaL::Solver& solver, const Cnf& cnf) {
   for (const Literal literal : cnf.literals()) solver.add(literal);
 }
 
+void limit_conflicts(CaDiCaL::Solver& solver, std::int64_t conflicts) {
+  if (conflicts > 0) solver.limit("conflicts", static_cast<int>(std::min<std::int64_t>(conflicts, 1 << 30)));
+}
+
 Verdict run(CaDiCaL::Solver& solver, const Stop& stop) {
   Watch watch(stop);
   solver.connect_terminator(&watch);
@@ -48,7 +52,7 @@ SatSolver::~SatSolver() = default;
 
 Verdict SatSolver::decide(std::span<const Literal> assumptions, std::int64_t conflicts, const Stop& stop) {
   for (const Literal literal : assumptions) state_->solver.assume(literal);
-  if (conflicts > 0) state_->solver.limit("conflicts", static_cast<int>(std::min<std::int64_t>(conflicts, 1 << 30)));
+  limit_conflicts(state_->solver, conflicts);
   return run(state_->solver, stop);
 }
 
@@ -58,12 +62,13 @@ void SatSolver::prefer(std::span<const Literal> literals) {
   for (const Literal literal : literals) state_->solver.phase(literal);
 }
 
-Verdict refute(const Cnf& cnf, const std::filesystem::path& proof, const Stop& stop) {
+Verdict refute(const Cnf& cnf, const std::filesystem::path& proof, std::int64_t conflicts, const Stop& stop) {
   CaDiCaL::Solver solver;
   solver.set("quiet", 1);
   solver.set("binary", 0);
   if (!solver.trace_proof(proof.c_str())) throw Error("{}: the proof cannot be written: is the folder writable?", proof.string());
   load(solver, cnf);
+  limit_conflicts(solver, conflicts);
   const Verdict verdict = run(solver, stop);
   solver.close_proof_trace();
   return verdict;

@@ -39,7 +39,7 @@ class SatSolver {
   std::unique_ptr<State> state_;
 };
 
-/// Decides the formula from scratch and writes a DRAT proof (text) of unsatisfiability to `proof`.
-Verdict refute(const Cnf& cnf, const std::filesystem::path& proof, const Stop& stop);
+/// Decides the formula from scratch and writes a DRAT proof (text) of unsatisfiability to `proof`; at most `conflicts` (0: no limit).
+Verdict refute(const Cnf& cnf, const std::filesystem::path& proof, std::int64_t conflicts, const Stop& stop);
 
 }  // namespace chasqui::solve

@@ -17,7 +17,7 @@ Verdict SatSolver::decide(std::span<const Literal>, std::int64_t, const Stop&) {
 bool SatSolver::value(Literal) const { return false; }
 void SatSolver::prefer(std::span<const Literal>) {}
 
-Verdict refute(const Cnf&, const std::filesystem::path&, const Stop&) {
+Verdict refute(const Cnf&, const std::filesystem::path&, std::int64_t, const Stop&) {
   throw Error("this build has no SAT solver: install libcadical-dev and configure again");
 }
 

@@ -18,6 +18,15 @@ std::string_view to_string(Status status) {
   return "unknown";
 }
 
+std::string_view to_string(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::argument: return "argument";
+    case Evidence::traffic: return "traffic";
+    case Evidence::search: break;
+  }
+  return "search";
+}
+
 Search::Search(const Instance& instance, const Options& options, std::string_view engine)
     : instance_(instance), options_(options), engine_(engine) {
   const Bound bound = lower_bound(instance);
@@ -47,11 +56,11 @@ void Search::found(Schedule schedule) {
   answer_.best = std::move(schedule);
 }
 
-void Search::refuted(Time T, std::string_view how) {
+void Search::refuted(Time T, Evidence evidence, std::string_view how) {
   if (T < bound()) return;
   answer_.bound = T + Time{1};
   answer_.bound_source = fmt::format("{} at {}", how, T.ticks);
-  answer_.bound_by_search = true;
+  answer_.evidence = evidence;
 }
 
 void Search::asking(Time T) const {

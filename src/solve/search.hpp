@@ -29,7 +29,7 @@ class Search {
   /// A schedule was found. It is verified; an illegal one is a bug of the encoding and aborts.
   void found(Schedule schedule);
   /// Nothing finishes by T.
-  void refuted(Time T, std::string_view how);
+  void refuted(Time T, Evidence evidence, std::string_view how);
   /// For progress reports.
   void asking(Time T) const;
   double seconds() const;

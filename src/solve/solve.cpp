@@ -30,7 +30,7 @@ Answer solve_as_is(const Instance& instance, const Options& options) {
   if (milp.bound > sat.bound) {
     answer.bound = milp.bound;
     answer.bound_source = milp.bound_source;
-    answer.bound_by_search = milp.bound_by_search;
+    answer.evidence = milp.evidence;
   }
   if (sat.status != Status::unknown || milp.status != Status::unknown) {
     answer.status = sat.status != Status::unknown ? sat.status : milp.status;
@@ -44,7 +44,7 @@ Answer solve_as_is(const Instance& instance, const Options& options) {
 /// The answer on the clock of the original instance, which ticks c times as often.
 Answer refined(Answer answer, const Instance& instance, std::int64_t c) {
   answer.bound = c * answer.bound;
-  if (answer.bound_by_search) answer.bound_source += fmt::format(" (in units of {} ticks)", c);
+  if (answer.evidence != Evidence::argument) answer.bound_source += fmt::format(" (in units of {} ticks)", c);
   if (!answer.best) return answer;
   Schedule& schedule = *answer.best;
   schedule.machine = instance.machine;

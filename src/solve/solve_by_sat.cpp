@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The SAT engine. One formula for all finish times up to a horizon, one incremental solver, one assumption per question.
 // Questions go to the bound (to raise it) and to one less than the best (to lower it), with growing conflict budgets, so that
-// neither side starves.
+// neither side starves. An all-gather begins with its traffic, which mostly settles it.
 #include <algorithm>
 
 #include "chasqui/solve/encoding.hpp"
 #include "solve/sat.hpp"
 #include "solve/search.hpp"
+#include "solve/traffic_items.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -29,7 +30,7 @@ class Incremental {
     if (verdict == Verdict::satisfiable) {
       search.found(encoding_->decode([this](Literal literal) { return solver_.value(literal); }));
     }
-    if (verdict == Verdict::unsatisfiable) search.refuted(T, "unsatisfiable");
+    if (verdict == Verdict::unsatisfiable) search.refuted(T, Evidence::search, "unsatisfiable");
     return verdict;
   }
 
@@ -59,6 +60,7 @@ std::unique_ptr<Incremental> questions_for(const Instance& instance, const Searc
 
 Answer solve_by_sat(const Instance& instance, const Options& options) {
   Search search(instance, options, "sat");
+  if (options.traffic) search_by_traffic(search);
   std::unique_ptr<Incremental> rising;   // raises the bound; most optima meet the first one, so its first formula is tight
   std::unique_ptr<Incremental> falling;  // lowers the best, or finds a first one
   const Time step = std::max(instance.machine.gap(), Time{2});

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/schedule/json.hpp"
 #include "chasqui/solve/solve.hpp"
 
 namespace chasqui::solve {
@@ -62,16 +63,34 @@ TEST_F(Certificate, OfEveryKindIsAccepted) {
   make({.machine = {3, Time{1}, Time{1}, Time{1}}, .problem = {.root = Rank{2}, .items = 3}});
   make({.machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{4}});
   make({.machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{1}});  // 6 is impossible: proof
-  EXPECT_FALSE(check_certificate(folder_).by_argument);
+  EXPECT_EQ(check_certificate(folder_).evidence, Evidence::search);
   make({.machine = LogP::postal(1, Time{2}), .problem = {}});
 }
 
 TEST_F(Certificate, OfTheCountingBoundNeedsNoSolver) {
   make({.machine = LogP::postal(10, Time{4}), .problem = {.items = 2}});
   EXPECT_FALSE(fs::exists(folder_ / "bound.cnf"));
-  EXPECT_TRUE(check_certificate(folder_).by_argument);
+  EXPECT_EQ(check_certificate(folder_).evidence, Evidence::argument);
   replace("certificate.json", "\"finish\": 11", "\"finish\": 12");
   expect_rejected("finishes at 11, not at 12");
+}
+
+TEST_F(Certificate, OfTheTrafficIsCountedAgain) {
+  make({.machine = {5, Time{1}, Time{2}, Time{2}}, .problem = {.kind = Kind::allgather}});
+  const CertificateReport report = check_certificate(folder_);
+  EXPECT_EQ(report.evidence, Evidence::traffic);  // the formula of 17 is too hard for a proof in passing
+  EXPECT_FALSE(fs::exists(folder_ / "bound.cnf"));
+  EXPECT_FALSE(fs::exists(folder_ / "bound.drat"));
+  // A schedule that is one step late cannot pass for an optimum.
+  Schedule late = read_schedule(folder_ / "schedule.json");
+  for (Send& send : late.sends) send.begin += Time{1};
+  late.finish += Time{1};
+  write_schedule(folder_ / "schedule.json", late);
+  replace("certificate.json", "\"finish\": 18", "\"finish\": 19");
+  expect_rejected("the ports alone could finish by 18");
+  make({.machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{1}});
+  replace("certificate.json", "\"proof\"", "\"traffic\"");
+  expect_rejected("only an all-gather with overhead");
 }
 
 TEST_F(Certificate, ATamperedScheduleIsRejected) {

@@ -70,7 +70,7 @@ TEST(Drat, SaysWhatIsWrongWithTheText) {
 
 std::string solver_proof(const Cnf& cnf, Verdict& verdict) {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "chasqui_drat_test.drat";
-  verdict = refute(cnf, path, {});
+  verdict = refute(cnf, path, 0, {});
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   std::filesystem::remove(path);

@@ -16,17 +16,25 @@ enum class Status {
   unknown,     ///< stopped: the optimum lies in [bound, finish of best]
 };
 
+/// What a bound rests on.
+enum class Evidence {
+  argument,  ///< a few lines of arithmetic
+  traffic,   ///< all ways to use the ports of all ranks, counted through (docs/solve.md, Traffic)
+  search,    ///< an unsatisfiable formula or an infeasible integer program
+};
+
 struct Answer {
   Status status = Status::unknown;
   std::optional<Schedule> best;  ///< the best schedule found, verified; its `bound` is the bound below
   Time bound;                    ///< no legal schedule finishes earlier (stream: with this period, has a smaller delay)
   std::string bound_source;      ///< "counting", "unsatisfiable at 11", …
-  bool bound_by_search = false;  ///< the bound rests on a solver, not on an argument alone
+  Evidence evidence = Evidence::argument;  ///< for the bound
   std::string stopped;           ///< unknown: why ("time limit", "interrupted")
   double seconds = 0;
 };
 
 std::string_view to_string(Status status);
+std::string_view to_string(Evidence evidence);
 
 /// The quantity that is minimised: the finish, in a stream the delay.
 inline Time objective(const Schedule& schedule) {

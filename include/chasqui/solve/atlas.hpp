@@ -17,15 +17,15 @@ namespace chasqui::solve {
 
 struct AtlasEntry {
   Instance instance;
-  Time finish;             ///< of the witness (stream: its delay)
-  Time bound;              ///< proved; equal to finish: optimal
-  bool by_search = false;  ///< the bound rests on an unsatisfiable formula; otherwise on an argument alone
+  Time finish;  ///< of the witness (stream: its delay)
+  Time bound;   ///< proved; equal to finish: optimal
+  Evidence evidence = Evidence::argument;  ///< for the bound
   Schedule witness;
 
   bool optimal() const { return finish == bound; }
 };
 
-/// "broadcast P L o g k finish bound argument|search witness"; families: broadcast, single, allgather, stream (k: the period).
+/// "broadcast P L o g k finish bound argument|traffic|search witness"; families: broadcast, single, allgather, stream (k: the period).
 /// The witness has two letters for each item and rank that does not own it: when the message begins, on the item's clock, and who
 /// sends it, in base 62.
 std::string to_line(const AtlasEntry& entry);
@@ -65,7 +65,8 @@ struct AtlasRange {
 std::vector<Instance> atlas_instances(const AtlasRange& range);
 
 /// The entry of one instance: searched for until the options say stop; no value if not even a schedule was found.
-/// A stream tries periods from 1 on, each with its share of the time, until one meets the bound.
+/// A stream begins with the plan, if it may and the plan repeats soon enough, then tries periods from 1 on, each with its share of the time, until one
+/// meets the bound.
 std::optional<AtlasEntry> atlas_entry(const Instance& instance, const Options& options);
 
 /// The shipped witness as a plan, if the atlas has the instance (any root). Null if not.

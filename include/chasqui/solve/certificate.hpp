@@ -3,7 +3,8 @@
 //   certificate.json  the instance, the finish time and what the bound rests on
 //   schedule.json     a schedule that meets it (`chasqui verify` checks it, too)
 //   bound.cnf         "one step less" as a formula, and
-//   bound.drat        a proof that the formula is unsatisfiable; both missing where an argument alone gives the bound.
+//   bound.drat        a proof that the formula is unsatisfiable; both missing where an argument gives the bound, or where it rests on
+//                     the traffic of an all-gather and the formula is hard.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,8 @@
 
 namespace chasqui::solve {
 
-/// Writes the folder. The solver runs once more, on the formula of one step less alone. False: `stop` ended it, and the folder is
+/// Writes the folder. The solver runs once more, on the formula of one step less alone; if the bound rests on the traffic, only for a
+/// while, since the count can be made again. False: `stop` ended it, and the folder is
 /// incomplete. REQUIRES an optimal answer.
 bool write_certificate(const std::filesystem::path& folder, const Instance& instance, const Answer& answer,
                        const std::function<bool()>& stop = {});
@@ -26,13 +28,13 @@ struct CertificateReport {
   std::string reason;  ///< why not, on one line
   Instance instance;
   Time finish;
-  bool by_argument = false;  ///< the bound needs no proof file
+  Evidence evidence = Evidence::argument;  ///< only `search` comes with a proof file
   std::string bound_source;
   ProofReport proof;
 };
 
 /// Reads the folder and checks everything again: the schedule is legal, belongs to the instance and finishes when it says; the
-/// formula is, byte for byte, the one the encoder makes of "one step less"; the proof refutes it. Throws an Error for a folder without
+/// formula is, byte for byte, the one the encoder makes of "one step less", and the proof refutes it; or the traffic is counted again. Throws an Error for a folder without
 /// certificate.json.
 CertificateReport check_certificate(const std::filesystem::path& folder);
 

@@ -27,6 +27,7 @@ struct Options {
   double time_limit = 0;              ///< seconds; 0: none
   std::optional<Time> at_most;        ///< is there a schedule that finishes by then? (infeasible, if not)
   bool warm_start = true;             ///< begin with the best plan
+  bool traffic = true;                ///< sat: all-gathers by their traffic first
   std::function<bool()> interrupted;  ///< polled; true ends the search
   std::function<void(const Progress&)> progress;
 };
