@@ -3,6 +3,7 @@
 #include "chasqui/run/measure.hpp"
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/agree.hpp"
 #include "chasqui/run/backoff.hpp"
 #include "cli/command.hpp"
 #include "cli/mpi_twin.hpp"
@@ -15,11 +16,14 @@ class MeasureCommand final : public Command {
  public:
   MeasureCommand() : Command("measure", "measure this machine: L, o, g, G, B and the cost of publishing, with intervals") {
     describe("Threads by default. With --mpi, started by mpirun, the processes of that run. Takes about the stated "
-             "seconds; a busy machine widens the intervals.");
+             "seconds; a busy machine takes longer and widens the intervals. With --again the machine is measured anew "
+             "and compared: exit status 0 if all intervals meet, 1 if not.");
     option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
     flag("--mpi", mpi_, "measure the MPI run this is part of: mpirun -np 4 chasqui measure --mpi");
     option("--seconds", "S", &seconds_, "how long to measure (default 4)");
     option("--out", "FILE", &out_, "where the profile goes (default: standard output)").file();
+    option("--again", "FILE", &again_, "compare with this profile of the same machine").file();
+    example("chasqui measure --again machine.json", "does the machine still look the same?");
     example("chasqui measure --threads 2 --seconds 1 --out machine.json", "a quick profile");
   }
 
@@ -28,14 +32,21 @@ class MeasureCommand final : public Command {
     if (mpi_) {
       std::vector<std::string> words = {"--seconds", fmt::format("{}", seconds_)};
       if (out_) words.insert(words.end(), {"--out", *out_});
+      if (again_) words.insert(words.end(), {"--again", *again_});
       become_mpi_twin("measure", words);
     }
-    const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
+    std::optional<Profile> before;
+    if (again_) before = read_profile(*again_);
+    const std::int64_t measured = before && before->levels.front().ranks > 0 ? before->levels.front().ranks : 0;
+    const std::int64_t n = threads_.value_or(measured > 0 ? measured : std::max(2, run::available_cores()));
     if (n < 2 || n > 4096) throw Error("measure: --threads {} is not in 2..4096", n);
     const Profile profile = measure_threads(static_cast<int>(n), seconds_);
     if (out_) write_profile(*out_, profile);
-    else out.write(to_json(profile));
-    return 0;
+    else if (!before) out.write(to_json(profile));
+    if (!before) return 0;
+    const auto comparisons = run::compare(*before, profile);
+    out.write(run::to_text(comparisons));
+    return run::all_agree(comparisons) ? 0 : 1;
   }
 
  private:
@@ -43,6 +54,7 @@ class MeasureCommand final : public Command {
   bool mpi_ = false;
   double seconds_ = 4;
   std::optional<std::string> out_;
+  std::optional<std::string> again_;
 };
 
 }  // namespace

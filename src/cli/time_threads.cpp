@@ -12,16 +12,16 @@
 namespace chasqui::cli {
 
 Profile measure_threads(int n, double seconds) {
-  threads::Team team(n);
   Progress bar("measuring");
-  Profile profile;
-  team.run([&](run::Comm& comm) {
-    run::MeasureOptions options;
-    options.seconds = seconds;
-    if (comm.rank() == 0) options.progress = [&](double share, const std::string&) { bar(share); };
-    Profile mine = run::measure(comm, options);
-    if (comm.rank() == 0) profile = std::move(mine);
-  });
+  run::MeasureOptions options;
+  options.seconds = seconds;
+  options.progress = [&](double share, const std::string&) { bar(share); };
+  Profile profile = run::measure(
+      [&](const std::function<void(run::Comm&)>& body) {
+        threads::Team team(n);
+        team.run(body);
+      },
+      options);
   profile.how = fmt::format("chasqui measure --threads {} --seconds {}", n, seconds);
   return profile;
 }

@@ -74,7 +74,7 @@ constexpr Field kFields[] = {{"L", &Level::L},   {"o_s", &Level::o_s}, {"o_r", &
 Level level_from(const json& value, std::string_view place, const std::string& where) {
   std::set<std::string> required = {"name", "ranks", "switches"};
   for (const auto& field : kFields) required.insert(field.name);
-  check_keys(value, required, {"shares_bandwidth"}, place, where);
+  check_keys(value, required, {"shares_bandwidth", "threads"}, place, where);
   Level level;
   level.name = text(value["name"], place, where + ".name");
   if (level.name != "node" && level.name != "network") {
@@ -82,10 +82,13 @@ Level level_from(const json& value, std::string_view place, const std::string& w
   }
   level.ranks = integer(value["ranks"], place, where + ".ranks");
   for (const auto& field : kFields) level.*field.member = estimate(value[field.name], place, where + "." + field.name);
-  if (value.contains("shares_bandwidth")) {
-    if (!value["shares_bandwidth"].is_boolean()) fail(place, where + ".shares_bandwidth must be true or false");
-    level.shares_bandwidth = value["shares_bandwidth"].get<bool>();
-  }
+  const auto flag = [&](const char* name) {
+    if (!value.contains(name)) return false;
+    if (!value[name].is_boolean()) fail(place, fmt::format("{}.{} must be true or false", where, name));
+    return value[name].get<bool>();
+  };
+  level.shares_bandwidth = flag("shares_bandwidth");
+  level.threads = flag("threads");
   if (!value["switches"].is_array()) fail(place, where + ".switches must be an array");
   for (const auto& bytes : value["switches"]) level.switches.push_back(integer(bytes, place, where + ".switches"));
   return level;
@@ -122,9 +125,9 @@ const Level* Profile::level(std::string_view name) const {
 Profile default_profile() {
   const auto exactly = Estimate::exactly;
   Level node{"node", 0, exactly(120), exactly(40), exactly(40), exactly(60), exactly(0.1), exactly(400),
-             exactly(25), exactly(0.15), exactly(600), {}, false};
+             exactly(25), exactly(0.15), exactly(600), {}, false, false};
   Level network{"network", 0, exactly(2000), exactly(400), exactly(400), exactly(400), exactly(0.1), exactly(0),
-                exactly(0), exactly(0.1), exactly(20'000), {}, false};
+                exactly(0), exactly(0.1), exactly(20'000), {}, false, false};
   return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}};
 }
 
@@ -169,6 +172,7 @@ std::string to_json(const Profile& profile) {
     json value = {{"name", level.name}, {"ranks", level.ranks}, {"switches", level.switches}};
     for (const auto& field : kFields) value[field.name] = to_value(level.*field.member);
     if (level.shares_bandwidth) value["shares_bandwidth"] = true;
+    if (level.threads) value["threads"] = true;
     levels.push_back(value);
   }
   json root = {{"chasqui_profile", 1}, {"host", profile.host}, {"when", profile.when}, {"how", profile.how},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // chasqui-mpi-<library>: the commands that must be linked with an MPI library.
-//   mpirun -np 4 chasqui-mpi-openmpi measure [--seconds S] [--out FILE]
+//   mpirun -np 4 chasqui-mpi-openmpi measure [--seconds S] [--out FILE] [--again FILE]
 //   mpirun -np 4 chasqui-mpi-openmpi bench [--machine FILE] [--kinds a,b] [--largest N] [--seconds S] [--out FILE]
 #include <mpi.h>
 
@@ -11,6 +11,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
+#include "chasqui/run/agree.hpp"
 #include "chasqui/run/bench.hpp"
 #include "chasqui/run/measure.hpp"
 
@@ -49,26 +50,30 @@ void save(const std::string& path, const std::string& text) {
   if (!file.flush()) throw Error("{}: cannot be written", path);
 }
 
-void measure_command(std::map<std::string, std::string> options) {
-  const auto comm = make_comm(MPI_COMM_WORLD);
+/// 1 when it was measured again and differs.
+int measure_command(std::map<std::string, std::string> options) {
+  Profile before;
+  if (options.contains("--again")) before = read_profile(options["--again"]);
   run::MeasureOptions how;
   how.seconds = options.contains("--seconds") ? std::stod(options["--seconds"]) : 4;
   how.progress = [](double share, const std::string& what) { std::fprintf(stderr, "%3.0f %% %s\n", share * 100, what.c_str()); };
-  Profile profile = run::measure(*comm, how);
-  // The library's own collectives and ours, side by side: where it wins, the choice will fall on it.
-  run::BenchOptions bench;
-  bench.seconds_per_row = how.seconds / 60;
-  const auto rows = run::bench(*comm, {{"native", native}}, bench);
-  for (const auto& row : rows) {
-    if (row.rivals.empty()) continue;
-    const std::string kind(to_string(row.kind));
-    profile.native[kind].emplace_back(static_cast<std::int64_t>(row.bytes), row.rivals[0].second.median);
-    profile.measured[kind].emplace_back(static_cast<std::int64_t>(row.bytes), row.ours.median);
-  }
-  profile.how = fmt::format("mpirun -np {} chasqui measure --mpi ({})", comm->size(), CHASQUI_MPI_FLAVOUR);
-  if (comm->rank() != 0) return;
+  Profile profile = run::measure(
+      [](const std::function<void(run::Comm&)>& body) {
+        const auto comm = make_comm(MPI_COMM_WORLD);
+        body(*comm);
+      },
+      how);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  profile.how = fmt::format("mpirun -np {} chasqui measure --mpi ({})", size, CHASQUI_MPI_FLAVOUR);
+  if (rank != 0) return 0;
   if (options.contains("--out")) write_profile(options["--out"], profile);
-  else std::fputs(to_json(profile).c_str(), stdout);
+  else if (!options.contains("--again")) std::fputs(to_json(profile).c_str(), stdout);
+  if (!options.contains("--again")) return 0;
+  const auto comparisons = run::compare(before, profile);
+  std::fputs(run::to_text(comparisons).c_str(), stdout);
+  return run::all_agree(comparisons) ? 0 : 1;
 }
 
 void bench_command(std::map<std::string, std::string> options) {
@@ -105,8 +110,7 @@ int main(int argc, char** argv) {
   try {
     const std::string command = argc > 1 ? argv[1] : "";
     if (command == "measure") {
-      chasqui::mpi::measure_command(chasqui::mpi::options_of(argc, argv));
-      status = 0;
+      status = chasqui::mpi::measure_command(chasqui::mpi::options_of(argc, argv));
     } else if (command == "bench") {
       chasqui::mpi::bench_command(chasqui::mpi::options_of(argc, argv));
       status = 0;

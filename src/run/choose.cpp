@@ -9,6 +9,7 @@
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "chasqui/run/board.hpp"
+#include "predict.hpp"
 #include "scripts.hpp"
 
 namespace chasqui::run {
@@ -86,6 +87,7 @@ class Chooser {
                choice.method == Method::native;
       });
     }
+    if (choices_.size() > 1 && choices_[0].method == Method::native && !trusts_native_) std::swap(choices_[0], choices_[1]);
     return choices_;
   }
 
@@ -93,18 +95,8 @@ class Chooser {
   double bytes() const { return static_cast<double>(query_.bytes); }
 
   /// Inside a node with `ranks` ranks: what the collective costs on the board.
-  double board_time(Kind kind, double size, int ranks, bool direct) const {
-    const Level* found = profile_.level("node");
-    const Level& node = found != nullptr ? *found : profile_.levels.front();
-    const double others = ranks - 1;
-    const bool one_writer = kind == Kind::broadcast || kind == Kind::scatter;
-    const double lines = (one_writer ? 0 : others * node.publish_per_rank.value) + node.publish.value;
-    if (size <= static_cast<double>(kSlotPayload)) {
-      return size > static_cast<double>(kLinePayload) ? 1.7 * lines : lines;
-    }
-    const double all = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ? ranks : 1;
-    const double passes = kind == Kind::allreduce ? (direct ? 2 : 3) : kind == Kind::scan ? ranks : (direct ? 1 : 1.3);
-    return 2 * lines + passes * all * size * node.copy.value;
+  double board_time(Kind kind, double size, int ranks, bool threads) const {
+    return run::board_time(profile_, kind, size, ranks, threads);
   }
 
   void on_board() {
@@ -189,13 +181,13 @@ class Chooser {
           bytes() * level.G.value;
       switch (query_.kind) {
         case Kind::broadcast:
-          list.push_back({Method::exchange, rooted + gather, radix, "scatter, then all-gather on circulant windows"});
+          list.push_back({Method::exchange, rooted + gather, radix, "scatter, then all-gather, on circulants"});
           break;
         case Kind::reduce:
-          list.push_back({Method::exchange, folding + rooted, radix, "reduce-scatter on circulant windows, then gather"});
+          list.push_back({Method::exchange, folding + rooted, radix, "reduce-scatter, then gather, on circulants"});
           break;
         default:
-          list.push_back({Method::exchange, folding + gather, radix, "reduce-scatter and all-gather on circulant windows"});
+          list.push_back({Method::exchange, folding + gather, radix, "reduce-scatter, all-gather, on circulants"});
       }
     }
   }
@@ -259,39 +251,18 @@ class Chooser {
                         fmt::format("slots in the nodes, {} between them", to_string(best->method))});
   }
 
-  using Points = std::vector<std::pair<std::int64_t, double>>;
-  /// Between measured sizes: linear in the logarithm of the size.
-  double between(const Points& points) const {
-    std::size_t i = 0;
-    while (i + 1 < points.size() && static_cast<double>(points[i + 1].first) < bytes()) ++i;
-    const std::size_t j = std::min(i + 1, points.size() - 1);
-    const double low = static_cast<double>(std::max<std::int64_t>(1, points[i].first));
-    const double high = static_cast<double>(std::max<std::int64_t>(1, points[j].first));
-    if (high <= low) return points[i].second;
-    const double where = (std::log(std::max(1.0, bytes())) - std::log(low)) / (std::log(high) - std::log(low));
-    return points[i].second + std::clamp(where, 0.0, 1.0) * (points[j].second - points[i].second);
-  }
-
-  /// The library's own: where both were measured, the measured ratio decides, not the prediction.
   void native() {
-    const std::string kind(to_string(query_.kind));
-    const auto theirs = profile_.native.find(kind);
-    if (theirs == profile_.native.end() || theirs->second.empty()) return;
-    double time = between(theirs->second);
-    const auto ours = profile_.measured.find(kind);
-    if (ours != profile_.measured.end() && !ours->second.empty() && !choices_.empty()) {
-      const auto best = std::min_element(choices_.begin(), choices_.end(), [](const Choice& a, const Choice& b) {
-        return a.nanoseconds < b.nanoseconds;
-      });
-      time *= best->nanoseconds / std::max(1.0, between(ours->second));
-    }
-    choices_.push_back({Method::native, time, 1, "the MPI library's own, as measured"});
+    const auto time = native_time(profile_, terrain_, query_.kind, bytes());
+    if (!time) return;
+    trusts_native_ = time->clearly_faster;
+    choices_.push_back({Method::native, time->nanoseconds, 1, "the MPI library's own, as measured"});
   }
 
   Query query_;
   Terrain terrain_;
   const Profile& profile_;
   std::vector<Choice> choices_;
+  bool trusts_native_ = false;
 };
 
 }  // namespace
@@ -299,18 +270,6 @@ class Chooser {
 std::vector<Choice> choices(const Query& query, const Terrain& terrain, const Profile& profile) {
   CHASQUI_CHECK(!profile.levels.empty(), "a profile has at least one level, host={}", profile.host);
   return Chooser(query, terrain, profile).all();
-}
-
-std::string explain(const Query& query, const Terrain& terrain, const Profile& profile) {
-  const auto list = choices(query, terrain, profile);
-  std::string text = fmt::format("{} of {} bytes on {} ranks, {} node{}\n", to_string(query.kind), query.bytes,
-                                 terrain.ranks, terrain.nodes, terrain.nodes == 1 ? "" : "s");
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const auto parts = list[i].parts > 1 ? fmt::format(" ({})", list[i].parts) : std::string();
-    text += fmt::format("{} {}{}: {:.3f} us predicted; {}\n", i == 0 ? "chosen    " : i == 1 ? "runner-up " : "          ",
-                        to_string(list[i].method), parts, list[i].nanoseconds / 1000, list[i].why);
-  }
-  return text;
 }
 
 }  // namespace chasqui::run

@@ -185,12 +185,26 @@ TEST(Loop, TheChoiceFollowsTheMachine) {
   EXPECT_EQ(method(Kind::allreduce, 1 << 20, network(1000, 300, 0.08)), run::Method::exchange);
 }
 
-TEST(Loop, ExplainNamesTheChoiceAndTheRunnerUp) {
-  run::Terrain terrain;
-  terrain.ranks = terrain.nodes = 16;
-  const auto text = run::explain({Kind::broadcast, 1 << 16, 1, true}, terrain, *network(1000, 300, 0.08));
-  EXPECT_NE(text.find("chosen"), std::string::npos) << text;
-  EXPECT_NE(text.find("runner-up"), std::string::npos) << text;
+TEST(Loop, ExplainNamesTheChoiceTheRunnerUpAndWhyInLinesThatFit) {
+  for (const int nodes : {1, 4, 16}) {
+    run::Terrain terrain;
+    terrain.ranks = 16;
+    terrain.nodes = nodes;
+    terrain.largest_node = 16 / nodes;
+    terrain.board = nodes < 16;
+    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather, Kind::scatter,
+                            Kind::scan, Kind::barrier}) {
+      const auto text = run::explain({kind, 1 << 22, 1, true}, terrain, *network(1e7, 3e5, 8));
+      const bool alone = text.find("nothing else applies") != std::string::npos;
+      EXPECT_EQ(text.find("\nrunner-up ") == std::string::npos, alone) << text;
+      for (const char* word : {"\nchosen ", "\nwhy "}) EXPECT_NE(text.find(word), std::string::npos) << text;
+      for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        EXPECT_LE(end - at, 80u) << text.substr(at, end - at);
+        at = end + 1;
+      }
+    }
+  }
 }
 
 }  // namespace

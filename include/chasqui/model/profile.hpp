@@ -33,6 +33,7 @@ struct Level {
   Estimate B;                 ///< bytes from which a message's size costs more than its start
   std::vector<std::int64_t> switches;  ///< message sizes where the protocol changes (eager to rendezvous)
   bool shares_bandwidth = false;  ///< messages under way from one rank share the bandwidth instead of queueing
+  bool threads = false;  ///< node: measured between threads, who read each other's buffers
 
   friend bool operator==(const Level&, const Level&) = default;
 };

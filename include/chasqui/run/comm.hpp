@@ -52,6 +52,8 @@ class Comm : public Typed<Comm> {
   const Terrain& terrain() const { return terrain_; }
   const Profile& profile() const { return *fabric_.profile; }
   Transport* messages() const { return fabric_.messages.get(); }
+  int node_of(int rank) const { return fabric_.node_of[static_cast<std::size_t>(rank)]; }
+  bool has_native() const { return fabric_.native != nullptr; }
 
   /// Runs a collective to its end. Throws Error: bad arguments, sizes that disagree, another rank's failure.
   /// Bad arguments leave the communicator usable if all ranks pass them; after anything else every call fails.

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Two measurements of one machine compared: do the intervals of every parameter meet?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "chasqui/model/profile.hpp"
+
+namespace chasqui::run {
+
+struct Comparison {
+  std::string name;  ///< "node L", "bsp g"
+  Estimate before, now;
+  bool agrees() const { return before.low <= now.high && now.low <= before.high; }
+};
+
+/// Every parameter that both profiles have. A network level that only repeats the node's messages is left out. Throws an
+/// Error if the profiles are of different numbers of ranks, or one of threads and the other of processes.
+std::vector<Comparison> compare(const Profile& before, const Profile& now);
+
+/// A table for people, 80 columns wide, with the verdict in its last line.
+std::string to_text(const std::vector<Comparison>& comparisons);
+
+bool all_agree(const std::vector<Comparison>& comparisons);
+
+}  // namespace chasqui::run

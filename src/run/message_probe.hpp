@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Messages between rank 0 and a partner, timed at rank 0. Both call the same functions; everybody else passes by.
+#pragma once
+
+#include <time.h>
+
+#include <vector>
+
+#include "chasqui/run/backoff.hpp"
+#include "chasqui/run/comm.hpp"
+#include "chasqui/run/estimate.hpp"
+
+namespace chasqui::run {
+
+inline double clock_now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+inline void finish(Transport& transport, Transport::Ticket ticket) {
+  if (transport.blocks()) transport.wait(ticket);
+  Backoff backoff(available_cores() < 2 || transport.size() > available_cores());
+  while (!transport.done(ticket)) backoff.pause();
+}
+
+inline constexpr std::uint32_t kProbeTag = 32'100;  ///< no collective uses it, nor the next
+
+class MessageProbe final : public Probe {
+ public:
+  MessageProbe(Comm& comm, int partner)
+      : transport_(*comm.messages()), rank_(comm.rank()), partner_(partner), buffer_(std::size_t{1} << 20) {}
+
+  double half_trip(std::size_t bytes) override {
+    if (!takes_part()) return 0;
+    const double start = clock_now();
+    if (rank_ == 0) send(buffer_.data(), bytes);
+    receive(buffer_.data(), bytes);
+    if (rank_ != 0) send(buffer_.data(), bytes);
+    return (clock_now() - start) / 2;
+  }
+  double send_overhead() override {
+    if (!takes_part()) return 0;
+    if (rank_ != 0) return echo();
+    std::byte byte{};
+    const double start = clock_now();
+    const auto ticket = transport_.send(partner_, kProbeTag, &byte, 1);
+    const double spent = clock_now() - start;
+    finish(transport_, ticket);
+    receive(&byte, 1);
+    return spent;
+  }
+  double receive_overhead(double patience) override {
+    if (!takes_part()) return 0;
+    if (rank_ != 0) return echo();
+    std::byte byte{};
+    send(&byte, 1);
+    for (const double until = clock_now() + patience; clock_now() < until;) cpu_relax();
+    const double start = clock_now();
+    receive(&byte, 1);
+    return clock_now() - start;
+  }
+  double burst(int messages) override {
+    if (!takes_part()) return 0;
+    std::vector<std::byte> data(static_cast<std::size_t>(messages));
+    std::vector<Transport::Ticket> tickets;
+    tickets.reserve(data.size());
+    const double start = clock_now();
+    for (std::byte& byte : data) {
+      tickets.push_back(rank_ == 0 ? transport_.send(partner_, kProbeTag, &byte, 1)
+                                   : transport_.receive(0, kProbeTag, &byte, 1));
+    }
+    for (const auto ticket : tickets) finish(transport_, ticket);
+    std::byte byte{};
+    if (rank_ == 0) receive(&byte, 1);
+    else send(&byte, 1);
+    return clock_now() - start;
+  }
+
+ private:
+  bool takes_part() const { return rank_ == 0 || rank_ == partner_; }
+  int other() const { return rank_ == 0 ? partner_ : 0; }
+  void send(const void* data, std::size_t bytes) { finish(transport_, transport_.send(other(), kProbeTag, data, bytes)); }
+  void receive(void* data, std::size_t bytes) { finish(transport_, transport_.receive(other(), kProbeTag, data, bytes)); }
+  double echo() {
+    std::byte byte{};
+    receive(&byte, 1);
+    send(&byte, 1);
+    return 0;
+  }
+
+  Transport& transport_;
+  int rank_, partner_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace chasqui::run

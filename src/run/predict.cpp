@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "predict.hpp"
+
+#include <algorithm>
+
+#include "chasqui/run/board.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr double kClearly = 0.9;  ///< less is the weather of the day
+
+const Level& node_of(const Profile& profile) {
+  const Level* found = profile.level("node");
+  return found != nullptr ? *found : profile.levels.front();
+}
+
+/// Was the whole measurement one node's?
+bool one_node(const Profile& profile) {
+  const Level* network = profile.level("network");
+  return network == nullptr || network->ranks == node_of(profile).ranks;
+}
+
+const Times* table(const std::map<std::string, Times>& tables, Kind kind) {
+  const auto found = tables.find(std::string(to_string(kind)));
+  return found == tables.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+/// From the cost of publishing and copying alone.
+double modelled(const Level& node, Kind kind, double bytes, int ranks, bool threads) {
+  const double others = ranks - 1;
+  const bool one_writer = kind == Kind::broadcast || kind == Kind::scatter;
+  const double lines = (one_writer ? 0 : others * node.publish_per_rank.value) + node.publish.value;
+  if (bytes <= static_cast<double>(kSlotPayload)) return bytes > static_cast<double>(kLinePayload) ? 1.7 * lines : lines;
+  const double all = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ? ranks : 1;
+  const double passes = kind == Kind::allreduce ? (threads ? 2 : 3) : kind == Kind::scan ? ranks : (threads ? 1 : 1.3);
+  return 2 * lines + passes * all * bytes * node.copy.value;
+}
+
+/// The measured point at or below a size and the one above it.
+std::pair<std::size_t, std::size_t> neighbours(const Times& times, double bytes) {
+  std::size_t i = 0;
+  while (i + 1 < times.size() && static_cast<double>(times[i + 1].first) <= bytes) ++i;
+  return {i, std::min(i + 1, times.size() - 1)};
+}
+
+}  // namespace
+
+double at_size(const Times& times, double bytes) {
+  auto [i, j] = neighbours(times, bytes);
+  if (i == j && i > 0) --i;
+  const auto& [low, t0] = times[i];
+  const auto& [high, t1] = times[j];
+  if (bytes <= static_cast<double>(low) || i == j) return t0;
+  const double slope = (t1 - t0) / static_cast<double>(high - low);
+  return std::max(t0 + (bytes - static_cast<double>(low)) * slope, bytes <= static_cast<double>(high) ? 0 : t1);
+}
+
+double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads) {
+  const Level& node = node_of(profile);
+  const double model = modelled(node, kind, bytes, ranks, threads);
+  const Times* times = table(profile.measured, kind);
+  if (times == nullptr || !one_node(profile) || node.threads != threads || node.ranks < 1) return model;
+  const double measured = at_size(*times, bytes);
+  const auto there = static_cast<int>(node.ranks);
+  return there == ranks ? measured : measured * model / std::max(1.0, modelled(node, kind, bytes, there, threads));
+}
+
+std::optional<NativeTime> native_time(const Profile& profile, const Terrain& terrain, Kind kind, double bytes) {
+  const Times* theirs = table(profile.native, kind);
+  const Times* ours = table(profile.measured, kind);
+  if (theirs == nullptr || ours == nullptr || theirs->size() != ours->size()) return {};
+  const Level* network = profile.level("network");
+  const std::int64_t ranks = network != nullptr ? network->ranks : node_of(profile).ranks;
+  if (terrain.ranks != ranks || (terrain.nodes == 1) != one_node(profile)) return {};
+  const auto [i, j] = neighbours(*theirs, bytes);
+  const auto clearly = [&](std::size_t k) { return (*theirs)[k].second < kClearly * (*ours)[k].second; };
+  return NativeTime{at_size(*theirs, bytes), clearly(i) && clearly(j)};
+}
+
+}  // namespace chasqui::run
