@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One collective of one size class on one communicator: who serves it, and what was seen. The comparison with the
 // MPI library's own is a fixed number of calls that alternate, then one agreement of all ranks: bounded, and the same
-// on every rank because it depends on the number of calls only.
+// on every rank because it depends on the number of calls and on agreed times only. It is repeated ever more rarely.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,17 @@ struct Cell {
   Verdict verdict = Verdict::open;
   bool asked = false;  ///< the profile was asked
   std::uint32_t compared = 0;
-  std::vector<double> ours_seen, native_seen;  ///< nanoseconds, during the comparison only
+  std::vector<double> ours_seen, native_seen;  ///< nanoseconds, during a comparison only
+  std::uint64_t settled = 0;                   ///< calls since the verdict
+  std::uint64_t again = 0;                     ///< calls after which it is looked at again; 0: not yet known
+  std::uint32_t comparisons = 0;               ///< concluded
+  double spent = 0;                            ///< nanoseconds that comparisons cost beyond the faster one
 
   std::uint64_t ours_calls = 0, native_calls = 0;
   double ours_time = 0, native_time = 0;  ///< nanoseconds of calls that were timed
   std::uint64_t ours_timed = 0, native_timed = 0;
   double ours_typical = 0, native_typical = 0;  ///< agreed by all ranks; 0: not compared
+  double saved = 0;                             ///< nanoseconds, by the medians of the comparison before
   double predicted = 0;
   std::string plan;
   std::uint64_t bytes = 0;  ///< of all calls
@@ -42,6 +47,50 @@ inline double typical(std::vector<double> seen) {
   const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
   std::nth_element(seen.begin(), middle, seen.end());
   return *middle;
+}
+
+inline constexpr double kShare = 0.01;   ///< of the time since the verdict that looking again may cost
+inline constexpr double kMargin = 0.97;  ///< ours must be this much faster to be taken
+
+/// Whose turn it is. The number of comparisons grows with the logarithm of the calls: the pauses grow fourfold.
+enum class Turn : std::uint8_t { ours, native, try_ours, try_native };
+inline Turn next_turn(Cell& cell, std::uint32_t trials) {
+  if (trials == 0) return Turn::ours;
+  if (cell.verdict != Verdict::open) {
+    if (cell.again == 0) cell.again = static_cast<std::uint64_t>(trials / kShare);
+    if (++cell.settled <= cell.again) return cell.verdict == Verdict::ours ? Turn::ours : Turn::native;
+    cell.verdict = Verdict::open;
+    cell.compared = 0;
+  }
+  return cell.compared++ % 2 == 0 ? Turn::try_native : Turn::try_ours;
+}
+
+/// A call of a comparison took `nanoseconds`. The first of each kind warms up and is not counted.
+inline void saw(Cell& cell, Turn turn, double nanoseconds, std::uint32_t trials) {
+  if (cell.compared <= 2 && trials > 1) return;
+  (turn == Turn::try_ours ? cell.ours_seen : cell.native_seen).push_back(nanoseconds);
+}
+
+/// Were all calls of the comparison made?
+inline bool complete(const Cell& cell, std::uint32_t trials) {
+  return cell.verdict == Verdict::open && cell.compared >= 2 * trials;
+}
+
+/// The verdict on times that all ranks agreed on. The slower one costs `trials` calls next time too: that is put off
+/// until it is a hundredth of what the calls in between take.
+inline void conclude(Cell& cell, double ours, double native, std::uint32_t trials) {
+  const double better = std::max(1.0, std::min(ours, native));
+  const double worse = std::max(better, std::max(ours, native));
+  cell.ours_typical = ours;
+  cell.native_typical = native;
+  cell.verdict = ours < kMargin * native ? Verdict::ours : Verdict::native;
+  cell.spent += (worse - better) * trials;
+  const double rare = std::min(1e18, trials / kShare * (worse / better));
+  cell.again = std::max(static_cast<std::uint64_t>(rare), cell.comparisons == 0 ? 0 : std::min<std::uint64_t>(cell.again, 1ull << 60) * 4);
+  cell.settled = 0;
+  ++cell.comparisons;
+  cell.ours_seen = {};
+  cell.native_seen = {};
 }
 
 }  // namespace chasqui::preload

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// MPI_Reduce, Allreduce, Scan, Exscan, Reduce_scatter(_block), on predefined datatypes without gaps and any operation.
+// MPI_Reduce, Allreduce, Scan, Exscan, Reduce_scatter(_block), on any datatype and with any operation defined for it.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
+#include "elements.hpp"
 #include "in_order.hpp"
+#include "packed_fold.hpp"
 #include "serve.hpp"
 
 namespace chasqui::preload {
 namespace {
 
 constexpr std::size_t kMost = std::size_t{1} << 27;
-constexpr std::size_t kMostScattered = 64 * 1024;  ///< reduce-scatter is an all-reduce of which most is dropped
+constexpr std::size_t kDropped = 64 * 1024;  ///< up to here a reduce-scatter is an all-reduce of which most is dropped
 
 /// The arguments of a reduction of `count` elements a rank.
 struct Fold {
@@ -31,7 +33,7 @@ struct Fold {
   const void* input() const { return in_place() ? receive : send; }
 };
 
-Demand look_at(const Fold& fold, const State& state, std::size_t most) {
+Demand look_at(const Fold& fold, const State& state) {
   Demand demand;
   demand.reason = Reason::argument;
   const bool at_root = fold.root == state.rank;
@@ -52,12 +54,10 @@ Demand look_at(const Fold& fold, const State& state, std::size_t most) {
   demand.folds = fold.type;
   if (demand.bytes == 0) {
     demand.reason = Reason::empty;
-  } else if (!facts.dense) {
-    demand.reason = Reason::gaps;
-  } else if (!defined(fold.op, fold.type)) {
+  } else if (!defined(fold.op, facts)) {
     demand.reason = Reason::operation;
   } else {
-    demand.reason = demand.bytes > most ? Reason::too_long : Reason::none;
+    demand.reason = demand.bytes > kMost ? Reason::too_long : Reason::none;
   }
   if (writes) {
     demand.out = fold.receive;
@@ -84,7 +84,8 @@ mpi::FoldContext context_of(const Fold& fold) {
   return {fold.op, fold.type, static_cast<int>(facts_of(fold.type).size)};
 }
 
-void run_fold(Work& work, const Fold& fold) {
+/// As bytes where they lie.
+void run_dense(Work& work, const Fold& fold) {
   mpi::FoldContext context = context_of(fold);
   run::Call call = call_of(fold, context);
   if (fold.kind == Kind::reduce && work.rank() != fold.root) call.out = nullptr;
@@ -96,52 +97,84 @@ void run_fold(Work& work, const Fold& fold) {
   work.run(call);
 }
 
+/// Derived datatypes, and pairs with gaps: packed.
+void run_packed(Work& work, const Fold& fold) {
+  PackedFold context{fold.op, fold.type, facts_of(fold.type), work.quiet(), work.rank()};
+  const std::size_t bytes = static_cast<std::size_t>(fold.count) * context.facts.size;
+  std::vector<std::byte> in(bytes), out(bytes);
+  pack(fold.input(), fold.count, fold.type, context.facts, in.data(), work.quiet(), work.rank());
+  run::Call call;
+  call.kind = fold.kind;
+  call.in = in.data();
+  call.out = fold.kind == Kind::reduce && work.rank() != fold.root ? nullptr : out.data();
+  call.count = fold.count;
+  call.layout.element = context.facts.size;
+  call.op = operator_of(context);
+  call.root = std::max(0, fold.root);
+  call.exclusive = fold.exclusive;
+  work.run(call);
+  if (call.out == nullptr || (fold.exclusive && work.rank() == 0)) return;
+  unpack(fold.receive, fold.count, fold.type, context.facts, out.data(), work.quiet(), work.rank());
+}
+
+void run_fold(Work& work, const Fold& fold) {
+  facts_of(fold.type).dense ? run_dense(work, fold) : run_packed(work, fold);
+}
+
 void run_fold_in_order(Work& work, const Fold& fold) {
-  const int prefix = fold.kind != Kind::scan ? -1 : work.rank() + (fold.exclusive ? 0 : 1);
-  fold_in_order(work, fold.input(), fold.receive, fold.count, fold.type, fold.op, fold.root, prefix);
+  const Keep keep = fold.kind == Kind::reduce  ? Keep::root
+                    : fold.kind != Kind::scan  ? Keep::all
+                    : fold.exclusive           ? Keep::before
+                                               : Keep::upto;
+  fold_in_order(work, {fold.input(), fold.receive, fold.count, fold.type, fold.op, keep, fold.root});
 }
 
 int serve_fold(Collective what, const Fold& fold, MPI_Comm comm, Ref<int()> native) {
   return serve(what, comm,
-               {native, [&](const State& state) { return look_at(fold, state, kMost); },
+               {native, [&](const State& state) { return look_at(fold, state); },
                 [&](Work& work) { run_fold(work, fold); }, [&](Work& work) { run_fold_in_order(work, fold); }});
 }
 
-/// Elements first .. first+count-1 of the fold of `whole` belong to this rank.
-struct Share {
-  int first = 0, count = 0;
-};
+/// counts[r] elements of the fold of `whole` belong to rank r. Called when the arguments are good.
+using Counts = Ref<std::vector<int>(const State&)>;
 
-int serve_scattered(Collective what, const Fold& whole, Ref<Share(const State&)> share, MPI_Comm comm, Ref<int()> native) {
+/// Short ones: an all-reduce of which most is dropped.
+void scatter_by_dropping(Work& work, const Fold& whole, const std::vector<int>& counts) {
+  const TypeFacts facts = facts_of(whole.type);
+  const Elements room(facts, whole.count);
+  Fold all = whole;
+  all.kind = Kind::allreduce;
+  all.send = whole.input();
+  all.receive = room.at(0);
+  run_fold(work, all);
+  const int own = counts[static_cast<std::size_t>(work.rank())];
+  if (own == 0) return;
+  const int first = std::accumulate(counts.begin(), counts.begin() + work.rank(), 0);
+  std::vector<std::byte> packed(static_cast<std::size_t>(own) * facts.size);
+  pack(room.at(first), own, whole.type, facts, packed.data(), work.quiet(), work.rank());
+  unpack(whole.receive, own, whole.type, facts, packed.data(), work.quiet(), work.rank());
+}
+
+int serve_scattered(Collective what, const Fold& whole, Counts counts, MPI_Comm comm, Ref<int()> native) {
   const auto look = [&](const State& state) {
+    const int own = whole.count < 0 ? 0 : counts(state)[static_cast<std::size_t>(state.rank)];
     Fold judged = whole;
     static char somewhere;  // the receive buffer of a rank that gets nothing may be missing
-    if (judged.receive == nullptr && share(state).count == 0) judged.receive = &somewhere;
-    Demand demand = look_at(judged, state, kMostScattered);
+    if (judged.receive == nullptr && own == 0) judged.receive = &somewhere;
+    Demand demand = look_at(judged, state);
     if (demand.out == nullptr) return demand;
-    const TypeFacts facts = facts_of(whole.type);
-    demand.result = span_of(facts, share(state).count);
+    demand.result = span_of(facts_of(whole.type), own);
     if (!whole.in_place()) demand.touched = demand.result;
     return demand;
   };
-  const auto through = [&](Work& work, bool in_order) {
-    const TypeFacts facts = facts_of(whole.type);
-    const Span span = span_of(facts, whole.count);
-    std::vector<std::max_align_t> room(static_cast<std::size_t>(span.high - span.low) / sizeof(std::max_align_t) + 1);
-    Fold all = whole;
-    all.kind = Kind::allreduce;
-    all.send = whole.input();
-    all.receive = reinterpret_cast<void*>(reinterpret_cast<MPI_Aint>(room.data()) - span.low);
-    in_order ? run_fold_in_order(work, all) : run_fold(work, all);
-    const Share own = share(work.state());
-    if (own.count == 0) return;
-    std::vector<std::byte> packed(static_cast<std::size_t>(own.count) * facts.size);
-    const void* from = reinterpret_cast<void*>(reinterpret_cast<MPI_Aint>(all.receive) + own.first * facts.extent);
-    pack(from, own.count, whole.type, facts, packed.data(), work.quiet(), work.rank());
-    unpack(whole.receive, own.count, whole.type, facts, packed.data(), work.quiet(), work.rank());
+  const auto in_order = [&](Work& work) {
+    fold_in_order(work, {whole.input(), whole.receive, whole.count, whole.type, whole.op, Keep::share, -1, counts(work.state())});
   };
-  return serve(what, comm,
-               {native, look, [&](Work& work) { through(work, false); }, [&](Work& work) { through(work, true); }});
+  const auto ours = [&](Work& work) {
+    const auto bytes = static_cast<std::size_t>(whole.count) * facts_of(whole.type).size;
+    bytes <= kDropped ? scatter_by_dropping(work, whole, counts(work.state())) : in_order(work);
+  };
+  return serve(what, comm, {native, look, ours, in_order});
 }
 
 }  // namespace
@@ -178,7 +211,7 @@ int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Dat
   const long long total = static_cast<long long>(count) * ranks;
   const Fold whole{send, receive, total > 0x7fffffff ? -1 : static_cast<int>(total), type, op, Kind::allreduce, -1, false};
   return serve_scattered(Collective::Reduce_scatter_block, whole,
-                         [&](const State& state) { return Share{count * state.rank, count}; }, comm,
+                         [&](const State& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm,
                          [&] { return PMPI_Reduce_scatter_block(send, receive, count, type, op, comm); });
 }
 
@@ -193,10 +226,8 @@ int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_
   const long long total = std::accumulate(counts, counts + ranks, 0ll);
   const Fold whole{send, receive, good && total < 0x7fffffff ? static_cast<int>(total) : -1, type, op, Kind::allreduce, -1,
                    false};
-  const auto share = [&](const State& state) {
-    return Share{static_cast<int>(std::accumulate(counts, counts + state.rank, 0ll)), counts[state.rank]};
-  };
-  return serve_scattered(Collective::Reduce_scatter, whole, share, comm,
+  return serve_scattered(Collective::Reduce_scatter, whole,
+                         [&](const State& state) { return std::vector<int>(counts, counts + state.size); }, comm,
                          [&] { return PMPI_Reduce_scatter(send, receive, counts, type, op, comm); });
 }
 

@@ -21,7 +21,8 @@ std::atomic<bool> logged[kCollectives][kReasons];
 
 struct Line {
   std::uint64_t ours = 0, native = 0, bytes = 0, ours_timed = 0, native_timed = 0;
-  double ours_time = 0, native_time = 0, predicted = 0, saved = 0;
+  double ours_time = 0, native_time = 0, predicted = 0, saved = 0, spent = 0;
+  std::uint64_t comparisons = 0;
   double ours_typical = 0, native_typical = 0;
   std::string plan;
 };
@@ -31,7 +32,8 @@ std::map<std::pair<int, int>, Line>& lines() {
   return *all;
 }
 
-std::string sizes(int size_class) {
+std::string sizes(int what, int size_class) {
+  if (what == static_cast<int>(Collective::Gatherv) || what == static_cast<int>(Collective::Scatterv)) return "any";
   const auto low = size_class == 0 ? 0ull : 1ull << (2 * size_class - 1);
   const auto high = (1ull << (2 * size_class + 1)) - 1;
   return size_class == kClasses - 1 ? fmt::format("{}+", low) : fmt::format("{}-{}", low, high);
@@ -39,6 +41,21 @@ std::string sizes(int size_class) {
 
 double mean_us(double nanoseconds, std::uint64_t calls) {
   return calls == 0 ? 0 : nanoseconds / static_cast<double>(calls) / 1000;
+}
+
+/// REQUIRES the mutex. Empty when nothing was folded in order.
+std::string reproducible_cost() {
+  double ours = 0, native = 0;
+  std::uint64_t calls = 0;
+  for (const auto& [key, line] : lines()) {
+    if (line.native_timed == 0 || line.plan != "in order") continue;
+    calls += line.ours;
+    ours += mean_us(line.ours_time, line.ours_timed) * static_cast<double>(line.ours);
+    native += mean_us(line.native_time, line.native_timed) * static_cast<double>(line.ours);
+  }
+  if (calls == 0) return {};
+  return fmt::format("{} reproducible reductions took {:.1f} us; the MPI library's own would have taken about {:.1f} us: factor {:.2f}",
+                     calls, ours, native, native > 0 ? ours / native : 0);
 }
 
 }  // namespace
@@ -80,10 +97,12 @@ void enter_in_ledger(const State& state) {
       line.native_timed += cell.native_timed;
       if (!cell.plan.empty()) line.plan = cell.plan;
       if (cell.predicted > 0) line.predicted = cell.predicted;
+      line.comparisons += cell.comparisons;
+      line.spent += cell.spent;
       if (cell.native_typical > 0) {
         line.ours_typical = cell.ours_typical;
         line.native_typical = cell.native_typical;
-        line.saved += static_cast<double>(cell.ours_calls) * (cell.native_typical - cell.ours_typical);
+        line.saved += cell.saved;
       }
     }
   }
@@ -95,15 +114,19 @@ std::string report_text(int ranks) {
       "Chasqui report, as rank 0 of {} saw it. Times in microseconds a call; typical: median, agreed by all ranks.\n", ranks);
   text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "collective", "bytes", "ours",
                       "native", "plan", "predicted", "typical", "native t.", "mean", "saved ms");
-  double saved = 0;
+  double saved = 0, spent = 0;
+  std::uint64_t comparisons = 0;
   for (const auto& [key, line] : lines()) {
     saved += line.saved;
+    spent += line.spent;
+    comparisons += line.comparisons;
     text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>12.3f}\n", kNames[key.first],
-                        sizes(key.second), line.ours, line.native, line.plan, line.predicted / 1000,
+                        sizes(key.first, key.second), line.ours, line.native, line.plan, line.predicted / 1000,
                         line.ours_typical / 1000, line.native_typical / 1000, mean_us(line.ours_time, line.ours_timed),
                         line.saved / 1e6);
   }
-  text += fmt::format("time saved, estimated from the comparison: {:.3f} ms on rank 0\n", saved / 1e6);
+  text += fmt::format("time saved, estimated from the comparison before each call: {:.3f} ms on rank 0\n", saved / 1e6);
+  text += fmt::format("comparisons made: {}; they cost {:.3f} ms beyond the faster way\n", comparisons, spent / 1e6);
   for (int what = 0; what < kCollectives; ++what) {
     for (int reason = 1; reason < kReasons; ++reason) {
       if (const auto calls = passed[what][reason].load(); calls != 0) {
@@ -111,16 +134,7 @@ std::string report_text(int ranks) {
       }
     }
   }
-  if (settings().reproducible) {
-    double ours = 0, native = 0;
-    for (const auto& [key, line] : lines()) {
-      if (line.native_timed == 0 || line.plan != "in order") continue;
-      ours += mean_us(line.ours_time, line.ours_timed) * static_cast<double>(line.ours);
-      native += mean_us(line.native_time, line.native_timed) * static_cast<double>(line.ours);
-    }
-    text += fmt::format("reproducible reductions cost {:.1f} us where the MPI library's own would have cost {:.1f} us\n",
-                        ours, native);
-  }
+  if (const std::string cost = reproducible_cost(); !cost.empty()) text += cost + "\n";
   if (settings().verify) text += fmt::format("verified {} calls, {} different\n", verified.load(), different.load());
   return text;
 }
@@ -132,9 +146,9 @@ std::string report_json(int ranks) {
   for (const auto& [key, line] : lines()) {
     text += fmt::format(
         "{}\n{{\"collective\":\"{}\",\"bytes\":\"{}\",\"ours\":{},\"native\":{},\"plan\":\"{}\",\"predicted_ns\":{:.1f},"
-        "\"ours_ns\":{:.1f},\"native_ns\":{:.1f},\"mean_ns\":{:.1f},\"saved_ns\":{:.1f}}}",
-        comma, kNames[key.first], sizes(key.second), line.ours, line.native, line.plan, line.predicted,
-        line.ours_typical, line.native_typical, mean_us(line.ours_time, line.ours_timed) * 1000, line.saved);
+        "\"ours_ns\":{:.1f},\"native_ns\":{:.1f},\"mean_ns\":{:.1f},\"saved_ns\":{:.1f},\"comparisons\":{},\"comparisons_ns\":{:.1f}}}",
+        comma, kNames[key.first], sizes(key.first, key.second), line.ours, line.native, line.plan, line.predicted,
+        line.ours_typical, line.native_typical, mean_us(line.ours_time, line.ours_timed) * 1000, line.saved, line.comparisons, line.spent);
     comma = ",";
   }
   text += "],\n\"passed\":[";
@@ -149,6 +163,22 @@ std::string report_json(int ranks) {
     }
   }
   return text + fmt::format("],\n\"verified\":{},\"different\":{}}}\n", verified.load(), different.load());
+}
+
+void note_verdict(Collective what, std::size_t bytes, const Cell& cell) {
+  if (!settings().log) return;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) return;
+  say(fmt::format("MPI_{} of {} bytes: {} from now on ({:.2f} us against {:.2f} us)", to_string(what),
+                  sizes(static_cast<int>(what), class_of_size(bytes)),
+                  cell.verdict == Verdict::ours ? "Chasqui" : "the MPI library", cell.ours_typical / 1000,
+                  cell.native_typical / 1000));
+}
+
+void say_what_it_cost() {
+  const std::lock_guard lock(mutex);
+  if (const std::string cost = reproducible_cost(); !cost.empty()) say("CHASQUI_REPRODUCIBLE: " + cost);
 }
 
 void write_report(int ranks) {

@@ -36,6 +36,7 @@ void end() {
     int size = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0 && settings().reproducible) say_what_it_cost();
     if (rank == 0) write_report(size);
   } catch (const std::exception& error) {
     say(error.what());

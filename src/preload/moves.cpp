@@ -1,74 +1,10 @@
 // SPDX-License-Identifier: MIT
-// MPI_Barrier, Bcast, Gather, Scatter, Allgather, Allgatherv. Data travels as bytes in the order of the type map, so ranks may
+// MPI_Barrier, Bcast, Gather, Scatter, Allgather. Data travels as bytes in the order of the type map, so ranks may
 // describe the same data with different types; derived types are packed.
-#include <algorithm>
-#include <cstring>
-#include <vector>
-
-#include "serve.hpp"
+#include "buffer.hpp"
 
 namespace chasqui::preload {
 namespace {
-
-constexpr std::size_t kMost = std::size_t{1} << 28;  ///< bytes of all blocks together
-
-constexpr auto nothing = [](Work&) {};
-
-/// `blocks` blocks of `count` elements each, one after another, in the program's memory.
-struct Buffer {
-  void* where;
-  int count;
-  MPI_Datatype type;
-  TypeFacts facts;
-
-  Buffer(const void* where_, int count_, MPI_Datatype type_)
-      : where(const_cast<void*>(where_)), count(count_), type(type_), facts(facts_of(type_)) {}
-  std::size_t bytes() const { return static_cast<std::size_t>(count) * facts.size; }
-  void* block(int i) const {
-    return reinterpret_cast<void*>(reinterpret_cast<MPI_Aint>(where) + static_cast<MPI_Aint>(i) * count * facts.extent);
-  }
-  bool good() const {
-    return count >= 0 && facts.valid && where != MPI_IN_PLACE && !(where == nullptr && facts.dense && bytes() != 0);
-  }
-};
-
-bool overlap_is_an_error(const void* a, const void* b, std::size_t bytes) {
-#ifdef MPICH
-  return a == b && bytes != 0;
-#else
-  return static_cast<void>(a), static_cast<void>(b), static_cast<void>(bytes), false;
-#endif
-}
-
-Demand demand_of(Kind kind, std::size_t bytes, int ranks) {
-  Demand demand;
-  demand.bytes = bytes;
-  demand.shape.kind = kind;
-  if (bytes == 0) demand.reason = Reason::empty;
-  if (bytes > kMost / static_cast<std::size_t>(ranks)) demand.reason = Reason::too_long;
-  return demand;
-}
-
-Demand bad() {
-  Demand demand;
-  demand.reason = Reason::argument;
-  return demand;
-}
-
-void returns(Demand& demand, const Buffer& buffer, int blocks) {
-  demand.out = buffer.where;
-  demand.touched = demand.result = span_of(buffer.facts, static_cast<MPI_Aint>(buffer.count) * blocks);
-}
-
-run::Call call_of(Kind kind, std::size_t bytes, int root) {
-  run::Call call;
-  call.kind = kind;
-  call.count = static_cast<std::int64_t>(bytes);
-  call.root = root;
-  return call;
-}
-
-using Bytes = std::vector<std::byte>;
 
 void broadcast(Work& work, const Buffer& data, int root) {
   run::Call call = call_of(Kind::broadcast, data.bytes(), root);
@@ -138,45 +74,6 @@ void scatter(Work& work, const Buffer* in, const Buffer* out, int root) {
   }
   work.run(call);
   if (!packed_out.empty()) unpack(out->where, out->count, out->type, out->facts, packed_out.data(), work.quiet(), work.rank());
-}
-
-struct Uneven {
-  const int* counts;
-  const int* displacements;
-  std::size_t largest = 0, total = 0;
-
-  Uneven(const int* counts_, const int* displacements_, int ranks, std::size_t element)
-      : counts(counts_), displacements(displacements_) {
-    for (int r = 0; r < ranks; ++r) {
-      const std::size_t bytes = static_cast<std::size_t>(std::max(0, counts[r])) * element;
-      largest = std::max(largest, bytes);
-      total += bytes;
-    }
-  }
-};
-
-/// Blocks padded to the largest one.
-void collect_uneven(Work& work, const Buffer* in, const Buffer& out, const Uneven& blocks) {
-  const std::size_t largest = blocks.largest;
-  const auto block = [&](int r) {
-    return reinterpret_cast<void*>(reinterpret_cast<MPI_Aint>(out.where) +
-                                   static_cast<MPI_Aint>(blocks.displacements[r]) * out.facts.extent);
-  };
-  Bytes mine(largest), all(largest * static_cast<std::size_t>(work.size()));
-  const int me = work.rank();
-  if (in != nullptr) {
-    if (in->bytes() != 0) pack(in->where, in->count, in->type, in->facts, mine.data(), work.quiet(), work.rank());
-  } else if (blocks.counts[me] != 0) {
-    pack(block(me), blocks.counts[me], out.type, out.facts, mine.data(), work.quiet(), work.rank());
-  }
-  run::Call call = call_of(Kind::allgather, largest, 0);
-  call.in = mine.data();
-  call.out = all.data();
-  work.run(call);
-  for (int r = 0; r < work.size(); ++r) {
-    if (blocks.counts[r] == 0 || (in == nullptr && r == me)) continue;
-    unpack(block(r), blocks.counts[r], out.type, out.facts, all.data() + static_cast<std::size_t>(r) * largest, work.quiet(), work.rank());
-  }
 }
 
 }  // namespace
@@ -280,44 +177,6 @@ int MPI_Allgather(const void* send, int sendcount, MPI_Datatype sendtype, void* 
   return serve(Collective::Allgather, comm,
                {[&] { return PMPI_Allgather(send, sendcount, sendtype, receive, receivecount, receivetype, comm); }, look,
                 ours, nothing});
-}
-
-int MPI_Allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, const int counts[],
-                   const int displacements[], MPI_Datatype receivetype, MPI_Comm comm) {
-  const auto look = [&](const State& state) {
-    const bool in_place = send == MPI_IN_PLACE;
-    const Buffer out(receive, 0, receivetype);
-    if (!out.good() || counts == nullptr || displacements == nullptr) return bad();
-    if (!in_place && !Buffer(send, sendcount, sendtype).good()) return bad();
-    if (std::any_of(counts, counts + state.size, [](int count) { return count < 0; })) return bad();
-    const auto own = static_cast<std::size_t>(counts[state.rank]) * out.facts.size;
-    if (!in_place && Buffer(send, sendcount, sendtype).bytes() != own) return bad();
-    const Uneven blocks(counts, displacements, state.size, out.facts.size);
-    if (overlap_is_an_error(send, receive, blocks.total) || (receive == nullptr && out.facts.dense && blocks.total != 0)) return bad();
-    Demand demand = demand_of(Kind::allgather, blocks.largest, state.size);
-    if (blocks.largest * static_cast<std::size_t>(state.size) > 2 * blocks.total + 4096) demand.reason = Reason::uneven;
-    demand.out = receive;
-    for (int r = 0; r < state.size; ++r) {
-      const Span span = span_of(out.facts, counts[r]);
-      const MPI_Aint at = static_cast<MPI_Aint>(displacements[r]) * out.facts.extent;
-      if (span.low == span.high) continue;
-      const bool first = demand.touched.low == demand.touched.high;
-      demand.touched.low = first ? at + span.low : std::min(demand.touched.low, at + span.low);
-      demand.touched.high = first ? at + span.high : std::max(demand.touched.high, at + span.high);
-    }
-    demand.result = demand.touched;
-    return demand;
-  };
-  const auto ours = [&](Work& work) {
-    const bool in_place = send == MPI_IN_PLACE;
-    const Buffer in(send, in_place ? 0 : sendcount, in_place ? receivetype : sendtype);
-    const Buffer out(receive, 0, receivetype);
-    const Uneven blocks(counts, displacements, work.size(), out.facts.size);
-    collect_uneven(work, in_place ? nullptr : &in, out, blocks);
-  };
-  return serve(Collective::Allgatherv, comm,
-               {[&] { return PMPI_Allgatherv(send, sendcount, sendtype, receive, counts, displacements, receivetype, comm); },
-                look, ours, nothing});
 }
 
 }  // extern "C"

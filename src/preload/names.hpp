@@ -9,9 +9,9 @@ namespace chasqui::preload {
 // Served when it pays, then those that are always passed on.
 #define CHASQUI_SERVED(X)                                                                                     \
   X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block)      \
-  X(Gather) X(Scatter) X(Allgather) X(Allgatherv)
+  X(Gather) X(Scatter) X(Allgather) X(Allgatherv) X(Gatherv) X(Scatterv)
 #define CHASQUI_PASSED(X)                                                                                     \
-  X(Gatherv) X(Scatterv) X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iscan) X(Iexscan)                   \
+  X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iscan) X(Iexscan)                   \
   X(Ireduce_scatter) X(Ireduce_scatter_block) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather)   \
   X(Iallgatherv)
 
@@ -42,10 +42,8 @@ enum class Reason : int {
   no_room,
   empty,
   too_long,
-  gaps,
   operation,
   argument,
-  root_counts,
   uneven,
   nonblocking,
   slower,
@@ -64,10 +62,8 @@ inline constexpr std::string_view kReasonTexts[kReasons] = {
     "the private communicator or its memory could not be made",
     "no data",
     "too long for the private buffers",
-    "a reduction on a datatype that is derived or has gaps",
-    "an operation that is not defined for the datatype",
+    "an operation that is not known to be defined for the datatype",
     "an argument that the MPI library must judge",
-    "counts that only the root knows",
     "blocks of very different sizes",
     "non-blocking: progress belongs to the MPI library",
     "the MPI library's own is faster",

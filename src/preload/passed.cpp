@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls that always go to the MPI library, counted with the reason. Non-blocking collectives complete inside MPI_Wait
-// and its relatives, where a request of ours would have to be taken apart from the library's; gatherv and scatterv
-// have sizes that only the root knows, so ranks cannot decide alike.
+// Calls that always go to the MPI library, counted with the reason: the non-blocking collectives. MPI promises that they
+// go on whatever the program does next, a receive or a file operation included; only the MPI library can keep that.
 #include <mpi.h>
 
 #include "serve.hpp"
@@ -17,12 +16,6 @@ using chasqui::preload::pass_on;
 
 extern "C" {
 
-CHASQUI_PASS(Gatherv,
-             (const void* s, int n, MPI_Datatype st, void* r, const int* c, const int* d, MPI_Datatype rt, int root, MPI_Comm comm),
-             (s, n, st, r, c, d, rt, root, comm))
-CHASQUI_PASS(Scatterv,
-             (const void* s, const int* c, const int* d, MPI_Datatype st, void* r, int n, MPI_Datatype rt, int root, MPI_Comm comm),
-             (s, c, d, st, r, n, rt, root, comm))
 CHASQUI_PASS(Ibarrier, (MPI_Comm comm, MPI_Request* q), (comm, q))
 CHASQUI_PASS(Ibcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request* q), (b, n, t, root, comm, q))
 CHASQUI_PASS(Ireduce, (const void* s, void* r, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm comm, MPI_Request* q),

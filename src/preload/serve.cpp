@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <exception>
+#include <new>
+#include <string>
 
 #include "chasqui/run/choose.hpp"
 #include "ledger.hpp"
@@ -33,6 +35,7 @@ constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the rep
 
 struct Path {
   enum Way { native, compare_native, compare_ours, ours, both, in_order } way = native;
+  bool comparing() const { return way == compare_native || way == compare_ours; }
   State* state = nullptr;
   Cell* cell = nullptr;
   Demand demand;
@@ -66,8 +69,9 @@ Path find_way(Collective what, MPI_Comm comm, const Parts& parts) {
   if (state->never != Reason::none) return passed(state->never);
   path.demand = parts.look(*state);
   const bool folds = path.demand.folds != MPI_DATATYPE_NULL;
-  if (s.reproducible && folds && (path.demand.reason == Reason::none || path.demand.reason == Reason::gaps ||
-                                  path.demand.reason == Reason::too_long)) {
+  if (s.reproducible && folds && (path.demand.reason == Reason::none || path.demand.reason == Reason::too_long)) {
+    look_for_foreigners(*state, comm);
+    if (state->never != Reason::none) return passed(state->never);
     path.cell = &state->cell(what, path.demand.bytes);
     path.way = Path::in_order;
     return path;
@@ -83,67 +87,77 @@ Path find_way(Collective what, MPI_Comm comm, const Parts& parts) {
   if (!cell.asked) ask_profile(*state, cell, path.demand);
   if (s.verify) {
     path.way = Path::both;
-  } else if (s.trials == 0 || cell.verdict == Verdict::ours) {
-    path.way = Path::ours;
-  } else if (cell.verdict == Verdict::native) {
-    ++cell.native_calls;
-    return passed(Reason::slower);
-  } else {
-    path.way = cell.compared++ % 2 == 0 ? Path::compare_native : Path::compare_ours;
-    if (path.way == Path::compare_native) note(what, Reason::comparing);
+    return path;
+  }
+  switch (next_turn(cell, static_cast<std::uint32_t>(s.trials))) {
+    case Turn::ours: path.way = Path::ours; break;
+    case Turn::native: ++cell.native_calls; return passed(Reason::slower);
+    case Turn::try_ours: path.way = Path::compare_ours; break;
+    case Turn::try_native: path.way = Path::compare_native; note(what, Reason::comparing); break;
   }
   return path;
 }
 
 /// After the last timed call every rank learns what all saw, and decides alike.
-void conclude(State& state, Cell& cell) {
-  if (cell.verdict != Verdict::open || cell.compared < 2 * static_cast<std::uint32_t>(settings().trials)) return;
+void agree(Collective what, const Path& path) {
+  Cell& cell = *path.cell;
+  const auto trials = static_cast<std::uint32_t>(settings().trials);
+  if (!complete(cell, trials)) return;
+  const double begin = now();
   double mine[2] = {typical(cell.ours_seen), typical(cell.native_seen)};
   double most[2] = {0, 0};
-  PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, state.own);
-  cell.ours_typical = most[0];
-  cell.native_typical = most[1];
-  cell.verdict = most[0] < 0.97 * most[1] ? Verdict::ours : Verdict::native;
-  cell.ours_seen = {};
-  cell.native_seen = {};
+  PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, path.state->own);
+  conclude(cell, most[0], most[1], trials);
+  cell.spent += now() - begin;
+  note_verdict(what, path.demand.bytes, cell);
 }
 
-/// Returns MPI_SUCCESS, or -1: nothing was sent, the MPI library may do it, or the error the program gets.
+constexpr int kDeclined = -1;  ///< all ranks alike: the MPI library does it
+
+/// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
 int attempt(Collective what, Work& work, const Ref<void(Work&)>& way) {
+  int code = MPI_ERR_OTHER;
   try {
     way(work);
     return MPI_SUCCESS;
+  } catch (const Declined& declined) {
+    return note(what, declined.reason), kDeclined;
+  } catch (const std::bad_alloc&) {  // here alone: the others must not wait for this rank
+    say(std::string("MPI_") + std::string(to_string(what)) + ": no memory for the private buffers");
+    work.give_up("a rank has no memory");
+    code = MPI_ERR_NO_MEM;
   } catch (const std::exception& error) {
     if (!work.begun()) {
       note(what, Reason::failed);
       if (settings().log) say(error.what());
-      return -1;
+      return kDeclined;
     }
     say(std::string("MPI_") + std::string(to_string(what)) + ": " + error.what());
   } catch (...) {
-    if (!work.begun()) return note(what, Reason::failed), -1;
+    if (!work.begun()) return note(what, Reason::failed), kDeclined;
     say("an operator threw");
   }
-  PMPI_Comm_call_errhandler(work.comm(), MPI_ERR_OTHER);
-  return MPI_ERR_OTHER;
+  PMPI_Comm_call_errhandler(work.comm(), code);
+  return code;
 }
 
 int run_ours(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
   Cell& cell = *path.cell;
-  const bool timed = path.way == Path::compare_ours || !settings().report.empty();
+  const bool timed = path.way != Path::ours || !settings().report.empty();
   const double begin = timed ? now() : 0;
   Work work(*path.state, comm);
-  const int code = attempt(what, work, path.way == Path::in_order ? parts.in_order : parts.ours);
-  if (code == -1) return parts.native();
-  ++cell.ours_calls;
+  int code = attempt(what, work, path.way == Path::in_order ? parts.in_order : parts.ours);
+  ++(code == kDeclined ? cell.native_calls : cell.ours_calls);
+  if (code == kDeclined) code = parts.native();
   cell.bytes += path.demand.bytes;
+  cell.saved += cell.native_typical - cell.ours_typical;
   if (!timed) return code;
   const double time = now() - begin;
   cell.ours_time += time;
   ++cell.ours_timed;
   if (path.way != Path::compare_ours) return code;
-  if (cell.compared > 2 || settings().trials == 1) cell.ours_seen.push_back(time);  // the first one warms up
-  conclude(*path.state, cell);
+  saw(cell, Turn::try_ours, time, static_cast<std::uint32_t>(settings().trials));
+  agree(what, path);
   return code;
 }
 
@@ -155,7 +169,7 @@ int run_native(const Parts& parts, Path& path) {
   ++cell.native_calls;
   cell.native_time += time;
   ++cell.native_timed;
-  if (path.way == Path::compare_native && (cell.compared > 1 || settings().trials == 1)) cell.native_seen.push_back(time);
+  if (path.comparing()) saw(cell, Turn::try_native, time, static_cast<std::uint32_t>(settings().trials));
   return code;
 }
 
@@ -177,7 +191,7 @@ int run_both(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
 int run_in_order(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
   Cell& cell = *path.cell;
   cell.plan = "in order";
-  if (cell.native_timed < kReferences && !settings().report.empty()) {
+  if (cell.native_timed < kReferences) {
     const Region before(path.demand.out, path.demand.touched);
     const int code = run_native(parts, path);
     --cell.native_calls;  // a reference, not a call of the program
@@ -213,9 +227,7 @@ void pass_on(Collective what) {
   const bool folds = what == Collective::Ireduce || what == Collective::Iallreduce || what == Collective::Iscan ||
                      what == Collective::Iexscan || what == Collective::Ireduce_scatter ||
                      what == Collective::Ireduce_scatter_block;
-  note(what, what == Collective::Gatherv || what == Collective::Scatterv ? Reason::root_counts
-             : folds && settings().reproducible                        ? Reason::irreproducible
-                                                                        : Reason::nonblocking);
+  note(what, folds && settings().reproducible ? Reason::irreproducible : Reason::nonblocking);
 }
 
 }  // namespace chasqui::preload

@@ -44,6 +44,11 @@ struct Demand {
   MPI_Datatype folds = MPI_DATATYPE_NULL;  ///< reductions: the type
 };
 
+/// Thrown by all ranks alike in the middle of a call: the MPI library does it after all.
+struct Declined {
+  Reason reason;
+};
+
 /// The call under way.
 class Work {
  public:
@@ -61,6 +66,10 @@ class Work {
   }
   void begin() { begun_ = true; }
   bool begun() const { return begun_; }
+  /// This rank cannot go on: whoever waits for it gets an error.
+  void give_up(const char* why) {
+    if (state_.comm != nullptr) state_.comm->leave(why);
+  }
 
  private:
   State& state_;

@@ -161,12 +161,16 @@ State* state_of(MPI_Comm comm) {
   return state;
 }
 
+void look_for_foreigners(State& state, MPI_Comm comm) {
+  if (state.looked) return;
+  state.looked = true;
+  if (!all_ours(comm, state.size)) state.never = Reason::foreign;
+}
+
 void prepare(State& state, MPI_Comm comm) {
   state.prepared = true;
-  if (!all_ours(comm, state.size)) {
-    state.never = Reason::foreign;
-    return;
-  }
+  look_for_foreigners(state, comm);
+  if (state.never != Reason::none) return;
   state.never = Reason::no_room;
   MPI_Comm own = MPI_COMM_NULL;
   if (!split_quietly(comm, 0, state.rank, &own)) return;

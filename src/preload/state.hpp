@@ -20,6 +20,7 @@ struct State {
   int size = 1;
   std::int64_t calls = 0;          ///< interposed collectives so far: the same number on every rank
   Reason never = Reason::none;     ///< why this communicator is never served
+  bool looked = false;             ///< for ranks of another MPI_COMM_WORLD
   bool prepared = false;           ///< the private part was tried
   MPI_Comm own = MPI_COMM_NULL;    ///< belongs to `comm`
   std::unique_ptr<run::Comm> comm;
@@ -35,6 +36,9 @@ void close_states();
 
 /// The state of a valid communicator; nullptr when the MPI library refuses. Local.
 State* state_of(MPI_Comm comm);
+
+/// Once: a communicator with ranks of another MPI_COMM_WORLD is never served; they may have other settings. Local.
+void look_for_foreigners(State& state, MPI_Comm comm);
 
 /// Makes the private communicator of `state`. Collective over `comm`; all ranks succeed or none.
 void prepare(State& state, MPI_Comm comm);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kSelfTag = 32'702;  ///< above the tags of collectives
 
-enum Class { kInteger = 1, kFloating = 2, kLogical = 4, kComplex = 8, kByte = 16, kPair = 32 };
+enum Class { kInteger = 1, kFloating = 2, kLogical = 4, kComplex = 8, kByte = 16, kPair = 32 };  // MPI 3.1, 5.9.2
 
 template <std::size_t N>
 bool any(MPI_Datatype type, const MPI_Datatype (&list)[N]) {
@@ -22,12 +22,14 @@ int class_of(MPI_Datatype type) {
   const MPI_Datatype integers[] = {
       MPI_INT, MPI_LONG, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_SHORT,
       MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,
-      MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT};
-  const MPI_Datatype floating[] = {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE};
-  const MPI_Datatype logical[] = {MPI_C_BOOL};
-  const MPI_Datatype complex[] = {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX};
+      MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT, MPI_INTEGER};
+  const MPI_Datatype floating[] = {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION};
+  const MPI_Datatype logical[] = {MPI_C_BOOL, MPI_LOGICAL};
+  const MPI_Datatype complex[] = {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_COMPLEX,
+                                  MPI_DOUBLE_COMPLEX};
   const MPI_Datatype bytes[] = {MPI_BYTE};
-  const MPI_Datatype pairs[] = {MPI_2INT, MPI_FLOAT_INT};
+  const MPI_Datatype pairs[] = {MPI_2INT, MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT,
+                                MPI_2INTEGER, MPI_2REAL, MPI_2DOUBLE_PRECISION};
   if (any(type, integers)) return kInteger;
   if (any(type, floating)) return kFloating;
   if (any(type, logical)) return kLogical;
@@ -44,6 +46,10 @@ int domain_of(MPI_Op op) {
   if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR) return kInteger | kByte;
   if (op == MPI_MAXLOC || op == MPI_MINLOC) return kPair;
   return op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP ? 0 : -1;
+}
+
+int step_of(const TypeFacts& facts) {
+  return static_cast<int>(std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, facts.size)));
 }
 
 struct Remembered {
@@ -85,6 +91,7 @@ TypeFacts facts_of(MPI_Datatype type) {
   facts.dense = combiner == MPI_COMBINER_NAMED && lb == 0 && facts.true_lb == 0 && facts.extent == size &&
                 facts.true_extent == size;
   facts.valid = true;
+  if (combiner == MPI_COMBINER_NAMED) facts.kind = class_of(type);
   if (combiner == MPI_COMBINER_NAMED) remembered.push_back({type, facts});
   return facts;
 }
@@ -108,8 +115,15 @@ void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts
     if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be packed");
     return;
   }
-  const int code = PMPI_Pack(from, count, type, packed, static_cast<int>(bytes), &position, comm);
-  if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != bytes) throw Error("MPI_Pack made {} of {} bytes", position, bytes);
+  const int step = step_of(facts);
+  for (int first = 0; first < count; first += step) {  // MPI_Pack counts bytes in an int
+    const int now = std::min(step, count - first);
+    const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
+    position = 0;
+    const int code = PMPI_Pack(moved(from, first * facts.extent), now, type, packed, static_cast<int>(piece), &position, comm);
+    if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece) throw Error("MPI_Pack made {} of {} bytes", position, piece);
+    packed = static_cast<std::byte*>(packed) + piece;
+  }
 }
 
 void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, const void* packed, MPI_Comm comm,
@@ -125,13 +139,20 @@ void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, cons
     if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be unpacked");
     return;
   }
-  const int code = PMPI_Unpack(packed, static_cast<int>(bytes), &position, to, count, type, comm);
-  if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != bytes) throw Error("MPI_Unpack took {} of {} bytes", position, bytes);
+  const int step = step_of(facts);
+  for (int first = 0; first < count; first += step) {
+    const int now = std::min(step, count - first);
+    const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
+    position = 0;
+    const int code = PMPI_Unpack(packed, static_cast<int>(piece), &position, moved(to, first * facts.extent), now, type, comm);
+    if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece) throw Error("MPI_Unpack took {} of {} bytes", position, piece);
+    packed = static_cast<const std::byte*>(packed) + piece;
+  }
 }
 
-bool defined(MPI_Op op, MPI_Datatype type) {
+bool defined(MPI_Op op, const TypeFacts& facts) {
   const int domain = domain_of(op);
-  return domain == -1 || (domain & class_of(type)) != 0;
+  return domain == -1 || (domain & facts.kind) != 0;
 }
 
 run::Operator operator_for(mpi::FoldContext& context) {
@@ -141,10 +162,6 @@ run::Operator operator_for(mpi::FoldContext& context) {
   if (context.type == MPI_FLOAT && typed<float>(context.op, result)) return result;
   if (context.type == MPI_LONG && typed<long>(context.op, result)) return result;
   return mpi::operator_of(context);
-}
-
-bool is_floating(MPI_Datatype type) {
-  return type == MPI_DOUBLE || type == MPI_FLOAT || type == MPI_LONG_DOUBLE || class_of(type) == kComplex;
 }
 
 }  // namespace chasqui::preload

@@ -15,6 +15,7 @@ namespace chasqui::preload {
 struct TypeFacts {
   bool valid = false;
   bool dense = false;  ///< predefined, without gaps: elements can be copied as bytes
+  int kind = 0;        ///< predefined: which operations are defined on it
   std::size_t size = 0;
   MPI_Aint extent = 0, true_lb = 0, true_extent = 0;
 };
@@ -28,6 +29,12 @@ struct Span {
 };
 Span span_of(const TypeFacts& facts, MPI_Aint count);
 
+/// Addresses as MPI counts them: what lies before the element's origin is reached with negative numbers.
+template <typename T>
+T* moved(T* where, MPI_Aint bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<MPI_Aint>(where) + bytes);
+}
+
 /// Copies elements to and from packed bytes. `comm` is private (or, with buffers that are not MPI_BOTTOM, any) and
 /// `rank` the own one in it. Throws Error when the MPI library refuses or packs otherwise.
 void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts, void* packed, MPI_Comm comm,
@@ -35,12 +42,10 @@ void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts
 void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, const void* packed, MPI_Comm comm,
             int rank);
 
-/// Is `op` a user's, or one that MPI defines on the predefined `type`?
-bool defined(MPI_Op op, MPI_Datatype type);
+/// Is `op` a user's, or one that MPI defines on the predefined type?
+bool defined(MPI_Op op, const TypeFacts& facts);
 
 /// Fast loops for the common pairs, the MPI library's for all others; `context` must stay while it is used.
 run::Operator operator_for(mpi::FoldContext& context);
-
-bool is_floating(MPI_Datatype type);
 
 }  // namespace chasqui::preload

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
     if (brief && (comm == twin || comm == reversed)) continue;
     moves(comm);
     folds(comm);
+    derived(comm);
     company(comm);
   }
   inter_communicators();

@@ -91,7 +91,7 @@ template <typename T, typename Value, typename Op>
 void scattered_folds(MPI_Comm comm, MPI_Datatype type, MPI_Op op, Value of, Op combine) {
   part = "reduce_scatter";
   const Place me(comm);
-  for (const int count : {0, 1, 6, 700}) {
+  for (const int count : {0, 1, 6, 700, 9000}) {
     std::vector<int> counts(index(me.size));
     int total = 0, first = 0;
     for (int r = 0; r < me.size; ++r) {
