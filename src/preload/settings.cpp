@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "join.hpp"
 
 namespace chasqui::preload {
 namespace {
@@ -95,7 +96,7 @@ std::uint64_t Settings::hash() const {
   for (const bool off : disabled) mix(off ? 1 : 2);
   for (const bool on : {verify, reproducible, !report.empty()}) mix(on ? 1 : 2);
   for (const auto each : {after, trials, node_size}) mix(static_cast<std::uint64_t>(each));
-  return value & 0x7fffffffffffffffu;
+  return value;
 }
 
 bool read_settings() {
@@ -109,16 +110,14 @@ bool read_settings() {
   if (const char* path = variable("CHASQUI_REPORT")) s.report = path;
   s.after = number("CHASQUI_AFTER", s.after, warnings);
   s.trials = number("CHASQUI_TRIALS", s.trials, warnings);
+  s.join = number("CHASQUI_JOIN", s.join, warnings);
   s.node_size = number("CHASQUI_NODE_SIZE", s.node_size, warnings);
   if (const char* list = variable("CHASQUI_DISABLE")) disable(s, list, warnings);
-  s.profile = common_profile(rank, warnings);
+  const Joined joined = join(s.hash(), s.join);
+  if (joined == Joined::all_alike) s.profile = common_profile(rank, warnings);
   if (rank == 0 && !warnings.empty()) say(warnings.substr(0, warnings.size() - 1));
-  long long mine[2] = {static_cast<long long>(s.hash()), -static_cast<long long>(s.hash())};
-  long long most[2] = {0, 0};
-  PMPI_Allreduce(mine, most, 2, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
-  if (most[0] == -most[1]) return true;
-  if (rank == 0) say("the ranks have different CHASQUI_ variables: everything goes to the MPI library");
-  return false;
+  if (rank == 0 && joined == Joined::different) say("the ranks have different CHASQUI_ variables: everything goes to the MPI library");
+  return joined == Joined::all_alike;
 }
 
 }  // namespace chasqui::preload
