@@ -30,7 +30,8 @@ plan::PlanPtr improve_by_search(const plan::PlanPtr& plan, double seconds) {
   if (plan->problem().kind == Kind::stream) {
     throw Error("--exact has no meaning for a stream: `chasqui solve stream` asks for a period");
   }
-  const solve::Instance instance{.machine = plan->machine(), .problem = plan->problem()};
+  const solve::Instance instance{
+      .machine = plan->machine(), .problem = plan->problem(), .two_values = !plan->problem().commutative};
   solve::validate(instance);
   const Interrupt interrupt;
   solve::Options options;

@@ -33,6 +33,8 @@ class SolveCommand final : public Command {
     option("--root", "RANK", &root_, "broadcast, reduce, stream: the rank that has, or gets, everything; default 0");
     option("-k,--items", "K", &items_, "broadcast: how many items; allgather: how many a rank; default 1");
     flag("--single-sending", single_, "broadcast: the source sends each item once");
+    flag("--non-commutative", non_commutative_, "reduce, allreduce: the operator must see its operands in rank order");
+    flag("--two-values", two_values_, "reduce, allreduce, scan: a message may carry two folds; default one");
     flag("--exclusive", exclusive_, "scan: rank i gets the fold of ranks 0..i-1");
     option("--period", "TICKS", &period_, "stream: the schedule repeats after so many ticks");
     option("--engine", "NAME", &engine_, "sat, milp, or both and compare; default sat").choices({"sat", "milp", "both"});
@@ -46,6 +48,7 @@ class SolveCommand final : public Command {
     flag("--quiet", quiet_, "show no progress");
     example("chasqui solve allgather -P 4 -L 2 -o 2 -g 2 --proof proof", "14, and why not 13");
     example("chasqui solve broadcast -P 10 -L 4 -k 2 --engine both", "SAT and integer programming must agree");
+    example("chasqui solve allreduce -P 4 -L 1 -o 1 -g 1 --non-commutative", "operands in rank order");
     example("chasqui solve stream -P 6 -L 2 --period 4", "the least delay with period 4");
   }
 
@@ -73,7 +76,9 @@ class SolveCommand final : public Command {
     instance.problem.root = Rank{static_cast<std::int32_t>(std::clamp<std::int64_t>(root_, -1, kMaxProcessors - 1))};
     instance.problem.items = items_;
     instance.problem.exclusive = exclusive_;
+    instance.problem.commutative = !non_commutative_;
     instance.single_sending = single_;
+    instance.two_values = two_values_;
     instance.period = Time{period_};
     if (exclusive_ && instance.problem.kind != Kind::scan) throw Error("--exclusive has no meaning for {}: leave it out", kind_);
     if (root_ != 0 && !has_root(instance.problem.kind)) throw Error("--root has no meaning for {}: leave it out", kind_);
@@ -134,7 +139,7 @@ class SolveCommand final : public Command {
   std::string kind_;
   MachineArguments machine_;
   std::int64_t root_ = 0, items_ = 1, period_ = 0;
-  bool single_ = false, exclusive_ = false, cold_ = false, formula_only_ = false, json_ = false, quiet_ = false;
+  bool single_ = false, two_values_ = false, non_commutative_ = false, exclusive_ = false, cold_ = false, formula_only_ = false, json_ = false, quiet_ = false;
   std::string engine_ = "sat";
   double time_limit_ = 0;
   std::optional<std::int64_t> at_most_;

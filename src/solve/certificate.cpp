@@ -19,11 +19,11 @@ constexpr std::int64_t kConflictsInsteadOfCounting = 20'000;
 
 /// Empty, or what is wrong with the schedule as the upper bound.
 std::string schedule_fault(const Schedule& schedule, const Instance& instance, Time finish) {
-  Problem problem = schedule.problem;
-  problem.commutative = instance.problem.commutative;
-  if (schedule.machine != instance.machine || problem != instance.problem || schedule.period != instance.period) {
+  if (schedule.machine != instance.machine || schedule.problem != instance.problem || schedule.period != instance.period) {
     return "the schedule is for another instance";
   }
+  const auto two = [](const Send& send) { return send.second.len > 0; };
+  if (!instance.two_values && std::any_of(schedule.sends.begin(), schedule.sends.end(), two)) return "a message carries two values";
   const Report report = verify(schedule);
   if (!report.violations.empty()) return "the schedule is illegal: " + chasqui::to_string(report.violations.front());
   if (objective(schedule) != finish) {

@@ -20,6 +20,8 @@ std::string to_json(const CertificateText& certificate) {
   json["root"] = problem.root.index;
   json["items"] = problem.items;
   json["exclusive"] = problem.exclusive;
+  json["commutative"] = problem.commutative;
+  json["two_values"] = certificate.instance.two_values;
   json["single_sending"] = certificate.instance.single_sending;
   json["period"] = certificate.instance.period.ticks;
   json["finish"] = certificate.finish.ticks;
@@ -31,7 +33,7 @@ CertificateText certificate_from_json(const std::string& text, const std::string
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     if (json.at("chasqui_certificate") != 1) throw Error("{}: unknown version of a certificate: this is version 1", place);
-    if (json.size() != 10) throw Error("{}: a certificate has 10 keys, this has {}", place, json.size());
+    if (json.size() != 12) throw Error("{}: a certificate has 12 keys, this has {}", place, json.size());
     CertificateText certificate;
     Instance& instance = certificate.instance;
     const nlohmann::json& machine = json.at("machine");
@@ -42,6 +44,8 @@ CertificateText certificate_from_json(const std::string& text, const std::string
     instance.problem.root = Rank{json.at("root")};
     instance.problem.items = json.at("items");
     instance.problem.exclusive = json.at("exclusive");
+    instance.problem.commutative = json.at("commutative");
+    instance.two_values = json.at("two_values");
     instance.single_sending = json.at("single_sending");
     instance.period = Time{json.at("period")};
     certificate.finish = Time{json.at("finish")};

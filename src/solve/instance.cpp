@@ -26,6 +26,8 @@ std::string to_string(const Instance& instance) {
   if (has_root(problem.kind)) text += fmt::format(" root={}", problem.root.index);
   if (instance.single_sending) text += " single-sending";
   if (problem.kind == Kind::scan && problem.exclusive) text += " exclusive";
+  if (!problem.commutative) text += " non-commutative";
+  if (instance.two_values) text += " two-values";
   if (problem.kind == Kind::stream) text += fmt::format(" period={}", instance.period.ticks);
   return text;
 }
@@ -49,8 +51,10 @@ void validate(const Instance& instance) {
           fmt::format("at most {} items times processors (use `plan`)", kMostItems));
   require(!instance.single_sending || kind == Kind::broadcast, "single sending is a question about broadcasts",
           "leave it out");
-  require(!combines(kind) || problem.commutative, "exact search folds commutatively",
-          "leave out --non-commutative (messages of two values are not searched)");
+  require(!instance.two_values || combines(kind), "two values are a question about folds", "leave it out");
+  require(problem.commutative || combines(kind), fmt::format("nothing is folded in {}", to_string(kind)), "leave out --non-commutative");
+  require(problem.items == 1 || !combines(kind), fmt::format("no exact search for {} of {} items", to_string(kind), problem.items),
+          "ask for one item");
   if (kind == Kind::stream) {
     require(instance.period.ticks >= 1 && instance.period.ticks % machine.gap().ticks == 0,
             fmt::format("period={} does not fit", instance.period.ticks),

@@ -41,7 +41,7 @@ class Incremental {
     const LogP& machine = schedule.machine;
     std::erase_if(schedule.sends, [&](const Send& send) {
       const Time birth_time = schedule.problem.kind == Kind::stream ? birth(search.instance(), send.part.lo) : Time{0};
-      return available(machine, send) - birth_time > horizon() || send.second.len > 0;
+      return available(machine, send) - birth_time > horizon();
     });
     solver_.prefer(encoding_->describe(schedule));
   }

@@ -56,6 +56,8 @@ std::optional<Schedule> best_plan(const Instance& instance) {
   schedule.problem.commutative = instance.problem.commutative;  // what folds in order folds in any order
   if (schedule.problem != instance.problem || !verify(schedule).legal()) return std::nullopt;
   if (instance.single_sending && repeats(schedule)) return std::nullopt;
+  const auto two = [](const Send& send) { return send.second.len > 0; };
+  if (!instance.two_values && std::any_of(schedule.sends.begin(), schedule.sends.end(), two)) return std::nullopt;
   return schedule;
 }
 

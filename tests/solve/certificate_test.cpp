@@ -60,6 +60,8 @@ TEST_F(Certificate, OfEveryKindIsAccepted) {
   make(allgather_);
   EXPECT_TRUE(fs::exists(folder_ / "bound.drat"));
   make({.machine = {4, Time{1}, Time{2}, Time{2}}, .problem = {.kind = Kind::allreduce}});
+  make({.machine = LogP::postal(5, Time{2}), .problem = {.kind = Kind::allreduce, .commutative = false}});
+  EXPECT_TRUE(fs::exists(folder_ / "bound.drat"));
   make({.machine = {3, Time{1}, Time{1}, Time{1}}, .problem = {.root = Rank{2}, .items = 3}});
   make({.machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{4}});
   make({.machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{1}});  // 6 is impossible: proof
@@ -143,6 +145,12 @@ TEST_F(Certificate, AnArgumentCannotReplaceAProof) {
   make(allgather_);
   replace("certificate.json", "\"proof\"", "\"argument\"");
   expect_rejected("the bound by argument is");
+}
+
+TEST_F(Certificate, OneValueAMessageIsChecked) {
+  make({.machine = LogP::postal(5, Time{2}), .problem = {.kind = Kind::allreduce, .commutative = false}, .two_values = true});
+  replace("certificate.json", "\"two_values\": true", "\"two_values\": false");
+  expect_rejected("a message carries two values");
 }
 
 TEST_F(Certificate, SingleSendingIsChecked) {

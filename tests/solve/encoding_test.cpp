@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "chasqui/base/error.hpp"
@@ -68,6 +69,89 @@ TEST(Encoding, AcceptsEveryLegalScheduleOnceRenamed) {
     const Schedule schedule = canonical(instance, random_schedule(instance, random));
     ASSERT_TRUE(verify(schedule).legal()) << "seed " << seed << ": " << to_string(instance);
     ASSERT_EQ(decide(instance, schedule), Verdict::satisfiable) << "seed " << seed << ": " << to_string(instance);
+  }
+}
+
+/// A random legal schedule of folds: first anything that the sender can make, then the single contributions that are missing.
+Schedule random_folds(const Instance& instance, std::mt19937& random) {
+  const auto P = static_cast<std::int32_t>(instance.machine.P);
+  const Problem& problem = instance.problem;
+  Schedule schedule;
+  schedule.machine = instance.machine;
+  schedule.problem = problem;
+  VerifyOptions all_but_the_promise;
+  all_but_the_promise.rules = 0b0111'1110;
+  std::int64_t t = 0;
+  const auto legal_with = [&](std::int32_t p, std::int32_t q, Part part, Part second) {
+    schedule.sends.push_back({Time{t}, Rank{p}, Rank{q}, part, second});
+    schedule.finish = std::max(schedule.finish, Time{t} + instance.machine.lambda());
+    const bool legal = verify(schedule, all_but_the_promise).legal();
+    if (!legal) schedule.sends.pop_back();
+    return legal;
+  };
+  const auto pick = [&](std::int32_t n) { return static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(n)); };
+  for (; t < 12; ++t) {
+    for (int attempt = 0; attempt < 8 * P; ++attempt) {
+      const std::int32_t p = pick(P), q = pick(P);
+      const bool two = instance.two_values && random() % 2 == 0;
+      legal_with(p, q, {pick(P), 1 + pick(P)}, two ? Part{random() % 2 == 0 ? p : pick(P), 1} : Part{});
+    }
+  }
+  const auto needs = [&](std::int32_t q, std::int32_t i) {
+    if (i == q) return false;
+    if (problem.kind == Kind::scan) return i < q;
+    return problem.kind == Kind::allreduce || q == problem.root.index;
+  };
+  for (std::int32_t q = 0; q < P; ++q) {
+    for (std::int32_t i = 0; i < P; ++i) {
+      while (needs(q, i) && !legal_with(i, q, {i, 1}, {})) ++t;
+    }
+  }
+  schedule.finish = Time{0};
+  for (const Send& send : schedule.sends) schedule.finish = std::max(schedule.finish, send.begin + instance.machine.lambda());
+  normalise(schedule);
+  EXPECT_TRUE(verify(schedule).legal()) << to_string(verify(schedule));
+  return schedule;
+}
+
+TEST(Encoding, AcceptsEveryLegalFolding) {
+  if (!sat_available()) GTEST_SKIP() << "no CaDiCaL";
+  const unsigned seed = 5;
+  std::mt19937 random(seed);
+  int of_two = 0, wrapped = 0, composed = 0;
+  for (int round = 0; round < 60; ++round) {
+    Instance instance;
+    const std::int64_t P = 2 + static_cast<std::int64_t>(random() % 4);
+    instance.machine = {P, Time{1 + static_cast<std::int64_t>(random() % 3)}, Time{static_cast<std::int64_t>(random() % 2)}, Time{1}};
+    instance.problem.kind = std::array{Kind::reduce, Kind::allreduce, Kind::scan}[random() % 3];
+    instance.problem.commutative = random() % 2 == 0;
+    instance.two_values = random() % 2 == 0;
+    const Schedule schedule = canonical(instance, random_folds(instance, random));
+    for (const Send& send : schedule.sends) {
+      of_two += send.second.len > 0 ? 1 : 0;
+      wrapped += send.part.lo + send.part.len > P ? 1 : 0;
+      composed += send.part.len > 1 ? 1 : 0;
+    }
+    ASSERT_TRUE(verify(schedule).legal()) << "seed " << seed << ": " << to_string(instance);
+    ASSERT_EQ(decide(instance, schedule), Verdict::satisfiable) << "seed " << seed << " round " << round << ": " << to_string(instance);
+  }
+  EXPECT_GT(of_two, 20);
+  EXPECT_GT(wrapped, 20);
+  EXPECT_GT(composed, 100);
+}
+
+TEST(Encoding, AcceptsPlansThatKeepTheOrder) {
+  if (!sat_available()) GTEST_SKIP() << "no CaDiCaL";
+  for (const Kind kind : {Kind::reduce, Kind::allreduce}) {
+    for (std::int64_t P = 1; P <= 6; ++P) {
+      for (const auto& [L, o, g] : {std::tuple{3, 0, 1}, {1, 1, 2}, {2, 2, 1}}) {
+        Instance instance{.machine = {P, Time{L}, Time{o}, Time{g}}, .problem = {.kind = kind, .commutative = false}, .two_values = true};
+        if (kind == Kind::reduce) instance.problem.root = Rank{static_cast<std::int32_t>(P / 2)};
+        const std::optional<Schedule> plan = best_plan(instance);
+        ASSERT_TRUE(plan) << to_string(instance);
+        EXPECT_EQ(decide(instance, canonical(instance, *plan)), Verdict::satisfiable) << to_string(instance);
+      }
+    }
   }
 }
 

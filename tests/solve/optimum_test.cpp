@@ -76,6 +76,22 @@ TEST_F(Optimum, FoldsOnTheStrictMachine) {
   }
 }
 
+TEST_F(Optimum, FoldsInRankOrder) {
+  const auto folded = [](Kind kind, const LogP& machine, std::int32_t root, bool two_values) {
+    return optimum({.machine = machine,
+                    .problem = {.kind = kind, .root = Rank{root}, .commutative = false},
+                    .two_values = two_values});
+  };
+  // One value a message keeps the order at a price: P = 5, L = 2 takes a step more than with two, or than in any order.
+  const LogP five = LogP::postal(5, Time{2});
+  EXPECT_EQ(folded(Kind::allreduce, five, 0, false), 5);
+  EXPECT_EQ(folded(Kind::allreduce, five, 0, true), 4);
+  EXPECT_EQ(optimum({.machine = five, .problem = {.kind = Kind::allreduce}}), 4);
+  EXPECT_EQ(folded(Kind::allreduce, {5, Time{1}, Time{2}, Time{2}}, 0, false), 13);
+  EXPECT_EQ(folded(Kind::reduce, five, 0, false), 4);
+  EXPECT_EQ(folded(Kind::reduce, five, 2, true), 4);
+}
+
 TEST_F(Optimum, FoldsOnThePostalMachineMeetTheBound) {
   for (const Kind kind : {Kind::allreduce, Kind::scan}) {
     for (std::int64_t P = 1; P <= 6; ++P) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the exact solver is asked: a problem on a machine, and two questions that plans do not have (single sending,
-// a prescribed period). Small instances only; `validate` says where it stops.
+// a prescribed period) or leave to the algorithm (messages of two values). Small instances only; `validate` says where it stops.
 #pragma once
 
 #include <string>
@@ -14,12 +14,13 @@ struct Instance {
   LogP machine;
   Problem problem;              ///< broadcast, allgather, reduce, allreduce, scan or stream
   bool single_sending = false;  ///< broadcast: the root sends each item once
+  bool two_values = false;      ///< reduce, allreduce, scan: a message may carry two folds
   Time period{0};               ///< stream: the schedule repeats after this many ticks, a multiple of max(g, o)
 
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
-/// "broadcast P=10 L=4 o=0 g=1 items=2 root=0", with "single-sending", "exclusive" or "period=4" where they apply.
+/// "broadcast P=10 L=4 o=0 g=1 items=2 root=0", with "single-sending", "exclusive", "non-commutative", "two-values" or "period=4" where they apply.
 std::string to_string(const Instance& instance);
 
 /// Throws an Error for a kind that the solver does not do, a parameter out of range or an instance far too large.
