@@ -49,4 +49,8 @@ class Search {
 Answer solve_by_sat(const Instance& instance, const Options& options);
 Answer solve_by_milp(const Instance& instance, const Options& options);
 
+/// Two answers to one question must not exclude each other: no schedule below the other's bound. Throws an Error that spells out instance
+/// and answers.
+void check_agreement(const Instance& instance, const Answer& sat, const Answer& milp);
+
 }  // namespace chasqui::solve

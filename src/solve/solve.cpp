@@ -12,11 +12,10 @@ namespace {
 
 Time best_of(const Answer& answer) { return answer.best ? objective(*answer.best) : kNoCeiling; }
 
-/// Two answers to one question must not exclude each other.
-void compare(const Instance& instance, const Answer& sat, const Answer& milp) {
-  if (sat.bound <= best_of(milp) && milp.bound <= best_of(sat)) return;
-  throw Error("the engines disagree on {}: sat says {} with bound {}, milp says {} with bound {}: please report this line",
-              to_string(instance), to_string(sat.status), sat.bound.ticks, to_string(milp.status), milp.bound.ticks);
+std::string in_words(const Answer& answer) {
+  return fmt::format("{}, {}, bound {} ({})", to_string(answer.status),
+                     answer.best ? fmt::format("best {}", objective(*answer.best).ticks) : "no schedule", answer.bound.ticks,
+                     answer.bound_source);
 }
 
 /// Without a look at the clock.
@@ -25,7 +24,7 @@ Answer solve_as_is(const Instance& instance, const Options& options) {
   if (options.engine == Engine::milp) return solve_by_milp(instance, options);
   const Answer sat = solve_by_sat(instance, options);
   const Answer milp = solve_by_milp(instance, options);
-  compare(instance, sat, milp);
+  check_agreement(instance, sat, milp);
   Answer answer = best_of(milp) < best_of(sat) ? milp : sat;
   if (milp.bound > sat.bound) {
     answer.bound = milp.bound;
@@ -59,6 +58,12 @@ Answer refined(Answer answer, const Instance& instance, std::int64_t c) {
 }
 
 }  // namespace
+
+void check_agreement(const Instance& instance, const Answer& sat, const Answer& milp) {
+  if (sat.bound <= best_of(milp) && milp.bound <= best_of(sat)) return;
+  throw Error("the engines disagree on {}: sat says {}; milp says {}: one of them is wrong, please report this line",
+              to_string(instance), in_words(sat), in_words(milp));
+}
 
 bool available(Engine engine) {
   return (engine == Engine::milp || sat_available()) && (engine == Engine::sat || milp_available());

@@ -6,6 +6,7 @@
 #include "chasqui/solve/encoding.hpp"
 #include "chasqui/solve/solve.hpp"
 #include "solve/sat.hpp"
+#include "solve/search.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -69,10 +70,47 @@ TEST(Answer, EnginesAgree) {
       {.machine = {3, Time{1}, Time{1}, Time{2}}, .problem = {.kind = Kind::allgather}},
       {.machine = {3, Time{1}, Time{1}, Time{1}}, .problem = {.items = 2}},
       {.machine = LogP::postal(3, Time{2}), .problem = {.kind = Kind::scan}},
+      {.machine = LogP::postal(3, Time{1}), .problem = {.kind = Kind::reduce, .root = Rank{1}, .commutative = false}},
+      {.machine = LogP::postal(3, Time{1}), .problem = {.kind = Kind::allreduce, .commutative = false}, .two_values = true},
       {.machine = LogP::postal(4, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{2}},
       {.machine = LogP::postal(1, Time{2}), .problem = {.items = 3}},
   };
   for (const Instance& instance : instances) EXPECT_EQ(solve(instance, options).status, Status::optimal) << to_string(instance);
+}
+
+std::string complaint(const Instance& instance, const Answer& sat, const Answer& milp) {
+  try {
+    check_agreement(instance, sat, milp);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Answer, ADisagreementIsABugReport) {
+  if (!available(Engine::sat)) GTEST_SKIP() << "no CaDiCaL";
+  const Instance instance{.machine = {4, Time{2}, Time{2}, Time{2}}, .problem = {.kind = Kind::allgather}};
+  const Answer right = solve(instance);
+  EXPECT_EQ(complaint(instance, right, right), "");
+  Answer too_sure = right;  // an engine that refutes what the other has found
+  too_sure.bound = right.bound + Time{1};
+  too_sure.bound_source = "made up";
+  for (const std::string& text : {complaint(instance, too_sure, right), complaint(instance, right, too_sure)}) {
+    EXPECT_NE(text.find("the engines disagree on allgather P=4 L=2 o=2 g=2 items=1"), std::string::npos) << text;
+    EXPECT_NE(text.find("best 14, bound 15 (made up)"), std::string::npos) << text;
+    EXPECT_NE(text.find("please report"), std::string::npos) << text;
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+  }
+  Answer impossible = right;  // no schedule, but a proof that there is none by 14
+  impossible.status = Status::infeasible;
+  impossible.best.reset();
+  impossible.bound = Time{15};
+  EXPECT_NE(complaint(instance, impossible, right).find("sat says infeasible, no schedule"), std::string::npos);
+  Answer stopped = right;  // knows less, which contradicts nothing
+  stopped.status = Status::unknown;
+  stopped.bound = Time{10};
+  stopped.best->finish = Time{16};
+  EXPECT_EQ(complaint(instance, right, stopped), "");
 }
 
 TEST(Answer, ACommonDivisorOnlyChangesTheClock) {
