@@ -9,6 +9,7 @@
 #include "chasqui/solve/atlas_table.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/search_progress.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -31,6 +32,7 @@ class AtlasCommand final : public Command {
     option("--shard", "I/N", &shard_, "only instances I, I+N, I+2N, …; default 0/1");
     flag("--retry", retry_, "search again where the bound was not met");
     flag("--cold", cold_, "do not begin with the best plan");
+    flag("--quiet", quiet_, "show no progress");
     option("--merge", "FILE", &merge_, "join these files into FILE, search for nothing").file();
     flag("--table", table_, "print FILE as the tables of docs/atlas.md, search for nothing");
     example("chasqui atlas data/atlas.txt --family allgather -P 6", "continue the all-gather part");
@@ -81,15 +83,20 @@ class AtlasCommand final : public Command {
     options.time_limit = time_limit_;
     options.warm_start = !cold_;
     options.interrupted = [] { return Interrupt::asked(); };
-    std::int64_t met = 0, open = 0;
-    for (const solve::Instance& instance : solve::atlas_instances(range_)) {
+    SearchProgress progress(quiet_);
+    std::int64_t met = 0, open = 0, done = 0;
+    const std::vector<solve::Instance> instances = solve::atlas_instances(range_);
+    for (const solve::Instance& instance : instances) {
+      ++done;
       if (instance.machine.L.ticks < least_latency_) continue;
       const solve::AtlasEntry* known = atlas.find(instance);
       if (known != nullptr && (known->optimal() || !retry_)) {
         ++(known->optimal() ? met : open);
         continue;
       }
+      progress.watch(options, fmt::format("{} of {}, {} open: {}", done, instances.size(), open, to_string(instance)));
       const std::optional<solve::AtlasEntry> entry = solve::atlas_entry(instance, options);
+      progress.wipe();
       if (Interrupt::asked()) break;
       if (entry) {
         out.print("{}: {}{}\n", to_string(entry->instance), entry->finish.ticks,
@@ -112,6 +119,7 @@ class AtlasCommand final : public Command {
   double time_limit_ = 60;
   std::string shard_ = "0/1";
   bool retry_ = false;
+  bool quiet_ = false;
   bool cold_ = false;
   bool table_ = false;
   std::vector<std::string> merge_;

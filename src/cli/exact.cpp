@@ -4,6 +4,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/solve/atlas.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/search_progress.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -37,6 +38,8 @@ plan::PlanPtr improve_by_search(const plan::PlanPtr& plan, double seconds) {
   solve::Options options;
   options.time_limit = seconds;
   options.interrupted = [] { return Interrupt::asked(); };
+  SearchProgress progress;
+  progress.watch(options);
   const solve::Answer answer = solve::solve(instance, options);
   return answer.best ? better(known, solve::plan_from_answer(instance, answer)) : known;
 }

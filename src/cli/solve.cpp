@@ -2,8 +2,6 @@
 // chasqui solve: the true optimum of a small instance.
 #include "chasqui/solve/solve.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -14,6 +12,7 @@
 #include "cli/collectives.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/search_progress.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -55,9 +54,11 @@ class SolveCommand final : public Command {
   int run(Output& out) override {
     const solve::Instance instance = this->instance();
     const Interrupt interrupt;
-    const solve::Options options = this->options();
+    solve::Options options = this->options();
+    SearchProgress progress(quiet_);
+    progress.watch(options);
     const Answer answer = solve::solve(instance, options);
-    if (progress_shown_) fmt::print(stderr, "\n");
+    progress.wipe();
     if (out_ && answer.best) write_schedule(*out_, *answer.best);
     std::string certificate;
     if (proof_ && answer.status == Status::optimal) {
@@ -89,7 +90,7 @@ class SolveCommand final : public Command {
     return instance;
   }
 
-  solve::Options options() {
+  solve::Options options() const {
     solve::Options options;
     options.engine = engine_ == "milp" ? solve::Engine::milp : engine_ == "both" ? solve::Engine::both : solve::Engine::sat;
     if (time_limit_ < 0) throw Error("--time-limit {} is negative: give seconds, or 0 for none", time_limit_);
@@ -98,14 +99,6 @@ class SolveCommand final : public Command {
     options.warm_start = !cold_;
     options.traffic = !formula_only_;
     options.interrupted = [] { return Interrupt::asked(); };
-    if (!quiet_ && isatty(2) != 0) {
-      options.progress = [this](const solve::Progress& progress) {
-        progress_shown_ = true;
-        fmt::print(stderr, "\r{:8.1f} s  {}  bound {}  best {}  deciding {}   ", progress.seconds, progress.engine,
-                   progress.bound.ticks, progress.best ? fmt::format("{}", progress.best->ticks) : "none",
-                   progress.asking ? progress.asking->ticks : 0);
-      };
-    }
     return options;
   }
 
@@ -144,7 +137,6 @@ class SolveCommand final : public Command {
   double time_limit_ = 0;
   std::optional<std::int64_t> at_most_;
   std::optional<std::string> proof_, out_;
-  bool progress_shown_ = false;
 };
 
 }  // namespace

@@ -63,9 +63,15 @@ void Search::refuted(Time T, Evidence evidence, std::string_view how) {
   answer_.evidence = evidence;
 }
 
-void Search::asking(Time T) const {
+void Search::asking(Time T) {
+  asking_ = T;
+  report();
+}
+
+void Search::report() {
   if (!options_.progress) return;
-  Progress progress{.seconds = seconds(), .bound = bound(), .best = {}, .asking = T, .engine = engine_};
+  reported_ = seconds();
+  Progress progress{.seconds = reported_, .bound = bound(), .best = {}, .asking = asking_, .engine = engine_};
   if (has_best()) progress.best = objective(best());
   options_.progress(progress);
 }
@@ -79,8 +85,12 @@ bool Search::out_of_time() const {
          (options_.interrupted && options_.interrupted());
 }
 
-Stop Search::stop() const {
-  return [this] { return out_of_time(); };
+Stop Search::stop() {
+  return [this] {
+    constexpr double kBetweenReports = 0.2;
+    if (asking_ && seconds() - reported_ > kBetweenReports) report();
+    return out_of_time();
+  };
 }
 
 Answer Search::answer() const {

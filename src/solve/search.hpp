@@ -31,17 +31,22 @@ class Search {
   /// Nothing finishes by T.
   void refuted(Time T, Evidence evidence, std::string_view how);
   /// For progress reports.
-  void asking(Time T) const;
+  void asking(Time T);
   double seconds() const;
   bool out_of_time() const;
-  Stop stop() const;
+  /// Out of time? Polled by solvers, and reports progress now and then.
+  Stop stop();
 
   Answer answer() const;
 
  private:
+  void report();
+
   const Instance& instance_;
   const Options& options_;
   std::string_view engine_;
+  std::optional<Time> asking_;
+  double reported_ = 0;  ///< seconds at the last report
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Answer answer_;
 };

@@ -78,6 +78,22 @@ TEST(Answer, EnginesAgree) {
   for (const Instance& instance : instances) EXPECT_EQ(solve(instance, options).status, Status::optimal) << to_string(instance);
 }
 
+TEST(Answer, ProgressGoesOnDuringALongQuestion) {
+  if (!available(Engine::sat)) GTEST_SKIP() << "no CaDiCaL";
+  std::vector<Progress> seen;
+  int repeated = 0;
+  Options options;
+  options.time_limit = 60;
+  options.progress = [&](const Progress& progress) {
+    if (!seen.empty() && seen.back().asking == progress.asking && progress.seconds - seen.back().seconds > 0.2) ++repeated;
+    seen.push_back(progress);
+  };
+  options.interrupted = [&] { return repeated >= 2; };
+  const Instance hard{.machine = {7, Time{2}, Time{2}, Time{3}}, .problem = {.kind = Kind::allreduce}};
+  EXPECT_EQ(solve(hard, options).status, Status::unknown);
+  EXPECT_GE(repeated, 2);
+}
+
 std::string complaint(const Instance& instance, const Answer& sat, const Answer& milp) {
   try {
     check_agreement(instance, sat, milp);
