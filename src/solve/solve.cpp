@@ -12,6 +12,16 @@ namespace {
 
 Time best_of(const Answer& answer) { return answer.best ? objective(*answer.best) : kNoCeiling; }
 
+void require_engine(Engine engine) {
+  if (available(engine)) return;
+  if (engine != Engine::milp && !sat_available()) {
+    throw Error("this build has no SAT solver: install libcadical-dev and configure again{}",
+                engine == Engine::sat && milp_available() ? ", or use --engine milp" : "");
+  }
+  throw Error("this build has no MILP solver: install coinor-libcbc-dev and configure again{}",
+              sat_available() ? ", or use --engine sat" : "");
+}
+
 std::string in_words(const Answer& answer) {
   return fmt::format("{}, {}, bound {} ({})", to_string(answer.status),
                      answer.best ? fmt::format("best {}", objective(*answer.best).ticks) : "no schedule", answer.bound.ticks,
@@ -71,10 +81,7 @@ bool available(Engine engine) {
 
 Answer solve(const Instance& instance, const Options& options) {
   validate(instance);
-  if (!available(options.engine)) {
-    throw Error("this build lacks the engine: install {} and configure again",
-                sat_available() ? "coinor-libcbc-dev" : "libcadical-dev");
-  }
+  require_engine(options.engine);
   const std::int64_t c = scale(instance);
   if (c == 1) return solve_as_is(instance, options);
   Options coarse = options;
