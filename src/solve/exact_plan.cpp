@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Witnesses as plans: a table, so one rank's part is a look-up and not a computation.
+// Witnesses as plans: lists of messages, so one rank's part is a look-up and not a computation.
 #include <utility>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/solve/atlas.hpp"
+#include "plan/listed_plan.hpp"
 
 namespace chasqui::solve {
 namespace {
 
-class TablePlan final : public plan::Plan {
- public:
-  TablePlan(Schedule schedule, plan::Claim claim)
-      : Plan(schedule.machine, schedule.problem, std::move(claim)), schedule_(std::move(schedule)) {}
-
-  LocalForm local(Rank rank) const override { return restrict_to(schedule_, rank); }
-  Schedule schedule() const override { return schedule_; }
-
- private:
-  Schedule schedule_;
-};
+plan::PlanPtr listed(const Schedule& schedule, plan::Claim claim) {
+  return std::make_shared<plan::ListedPlan>(schedule.machine, schedule.problem, std::move(claim), schedule.sends);
+}
 
 /// Exchanges ranks 0 and `root` everywhere.
 Schedule with_root(Schedule schedule, Rank root) {
@@ -35,19 +28,18 @@ Schedule with_root(Schedule schedule, Rank root) {
 }  // namespace
 
 plan::PlanPtr plan_from_atlas(const Instance& instance) {
+  if (instance.problem.kind == Kind::stream) return nullptr;
   Instance asked = instance;
   asked.problem.root = Rank{0};
   const AtlasEntry* entry = Atlas::shipped().find(asked);
   if (entry == nullptr) return nullptr;
-  plan::Claim claim{entry->finish, entry->bound,
-                    entry->evidence == Evidence::argument ? "results.md, Exact schedules" : "exact search (docs/atlas.md)", "atlas witness"};
-  return std::make_shared<TablePlan>(with_root(entry->witness, instance.problem.root), std::move(claim));
+  const char* source = entry->evidence == Evidence::argument ? "results.md, Exact schedules" : "exact search (docs/atlas.md)";
+  return listed(with_root(entry->witness, instance.problem.root), {entry->finish, entry->bound, source, "atlas witness"});
 }
 
 plan::PlanPtr plan_from_answer(const Instance& instance, const Answer& answer) {
-  CHASQUI_CHECK(answer.best.has_value(), "{}", to_string(instance));
-  plan::Claim claim{objective(*answer.best), answer.bound, answer.bound_source, "exact search"};
-  return std::make_shared<TablePlan>(*answer.best, std::move(claim));
+  CHASQUI_CHECK(answer.best.has_value() && instance.problem.kind != Kind::stream, "{}", to_string(instance));
+  return listed(*answer.best, {objective(*answer.best), answer.bound, answer.bound_source, "exact search"});
 }
 
 }  // namespace chasqui::solve
