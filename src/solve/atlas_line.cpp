@@ -81,7 +81,11 @@ AtlasEntry entry_from_line(std::string_view line, const std::string& place) {
   }
   AtlasEntry entry;
   entry.instance = instance_of(name, {P, Time{L}, Time{o}, Time{g}}, k, place);
-  validate(entry.instance);
+  try {
+    validate(entry.instance);
+  } catch (const Error& error) {
+    throw Error("{}: {}", place, error.what());
+  }
   entry.finish = Time{finish};
   entry.bound = Time{bound};
   entry.evidence = evidence_of(proof, place);

@@ -38,9 +38,11 @@ class Words {
   int line_ = 1;
 };
 
+constexpr int kLargest = 1 << 30;
+
 bool to_int(std::string_view word, int& value) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc() && end == word.data() + word.size() && value > -(1 << 30) && value < (1 << 30);
+  return error == std::errc() && end == word.data() + word.size() && value > -kLargest && value < kLargest;
 }
 
 /// Reads literals up to 0 into the pool, `word` being the first. False: something else stands there, or the text ends.
@@ -59,17 +61,17 @@ std::string read_formula(std::string_view text, Proof& proof) {
     words.skip_line();
     word = words.next();
   }
-  int clauses = 0;
-  if (word != "p" || words.next() != "cnf" || !to_int(words.next(), proof.variables) || !to_int(words.next(), clauses) ||
-      proof.variables < 0 || clauses < 0) {
+  int announced = 0, clauses = 0;
+  if (word != "p" || words.next() != "cnf" || !to_int(words.next(), announced) || !to_int(words.next(), clauses) || announced < 0 ||
+      clauses < 0) {
     return "the formula does not begin with 'p cnf VARIABLES CLAUSES'";
   }
   for (int c = 0; c < clauses; ++c) {
     if (!read_literals(words, words.next(), proof)) return fmt::format("the formula's line {} is not a clause", words.line());
     for (std::size_t i = proof.first.back(); i < proof.pool.size(); ++i) {
-      if (std::abs(proof.pool[i]) > proof.variables) {
-        return fmt::format("the formula's line {} has variable {} of only {}", words.line(), std::abs(proof.pool[i]), proof.variables);
-      }
+      const int variable = std::abs(proof.pool[i]);
+      if (variable > announced) return fmt::format("the formula's line {} has variable {} of only {}", words.line(), variable, announced);
+      proof.variables = std::max(proof.variables, variable);
     }
     proof.first.push_back(proof.pool.size());
   }
@@ -148,11 +150,27 @@ std::string read_steps(std::string_view text, Proof& proof) {
   return "the proof does not derive the empty clause";
 }
 
+/// Few variables with large numbers get small ones, so that tables by variable are no larger than the texts.
+void renumber_if_sparse(Proof& proof) {
+  if (static_cast<std::size_t>(proof.variables) <= 1000 + 4 * proof.pool.size()) return;
+  std::vector<int> used;
+  for (const int literal : proof.pool) used.push_back(std::abs(literal));
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  for (int& literal : proof.pool) {
+    const auto place = std::lower_bound(used.begin(), used.end(), std::abs(literal)) - used.begin();
+    literal = (literal < 0 ? -1 : 1) * static_cast<int>(place + 1);
+  }
+  proof.variables = static_cast<int>(used.size());
+}
+
 }  // namespace
 
 std::string read(std::string_view formula, std::string_view steps, Proof& proof) {
-  if (std::string wrong = read_formula(formula, proof); !wrong.empty()) return wrong;
-  return read_steps(steps, proof);
+  std::string wrong = read_formula(formula, proof);
+  if (wrong.empty()) wrong = read_steps(steps, proof);
+  if (wrong.empty()) renumber_if_sparse(proof);
+  return wrong;
 }
 
 }  // namespace chasqui::solve::drat
