@@ -211,8 +211,8 @@ class SimulateCommand final : public Command {
     out.print("nominal finish {}, latencies {}..{}\n", worst.nominal.ticks, how.low.ticks, schedule.machine.L.ticks);
     out.print("worst {} {} late{}: {}\n", how.lateness == Lateness::item ? "item" : "finish", worst.late.ticks,
               how.lateness == Lateness::item ? "" : fmt::format(", robustness {:.3f}", worst.robustness()),
-              worst.exact ? fmt::format("exact, {} states", worst.explored)
-                          : fmt::format("the worst of {} plays, not proved to be the worst of all", worst.explored));
+              worst.exact ? fmt::format("exact, {} {}", worst.explored, worst.unit)
+                          : fmt::format("the worst of {} {}, not proved to be the worst of all", worst.explored, worst.unit));
     print_witness(schedule, worst, out);
     return 0;
   }

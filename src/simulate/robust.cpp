@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -113,6 +114,25 @@ class Robust {
     return true;
   }
 
+  /// Whether the adversary can never make the schedule finish later than that; nothing if that is too hard to tell.
+  std::optional<bool> holds(const Schedule& schedule, Time finish) const {
+    if (schedule.finish > finish) return false;
+    AdversaryOptions how = options_.adversary;
+    how.enough = finish - schedule.finish + Time{1};
+    how.plays = std::min<std::uint64_t>(how.plays, 100);
+    how.progress = {};
+    if (worst_case_heuristic(schedule, how).late >= how.enough) return false;
+    if (!sat_available()) {
+      const WorstCase worst = worst_case(schedule, options_.adversary);
+      return worst.late >= how.enough ? std::optional(false) : worst.exact ? std::optional(true) : std::nullopt;
+    }
+    WorstCase known;
+    known.late = how.enough - Time{1};
+    const WorstCase worst = worst_case_sat(schedule, how, known);
+    return worst.exact ? std::optional(true) : worst.late >= how.enough ? std::optional(false) : std::nullopt;
+  }
+
+  /// A walk among schedules that are no worse than the best, until one is better.
   void improve() {
     if (best_.worst.finish() <= bound_ || best_.schedule.sends.empty()) return;
     std::mt19937_64 random(options_.seed);
@@ -122,10 +142,10 @@ class Robust {
       std::vector<Delivery> next = at;
       for (std::uint64_t n = 1 + random() % 3; n > 0; --n) mutate(next, best_.schedule.machine, random);
       const Schedule schedule = list_schedule(best_.schedule, next);
-      if (schedule.sends.empty()) continue;
-      const Time before = best_.worst.finish();
+      if (schedule.sends.empty() || !holds(schedule, best_.worst.finish()).value_or(true)) continue;
+      at = next;
+      if (!holds(schedule, best_.worst.finish() - Time{1}).value_or(true)) continue;
       consider(schedule, "local search");
-      if (best_.worst.finish() < before) at = next;
       if (best_.worst.finish() <= bound_) return;
     }
   }
@@ -142,9 +162,10 @@ class Robust {
     bool better = false;
     const bool complete = for_each_broadcast(machine, k, target, [&](const Schedule& schedule) {
       if (++looked_at > options_.schedules) return false;
-      const WorstCase worst = worst_case(schedule, options_.adversary);
-      all_exact = all_exact && worst.exact;
-      if (worst.exact && worst.finish() <= target) {
+      const std::optional<bool> beats = holds(schedule, target);
+      all_exact = all_exact && beats;
+      if (beats.value_or(false)) {
+        const WorstCase worst = worst_case(schedule, options_.adversary);
         Schedule with_bound = schedule;
         with_bound.bound = bound_;
         best_ = {with_bound, worst, false, "exhaustive search"};

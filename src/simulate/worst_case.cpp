@@ -101,10 +101,22 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
     if (next.late > at.late) since_better = 0;
     at = std::move(next);
     if (at.late > best.late) best = at;
+    if (best.late >= options.enough) {
+      best.explored = play + 1;
+      return best;
+    }
   }
   best.explored = options.plays;
   return best;
 }
+
+namespace {
+
+constexpr std::uint64_t kQuickStates = 3'000;   // beyond that SAT is faster
+constexpr std::uint64_t kQuickPlays = 1'000;    // a start for SAT
+constexpr std::uint64_t kMostMoments = 40'000;  // messages times ticks: the size of a formula
+
+}  // namespace
 
 WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options) {
   const Time least{schedule.machine.o == Time{0} ? 1 : 0};
@@ -112,12 +124,23 @@ WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options) 
     throw Error("least latency {} is out of range: it must be {}..{}", options.low.ticks, least.ticks,
                 schedule.machine.L.ticks);
   }
-  const bool small = schedule.sends.size() <= 400 && schedule.machine.L <= Time{64};
-  if (small && schedule.adds.empty() && schedule.machine.o == Time{0}) {
-    WorstCase exact = worst_case_exact(schedule, options);
+  const std::size_t messages = schedule.sends.size();
+  if (!schedule.adds.empty() || messages > 400) return worst_case_heuristic(schedule, options);
+  const bool free = schedule.machine.o == Time{0};
+  AdversaryOptions quick = options;
+  if (sat_available()) quick.states = std::min(options.states, kQuickStates);
+  if (free && schedule.machine.L <= Time{64}) {
+    WorstCase exact = worst_case_exact(schedule, quick);
     if (exact.exact) return exact;
   }
-  return worst_case_heuristic(schedule, options);
+  const bool fits = static_cast<std::uint64_t>(nominal_finish(schedule).ticks) * messages <= kMostMoments;
+  if (!sat_available() || !fits || options.conflicts == 0) return worst_case_heuristic(schedule, options);
+  quick.plays = std::min(options.plays, kQuickPlays);
+  WorstCase climbed = worst_case_heuristic(schedule, quick);
+  WorstCase exact = worst_case_sat(schedule, options, climbed);
+  if (exact.exact) return exact;
+  climbed = worst_case_heuristic(schedule, options);
+  return climbed.late > exact.late ? climbed : exact;
 }
 
 }  // namespace chasqui::simulate

@@ -37,6 +37,7 @@ class Search {
     result.late = explore(start_, 0).late;
     result.exact = !gave_up_;
     result.explored = known_.size();
+    result.unit = "states";
     if (result.exact) rebuild(result);
     return result;
   }

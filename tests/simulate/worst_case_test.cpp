@@ -41,9 +41,11 @@ Time worst_by_brute_force(const Schedule& schedule, Time low) {
 }
 
 /// A random legal-looking schedule of a few items: everyone gets every item once from someone who has it by then.
-Schedule random_broadcast(std::int64_t P, std::int64_t L, std::int64_t items) {
+Schedule random_broadcast(const LogP& machine, std::int64_t items) {
   Schedule schedule;
-  schedule.machine = LogP::postal(P, Time{L});
+  schedule.machine = machine;
+  const std::int64_t P = machine.P;
+  const std::int64_t L = machine.lambda().ticks;
   schedule.problem = {.kind = Kind::broadcast, .items = items};
   std::vector<std::vector<std::int64_t>> has(static_cast<std::size_t>(P), std::vector<std::int64_t>(static_cast<std::size_t>(items), 1 << 20));
   std::fill(has[0].begin(), has[0].end(), 0);
@@ -71,17 +73,42 @@ TEST(WorstCase, ExactSearchEqualsBruteForceAndItsWitnessReplays) {
     const auto P = *rc::gen::inRange<std::int64_t>(2, 5);
     const auto L = *rc::gen::inRange<std::int64_t>(1, 4);
     const auto items = *rc::gen::inRange<std::int64_t>(1, P == 4 ? 2 : 4);
-    const Schedule schedule = random_broadcast(P, L, items);
+    const Schedule schedule = random_broadcast(LogP::postal(P, Time{L}), items);
     RC_PRE(schedule.sends.size() <= 5);
     const WorstCase exact = worst_case_exact(schedule, {});
     RC_ASSERT(exact.exact);
     RC_ASSERT(exact.late == worst_by_brute_force(schedule, Time{1}));
     const Trace trace = replay(schedule, exact);
     RC_ASSERT(trace.finish == exact.finish());
+    if (sat_available()) {
+      const WorstCase sat = worst_case_sat(schedule, {});
+      RC_ASSERT(sat.exact);
+      RC_ASSERT(sat.late == exact.late);
+      RC_ASSERT(replay(schedule, sat).finish == sat.finish());
+    }
     const WorstCase climbed = worst_case_heuristic(schedule, {.plays = 300});
     RC_ASSERT(climbed.late <= exact.late);
     RC_ASSERT(replay(schedule, climbed).finish == std::max(climbed.finish(), climbed.nominal));
   }));
+}
+
+/// With overheads receptions and sends compete for the processor, and latency 0 is possible.
+TEST(WorstCase, SatEqualsBruteForceWhereOverheadsCompete) {
+  if (!sat_available()) GTEST_SKIP() << "built without CaDiCaL";
+  std::size_t late = 0;
+  EXPECT_TRUE(rc::check("SAT = brute force, o > 0", [&late] {
+    const LogP machine{*rc::gen::inRange<std::int64_t>(2, 5), Time{*rc::gen::inRange<std::int64_t>(0, 4)},
+                       Time{*rc::gen::inRange<std::int64_t>(1, 4)}, Time{*rc::gen::inRange<std::int64_t>(1, 5)}};
+    const Schedule schedule = random_broadcast(machine, *rc::gen::inRange<std::int64_t>(1, 4));
+    RC_PRE(schedule.sends.size() <= 5);
+    const Time low{*rc::gen::inRange<std::int64_t>(0, machine.L.ticks + 1)};
+    const WorstCase sat = worst_case_sat(schedule, {.low = low});
+    RC_ASSERT(sat.exact);
+    RC_ASSERT(sat.late == worst_by_brute_force(schedule, low));
+    RC_ASSERT(std::max(replay(schedule, sat).finish, sat.nominal) == sat.finish());
+    if (sat.late > Time{0}) ++late;
+  }));
+  EXPECT_GT(late, 0u);
 }
 
 TEST(WorstCase, OneItemIsNeverLate) {

@@ -19,8 +19,10 @@ struct AdversaryOptions {
   Time low{1};                          ///< the least latency; the most is L
   Lateness lateness = Lateness::finish;
   std::uint64_t states = 200'000;       ///< the exact search gives up beyond this many, or 30 times as many choices
+  std::uint64_t conflicts = 100'000;    ///< so does the exact search by SAT, for each formula
   std::uint64_t plays = 20'000;         ///< simulations of the heuristic search
   std::uint64_t seed = 1;               ///< of the heuristic search
+  Time enough = kNever;                 ///< SAT and the heuristic stop at a play that is so late
   std::function<void(double)> progress{};  ///< told the share of the budget that is used
 };
 
@@ -28,7 +30,8 @@ struct WorstCase {
   Time nominal;      ///< finish when every message takes L
   Time late;         ///< the most found
   bool exact = false;  ///< proved to be the most possible
-  std::uint64_t explored = 0;       ///< states of the exact search, or simulations
+  std::uint64_t explored = 0;       ///< states or formulas of the exact searches, or simulations
+  const char* unit = "plays";       ///< which of them
   std::vector<Time> latencies;      ///< witness, in the order of Trace::schedule
   std::vector<std::uint32_t> order; ///< witness: who goes first of messages that arrive together (Options::order)
 
@@ -39,12 +42,15 @@ struct WorstCase {
   }
 };
 
-/// Exact by exhaustive search over the adversary's choices where that fits the budget (o = 0, small schedules), else the
-/// best of a hill climb; `exact` says which.
+/// Exact where that fits the budget, by trying all that the adversary can do (o = 0) or by SAT; else the best of a hill
+/// climb. `exact` says which.
 WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options = {});
 
-/// The two searches by themselves. The exact one says exact = false when it gave up.
+/// The searches by themselves. The exact ones say exact = false when they gave up. SAT looks for plays that are later than
+/// `known`, which has the witness of a play or is empty; it needs CaDiCaL.
 WorstCase worst_case_exact(const Schedule& schedule, const AdversaryOptions& options);
+bool sat_available();
+WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& options, WorstCase known = {});
 WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions& options);
 
 /// The play that a witness describes.
