@@ -8,9 +8,12 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/backoff.hpp"
+#include "chasqui/run/grouping.hpp"
 
 namespace chasqui::run {
 namespace {
+
+constexpr int kMostPauses = 12;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -32,10 +35,12 @@ BoardShape BoardShape::for_ranks(int ranks) {
 std::size_t BoardShape::bytes() const {
   const auto n = static_cast<std::size_t>(ranks);
   return round_up(sizeof(Board::News), 128) + n * sizeof(Board::Counters) +
-         kSlotLines * kSlotRing * n * sizeof(Board::Line) + 4096 + n * stage;
+         2 * slot_spacing(ranks) * kSlotRing * n * sizeof(Board::Line) + 4096 + n * stage;
 }
 
-Board::Board(void* memory, const BoardShape& shape, int rank) : shape_(shape), rank_(rank) {
+Board::Board(void* memory, const BoardShape& shape, int rank)
+    : shape_(shape), rank_(rank), crowded_(shape.ranks > static_cast<int>(std::thread::hardware_concurrency())),
+      look_at_all_(crowded_ ? 0 : kMostPauses), look_at_group_(crowded_ ? 0 : kMostPauses) {
   CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
   CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
   CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);
@@ -46,32 +51,30 @@ Board::Board(void* memory, const BoardShape& shape, int rank) : shape_(shape), r
   counters_ = reinterpret_cast<Counters*>(at);
   at += n * sizeof(Counters);
   slots_ = reinterpret_cast<Line*>(at);
-  at += kSlotLines * kSlotRing * n * sizeof(Line);
+  spacing_ = slot_spacing(shape.ranks);
+  results_ = spacing_ * kSlotRing * n;
+  at += 2 * results_ * sizeof(Line);
   stages_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
-  crowded_ = shape.ranks > static_cast<int>(std::thread::hardware_concurrency());
-}
-
-void Board::publish(int slot, const void* data, std::size_t bytes, std::size_t total) {
-  const std::uint64_t header = (sequence_ << kSizeBits) | (total & kSizeMask);
-  const auto* source = static_cast<const std::byte*>(data);
-  if (bytes > kLinePayload) {
-    Line* second = line(slot, 1);
-    std::memcpy(second->payload, source + kLinePayload, bytes - kLinePayload);
-    second->header.store(header, std::memory_order_release);
-    bytes = kLinePayload;
-  }
-  Line* first = line(slot, 0);
-  if (bytes != 0) std::memcpy(first->payload, source, bytes);
-  first->header.store(header, std::memory_order_release);
 }
 
 void Board::read(int slot, void* data, std::size_t bytes) const {
   auto* target = static_cast<std::byte*>(data);
   if (bytes > kLinePayload) {
-    std::memcpy(target + kLinePayload, line(slot, 1)->payload, bytes - kLinePayload);
+    std::memcpy(target + kLinePayload, payload(slot, Place::second), bytes - kLinePayload);
     bytes = kLinePayload;
   }
-  if (bytes != 0) std::memcpy(target, line(slot, 0)->payload, bytes);
+  copy_short(target, payload(slot, Place::first), bytes);
+}
+
+void Board::own_more() {
+  for (const Place place : {Place::second, Place::result, Place::second_result}) {
+    if ((more_lines_ >> static_cast<unsigned>(place) & 1u) != 0) own_line(line_at(sequence_ + 1, rank_, place));
+  }
+  if (sequence_ >= more_lines_until_) more_lines_ = 0;
+}
+
+void Board::arrange(double publish, double publish_per_rank) {
+  for (const int lines : {1, 2}) group_[lines - 1] = fold_group(shape_.ranks, lines, publish, publish_per_rank);
 }
 
 std::uint64_t Board::refresh_slowest() {

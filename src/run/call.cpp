@@ -8,6 +8,7 @@
 namespace chasqui::run {
 
 void validate(const Call& call, int rank, int size) {
+  if (acceptable(call, rank, size)) return;
   const auto name = to_string(call.kind);
   if (call.kind == Kind::sum || call.kind == Kind::stream) {
     throw Error("{}: this kind is not called through a buffer (sum has its own call)", name);

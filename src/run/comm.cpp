@@ -39,6 +39,10 @@ Comm::Comm(Fabric fabric) : fabric_(std::move(fabric)), cached_(std::make_unique
     place_[static_cast<std::size_t>(r)] = static_cast<int>(nodes_[node].size());
     nodes_[node].push_back(r);
   }
+  if (fabric_.board != nullptr) {
+    const Level* node = profile().level("node");
+    if (node != nullptr) fabric_.board->arrange(node->publish.value, node->publish_per_rank.value);
+  }
   terrain_.ranks = fabric_.size;
   terrain_.nodes = static_cast<int>(nodes_.size());
   terrain_.board = fabric_.board != nullptr;
@@ -103,7 +107,7 @@ void Comm::look_for_failure(std::uint64_t number) {
 
 void Comm::run(const Call& call) {
   check_usable();
-  check_arguments(call);
+  if (!acceptable(call, fabric_.rank, fabric_.size)) check_arguments(call);
   if (pending_.empty() && small_on_board(call)) return run_small(call);
   if (pending_.empty() && !forced_ && board_spans_all() && call.layout.contiguous()) {
     // The board is the choice, unless the library's own collective was measured to be faster.
@@ -120,12 +124,16 @@ void Comm::run(const Call& call) {
 /// The fast path: no allocation, no table.
 void Comm::run_small(const Call& call) {
   const std::uint64_t number = ++number_;
-  try {
-    SmallCall small(*fabric_.board, call);
+  const auto finish = [&](auto small) {
+    if (small.poll(Backoff::looks(fabric_.board->crowded()))) return;
     Backoff backoff(fabric_.board->crowded());
     while (!small.poll()) {
       if (backoff.pause()) look_for_failure(number);
     }
+  };
+  try {
+    if (LedFold::suits(*fabric_.board, call)) finish(LedFold(*fabric_.board, call));
+    else finish(SmallCall(*fabric_.board, call));
   } catch (const std::exception& error) {
     broken_ = error.what();
     report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));

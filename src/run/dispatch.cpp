@@ -11,8 +11,9 @@
 namespace chasqui::run {
 namespace {
 
+template <typename State>
 Task small(Board& board, Call call) {
-  SmallCall state(board, call);
+  State state(board, call);
   co_await until([&] { return state.poll(); });
 }
 
@@ -52,7 +53,8 @@ const Level& Comm::level() const {
 }
 
 Task Comm::on_board(Call call) {
-  if (SmallCall::fits(call)) return small(*fabric_.board, call);
+  if (LedFold::suits(*fabric_.board, call)) return small<LedFold>(*fabric_.board, call);
+  if (SmallCall::fits(call)) return small<SmallCall>(*fabric_.board, call);
   return fabric_.shares_memory ? direct(*fabric_.board, call) : staged(*fabric_.board, call);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "chasqui/run/board.hpp"
+#include "chasqui/run/grouping.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -31,7 +32,14 @@ double modelled(const Level& node, Kind kind, double bytes, int ranks, bool thre
   const double others = ranks - 1;
   const bool one_writer = kind == Kind::broadcast || kind == Kind::scatter;
   const double lines = (one_writer ? 0 : others * node.publish_per_rank.value) + node.publish.value;
-  if (bytes <= static_cast<double>(kSlotPayload)) return bytes > static_cast<double>(kLinePayload) ? 1.7 * lines : lines;
+  if (bytes <= static_cast<double>(kSlotPayload)) {
+    const int parts = bytes > static_cast<double>(kLinePayload) ? 2 : 1;
+    if (kind == Kind::allreduce || kind == Kind::barrier) {
+      const double publish = node.publish.value, each = node.publish_per_rank.value;
+      return fold_time(ranks, parts, fold_group(ranks, parts, publish, each), publish, each);
+    }
+    return parts == 2 ? 1.7 * lines : lines;
+  }
   const double all = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ? ranks : 1;
   const double passes = kind == Kind::allreduce ? (threads ? 2 : 3) : kind == Kind::scan ? ranks : (threads ? 1 : 1.3);
   return 2 * lines + passes * all * bytes * node.copy.value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
+#include "fold_values.hpp"
 
 namespace chasqui::run {
 
@@ -9,7 +10,8 @@ void throw_mismatch(const Call& call, int rank, int other, std::size_t theirs) {
               to_string(call.kind), rank, call.bytes(), other, theirs);
 }
 
-SmallCall::SmallCall(Board& board, const Call& call) : board_(board), call_(call), bytes_(call.bytes()) {
+SmallCall::SmallCall(Board& board, const Call& call)
+    : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()) {
   board.begin();
   const int me = board.rank();
   const int root = static_cast<int>(call.root);
@@ -61,33 +63,66 @@ void SmallCall::publish() {
   published_ = true;
 }
 
-void SmallCall::take(int slot) {
-  if (board_.published_total(slot) != Board::reduced_total(bytes_)) {
-    throw_mismatch(call_, board_.rank(), slot, board_.published_total(slot));
+/// Asks for all lines at once before looking at the first.
+void SmallCall::fetch() const {
+  for (int slot = first_; slot < last_; ++slot) {
+    if (bytes_ > kLinePayload) board_.fetch(slot, Place::second);
+    board_.fetch(slot, Place::first);
+  }
+}
+
+/// All lines are there.
+void SmallCall::take() {
+  for (int slot = first_; slot < last_; ++slot) {
+    if (board_.published_total(slot) != bytes_) throw_mismatch(call_, board_.rank(), slot, board_.published_total(slot));
   }
   if (bytes_ == 0) return;
   switch (call_.kind) {
     case Kind::gather:
     case Kind::allgather:
-      board_.read(slot, static_cast<std::byte*>(call_.out) + static_cast<std::size_t>(slot) * bytes_, bytes_);
+      for (int slot = first_; slot < last_; ++slot) {
+        board_.read(slot, static_cast<std::byte*>(call_.out) + static_cast<std::size_t>(slot) * bytes_, bytes_);
+      }
       break;
     case Kind::reduce:
     case Kind::allreduce:
     case Kind::scan:
-      if (slot == 0) {
-        board_.read(slot, fold_, bytes_);
-      } else {
-        alignas(16) std::byte value[kSlotPayload];
-        board_.read(slot, value, bytes_);
-        call_.op(fold_, value, fold_, static_cast<std::size_t>(call_.count));
-      }
+      if (last_ > 0) fold();
       break;
     case Kind::barrier:
       break;
     default:
-      board_.read(slot, call_.out, bytes_);
+      if (first_ < last_) board_.read(first_, call_.out, bytes_);
       break;
   }
+}
+
+/// In rank order.
+void SmallCall::fold() {
+  const auto count = static_cast<std::size_t>(call_.count);
+  if (bytes_ <= kLinePayload) {
+    return fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, call_.out, count);
+  }
+  alignas(16) std::byte fold[kSlotPayload];
+  alignas(16) std::byte value[kSlotPayload];
+  board_.read(0, fold, bytes_);
+  for (int slot = 1; slot < last_; ++slot) {
+    board_.read(slot, value, bytes_);
+    call_.op(fold, value, fold, count);
+  }
+  std::memcpy(call_.out, fold, bytes_);
+}
+
+bool SmallCall::all_here() {
+  const auto here = [this](int slot) { return board_.arrived(slot, bytes_); };
+  if (looked_) return missing_.none(here);
+  looked_ = true;
+  const bool everybody = reads_all_ && !has_root(call_.kind);
+  if (everybody) board_.look_at_all().wait();
+  if (last_ - first_ > 1) fetch();
+  const bool found = missing_.none(here);
+  if (everybody) board_.look_at_all().learn(found);
+  return found;
 }
 
 bool SmallCall::poll() {
@@ -95,17 +130,18 @@ bool SmallCall::poll() {
     if (!board_.may_publish()) return false;
     publish();
   }
-  if (!missing_.none([this](int slot) { return board_.arrived(slot, bytes_); })) return false;
-  for (int slot = first_; slot < last_; ++slot) take(slot);
-  conclude();
+  if (!all_here()) return false;
+  take();
+  if (reads_all_) board_.everybody_began();
+  board_.finish();
   return true;
 }
 
-void SmallCall::conclude() {
-  const bool folds = call_.kind == Kind::reduce || call_.kind == Kind::allreduce || call_.kind == Kind::scan;
-  if (folds && last_ > 0 && bytes_ != 0) std::memcpy(call_.out, fold_, bytes_);
-  if (reads_all_) board_.everybody_began();
-  board_.finish();
+bool SmallCall::poll(int times) {
+  for (; times > 0; --times) {
+    if (poll()) return true;
+  }
+  return false;
 }
 
 }  // namespace chasqui::run

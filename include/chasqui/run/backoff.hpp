@@ -20,6 +20,9 @@ class Backoff {
  public:
   explicit Backoff(bool crowded) : spins_(crowded ? 20 : 20'000) {}
 
+  /// How often to look in a row before the first pause: a pause takes as long as a line's journey.
+  static int looks(bool crowded) { return crowded ? 1 : 1'000; }
+
   /// True when it gave the core away: the moment to look for bad news. Without sleep where waiting must keep a
   /// message library going.
   bool pause(bool may_sleep = true) {
@@ -42,6 +45,27 @@ class Backoff {
   static constexpr int kYields = 2'000;
   int spins_;
   int count_ = 0;
+};
+
+/// When to look first at a line that another core is about to write. A look that comes too early takes the line from
+/// its writer, who must get it back before it can write: so every rank learns when to look, a pause later after each
+/// miss, a little earlier after each success.
+class FirstLook {
+ public:
+  explicit FirstLook(int most_pauses) : most_(most_pauses * kFine) {}
+
+  void wait() const {
+    for (int i = when_ / kFine; i > 0; --i) cpu_relax();
+  }
+  void learn(bool found) {
+    if (found) when_ -= when_ > 0 ? 1 : 0;
+    else when_ += when_ < most_ ? kFine : 0;
+  }
+
+ private:
+  static constexpr int kFine = 32;  ///< steps to a pause: three looks in a hundred may come too early
+  int most_;
+  int when_ = 0;
 };
 
 /// Cores this process may run on.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A board is memory that all ranks of one node see: threads of a process, or processes with a shared window. Each rank
 // has small slots (a cache line holds value and sequence number together, so one miss brings both), counters that only
-// it writes, and a stage for long data. Everything is read by all: publishing costs one write however many read.
-// The collectives of a board run one after another, in the same order on every rank.
+// it writes, and a stage for long data. Everything is read by all: publishing costs one write however many read, and
+// less when the writer owns the line beforehand. The collectives of a board run one after another, in the same order
+// on every rank.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +14,37 @@
 #include <string>
 #include <vector>
 
+#include "chasqui/run/backoff.hpp"
+
 namespace chasqui::run {
 
 inline constexpr std::size_t kLine = 64;
 inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);
 inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;  ///< a slot is two lines
-inline constexpr std::size_t kSlotLines = 4;  ///< two lines of space between slots: measured a third faster (bench/node/lines.cpp)
 inline constexpr std::uint64_t kSlotRing = 16;                 ///< slots a rank can be ahead of the slowest
+
+/// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
+/// (bench/node/lines.cpp), so there is space between them, on boards of usual size.
+constexpr std::size_t slot_spacing(int ranks) { return ranks <= 64 ? 8 : 2; }
+
+/// Takes a line for writing before it is written, without waiting for it.
+inline void own_line(void* line) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<char*>(line)));
+#else
+  __builtin_prefetch(line, 1, 3);
+#endif
+}
+
+/// memcpy of what fits a line, without a call for the usual word.
+inline void copy_short(void* to, const void* from, std::size_t bytes) {
+  if (bytes == sizeof(std::uint64_t)) std::memcpy(to, from, sizeof(std::uint64_t));
+  else if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+/// The lines of a rank in one collective: its contribution (a second line from 57 bytes on), and what it folded for
+/// its group.
+enum class Place { first, second, result, second_result };
 
 struct BoardShape {
   int ranks = 1;
@@ -44,27 +69,64 @@ class Board {
   // --- the order of collectives
   std::uint64_t current() const { return sequence_; }
   std::uint64_t begin() { return ++sequence_; }  ///< the number of the next collective, the same on every rank
-  void finish() { done(rank_).store(sequence_, std::memory_order_release); }
+  void finish() {
+    done(rank_).store(sequence_, std::memory_order_release);
+    own_line(line_at(sequence_ + 1, rank_, Place::first));
+    if (more_lines_ != 0) own_more();
+  }
   /// Everybody has begun the current collective, hence finished the previous one.
   void everybody_began() { slowest_ = sequence_ - 1; }
 
   // --- small slots
   /// May the slots of the current collective be written: has everybody read what they held?
   bool may_publish() { return slowest_ + kSlotRing >= sequence_ || refresh_slowest() + kSlotRing >= sequence_; }
-  void publish(int slot, const void* data, std::size_t bytes, std::size_t total);
-  bool published(int slot) const {
-    return (line(slot, 0)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
+  void publish(int slot, const void* data, std::size_t bytes, std::size_t total) {
+    if (bytes > kLinePayload) {
+      publish_line(slot, Place::second, static_cast<const std::byte*>(data) + kLinePayload, bytes - kLinePayload, total);
+      bytes = kLinePayload;
+    }
+    publish_line(slot, Place::first, data, bytes, total);
+  }
+  bool published(int slot, Place place = Place::first) const {
+    return (line(slot, place)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
   }
   /// What the publisher said the size of its data is, modulo 2^20.
-  std::size_t published_total(int slot) const {
-    return line(slot, 0)->header.load(std::memory_order_relaxed) & kSizeMask;
+  std::size_t published_total(int slot, Place place = Place::first) const {
+    return line(slot, place)->header.load(std::memory_order_relaxed) & kSizeMask;
   }
   static std::size_t reduced_total(std::size_t total) { return total & kSizeMask; }
   /// True when all `bytes` are there (a second line may lag).
   bool arrived(int slot, std::size_t bytes) const {
-    return published(slot) && (bytes <= kLinePayload || second_arrived(slot));
+    return published(slot) && (bytes <= kLinePayload || published(slot, Place::second));
   }
   void read(int slot, void* data, std::size_t bytes) const;
+  /// One line alone. REQUIRES bytes <= kLinePayload.
+  void publish_line(int slot, Place place, const void* data, std::size_t bytes, std::size_t total) {
+    Line* to = line(slot, place);
+    copy_short(to->payload, data, bytes);
+    to->header.store((sequence_ << kSizeBits) | (total & kSizeMask), std::memory_order_release);
+    if (place != Place::first) {
+      more_lines_ |= 1u << static_cast<unsigned>(place);
+      more_lines_until_ = sequence_ + kSlotRing;
+    }
+  }
+  /// The same in two steps: the payload is written, then announced.
+  std::byte* room(Place place) { return line(rank_, place)->payload; }
+  void announce(Place place, std::size_t total) { publish_line(rank_, place, nullptr, 0, total); }
+  const std::byte* payload(int slot, Place place) const { return line(slot, place)->payload; }
+  /// Bytes from a slot's lines to those of the next slot.
+  std::size_t stride() const { return spacing_ * kLine; }
+  void fetch(int slot, Place place) const { __builtin_prefetch(line(slot, place)); }
+
+  // --- groups whose leaders fold for them; 0: everybody folds everything
+  /// What publishing a line costs, and reading each further one: decides about groups. The same on every rank.
+  void arrange(double publish, double publish_per_rank);
+  int group(int lines) const { return group_[lines - 1]; }
+
+  /// When to look first at the lines of everybody, or of a group. At most a quarter of a
+  /// microsecond: who waits in vain must not lose more. Where ranks share cores nobody waits.
+  FirstLook& look_at_all() { return look_at_all_; }
+  FirstLook& look_at_group() { return look_at_group_; }
 
   // --- long data, in rounds
   std::uint64_t round() const { return round_; }
@@ -130,15 +192,14 @@ class Board {
   };
   friend struct BoardShape;
 
-  /// Two lines a slot, the pair that processors fetch together, and as much space: no rank's line comes along with
-  /// another's.
-  Line* line(int slot, int which) const {
-    return slots_ + kSlotLines * ((sequence_ % kSlotRing) * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(slot)) +
-           which;
+  Line* line_at(std::uint64_t sequence, int slot, Place place) const {
+    const auto which = static_cast<std::size_t>(place);
+    return slots_ + which / 2 * results_ +
+           spacing_ * ((sequence % kSlotRing) * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(slot)) +
+           which % 2 * (spacing_ / 2);
   }
-  bool second_arrived(int slot) const {
-    return (line(slot, 1)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
-  }
+  Line* line(int slot, Place place) const { return line_at(sequence_, slot, place); }
+  void own_more();
   std::atomic<std::uint64_t>& done(int rank) const { return counters_[rank].done; }
   std::atomic<std::uint64_t>& consumed(int rank) const { return counters_[rank].consumed; }
   std::uint64_t refresh_slowest();
@@ -151,6 +212,13 @@ class Board {
   Counters* counters_;
   Line* slots_;
   std::byte* stages_;
+  std::size_t spacing_;  ///< lines from slot to slot
+  std::size_t results_;  ///< lines from contributions to results
+  int group_[2] = {0, 0};
+  unsigned more_lines_ = 0;             ///< places besides the first that were published lately: a bit each
+  std::uint64_t more_lines_until_ = 0;  ///< and how long that counts as lately
+  FirstLook look_at_all_;
+  FirstLook look_at_group_;
   std::uint64_t sequence_ = 0;
   std::uint64_t slowest_ = 0;
   std::uint64_t round_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Collectives inside one node, on a board. Small ones (SmallCall): everybody who has something publishes one slot,
-// everybody who needs it reads it; one line that all read beats every tree of point-to-point messages there.
+// everybody who needs it reads it; one line that all read beats every tree of point-to-point messages there. Where
+// there are many lines to read, leaders fold for their groups (LedFold).
 // Long ones: staged (copied through the board, in rounds) or direct (threads read each other's buffers).
 // All fold in rank order, so operators need not commute.
 #pragma once
@@ -22,11 +23,15 @@ class SmallCall {
 
   /// Advances; true when the result is in place and the collective finished. Throws Error when sizes disagree.
   bool poll();
+  /// The same, at most so many times in a row.
+  bool poll(int times);
 
  private:
   void publish();
-  void take(int slot);
-  void conclude();
+  void fetch() const;
+  bool all_here();
+  void take();
+  void fold();
 
   Board& board_;
   const Call& call_;
@@ -35,8 +40,50 @@ class SmallCall {
   int last_ = 0;
   Missing missing_;
   bool published_ = false;
+  bool looked_ = false;
   bool reads_all_ = false;
-  alignas(16) std::byte fold_[kSlotPayload];
+};
+
+/// All-reduce or barrier in two steps. Contributions are parts of one line each (at most two); in each group of ranks,
+/// member i folds part i of its group and publishes that; everybody reads the results of all groups.
+class LedFold {
+ public:
+  /// Is this the way for this call on this board? The same answer on every rank.
+  static bool suits(const Board& board, const Call& call);
+
+  /// Begins the board's next collective. REQUIRES suits(board, call), contiguous data.
+  LedFold(Board& board, const Call& call);
+
+  /// As SmallCall::poll().
+  bool poll();
+  bool poll(int times);
+
+ private:
+  /// Member `part` of each group leads that part; groups have at least two members.
+  int leader(int group, int part) const { return group * group_ + part; }
+  bool leads(int part) const { return board_.rank() - base_ == part; }
+  void check_total(int slot, Place place) const;
+  void publish();
+  bool lead();
+  bool results_here();
+  void fold_group(int part);
+  void take(int part);
+  std::size_t count(int part) const { return begin_[part + 1] - begin_[part]; }
+
+  Board& board_;
+  const Call& call_;
+  std::size_t total_;
+  int parts_;
+  int group_;
+  int groups_;
+  int base_;     ///< the first rank of this rank's group
+  int members_;  ///< of this rank's group
+  std::size_t begin_[3];  ///< the first element of each part, and the end
+  int part_ = 0;          ///< leading: the part being collected; then the part being taken
+  bool published_ = false;
+  bool looked_ = false;
+  bool led_ = false;
+  Missing missing_;
 };
 
 /// Any size, through the stages of the board. Time per byte: two copies (reductions: three passes).

@@ -44,7 +44,27 @@ struct Call {
   std::size_t bytes() const { return static_cast<std::size_t>(count) * layout.element; }
 };
 
-/// Throws an Error naming the argument that is out of range. Purely local.
+/// Are the arguments in range? Purely local, a few instructions.
+inline bool acceptable(const Call& call, int rank, int size) {
+  const auto bit = [](Kind kind) { return 1u << static_cast<unsigned>(kind); };
+  const unsigned kind = bit(call.kind);
+  constexpr std::int64_t usual = std::int64_t{1} << 15, most = std::int64_t{1} << 46;
+  const auto element = static_cast<std::int64_t>(call.layout.element);
+  if ((kind & (bit(Kind::sum) | bit(Kind::stream))) != 0 || call.count < 0 || element < 1) return false;
+  if ((call.count >= usual || element >= usual || size >= usual) && call.count > most / element / size) return false;
+  const bool at_root = call.root == rank;
+  const unsigned rooted = bit(Kind::broadcast) | bit(Kind::scatter) | bit(Kind::gather) | bit(Kind::reduce);
+  if ((kind & rooted) != 0 && static_cast<std::uint64_t>(call.root) >= static_cast<std::uint64_t>(size)) return false;
+  if (call.kind == Kind::barrier || call.count == 0) return true;
+  const unsigned writes = bit(Kind::broadcast) | bit(Kind::allreduce) | bit(Kind::scan) | bit(Kind::allgather) |
+                          (at_root ? bit(Kind::reduce) | bit(Kind::gather) : bit(Kind::scatter));
+  const unsigned reads = at_root ? bit(Kind::scatter) : bit(Kind::reduce) | bit(Kind::gather);
+  const unsigned folds = bit(Kind::reduce) | bit(Kind::allreduce) | bit(Kind::scan);
+  return ((kind & writes) == 0 || call.out != nullptr) && ((kind & reads) == 0 || call.in != nullptr) &&
+         ((kind & folds) == 0 || call.op.combine != nullptr);
+}
+
+/// Throws an Error naming the argument for which the call is not acceptable.
 void validate(const Call& call, int rank, int size);
 
 /// Copies `count` elements between the caller's memory and packed bytes.

@@ -13,9 +13,13 @@ struct Operator {
   /// out = left o right for `count` elements. `out` may be `left` or `right`, nothing else overlaps.
   using Combine = void (*)(void* context, const void* left, const void* right, void* out, std::size_t count);
 
+  /// out = value(0) o … o value(n-1), where value(i) begins i * stride bytes after `first`; out overlaps none of them.
+  using Fold = void (*)(void* context, const void* first, std::size_t stride, std::size_t n, void* out, std::size_t count);
+
   Combine combine = nullptr;
   void* context = nullptr;
   bool commutative = true;
+  Fold fold = nullptr;  ///< may be missing: the same as combining one after another
 
   void operator()(const void* left, const void* right, void* out, std::size_t count) const {
     combine(context, left, right, out, count);
@@ -33,7 +37,16 @@ Operator operator_of(F& function, bool commutative) {
             T* c = static_cast<T*>(out);
             for (std::size_t i = 0; i < count; ++i) c[i] = f(a[i], b[i]);
           },
-          const_cast<void*>(static_cast<const void*>(&function)), commutative};
+          const_cast<void*>(static_cast<const void*>(&function)), commutative,
+          [](void* context, const void* first, std::size_t stride, std::size_t n, void* out, std::size_t count) {
+            auto& f = *static_cast<F*>(context);
+            const auto value = [&](std::size_t r) { return reinterpret_cast<const T*>(static_cast<const std::byte*>(first) + r * stride); };
+            for (std::size_t i = 0; i < count; ++i) {
+              T all = value(0)[i];
+              for (std::size_t r = 1; r < n; ++r) all = f(all, value(r)[i]);
+              static_cast<T*>(out)[i] = all;
+            }
+          }};
 }
 
 struct Sum {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Folding short values that lie in lines of a board, whose payloads are aligned to 8 bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "chasqui/run/board.hpp"
+#include "chasqui/run/call.hpp"
+
+namespace chasqui::run {
+
+/// out = the n values that begin `stride` bytes apart, folded in order; `count` elements that fit a line.
+/// Elements that may need an alignment of 16 are copied. `out` is none of the values.
+inline void fold_values(const Call& call, const std::byte* first, std::size_t stride, int n, void* out, std::size_t count) {
+  const std::size_t bytes = count * call.layout.element;
+  if (bytes == 0) return;
+  if (call.op.fold != nullptr && call.layout.element % 16 != 0) {
+    return call.op.fold(call.op.context, first, stride, static_cast<std::size_t>(n), out, count);
+  }
+  alignas(16) std::byte fold[kLinePayload];
+  alignas(16) std::byte value[kLinePayload];
+  std::memcpy(fold, first, bytes);
+  for (int i = 1; i < n; ++i) {
+    std::memcpy(value, first + static_cast<std::size_t>(i) * stride, bytes);
+    call.op(fold, value, fold, count);
+  }
+  std::memcpy(out, fold, bytes);
+}
+
+}  // namespace chasqui::run

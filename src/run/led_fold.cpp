@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "chasqui/run/board_collectives.hpp"
+#include "fold_values.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr Place contribution(int part) { return part == 0 ? Place::first : Place::second; }
+constexpr Place result(int part) { return part == 0 ? Place::result : Place::second_result; }
+
+/// Elements in the first of two parts.
+std::size_t half(const Call& call) { return static_cast<std::size_t>(call.count + 1) / 2; }
+
+bool one_line(const Call& call) { return call.kind == Kind::barrier || call.bytes() <= kLinePayload; }
+
+}  // namespace
+
+bool LedFold::suits(const Board& board, const Call& call) {
+  if (call.kind != Kind::allreduce && call.kind != Kind::barrier) return false;
+  if (one_line(call)) return board.group(1) != 0;
+  return board.group(2) != 0 && half(call) * call.layout.element <= kLinePayload;
+}
+
+LedFold::LedFold(Board& board, const Call& call)
+    : board_(board), call_(call), total_(call.kind == Kind::barrier ? 0 : call.bytes()), parts_(one_line(call) ? 1 : 2),
+      group_(board.group(parts_)), groups_((board.ranks() + group_ - 1) / group_), base_(board.rank() / group_ * group_),
+      members_(std::min(group_, board.ranks() - base_)) {
+  board.begin();
+  const std::size_t count = total_ == 0 ? 0 : static_cast<std::size_t>(call.count);
+  begin_[0] = 0;
+  begin_[1] = parts_ == 1 ? count : half(call);
+  begin_[2] = count;
+}
+
+void LedFold::check_total(int slot, Place place) const {
+  const std::size_t theirs = board_.published_total(slot, place);
+  if (theirs != total_) throw_mismatch(call_, board_.rank(), slot, theirs);
+}
+
+void LedFold::publish() {
+  const auto* in = static_cast<const std::byte*>(call_.in != nullptr ? call_.in : call_.out);
+  const std::size_t element = call_.layout.element;
+  for (int part = parts_; part-- > 0;) {
+    board_.publish_line(board_.rank(), contribution(part), in + begin_[part] * element, count(part) * element, total_);
+  }
+  published_ = true;
+  missing_ = Missing(base_, base_ + members_, board_.rank());
+}
+
+/// In rank order.
+void LedFold::fold_group(int part) {
+  for (int r = base_; r < base_ + members_; ++r) check_total(r, contribution(part));
+  fold_values(call_, board_.payload(base_, contribution(part)), board_.stride(), members_, board_.room(result(part)), count(part));
+  board_.announce(result(part), total_);
+}
+
+/// The results of all groups, in order. All are there.
+void LedFold::take(int part) {
+  for (int group = 0; group < groups_; ++group) check_total(leader(group, part), result(part));
+  fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(group_) * board_.stride(), groups_,
+              static_cast<std::byte*>(call_.out) + begin_[part] * call_.layout.element, count(part));
+}
+
+/// True when the part that this rank leads is folded and published.
+bool LedFold::lead() {
+  for (; part_ < parts_; ++part_) {
+    if (!leads(part_)) continue;
+    const bool first = !looked_;
+    if (first) {
+      looked_ = true;
+      board_.look_at_group().wait();
+      for (int r = base_; r < base_ + members_; ++r) board_.fetch(r, contribution(part_));
+    }
+    const bool found = missing_.none([&](int r) { return board_.published(r, contribution(part_)); });
+    if (first) board_.look_at_group().learn(found);
+    if (!found) return false;
+    fold_group(part_);
+  }
+  led_ = true;
+  part_ = 0;
+  missing_ = Missing(0, groups_, board_.rank() / group_);
+  return true;
+}
+
+bool LedFold::results_here() {
+  for (; part_ < parts_; ++part_) {
+    if (!missing_.none([&](int group) { return board_.published(leader(group, part_), result(part_)); })) return false;
+    missing_ = Missing(0, groups_, board_.rank() / group_);
+  }
+  return true;
+}
+
+bool LedFold::poll() {
+  if (!published_) {
+    if (!board_.may_publish()) return false;
+    publish();
+  }
+  if ((!led_ && !lead()) || !results_here()) return false;
+  for (int part = 0; part < parts_; ++part) take(part);
+  board_.everybody_began();
+  board_.finish();
+  return true;
+}
+
+bool LedFold::poll(int times) {
+  for (; times > 0; --times) {
+    if (poll()) return true;
+  }
+  return false;
+}
+
+}  // namespace chasqui::run
