@@ -102,7 +102,7 @@ class Chooser {
   void on_board() {
     const bool small = query_.bytes <= kSlotPayload;
     const Method method = small ? Method::slots : terrain_.shares_memory ? Method::direct : Method::staged;
-    choices_.push_back({method, board_time(query_.kind, bytes(), terrain_.ranks, method == Method::direct), 1,
+    choices_.push_back({method, board_time(query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory), 1,
                         small ? "value and number in one line that all read" : "shared memory of the node"});
   }
 

@@ -107,9 +107,10 @@ double superstep(Comm& comm, Clock& clock, int h) {
 
 /// The collectives as they are, ours and the library's in turn, so that both see the same weather.
 void measure_collectives(Comm& comm, Clock& clock, Round& round) {
-  constexpr std::size_t kSizes[] = {8, 56, 64, 112, 120, 1024, 8192, 65'536, 524'288, std::size_t{4} << 20};
+  constexpr std::size_t kSizes[] = {8, 56, 64, 112, 120, 1024, 8192, 65'536, 524'288, std::size_t{2} << 20,
+                                    std::size_t{4} << 20};
   constexpr std::size_t kLargest = std::size_t{8} << 20;  // of all ranks' blocks together
-  constexpr double kEntries = 71;
+  constexpr double kEntries = 78;
   static const Sum sum;
   for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
                           Kind::scatter, Kind::scan}) {

@@ -49,6 +49,21 @@ TEST(Predict, WhatWasMeasuredIsWhatIsPredicted) {
   }
 }
 
+TEST(Predict, ThreadsToo) {
+  Profile profile = measured();
+  profile.levels[0].threads = true;
+  Terrain terrain = four();
+  terrain.shares_memory = true;
+  for (const std::size_t bytes : {8, 64, 1024}) {
+    const auto list = choices({Kind::broadcast, bytes, 8, true}, terrain, profile);
+    const auto board = std::find_if(list.begin(), list.end(), [](const Choice& c) {
+      return c.method == Method::slots || c.method == Method::direct;
+    });
+    ASSERT_NE(board, list.end());
+    EXPECT_NEAR(board->nanoseconds, 1000 + static_cast<double>(bytes), 1e-3);
+  }
+}
+
 TEST(Predict, TheLibrarysOwnOnlyWhereItWasMeasuredClearlyFaster) {
   const auto chosen = [](std::size_t bytes, const Terrain& terrain, const Profile& profile) {
     return choices({Kind::broadcast, bytes, 8, true}, terrain, profile).front().method;
