@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "messages.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -17,6 +19,16 @@ struct News {
   bool refusal;
   char why[400];
 };
+
+/// A long message that is arriving cannot be called off, and its buffer is about to go: gives it time to end. One that
+/// nobody will take never ends, and touches nothing.
+void settle(MPI_Request& request, double seconds) {
+  int flag = 0;
+  for (const double until = MPI_Wtime() + seconds; flag == 0 && MPI_Wtime() < until;) {
+    if (MPI_Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+    if (flag == 0) sched_yield();
+  }
+}
 
 int mpi_count(std::size_t bytes) {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
@@ -103,8 +115,10 @@ void Messages::wait(Ticket ticket) {
 void Messages::abandon(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   if (operation.request != MPI_REQUEST_NULL) {
-    if (operation.from >= 0) MPI_Cancel(&operation.request);
-    MPI_Request_free(&operation.request);
+    const bool receives = operation.from >= 0;
+    if (receives) MPI_Cancel(&operation.request);
+    if (!blocking_waits_) settle(operation.request, receives ? 10.0 : 0.2);
+    if (operation.request != MPI_REQUEST_NULL) MPI_Request_free(&operation.request);
   }
   free_.push_back(ticket);
 }
@@ -133,24 +147,15 @@ void Messages::listen() {
   while (MPI_Iprobe(MPI_ANY_SOURCE, kNewsTag, comm_, &flag, &status) == MPI_SUCCESS && flag != 0) {
     News news{};
     MPI_Recv(&news, sizeof news, MPI_BYTE, status.MPI_SOURCE, kNewsTag, comm_, MPI_STATUS_IGNORE);
-    if (why_.empty()) why_ = news.why;
-    if (news.refusal) {
-      refused_.push_back(news.first);
-      continue;
-    }
-    first_ = bad_news_ ? std::min(first_, news.first) : news.first;
-    last_ = std::max(last_, news.last);
-    bad_news_ = true;
+    if (news.refusal) heard_.refuse(news.first, news.why);
+    else heard_.report(news.first, news.last, news.why);
   }
 }
 
 bool Messages::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) {
   if (blocking_waits_) return false;
   listen();
-  if (bad_news_ && number >= first_ && number <= last_) return true;
-  return std::any_of(refused_.begin(), refused_.end(), [&](std::uint64_t refused) {
-    return refused <= number && std::find(own.begin(), own.end(), refused) == own.end();
-  });
+  return heard_.concerns(number, own);
 }
 
 }  // namespace chasqui::mpi

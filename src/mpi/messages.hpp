@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "chasqui/run/bad_news.hpp"
 #include "chasqui/run/transport.hpp"
 
 namespace chasqui::mpi {
@@ -30,7 +31,7 @@ class Messages final : public run::Transport {
   void report(std::uint64_t first, std::uint64_t last, const std::string& why) override;
   void refuse(std::uint64_t number, const std::string& why) override;
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
-  std::string failure() const override { return why_; }
+  std::string failure() const override { return heard_.why(); }
 
  private:
   struct Operation {
@@ -50,10 +51,7 @@ class Messages final : public run::Transport {
   int size_ = 1;
   std::vector<Operation> operations_;
   std::vector<Ticket> free_;
-  bool bad_news_ = false;
-  std::uint64_t first_ = 0, last_ = 0;
-  std::string why_;
-  std::vector<std::uint64_t> refused_;  ///< by other ranks
+  run::BadNews heard_;
 };
 
 }  // namespace chasqui::mpi

@@ -5,16 +5,14 @@
 #include <mutex>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/bad_news.hpp"
 
 namespace chasqui::run {
 
 struct ChannelMemory::News {
   std::atomic<bool> there{false};
   std::mutex mutex;
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  std::string why;
-  std::vector<std::uint64_t> refused;
+  BadNews heard;
 };
 
 ChannelMemory::ChannelMemory(int ranks)
@@ -157,22 +155,14 @@ void ChannelTransport::abandon(Ticket ticket) {
 void ChannelTransport::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
   auto& news = memory_->news();
   const std::lock_guard lock(news.mutex);
-  if (!news.there || news.last == 0) {
-    news.first = first;
-    news.why = why;
-  }
-  news.last = std::max(news.last, last);
+  news.heard.report(first, last, why);
   news.there.store(true, std::memory_order_release);
 }
 
 void ChannelTransport::refuse(std::uint64_t number, const std::string& why) {
   auto& news = memory_->news();
   const std::lock_guard lock(news.mutex);
-  news.refused.push_back(number);
-  if (!news.there) {
-    news.first = ~std::uint64_t{0};
-    news.why = why;
-  }
+  news.heard.refuse(number, why);
   news.there.store(true, std::memory_order_release);
 }
 
@@ -180,16 +170,13 @@ bool ChannelTransport::failed(std::uint64_t number, const std::vector<std::uint6
   auto& news = memory_->news();
   if (!news.there.load(std::memory_order_acquire)) return false;
   const std::lock_guard lock(news.mutex);
-  if (number >= news.first && number <= news.last) return true;
-  return std::any_of(news.refused.begin(), news.refused.end(), [&](std::uint64_t refused) {
-    return refused <= number && std::find(own.begin(), own.end(), refused) == own.end();
-  });
+  return news.heard.concerns(number, own);
 }
 
 std::string ChannelTransport::failure() const {
   auto& news = memory_->news();
   const std::lock_guard lock(news.mutex);
-  return news.why;
+  return news.heard.why();
 }
 
 }  // namespace chasqui::run
