@@ -2,6 +2,7 @@
 #include "chasqui/run/comm.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "cached.hpp"
 #include "chasqui/base/error.hpp"
@@ -24,9 +25,16 @@ bool writes_all(const Call& call, int rank) {
   return call.kind == Kind::allgather || (call.kind == Kind::gather && rank == static_cast<int>(call.root));
 }
 
+Task pass_by(Board& board) {
+  board.begin();
+  board.finish();
+  co_return;
+}
+
 }  // namespace
 
-Comm::Comm(Fabric fabric) : fabric_(std::move(fabric)), cached_(std::make_unique<Cached>()) {
+Comm::Comm(Fabric fabric)
+    : fabric_(std::move(fabric)), exceptions_(std::uncaught_exceptions()), cached_(std::make_unique<Cached>()) {
   CHASQUI_CHECK(fabric_.size >= 1 && fabric_.rank >= 0 && fabric_.rank < fabric_.size, "rank={} size={}", fabric_.rank,
                 fabric_.size);
   if (fabric_.profile == nullptr) fabric_.profile = std::make_shared<const Profile>(default_profile());
@@ -54,7 +62,13 @@ Comm::Comm(Fabric fabric) : fabric_(std::move(fabric)), cached_(std::make_unique
   }
 }
 
-Comm::~Comm() = default;
+Comm::~Comm() {
+  if (std::uncaught_exceptions() <= exceptions_ || !broken_.empty()) return;
+  try {
+    leave("an exception");
+  } catch (...) {  // nobody is left to tell
+  }
+}
 
 bool Comm::small_on_board(const Call& call) const {
   return terrain_.board && terrain_.nodes == 1 && !forced_ && SmallCall::fits(call) && call.layout.contiguous();
@@ -75,8 +89,13 @@ void Comm::check_arguments(const Call& call) {
 void Comm::refuse(const std::string& why) {
   const std::uint64_t number = ++number_;
   if (fabric_.board != nullptr) {
-    fabric_.board->begin();
-    fabric_.board->finish();
+    // The board counts this call too, after those under way on it.
+    auto operation = std::make_shared<Operation>();
+    operation->number = number;
+    operation->uses_board = true;
+    operation->activity.emplace(pass_by(*fabric_.board));
+    pending_.push_back(std::move(operation));
+    progress();
   }
   refused_.push_back(number);
   if (fabric_.board != nullptr) fabric_.board->refuse(number);
@@ -191,6 +210,18 @@ Request Comm::start(const Call& call) {
                           (choice.method == Method::slots || choice.method == Method::staged ||
                            choice.method == Method::direct || choice.method == Method::two_level);
   operation->activity.emplace(task_of(operation->call, choice, static_cast<std::uint32_t>(operation->number % 32'000)));
+  pending_.push_back(operation);
+  progress();
+  return {this, operation};
+}
+
+Request Comm::launch(const std::function<Task(Group)>& make) {
+  check_usable();
+  if (fabric_.messages == nullptr) refuse("this communicator has no messages between its ranks");
+  auto operation = std::make_shared<Operation>();
+  operation->number = ++number_;
+  const auto tag = static_cast<std::uint32_t>(operation->number % 32'000);
+  operation->activity.emplace(make({fabric_.messages.get(), {}, fabric_.rank, fabric_.size, tag}));
   pending_.push_back(operation);
   progress();
   return {this, operation};

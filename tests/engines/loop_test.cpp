@@ -9,7 +9,9 @@
 #include <set>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/sum.hpp"
 #include "chasqui/run/channels.hpp"
+#include "chasqui/run/sum.hpp"
 #include "chasqui/threads/team.hpp"
 #include "suite.hpp"
 
@@ -148,6 +150,34 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
 TEST(Loop, AHundredAndThirtyRanks) {
   std::set<run::Method> used;
   play_all(130, network(1000, 300, 0.08), {1}, used);
+}
+
+/// Polled in turn; every operand where the plan puts it, folded in order.
+TEST(Loop, SummationOnManyRanks) {
+  for (const int size : {1, 2, 3, 8, 33, 100}) {
+    for (const std::int64_t n : {1, 20, 1000}) {
+      const auto plan = plan::sum_operands(LogP{size, Time{6}, Time{2}, Time{4}}, n, false);
+      auto comms = threads::make_comms(size, nullptr, false);
+      std::vector<std::vector<Affine>> mine(static_cast<std::size_t>(size));
+      std::vector<Affine> totals(mine.size());
+      std::vector<run::Request> requests;
+      const Compose compose;
+      const auto operand = [](std::int64_t i) { return Affine{static_cast<std::uint32_t>(2 * i + 3), static_cast<std::uint32_t>(i * i)}; };
+      for (std::size_t r = 0; r < mine.size(); ++r) {
+        for (const auto& range : plan->placement({static_cast<std::int32_t>(r)})) {
+          for (std::int64_t i = 0; i < range.count; ++i) mine[r].push_back(operand(range.position + i));
+        }
+        requests.push_back(run::isum(*comms[r], *plan, std::span<const Affine>(mine[r]), totals[r], compose));
+      }
+      for (int turns = 0; requests[0].active(); ++turns) {
+        ASSERT_LT(turns, 10'000) << "does not end";
+        for (auto& request : requests) request.test();
+      }
+      Affine expected = operand(0);
+      for (std::int64_t i = 1; i < n; ++i) expected = compose(expected, operand(i));
+      EXPECT_EQ(totals[0], expected) << size << " ranks, " << n << " operands";
+    }
+  }
 }
 
 /// Both ranks send more than a channel holds before either receives: waiting for one message must move the others.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <numeric>
 
 #include "chasqui/base/error.hpp"
@@ -27,13 +28,16 @@ T sample(int rank, int index) {
   }
 }
 
+constexpr int kPacked = -1;  ///< instead of a stride: elements lie in reverse order, and the caller packs them
+
 template <typename T>
 struct Data {
   std::vector<T> values;
-  int stride;
-  T& at(int i) { return values[static_cast<std::size_t>(i) * static_cast<std::size_t>(stride)]; }
-  const T& at(int i) const { return values[static_cast<std::size_t>(i) * static_cast<std::size_t>(stride)]; }
-  Data(int count, int step) : values(static_cast<std::size_t>(count) * static_cast<std::size_t>(step) + 1), stride(step) {}
+  int count, stride;
+  std::size_t place(int i) const { return static_cast<std::size_t>(stride == kPacked ? count - 1 - i : i * stride); }
+  T& at(int i) { return values[place(i)]; }
+  const T& at(int i) const { return values[place(i)]; }
+  Data(int n, int step) : values(static_cast<std::size_t>(n) * static_cast<std::size_t>(std::max(step, 1)) + 1), count(n), stride(step) {}
 };
 
 struct Shape {
@@ -69,6 +73,17 @@ class TypedCase final : public Case {
     call.exclusive = shape.exclusive;
     call.layout.element = sizeof(T);
     if (shape.stride > 1) call.layout.stride = shape.stride * static_cast<std::ptrdiff_t>(sizeof(T));
+    if (shape.stride == kPacked) {
+      call.layout.context = this;
+      call.layout.pack = [](void* self, const void* from, std::size_t first, std::size_t n, void* packed) {
+        auto& data = static_cast<TypedCase*>(self)->data_at(from);
+        for (std::size_t i = 0; i < n; ++i) static_cast<T*>(packed)[i] = data.at(static_cast<int>(first + i));
+      };
+      call.layout.unpack = [](void* self, void* to, std::size_t first, std::size_t n, const void* packed) {
+        auto& data = static_cast<TypedCase*>(self)->data_at(to);
+        for (std::size_t i = 0; i < n; ++i) data.at(static_cast<int>(first + i)) = static_cast<const T*>(packed)[i];
+      };
+    }
     call.op = run::operator_of<T>(op_, run::commutes<F>);
     call.in = in_.values.data();
     call.out = reduces_away || (shape.kind == Kind::gather && !gathers()) ? nullptr : out_.values.data();
@@ -87,6 +102,7 @@ class TypedCase final : public Case {
   }
 
  private:
+  Data<T>& data_at(const void* values) { return values == in_.values.data() ? in_ : out_; }
   bool gathers() const {
     return shape_.kind == Kind::allgather || (shape_.kind == Kind::gather && rank_ == shape_.root);
   }
@@ -128,7 +144,7 @@ struct List {
   void add(const char* type, const Shape& shape) {
     recipes.push_back({fmt::format("{} of {} {} root {}{}{}{}", to_string(shape.kind), shape.count, type, shape.root,
                                    shape.in_place ? " in place" : "", shape.exclusive ? " exclusive" : "",
-                                   shape.stride > 1 ? " strided" : ""),
+                                   shape.stride > 1 ? " strided" : shape.stride == kPacked ? " packed" : ""),
                        [shape](int rank, int size) { return std::make_unique<TypedCase<T, F>>(shape, rank, size); }});
   }
   template <typename T, typename F>
@@ -167,8 +183,12 @@ std::vector<Recipe> recipes(int size, const std::vector<int>& roots, const std::
       list.folds<double, run::Sum>("double sum", count, roots, in_place, 1);
       list.folds<Affine, Compose>("affine compose", count, roots, in_place, 1);
     }
-    list.folds<double, run::Sum>("double sum", count, last, false, 2);
-    list.add<std::uint16_t, run::Sum>("uint16", {Kind::allgather, count, 0, false, false, 2});
+    for (const int stride : {2, kPacked}) {
+      list.folds<double, run::Sum>("double sum", count, last, stride == kPacked, stride);
+      for (const Kind kind : {Kind::allgather, Kind::gather, Kind::scatter, Kind::broadcast}) {
+        list.add<std::uint16_t, run::Sum>("uint16", {kind, count, kind == Kind::allgather ? 0 : size - 1, false, false, stride});
+      }
+    }
   }
   for (const int count : {1, 5}) {
     list.folds<std::int32_t, Minimum>("int32 min", count, last, false, 1);

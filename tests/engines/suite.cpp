@@ -105,11 +105,10 @@ void run_in_flight(run::Comm& comm, const std::vector<Recipe>& recipes, int at_o
 
 void run_everything(run::Comm& comm, bool thorough) {
   const int size = comm.size();
-  std::vector<int> roots = all_roots(size);
-  if (!thorough && size > 4) roots = {0, size / 2, size - 1};
-  run_blocking(comm, recipes(size, roots, {0, 1, 3}));
+  run_blocking(comm, recipes(size, all_roots(size), thorough || size <= 8 ? std::vector<int>{0, 1, 3} : std::vector<int>{1}));
   run_blocking(comm, recipes(size, {size - 1, size / 3}, thorough ? std::vector<int>{13, 501, 70'001} : std::vector<int>{13, 501, 20'001}));
   run_in_flight(comm, recipes(size, {0, size - 1}, {1, 40}), 5);
+  sums(comm);
   refusals(comm);
   splits(comm);
 }

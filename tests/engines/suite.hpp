@@ -43,6 +43,16 @@ std::vector<int> all_roots(int size);
 void run_blocking(run::Comm& comm, const std::vector<Recipe>& recipes);
 void run_in_flight(run::Comm& comm, const std::vector<Recipe>& recipes, int at_once);
 
+/// Summations of operands that the plan places: commutative and not, blocking and not, beside other collectives.
+void sums(run::Comm& comm);
+
+/// A mistake of rank 1, or of all. The body ends or throws; barriers behind it must not hang.
+struct Misuse {
+  std::string name;
+  std::function<void(run::Comm&)> body;
+};
+std::vector<Misuse> misuses();
+
 /// The whole programme of an engine on one communicator: the above, splits, failures that must not hang.
 void run_everything(run::Comm& comm, bool thorough);
 

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/plan/sum.hpp"
-#include "chasqui/run/sum.hpp"
 #include "chasqui/threads/team.hpp"
 #include "suite.hpp"
 
@@ -59,67 +57,20 @@ TEST(Threads, OneRanksExceptionReachesAllAndTheTeamLivesOn) {
   }
 }
 
-TEST(Threads, SizesThatDisagreeAreAnErrorEverywhere) {
-  for (const int wrong : {3, 5000}) {
-    threads::Team team(4);
-    std::atomic<int> errors{0};
-    team.run([&](run::Comm& comm) {
-      std::vector<int> in(comm.rank() == 2 ? static_cast<std::size_t>(wrong) : 2u);
-      std::vector<int> out(in.size());
-      try {
-        comm.allreduce(std::span<const int>(in), std::span<int>(out));
-        comm.barrier();
-      } catch (const Error&) {
-        ++errors;
-      }
-    });
-    EXPECT_EQ(errors, 4);
-  }
-}
-
-TEST(Threads, ABadArgumentOnOneRankIsAnErrorEverywhere) {
-  threads::Team team(4);
-  std::atomic<int> errors{0};
-  team.run([&](run::Comm& comm) {
-    int value = 1;
-    try {
-      comm.broadcast(value, comm.rank() == 0 ? 9 : 0);
-      comm.barrier();
-    } catch (const Error&) {
-      ++errors;
-    }
-  });
-  EXPECT_GE(errors, 3);
-}
-
-TEST(Threads, AThrowingOperatorHangsNobody) {
-  struct Picky {
-    long operator()(long, long) const { throw std::runtime_error("no"); }
-  };
-  threads::Team team(3);
-  EXPECT_THROW(team.run([&](run::Comm& comm) {
-    std::vector<long> x(1000), y(1000);
-    comm.allreduce(std::span<const long>(x), std::span<long>(y), Picky{});
-  }), std::exception);
-}
-
-TEST(Threads, SummationFollowsThePlan) {
-  for (const int n : {1, 2, 5, 8}) {
-    for (const std::int64_t operands : {1, 7, 100, 3000}) {
-      const auto plan = plan::sum_operands(LogP{n, Time{5}, Time{2}, Time{4}}, operands);
+TEST(Threads, OneRanksMistakeIsAnErrorEverywhere) {
+  for (const int n : {2, 5}) {
+    for (const auto& misuse : misuses()) {
       threads::Team team(n);
-      std::atomic<long> expected{0}, got{-1};
-      std::atomic<std::int64_t> placed{0};
+      std::atomic<int> errors{0};
       team.run([&](run::Comm& comm) {
-        std::vector<long> mine(static_cast<std::size_t>(plan->local({comm.rank()}).operands));
-        for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = 1000 * (comm.rank() + 1) + static_cast<long>(i);
-        for (const long x : mine) expected += x;
-        placed += std::ssize(mine);
-        const long total = run::sum(comm, *plan, std::span<const long>(mine));
-        if (comm.rank() == 0) got = total;
+        try {
+          misuse.body(comm);
+          for (int i = 0; i < 3; ++i) comm.barrier();
+        } catch (const std::exception&) {
+          ++errors;
+        }
       });
-      EXPECT_EQ(got, expected) << n << " threads, " << operands << " operands";
-      EXPECT_EQ(placed, operands);
+      EXPECT_EQ(errors, n) << misuse.name << " on " << n << " threads";
     }
   }
 }

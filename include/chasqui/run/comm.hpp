@@ -43,7 +43,7 @@ struct Fabric {
 class Comm : public Typed<Comm> {
  public:
   explicit Comm(Fabric fabric);
-  ~Comm();
+  ~Comm();  ///< an exception on its way through here counts as leave()
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
 
@@ -61,6 +61,9 @@ class Comm : public Typed<Comm> {
 
   /// Begins a collective. The buffers and the operator's function must stay until the request is complete.
   Request start(const Call& call);
+
+  /// Begins an operation of one's own over the messages between all ranks, in order with the collectives.
+  Request launch(const std::function<Task(Group)>& make);
 
   /// Advances everything in flight. True if something moved.
   bool progress();
@@ -120,6 +123,7 @@ class Comm : public Typed<Comm> {
   std::deque<std::shared_ptr<Operation>> pending_;
   std::uint64_t number_ = 0;
   std::string broken_;
+  int exceptions_;  ///< on their way when this was made
   std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused
   std::optional<Choice> forced_;
   std::unique_ptr<Cached> cached_;

@@ -1,61 +1,64 @@
 // SPDX-License-Identifier: MIT
 // Summation of n operands that the plan has placed: local additions go on while messages are under way, as many
-// between two receptions as the plan says (docs/results.md, Trees). The operator must commute.
+// between two receptions as the plan says (docs/results.md, Trees). Operands are folded from the right, so that the
+// operator need not commute.
 #pragma once
 
-#include <algorithm>
 #include <span>
-#include <vector>
+#include <type_traits>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/sum.hpp"
-#include "chasqui/run/backoff.hpp"
 #include "chasqui/run/comm.hpp"
 
 namespace chasqui::run {
 
-/// The fold of all operands at rank 0; elsewhere the part this rank sent on. `mine` are this rank's operands, as many as
-/// plan.local(rank).operands. Blocking; nothing else may be in flight on the communicator. Ranks without operands return T{}.
+/// How operands are folded, type-erased: total = first[0] o … o first[count-1] o total.
+struct RunOfOperands {
+  std::size_t element = 1;
+  void (*fold)(const void* op, const void* first, std::size_t count, void* total) = nullptr;
+  const void* op = nullptr;
+};
+
+/// One rank's part. `mine` holds form.operands operands, `total` one; both stay until the end. Ranks without operands leave
+/// `total` alone.
+Task sum_placed(Group group, LocalForm form, const std::byte* mine, std::byte* total, RunOfOperands how);
+
+template <typename F>
+inline constexpr F standing{};  ///< an operator that is never gone
+
+/// Begins a summation. `mine` are this rank's operands in the order of plan.placement(rank); `total` gets the fold of all at
+/// rank 0 and of this rank's subtree elsewhere. Operands, total and operator must stay until the request is complete.
 template <typename T, typename F = Sum>
-T sum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, const F& op = F{}) {
+Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& total, const F& op = standing<F>) {
   static_assert(std::is_trivially_copyable_v<T>);
-  constexpr std::uint32_t kSumTag = 32'300;
-  if (plan.machine().P != comm.size() || comm.messages() == nullptr) {
+  if (plan.machine().P != comm.size()) {
     comm.refuse(fmt::format("sum: the plan is for {} ranks, this communicator has {}", plan.machine().P, comm.size()));
   }
-  const LocalForm form = plan.local({comm.rank()});
+  LocalForm form = plan.local({comm.rank()});
   if (form.operands != std::ssize(mine)) {
     comm.refuse(fmt::format("sum: rank {} brings {} operands where the plan has {}", comm.rank(), mine.size(), form.operands));
   }
-  if (mine.empty()) return T{};
-  Transport& transport = *comm.messages();
-  const auto finish = [&](Transport::Ticket ticket) {
-    Backoff backoff(transport.size() > available_cores());
-    while (!transport.done(ticket)) backoff.pause();
-  };
-  std::vector<T> arrived(form.receives.size());
-  std::vector<Transport::Ticket> tickets;
-  for (std::size_t i = 0; i < arrived.size(); ++i) {
-    tickets.push_back(transport.receive(form.receives[i].from.index, kSumTag, &arrived[i], sizeof(T)));
-  }
-  T total = mine[0];
-  std::size_t next = 1;
-  const auto fold_own = [&](std::size_t count) {
-    for (const std::size_t end = std::min(mine.size(), next + count); next < end; ++next) total = op(total, mine[next]);
-  };
-  for (const Add& add : form.adds) {
-    if (add.from == form.rank) {
-      fold_own(static_cast<std::size_t>(add.count));
-      continue;
-    }
-    const auto message = std::find_if(form.receives.begin(), form.receives.end(),
-                                      [&](const Send& send) { return send.from == add.from; });
-    const auto i = static_cast<std::size_t>(message - form.receives.begin());
-    finish(tickets[i]);
-    total = op(total, arrived[i]);
-  }
-  fold_own(mine.size());
-  for (const Send& send : form.sends) finish(transport.send(send.to.index, kSumTag, &total, sizeof(T)));
+  const RunOfOperands how{sizeof(T),
+                          [](const void* context, const void* first, std::size_t count, void* fold) {
+                            const F& f = *static_cast<const F*>(context);
+                            const T* operands = static_cast<const T*>(first);
+                            T value = *static_cast<T*>(fold);
+                            while (count > 0) value = f(operands[--count], value);
+                            *static_cast<T*>(fold) = value;
+                          },
+                          &op};
+  return comm.launch([&](Group group) {
+    return sum_placed(std::move(group), std::move(form), reinterpret_cast<const std::byte*>(mine.data()),
+                      reinterpret_cast<std::byte*>(&total), how);
+  });
+}
+
+/// The same to its end. Ranks without operands return T{}.
+template <typename T, typename F = Sum>
+T sum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, const F& op = standing<F>) {
+  T total{};
+  isum(comm, plan, mine, total, op).wait();
   return total;
 }
 

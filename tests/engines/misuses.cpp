@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// One rank does something wrong in a collective: every rank must get an Error, nobody may hang.
+#include <stdexcept>
+
+#include "suite.hpp"
+
+namespace chasqui::engines {
+namespace {
+
+constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::gather, Kind::allgather, Kind::scatter, Kind::scan};
+
+/// A call that is right on `size` ranks, with buffers large enough for anything.
+struct Sound {
+  explicit Sound(Kind kind, int size, std::int64_t count)
+      : in(static_cast<std::size_t>((count + 9) * size)), out(in.size()) {
+    call.kind = kind;
+    call.in = in.data();
+    call.out = out.data();
+    call.count = count;
+    call.layout.element = sizeof(long);
+    call.op = run::operator_of<long>(sum, true);
+  }
+  std::vector<long> in, out;
+  run::Sum sum;
+  run::Call call;
+};
+
+struct Picky {
+  bool refuses;
+  long operator()(long a, long b) const {
+    if (refuses) throw std::runtime_error("no");
+    return a + b;
+  }
+};
+
+}  // namespace
+
+std::vector<Misuse> misuses() {
+  std::vector<Misuse> list;
+  for (const Kind kind : kKinds) {
+    const std::string name(to_string(kind));
+    for (const std::int64_t count : {2, 20, 3000}) {
+      list.push_back({name + ": another size", [kind, count](run::Comm& comm) {
+                        Sound sound(kind, comm.size(), comm.rank() == 1 ? count + 1 : count);
+                        comm.run(sound.call);
+                      }});
+    }
+    list.push_back({name + ": a negative count", [kind](run::Comm& comm) {
+                      Sound sound(kind, comm.size(), 4);
+                      if (comm.rank() == 1) sound.call.count = -4;
+                      comm.run(sound.call);
+                    }});
+    list.push_back({name + ": refused while in flight", [kind](run::Comm& comm) {
+                      Sound sound(kind, comm.size(), 40), another(kind, comm.size(), 3);
+                      if (comm.rank() == 1) another.call.layout.element = 0;
+                      auto first = comm.start(sound.call);
+                      try {
+                        comm.start(another.call).wait();
+                      } catch (...) {
+                        first.wait();  // nothing was wrong with this one, and its buffers are about to go
+                        throw;
+                      }
+                    }});
+    if (has_root(kind)) {
+      list.push_back({name + ": a root that is not there", [kind](run::Comm& comm) {
+                        Sound sound(kind, comm.size(), 4);
+                        if (comm.rank() == 1) sound.call.root = comm.size();
+                        comm.run(sound.call);
+                      }});
+    }
+    if (kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan) {
+      for (const std::int64_t count : {1, 3000}) {
+        list.push_back({name + ": an operator that throws", [kind, count](run::Comm& comm) {
+                          Sound sound(kind, comm.size(), count);
+                          Picky picky{true};
+                          sound.call.op = run::operator_of<long>(picky, true);
+                          comm.run(sound.call);
+                        }});
+      }
+    }
+  }
+  return list;
+}
+
+}  // namespace chasqui::engines
