@@ -11,6 +11,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/linked_mpi.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -28,11 +29,12 @@ std::string version_of(const std::string& launcher) {
   return text;
 }
 
-std::string flavour_of(const std::string& launcher) {
+/// Empty when it does not say.
+std::string flavour_of_launcher(const std::string& launcher) {
   const std::string text = version_of(launcher);
   if (text.find("Open MPI") != std::string::npos || text.find("OpenRTE") != std::string::npos) return "openmpi";
   if (text.find("HYDRA") != std::string::npos || text.find("MPICH") != std::string::npos) return "mpich";
-  throw Error("run: '{} --version' does not say which MPI it is: add --mpi openmpi or --mpi mpich", launcher);
+  return {};
 }
 
 std::string library_of(const std::string& flavour) {
@@ -41,7 +43,7 @@ std::string library_of(const std::string& flavour) {
     const auto path = self / place / ("libchasqui-mpi-" + flavour + ".so");
     if (std::filesystem::exists(path)) return std::filesystem::canonical(path);
   }
-  throw Error("run: libchasqui-mpi-{}.so is not beside {}: was it built (apt install lib{}-dev)?", flavour, self.string(), flavour);
+  throw Error("libchasqui-mpi-{}.so is not beside {}: was it built (apt install lib{}-dev)?", flavour, self.string(), flavour);
 }
 
 bool is_launcher(const std::string& word) {
@@ -49,13 +51,27 @@ bool is_launcher(const std::string& word) {
   return name.starts_with("mpirun") || name.starts_with("mpiexec") || name.starts_with("orterun");
 }
 
+/// What the program is linked with; where that cannot be seen (a script), what the launcher belongs to.
+std::string flavour_of(const std::vector<std::string>& words) {
+  const MpiProgram program = first_mpi_program(words);
+  const std::string launcher = is_launcher(words.front()) ? flavour_of_launcher(words.front()) : linked_mpi(words.front());
+  if (!program.flavour.empty() && !launcher.empty() && program.flavour != launcher) {
+    throw Error("{} is linked with {}, but {} starts programs of {}: use mpirun.{}", program.path, program.flavour,
+                words.front(), launcher, program.flavour);
+  }
+  const std::string& flavour = program.flavour.empty() ? launcher : program.flavour;
+  if (!flavour.empty()) return flavour;
+  throw Error("neither '{} --version' nor a program of the command says which MPI it is: add --mpi openmpi or --mpi mpich", words.front());
+}
+
 class RunCommand : public Command {
  public:
   RunCommand() : Command("run", "run an MPI program with Chasqui's collectives") {
     describe(
-        "Sets up the drop-in library for the MPI that the launcher belongs to, runs the command, and prints what was\n"
-        "called, what served it and what it saved. The program is not changed. Calls that the MPI library does better,\n"
-        "or that are not served, go to the MPI library. The exit status is the command's.");
+        "Sets up the drop-in library on all ranks, for the MPI that the program is linked with (or, when that cannot be\n"
+        "seen, the launcher's), runs the command, and prints what was called, what served it and what it saved. The\n"
+        "program is not changed. Calls that the MPI library does better, or that are not served, go to the MPI\n"
+        "library. The exit status is the command's.");
     positional("COMMAND", &words_, "the command with its arguments, after --").required();
     option("--mpi", "NAME", &flavour_, "which MPI").choices({"auto", "openmpi", "mpich"});
     option("--profile", "FILE", &profile_, "a profile of 'chasqui measure'").file();
@@ -70,7 +86,7 @@ class RunCommand : public Command {
   }
 
   int run(Output& out) override {
-    const std::string flavour = flavour_ == "auto" ? flavour_of(words_.front()) : flavour_;
+    const std::string flavour = flavour_ == "auto" ? flavour_of(words_) : flavour_;
     const bool kept = report_.has_value();
     const auto temporary = std::filesystem::temp_directory_path() /
                            fmt::format("chasqui-report-{}{}", getpid(), json_ ? ".json" : ".txt");
@@ -83,7 +99,7 @@ class RunCommand : public Command {
       text << file.rdbuf();
       out.write(text.str());
     } else if (status == 0) {
-      throw Error("run: no report was written: does the command start a program of {}?", flavour);
+      throw Error("no report was written: does the command start a program of {}?", flavour);
     }
     file.close();
     if (!kept) std::filesystem::remove(report);
@@ -112,6 +128,10 @@ class RunCommand : public Command {
         extra.insert(extra.end(), {"-genv", name, value});
       }
     }
+    // -x of Open MPI counts for one part of "mpirun … a : … b" only, -genv of MPICH for all.
+    for (std::size_t at = words_.size(); flavour == "openmpi" && at-- > 1;) {
+      if (words_[at] == ":") words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at) + 1, extra.begin(), extra.end());
+    }
     words_.insert(words_.begin() + 1, extra.begin(), extra.end());
   }
 
@@ -126,7 +146,7 @@ class RunCommand : public Command {
       std::fprintf(stderr, "chasqui run: %s cannot be started\n", pointers[0]);
       _exit(127);
     }
-    if (child < 0) throw Error("run: no process could be started");
+    if (child < 0) throw Error("no process could be started");
     int status = 0;
     while (waitpid(child, &status, 0) < 0) {
     }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Which MPI library a program is linked with, read from its ELF file: its own entries and those of the libraries it
+// names, as far as they are found beside it. Nothing is run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace chasqui::cli {
+
+/// "openmpi", "mpich", or empty: no ELF file, or neither is named (scripts, static programs).
+std::string linked_mpi(const std::string& program);
+
+/// The first of `words` (after the launcher's own) that is such a program; empty when there is none.
+struct MpiProgram {
+  std::string path, flavour;
+};
+MpiProgram first_mpi_program(const std::vector<std::string>& words);
+
+}  // namespace chasqui::cli
