@@ -10,11 +10,20 @@ class ManCommand final : public Command {
  public:
   ManCommand() : Command("man", "print a manual page in roff") {
     positional("COMMAND", &name_, "the command; none: the page of chasqui itself");
+    option("--all", "FOLDER", &folder_, "write all pages into this folder, chasqui.1, chasqui-plan.1, …").file();
     example("chasqui man plan > chasqui-plan.1", "write the page");
     example("chasqui man plan | man -l -", "read it");
+    example("chasqui man --all /usr/local/share/man/man1", "for `man chasqui-plan`");
   }
 
   int run(Output& out) override {
+    if (folder_) {
+      write_file(*folder_ + "/chasqui.1", man_overview(), out);
+      for (const CommandPtr& command : make_commands()) {
+        write_file(fmt::format("{}/chasqui-{}.1", *folder_, command->name()), man_page(*command), out);
+      }
+      return 0;
+    }
     if (name_.empty()) {
       out.write(man_overview());
       return 0;
@@ -29,6 +38,7 @@ class ManCommand final : public Command {
 
  private:
   std::string name_;
+  std::optional<std::string> folder_;
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ std::string flavour_of_launcher(const std::string& launcher) {
 
 std::string library_of(const std::string& flavour) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  for (const char* place : {"../lib", "."}) {
+  for (const char* place : {"../lib", "../" CHASQUI_LIBDIR, "."}) {
     const auto path = self / place / ("libchasqui-mpi-" + flavour + ".so");
     if (std::filesystem::exists(path)) return std::filesystem::canonical(path);
   }

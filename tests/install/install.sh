@@ -1,26 +1,36 @@
 #!/bin/sh
-# Installs a build tree into a folder and builds a program against it, through find_package and through pkg-config.
-# usage: install.sh BUILD-FOLDER WORK-FOLDER COMPILER
+# Installs a build tree into a folder and builds programs against it, through find_package and through pkg-config, then
+# runs an unchanged MPI program with the installed drop-in library. usage: install.sh BUILD-FOLDER WORK-FOLDER COMPILER
 set -eu
 build=$1
 work=$2
 compiler=$3
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/mpi.sh"
 rm -rf "$work"
 mkdir -p "$work"
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
+prefix=$work/prefix
 
-"$work/prefix/bin/chasqui" plan broadcast -P 8 -L 6 -o 2 -g 4 | grep -q "finish *24 (optimal)"
+"$prefix/bin/chasqui" plan broadcast -P 8 -L 6 -o 2 -g 4 | grep -q "finish *24 (optimal)"
 echo "ok: the installed program plans"
 
-cmake -S "$here/project" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$work/configure.log"
+for command in $("$prefix/bin/chasqui" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+  [ -s "$prefix/share/man/man1/chasqui-$command.1" ] || { echo "no manual page of $command"; exit 1; }
+done
+[ -s "$prefix/share/man/man1/chasqui.1" ]
+grep -q _chasqui "$prefix/share/bash-completion/completions/chasqui"
+grep -q '#compdef chasqui' "$prefix"/share/zsh/*/_chasqui
+[ -s "$prefix/share/doc/chasqui/docs/tutorial.md" ]
+echo "ok: manual pages, completions, documentation"
+
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name chasqui.pc)")
+export PKG_CONFIG_PATH
+cmake -S "$here/project" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$work/configure.log"
 cmake --build "$work/cmake" >"$work/build.log"
 "$work/cmake/courier" | grep -q "finish 24"
 echo "ok: find_package(chasqui)"
-
 if command -v pkg-config >/dev/null; then
-  PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name chasqui.pc)")
-  export PKG_CONFIG_PATH
   # shellcheck disable=SC2046
   "$compiler" "$here/project/courier.cpp" -o "$work/courier" $(pkg-config --cflags --libs chasqui)
   "$work/courier" | grep -q "finish 24"
@@ -28,3 +38,20 @@ if command -v pkg-config >/dev/null; then
 else
   echo "skipped: no pkg-config"
 fi
+
+for mpi in openmpi mpich; do
+  launch "$mpi" || { echo "skipped: no $mpi"; continue; }
+  cmake -S "$here/project/mpi" -B "$work/$mpi" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" -Dchasqui_MPI=$mpi >"$work/$mpi-configure.log"
+  cmake --build "$work/$mpi" >"$work/$mpi-build.log"
+  # shellcheck disable=SC2086
+  timeout 60 $launcher "$work/$mpi/relay" | grep -q "sum 3 on 2 ranks"
+  echo "ok: find_package(chasqui COMPONENTS mpi), $mpi"
+  if command -v pkg-config >/dev/null; then
+    # shellcheck disable=SC2046
+    "mpicxx.$mpi" "$here/project/mpi/relay.cpp" -o "$work/relay-$mpi" $(pkg-config --cflags --libs chasqui-mpi-$mpi)
+    # shellcheck disable=SC2086
+    timeout 60 $launcher "$work/relay-$mpi" | grep -q "sum 3 on 2 ranks"
+    echo "ok: pkg-config chasqui-mpi-$mpi"
+  fi
+  served "$mpi" "$prefix/bin/chasqui" "$work"
+done

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* An MPI program that has never heard of Chasqui. */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int count, char** words) {
+  int rank, size, wrong = 0;
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < 200; ++i) {
+    int mine = rank + i, sum = 0;
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (sum != size * i + size * (size - 1) / 2) ++wrong;
+  }
+  if (rank == 0) printf("%s\n", wrong ? "sums are wrong" : "sums are right");
+  MPI_Finalize();
+  return wrong != 0;
+}
