@@ -2,12 +2,32 @@
 // chasqui draw: a schedule file as a picture.
 #include "chasqui/show/draw.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
 #include "chasqui/base/error.hpp"
 #include "chasqui/schedule/json.hpp"
+#include "chasqui/show/timeline_file.hpp"
 #include "cli/command.hpp"
 
 namespace chasqui::cli {
 namespace {
+
+/// "-" is the standard input.
+std::string read_text(const std::string& path) {
+  std::ostringstream text;
+  if (path == "-") {
+    text << std::cin.rdbuf();
+    return text.str();
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("{}: cannot open it ({}): give the name of a schedule file", path, std::strerror(errno));
+  text << file.rdbuf();
+  return text.str();
+}
 
 class DrawCommand final : public Command {
  public:
@@ -17,8 +37,9 @@ class DrawCommand final : public Command {
              "replaces the picture.\n"
              "The chart has a row per processor and time to the right. The table says which item a processor receives "
              "when; items it will forward are bold (or starred). Traces open in Perfetto and chrome://tracing; a tick "
-             "is drawn as a microsecond.");
-    positional("FILE", &file_, "schedule file; - is the standard input").required().file();
+             "is drawn as a microsecond. Files of `chasqui record` (a real run) and `chasqui simulate --out` are drawn as "
+             "charts and traces.");
+    positional("FILE", &file_, "schedule file or recorded run; - is the standard input").required().file();
     option("--out", "FILE", &out_, "where to write; - is the standard output").file();
     option("--format", "FORMAT", &format_, "output format").choices({"text", "svg", "trace"});
     option("--what", "PICTURE", &what_, "what to draw; default: what shows most")
@@ -29,13 +50,15 @@ class DrawCommand final : public Command {
     example("chasqui draw b.json", "text in the terminal");
     example("chasqui draw b.json --what chart --out chart.svg", "an activity chart as SVG");
     example("chasqui draw b.json --format trace --out b.trace.json", "a timeline for Perfetto");
+    example("chasqui draw run.json --format trace --out run.trace.json", "the same of a run that `chasqui record` kept");
   }
 
   int run(Output& out) override {
-    const Schedule schedule = read_schedule(file_);
     const std::string format = chosen_format();
     const std::string target = out_.value_or("-");
-    write_file(target, drawn(schedule, format, target == "-", out), out);
+    const std::string text = read_text(file_);
+    write_file(target, show::is_timeline(text) ? drawn(show::timeline_from_json(text, file_), format, target == "-", out)
+                                               : drawn(schedule_from_json(text, file_ == "-" ? "standard input" : file_), format, target == "-", out), out);
     return 0;
   }
 
@@ -55,6 +78,15 @@ class DrawCommand final : public Command {
     if (format == "svg") return show::to_svg(schedule, picture(), of_);
     const show::TextStyle style{!ascii_ && out.utf8(), to_terminal && out.colour(), to_terminal ? out.width() : 80};
     return show::to_text(schedule, style, picture(), of_);
+  }
+
+  /// What a simulation or a real run did: a chart or a trace.
+  std::string drawn(const show::Timeline& timeline, const std::string& format, bool to_terminal, const Output& out) const {
+    if (format == "trace") return show::trace_json(timeline);
+    if (!what_.empty() && what_ != "auto" && what_ != "chart") throw Error("{}: a run can be drawn as a chart only, not as a {}", file_, what_);
+    if (timeline.P > show::kLargestPicture) throw Error("{}: {} ranks are too many for a chart: use --format trace", file_, timeline.P);
+    if (format == "svg") return show::chart_svg(timeline);
+    return show::chart_text(timeline, {!ascii_ && out.utf8(), to_terminal && out.colour(), to_terminal ? out.width() : 80});
   }
 
   show::Picture picture() const {

@@ -10,6 +10,7 @@
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/schedule/unroll.hpp"
 #include "chasqui/show/draw.hpp"
+#include "chasqui/show/timeline_file.hpp"
 #include "chasqui/simulate/goal.hpp"
 #include "chasqui/simulate/monte_carlo.hpp"
 #include "chasqui/simulate/worst_case.hpp"
@@ -62,6 +63,7 @@ class SimulateCommand final : public Command {
     option("--by", "WHAT", &by_, "adversary: what is late, the schedule's finish or each item")
         .choices({"finish", "item"});
     option("--trace", "FILE", &trace_, "write the play as a timeline for Perfetto").file();
+    option("--out", "FILE", &out_, "write the play as a file that `chasqui draw` shows").file();
     option("--goal", "FILE", &goal_, "write the schedule as GOAL text for LogGOPS simulators").file();
     flag("--json", json_, "print the result as JSON");
     example("chasqui simulate b.json", "with latency exactly L: the plan itself");
@@ -110,9 +112,14 @@ class SimulateCommand final : public Command {
                 latency_);
   }
 
+  void keep(const Trace& trace, Output& out) const {
+    if (trace_) write_file(*trace_, show::trace_json(show::timeline_of(trace)), out);
+    if (out_) write_file(*out_, show::timeline_json(show::timeline_of(trace)), out);
+  }
+
   int run_once(const Schedule& schedule, Output& out) const {
     const Trace trace = simulate::simulate(schedule, policy(schedule.machine, seed_as_bits()), options());
-    if (trace_) write_file(*trace_, show::trace_json(show::timeline_of(as_played(trace))), out);
+    keep(trace, out);
     if (trace.finish == kNever) {
       throw Error("{}: the play got stuck, somebody sends what it never has: run chasqui verify on it", file_);
     }
@@ -199,7 +206,7 @@ class SimulateCommand final : public Command {
     how.seed = seed_as_bits();
     how.progress = std::ref(bar);
     const WorstCase worst = worst_case(schedule, how);
-    if (trace_) write_file(*trace_, show::trace_json(show::timeline_of(as_played(replay(schedule, worst)))), out);
+    keep(replay(schedule, worst), out);
     if (json_) {
       Json object{{"nominal", worst.nominal.ticks}, {"late", worst.late.ticks},           {"worst", worst.finish().ticks},
                   {"exact", worst.exact},           {"robustness", worst.robustness()}, {"explored", worst.explored}};
@@ -251,6 +258,7 @@ class SimulateCommand final : public Command {
   std::optional<std::int64_t> low_;
   std::vector<std::string> stragglers_;
   std::optional<std::string> trace_;
+  std::optional<std::string> out_;
   std::optional<std::string> goal_;
   bool json_ = false;
 };

@@ -46,6 +46,7 @@ void settle_end(Timeline& timeline, Time least) {
 }  // namespace
 
 std::string carried(const Message& message, const Timeline& timeline) {
+  if (timeline.measured) return fmt::format("{} bytes", message.part.lo);
   if (!timeline.combining) return fmt::format("item {}", message.part.lo);
   if (message.part.len == 0 && message.second.len == 0) return "signal";
   std::string text = interval(message.part, timeline.P);

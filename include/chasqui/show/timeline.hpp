@@ -11,36 +11,37 @@
 #include "chasqui/schedule/trace.hpp"
 
 namespace chasqui::show {
-
+/// What a processor is busy with.
 enum class Doing : std::uint8_t { send, receive, compute };
 
 /// One processor busy over [begin, end); begin == end on machines without overhead: an instant.
 struct Activity {
-  Rank rank;
-  Doing doing = Doing::send;
-  Time begin;
-  Time end;
+  Rank rank;                  ///< who
+  Doing doing = Doing::send;  ///< with what
+  Time begin;                 ///< from here
+  Time end;                   ///< until here, exclusively
   std::int64_t message = -1;  ///< index into Timeline::messages; -1: a computation
   std::int64_t count = 1;     ///< computations: how many additions
 };
 
 /// A message in flight: leaves the sender's hands at `departs`, reaches the receiver's at `arrives`.
 struct Message {
-  Rank from;
-  Rank to;
-  Time departs;
-  Time arrives;
-  Part part;
-  Part second{};
+  Rank from;      ///< sender
+  Rank to;        ///< receiver
+  Time departs;   ///< leaves the sender's hands
+  Time arrives;   ///< is in the receiver's hands
+  Part part;      ///< what it carries
+  Part second{};  ///< messages of two values
 };
-
+/// Everything that a picture over time shows.
 struct Timeline {
-  std::string title;
-  std::int64_t P = 0;
+  std::string title;                 ///< heading
+  std::int64_t P = 0;                ///< processors
   Time end;                          ///< the last thing drawn ends here
   bool combining = false;            ///< messages carry intervals of contributions, not items
+  bool measured = false;             ///< a real run: `part.lo` is the size of the message in bytes
   std::vector<Activity> activities;  ///< by rank, then begin
-  std::vector<Message> messages;
+  std::vector<Message> messages;     ///< activities point here
   std::int64_t left_out = 0;         ///< messages that never came, or between ranks that do not exist
   double ticks_per_microsecond = 1;  ///< trace files only: what a tick means there
 };
