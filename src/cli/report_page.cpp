@@ -6,6 +6,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/run/choose.hpp"
 #include "chasqui/show/draw.hpp"
 #include "chasqui/show/page.hpp"
@@ -59,6 +60,16 @@ std::int64_t binomial_finish(const LogP& machine, int order) {
 /// Four significant digits, never as a power of ten.
 std::string amount(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
 
+/// "41.2 ns", "1.3 µs", "60.2 µs", "2.4 ms"
+std::string duration(double nanoseconds) {
+  if (nanoseconds < 1000) return fmt::format("{:.3g} ns", nanoseconds);
+  if (nanoseconds < 1e6) return fmt::format("{:.3g} µs", nanoseconds / 1e3);
+  return fmt::format("{:.3g} ms", nanoseconds / 1e6);
+}
+
+/// Is the interval so wide that the value says little? A nanosecond or two is nothing.
+bool doubtful(const Estimate& e) { return e.high > 2 * e.low && e.high - e.low > 20; }
+
 void machine_section(show::Page& page, const Profile& profile) {
   page.section("This machine");
   page.paragraph(fmt::format("{}{}, measured by {}. Medians with the interval that holds the true median in 95 of 100 "
@@ -67,26 +78,37 @@ void machine_section(show::Page& page, const Profile& profile) {
   for (const Level& level : profile.levels) {
     page.heading(level.ranks > 0 ? fmt::format("Level “{}”, {} ranks", level.name, level.ranks) : fmt::format("Level “{}”", level.name));
     std::vector<std::vector<std::string>> rows;
-    const auto row = [&](const char* name, const char* meaning, const Estimate& e, const char* unit) {
-      if (e.value == 0 && e.high == 0) return;
+    std::string doubts;
+    const auto row = [&](const char* name, const char* meaning, const Estimate& e, const char* unit, bool always = false) {
+      if (e.value == 0 && e.high == 0 && !always) return;
+      if (always && doubtful(e)) doubts += (doubts.empty() ? "" : ", ") + std::string(name);
       rows.push_back({name, amount(e.value), amount(e.low) + " … " + amount(e.high), unit, meaning});
     };
-    row("L", "latency: from the end of a send to the begin of its reception", level.L, "ns");
-    row("o (send)", "overhead: the sender is busy", level.o_s, "ns");
-    row("o (receive)", "overhead: the receiver is busy", level.o_r, "ns");
-    row("g", "gap: from one message of a rank to its next", level.g, "ns");
+    row("L", "latency: from the end of a send to the begin of its reception", level.L, "ns", true);
+    row("o (send)", "overhead: the sender is busy", level.o_s, "ns", true);
+    row("o (receive)", "overhead: the receiver is busy", level.o_r, "ns", true);
+    row("g", "gap: from one message of a rank to its next", level.g, "ns", true);
     row("G", "gap per byte of a long message", level.G, "ns/B");
     row("B", "size from which a message costs more than its start", level.B, "B");
     row("publish", "one cache line from its writer to all readers", level.publish, "ns");
     row("publish per rank", "reading the line of each further rank", level.publish_per_rank, "ns");
     row("copy", "copying while all copy", level.copy, "ns/B");
     page.table({"parameter", "value", "95 % interval", "unit", "meaning"}, rows);
+    if (!doubts.empty()) {
+      page.paragraph(fmt::format("The interval of {} is wider than the value: something else kept this machine busy. Measure again when it is "
+                                 "quiet before you believe the times below.", doubts));
+    }
   }
   if (profile.bsp_L.value > 0) {
     page.paragraph(fmt::format("As a BSP machine: g = {:.3g} ns a word ({:.3g} … {:.3g}), L = {:.4g} ns a superstep ({:.4g} … {:.4g}).",
                                profile.bsp_g.value, profile.bsp_g.low, profile.bsp_g.high, profile.bsp_L.value,
                                profile.bsp_L.low, profile.bsp_L.high));
   }
+}
+
+plan::PlanPtr plan_of(const Shown& what) {
+  const auto& table = collectives();
+  return std::find_if(table.begin(), table.end(), [&](const Collective& c) { return c.name == what.collective; })->plan(what.request);
 }
 
 std::vector<Planned> plans_for(const LogP& machine) {
@@ -105,9 +127,7 @@ std::vector<Planned> plans_for(const LogP& machine) {
   want("stream", "stream without end", postal);
   std::vector<Planned> plans;
   for (const Shown& one : wanted) {
-    const auto& table = collectives();
-    const auto entry = std::find_if(table.begin(), table.end(), [&](const Collective& c) { return c.name == one.collective; });
-    plans.push_back({one, entry->plan(one.request)});
+    plans.push_back({one, plan_of(one)});
   }
   return plans;
 }
@@ -124,7 +144,7 @@ void optimal_section(show::Page& page, const std::vector<Planned>& plans, double
   }
   page.table({"collective", "finish", "bound", "verdict", "bound by", "construction"}, rows);
   const LogP& machine = plans.front().plan->machine();
-  page.paragraph(fmt::format("Times in ticks of {:.4g} ns on {}; the last two rows in steps on {}.", tick, to_string(machine),
+  page.paragraph(fmt::format("Times in ticks of {} on {}; the last two rows in steps on {}.", duration(tick), to_string(machine),
                              to_string(plans.back().plan->machine())));
 }
 
@@ -142,6 +162,34 @@ void scaling_figure(show::Page& page, const LogP& machine, double tick) {
     plot.curves[1].points.push_back(point(binomial_finish(larger, order)));
   }
   page.figures({show::plot_svg(plot)}, "Computed, not measured: both trees on processors with this machine's L, o and g.");
+}
+
+/// The plan, its bound and the trees that need no planner, by the model, up to 64 processors.
+void model_figure(show::Page& page, const Planned& planned) {
+  const Shown& what = planned.what;
+  show::Plot plot{.title = fmt::format("{}: the plan and plain trees", what.title), .x_label = "processors", .y_label = "ticks, by the model", .curves = {}};
+  plot.curves = {{"Chasqui's plan", {}}, {"lower bound", {}, true}, {"binomial tree", {}}, {"chain", {}}, {"flat tree", {}}};
+  for (std::int64_t P = 2; P <= 64; P *= 2) {
+    Shown larger = what;
+    larger.request.machine.P = P;
+    const plan::PlanPtr plan = plan_of(larger);
+    const auto point = [&](std::size_t curve, Time time) {
+      const auto y = static_cast<double>(time.ticks);
+      plot.curves[curve].points.push_back({static_cast<double>(P), y, y, y});
+    };
+    point(0, plan->claim().finish);
+    point(1, plan->claim().bound);
+    for (const auto tree : {plan::PlainTree::binomial, plan::PlainTree::chain, plan::PlainTree::flat}) {
+      const auto curve = 2 + static_cast<std::size_t>(tree);
+      if (what.collective == "sum") {
+        point(curve, plan::plain_sum(tree, larger.request.machine, what.request.operands.value_or(1)).finish);
+      } else if (const auto plain = plan::plain_schedule(tree, larger.request.machine, plan->problem()); std::holds_alternative<Schedule>(plain)) {
+        point(curve, std::get<Schedule>(plain).finish);
+      }
+    }
+  }
+  std::erase_if(plot.curves, [](const show::Curve& curve) { return curve.points.empty(); });
+  page.figures({show::plot_svg(plot)}, "Computed for processors with these L, o and g; every tree sends as early as its order allows.");
 }
 
 show::Plot plot_of(const BenchData& bench, const std::string& collective) {
@@ -209,7 +257,7 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   const Schedule schedule = plan->schedule();
   const bool legal = verify(schedule).legal();
   const bool postal = what.request.machine.o.ticks == 0;
-  const std::string real = postal ? "" : fmt::format(" ({} µs)", us(static_cast<double>(claim.finish.ticks) * tick));
+  const std::string real = postal ? "" : fmt::format(" ({})", duration(static_cast<double>(claim.finish.ticks) * tick));
   page.paragraph(fmt::format("On {}: finish {}{}, bound {} by {}. Made as: {}. The verifier finds it {}.", to_string(plan->machine()),
                              claim.finish.ticks, real, claim.bound.ticks, claim.bound_source, claim.construction,
                              legal ? "legal" : "ILLEGAL: please report this"));
@@ -218,6 +266,7 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   if (name != "allgather" && name != "barrier") pictures.push_back(show::to_svg(schedule, show::Picture::tree));
   if (!pictures.empty()) page.figures(pictures);
   page.figures({show::to_svg(schedule, postal ? show::Picture::table : show::Picture::chart)});
+  if (name != "stream") model_figure(page, planned);
   if (what.title != name) return;  // only plain collectives are timed
   if (const auto kind = kind_from(name); kind && *kind != Kind::sum) {
     run::Terrain terrain;
@@ -272,9 +321,9 @@ std::string report_page(const ReportInput& input) {
   optimal_section(page, plans, sized.tick);
   scaling_figure(page, sized.machine, sized.tick);
   page.section("The collectives");
-  page.paragraph(fmt::format("Drawn for {} processors with the L, o and g above ({}, a tick is {:.4g} ns); timed on the ranks this machine has. "
+  page.paragraph(fmt::format("Drawn for {} processors with the L, o and g above ({}, a tick is {}); timed on the ranks this machine has. "
                              "Blue: a rank sends. Orange: it receives. Green: it adds.",
-                             input.drawn, to_string(sized.machine), sized.tick));
+                             input.drawn, to_string(sized.machine), duration(sized.tick)));
   for (const Planned& planned : plans) collective_part(page, input, planned, sized.tick);
   page.section("Limits of these numbers");
   page.paragraph("LogP has no topology: one L, o and g stand for every pair of ranks. Inside a node most collectives run through shared "

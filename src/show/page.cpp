@@ -34,11 +34,11 @@ pre{overflow-x:auto;padding:.75rem;background:var(--panel);border-radius:6px;fon
 figure{margin:.8rem 0}
 .figures>div{overflow-x:auto;border:1px solid var(--line);border-radius:6px}
 svg{display:block;max-width:100%;height:auto;margin:0 auto}
-.numbers{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:1rem;margin:1.2rem 0}
+.numbers{display:grid;grid-template-columns:repeat(auto-fit,minmax(12rem,1fr));gap:1rem;margin:1.2rem 0}
 .numbers div{background:var(--panel);border-radius:6px;padding:.8rem 1rem}
 .numbers b{display:block;font-size:1.6rem;line-height:1.2}
 @media (max-width:40rem){h1{font-size:1.6rem}.figures svg.large{min-width:34rem;max-width:none}}
-@media print{body{font-size:10pt}nav{display:none}h2,h3{break-after:avoid}.figures>div,tr{break-inside:avoid}.wide,.figures>div{overflow:visible}}
+@media print{body{font-size:10pt}nav{display:none}h2,h3{break-after:avoid}.figures>div,tr{break-inside:avoid}.wide,.figures>div{overflow:visible}pre{white-space:pre-wrap}figure{break-inside:avoid}}
 )";
 
 std::string anchor(std::string_view name) {
