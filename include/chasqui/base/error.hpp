@@ -14,7 +14,7 @@ namespace chasqui {
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-
+  /// The message, formatted: place and remedy in one line.
   template <typename... Args>
   explicit Error(fmt::format_string<Args...> text, Args&&... args)
     requires(sizeof...(Args) > 0)

@@ -9,7 +9,7 @@
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::bsp {
-
+/// What went wrong in a program.
 enum class Fault {
   bad_rank,         ///< a message, put, get or root outside 0 .. size-1
   bad_put,          ///< a put outside the target's registered variable
@@ -25,13 +25,13 @@ enum class Fault {
   program,          ///< the program of some processor threw an exception
 };
 
-std::string_view to_string(Fault fault);
+std::string_view to_string(Fault fault);  ///< a few words
 
 /// "bsp: <fault>: <who did what where, and the remedy>"
 class MachineError : public Error {
  public:
-  MachineError(Fault fault, const std::string& text);
-  Fault fault() const { return fault_; }
+  MachineError(Fault fault, const std::string& text);  ///< A fault with everything that is known of its place.
+  Fault fault() const { return fault_; }               ///< which kind
   /// what() without the name of the fault.
   const std::string& text() const { return text_; }
 

@@ -17,13 +17,13 @@ namespace chasqui::bsp {
 /// What can travel: plain bytes.
 template <typename T>
 concept Sendable = std::is_trivially_copyable_v<T> && alignof(T) <= 8;
-
+/// One message as it arrived.
 template <Sendable T>
 struct Message {
-  int from = 0;
-  std::span<const T> values;
+  int from = 0;               ///< the sender's rank
+  std::span<const T> values;  ///< its contents, valid until the next sync
 
-  const T& value() const { return values.front(); }
+  const T& value() const { return values.front(); }  ///< the first value: messages of one
 };
 
 /// A view of the received messages of one kind. Valid until the next sync of the machine.
@@ -79,13 +79,13 @@ class Messages {
     std::uint32_t tag_ = 0;
     Message<T> message_;
   };
-
+  /// What arrived on one channel; programs get this from a World or a Queue.
   Messages(std::span<const detail::BlockPtr> blocks, std::uint32_t channel)
       : blocks_(blocks), tag_(detail::make_tag(detail::EntryKind::message, channel)) {}
 
-  iterator begin() const { return {blocks_, 0, tag_}; }
-  iterator end() const { return {blocks_, blocks_.size(), tag_}; }
-  bool empty() const { return begin() == end(); }
+  iterator begin() const { return {blocks_, 0, tag_}; }             ///< the first message
+  iterator end() const { return {blocks_, blocks_.size(), tag_}; }  ///< behind the last
+  bool empty() const { return begin() == end(); }                   ///< did nothing arrive?
   /// Counts the messages: O(messages).
   std::size_t size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
   /// All values of all messages, one after another.

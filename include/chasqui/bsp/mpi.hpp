@@ -12,10 +12,10 @@ namespace chasqui::bsp {
 /// thrown on all: the first one's own exception there, a MachineError that names it elsewhere.
 /// `communicator`: what MPI_Comm_c2f gives; without it MPI_COMM_WORLD.
 Ledger run_mpi(const Program& program, const Options& options = {});
-Ledger run_mpi(int communicator, const Program& program, const Options& options = {});
+Ledger run_mpi(int communicator, const Program& program, const Options& options = {});  ///< on any communicator
 
 /// This process's rank in MPI_COMM_WORLD, and how many there are. Starts MPI when needed.
 int mpi_rank();
-int mpi_size();
+int mpi_size();  ///< ranks of MPI_COMM_WORLD
 
 }  // namespace chasqui::bsp

@@ -18,7 +18,7 @@
 #include "chasqui/bsp/tree_scan.hpp"
 
 namespace chasqui::bsp {
-
+/// How searches are packed and spread.
 struct MultisearchOptions {
   int d = 16;              ///< degree of the search tree
   int z = 0;               ///< 0: random mapping (plain BSP); else the z-mapping (BSP*), at most p
@@ -30,10 +30,10 @@ struct MultisearchOptions {
 /// Counted on this processor.
 struct MultisearchCounts {
   std::vector<std::uint64_t> rounds{};  ///< the superstep each round of the last search began with, and the last one's end
-  int levels = 0;                      ///< depth of the tree: rounds of a search
-  std::int64_t comparisons = 0;        ///< in binary searches
-  std::int64_t most_small_blocks = 0;  ///< most processors it sent its small jobs to in one round
-  std::int64_t most_large_blocks = 0;  ///< most processors it sent parts of large jobs to in one round
+  int levels = 0;                       ///< depth of the tree: rounds of a search
+  std::int64_t comparisons = 0;         ///< in binary searches
+  std::int64_t most_small_blocks = 0;   ///< most processors it sent its small jobs to in one round
+  std::int64_t most_large_blocks = 0;   ///< most processors it sent parts of large jobs to in one round
 };
 
 /// less(query, splitter): the query lies left of the splitter. The segment of a query is the number of
@@ -69,7 +69,7 @@ class Multisearch {
     return bring_home(w, queries.size());
   }
 
-  const MultisearchCounts& counts() const { return counts_; }
+  const MultisearchCounts& counts() const { return counts_; }  ///< what the searches cost so far
 
  private:
   struct Traveller {

@@ -10,14 +10,14 @@ namespace chasqui::bsp {
 /// it falls into range. Time: O(1) expected (at most 4 steps on average).
 class Permutation {
  public:
-  Permutation(std::uint64_t n, std::uint64_t seed);
-  std::uint64_t operator()(std::uint64_t i) const;
+  Permutation(std::uint64_t n, std::uint64_t seed);  ///< of 0 .. n-1, the same for the same seed
+  std::uint64_t operator()(std::uint64_t i) const;   ///< where i goes
 
  private:
   std::uint64_t n_, seed_;
   int half_bits_;
 };
-
+/// Which processor holds a node of a tree.
 class NodeMapping {
  public:
   /// Every node on a random processor.
@@ -32,7 +32,7 @@ class NodeMapping {
   std::int64_t owner(int level, std::int64_t index) const;
   /// The same when the owner of its parent is known. Time: O(1).
   std::int64_t child_owner(int level, std::int64_t index, std::int64_t parent_owner) const;
-  bool is_random() const { return z_ == 0; }
+  bool is_random() const { return z_ == 0; }  ///< placed by a permutation instead of the z-mapping?
 
  private:
   NodeMapping(std::int64_t p, std::int64_t d, std::int64_t z, std::uint64_t seed);

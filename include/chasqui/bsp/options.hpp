@@ -9,15 +9,15 @@
 #include "chasqui/model/units.hpp"
 
 namespace chasqui::bsp {
-
+/// What runs the processors.
 enum class Engine {
   automatic,           ///< threads while there is a core for each processor, else virtual processors
   threads,             ///< one operating-system thread a processor
   virtual_processors,  ///< user-level contexts on a few carrier threads; 10^5 processors are fine
 };
-
+/// How a program is run.
 struct Options {
-  Engine engine = Engine::automatic;
+  Engine engine = Engine::automatic;  ///< threads, virtual processors, or whatever fits
 
   // Virtual processors.
   int carriers = 0;                     ///< carrier threads; 0: one a core
@@ -37,9 +37,9 @@ struct Options {
       false;  ///< the ledger keeps a row for every processor, not only maxima and totals
 
   // The LogP shape the collectives are planned for (ticks; only the ratios matter).
-  Time latency{3};
-  Time overhead{0};
-  Time gap{1};
+  Time latency{3};   ///< L of the machine that broadcasts are planned for, in ticks
+  Time overhead{0};  ///< o of that machine
+  Time gap{1};       ///< g of that machine
 };
 
 }  // namespace chasqui::bsp

@@ -13,7 +13,7 @@
 
 namespace chasqui::bsp {
 
-using Machine = std::variant<Bsp, BspStar, DBsp>;
+using Machine = std::variant<Bsp, BspStar, DBsp>;  ///< any of the three models
 
 /// Where w comes from: what the program charged (nothing, if it charged nothing), or the measured
 /// nanoseconds. Automatic: what it charged, if it charged anything, else what was measured.
@@ -28,11 +28,11 @@ double predict(const Ledger& ledger, const Machine& machine, Work work = Work::a
 /// The cost of one superstep of a machine of `size` processors. REQUIRES work is settled.
 double predict(const Superstep& step, std::int64_t size, Work work, const Machine& machine);
 
-std::string to_string(const Machine& machine);
+std::string to_string(const Machine& machine);  ///< the model's name and parameters
 
 /// {"model":"bsp","p":8,"g":2,"L":100}, {"model":"bsp*",…,"B":64,"unit_bytes":8},
 /// {"model":"d-bsp","p":8,"g":[1,1],"L":[0,1,2,3]}. `place` is named in errors.
 Machine machine_from_json(const std::string& text, const std::string& place);
-std::string to_json(const Machine& machine);
+std::string to_json(const Machine& machine);  ///< one object
 
 }  // namespace chasqui::bsp

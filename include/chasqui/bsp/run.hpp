@@ -10,7 +10,7 @@
 
 namespace chasqui::bsp {
 
-using Program = std::function<void(World&)>;
+using Program = std::function<void(World&)>;  ///< what every processor runs
 
 /// Runs `program` on p processors and returns what it cost. Throws the first exception that left a
 /// processor's program (a MachineError for the library's own faults) after all of them have stopped.

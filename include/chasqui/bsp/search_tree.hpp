@@ -13,7 +13,7 @@
 #include "chasqui/bsp/world.hpp"
 
 namespace chasqui::bsp {
-
+/// A complete d-ary search tree over sorted keys, dealt out to the processors.
 template <Sendable Splitter>
 class SearchTree {
  public:
@@ -42,7 +42,7 @@ class SearchTree {
 
   /// The depth: how many nodes a query passes.
   int levels() const { return levels_; }
-  const NodeMapping& mapping() const { return mapping_; }
+  const NodeMapping& mapping() const { return mapping_; }  ///< where its nodes lie
 
   /// The splitters of a node that this processor keeps; fewer than d-1 at the right border of the tree.
   std::span<const Splitter> splitters(int level, std::int64_t node) const {

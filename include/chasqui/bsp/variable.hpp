@@ -17,31 +17,33 @@ namespace chasqui::bsp {
 template <Sendable T>
 class Future {
  public:
+  /// What get() returns; filled by the next sync.
   Future(std::shared_ptr<detail::Fetched> fetched, std::size_t count)
       : fetched_(std::move(fetched)), count_(count) {}
-
+  /// The values. REQUIRES a sync since the get.
   std::span<const T> values() const {
     if (!fetched_->ready)
       throw MachineError(Fault::not_ready, "the result of a get is read before the next sync()");
     return {reinterpret_cast<const T*>(fetched_->bytes.data()), count_};
   }
-  const T& value() const { return values().front(); }
+  const T& value() const { return values().front(); }  ///< the first of them
 
  private:
   std::shared_ptr<detail::Fetched> fetched_;
   std::size_t count_;
 };
-
+/// A distributed array: each processor has a part of the same length, the others put and get.
 template <Sendable T>
 class Array {
  public:
-  using Where = std::source_location;
-
+  using Where = std::source_location;  ///< where a program said it
+  /// Collective: every processor makes it with the same length.
   Array(World& world, std::size_t length, const T& fill = T{})
       : core_(world.core()), id_(core_->register_variable(length, sizeof(T))), length_(length) {
     std::ranges::fill(local(), fill);
   }
-  Array(Array&& other) noexcept : core_(std::move(other.core_)), id_(other.id_), length_(other.length_) {}
+  Array(Array&& other) noexcept : core_(std::move(other.core_)), id_(other.id_), length_(other.length_) {}  ///< takes over; the other is empty then
+  /// Takes over; what this one had is freed.
   Array& operator=(Array&& other) noexcept {
     if (this != &other) {
       free();
@@ -53,15 +55,16 @@ class Array {
 
   /// This processor's part. With Options::spill it may move between supersteps: ask again after a sync.
   std::span<T> local() const { return {reinterpret_cast<T*>(core_->memory(id_).data()), length_}; }
-  std::size_t size() const { return length_; }
-  T& operator[](std::size_t i) const { return local()[i]; }
-  auto begin() const { return local().begin(); }
-  auto end() const { return local().end(); }
-
+  std::size_t size() const { return length_; }               ///< elements of one processor's part
+  T& operator[](std::size_t i) const { return local()[i]; }  ///< element i of this processor's part
+  auto begin() const { return local().begin(); }             ///< of this processor's part
+  auto end() const { return local().end(); }                 ///< of this processor's part
+  /// Writes into the part of `to`, seen there after the next sync.
   void put(int to, std::size_t at, std::span<const T> values) {
     core_->put(id_, to, at * sizeof(T), std::as_bytes(values));
   }
-  void put(int to, std::size_t at, const T& value) { put(to, at, std::span<const T>(&value, 1)); }
+  void put(int to, std::size_t at, const T& value) { put(to, at, std::span<const T>(&value, 1)); }  ///< one value
+  /// Asks for `count` elements of the part of `from`; there after the next sync.
   Future<T> get(int from, std::size_t at, std::size_t count = 1) {
     return {core_->get(id_, from, at * sizeof(T), count * sizeof(T)), count};
   }
@@ -81,12 +84,12 @@ class Array {
 template <Sendable T>
 class Var {
  public:
-  explicit Var(World& world, const T& value = T{}) : array_(world, 1, value) {}
+  explicit Var(World& world, const T& value = T{}) : array_(world, 1, value) {}  ///< collective, like Array
 
-  T& value() const { return array_[0]; }
-  void put(int to, const T& value) { array_.put(to, 0, value); }
-  Future<T> get(int from) { return array_.get(from, 0); }
-  void free(std::source_location where = std::source_location::current()) noexcept { array_.free(where); }
+  T& value() const { return array_[0]; }  ///< this processor's
+  void put(int to, const T& value) { array_.put(to, 0, value); }  ///< writes it on `to`, seen after the next sync
+  Future<T> get(int from) { return array_.get(from, 0); }  ///< asks `from` for its value
+  void free(std::source_location where = std::source_location::current()) noexcept { array_.free(where); }  ///< collective; gives the memory back
 
  private:
   Array<T> array_;

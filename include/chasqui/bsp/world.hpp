@@ -20,28 +20,31 @@
 #include "chasqui/bsp/message.hpp"
 
 namespace chasqui::bsp {
-
+/// The machine as one processor sees it.
 class World {
  public:
-  using Where = std::source_location;
+  using Where = std::source_location;  ///< where a program said it
 
-  explicit World(std::shared_ptr<detail::Core> core) : core_(std::move(core)) {}
+  explicit World(std::shared_ptr<detail::Core> core) : core_(std::move(core)) {}  ///< for the engines
   World(World&&) = default;
   World& operator=(World&&) = default;
 
-  int rank() const { return core_->rank(); }
-  int size() const { return core_->size(); }
+  int rank() const { return core_->rank(); }  ///< 0 .. size() - 1 in the present machine
+  int size() const { return core_->size(); }  ///< processors of the present machine
 
   // Messages: delivered by the next sync, in the order of sender, then of sending.
+  /// One value, received after the next sync.
   template <Sendable T>
   void send(int to, const T& value) {
     std::memcpy(core_->add_message(to, detail::type_channel<T>(), sizeof(T)), &value, sizeof(T));
   }
+  /// Several values as one message.
   template <Sendable T>
   void send(int to, std::span<const T> values) {
     std::byte* const place = core_->add_message(to, detail::type_channel<T>(), values.size_bytes());
     if (!values.empty()) std::memcpy(place, values.data(), values.size_bytes());
   }
+  /// Several values as one message.
   template <Sendable T>
   void send(int to, const std::vector<T>& values) {
     send(to, std::span<const T>(values));
@@ -61,6 +64,7 @@ class World {
   /// Ends the superstep for these processors only (all of them call it): messages between them are delivered,
   /// messages to others stay for a later sync.
   void sync(std::span<const int> ranks, Where where = Where::current()) { core_->sync_among(ranks, where); }
+  /// Ends the superstep for these ranks only; nobody else waits.
   void sync(std::initializer_list<int> ranks, Where where = Where::current()) {
     core_->sync_among(std::span<const int>(ranks.begin(), ranks.size()), where);
   }
@@ -81,6 +85,7 @@ class World {
   // Collectives, along the library's plans. A processor leaves when its own part is done; nobody is
   // synchronised. Everybody calls them in the same order. Operators are associative; they may be
   // non-commutative.
+  /// The root's value, at every processor, along an optimal tree. Collective; one superstep a hop.
   template <Sendable T>
   T broadcast(T value, int root = 0, Where where = Where::current()) {
     core_->broadcast(bytes_of(value), sizeof(T), root, where);
@@ -92,6 +97,7 @@ class World {
     core_->reduce(bytes_of(value), sizeof(T), root, false, combiner<T, Op>(), &op, where);
     return value;
   }
+  /// The fold of all values in rank order, at every processor. Collective.
   template <Sendable T, typename Op>
   T allreduce(T value, const Op& op, Where where = Where::current()) {
     core_->allreduce(bytes_of(value), sizeof(T), false, combiner<T, Op>(), &op, where);
@@ -127,11 +133,11 @@ class World {
   /// The critical block size in bytes (BSP*): messages to one destination travel in blocks of about this
   /// size.
   std::int64_t block_bytes() const { return core_->block_bytes(); }
-  void set_block_bytes(std::int64_t bytes) { core_->set_block_bytes(bytes); }
+  void set_block_bytes(std::int64_t bytes) { core_->set_block_bytes(bytes); }  ///< BSP*: messages to one processor are packed into blocks of this size
   /// How many supersteps this machine has completed.
   std::uint64_t superstep() const { return core_->step(); }
 
-  const std::shared_ptr<detail::Core>& core() const { return core_; }
+  const std::shared_ptr<detail::Core>& core() const { return core_; }  ///< for the library's own algorithms
 
  private:
   template <typename T>
@@ -156,16 +162,17 @@ class World {
 template <Sendable T>
 class Queue {
  public:
-  explicit Queue(World& world) : core_(world.core()), channel_(core_->new_channel()) {}
+  explicit Queue(World& world) : core_(world.core()), channel_(core_->new_channel()) {}  ///< collective: every processor makes its queues in the same order
 
-  void send(int to, const T& value) { send(to, std::span<const T>(&value, 1)); }
+  void send(int to, const T& value) { send(to, std::span<const T>(&value, 1)); }  ///< one value
+  /// Several values as one message.
   void send(int to, std::span<const T> values) {
     std::byte* const place = core_->add_message(to, channel_, values.size_bytes());
     if (!values.empty()) std::memcpy(place, values.data(), values.size_bytes());
   }
-  Messages<T> received() const { return {core_->inbox(), channel_}; }
-  auto begin() const { return received().begin(); }
-  auto end() const { return received().end(); }
+  Messages<T> received() const { return {core_->inbox(), channel_}; }  ///< what arrived at the last sync
+  auto begin() const { return received().begin(); }                    ///< of what arrived
+  auto end() const { return received().end(); }                        ///< of what arrived
 
  private:
   std::shared_ptr<detail::Core> core_;

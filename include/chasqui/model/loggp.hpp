@@ -9,11 +9,11 @@
 #include "chasqui/model/logp.hpp"
 
 namespace chasqui {
-
+/// LogP with long messages. Source: docs/model.md.
 struct LogGP {
-  LogP base;                    ///< one-byte messages
-  std::int64_t G_ticks = 0;     ///< G = G_ticks / G_bytes ticks per byte
-  std::int64_t G_bytes = 1;
+  LogP base;                 ///< one-byte messages
+  std::int64_t G_ticks = 0;  ///< G = G_ticks / G_bytes ticks per byte
+  std::int64_t G_bytes = 1;  ///< denominator of the gap per byte
 
   friend constexpr bool operator==(const LogGP&, const LogGP&) = default;
 };

@@ -10,7 +10,7 @@
 #include "chasqui/model/units.hpp"
 
 namespace chasqui {
-
+/// The machine of all plans: processors, latency, overhead and gap, in ticks.
 struct LogP {
   std::int64_t P = 1;  ///< processors
   Time L{1};           ///< latency of a message in the network
@@ -21,14 +21,14 @@ struct LogP {
   constexpr Time lambda() const { return L + o + o; }
   /// The effective gap: two sends cannot begin closer than the overhead either.
   constexpr Time gap() const { return std::max(g, o); }
-  constexpr bool is_postal() const { return o == Time{0} && g == Time{1}; }
+  constexpr bool is_postal() const { return o == Time{0} && g == Time{1}; }  ///< no overhead and a gap of one tick: a tick is a step
 
-  static constexpr LogP postal(std::int64_t P, Time L) { return {P, L, Time{0}, Time{1}}; }
+  static constexpr LogP postal(std::int64_t P, Time L) { return {P, L, Time{0}, Time{1}}; }  ///< the postal machine of P processors and latency L
 
   friend constexpr bool operator==(const LogP&, const LogP&) = default;
 };
 
-inline constexpr std::int64_t kMaxProcessors = 2'147'483'647;        ///< a Rank is 32 bits
+inline constexpr std::int64_t kMaxProcessors = 2'147'483'647;         ///< a Rank is 32 bits
 inline constexpr std::int64_t kMaxParameter = 1'000'000'000'000'000;  ///< 10^15 ticks
 
 /// Throws an Error that names the first parameter out of range, its value and the range.

@@ -10,7 +10,7 @@
 #include "chasqui/model/units.hpp"
 
 namespace chasqui {
-
+/// The collectives.
 enum class Kind {
   broadcast,  ///< items 0..k-1 from the root to all
   scatter,    ///< item r from the root to rank r
@@ -23,13 +23,13 @@ enum class Kind {
   sum,        ///< n operands, placed by the plan, folded at the root; an addition takes one tick
   stream,     ///< one new item from the root every step, for ever, to all
 };
-
+/// A collective with its parameters; what a kind does not use stays as it is here.
 struct Problem {
-  Kind kind = Kind::broadcast;
-  Rank root{0};            ///< broadcast, scatter, gather, reduce, sum, stream
-  std::int64_t items = 1;  ///< broadcast, reduce: k in all; allgather: k a rank
-  bool commutative = true;  ///< combining kinds: may the operands be reordered (cyclically)?
-  bool exclusive = false;   ///< scan
+  Kind kind = Kind::broadcast;  ///< which collective
+  Rank root{0};                 ///< broadcast, scatter, gather, reduce, sum, stream
+  std::int64_t items = 1;       ///< broadcast, reduce: k in all; allgather: k a rank
+  bool commutative = true;      ///< combining kinds: may the operands be reordered (cyclically)?
+  bool exclusive = false;       ///< scan
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };
@@ -52,8 +52,8 @@ constexpr bool has_root(Kind kind) {
          kind == Kind::sum || kind == Kind::stream;
 }
 
-std::string_view to_string(Kind kind);
-std::optional<Kind> kind_from(std::string_view name);
+std::string_view to_string(Kind kind);                 ///< the name that files and the command line use
+std::optional<Kind> kind_from(std::string_view name);  ///< the inverse of to_string; nothing for any other word
 
 /// Throws an Error if root or items are out of range on this machine.
 void validate(const Problem& problem, const LogP& machine);

@@ -13,11 +13,11 @@ namespace chasqui {
 
 /// A measured value with the interval that holds it in 95 of 100 measurements.
 struct Estimate {
-  double value = 0;
-  double low = 0;
-  double high = 0;
+  double value = 0;  ///< the median
+  double low = 0;  ///< lower end of the interval
+  double high = 0;  ///< upper end of the interval
 
-  static Estimate exactly(double value) { return {value, value, value}; }
+  static Estimate exactly(double value) { return {value, value, value}; }  ///< a number without an interval
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
@@ -37,12 +37,12 @@ struct Level {
 
   friend bool operator==(const Level&, const Level&) = default;
 };
-
+/// What is known of a machine, and how: the file of `chasqui measure`.
 struct Profile {
-  std::string host;
+  std::string host;  ///< where it was measured
   std::string when;  ///< UTC, ISO 8601
   std::string how;   ///< the command
-  std::vector<Level> levels;
+  std::vector<Level> levels;  ///< innermost first; never empty in a measured profile
   Estimate bsp_g, bsp_L;  ///< BSP: nanoseconds a word in an h-relation, and a superstep
   /// Native collectives: kind -> (bytes, nanoseconds), bytes ascending. Used to call them where they win.
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> native;
@@ -50,7 +50,7 @@ struct Profile {
   /// The same for Chasqui's own, measured in the same run.
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> measured;
 
-  const Level* level(std::string_view name) const;
+  const Level* level(std::string_view name) const;  ///< the level of this name, nullptr where there is none
   friend bool operator==(const Profile&, const Profile&) = default;
 };
 
@@ -59,8 +59,8 @@ Profile default_profile();
 
 /// Throws an Error naming place and key: unknown keys, missing keys, negative or non-finite numbers, crossed intervals.
 Profile profile_from_json(std::string_view text, std::string_view place);
-std::string to_json(const Profile& profile);
-Profile read_profile(const std::string& path);
-void write_profile(const std::string& path, const Profile& profile);
+std::string to_json(const Profile& profile);  ///< the file's text
+Profile read_profile(const std::string& path);  ///< throws an Error that names the file and what is wrong with it
+void write_profile(const std::string& path, const Profile& profile);  ///< throws an Error where it cannot be written
 
 }  // namespace chasqui

@@ -10,7 +10,7 @@
 #include "chasqui/run/comm.hpp"
 
 namespace chasqui::mpi {
-
+/// What a communicator may use.
 struct Options {
   bool slots = true;  ///< false: MPI messages only (as between nodes)
   /// true: waiting blocks inside MPI instead of polling (needed in simulated time)
@@ -18,8 +18,8 @@ struct Options {
   /// 0: nodes as the machine has them; n > 0: ranks kn .. kn+n-1 count as one node; n < 0: ranks that are equal
   /// modulo -n do (tests, two-level studies)
   int pretend_node_size = 0;
-  bool native = true;  ///< let the choice fall on the library's own collectives where the profile says they are faster
-  std::shared_ptr<const Profile> profile;
+  bool native = true;                      ///< let the choice fall on the library's own collectives where the profile says they are faster
+  std::shared_ptr<const Profile> profile;  ///< for the choice of methods; missing: CHASQUI_PROFILE, else built-in guesses
 };
 
 /// Reads CHASQUI_PROFILE (a file of `chasqui measure`) when no profile is given. Collective over `comm`.
@@ -28,10 +28,10 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options = {});
 
 /// The operator of an MPI_Op on elements of `type`; the pair must stay in place while it is used.
 struct FoldContext {
-  MPI_Op op = MPI_OP_NULL;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  int extent = 0;  ///< bytes of one element
+  MPI_Op op = MPI_OP_NULL;                ///< the program's operation
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of one element
+  int extent = 0;                         ///< bytes of one element
 };
-run::Operator operator_of(FoldContext& context);
+run::Operator operator_of(FoldContext& context);  ///< calls the MPI operation on the pair's type
 
 }  // namespace chasqui::mpi

@@ -13,13 +13,13 @@ namespace chasqui::plan {
 
 /// How good a plan is, and who says so. "Optimal" is printed only when finish equals bound.
 struct Claim {
-  Time finish;
-  Time bound;
+  Time finish;               ///< when everybody has what was promised
+  Time bound;                ///< no legal schedule finishes earlier
   std::string bound_source;  ///< the argument behind the bound: "universal tree (results.md R1)"
   std::string construction;  ///< how the schedule was made: "universal tree", "ring of 3 classes", …
 
-  bool optimal() const { return finish == bound; }
-  Time gap() const { return finish - bound; }
+  bool optimal() const { return finish == bound; }  ///< proved, not hoped
+  Time gap() const { return finish - bound; }       ///< how far the schedule may be from the optimum
 };
 
 /// One collective on one machine. Immutable; safe to share between threads.
@@ -29,9 +29,9 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  const LogP& machine() const { return machine_; }
-  const Problem& problem() const { return problem_; }
-  const Claim& claim() const { return claim_; }
+  const LogP& machine() const { return machine_; }     ///< the machine it was planned for
+  const Problem& problem() const { return problem_; }  ///< what it achieves
+  const Claim& claim() const { return claim_; }        ///< how good it is, and why
 
   /// What `rank` does. Time and memory: logarithmic in P plus the rank's own messages.
   virtual LocalForm local(Rank rank) const = 0;
@@ -41,16 +41,16 @@ class Plan {
 
  protected:
   Plan(const LogP& machine, const Problem& problem, Claim claim)
-      : machine_(machine), problem_(problem), claim_(std::move(claim)) {}
+      : machine_(machine), problem_(problem), claim_(std::move(claim)) {}  ///< for the collectives
 
   /// The fields that every schedule() starts from.
   Schedule empty_schedule() const;
 
-  LogP machine_;
-  Problem problem_;
-  Claim claim_;
+  LogP machine_;     ///< as asked for
+  Problem problem_;  ///< as asked for
+  Claim claim_;      ///< made by the constructor of the collective
 };
 
-using PlanPtr = std::shared_ptr<const Plan>;
+using PlanPtr = std::shared_ptr<const Plan>;  ///< plans are values that are shared, never changed
 
 }  // namespace chasqui::plan

@@ -7,7 +7,7 @@
 
 namespace chasqui::plan {
 
-PlanPtr scatter(const LogP& machine, Rank root = {});
-PlanPtr gather(const LogP& machine, Rank root = {});
+PlanPtr scatter(const LogP& machine, Rank root = {});  ///< item r from the root to rank r
+PlanPtr gather(const LogP& machine, Rank root = {});   ///< item r from rank r to the root
 
 }  // namespace chasqui::plan

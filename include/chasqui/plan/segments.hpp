@@ -14,13 +14,13 @@ namespace chasqui::plan {
 
 /// One way to cut.
 struct SegmentChoice {
-  std::int64_t segments = 1;
-  std::int64_t bytes = 1;  ///< of a segment; the last may be shorter
-  Time finish;             ///< if the counting bound of the rounded machine is met, or one tree after another
+  std::int64_t segments = 1;  ///< how many pieces
+  std::int64_t bytes = 1;     ///< of a segment; the last may be shorter
+  Time finish;                ///< if the counting bound of the rounded machine is met, or one tree after another
 };
-
+/// All numbers of segments that were weighed, and the best.
 struct Segmentation {
-  SegmentChoice best;
+  SegmentChoice best;                 ///< the fastest
   double formula = 1;                 ///< k = sqrt(d m G / h): ignores rounding
   double depth = 0;                   ///< d: steps that the last segment needs
   Time step;                          ///< h: a step without bytes, max(g, 2o)

@@ -13,12 +13,12 @@ namespace chasqui::plan {
 
 /// Operands position .. position+count-1 of the sequence to be folded.
 struct OperandRange {
-  std::int64_t position = 0;
-  std::int64_t count = 0;
+  std::int64_t position = 0;  ///< first operand, counted from the left
+  std::int64_t count = 0;     ///< how many
 
   friend constexpr auto operator<=>(const OperandRange&, const OperandRange&) = default;
 };
-
+/// A plan that also says where operands lie.
 class SumPlan : public Plan {
  public:
   /// How many operands are folded.
@@ -29,7 +29,7 @@ class SumPlan : public Plan {
   virtual std::vector<OperandRange> placement(Rank rank) const = 0;
 
  protected:
-  using Plan::Plan;
+  using Plan::Plan;  ///< for the construction
 };
 
 /// n(t): the most operands that can be folded in t ticks, saturating at 2^63 - 1.

@@ -38,23 +38,23 @@ class UniversalTree {
  public:
   /// A node and its subtree, which holds the indices index .. index+size-1.
   struct Node {
-    std::int64_t index = 0;
-    std::int64_t parent = -1;   ///< -1: this is the root
-    std::int64_t sibling = 0;   ///< it is the parent's child number `sibling`
-    Time label;
-    std::int64_t size = 1;
-    std::int64_t children = 0;
+    std::int64_t index = 0;        ///< its rank: place in preorder
+    std::int64_t parent = -1;      ///< -1: this is the root
+    std::int64_t sibling = 0;      ///< it is the parent's child number `sibling`
+    Time label;                    ///< when it has the item
+    std::int64_t size = 1;         ///< ranks of its subtree, itself included
+    std::int64_t children = 0;     ///< how many it serves
     std::int64_t last_before = 0;  ///< nodes of label B(P) before it in preorder, in the unpruned tree
   };
 
-  UniversalTree(const TreeShape& shape, std::int64_t P);
+  UniversalTree(const TreeShape& shape, std::int64_t P);  ///< The first P nodes: all below the last label, and the first of the last label in preorder.
 
-  const TreeShape& shape() const { return shape_; }
-  std::int64_t size() const { return P_; }
-  Time finish() const { return finish_; }  ///< B(P), the largest label
+  const TreeShape& shape() const { return shape_; }      ///< of the full tree
+  std::int64_t size() const { return P_; }               ///< P
+  Time finish() const { return finish_; }                ///< B(P), the largest label
   std::int64_t kept_last() const { return kept_last_; }  ///< how many nodes of label B(P) are in the tree
 
-  Node root() const;
+  Node root() const;  ///< rank 0, label 0
   /// Child number i, in the order of sending. REQUIRES 0 <= i < parent.children. Time: a few calls of reach.
   Node child(const Node& parent, std::int64_t i) const;
   /// The node with this preorder index. Time: O(log P · log(T/min(λ, g))) calls of reach; no allocation.

@@ -8,11 +8,11 @@
 #include "chasqui/model/profile.hpp"
 
 namespace chasqui::run {
-
+/// One parameter, measured twice.
 struct Comparison {
   std::string name;  ///< "node L", "bsp g"
-  Estimate before, now;
-  bool agrees() const { return before.low <= now.high && now.low <= before.high; }
+  Estimate before, now;  ///< value and interval of a measurement
+  bool agrees() const { return before.low <= now.high && now.low <= before.high; }  ///< do the intervals meet?
 };
 
 /// Every parameter that both profiles have. A network level that only repeats the node's messages is left out. Throws an
@@ -22,6 +22,6 @@ std::vector<Comparison> compare(const Profile& before, const Profile& now);
 /// A table for people, 80 columns wide, with the verdict in its last line.
 std::string to_text(const std::vector<Comparison>& comparisons);
 
-bool all_agree(const std::vector<Comparison>& comparisons);
+bool all_agree(const std::vector<Comparison>& comparisons);  ///< every one of them
 
 }  // namespace chasqui::run

@@ -7,7 +7,7 @@
 #include <time.h>
 
 namespace chasqui::run {
-
+/// Tells the core that this is a waiting loop.
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -15,10 +15,10 @@ inline void cpu_relax() {
   asm volatile("isb" ::: "memory");
 #endif
 }
-
+/// Waiting that grows more patient: spin, yield, sleep.
 class Backoff {
  public:
-  explicit Backoff(bool crowded) : spins_(crowded ? 20 : 20'000) {}
+  explicit Backoff(bool crowded) : spins_(crowded ? 20 : 20'000) {}  ///< crowded: more ranks than cores, so hardly any spinning
 
   /// How often to look in a row before the first pause: a pause takes as long as a line's journey.
   static int looks(bool crowded) { return crowded ? 1 : 1'000; }
@@ -39,7 +39,7 @@ class Backoff {
     }
     return true;
   }
-  void reset() { count_ = 0; }
+  void reset() { count_ = 0; }  ///< something moved: spin again
 
  private:
   static constexpr int kYields = 2'000;
@@ -52,15 +52,15 @@ class Backoff {
 /// miss, a little earlier after each success.
 class FirstLook {
  public:
-  explicit FirstLook(int most_pauses) : most_(most_pauses * kFine) {}
+  explicit FirstLook(int most_pauses) : most_(most_pauses * kFine) {}  ///< never waits longer than so many pauses
 
   void wait() const {
     for (int i = when_ / kFine; i > 0; --i) cpu_relax();
-  }
+  }  ///< as long as was learned
   void learn(bool found) {
     if (found) when_ -= when_ > 0 ? 1 : 0;
     else when_ += when_ < most_ ? kFine : 0;
-  }
+  }  ///< was the line there at the first look?
 
  private:
   static constexpr int kFine = 32;  ///< steps to a pause: three looks in a hundred may come too early

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace chasqui::run {
-
+/// What is known of failures elsewhere.
 class BadNews {
  public:
   /// Collectives first .. last failed somewhere.
@@ -29,7 +29,7 @@ class BadNews {
       return refused <= number && std::find(own.begin(), own.end(), refused) == own.end();
     });
   }
-  const std::string& why() const { return why_; }
+  const std::string& why() const { return why_; }  ///< of the first that was told
 
  private:
   std::uint64_t first_ = ~std::uint64_t{0};

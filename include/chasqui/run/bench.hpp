@@ -9,31 +9,31 @@
 #include "chasqui/run/comm.hpp"
 
 namespace chasqui::run {
-
+/// Of the times of one call, in nanoseconds.
 struct Quartiles {
-  double low = 0, median = 0, high = 0;
+  double low = 0, median = 0, high = 0;  ///< first quartile, median, third quartile
 };
 
 /// Something else that does the same: the native collective, a binomial tree, a barrier of the standard library.
 struct Rival {
-  std::string name;
+  std::string name;                      ///< in tables
   std::function<bool(const Call&)> run;  ///< false: it does not do this kind
 };
-
+/// One collective of one size.
 struct BenchRow {
-  Kind kind;
-  std::size_t bytes;
-  std::string method;
-  double predicted;
-  Quartiles ours;
-  std::vector<std::pair<std::string, Quartiles>> rivals;
+  Kind kind;                                              ///< the collective
+  std::size_t bytes;                                      ///< of one rank's contribution
+  std::string method;                                     ///< what Chasqui ran
+  double predicted;                                       ///< nanoseconds, by the profile
+  Quartiles ours;                                         ///< Chasqui's times
+  std::vector<std::pair<std::string, Quartiles>> rivals;  ///< by name; rivals that do not have this collective are missing
 };
-
+/// What to time, and for how long.
 struct BenchOptions {
-  std::size_t largest = std::size_t{4} << 20;
-  std::vector<Kind> kinds;  ///< empty: all
-  double seconds_per_row = 0.3;
-  std::function<void(const BenchRow&)> row;  ///< called on rank 0 as rows come
+  std::size_t largest = std::size_t{4} << 20;  ///< largest size in bytes; sizes grow from 8 by factors of 8
+  std::vector<Kind> kinds;                     ///< empty: all
+  double seconds_per_row = 0.3;                ///< time for each row, all rivals together
+  std::function<void(const BenchRow&)> row;    ///< called on rank 0 as rows come
 };
 
 /// Times `body` on all ranks, `rounds` times. The result counts on rank 0.

@@ -18,8 +18,8 @@
 
 namespace chasqui::run {
 
-inline constexpr std::size_t kLine = 64;
-inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);
+inline constexpr std::size_t kLine = 64;  ///< a cache line
+inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
 inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;  ///< a slot is two lines
 inline constexpr std::uint64_t kSlotRing = 16;                 ///< slots a rank can be ahead of the slowest
 
@@ -45,14 +45,14 @@ inline void copy_short(void* to, const void* from, std::size_t bytes) {
 /// The lines of a rank in one collective: its contribution (a second line from 57 bytes on), and what it folded for
 /// its group.
 enum class Place { first, second, result, second_result };
-
+/// The size of a board; the same on all ranks.
 struct BoardShape {
-  int ranks = 1;
+  int ranks = 1;  ///< ranks that see it
   std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
 
   /// All stages together stay below 64 MiB.
   static BoardShape for_ranks(int ranks);
-  std::size_t bytes() const;
+  std::size_t bytes() const;  ///< of memory, from an address that is a multiple of kLine
 };
 
 /// One rank's view of a board.
@@ -61,19 +61,19 @@ class Board {
   /// `memory` is zeroed, line-aligned, of shape.bytes() bytes, and outlives the view.
   Board(void* memory, const BoardShape& shape, int rank);
 
-  int rank() const { return rank_; }
-  int ranks() const { return shape_.ranks; }
-  const BoardShape& shape() const { return shape_; }
-  bool crowded() const { return crowded_; }
+  int rank() const { return rank_; }  ///< this rank
+  int ranks() const { return shape_.ranks; }  ///< ranks on the board
+  const BoardShape& shape() const { return shape_; }  ///< as it was made
+  bool crowded() const { return crowded_; }  ///< more ranks than cores
 
   // --- the order of collectives
-  std::uint64_t current() const { return sequence_; }
+  std::uint64_t current() const { return sequence_; }  ///< number of the present collective
   std::uint64_t begin() { return ++sequence_; }  ///< the number of the next collective, the same on every rank
   void finish() {
     done(rank_).store(sequence_, std::memory_order_release);
     own_line(line_at(sequence_ + 1, rank_, Place::first));
     if (more_lines_ != 0) own_more();
-  }
+  }  ///< this rank needs nothing more of the present collective
   /// Everybody has begun the current collective, hence finished the previous one.
   void everybody_began() { slowest_ = sequence_ - 1; }
 
@@ -86,20 +86,20 @@ class Board {
       bytes = kLinePayload;
     }
     publish_line(slot, Place::first, data, bytes, total);
-  }
+  }  ///< writes this rank's contribution, one line or two
   bool published(int slot, Place place = Place::first) const {
     return (line(slot, place)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
-  }
+  }  ///< has the line been written for the present collective?
   /// What the publisher said the size of its data is, modulo 2^20.
   std::size_t published_total(int slot, Place place = Place::first) const {
     return line(slot, place)->header.load(std::memory_order_relaxed) & kSizeMask;
   }
-  static std::size_t reduced_total(std::size_t total) { return total & kSizeMask; }
+  static std::size_t reduced_total(std::size_t total) { return total & kSizeMask; }  ///< sizes as slots compare them
   /// True when all `bytes` are there (a second line may lag).
   bool arrived(int slot, std::size_t bytes) const {
     return published(slot) && (bytes <= kLinePayload || published(slot, Place::second));
   }
-  void read(int slot, void* data, std::size_t bytes) const;
+  void read(int slot, void* data, std::size_t bytes) const;  ///< copies what `slot` published. REQUIRES published(slot)
   /// One line alone. REQUIRES bytes <= kLinePayload.
   void publish_line(int slot, Place place, const void* data, std::size_t bytes, std::size_t total) {
     Line* to = line(slot, place);
@@ -112,25 +112,25 @@ class Board {
   }
   /// The same in two steps: the payload is written, then announced.
   std::byte* room(Place place) { return line(rank_, place)->payload; }
-  void announce(Place place, std::size_t total) { publish_line(rank_, place, nullptr, 0, total); }
-  const std::byte* payload(int slot, Place place) const { return line(slot, place)->payload; }
+  void announce(Place place, std::size_t total) { publish_line(rank_, place, nullptr, 0, total); }  ///< what room() holds may be read now
+  const std::byte* payload(int slot, Place place) const { return line(slot, place)->payload; }  ///< REQUIRES published(slot, place)
   /// Bytes from a slot's lines to those of the next slot.
   std::size_t stride() const { return spacing_ * kLine; }
-  void fetch(int slot, Place place) const { __builtin_prefetch(line(slot, place)); }
+  void fetch(int slot, Place place) const { __builtin_prefetch(line(slot, place)); }  ///< asks for a line that will be read soon
 
   // --- groups whose leaders fold for them; 0: everybody folds everything
   /// What publishing a line costs, and reading each further one: decides about groups. The same on every rank.
   void arrange(double publish, double publish_per_rank);
-  int group(int lines) const { return group_[lines - 1]; }
+  int group(int lines) const { return group_[lines - 1]; }  ///< ranks of a group for contributions of so many lines
 
   /// When to look first at the lines of everybody, or of a group. At most a quarter of a
   /// microsecond: who waits in vain must not lose more. Where ranks share cores nobody waits.
   FirstLook& look_at_all() { return look_at_all_; }
-  FirstLook& look_at_group() { return look_at_group_; }
+  FirstLook& look_at_group() { return look_at_group_; }  ///< the same for the lines of a group
 
   // --- long data, in rounds
-  std::uint64_t round() const { return round_; }
-  void advance_rounds(std::uint64_t rounds) { round_ += rounds; }
+  std::uint64_t round() const { return round_; }  ///< number of the next round of stages
+  void advance_rounds(std::uint64_t rounds) { round_ += rounds; }  ///< this many rounds are used by the present collective
   /// The stage as chunks of this size from now on. A change waits until everybody has consumed what was there.
   void divide_stage(std::size_t chunk) {
     if (chunk == chunk_) return;
@@ -138,6 +138,7 @@ class Board {
     depth_ = shape_.stage / chunk;
     divided_ = round_;
   }
+  /// Where `rank` puts its bytes of a round.
   std::byte* stage(int rank, std::uint64_t round) const {
     return stages_ + static_cast<std::size_t>(rank) * shape_.stage + (round % depth_) * chunk_;
   }
@@ -146,25 +147,26 @@ class Board {
     const std::uint64_t needed = std::max(divided_, round + 1 > depth_ ? round + 1 - depth_ : 0);
     return consumed_by_all_ >= needed || refresh_consumed() >= needed;
   }
-  void post(std::uint64_t round) { counters_[rank_].posted.store(round + 1, std::memory_order_release); }
+  void post(std::uint64_t round) { counters_[rank_].posted.store(round + 1, std::memory_order_release); }  ///< this rank's stage is filled
   bool has_posted(int rank, std::uint64_t round) const {
     return counters_[rank].posted.load(std::memory_order_acquire) > round;
-  }
+  }  ///< is the stage of `rank` filled?
   /// The second phase of a round: this rank's part of the result is ready.
   void post_result(std::uint64_t round) { counters_[rank_].result.store(round + 1, std::memory_order_release); }
+  /// Has `rank` folded its part of the round?
   bool has_result(int rank, std::uint64_t round) const {
     return counters_[rank].result.load(std::memory_order_acquire) > round;
   }
-  void consume(std::uint64_t round) { consumed(rank_).store(round + 1, std::memory_order_release); }
-  bool all_finished() { return slowest_ >= sequence_ || refresh_slowest() >= sequence_; }
+  void consume(std::uint64_t round) { consumed(rank_).store(round + 1, std::memory_order_release); }  ///< this rank has read all it needs of the round
+  bool all_finished() { return slowest_ >= sequence_ || refresh_slowest() >= sequence_; }  ///< every rank has left the present collective
 
   // --- bad news: collectives first .. last failed on some rank, and why
-  void report(std::uint64_t first, std::uint64_t last, const std::string& why);
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why);  ///< collectives first .. last failed here; whoever waits will see it
   /// This rank refused its arguments for a collective. Harmless if all ranks did.
   void refuse(std::uint64_t number);
   /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`?
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const;
-  std::string failure() const;
+  std::string failure() const;  ///< why a collective failed, as the rank said that reported it
 
  private:
   static constexpr int kSizeBits = 20;

@@ -16,7 +16,7 @@ namespace chasqui::run {
 /// A collective of at most kSlotPayload bytes a rank, as a state machine that polls; no allocation.
 class SmallCall {
  public:
-  static bool fits(const Call& call) { return call.bytes() <= kSlotPayload; }
+  static bool fits(const Call& call) { return call.bytes() <= kSlotPayload; }  ///< small enough for one slot
 
   /// Begins the board's next collective. REQUIRES fits(call), contiguous data.
   SmallCall(Board& board, const Call& call);
@@ -24,7 +24,7 @@ class SmallCall {
   /// Advances; true when the result is in place and the collective finished. Throws Error when sizes disagree.
   bool poll();
   /// The same, at most so many times in a row.
-  bool poll(int times);
+  bool poll(int times);  ///< looks so many times before it says no
 
  private:
   void publish();

@@ -16,11 +16,11 @@ namespace chasqui::run {
 struct Layout {
   std::size_t element = 1;    ///< bytes of one packed element
   std::ptrdiff_t stride = 0;  ///< bytes from one element to the next; 0: contiguous
-  void (*pack)(void* context, const void* from, std::size_t first, std::size_t count, void* packed) = nullptr;
-  void (*unpack)(void* context, void* to, std::size_t first, std::size_t count, const void* packed) = nullptr;
-  void* context = nullptr;
+  void (*pack)(void* context, const void* from, std::size_t first, std::size_t count, void* packed) = nullptr;  ///< copies elements out of the caller's memory
+  void (*unpack)(void* context, void* to, std::size_t first, std::size_t count, const void* packed) = nullptr;  ///< copies elements into the caller's memory
+  void* context = nullptr;  ///< handed to both
 
-  bool contiguous() const { return pack == nullptr && (stride == 0 || stride == static_cast<std::ptrdiff_t>(element)); }
+  bool contiguous() const { return pack == nullptr && (stride == 0 || stride == static_cast<std::ptrdiff_t>(element)); }  ///< no copying is needed
 };
 
 /// REQUIRES: kind is neither sum nor stream. `count` is the number of elements that one rank contributes or gets.
@@ -32,16 +32,16 @@ struct Layout {
 ///   scatter              in of P*count at the root, out     in place at the root: out == nullptr
 ///   barrier              nothing
 struct Call {
-  Kind kind = Kind::barrier;
-  const void* in = nullptr;
-  void* out = nullptr;
-  std::int64_t count = 0;
-  Layout layout{};
-  Operator op{};
-  std::int64_t root = 0;
-  bool exclusive = false;  ///< scan: rank 0 keeps what it had in `out`
+  Kind kind = Kind::barrier;  ///< which collective
+  const void* in = nullptr;   ///< what this rank gives
+  void* out = nullptr;        ///< what this rank gets
+  std::int64_t count = 0;     ///< elements of one contribution
+  Layout layout{};            ///< how they lie in memory
+  Operator op{};              ///< folding kinds
+  std::int64_t root = 0;      ///< kinds that have one
+  bool exclusive = false;     ///< scan: rank 0 keeps what it had in `out`
 
-  std::size_t bytes() const { return static_cast<std::size_t>(count) * layout.element; }
+  std::size_t bytes() const { return static_cast<std::size_t>(count) * layout.element; }  ///< of one contribution
 };
 
 /// Are the arguments in range? Purely local, a few instructions.
@@ -69,6 +69,6 @@ void validate(const Call& call, int rank, int size);
 
 /// Copies `count` elements between the caller's memory and packed bytes.
 void pack(const Layout& layout, const void* from, std::size_t first, std::size_t count, void* packed);
-void unpack(const Layout& layout, void* to, std::size_t first, std::size_t count, const void* packed);
+void unpack(const Layout& layout, void* to, std::size_t first, std::size_t count, const void* packed);  ///< the inverse of pack
 
 }  // namespace chasqui::run

@@ -17,42 +17,44 @@ namespace chasqui::run {
 /// The memory of all channels between `ranks` ranks: 384 bytes a pair.
 class ChannelMemory {
  public:
-  explicit ChannelMemory(int ranks);
+  explicit ChannelMemory(int ranks);  ///< Rings between all pairs of ranks.
   ~ChannelMemory();
   ChannelMemory(const ChannelMemory&) = delete;
   ChannelMemory& operator=(const ChannelMemory&) = delete;
-  int ranks() const { return ranks_; }
+  int ranks() const { return ranks_; }  ///< that talk to each other
 
-  static constexpr std::uint64_t kDepth = 4;
-  static constexpr std::size_t kInline = 32;
+  static constexpr std::uint64_t kDepth = 4;  ///< messages of a pair that may be under way
+  static constexpr std::size_t kInline = 32;  ///< bytes that travel inside a line; longer ones are read from the sender's memory
+  /// One message.
   struct alignas(kLine) Line {
     std::atomic<std::uint64_t> number;  ///< of the message it holds, from 1
-    std::uint32_t tag;
-    std::uint64_t bytes;
+    std::uint32_t tag;                  ///< of its collective
+    std::uint64_t bytes;                ///< its size
     union {
       std::byte data[kInline];
       const void* where;
     };
   };
   static_assert(sizeof(Line) == kLine);
+  /// One direction of one pair.
   struct Channel {
-    Line lines[kDepth];
+    Line lines[kDepth];                               ///< reused in turn
     alignas(kLine) std::atomic<std::uint64_t> taken;  ///< messages the receiver has copied
   };
   struct News;
 
-  Channel& channel(int from, int to) { return channels_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(to)]; }
-  News& news() { return *news_; }
+  Channel& channel(int from, int to) { return channels_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(to)]; }  ///< from one rank to another
+  News& news() { return *news_; }  ///< failures, for those who wait
 
  private:
   int ranks_;
   std::unique_ptr<Channel[]> channels_;
   std::unique_ptr<News> news_;
 };
-
+/// Messages between threads of one process, through rings of cache lines.
 class ChannelTransport final : public Transport {
  public:
-  ChannelTransport(std::shared_ptr<ChannelMemory> memory, int rank);
+  ChannelTransport(std::shared_ptr<ChannelMemory> memory, int rank);  ///< one rank's end
   ~ChannelTransport() override;
 
   int rank() const override { return rank_; }

@@ -14,7 +14,7 @@
 #include "chasqui/model/profile.hpp"
 
 namespace chasqui::run {
-
+/// The ways to run a collective.
 enum class Method {
   slots,      ///< inside a node: one published line per contribution
   staged,     ///< inside a node: long data through shared stages
@@ -27,31 +27,31 @@ enum class Method {
   two_level,  ///< slots inside the nodes, messages between one rank of each
   native,     ///< the MPI library's own collective
 };
-std::string_view to_string(Method method);
-
+std::string_view to_string(Method method);  ///< as `chasqui explain` prints it
+/// What a choice depends on besides the machine.
 struct Query {
-  Kind kind = Kind::barrier;
-  std::size_t bytes = 0;    ///< of one rank's contribution
-  std::size_t element = 1;
-  bool commutative = true;
+  Kind kind = Kind::barrier;  ///< the collective
+  std::size_t bytes = 0;      ///< of one rank's contribution
+  std::size_t element = 1;    ///< bytes that must stay together
+  bool commutative = true;    ///< may operands be reordered?
 };
 
 /// How the ranks of a communicator lie.
 struct Terrain {
-  int ranks = 1;
-  int nodes = 1;           ///< 1: the board, if there is one, spans all ranks
-  int largest_node = 1;    ///< ranks of the largest node
-  bool board = false;
+  int ranks = 1;               ///< in all
+  int nodes = 1;               ///< 1: the board, if there is one, spans all ranks
+  int largest_node = 1;        ///< ranks of the largest node
+  bool board = false;          ///< do ranks of a node share a board?
   bool shares_memory = false;  ///< threads: direct access to buffers
-  bool ordered = true;     ///< nodes are intervals of ranks, in order
-  bool messages = true;    ///< point-to-point messages between all ranks
+  bool ordered = true;         ///< nodes are intervals of ranks, in order
+  bool messages = true;        ///< point-to-point messages between all ranks
 };
-
+/// A method with its predicted time.
 struct Choice {
-  Method method = Method::tree;
-  double nanoseconds = 0;   ///< predicted
-  std::int64_t parts = 1;   ///< items: how many; exchange, windows: radix of the circulant, 0: the plan's windows
-  std::string why;
+  Method method = Method::tree;  ///< how
+  double nanoseconds = 0;        ///< predicted
+  std::int64_t parts = 1;        ///< items: how many; exchange, windows: radix of the circulant, 0: the plan's windows
+  std::string why;               ///< a few words for people
 };
 
 /// All that apply, the fastest first. Never empty.
@@ -60,10 +60,10 @@ std::vector<Choice> choices(const Query& query, const Terrain& terrain, const Pr
 /// The LogP machine that a message of `bytes` sees on a level, in ticks of `tick` nanoseconds; lambda() stays below
 /// `most` ticks where the parameters allow it.
 struct SizedMachine {
-  LogP machine;
-  double tick = 1;
+  LogP machine;     ///< in ticks
+  double tick = 1;  ///< nanoseconds
 };
-SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most);
+SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most);  ///< for one message of `bytes`
 
 /// The machine in steps of one item: what the k-item plan is asked for.
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes);

@@ -26,34 +26,34 @@ namespace chasqui::run {
 
 /// What a communicator is made of.
 struct Fabric {
-  int rank = 0;
-  int size = 1;
+  int rank = 0;  ///< this rank
+  int size = 1;  ///< ranks
   std::shared_ptr<Board> board;          ///< of the ranks on this rank's node, in rank order; may be missing
   std::shared_ptr<Transport> messages;   ///< between all ranks; may be missing when the board spans them
   std::vector<int> node_of;              ///< per rank; empty: one node
   bool shares_memory = false;            ///< threads of one process
-  std::shared_ptr<const Profile> profile;
+  std::shared_ptr<const Profile> profile;  ///< never missing; default_profile() where nothing was measured
   /// Called now and then while a collective waits long: lets the MPI library go on with the program's own messages.
   std::function<void()> idle;
   std::function<void(const Call&)> native;  ///< the MPI library's own collective; may be missing
   /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
   std::function<std::unique_ptr<Comm>(Comm&, int colour, int key)> split;
 };
-
+/// Collectives for the ranks of one communicator; the typed calls are in Typed.
 class Comm : public Typed<Comm> {
  public:
-  explicit Comm(Fabric fabric);
+  explicit Comm(Fabric fabric);  ///< Collective: all ranks make theirs of the same fabric.
   ~Comm();  ///< an exception on its way through here counts as leave()
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
 
-  int rank() const { return fabric_.rank; }
-  int size() const { return fabric_.size; }
-  const Terrain& terrain() const { return terrain_; }
-  const Profile& profile() const { return *fabric_.profile; }
-  Transport* messages() const { return fabric_.messages.get(); }
-  int node_of(int rank) const { return fabric_.node_of[static_cast<std::size_t>(rank)]; }
-  bool has_native() const { return fabric_.native != nullptr; }
+  int rank() const { return fabric_.rank; }  ///< this rank
+  int size() const { return fabric_.size; }  ///< ranks
+  const Terrain& terrain() const { return terrain_; }  ///< how the ranks lie
+  const Profile& profile() const { return *fabric_.profile; }  ///< what the choice of methods goes by
+  Transport* messages() const { return fabric_.messages.get(); }  ///< the point-to-point messages below; nullptr where a board does everything
+  int node_of(int rank) const { return fabric_.node_of[static_cast<std::size_t>(rank)]; }  ///< the node of a rank
+  bool has_native() const { return fabric_.native != nullptr; }  ///< can the MPI library be asked instead?
 
   /// Runs a collective to its end. Throws Error: bad arguments, sizes that disagree, another rank's failure.
   /// Bad arguments leave the communicator usable if all ranks pass them; after anything else every call fails.

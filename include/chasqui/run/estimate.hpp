@@ -39,7 +39,7 @@ using Median = std::function<double(double share, const std::function<double()>&
 /// One round's values, each the median of its samples.
 struct MessageRound {
   double trip = 0;  ///< half a round trip of 8 bytes
-  double o_s = 0, o_r = 0, g = 0;
+  double o_s = 0, o_r = 0, g = 0;  ///< send overhead, receive overhead, gap
   Times times;  ///< half a round trip of longer messages
 };
 /// Together the shares make 1.

@@ -16,29 +16,29 @@ namespace chasqui::run {
 
 /// The ranks that take part, in the numbering of the plan.
 struct Group {
-  Transport* transport = nullptr;
-  std::vector<int> members;  ///< plan rank -> transport rank; empty: the same
-  int rank = 0;              ///< this rank, in the plan
-  int size = 1;
-  std::uint32_t tag = 0;
+  Transport* transport = nullptr;  ///< between the members
+  std::vector<int> members;        ///< plan rank -> transport rank; empty: the same
+  int rank = 0;                    ///< this rank, in the plan
+  int size = 1;                    ///< members
+  std::uint32_t tag = 0;           ///< tells this collective's messages apart
 
-  int member(Rank r) const { return members.empty() ? r.index : members[static_cast<std::size_t>(r.index)]; }
+  int member(Rank r) const { return members.empty() ? r.index : members[static_cast<std::size_t>(r.index)]; }  ///< the transport's rank of a plan's rank
 };
 
 /// A plan as one rank executes it: local form and the machine whose times order its events.
 /// reversed: every message goes the other way and the last comes first (a broadcast becomes a reduction).
 struct Script {
-  LocalForm form;
-  LogP machine;
-  bool reversed = false;
+  LocalForm form;         ///< what this rank does
+  LogP machine;           ///< whose times order the events
+  bool reversed = false;  ///< run backwards
 };
-
+/// One message of this rank.
 struct Step {
-  Time at;
-  bool receives = false;
-  int peer = 0;  ///< plan rank
-  Part part;
-  Part second;
+  Time at;                ///< when, in the plan
+  bool receives = false;  ///< it comes in; otherwise it goes out
+  int peer = 0;           ///< plan rank
+  Part part;              ///< what it carries
+  Part second;            ///< messages of two values
 };
 /// The messages of a script in the order in which this rank deals with them.
 std::vector<Step> steps_of(const Script& script);

@@ -16,7 +16,7 @@ namespace chasqui::run {
 
 inline constexpr int kRounds = 9;        ///< the second and the eighth value hold the median in 96 of 100 cases
 inline constexpr int kFewestRounds = 6;  ///< on slow networks; least and greatest then, 97 of 100
-
+/// How long, and what to tell.
 struct MeasureOptions {
   double seconds = 4;  ///< for everything, roughly
   std::function<void(double share, const std::string& what)> progress;  ///< called on rank 0

@@ -4,7 +4,7 @@
 #pragma once
 
 namespace chasqui::run {
-
+/// Which parts of an interval have not come yet.
 class Missing {
  public:
   Missing() = default;

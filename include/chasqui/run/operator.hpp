@@ -8,7 +8,7 @@
 #include <type_traits>
 
 namespace chasqui::run {
-
+/// A type-erased operator on arrays.
 struct Operator {
   /// out = left o right for `count` elements. `out` may be `left` or `right`, nothing else overlaps.
   using Combine = void (*)(void* context, const void* left, const void* right, void* out, std::size_t count);
@@ -16,11 +16,11 @@ struct Operator {
   /// out = value(0) o … o value(n-1), where value(i) begins i * stride bytes after `first`; out overlaps none of them.
   using Fold = void (*)(void* context, const void* first, std::size_t stride, std::size_t n, void* out, std::size_t count);
 
-  Combine combine = nullptr;
-  void* context = nullptr;
-  bool commutative = true;
+  Combine combine = nullptr;  ///< folds `count` elements
+  void* context = nullptr;  ///< handed to `combine`
+  bool commutative = true;  ///< may operands be reordered?
   Fold fold = nullptr;  ///< may be missing: the same as combining one after another
-
+  /// Out[i] = left[i] op right[i].
   void operator()(const void* left, const void* right, void* out, std::size_t count) const {
     combine(context, left, right, out, count);
   }
@@ -48,33 +48,41 @@ Operator operator_of(F& function, bool commutative) {
             }
           }};
 }
-
+/// A + b.
 struct Sum {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a + b); }
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a + b); }  ///< a + b
 };
+/// A * b.
 struct Product {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a * b); }
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a * b); }  ///< a * b
 };
+/// The smaller one.
 struct Minimum {
-  template <typename T> T operator()(T a, T b) const { return b < a ? b : a; }
+  template <typename T> T operator()(T a, T b) const { return b < a ? b : a; }  ///< the smaller one
 };
+/// The larger one.
 struct Maximum {
-  template <typename T> T operator()(T a, T b) const { return a < b ? b : a; }
+  template <typename T> T operator()(T a, T b) const { return a < b ? b : a; }  ///< the larger one
 };
+/// A & b.
 struct BitAnd {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a & b); }
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a & b); }  ///< a & b
 };
+/// A | b.
 struct BitOr {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a | b); }
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a | b); }  ///< a | b
 };
+/// A ^ b.
 struct BitXor {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a ^ b); }  ///< a ^ b
 };
+/// A && b.
 struct LogicalAnd {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a && b); }
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a && b); }  ///< a && b
 };
+/// A || b.
 struct LogicalOr {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a || b); }
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a || b); }  ///< a || b
 };
 
 /// The operators above know that they commute; any other function object is taken in rank order.

@@ -9,16 +9,16 @@ namespace chasqui::run {
 
 class Comm;
 struct Operation;
-
+/// A collective that was started; empty: one that is complete.
 class Request {
  public:
   Request();
-  Request(Comm* comm, std::shared_ptr<Operation> operation);
+  Request(Comm* comm, std::shared_ptr<Operation> operation);  ///< for Comm::start
 
   /// True when the collective is complete; advances all collectives in flight. Throws the Error it failed with.
   bool test();
-  void wait();
-  bool active() const { return operation_ != nullptr; }
+  void wait();                                           ///< returns when it is complete; throws the collective's Error
+  bool active() const { return operation_ != nullptr; }  ///< started and not yet known to be complete?
 
  private:
   Comm* comm_ = nullptr;

@@ -15,9 +15,9 @@ namespace chasqui::run {
 
 /// How operands are folded, type-erased: total = first[0] o … o first[count-1] o total.
 struct RunOfOperands {
-  std::size_t element = 1;
-  void (*fold)(const void* op, const void* first, std::size_t count, void* total) = nullptr;
-  const void* op = nullptr;
+  std::size_t element = 1;  ///< bytes of one operand
+  void (*fold)(const void* op, const void* first, std::size_t count, void* total) = nullptr;  ///< adds a run of operands to the total
+  const void* op = nullptr;  ///< handed to `fold`
 };
 
 /// One rank's part. `mine` holds form.operands operands, `total` one; both stay until the end. Ranks without operands leave

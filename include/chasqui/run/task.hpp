@@ -13,7 +13,7 @@ namespace chasqui::run {
 /// What a suspended task waits for. Lives in the coroutine frame.
 class Waiting {
  public:
-  virtual bool ready() = 0;
+  virtual bool ready() = 0;  ///< may the coroutine go on?
   /// Blocks until ready() will say yes, where the transport can; the default returns at once.
   virtual void block() {}
 
@@ -23,10 +23,10 @@ class Waiting {
 
 /// Shared by a task and the tasks it awaits: who runs next and what the innermost one waits for.
 struct Progress {
-  std::coroutine_handle<> leaf;
-  Waiting* waiting = nullptr;
+  std::coroutine_handle<> leaf;  ///< innermost coroutine, the one that waits
+  Waiting* waiting = nullptr;    ///< what it waits for
 };
-
+/// A piece of a collective as a coroutine: it stops where it would wait.
 class [[nodiscard]] Task {
  public:
   struct promise_type {
@@ -48,11 +48,12 @@ class [[nodiscard]] Task {
     void return_void() {}
     void unhandled_exception() { error = std::current_exception(); }
   };
-  using Handle = std::coroutine_handle<promise_type>;
+  using Handle = std::coroutine_handle<promise_type>;  ///< for the executor
 
   Task() = default;
-  explicit Task(Handle handle) : handle_(handle) {}
-  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  explicit Task(Handle handle) : handle_(handle) {}                           ///< made by calling a coroutine
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}  ///< takes over
+  /// Takes over; what this one had is destroyed.
   Task& operator=(Task&& other) noexcept {
     std::swap(handle_, other.handle_);
     return *this;
@@ -72,7 +73,7 @@ class [[nodiscard]] Task {
     if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
   }
 
-  Handle handle() const { return handle_; }
+  Handle handle() const { return handle_; }  ///< for the executor
 
  private:
   Handle handle_;
@@ -82,8 +83,8 @@ class [[nodiscard]] Task {
 template <typename Predicate>
 class Until final : public Waiting {
  public:
-  explicit Until(Predicate predicate) : predicate_(std::move(predicate)) {}
-  bool ready() override { return predicate_(); }
+  explicit Until(Predicate predicate) : predicate_(std::move(predicate)) {}  ///< waits until the predicate says yes
+  bool ready() override { return predicate_(); }                             ///< asks the predicate
 
   bool await_ready() { return predicate_(); }
   void await_suspend(Task::Handle caller) {
@@ -95,7 +96,7 @@ class Until final : public Waiting {
  private:
   Predicate predicate_;
 };
-
+/// Co_await until([&] { return … })
 template <typename Predicate>
 Until<Predicate> until(Predicate predicate) {
   return Until<Predicate>(std::move(predicate));
@@ -104,6 +105,7 @@ Until<Predicate> until(Predicate predicate) {
 /// The outermost task with its progress. Neither copied nor moved: the tasks point into it.
 class Activity {
  public:
+  /// Starts the task; nothing runs before resume().
   explicit Activity(Task task) : task_(std::move(task)) {
     progress_.leaf = task_.handle();
     task_.handle().promise().progress = &progress_;
@@ -121,8 +123,8 @@ class Activity {
     task_.await_resume();
     return true;
   }
-  Waiting* waiting() const { return progress_.waiting; }
-  std::uint64_t resumed() const { return resumed_; }
+  Waiting* waiting() const { return progress_.waiting; }  ///< what it waits for now
+  std::uint64_t resumed() const { return resumed_; }      ///< how often it went on: no change means that nothing moved
 
  private:
   Task task_;

@@ -11,19 +11,19 @@
 #include "chasqui/run/task.hpp"
 
 namespace chasqui::run {
-
+/// Point-to-point messages of one rank.
 class Transport {
  public:
-  using Ticket = std::int32_t;
+  using Ticket = std::int32_t;  ///< an operation under way
 
   virtual ~Transport() = default;
 
-  virtual int rank() const = 0;
-  virtual int size() const = 0;
+  virtual int rank() const = 0;  ///< this rank
+  virtual int size() const = 0;  ///< ranks
 
   /// The data must stay in place until the ticket is done. Messages of one pair and tag arrive in order.
   virtual Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) = 0;
-  virtual Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) = 0;
+  virtual Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) = 0;  ///< the buffer must stay until the ticket is done
 
   /// True once; the ticket is then gone. Throws Error if the message had another size.
   virtual bool done(Ticket ticket) = 0;
@@ -33,7 +33,7 @@ class Transport {
 
   /// True when waiting must block in wait(): polling would not let time pass (simulated MPI).
   virtual bool blocks() const { return false; }
-  virtual void wait(Ticket) {}
+  virtual void wait(Ticket) {}  ///< where blocks() says so: returns when the ticket is done
 
   /// Tells all ranks, without their help, that collectives first .. last failed here; they look when they wait long.
   virtual void report(std::uint64_t first, std::uint64_t last, const std::string& why) = 0;
@@ -41,15 +41,16 @@ class Transport {
   virtual void refuse(std::uint64_t number, const std::string& why) = 0;
   /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`?
   virtual bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) = 0;
-  virtual std::string failure() const = 0;
+  virtual std::string failure() const = 0;  ///< why a collective failed, as the rank said that reported it
 };
 
-inline constexpr Transport::Ticket kNoTicket = -1;
+inline constexpr Transport::Ticket kNoTicket = -1;  ///< no operation
 
 /// co_await Completed(transport, ticket): the ticket is kNoTicket afterwards, and never abandoned twice.
 class Completed final : public Waiting {
  public:
-  Completed(Transport& transport, Transport::Ticket& ticket) : transport_(transport), ticket_(ticket) {}
+  Completed(Transport& transport, Transport::Ticket& ticket) : transport_(transport), ticket_(ticket) {}  ///< `ticket` is set to kNoTicket when it is done
+  /// Is it done? Asks the transport.
   bool ready() override {
     if (ticket_ == kNoTicket) return true;
     const Transport::Ticket ticket = ticket_;

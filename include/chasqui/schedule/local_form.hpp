@@ -9,9 +9,9 @@
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui {
-
+/// What one rank does, each list by time.
 struct LocalForm {
-  Rank rank;
+  Rank rank;                   ///< whose part it is
   std::vector<Send> sends;     ///< from this rank, by begin
   std::vector<Send> receives;  ///< to this rank, by begin
   std::vector<Add> adds;       ///< sum: this rank's computations, by begin

@@ -14,17 +14,17 @@ Time actual_finish(const Schedule& schedule);
 
 /// One processor's share.
 struct RankMetrics {
-  std::int64_t sends = 0;
-  std::int64_t receptions = 0;
-  std::int64_t additions = 0;
-  std::int64_t depth = 0;  ///< messages on the longest chain of cause and effect that ends here
-  Time ready{0};           ///< the last thing that reaches it or that it computes
+  std::int64_t sends = 0;       ///< messages it sends
+  std::int64_t receptions = 0;  ///< messages it receives
+  std::int64_t additions = 0;   ///< additions it makes
+  std::int64_t depth = 0;       ///< messages on the longest chain of cause and effect that ends here
+  Time ready{0};                ///< the last thing that reaches it or that it computes
 };
-
+/// The whole schedule in numbers.
 struct Metrics {
-  Time finish;
-  std::int64_t messages = 0;
-  std::int64_t additions = 0;
+  Time finish;                       ///< last availability or addition
+  std::int64_t messages = 0;         ///< sends
+  std::int64_t additions = 0;        ///< of all ranks together
   std::int64_t most_sends = 0;       ///< of any rank: the out-degree
   std::int64_t most_receptions = 0;  ///< of any rank: the in-degree
   std::int64_t depth = 0;            ///< the longest chain of messages, each sent when the one before was available

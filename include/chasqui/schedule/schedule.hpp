@@ -15,8 +15,8 @@ namespace chasqui {
 /// What a message carries. Broadcasts and gathers: item `lo` (len is 1). Combining kinds: the fold of the
 /// contributions of ranks lo .. lo+len-1, cyclically. len = 0 is nothing.
 struct Part {
-  std::int32_t lo = 0;
-  std::int32_t len = 0;
+  std::int32_t lo = 0;   ///< item, or first contribution
+  std::int32_t len = 0;  ///< how many contributions; 1 for an item
 
   friend constexpr auto operator<=>(const Part&, const Part&) = default;
 };
@@ -24,13 +24,13 @@ struct Part {
 /// One message. The send overhead begins at `begin`; what it carries is available at `to` at begin + L + 2o.
 /// `second` is used only by messages of two values (non-commutative combining across the end of the rank order).
 struct Send {
-  Time begin;
-  Rank from;
-  Rank to;
-  Part part;
-  Part second{};
+  Time begin;     ///< when the send overhead begins
+  Rank from;      ///< sender
+  Rank to;        ///< receiver
+  Part part;      ///< what it carries
+  Part second{};  ///< messages of two values: the wrapped part
 
-  constexpr Item item() const { return {part.lo}; }
+  constexpr Item item() const { return {part.lo}; }  ///< broadcasts and gathers: the item it carries
   friend constexpr auto operator<=>(const Send&, const Send&) = default;
 };
 static_assert(sizeof(Send) == 32, "a materialised schedule costs 32 bytes a message");
@@ -41,10 +41,10 @@ constexpr Send send_item(Time begin, Rank from, Rank to, std::int32_t item) { re
 /// Local work of a summation: `count` additions of one tick each, one after another from `begin` on.
 /// from == rank: the rank's own operands. Otherwise count is 1: the value received from `from` is added.
 struct Add {
-  Time begin;
-  Rank rank;
-  Rank from;
-  std::int64_t count = 1;
+  Time begin;              ///< when the first of them begins
+  Rank rank;               ///< who adds
+  Rank from;               ///< whose value is added; `rank` itself: own operands
+  std::int64_t count = 1;  ///< how many
 
   friend constexpr auto operator<=>(const Add&, const Add&) = default;
 };
@@ -52,11 +52,11 @@ struct Add {
 /// A whole schedule. Order of `sends` and `adds`: by begin, then rank (see `normalise`).
 /// Invariant of a well-formed value: none beyond the types; the verifier judges everything else.
 struct Schedule {
-  LogP machine;
-  Problem problem;
-  Time finish;  ///< claimed: the last availability or addition (stream: unused, 0)
-  Time bound;   ///< claimed: no legal schedule finishes earlier
-  std::vector<Send> sends;
+  LogP machine;             ///< whose rules it obeys
+  Problem problem;          ///< what it achieves
+  Time finish;              ///< claimed: the last availability or addition (stream: unused, 0)
+  Time bound;               ///< claimed: no legal schedule finishes earlier
+  std::vector<Send> sends;  ///< all messages
 
   std::vector<std::int64_t> operands;  ///< sum: how many operands each rank holds
   std::vector<Add> adds;               ///< sum: the computations

@@ -19,10 +19,11 @@ struct MessageTimes {
   friend constexpr bool operator==(const MessageTimes&, const MessageTimes&) = default;
 };
 
-inline constexpr Time kNever{std::int64_t{1} << 62};
+inline constexpr Time kNever{std::int64_t{1} << 62};  ///< a time that never came
 
 /// One link of the chain that explains the finish time, last link first.
 struct CriticalStep {
+  /// What a link waited for.
   enum class Reason {
     planned,      ///< the send waited for its planned time
     start,        ///< it began when its rank began
@@ -32,25 +33,25 @@ struct CriticalStep {
     latency,      ///< the reception waited for the network
     receive_gap,  ///< … for the gap after the rank's previous reception
   };
-  std::size_t message = 0;  ///< index into Trace::schedule.sends
-  bool reception = false;   ///< the reception of the message, or its sending
-  Reason reason = Reason::start;
-  Time time;
+  std::size_t message = 0;        ///< index into Trace::schedule.sends
+  bool reception = false;         ///< the reception of the message, or its sending
+  Reason reason = Reason::start;  ///< what held it up
+  Time time;                      ///< when it happened
 };
-
+/// A play of a schedule, with what is derived from it.
 struct Trace {
-  Schedule schedule;                ///< as planned; sends sorted by sender, then time
-  std::vector<MessageTimes> times;  ///< as it happened, in the order of schedule.sends
-  std::vector<Time> add_begins;     ///< sum: as it happened, in the order of schedule.adds
-  Time finish;                      ///< the last availability or addition; kNever if the play got stuck
-  std::vector<Time> item_delay;     ///< broadcasts: per item, from its first send to its last availability
-  std::vector<CriticalStep> critical_path;
-  double utilisation = 0;  ///< share of the ranks' time until `finish` that went into overheads and additions
+  Schedule schedule;                        ///< as planned; sends sorted by sender, then time
+  std::vector<MessageTimes> times;          ///< as it happened, in the order of schedule.sends
+  std::vector<Time> add_begins;             ///< sum: as it happened, in the order of schedule.adds
+  Time finish;                              ///< the last availability or addition; kNever if the play got stuck
+  std::vector<Time> item_delay;             ///< broadcasts: per item, from its first send to its last availability
+  std::vector<CriticalStep> critical_path;  ///< why the finish is what it is, last link first
+  double utilisation = 0;                   ///< share of the ranks' time until `finish` that went into overheads and additions
 };
 
 /// The trace as a schedule: every message at the time it was really sent.
 Schedule as_played(const Trace& trace);
 
-std::string to_string(CriticalStep::Reason reason);
+std::string to_string(CriticalStep::Reason reason);  ///< a few words
 
 }  // namespace chasqui

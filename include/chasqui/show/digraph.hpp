@@ -9,21 +9,23 @@
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui::show {
-
+/// A directed graph to be laid out and drawn.
 struct Digraph {
+  /// A circle.
   struct Vertex {
-    std::string label;
+    std::string label;    ///< inside the circle
     bool marked = false;  ///< drawn with a double circle
   };
+  /// An arrow.
   struct Edge {
-    std::size_t from = 0;
-    std::size_t to = 0;
-    std::string label;
-    bool thick = false;
+    std::size_t from = 0;  ///< index of a vertex
+    std::size_t to = 0;    ///< index of a vertex
+    std::string label;     ///< beside the arrow
+    bool thick = false;    ///< drawn stronger
   };
-  std::string title;
-  std::vector<Vertex> vertices;
-  std::vector<Edge> edges;
+  std::string title;             ///< heading
+  std::vector<Vertex> vertices;  ///< in the order of the layout
+  std::vector<Edge> edges;       ///< loops are allowed
 };
 
 /// How one item travels between blocks of ranks. Vertices are the blocks, labelled with their sizes (0: the

@@ -13,28 +13,28 @@
 
 namespace chasqui::show {
 
-inline constexpr std::int64_t kLargestPicture = 512;
+inline constexpr std::int64_t kLargestPicture = 512;  ///< processors; above it pictures become summaries
 
 /// What a terminal can show.
 struct TextStyle {
-  bool utf8 = true;
-  bool colour = false;
-  int width = 80;
+  bool utf8 = true;     ///< box-drawing characters; otherwise ASCII
+  bool colour = false;  ///< escape sequences
+  int width = 80;       ///< columns
 };
 
-std::string tree_text(const Tree& tree, const TextStyle& style);
-std::string chart_text(const Timeline& timeline, const TextStyle& style);
-std::string table_text(const ReceptionTable& table, const TextStyle& style);
-std::string summary_text(const Summary& summary, const TextStyle& style);
+std::string tree_text(const Tree& tree, const TextStyle& style);              ///< indented lines
+std::string chart_text(const Timeline& timeline, const TextStyle& style);     ///< a row per processor
+std::string table_text(const ReceptionTable& table, const TextStyle& style);  ///< a row per processor, a column per time
+std::string summary_text(const Summary& summary, const TextStyle& style);     ///< counts and a histogram
 
-std::string tree_svg(const Tree& tree);
-std::string chart_svg(const Timeline& timeline);
-std::string table_svg(const ReceptionTable& table);
-std::string summary_svg(const Summary& summary);
+std::string tree_svg(const Tree& tree);              ///< nodes and edges
+std::string chart_svg(const Timeline& timeline);     ///< a row per processor, messages as arrows
+std::string table_svg(const ReceptionTable& table);  ///< a row per processor, a column per time
+std::string summary_svg(const Summary& summary);     ///< counts and a histogram
 
 /// One track per rank (two, out and in, on machines without overhead), messages as flow arrows.
 std::string trace_json(const Timeline& timeline);
-
+/// What to draw; automatic: what shows most.
 enum class Picture { automatic, tree, chart, table, summary };
 
 /// The picture that shows most: a tree where the schedule is one, the table for many items, else the chart.
@@ -43,6 +43,6 @@ Picture best_picture(const Schedule& schedule);
 /// Draws `what`, or the summary if the schedule is too large for it. `of`: see tree_of.
 std::string to_text(const Schedule& schedule, const TextStyle& style, Picture what = Picture::automatic,
                     std::optional<std::int64_t> of = {});
-std::string to_svg(const Schedule& schedule, Picture what = Picture::automatic, std::optional<std::int64_t> of = {});
+std::string to_svg(const Schedule& schedule, Picture what = Picture::automatic, std::optional<std::int64_t> of = {});  ///< as SVG; `of` is the item or rank whose tree is drawn
 
 }  // namespace chasqui::show

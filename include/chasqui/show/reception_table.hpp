@@ -10,19 +10,19 @@
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui::show {
-
+/// One entry.
 struct Reception {
-  Rank rank;
-  Time time;  ///< available from here on
-  Part part;
-  bool active = false;
-  bool delayed = false;
+  Rank rank;             ///< the receiver
+  Time time;             ///< available from here on
+  Part part;             ///< what it receives
+  bool active = false;   ///< it will be forwarded
+  bool delayed = false;  ///< it waited in a buffer
 };
-
+/// Who receives what when.
 struct ReceptionTable {
-  std::string title;
-  std::int64_t P = 0;
-  bool combining = false;
+  std::string title;                  ///< heading
+  std::int64_t P = 0;                 ///< processors
+  bool combining = false;             ///< entries are folds, not items
   std::vector<Time> times;            ///< the columns: times at which something is received
   std::vector<Reception> receptions;  ///< by rank, then time
 };

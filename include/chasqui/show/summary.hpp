@@ -9,18 +9,19 @@
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui::show {
-
+/// What is said of a schedule too large to draw.
 struct Summary {
-  std::string title;
-  std::int64_t P = 0;
-  std::int64_t messages = 0;
-  std::int64_t additions = 0;
+  std::string title;               ///< heading
+  std::int64_t P = 0;              ///< processors
+  std::int64_t messages = 0;       ///< in all
+  std::int64_t additions = 0;      ///< in all
   std::int64_t most_sent = 0;      ///< by one rank
   std::int64_t most_received = 0;  ///< by one rank
+  /// A span of time.
   struct Bucket {
-    Time from;  ///< inclusive
-    Time to;    ///< exclusive
-    std::int64_t receptions = 0;
+    Time from;                    ///< inclusive
+    Time to;                      ///< exclusive
+    std::int64_t receptions = 0;  ///< that end in it
   };
   std::vector<Bucket> histogram;  ///< of the times at which messages become available
 };

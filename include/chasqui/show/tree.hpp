@@ -10,19 +10,19 @@
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui::show {
-
+/// One rank in the tree.
 struct TreeNode {
-  Rank rank;
-  Time label;        ///< spreading: when the item is available; gathering: when the send begins (root: all is there)
-  int parent = -1;   ///< index into Tree::nodes
-  int depth = 0;
+  Rank rank;                   ///< who
+  Time label;                  ///< spreading: when the item is available; gathering: when the send begins (root: all is there)
+  int parent = -1;             ///< index into Tree::nodes
+  int depth = 0;               ///< 0 at the root
   std::int64_t operands = -1;  ///< sum: how many operands the rank holds
   std::vector<int> children;   ///< in the order of their messages
 };
-
+/// How one item spreads, or how contributions flow together.
 struct Tree {
-  std::string title;
-  std::string label_meaning;  ///< "time at which the rank has the item"
+  std::string title;            ///< heading
+  std::string label_meaning;    ///< "time at which the rank has the item"
   std::vector<TreeNode> nodes;  ///< node 0 is the root; parents come before children
   std::int64_t unreached = 0;   ///< ranks that are not in the tree
 };

@@ -23,10 +23,10 @@ Latency uniform(const LogP& machine, Time low, Time high, std::uint64_t seed);
 
 /// A value of a histogram, `weight` out of the sum of weights.
 struct WeightedLatency {
-  Time latency;
-  std::uint64_t weight = 1;
+  Time latency;              ///< of a message
+  std::uint64_t weight = 1;  ///< how often, relative to the others
 };
-Latency distribution(const LogP& machine, std::vector<WeightedLatency> histogram, std::uint64_t seed);
+Latency distribution(const LogP& machine, std::vector<WeightedLatency> histogram, std::uint64_t seed);  ///< random latencies from a histogram; the same for the same seed
 
 /// `near` inside groups of `group` consecutive ranks, `far` between them.
 Latency two_level(const LogP& machine, std::int64_t group, Time near, Time far);

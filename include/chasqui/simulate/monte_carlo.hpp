@@ -10,21 +10,21 @@
 #include "chasqui/simulate/simulate.hpp"
 
 namespace chasqui::simulate {
-
+/// Finish times of many plays.
 struct Statistics {
   std::vector<Time> finishes;  ///< ascending
 
-  Time least() const { return finishes.front(); }
-  Time most() const { return finishes.back(); }
-  double mean() const;
+  Time least() const { return finishes.front(); }  ///< the luckiest play
+  Time most() const { return finishes.back(); }    ///< the unluckiest play
+  double mean() const;                             ///< average finish
   /// The smallest finish that at least a share q of the runs does not exceed. REQUIRES 0 <= q <= 1.
   Time quantile(double q) const;
 };
-
+/// How often to play, and how.
 struct MonteCarloOptions {
-  std::uint64_t runs = 1000;
-  std::uint64_t seed = 1;
-  unsigned threads = 0;  ///< 0: as many as there are cores
+  std::uint64_t runs = 1000;               ///< plays
+  std::uint64_t seed = 1;                  ///< of the first play; the others follow from it
+  unsigned threads = 0;                    ///< 0: as many as there are cores
   std::function<void(double)> progress{};  ///< told the share of runs that are done, from one thread at a time
 };
 

@@ -21,18 +21,18 @@ enum class Ties { planned, reversed, given };
 
 /// A rank that is not like the others.
 struct Straggler {
-  Rank rank;
+  Rank rank;      ///< who is late
   Time start{0};  ///< it does nothing before
   Time o;         ///< its own overhead …
   Time g;         ///< … and gap
 };
-
+/// How a schedule is played.
 struct Options {
-  Mode mode = Mode::timed;
-  Ties ties = Ties::planned;
-  std::vector<std::uint32_t> order{};  ///< Ties::given: a priority for every message of Trace::schedule, least first
-  std::vector<Straggler> stragglers{};
-  bool critical_path = true;
+  Mode mode = Mode::timed;              ///< planned times, or as soon as possible
+  Ties ties = Ties::planned;            ///< which message is taken in first when several are there
+  std::vector<std::uint32_t> order{};   ///< Ties::given: a priority for every message of Trace::schedule, least first
+  std::vector<Straggler> stragglers{};  ///< ranks that start late or are slow
+  bool critical_path = true;            ///< explain the finish (costs memory)
 };
 
 /// Time: O(messages · log(latency)), about 100 ns a message; memory: under 100 bytes a message, trace included.

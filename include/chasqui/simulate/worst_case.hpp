@@ -14,10 +14,10 @@ namespace chasqui::simulate {
 
 /// What counts as late: the whole schedule, or each item against the time it was complete in the plan.
 enum class Lateness { finish, item };
-
+/// What the adversary may do, and how long it may search.
 struct AdversaryOptions {
   Time low{1};                          ///< the least latency; the most is L
-  Lateness lateness = Lateness::finish;
+  Lateness lateness = Lateness::finish;  ///< what is to be late
   std::uint64_t states = 200'000;       ///< the exact search gives up beyond this many, or 30 times as many choices
   std::uint64_t conflicts = 100'000;    ///< so does the exact search by SAT, for each formula
   std::uint64_t plays = 20'000;         ///< simulations of the heuristic search
@@ -25,7 +25,7 @@ struct AdversaryOptions {
   Time enough = kNever;                 ///< SAT and the heuristic stop at a play that is so late
   std::function<void(double)> progress{};  ///< told the share of the budget that is used
 };
-
+/// The worst that was found.
 struct WorstCase {
   Time nominal;      ///< finish when every message takes L
   Time late;         ///< the most found
@@ -35,7 +35,7 @@ struct WorstCase {
   std::vector<Time> latencies;      ///< witness, in the order of Trace::schedule
   std::vector<std::uint32_t> order; ///< witness: who goes first of messages that arrive together (Options::order)
 
-  Time finish() const { return nominal + late; }
+  Time finish() const { return nominal + late; }  ///< the latest finish
   /// Worst finish over nominal finish.
   double robustness() const {
     return nominal == Time{0} ? 1.0 : static_cast<double>(finish().ticks) / static_cast<double>(nominal.ticks);
@@ -49,9 +49,9 @@ WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options =
 /// The searches by themselves. The exact ones say exact = false when they gave up. SAT looks for plays that are later than
 /// `known`, which has the witness of a play or is empty; it needs CaDiCaL.
 WorstCase worst_case_exact(const Schedule& schedule, const AdversaryOptions& options);
-bool sat_available();
-WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& options, WorstCase known = {});
-WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions& options);
+bool sat_available();  ///< was CaDiCaL there when this was built?
+WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& options, WorstCase known = {});  ///< exact where it ends in time
+WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions& options);  ///< the best of a random search, never a proof
 
 /// The play that a witness describes.
 Trace replay(const Schedule& schedule, const WorstCase& witness);

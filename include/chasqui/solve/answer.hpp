@@ -9,7 +9,7 @@
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui::solve {
-
+/// What is known when a search ends.
 enum class Status {
   optimal,     ///< `best` finishes at `bound`
   infeasible,  ///< no schedule finishes within the limit that was asked for
@@ -22,19 +22,19 @@ enum class Evidence {
   traffic,   ///< all ways to use the ports of all ranks, counted through (docs/solve.md, Traffic)
   search,    ///< an unsatisfiable formula or an infeasible integer program
 };
-
+/// The outcome of a search; a time-out is never a proof.
 struct Answer {
-  Status status = Status::unknown;
+  Status status = Status::unknown;  ///< what is proved
   std::optional<Schedule> best;  ///< the best schedule found, verified; its `bound` is the bound below
   Time bound;                    ///< no legal schedule finishes earlier (stream: with this period, has a smaller delay)
   std::string bound_source;      ///< "counting", "unsatisfiable at 11", …
   Evidence evidence = Evidence::argument;  ///< for the bound
   std::string stopped;           ///< unknown: why ("time limit", "interrupted")
-  double seconds = 0;
+  double seconds = 0;  ///< spent
 };
 
-std::string_view to_string(Status status);
-std::string_view to_string(Evidence evidence);
+std::string_view to_string(Status status);  ///< "optimal", "infeasible" or "unknown"
+std::string_view to_string(Evidence evidence);  ///< one word
 
 /// The quantity that is minimised: the finish, in a stream the delay.
 inline Time objective(const Schedule& schedule) {

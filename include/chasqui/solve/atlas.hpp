@@ -14,15 +14,15 @@
 #include "chasqui/solve/solve.hpp"
 
 namespace chasqui::solve {
-
+/// One instance with what is known of it.
 struct AtlasEntry {
-  Instance instance;
+  Instance instance;  ///< the question
   Time finish;  ///< of the witness (stream: its delay)
   Time bound;   ///< proved; equal to finish: optimal
   Evidence evidence = Evidence::argument;  ///< for the bound
-  Schedule witness;
+  Schedule witness;  ///< a schedule that meets `finish`
 
-  bool optimal() const { return finish == bound; }
+  bool optimal() const { return finish == bound; }  ///< nothing is left open
 };
 
 /// "broadcast P L o g k finish bound argument|traffic|search witness"; families: broadcast, single, allgather, stream (k: the period).
@@ -31,7 +31,7 @@ struct AtlasEntry {
 std::string to_line(const AtlasEntry& entry);
 /// Throws an Error that begins with `place` for anything that is not such a line.
 AtlasEntry entry_from_line(std::string_view line, const std::string& place);
-
+/// Solved instances, one line of text each.
 class Atlas {
  public:
   /// Empty if there is no such file.
@@ -39,7 +39,7 @@ class Atlas {
   /// The one that is part of the library.
   static const Atlas& shipped();
 
-  const AtlasEntry* find(const Instance& instance) const;
+  const AtlasEntry* find(const Instance& instance) const;  ///< nullptr: not in the atlas
   /// Keeps the better of two entries for one instance.
   void add(AtlasEntry entry);
   /// By family, then machine, then k.
@@ -53,9 +53,9 @@ class Atlas {
 
 /// What a run is to cover.
 struct AtlasRange {
-  std::string family = "broadcast";
-  std::int64_t P = 12;
-  std::int64_t L = 5;
+  std::string family = "broadcast";  ///< broadcast, single-sending, allgather, …
+  std::int64_t P = 12;  ///< up to so many processors
+  std::int64_t L = 5;  ///< up to this latency
   std::int64_t k = 8;    ///< broadcast, single
   std::int64_t g = 4;    ///< allgather: 0 < o <= g <= this
   std::int64_t shard = 0, shards = 1;  ///< only every shards-th instance, beginning with this one

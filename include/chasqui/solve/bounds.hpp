@@ -7,7 +7,7 @@
 #include "chasqui/solve/instance.hpp"
 
 namespace chasqui::solve {
-
+/// A lower bound and where it comes from.
 struct Bound {
   Time time;           ///< no legal schedule finishes earlier (stream: no item has a smaller greatest delay)
   std::string source;  ///< the argument, in a few words

@@ -11,17 +11,17 @@
 
 namespace chasqui::solve {
 
-using Literal = int;
-
+using Literal = int;  ///< a variable (from 1 on), or its negation
+/// Clauses, in the solvers' text form.
 class Cnf {
  public:
   /// A new variable, as its positive literal.
   Literal fresh() { return ++variables_; }
-  void clause(std::span<const Literal> literals);
-  void clause(std::initializer_list<Literal> literals) { clause(std::span(literals.begin(), literals.size())); }
+  void clause(std::span<const Literal> literals);  ///< adds one; empty: a contradiction
+  void clause(std::initializer_list<Literal> literals) { clause(std::span(literals.begin(), literals.size())); }  ///< adds one
 
-  int variables() const { return variables_; }
-  std::int64_t clauses() const { return clauses_; }
+  int variables() const { return variables_; }       ///< used so far
+  std::int64_t clauses() const { return clauses_; }  ///< added so far
   /// All clauses one after another, each ended by 0.
   const std::vector<Literal>& literals() const { return literals_; }
 

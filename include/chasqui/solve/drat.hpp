@@ -9,9 +9,9 @@
 #include <string_view>
 
 namespace chasqui::solve {
-
+/// What came of checking a proof.
 struct ProofReport {
-  bool accepted = false;
+  bool accepted = false;     ///< it refutes the formula
   std::string reason;        ///< why not, on one line; empty if accepted
   std::int64_t clauses = 0;  ///< of the formula
   std::int64_t steps = 0;    ///< additions and deletions in the proof

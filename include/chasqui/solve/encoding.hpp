@@ -16,13 +16,13 @@ namespace chasqui::solve {
 
 /// The value of a literal in a satisfying assignment.
 using Model = std::function<bool(Literal)>;
-
+/// Is there a schedule that ends by the horizon, as clauses?
 class Encoding {
  public:
   virtual ~Encoding() = default;
 
-  const Cnf& cnf() const { return cnf_; }
-  Time horizon() const { return horizon_; }
+  const Cnf& cnf() const { return cnf_; }    ///< the question
+  Time horizon() const { return horizon_; }  ///< latest finish that is asked for
 
   /// Literal t: a send may begin at step t. False from some step on.
   const std::vector<Literal>& allowed() const { return allowed_; }
@@ -38,14 +38,14 @@ class Encoding {
   virtual std::vector<Literal> describe(const Schedule& schedule) const = 0;
 
  protected:
-  Encoding(const Instance& instance, Time horizon);
+  Encoding(const Instance& instance, Time horizon);  ///< for the two encodings
 
   /// Index of the last send step that meets the horizon; -1 if none.
   std::int64_t last_step() const { return (horizon_ - instance_.machine.lambda()).ticks; }
 
-  Instance instance_;
-  Time horizon_;
-  Cnf cnf_;
+  Instance instance_;             ///< what is asked
+  Time horizon_;                  ///< latest finish
+  Cnf cnf_;                       ///< filled by the constructors
   std::vector<Literal> allowed_;  ///< allowed_[t]: a send may begin at step t
 };
 

@@ -10,17 +10,17 @@
 #include "chasqui/solve/program.hpp"
 
 namespace chasqui::solve {
-
+/// Is there a schedule, as a 0-1 program?
 class IntegerProgram {
  public:
   virtual ~IntegerProgram() = default;
 
   /// Its objective counts the send steps used beyond the bound: objective n means the finish is bound + n.
   const Program& program() const { return program_; }
-  virtual Schedule decode(const Point& point) const = 0;
+  virtual Schedule decode(const Point& point) const = 0;  ///< the schedule that a solution stands for
 
  protected:
-  Program program_;
+  Program program_;  ///< filled by the constructors
 };
 
 /// Schedules of the instance that finish by `horizon`, by their finish. REQUIRES that `bound` is a lower bound.

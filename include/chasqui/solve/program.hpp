@@ -9,32 +9,34 @@
 #include "chasqui/solve/cnf.hpp"
 
 namespace chasqui::solve {
-
+/// Linear constraints on 0-1 variables, and what to minimise.
 struct Program {
+  /// A multiple of a variable.
   struct Term {
-    int column = 0;
-    int coefficient = 1;
+    int column = 0;       ///< which variable
+    int coefficient = 1;  ///< its factor
   };
+  /// Least <= sum of the terms <= most.
   struct Row {
-    std::vector<Term> terms;
-    int least = 0;
-    int most = 0;
+    std::vector<Term> terms;  ///< added up
+    int least = 0;            ///< lower end
+    int most = 0;             ///< upper end
   };
   static constexpr int kUnbounded = 1'000'000'000;  ///< as least (negated) or most: no bound on this side
-
+  /// A variable.
   struct Column {
-    int objective = 0;
-    int most = 1;  ///< 0: fixed at zero
+    int objective = 0;  ///< its cost
+    int most = 1;       ///< 0: fixed at zero
   };
 
-  int add_column(int objective = 0);
-  void fix_to_zero(int column);
-  void at_least(std::vector<Term> terms, int least) { rows.push_back({std::move(terms), least, kUnbounded}); }
-  void at_most(std::vector<Term> terms, int most) { rows.push_back({std::move(terms), -kUnbounded, most}); }
-  void equal(std::vector<Term> terms, int value) { rows.push_back({std::move(terms), value, value}); }
+  int add_column(int objective = 0);  ///< a new variable; its number
+  void fix_to_zero(int column);  ///< decides it
+  void at_least(std::vector<Term> terms, int least) { rows.push_back({std::move(terms), least, kUnbounded}); }  ///< adds a row
+  void at_most(std::vector<Term> terms, int most) { rows.push_back({std::move(terms), -kUnbounded, most}); }  ///< adds a row
+  void equal(std::vector<Term> terms, int value) { rows.push_back({std::move(terms), value, value}); }  ///< adds a row
 
-  std::vector<Column> columns;
-  std::vector<Row> rows;
+  std::vector<Column> columns;  ///< the variables
+  std::vector<Row> rows;        ///< the constraints
 };
 
 /// A value for each column.

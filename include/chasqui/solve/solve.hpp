@@ -10,26 +10,26 @@
 #include "chasqui/solve/instance.hpp"
 
 namespace chasqui::solve {
-
+/// Which solver.
 enum class Engine { sat, milp, both };
 
 /// Where a search stands; `asking` is the finish time being decided.
 struct Progress {
-  double seconds = 0;
-  Time bound;
-  std::optional<Time> best;
-  std::optional<Time> asking;
-  std::string_view engine;
+  double seconds = 0;  ///< since the search began
+  Time bound;  ///< proved so far
+  std::optional<Time> best;  ///< found so far
+  std::optional<Time> asking;  ///< the finish time that is being decided
+  std::string_view engine;  ///< which solver speaks
 };
-
+/// How to search, and for how long.
 struct Options {
-  Engine engine = Engine::sat;
+  Engine engine = Engine::sat;  ///< both: whoever answers first
   double time_limit = 0;              ///< seconds; 0: none
   std::optional<Time> at_most;        ///< is there a schedule that finishes by then? (infeasible, if not)
   bool warm_start = true;             ///< begin with the best plan
   bool traffic = true;                ///< sat: all-gathers by their traffic first
   std::function<bool()> interrupted;  ///< polled; true ends the search
-  std::function<void(const Progress&)> progress;
+  std::function<void(const Progress&)> progress;  ///< told now and then
 };
 
 /// The optimum. Time: exponential in the worst case; docs/atlas.md shows what seconds buy.

@@ -10,12 +10,12 @@
 #include "chasqui/run/comm.hpp"
 
 namespace chasqui::threads {
-
+/// How the threads are placed, and what they know of the machine.
 struct Options {
-  bool pin = true;  ///< one core per thread, where the system allows it and there are enough cores
-  std::shared_ptr<const Profile> profile;
+  bool pin = true;                         ///< one core per thread, where the system allows it and there are enough cores
+  std::shared_ptr<const Profile> profile;  ///< for the choice of methods; missing: built-in guesses
 };
-
+/// Threads that wait for work, a rank each.
 class Team {
  public:
   /// Throws an Error for n < 1 or n > 4096. The threads live as long as the team.
@@ -24,7 +24,7 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  int size() const;
+  int size() const;  ///< ranks
   /// How many threads are bound to a core of their own.
   int pinned() const;
 

@@ -11,9 +11,9 @@
 
 namespace chasqui {
 
-inline constexpr std::int64_t kNoMessage = -1;
-inline constexpr Rank kNoRank{-1};
-
+inline constexpr std::int64_t kNoMessage = -1;  ///< a violation that no message caused
+inline constexpr Rank kNoRank{-1};              ///< a violation of no rank in particular
+/// One broken rule, with its place.
 struct Violation {
   int rule = 0;                       ///< 1 .. 7
   Rank rank = kNoRank;                ///< where; kNoRank: the schedule as a whole
@@ -26,14 +26,14 @@ struct Violation {
 
 /// The name of a rule: "possession", "send gap", … REQUIRES 1 <= rule <= 7.
 std::string_view rule_name(int rule);
-
+/// All violations that were found, up to a limit.
 struct Report {
   std::string_view rules;             ///< what it was checked against: "postal", "strict" or "buffered"
   std::vector<Violation> violations;  ///< by rule, then time, rank and message
   std::int64_t omitted = 0;           ///< further violations, beyond VerifyOptions::most
   Time finish;                        ///< the true one (stream: the true delay)
 
-  bool legal() const { return violations.empty() && omitted == 0; }
+  bool legal() const { return violations.empty() && omitted == 0; }  ///< nothing was broken
 };
 
 /// "rule 1 (possession), rank 3, time 4, message 7: …"

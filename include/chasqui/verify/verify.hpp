@@ -13,12 +13,12 @@ namespace chasqui {
 
 /// When does a reception begin? exact: o + L after its send. buffered: arrivals may wait for the port.
 enum class Receptions { exact, buffered };
-
+/// Which rules are meant.
 struct VerifyOptions {
-  Receptions receptions = Receptions::exact;
-  std::int64_t buffer = 2;       ///< buffered: how many messages may be left waiting at one processor
-  unsigned rules = 0b1111'1110;  ///< bit r: report violations of rule r
-  std::size_t most = 100'000;    ///< violations spelt out; the others are counted
+  Receptions receptions = Receptions::exact;  ///< must a message be taken in when it arrives?
+  std::int64_t buffer = 2;                    ///< buffered: how many messages may be left waiting at one processor
+  unsigned rules = 0b1111'1110;               ///< bit r: report violations of rule r
+  std::size_t most = 100'000;                 ///< violations spelt out; the others are counted
 };
 
 /// All violations of the rules. Time: O(n log n) for n messages of items, O(sum over ranks of sends x receptions)
