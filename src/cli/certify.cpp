@@ -3,6 +3,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/stream_certificate.hpp"
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -29,6 +30,7 @@ class CertifyCommand final : public Command {
     }
     std::int64_t failures = 0;
     std::int64_t cases = 0;
+    Progress bar("certifying");
     for (std::int64_t L = from_; L <= to_; ++L) {
       const auto certificate = plan::certify_streams(L);
       cases += certificate.cases;
@@ -37,6 +39,7 @@ class CertifyCommand final : public Command {
                 certificate.K, certificate.cases,
                 certificate.holds() ? out.good("every P") : out.bad("fails at " + certificate.failure));
       out.flush();
+      bar(static_cast<double>(L - from_ + 1) / static_cast<double>(to_ - from_ + 1));
     }
     out.print("{} base cases, {} latencies without a certificate\n", cases, failures);
     return failures == 0 ? 0 : 1;

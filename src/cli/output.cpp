@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "chasqui/base/error.hpp"
+#include "cli/progress.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -47,6 +48,7 @@ Output Output::standard() {
 }
 
 void Output::write(std::string_view text) {
+  wipe_progress();
   if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) {
     throw Error("standard output: {}", std::strerror(errno));
   }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A progress bar on the error stream for work that takes longer than a second; silent where that is no terminal.
+// What a terminal shows while a command takes longer than a second: a bar where the share of the work is known, a pulse
+// where it is not. On the error stream; silent where that is no terminal.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <string>
+#include <thread>
 
 namespace chasqui::cli {
 
@@ -20,9 +23,27 @@ class Progress {
  private:
   std::string what_;
   bool terminal_;
-  bool drawn_ = false;
   std::chrono::steady_clock::time_point started_;
   std::chrono::steady_clock::time_point last_;
 };
+
+/// "[  <=>      ] plan, 3 s" while it lives and no Progress does.
+class Pulse {
+ public:
+  explicit Pulse(std::string what);
+  ~Pulse();
+  Pulse(const Pulse&) = delete;
+  Pulse& operator=(const Pulse&) = delete;
+
+ private:
+  void beat(const std::string& what);
+
+  std::condition_variable ended_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+/// Before anything else is written to the terminal.
+void wipe_progress();
 
 }  // namespace chasqui::cli

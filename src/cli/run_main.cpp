@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <optional>
 
 #include "chasqui/base/error.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 #include "cli/nearest.hpp"
+#include "cli/progress.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -52,6 +54,9 @@ int run_command(Command& command, const std::vector<std::string>& arguments, Out
   } catch (const Error& error) {
     return complain(where, fmt::format("{}; see '{} --help'", error.what(), where));
   }
+  // These hand the terminal to another program, or speak for themselves.
+  const bool speaks = command.name() == "run" || command.name() == "explore" || command.name() == "solve";
+  const std::optional<Pulse> pulse = speaks ? std::nullopt : std::optional<Pulse>(std::in_place, command.name());
   const int status = command.run(out);
   out.flush();
   return status;

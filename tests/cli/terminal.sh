@@ -1,0 +1,39 @@
+#!/bin/sh
+# What only a terminal gets: colour (never with NO_COLOR) and bars for work that takes longer than a second. `script` is the
+# terminal here. usage: terminal.sh CHASQUI WORK-FOLDER. Exit status 77: no such program.
+set -eu
+chasqui=$1
+work=$2
+command -v script >/dev/null || { echo "skipped: no script (apt install bsdutils)"; exit 77; }
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+PATH=$(dirname "$chasqui"):$PATH
+TERM=xterm
+export PATH TERM
+unset NO_COLOR
+escape=$(printf '\033')
+chasqui plan broadcast -P 8 -L 6 -o 2 -g 4 --out b.json >log
+chasqui plan allgather -P 300 -L 6 -o 1 -g 2 --out large.json >>log
+
+script -qec "chasqui plan broadcast -P 8 -L 6 -o 2 -g 4" colour >/dev/null
+grep -q "$escape\[" colour || { echo "no colour on a terminal"; exit 1; }
+script -qec "NO_COLOR=1 chasqui plan broadcast -P 8 -L 6 -o 2 -g 4" plain >/dev/null
+if grep -q "$escape\[" plain; then echo "colour in spite of NO_COLOR"; exit 1; fi
+chasqui plan broadcast -P 8 -L 6 -o 2 -g 4 >piped
+if grep -q "$escape" piped; then echo "colour in a pipe"; exit 1; fi
+echo "ok: colour"
+
+# slow NAME PATTERN COMMAND: the bar is there on a terminal, and nothing on the error stream elsewhere.
+slow() {
+  script -qec "$3" "$1" >/dev/null
+  tr '\r' '\n' <"$1" | grep -q "$2" || { echo "$1: no bar:"; cat "$1"; exit 1; }
+  echo "ok: $1"
+}
+slow simulate "simulating \[#*\.*\]" "chasqui simulate large.json --latency uniform:1:6 --runs 400 --threads 1"
+slow measure "measuring \[#*\.*\]" "chasqui measure --threads 2 --seconds 2 --out m.json"
+slow certify "certifying \[#*\.*\]\|certify \[ *<=> *\]" "chasqui certify streams --from 20 --to 30"
+slow verify "verify \[ *<=> *\]" "sleep 1.6 | cat large.json - | chasqui verify -"
+chasqui measure --threads 2 --seconds 2 --out m.json 2>errors >>log
+[ ! -s errors ] || { echo "a bar without a terminal:"; cat errors; exit 1; }
+echo "ok: silent elsewhere"
