@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -16,6 +17,12 @@ std::vector<std::string> lines_of(std::istream& input) {
   std::vector<std::string> lines;
   for (std::string line; std::getline(input, line);) lines.push_back(line);
   return lines;
+}
+
+constexpr std::string_view kNeeds = "```console needs ";
+
+bool is_installed(const std::string& program) {
+  return std::system(fmt::format("command -v '{}' >/dev/null 2>&1", program).c_str()) == 0;
 }
 
 bool is_exit(const std::string& line, int& status) { return std::sscanf(line.c_str(), "[exit %d]", &status) == 1; }
@@ -57,7 +64,7 @@ std::vector<Step> read_transcript(const std::filesystem::path& file) {
   for (const std::string& line : lines_of(input)) {
     ++number;
     if (markdown && line.starts_with("```")) {
-      inside = line == "```console";
+      inside = line == "```console" || (line.starts_with(kNeeds) && is_installed(line.substr(kNeeds.size())));
       open = false;
     } else if (inside && line.starts_with("$ ")) {
       steps.push_back({line.substr(2), {}, 0, number});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Commands with their expected output, as text: a line "$ command", the lines it prints, and "[exit N]" when its
 // status is not 0. A line "..." stands for any number of lines,
-// "..." inside a line for any characters. In Markdown only ```console blocks are read.
+// "..." inside a line for any characters. In Markdown only ```console blocks are read;
+// "```console needs PROGRAM" ones where that program is installed.
 #pragma once
 
 #include <filesystem>

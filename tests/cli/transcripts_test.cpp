@@ -104,5 +104,10 @@ int main(int count, char** words) {
   setenv("PATH", fmt::format("{}/bin:{}", CHASQUI_BINARY_DIR, path == nullptr ? "" : path).c_str(), 1);
   setenv("LC_ALL", "C.UTF-8", 1);
   unsetenv("NO_COLOR");
+  // Open MPI as it must be asked on a small machine, as root, beside other tests.
+  for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"}) {
+    setenv(name, "1", 1);
+  }
+  setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
   return RUN_ALL_TESTS();
 }
