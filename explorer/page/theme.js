@@ -2,7 +2,7 @@
 // Light or dark as the system says, or as chosen here. All dark rules of the page and of its drawings stand in media
 // queries; a choice switches those on or off. Saved drawings keep the query and follow their reader.
 
-const kDarkRules = new WeakSet();
+const darkRules = new WeakMap();  // rule -> its own media query
 
 function applyTheme() {
   const theme = field("theme").value;
@@ -10,8 +10,9 @@ function applyTheme() {
   for (const sheet of document.styleSheets) {
     for (const rule of sheet.cssRules) {
       if (!(rule instanceof CSSMediaRule)) continue;
-      if (rule.media.mediaText.includes("prefers-color-scheme")) kDarkRules.add(rule);
-      if (kDarkRules.has(rule)) rule.media.mediaText = {light: "not all", dark: "all"}[theme] ?? "(prefers-color-scheme: dark)";
+      const query = rule.media.mediaText;
+      if (!darkRules.has(rule) && query.includes("prefers-color-scheme")) darkRules.set(rule, query);
+      if (darkRules.has(rule)) rule.media.mediaText = {light: "not all", dark: "screen"}[theme] ?? darkRules.get(rule);
     }
   }
 }

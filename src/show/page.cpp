@@ -38,7 +38,7 @@ svg{display:block;max-width:100%;height:auto;margin:0 auto}
 .numbers div{background:var(--panel);border-radius:6px;padding:.8rem 1rem}
 .numbers b{display:block;font-size:1.6rem;line-height:1.2}
 @media (max-width:40rem){h1{font-size:1.6rem}.figures svg.large{min-width:34rem;max-width:none}}
-@media print{body{font-size:10pt}nav{display:none}h2,h3{break-after:avoid}.figures>div,tr{break-inside:avoid}.wide,.figures>div{overflow:visible}pre{white-space:pre-wrap}figure{break-inside:avoid}}
+@media print{:root{color-scheme:light;--text:#1f2328;--dim:#59636e;--page:#fff;--panel:#f6f8fa;--line:#d1d9e0;--good:#1a7f37;--link:#0969da;--fair:#9a6700}body{font-size:10pt}nav{display:none}h2,h3{break-after:avoid}.figures>div,tr{break-inside:avoid}.wide,.figures>div{overflow:visible}pre{white-space:pre-wrap}figure{break-inside:avoid}}
 )";
 
 std::string anchor(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace chasqui::show {
 namespace {
@@ -27,7 +28,7 @@ constexpr std::string_view kStyle = R"(
 .cq-active{fill:#ddf4ff;stroke:#0969da;stroke-width:1}
 .cq-plain{fill:#f1f3f5}
 .cq-delayed{fill:#fff1e5;stroke:#bc4c00;stroke-width:1;stroke-dasharray:3 2}
-@media (prefers-color-scheme:dark){
+@media screen and (prefers-color-scheme:dark){
 .cq-bg{fill:#0d1117}
 .cq-text{fill:#e6edf3}
 .cq-dim{fill:#9198a1}
@@ -49,47 +50,22 @@ constexpr std::string_view kStyle = R"(
 }
 )";
 
-/// The colours of curves, only in documents that draw some.
-constexpr std::string_view kCurveStyle = R"(
-.cq-line0{stroke:#0969da;stroke-width:2}
-.cq-dash0{stroke:#0969da;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark0{fill:#0969da}
-.cq-line1{stroke:#bc4c00;stroke-width:2}
-.cq-dash1{stroke:#bc4c00;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark1{fill:#bc4c00}
-.cq-line2{stroke:#1a7f37;stroke-width:2}
-.cq-dash2{stroke:#1a7f37;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark2{fill:#1a7f37}
-.cq-line3{stroke:#8250df;stroke-width:2}
-.cq-dash3{stroke:#8250df;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark3{fill:#8250df}
-.cq-line4{stroke:#9a6700;stroke-width:2}
-.cq-dash4{stroke:#9a6700;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark4{fill:#9a6700}
-.cq-line5{stroke:#cf222e;stroke-width:2}
-.cq-dash5{stroke:#cf222e;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark5{fill:#cf222e}
-@media (prefers-color-scheme:dark){
-.cq-line0{stroke:#58a6ff;stroke-width:2}
-.cq-dash0{stroke:#58a6ff;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark0{fill:#58a6ff}
-.cq-line1{stroke:#f0883e;stroke-width:2}
-.cq-dash1{stroke:#f0883e;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark1{fill:#f0883e}
-.cq-line2{stroke:#3fb950;stroke-width:2}
-.cq-dash2{stroke:#3fb950;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark2{fill:#3fb950}
-.cq-line3{stroke:#bc8cff;stroke-width:2}
-.cq-dash3{stroke:#bc8cff;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark3{fill:#bc8cff}
-.cq-line4{stroke:#d29922;stroke-width:2}
-.cq-dash4{stroke:#d29922;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark4{fill:#d29922}
-.cq-line5{stroke:#ff7b72;stroke-width:2}
-.cq-dash5{stroke:#ff7b72;stroke-width:1.6;stroke-dasharray:5 4}
-.cq-mark5{fill:#ff7b72}
+/// The colours of curves on light and on dark paper.
+constexpr std::pair<std::string_view, std::string_view> kCurveColours[] = {
+    {"#0969da", "#58a6ff"}, {"#bc4c00", "#f0883e"}, {"#1a7f37", "#3fb950"},
+    {"#8250df", "#bc8cff"}, {"#9a6700", "#d29922"}, {"#cf222e", "#ff7b72"},
+};
+
+/// Lines, dashed lines and marks of curves, only in documents that draw some.
+std::string curve_style() {
+  std::string light = "\n", dark = "@media screen and (prefers-color-scheme:dark){\n";
+  int i = 0;
+  for (const auto& [on_light, on_dark] : kCurveColours) {
+    light += fmt::format(".cq-line{0}{{stroke:{1};stroke-width:2}}\n.cq-dash{0}{{stroke:{1};stroke-width:1.6;stroke-dasharray:5 4}}\n.cq-mark{0}{{fill:{1}}}\n", i, on_light);
+    dark += fmt::format(".cq-line{0},.cq-dash{0}{{stroke:{1}}}\n.cq-mark{0}{{fill:{1}}}\n", i++, on_dark);
+  }
+  return light + dark + "}\n";
 }
-)";
 
 /// Two decimals, without trailing zeros.
 std::string number(double value) {
@@ -197,7 +173,7 @@ std::string Svg::document(double width, double height, std::string_view title, s
       number(std::ceil(width)), number(std::ceil(height)));
   text += fmt::format("\n<title>{}</title>\n<desc>{}</desc>\n<style>{}</style>\n", escaped(title), escaped(description),
                       kStyle);
-  if (body_.find("\"cq-line") != std::string::npos) text += fmt::format("<style>{}</style>\n", kCurveStyle);
+  if (body_.find("\"cq-line") != std::string::npos) text += fmt::format("<style>{}</style>\n", curve_style());
   if (arrows_) {
     text += R"(<defs><marker id="cq-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">)"
             R"(<path class="cq-head" d="M0 1L8 4L0 7Z"/></marker></defs>)"

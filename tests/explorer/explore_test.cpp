@@ -27,13 +27,19 @@ TEST(Explore, AnswersOnlyForThePage) {
   EXPECT_TRUE(http_answer("HEAD / HTTP/1.1\r\n\r\n", "PAGE").ends_with("\r\n\r\n"));
 }
 
-std::string fetch(std::uint16_t port, const std::string& request) {
+/// -1: no connection.
+int connected(std::uint16_t port) {
   const int client = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
-  if (::connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return "no connection";
+  return ::connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 ? client : -1;
+}
+
+std::string fetch(std::uint16_t port, const std::string& request) {
+  const int client = connected(port);
+  if (client < 0) return "no connection";
   EXPECT_EQ(::send(client, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
   ::shutdown(client, SHUT_WR);
   std::string answer;
@@ -61,12 +67,8 @@ TEST(Explore, IdleConnectionsHoldNobodyUp) {
   std::thread serving([&] {
     for (int i = 0; i < 2; ++i) server.serve_one();
   });
-  const int idle = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(server.port());
-  ASSERT_EQ(::connect(idle, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const int idle = connected(server.port());
+  ASSERT_GE(idle, 0);
   EXPECT_TRUE(fetch(server.port(), "GET / HTTP/1.1\r\n\r\n").ends_with("PAGE"));
   char byte = 0;
   EXPECT_EQ(::recv(idle, &byte, 1, MSG_DONTWAIT), -1);  // still open, still unanswered
@@ -77,12 +79,8 @@ TEST(Explore, IdleConnectionsHoldNobodyUp) {
 TEST(Explore, ConnectionsThatNeverAskAreClosedWithoutAWord) {
   LoopbackServer server("PAGE", 0, 1);
   std::thread serving([&] { server.serve_one(); });
-  const int idle = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(server.port());
-  ASSERT_EQ(::connect(idle, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const int idle = connected(server.port());
+  ASSERT_GE(idle, 0);
   char byte = 0;
   EXPECT_EQ(::recv(idle, &byte, 1, 0), 0) << "an answer to no question";
   ::close(idle);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The report in a real browser: on a desk, on a phone, on paper, light and dark. usage: node report.test.mjs REPORT SCREENSHOTS
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import {pathToFileURL} from "node:url";
+import {openBrowser} from "./browser.mjs";
+
+const [report, screenshots] = process.argv.slice(2);
+fs.mkdirSync(screenshots, {recursive: true});
+const {context, close} = await openBrowser();
+try {
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", message => complaints.push(message.text()));
+  page.on("requestfailed", request => complaints.push(request.url()));
+  page.on("request", request => { if (!request.url().startsWith("file:")) complaints.push(`asks for ${request.url()}`); });
+  await page.goto(pathToFileURL(path.resolve(report)).href);
+
+  for (const collective of ["broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier", "sum-of-200-operands", "broadcast-of-8-items", "stream-without-end"]) {
+    const facts = await page.evaluate(id => {
+      const heading = document.getElementById(id);
+      if (!heading) return null;
+      const titles = [];
+      for (let each = heading.nextElementSibling; each && !/^H[23]$/.test(each.tagName); each = each.nextElementSibling) {
+        for (const svg of each.querySelectorAll("svg")) {
+          const box = svg.getBoundingClientRect();
+          titles.push(`${svg.querySelector("title").textContent} ${box.width > 100 && box.height > 50 ? "" : "EMPTY"}`);
+        }
+      }
+      return {verdict: heading.querySelector(".verdict")?.textContent, titles};
+    }, collective);
+    assert.ok(facts, `no ${collective}`);
+    assert.match(facts.verdict, /optimal|above/, collective);
+    assert.ok(facts.titles.length >= (collective === "stream-without-end" ? 1 : 2), `${collective}: ${facts.titles}`);
+    assert.ok(!facts.titles.some(title => title.includes("EMPTY")), `${collective}: ${facts.titles}`);
+    if (collective !== "stream-without-end") assert.ok(facts.titles.some(title => title.includes("plain trees")), `${collective}: compared with plain trees`);
+    if (["broadcast", "allreduce"].includes(collective)) assert.ok(facts.titles.some(title => title.startsWith("mpi: ")), `${collective}: the library's plot`);
+  }
+  const light = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number).reduce((a, b) => a + b) / 765);
+  for (const [name, width, colorScheme] of [["desk", 1280, "light"], ["desk-dark", 1280, "dark"], ["phone", 390, "light"], ["phone-dark", 390, "dark"]]) {
+    await page.setViewportSize({width, height: 900});
+    await page.emulateMedia({colorScheme});
+    const wide = await page.evaluate(() => document.scrollingElement.scrollWidth);
+    assert.ok(wide <= width, `${name}: ${wide} wide on a screen of ${width}`);
+    assert.ok(colorScheme === "light" ? await light() > 0.9 : await light() < 0.2, `${name}: colours`);
+    await page.screenshot({path: path.join(screenshots, `report-${name}.png`), clip: {x: 0, y: 0, width, height: 4000}, fullPage: true});
+  }
+  await page.emulateMedia({media: "print", colorScheme: "dark"});
+  assert.ok(await light() > 0.9, "paper is white, whatever the screen was");
+  const pdf = await page.pdf({path: path.join(screenshots, "report.pdf"), format: "A4"});
+  assert.ok(pdf.length > 50_000, `a PDF of ${pdf.length} bytes`);
+  assert.deepEqual(complaints, []);
+  console.log("ok      the report: desk, phone, paper, light and dark");
+} finally {
+  await close();
+}
