@@ -118,7 +118,7 @@ std::string to_csv(const std::vector<BenchRow>& rows, int ranks) {
 
 bool binomial(Comm& comm, const Call& call) {
   if (comm.messages() == nullptr) return false;
-  if (call.kind != Kind::broadcast && call.kind != Kind::reduce && call.kind != Kind::barrier) return false;
+  if (call.kind != Kind::broadcast && call.kind != Kind::reduce && call.kind != Kind::allreduce && call.kind != Kind::barrier) return false;
   Transport& transport = *comm.messages();
   const int size = comm.size();
   const int root = static_cast<int>(call.root);

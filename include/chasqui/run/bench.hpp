@@ -47,7 +47,7 @@ std::string to_line(const BenchRow& row);
 /// The raw data, with its header line.
 std::string to_csv(const std::vector<BenchRow>& rows, int ranks);
 
-/// The binomial tree over the communicator's messages, for broadcast, reduce and barrier; false for other kinds.
+/// The binomial tree over the communicator's messages, for broadcast, reduce, all-reduce and barrier; false for other kinds.
 bool binomial(Comm& comm, const Call& call);
 
 }  // namespace chasqui::run
