@@ -5,6 +5,7 @@
 #include <string>
 
 #include "chasqui/solve/solve.hpp"
+#include "cli/progress.hpp"
 
 namespace chasqui::cli {
 
@@ -24,6 +25,7 @@ class SearchProgress {
  private:
   void draw(const solve::Progress& progress);
 
+  Progress no_pulse_{"searching"};  ///< this line takes the pulse's place
   bool shown_;
   std::string what_;
   std::size_t width_ = 0;  ///< of what is on the screen
