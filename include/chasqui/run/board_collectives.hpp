@@ -56,7 +56,7 @@ class LedFold {
 
   /// As SmallCall::poll().
   bool poll();
-  bool poll(int times);
+  bool poll(int times);  ///< looks so many times before it says no
 
  private:
   /// Member `part` of each group leads that part; groups have at least two members.
