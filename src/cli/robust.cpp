@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/robust.hpp"
 
+#include <algorithm>
+
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
@@ -11,6 +13,7 @@
 namespace chasqui::cli {
 namespace {
 
+constexpr std::uint64_t kEffort = 400'000;    ///< a mutation costs about the number of messages times the time
 constexpr std::int64_t kStreamItems = 8;  ///< a stream is judged by so many items unless --items says otherwise
 
 std::vector<simulate::Candidate> candidates(const LogP& machine, std::int64_t k, Rank root) {
@@ -41,14 +44,15 @@ plan::PlanPtr most_robust_plan(const plan::PlanPtr& planned, const Request& requ
   simulate::RobustOptions options;
   options.adversary.states = 200'000;
   options.adversary.plays = 4'000;
-  options.mutations = 200;
+  const auto moments = static_cast<std::uint64_t>(k * machine.P) * static_cast<std::uint64_t>(plan::kitem_bound(machine, k).ticks);
+  options.mutations = std::clamp<std::uint64_t>(kEffort / std::max<std::uint64_t>(moments, 1), 20, 1000);
   options.progress = std::ref(bar);
   const simulate::RobustSchedule robust = simulate::most_robust(candidates(machine, k, request.root), options);
   const std::string verdict = robust.worst.exact ? "exactly" : "at least (heuristic)";
   plan::Claim claim{robust.schedule.finish, plan::kitem_bound(machine, k),
                     "counting bound for exact latency",
                     fmt::format("{}; worst case over latencies 1..L: {} {}{}", robust.how, verdict,
-                                robust.worst.finish().ticks, robust.proved ? ", proved to be the least" : "")};
+                                robust.worst.finish().ticks, robust.proved ? ", proved to be the least" : ", not proved to be the least")};
   return std::make_shared<plan::ListedPlan>(robust.schedule.machine, robust.schedule.problem, std::move(claim),
                                             robust.schedule.sends);
 }

@@ -2,6 +2,7 @@
 // chasqui simulate: play a schedule file under varying latency.
 #include "chasqui/simulate/simulate.hpp"
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -55,11 +56,12 @@ class SimulateCommand final : public Command {
     option("--mode", "MODE", &mode_, "timed (default) or event").choices({"timed", "event"});
     option("--seed", "N", &seed_, "seed of random policies; default 1");
     option("--runs", "N", &runs_, "play so many times and print quantiles");
-    option("--threads", "N", &threads_, "threads for --runs and --adversary; default: all cores");
+    option("--threads", "N", &threads_, "threads for --runs; default: all cores");
     option("--straggler", "R:START:O:G", &stragglers_, "rank R starts late and has its own o and g; may be repeated");
     option("--items", "K", &items_, "streams: play the first K items; default 20");
     option("--adversary", "KIND", &adversary_, "search for the worst latencies").choices({"worst"});
     option("--low", "N", &low_, "adversary: the least latency; default 1");
+    option("--alpha", "A", &alpha_, "adversary: the least latency is A times L, instead of --low");
     option("--by", "WHAT", &by_, "adversary: what is late, the schedule's finish or each item")
         .choices({"finish", "item"});
     option("--trace", "FILE", &trace_, "write the play as a timeline for Perfetto").file();
@@ -201,7 +203,7 @@ class SimulateCommand final : public Command {
   int run_adversary(const Schedule& schedule, Output& out) const {
     Progress bar("adversary");
     AdversaryOptions how;
-    how.low = Time{low_.value_or(schedule.machine.o == Time{0} ? 1 : 0)};
+    how.low = least_latency(schedule.machine);
     how.lateness = by_ == "item" ? Lateness::item : Lateness::finish;
     how.seed = seed_as_bits();
     how.progress = std::ref(bar);
@@ -218,10 +220,16 @@ class SimulateCommand final : public Command {
     out.print("nominal finish {}, latencies {}..{}\n", worst.nominal.ticks, how.low.ticks, schedule.machine.L.ticks);
     out.print("worst {} {} late{}: {}\n", how.lateness == Lateness::item ? "item" : "finish", worst.late.ticks,
               how.lateness == Lateness::item ? "" : fmt::format(", robustness {:.3f}", worst.robustness()),
-              worst.exact ? fmt::format("exact, {} {}", worst.explored, worst.unit)
-                          : fmt::format("the worst of {} {}, not proved to be the worst of all", worst.explored, worst.unit));
+              worst.exact ? "exact, " + worst.how : worst.how + ", not proved to be the worst of all");
     print_witness(schedule, worst, out);
     return 0;
+  }
+
+  Time least_latency(const LogP& machine) const {
+    const std::int64_t least = machine.o == Time{0} ? 1 : 0;
+    if (alpha_ < 0) return Time{low_.value_or(least)};
+    if (alpha_ > 1 || low_) throw Error("--alpha {}: use 0..1, and not together with --low", alpha_);
+    return Time{std::max(least, static_cast<std::int64_t>(std::ceil(alpha_ * static_cast<double>(machine.L.ticks))))};
   }
 
   /// The messages that are faster than L: these are what does the harm.
@@ -256,6 +264,7 @@ class SimulateCommand final : public Command {
   std::optional<std::int64_t> runs_;
   std::optional<std::int64_t> items_;
   std::optional<std::int64_t> low_;
+  double alpha_ = -1;
   std::vector<std::string> stragglers_;
   std::optional<std::string> trace_;
   std::optional<std::string> out_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unordered_map>
 
 #include "chasqui/base/error.hpp"
 
@@ -124,24 +125,30 @@ Latency two_level(const LogP& machine, std::int64_t group, Time near, Time far) 
 
 Latency per_link(const LogP& machine, const std::string& text, const std::string& place) {
   struct Link {
-    std::int64_t from;
-    std::int64_t to;
+    std::size_t line = 0;
     Time latency;
   };
-  std::vector<Link> links;
+  const auto key = [](std::int64_t from, std::int64_t to) { return from << 32 | to; };
+  const std::int64_t any = machine.P;  // stands for `*`
+  std::unordered_map<std::int64_t, Link> links;
+  std::size_t lines = 0;
   for_each_line(text, place, [&](const std::vector<std::string>& words, const std::string& line) {
     if (words.size() != 3) throw Error("{}: a link is three words, 'from to latency'", line);
-    links.push_back({link_end(words[0], machine, line), link_end(words[1], machine, line), Time{number(words[2], line)}});
-    require_latency(machine, links.back().latency, line);
+    const std::int64_t from = link_end(words[0], machine, line);
+    const std::int64_t to = link_end(words[1], machine, line);
+    const Link link{++lines, Time{number(words[2], line)}};
+    require_latency(machine, link.latency, line);
+    links[key(from < 0 ? any : from, to < 0 ? any : to)] = link;
   });
-  std::reverse(links.begin(), links.end());  // the last line that matches wins
-  return [links = std::move(links), L = machine.L](const Send& send, std::size_t) {
-    for (const Link& link : links) {
-      if ((link.from < 0 || link.from == send.from.index) && (link.to < 0 || link.to == send.to.index)) {
-        return link.latency;
+  return [links = std::move(links), key, any, L = machine.L](const Send& send, std::size_t) {
+    Link last{0, L};  // of the four entries that match, the one from the last line
+    for (const std::int64_t from : {std::int64_t{send.from.index}, any}) {
+      for (const std::int64_t to : {std::int64_t{send.to.index}, any}) {
+        const auto found = links.find(key(from, to));
+        if (found != links.end() && found->second.line > last.line) last = found->second;
       }
     }
-    return L;
+    return last.latency;
   };
 }
 

@@ -120,6 +120,7 @@ class Robust {
     AdversaryOptions how = options_.adversary;
     how.enough = finish - schedule.finish + Time{1};
     how.plays = std::min<std::uint64_t>(how.plays, 100);
+    how.conflicts = std::min<std::uint64_t>(how.conflicts, 20'000);
     how.progress = {};
     if (worst_case_heuristic(schedule, how).late >= how.enough) return false;
     if (!sat_available()) {

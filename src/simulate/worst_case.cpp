@@ -57,6 +57,7 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
   best.order.resize(messages);
   for (std::size_t m = 0; m < messages; ++m) best.order[m] = static_cast<std::uint32_t>(m);
   best.late = lateness_of(plain, due);
+  best.how = "the worst of 1 play";
   if (messages == 0 || options.low >= machine.L) return best;
 
   // Hill climbing that also walks along plateaus, with restarts. A move shortens or lengthens a few messages that go to
@@ -70,6 +71,7 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
     return options.low + Time{static_cast<std::int64_t>(random() % span)};
   };
   WorstCase at = best;
+  best.explored = options.plays;
   std::uint64_t since_better = 0;
   for (std::uint64_t play = 0; play < options.plays; ++play) {
     if (options.progress && play % 64 == 0) {
@@ -100,13 +102,16 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
     if (next.late < at.late) continue;
     if (next.late > at.late) since_better = 0;
     at = std::move(next);
-    if (at.late > best.late) best = at;
+    if (at.late > best.late) {
+      best = at;
+      best.explored = options.plays;
+    }
     if (best.late >= options.enough) {
       best.explored = play + 1;
-      return best;
+      break;
     }
   }
-  best.explored = options.plays;
+  best.how = fmt::format("the worst of {} plays", best.explored);
   return best;
 }
 

@@ -37,7 +37,7 @@ class Search {
     result.late = explore(start_, 0).late;
     result.exact = !gave_up_;
     result.explored = known_.size();
-    result.unit = "states";
+    result.how = fmt::format("{} states", known_.size());
     if (result.exact) rebuild(result);
     return result;
   }

@@ -23,7 +23,8 @@ WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& optio
     best.order.assign(due.size(), 0);
   }
   best.nominal = nominal_finish(schedule);
-  best.unit = "formulas";
+  best.exact = false;
+  best.how = "the worst that SAT found in time";
   for (best.explored = 1;; ++best.explored) {
     const Time aim = best.late + Time{1};
     Time horizon{0};
@@ -44,7 +45,10 @@ WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& optio
     constexpr int kSatisfiable = 10;
     constexpr int kUnsatisfiable = 20;
     const int verdict = solver.solve();
-    best.exact = verdict == kUnsatisfiable;
+    if (verdict == kUnsatisfiable) {
+      best.exact = true;
+      best.how = "by SAT";
+    }
     if (verdict != kSatisfiable) return best;
     formula.read([&](int literal) { return (solver.val(std::abs(literal)) > 0) == (literal > 0); }, best);
     const Time late = lateness_of(replay(schedule, best), due);

@@ -57,6 +57,10 @@ TEST(Latency, LinksComeFromAFileAndTheLastLineWins) {
   EXPECT_EQ(latency(message(0, 1), 0), Time{7});
   EXPECT_EQ(latency(message(0, 2), 0), Time{5});
   EXPECT_EQ(latency(message(3, 2), 0), Time{4});
+  const Latency overruled = per_link(kMachine, "0 1 7\n* 1 3\n2 * 5\n2 1 6\n* * 2\n2 3 8\n", "links.txt");
+  EXPECT_EQ(overruled(message(0, 1), 0), Time{2});
+  EXPECT_EQ(overruled(message(2, 1), 0), Time{2});
+  EXPECT_EQ(overruled(message(2, 3), 0), Time{8});
   EXPECT_EQ(per_link(kMachine, "", "links.txt")(message(3, 2), 0), kMachine.L);
   EXPECT_EQ(complaint([] { per_link(kMachine, "0 1\n", "links.txt"); }),
             "links.txt:1: a link is three words, 'from to latency'");

@@ -25,7 +25,8 @@ std::vector<plan::PlanPtr> plans(const LogP& machine) {
           plan::allgather(machine, 2),    plan::allreduce(machine, true),
           plan::allreduce(machine, false), plan::scan(machine, false),
           plan::scan(machine, true),      plan::barrier(machine),
-          plan::kitem_reduce(machine, 4, root), plan::kitem_reduce(machine, 3, root, false)};
+          plan::kitem_reduce(machine, 4, root), plan::kitem_reduce(machine, 3, root, false),
+          plan::kitem(machine, 3, root)};
 }
 
 void expect_trace_equals_plan(const plan::Plan& plan) {
@@ -44,9 +45,11 @@ void expect_trace_equals_plan(const plan::Plan& plan) {
   Schedule played = as_played(from_local);
   played.bound = plan.claim().bound;
   ASSERT_EQ(played, plan.schedule()) << name;
-  // Where overheads compete, haste can make waste: only rooted collectives are sure to gain.
+  // Where ports or overheads are contended, haste can make waste: only rooted collectives are sure to gain, and of
+  // broadcasts those of one item.
   const Trace eager = simulate(plan.schedule(), exact, {.mode = Mode::event_driven});
-  if (has_root(plan.problem().kind)) {
+  const bool many_items = plan.problem().kind == Kind::broadcast && plan.problem().items > 1;
+  if (has_root(plan.problem().kind) && !many_items) {
     ASSERT_LE(eager.finish, plan.claim().finish) << name;
   }
 }
@@ -66,9 +69,9 @@ TEST(Simulate, ExactLatencyReproducesEveryPlan) {
 
 TEST(Simulate, ExactLatencyReproducesPlansOfManyRanksAndLongTimes) {
   expect_trace_equals_plan(*plan::broadcast({6000, Time{123'456}, Time{321}, Time{777}}, Rank{4321}));
-  expect_trace_equals_plan(*plan::broadcast(LogP::postal(50'000, Time{5}), Rank{0}));
+  expect_trace_equals_plan(*plan::broadcast(LogP::postal(12'000, Time{5}), Rank{0}));
   expect_trace_equals_plan(*plan::reduce({5000, Time{1'000'000'007}, Time{3}, Time{5}}, Rank{0}));
-  expect_trace_equals_plan(*plan::scan(LogP::postal(3000, Time{70}), false));
+  expect_trace_equals_plan(*plan::scan(LogP::postal(2500, Time{70}), false));
 }
 
 TEST(Simulate, ShorterLatenciesNeverDelayASingleItem) {

@@ -7,7 +7,13 @@
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/reduce.hpp"
+#include "chasqui/plan/scan.hpp"
+#include "chasqui/plan/scatter.hpp"
 #include "simulate/lateness.hpp"
 
 namespace chasqui::simulate {
@@ -109,6 +115,23 @@ TEST(WorstCase, SatEqualsBruteForceWhereOverheadsCompete) {
     if (sat.late > Time{0}) ++late;
   }));
   EXPECT_GT(late, 0u);
+}
+
+TEST(WorstCase, SatEqualsBruteForceForEveryKindOfCollective) {
+  if (!sat_available()) GTEST_SKIP() << "built without CaDiCaL";
+  for (const LogP& machine : {LogP{3, Time{1}, Time{1}, Time{2}}, LogP{3, Time{2}, Time{2}, Time{1}}, LogP{3, Time{2}, Time{0}, Time{2}},
+                              LogP{4, Time{1}, Time{1}, Time{1}}}) {
+    std::vector<plan::PlanPtr> plans = {plan::broadcast(machine, Rank{1}), plan::reduce(machine, Rank{0}, false),
+                                        plan::gather(machine, Rank{2}), plan::scan(machine, false)};
+    if (machine.P == 3 && machine.L == Time{1}) plans.insert(plans.end(), {plan::allgather(machine, 1), plan::allreduce(machine, true), plan::barrier(machine)});
+    for (const plan::PlanPtr& plan : plans) {
+      const Time low{machine.o == Time{0} ? 1 : 0};
+      const WorstCase sat = worst_case_sat(plan->schedule(), {.low = low});
+      ASSERT_TRUE(sat.exact);
+      EXPECT_EQ(sat.late, worst_by_brute_force(plan->schedule(), low)) << to_string(machine) << " " << to_string(plan->problem().kind);
+      EXPECT_EQ(worst_case(plan->schedule(), {.low = low}).late, sat.late);
+    }
+  }
 }
 
 TEST(WorstCase, OneItemIsNeverLate) {

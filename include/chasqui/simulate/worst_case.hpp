@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "chasqui/simulate/simulate.hpp"
@@ -31,7 +32,7 @@ struct WorstCase {
   Time late;         ///< the most found
   bool exact = false;  ///< proved to be the most possible
   std::uint64_t explored = 0;       ///< states or formulas of the exact searches, or simulations
-  const char* unit = "plays";       ///< which of them
+  std::string how;                  ///< the same in words: "18 states", "by SAT", "the worst of 1000 plays"
   std::vector<Time> latencies;      ///< witness, in the order of Trace::schedule
   std::vector<std::uint32_t> order; ///< witness: who goes first of messages that arrive together (Options::order)
 
