@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C as a question: while one of these lives, the first SIGINT or SIGTERM sets a flag, the second ends the program.
+// Ctrl-C as a question: while one of these lives, the first SIGINT or SIGTERM sets a flag, another one half a second later ends the program.
 #pragma once
 
 #include <csignal>

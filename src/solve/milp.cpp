@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "solve/milp.hpp"
 
-#include <CbcEventHandler.hpp>
 #include <CbcModel.hpp>
 #include <CbcSolver.hpp>
 #include <CoinBuild.hpp>
 #include <OsiClpSolverInterface.hpp>
 #include <cmath>
+#include <cstring>
 #include <string>
 
 #include "chasqui/base/error.hpp"
+#include "solve/child.hpp"
 
 namespace chasqui::solve {
 namespace {
-
-/// CBC asks at every node whether to go on.
-class Handler final : public CbcEventHandler {
- public:
-  explicit Handler(const Stop* asked) : stop_(asked) {}
-  CbcAction event(CbcEvent) override { return *stop_ && (*stop_)() ? CbcEventHandler::stop : noAction; }
-  CbcEventHandler* clone() const override { return new Handler(*this); }
-
- private:
-  const Stop* stop_;
-};
 
 void load(OsiClpSolverInterface& solver, const Program& program) {
   const double infinity = solver.getInfinity();
@@ -46,18 +36,12 @@ void load(OsiClpSolverInterface& solver, const Program& program) {
   solver.OsiSolverInterface::addRows(rows);
 }
 
-}  // namespace
-
-bool milp_available() { return true; }
-
-MilpResult minimise(const Program& program, double seconds, const Stop& stop) {
+MilpResult minimise_here(const Program& program, double seconds) {
   MilpResult result;
   OsiClpSolverInterface solver;
   solver.messageHandler()->setLogLevel(0);
   load(solver, program);
   CbcModel model(solver);
-  Handler handler(&stop);
-  model.passInEventHandler(&handler);
   CbcMain0(model);
   model.setLogLevel(0);
   const std::string limit = std::to_string(seconds > 0 ? seconds : 1e9);
@@ -74,6 +58,37 @@ MilpResult minimise(const Program& program, double seconds, const Stop& stop) {
   }
   result.objective_bound = model.getBestPossibleObjValue();
   return result;
+}
+
+/// Verdict, optimal, bound, then a byte for each column of the point.
+std::string to_bytes(const MilpResult& result) {
+  std::string bytes{static_cast<char>(result.verdict), static_cast<char>(result.optimal)};
+  bytes.append(reinterpret_cast<const char*>(&result.objective_bound), sizeof result.objective_bound);
+  for (const bool value : result.point) bytes += value ? '1' : '0';
+  return bytes;
+}
+
+MilpResult from_bytes(const std::string& bytes) {
+  MilpResult result;
+  std::size_t at = 2 + sizeof result.objective_bound;
+  CHASQUI_CHECK(bytes.size() >= at, "bytes={}", bytes.size());
+  result.verdict = static_cast<Verdict>(bytes[0]);
+  result.optimal = bytes[1] != 0;
+  std::memcpy(&result.objective_bound, bytes.data() + 2, sizeof result.objective_bound);
+  for (; at < bytes.size(); ++at) result.point.push_back(bytes[at] == '1');
+  return result;
+}
+
+}  // namespace
+
+bool milp_available() { return true; }
+
+// CBC installs a SIGINT handler of its own and asks its event handlers at nodes only, which may be minutes apart: hence a child process.
+MilpResult minimise(const Program& program, double seconds, const Stop& stop) {
+  const auto bytes = in_child([&] { return to_bytes(minimise_here(program, seconds)); }, stop);
+  if (bytes) return from_bytes(*bytes);
+  if (!stop || !stop()) throw Error("CBC ended without an answer: is there enough memory? (`--engine sat` needs less)");
+  return {};
 }
 
 }  // namespace chasqui::solve

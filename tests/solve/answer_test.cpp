@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The three answers, and that they are never confused.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/solve/encoding.hpp"
 #include "chasqui/solve/solve.hpp"
+#include "solve/child.hpp"
 #include "solve/sat.hpp"
 #include "solve/search.hpp"
 
@@ -148,6 +150,26 @@ TEST(Answer, ACommonDivisorOnlyChangesTheClock) {
   const Answer answer = solve(doubled);
   SatSolver fine(encode(doubled, answer.bound - Time{1})->cnf());
   EXPECT_EQ(fine.decide({}, 0, {}), Verdict::unsatisfiable);
+}
+
+TEST(Answer, MilpCanBeInterrupted) {
+  if (!available(Engine::milp)) GTEST_SKIP() << "no CBC";
+  int polls = 0;
+  Options options;
+  options.engine = Engine::milp;
+  options.interrupted = [&] { return ++polls > 5; };
+  const Answer answer = solve(kHard, options);  // CBC alone would take hours
+  EXPECT_EQ(answer.status, Status::unknown);
+  EXPECT_EQ(answer.stopped, "interrupted");
+  EXPECT_TRUE(answer.best);
+}
+
+TEST(Answer, AChildHandsOverOrIsKilled) {
+  if (!available(Engine::milp)) GTEST_SKIP() << "no CBC";
+  const std::string large(300'000, 'x');  // more than a pipe holds
+  EXPECT_EQ(in_child([&] { return large; }, {}), large);
+  EXPECT_EQ(in_child([]() -> std::string { _exit(3); }, {}), std::nullopt);
+  EXPECT_EQ(in_child([]() -> std::string { for (;;) sleep(1); }, [] { return true; }), std::nullopt);
 }
 
 TEST(Answer, MilpRaisesTheBoundToo) {
