@@ -27,14 +27,14 @@ class ExplainCommand final : public Command {
   int run(Output& out) override {
     const auto kind = kind_from(kind_);
     if (!kind || *kind == Kind::sum || *kind == Kind::stream) {
-      throw Error("explain: no collective is called \"{}\": see chasqui explain --help", kind_);
+      throw Error("no collective is called \"{}\": chasqui explain --help lists them", kind_);
     }
     const Profile profile = machine_ ? read_profile(*machine_) : default_profile();
     const std::int64_t measured = profile.levels.front().ranks;
     const std::int64_t ranks = ranks_.value_or(measured > 0 ? measured : 16);
-    if (bytes_ < 0) throw Error("explain: --bytes {} is negative", bytes_);
-    if (ranks < 1 || ranks > 1'000'000) throw Error("explain: -P {} is not in 1..1000000", ranks);
-    if (nodes_ < 1 || nodes_ > ranks) throw Error("explain: --nodes {} is not in 1..{}", nodes_, ranks);
+    if (bytes_ < 0) throw Error("--bytes {} is negative", bytes_);
+    if (ranks < 1 || ranks > 1'000'000) throw Error("-P {} is not in 1..1000000", ranks);
+    if (nodes_ < 1 || nodes_ > ranks) throw Error("--nodes {} is not in 1..{}", nodes_, ranks);
     run::Terrain terrain;
     terrain.ranks = static_cast<int>(ranks);
     terrain.nodes = static_cast<int>(nodes_);

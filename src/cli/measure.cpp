@@ -28,7 +28,7 @@ class MeasureCommand final : public Command {
   }
 
   int run(Output& out) override {
-    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("measure: --seconds {} is not in 0..3600", seconds_);
+    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not in 0..3600", seconds_);
     if (mpi_) {
       std::vector<std::string> words = {"--seconds", fmt::format("{}", seconds_)};
       if (out_) words.insert(words.end(), {"--out", *out_});
@@ -39,7 +39,7 @@ class MeasureCommand final : public Command {
     if (again_) before = read_profile(*again_);
     const std::int64_t measured = before && before->levels.front().ranks > 0 ? before->levels.front().ranks : 0;
     const std::int64_t n = threads_.value_or(measured > 0 ? measured : std::max(2, run::available_cores()));
-    if (n < 2 || n > 4096) throw Error("measure: --threads {} is not in 2..4096", n);
+    if (n < 2 || n > 4096) throw Error("--threads {} is not in 2..4096", n);
     const Profile profile = measure_threads(static_cast<int>(n), seconds_);
     if (out_) write_profile(*out_, profile);
     else if (!before) out.write(to_json(profile));

@@ -17,7 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void fail(std::string_view place, const std::string& what) { throw Error("{}: {}", place, what); }
+[[noreturn]] void fail(std::string_view place, const std::string& what) {
+  throw Error("{}: {} (docs/measure.md describes the file; `chasqui measure --out FILE` writes one)", place, what);
+}
 
 void check_keys(const json& object, const std::set<std::string>& required, const std::set<std::string>& optional,
                 std::string_view place, const std::string& where) {

@@ -51,9 +51,10 @@ SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, s
 }
 
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes) {
-  const double step = std::max(level.g.value, level.o_s.value + level.o_r.value + level.G.value * bytes);
+  constexpr double kMost = 1e9;  // steps; beyond, items do not follow each other
+  const double step = std::max({level.g.value, level.o_s.value + level.o_r.value + level.G.value * bytes, 1e-6});
   const double lambda = level.L.value + level.o_s.value + level.o_r.value + level.G.value * bytes;
-  const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(lambda / step - 1e-9)));
+  const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(std::min(lambda / step, kMost) - 1e-9)));
   return {LogP::postal(ranks, Time{steps}), step};
 }
 

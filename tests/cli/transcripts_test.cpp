@@ -35,6 +35,7 @@ TEST_P(Transcripts, SayWhatHappens) {
   const fs::path directory = fs::path(testing::TempDir()) / ("chasqui-" + GetParam().stem().string());
   fs::remove_all(directory);
   fs::create_directories(directory);
+  fs::create_directory_symlink(fs::path(CHASQUI_SOURCE_DIR) / "data", directory / "data");
   std::vector<Outcome> outcomes;
   for (const Step& step : steps) {
     outcomes.push_back(run_step(step, directory));

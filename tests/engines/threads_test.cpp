@@ -31,13 +31,6 @@ TEST(Threads, ForcedTreesOverChannels) {
   });
 }
 
-TEST(Threads, Soak) {
-  constexpr std::uint64_t seed = 20261115;
-  SCOPED_TRACE(seed);
-  threads::Team team(4);
-  team.run([](run::Comm& comm) { soak(comm, 4000, seed); });
-}
-
 TEST(Threads, OneRanksExceptionReachesAllAndTheTeamLivesOn) {
   threads::Team team(5);
   for (int round = 0; round < 3; ++round) {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Any bytes are an Error or a profile; a profile passes through its file unchanged, compares with itself, and every
+// collective can be explained on it.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/model/profile.hpp"
+#include "chasqui/run/agree.hpp"
+#include "chasqui/run/choose.hpp"
+
+using namespace chasqui;
+
+namespace {
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "broken: %s\n", what);
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  Profile profile;
+  try {
+    profile = profile_from_json(text, "input");
+  } catch (const Error& error) {
+    const std::string_view message = error.what();
+    require(message.substr(0, 7) == "input: ", "the message opens with the place");
+    require(message.find('\n') == std::string_view::npos, "the message is one line");
+    return 0;
+  }
+  const std::string written = to_json(profile);
+  require(to_json(profile_from_json(written, "again")) == written, "the file is stable");
+  require(run::all_agree(run::compare(profile, profile)), "a profile agrees with itself");
+  for (const int nodes : {1, 3, 12}) {
+    run::Terrain terrain;
+    terrain.ranks = 12;
+    terrain.nodes = nodes;
+    terrain.largest_node = 12 / nodes;
+    terrain.board = nodes < 12;
+    for (const Kind kind : {Kind::broadcast, Kind::allreduce, Kind::allgather, Kind::scatter}) {
+      const auto list = run::choices({kind, 4096, 8, true}, terrain, profile);
+      require(!list.empty(), "there is always a way");
+      for (const auto& choice : list) require(choice.nanoseconds >= 0, "times are not negative");
+    }
+  }
+  return 0;
+}
