@@ -43,19 +43,25 @@ double mean_us(double nanoseconds, std::uint64_t calls) {
   return calls == 0 ? 0 : nanoseconds / static_cast<double>(calls) / 1000;
 }
 
-/// REQUIRES the mutex. Empty when nothing was folded in order.
-std::string reproducible_cost() {
-  double ours = 0, native = 0;
+/// What folding in order took, and what the MPI library's own would have, in microseconds.
+struct Cost {
   std::uint64_t calls = 0;
+  double ours = 0, native = 0;
+};
+/// REQUIRES the mutex.
+Cost reproducible_cost() {
+  Cost cost;
   for (const auto& [key, line] : lines()) {
     if (line.native_timed == 0 || line.plan != "in order") continue;
-    calls += line.ours;
-    ours += mean_us(line.ours_time, line.ours_timed) * static_cast<double>(line.ours);
-    native += mean_us(line.native_time, line.native_timed) * static_cast<double>(line.ours);
+    cost.calls += line.ours;
+    cost.ours += mean_us(line.ours_time, line.ours_timed) * static_cast<double>(line.ours);
+    cost.native += mean_us(line.native_time, line.native_timed) * static_cast<double>(line.ours);
   }
-  if (calls == 0) return {};
+  return cost;
+}
+std::string to_string(const Cost& cost) {
   return fmt::format("{} reproducible reductions took {:.1f} us; the MPI library's own would have taken about {:.1f} us: factor {:.2f}",
-                     calls, ours, native, native > 0 ? ours / native : 0);
+                     cost.calls, cost.ours, cost.native, cost.native > 0 ? cost.ours / cost.native : 0);
 }
 
 }  // namespace
@@ -134,7 +140,7 @@ std::string report_text(int ranks) {
       }
     }
   }
-  if (const std::string cost = reproducible_cost(); !cost.empty()) text += cost + "\n";
+  if (const Cost cost = reproducible_cost(); cost.calls > 0) text += to_string(cost) + "\n";
   if (settings().verify) text += fmt::format("verified {} calls, {} different\n", verified.load(), different.load());
   return text;
 }
@@ -162,7 +168,9 @@ std::string report_json(int ranks) {
       comma = ",";
     }
   }
-  return text + fmt::format("],\n\"verified\":{},\"different\":{}}}\n", verified.load(), different.load());
+  const Cost cost = reproducible_cost();
+  return text + fmt::format("],\n\"reproducible\":{{\"calls\":{},\"ours_us\":{:.1f},\"native_us\":{:.1f}}},\n\"verified\":{},\"different\":{}}}\n",
+                            cost.calls, cost.ours, cost.native, verified.load(), different.load());
 }
 
 void note_verdict(Collective what, std::size_t bytes, const Cell& cell) {
@@ -178,7 +186,7 @@ void note_verdict(Collective what, std::size_t bytes, const Cell& cell) {
 
 void say_what_it_cost() {
   const std::lock_guard lock(mutex);
-  if (const std::string cost = reproducible_cost(); !cost.empty()) say("CHASQUI_REPRODUCIBLE: " + cost);
+  if (const Cost cost = reproducible_cost(); cost.calls > 0) say("CHASQUI_REPRODUCIBLE: " + to_string(cost));
 }
 
 void write_report(int ranks) {

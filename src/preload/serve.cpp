@@ -56,10 +56,9 @@ void ask_profile(State& state, Cell& cell, const Demand& demand) {
   if (list.front().method == run::Method::native && settings().trials > 0) cell.verdict = Verdict::native;
 }
 
-Path find_way(Collective what, MPI_Comm comm, const Parts& parts) {
-  Path path;
+void find_way(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
   const Settings& s = settings();
-  const auto passed = [&](Reason reason) { return note(what, reason), path; };
+  const auto passed = [what](Reason reason) { note(what, reason); };
   if (s.disabled[static_cast<int>(what)]) return passed(Reason::disabled);
   bury_the_dead();
   State* state = state_of(comm);
@@ -74,7 +73,7 @@ Path find_way(Collective what, MPI_Comm comm, const Parts& parts) {
     if (state->never != Reason::none) return passed(state->never);
     path.cell = &state->cell(what, path.demand.bytes);
     path.way = Path::in_order;
-    return path;
+    return;
   }
   if (!state->prepared) {
     if (state->calls <= s.after) return passed(Reason::early);
@@ -87,7 +86,7 @@ Path find_way(Collective what, MPI_Comm comm, const Parts& parts) {
   if (!cell.asked) ask_profile(*state, cell, path.demand);
   if (s.verify) {
     path.way = Path::both;
-    return path;
+    return;
   }
   switch (next_turn(cell, static_cast<std::uint32_t>(s.trials))) {
     case Turn::ours: path.way = Path::ours; break;
@@ -95,7 +94,6 @@ Path find_way(Collective what, MPI_Comm comm, const Parts& parts) {
     case Turn::try_ours: path.way = Path::compare_ours; break;
     case Turn::try_native: path.way = Path::compare_native; note(what, Reason::comparing); break;
   }
-  return path;
 }
 
 /// After the last timed call every rank learns what all saw, and decides alike.
@@ -207,7 +205,7 @@ int serve_actively(Collective what, MPI_Comm comm, const Parts& parts) {
   const Inside inside;
   Path path;
   try {
-    path = find_way(what, comm, parts);
+    find_way(what, comm, parts, path);
   } catch (const std::exception& error) {
     note(what, Reason::failed);
     if (settings().log) say(error.what());

@@ -57,6 +57,6 @@ void folds(MPI_Comm comm);      // folds.cpp
 void derived(MPI_Comm comm);    // derived.cpp
 void company(MPI_Comm comm);    // company.cpp: the program's own messages, requests, errors, attributes
 void threads();                 // threads.cpp
-void inter_communicators();     // company.cpp
+void inter_communicators();     // inter.cpp
 
 }  // namespace conformance

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Collectives in company: the program's own messages and requests, errors, attributes, inter-communicators.
+// Collectives in company: the program's own messages and requests, errors, attributes.
 #include <algorithm>
 
 #include "check.hpp"
@@ -81,6 +81,59 @@ void non_blocking(MPI_Comm comm) {
   equal("scan", scans[1], me.rank + 1);
 }
 
+/// A communicator is freed while messages on it are under way, some of them begun before its private part was made.
+void freed_under_messages(MPI_Comm comm) {
+  part = "freed under messages";
+  const Place me(comm);
+  MPI_Comm short_lived;
+  MPI_Comm_dup(comm, &short_lived);
+  const int next = (me.rank + 1) % me.size, previous = (me.rank + me.size - 1) % me.size;
+  std::vector<int> out(50'000, me.rank), in(50'000, -1), late(3, -1), news(3, 60 + me.rank);
+  MPI_Request requests[4];
+  MPI_Irecv(in.data(), 50'000, MPI_INT, previous, 1, short_lived, &requests[0]);
+  MPI_Isend(out.data(), 50'000, MPI_INT, next, 1, short_lived, &requests[1]);
+  int one = 1, sum = 0;
+  for (int i = 0; i < 4; ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, short_lived);
+  equal("sum", sum, me.size);
+  MPI_Irecv(late.data(), 3, MPI_INT, previous, 2, short_lived, &requests[2]);
+  MPI_Isend(news.data(), 3, MPI_INT, next, 2, short_lived, &requests[3]);
+  MPI_Comm_free(&short_lived);
+  MPI_Barrier(comm);
+  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  equal("long", in.back(), previous);
+  equal("short", late[2], 60 + previous);
+}
+
+int handled = 0;
+MPI_Comm handled_on = MPI_COMM_NULL;
+void handle(MPI_Comm* comm, int*, ...) { ++handled, handled_on = *comm; }
+
+/// The program's error handler gets the program's communicator, once an error.
+void handlers(MPI_Comm comm) {
+  part = "error handlers";
+  MPI_Comm own;
+  MPI_Comm_dup(comm, &own);
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(handle, &handler);
+  MPI_Comm_set_errhandler(own, handler);
+  const Place me(own);
+  int data = 1, sum = 0;
+  for (int i = 0; i < 3; ++i) MPI_Allreduce(&data, &sum, 1, MPI_INT, MPI_SUM, own);
+  handled = 0;
+  equal("refused", MPI_Bcast(&data, 1, MPI_INT, -5, own) != MPI_SUCCESS, 1);
+  equal("refused", MPI_Reduce(&data, &sum, 1, MPI_INT, MPI_SUM, me.size, own) != MPI_SUCCESS, 1);
+  equal("times", handled, 2);
+  equal("communicator", handled_on == own, 1);
+  MPI_Errhandler still;
+  MPI_Comm_get_errhandler(own, &still);
+  equal("the same handler", still == handler, 1);
+  MPI_Errhandler_free(&still);
+  MPI_Allreduce(&data, &sum, 1, MPI_INT, MPI_SUM, own);
+  equal("still works", sum, me.size);
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_free(&own);
+}
+
 int class_of(int code) {
   int kind = 0;
   MPI_Error_class(code, &kind);
@@ -137,37 +190,10 @@ void company(MPI_Comm comm) {
   own_messages(comm);
   progress(comm);
   non_blocking(comm);
+  freed_under_messages(comm);
   errors(comm);
+  handlers(comm);
   attributes(comm);
-}
-
-void inter_communicators() {
-  part = "inter-communicators";
-  const Place world(MPI_COMM_WORLD);
-  if (world.size < 2) return;
-  const int side = world.rank % 2;
-  MPI_Comm half, between;
-  MPI_Comm_split(MPI_COMM_WORLD, side, world.rank, &half);
-  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 12, &between);
-  const Place me(half);
-  for (int i = 0; i < 3; ++i) {
-    int value = side == 0 && me.rank == 0 ? 31 + i : -1;
-    MPI_Bcast(&value, 1, MPI_INT, side == 1 ? 0 : me.rank == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
-    if (side == 1) equal("bcast", value, 31 + i);
-    int one = 1, sum = 0, others = 0;
-    MPI_Comm_remote_size(between, &others);
-    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, between);
-    equal("sum of the other side", sum, others);
-    MPI_Barrier(between);
-  }
-  MPI_Comm merged;
-  MPI_Intercomm_merge(between, side, &merged);
-  int one = 1, sum = 0;
-  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, merged);
-  equal("merged", sum, world.size);
-  MPI_Comm_free(&merged);
-  MPI_Comm_free(&between);
-  MPI_Comm_free(&half);
 }
 
 }  // namespace conformance

@@ -138,6 +138,35 @@ void sums(MPI_Comm comm, MPI_Datatype type) {
   equal("sum", out, expected);
 }
 
+template <typename T>
+void complexes(MPI_Comm comm, MPI_Datatype type) {
+  part = "complex";
+  const Place me(comm);
+  const T mine[] = {static_cast<T>(me.rank), 1, 0, static_cast<T>(2)};
+  T out[4] = {};
+  MPI_Allreduce(mine, out, 2, type, MPI_SUM, comm);
+  equal("real", static_cast<long long>(out[0]), me.size * (me.size - 1) / 2);
+  equal("imaginary", static_cast<long long>(out[1] + out[3]), 3 * me.size);
+  enter(out, sizeof out);
+}
+
+void logicals(MPI_Comm comm) {
+  part = "logical and bits";
+  const Place me(comm);
+  const bool odd[] = {me.rank % 2 == 1, true, false};
+  bool out[3] = {};
+  MPI_Allreduce(odd, out, 3, MPI_C_BOOL, MPI_LOR, comm);
+  equal("or", out[0] * 4 + out[1] * 2 + out[2], me.size > 1 ? 6 : 2);
+  MPI_Allreduce(odd, out, 3, MPI_C_BOOL, MPI_LXOR, comm);
+  equal("xor", out[0], me.size / 2 % 2);
+  const unsigned char bits[] = {static_cast<unsigned char>(1 << me.rank % 8), 0xf0};
+  unsigned char all[2] = {};
+  MPI_Allreduce(bits, all, 2, MPI_BYTE, MPI_BOR, comm);
+  equal("bytes", all[0], me.size >= 8 ? 255 : (1 << me.size) - 1);
+  MPI_Allreduce(bits, all, 2, MPI_BYTE, MPI_BXOR, comm);
+  equal("bytes", all[1], me.size % 2 == 1 ? 0xf0 : 0);
+}
+
 void places(MPI_Comm comm) {
   part = "maxloc";
   const Place me(comm);
@@ -149,6 +178,12 @@ void places(MPI_Comm comm) {
   }
   equal("value", best.value, value);
   equal("place", best.where, where);
+  struct Long { long value; int where; } far{10L - me.rank, me.rank}, nearest{};
+  MPI_Allreduce(&far, &nearest, 1, MPI_LONG_INT, MPI_MAXLOC, comm);
+  equal("with a gap", nearest.where, 0);
+  struct Short { short value; int where; } small{static_cast<short>(me.rank), me.rank}, smallest{};
+  MPI_Allreduce(&small, &smallest, 1, MPI_SHORT_INT, MPI_MINLOC, comm);
+  equal("with a gap inside", smallest.where, 0);
   struct Gap { double value; int where; } mine{1.0 * value - me.rank, me.rank}, least{};
   MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
   equal("with a gap", least.where, me.size - 1);
@@ -207,6 +242,22 @@ void folds(MPI_Comm comm) {
   sums<float>(comm, MPI_FLOAT);
   sums<double>(comm, MPI_DOUBLE);
   sums<long double>(comm, MPI_LONG_DOUBLE);
+  sums<std::uint8_t>(comm, MPI_UINT8_T);
+  sums<std::uint16_t>(comm, MPI_UINT16_T);
+  sums<std::uint32_t>(comm, MPI_UINT32_T);
+  sums<std::uint64_t>(comm, MPI_UINT64_T);
+  sums<unsigned short>(comm, MPI_UNSIGNED_SHORT);
+  sums<unsigned long long>(comm, MPI_UNSIGNED_LONG_LONG);
+  sums<MPI_Aint>(comm, MPI_AINT);
+  sums<MPI_Offset>(comm, MPI_OFFSET);
+  sums<MPI_Count>(comm, MPI_COUNT);
+  sums<int>(comm, MPI_INTEGER);
+  sums<float>(comm, MPI_REAL);
+  sums<double>(comm, MPI_DOUBLE_PRECISION);
+  complexes<float>(comm, MPI_C_FLOAT_COMPLEX);
+  complexes<double>(comm, MPI_C_DOUBLE_COMPLEX);
+  complexes<double>(comm, MPI_DOUBLE_COMPLEX);
+  logicals(comm);
   places(comm);
 }
 

@@ -22,6 +22,15 @@ void threads() {
       int value = me.rank == 0 ? i * 10 + which : -1;
       MPI_Bcast(&value, 1, MPI_INT, 0, comms[which]);
       equal("value", value, i * 10 + which);
+      std::vector<int> all(index(300 * me.size)), part_of(300, me.rank * 2 + which);
+      MPI_Allgather(part_of.data(), 300, MPI_INT, all.data(), 300, MPI_INT, comms[which]);
+      equal("gathered", all.back(), 2 * (me.size - 1) + which);
+      if (i % 8 != 0) continue;
+      MPI_Comm brief;  // made and freed beside the other thread's collectives
+      MPI_Comm_dup(comms[which], &brief);
+      for (int k = 0; k < 2; ++k) MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_MAX, brief);
+      equal("largest", sum, me.size - 1 + which);
+      MPI_Comm_free(&brief);
     }
   };
   std::thread other(work, me.rank % 2);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// What the interposition costs when a call is passed on: MPI_X goes through the drop-in library, PMPI_X does not. The
+// program is linked with the library, which interposes as LD_PRELOAD does. Alone it measures calls on MPI_COMM_SELF; under
+// mpirun -n 2 also broadcasts without data on MPI_COMM_WORLD, which look at all arguments and send nothing.
+// The last lines are differences, the least of many short rounds of each.
+#include <benchmark/benchmark.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace {
+
+double x = 1, y = 0;
+void allreduce() { MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF); }
+void allreduce_native() { PMPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF); }
+void bcast() { MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
+void bcast_native() { PMPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
+void barrier() { MPI_Barrier(MPI_COMM_SELF); }
+void barrier_native() { PMPI_Barrier(MPI_COMM_SELF); }
+void gatherv() {
+  const int one = 1, zero = 0;
+  MPI_Gatherv(&x, 1, MPI_DOUBLE, &y, &one, &zero, MPI_DOUBLE, 0, MPI_COMM_SELF);
+}
+void gatherv_native() {
+  const int one = 1, zero = 0;
+  PMPI_Gatherv(&x, 1, MPI_DOUBLE, &y, &one, &zero, MPI_DOUBLE, 0, MPI_COMM_SELF);
+}
+void empty() { MPI_Bcast(&x, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
+void empty_native() { PMPI_Bcast(&x, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
+
+struct Pair {
+  const char* name;
+  void (*through)();
+  void (*native)();
+};
+constexpr Pair kAlone[] = {{"Allreduce", allreduce, allreduce_native},
+                           {"Bcast", bcast, bcast_native},
+                           {"Barrier", barrier, barrier_native},
+                           {"Gatherv", gatherv, gatherv_native}};
+constexpr Pair kTogether = {"Bcast without data", empty, empty_native};
+
+double least(void (*call)()) {
+  double best = 1e30;
+  for (int round = 0; round < 200; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 1000; ++i) call();
+    const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, time.count() / 1000);
+  }
+  return best;
+}
+
+void measure(benchmark::State& state, void (*call)()) {
+  for (auto _ : state) call();
+}
+
+void difference(const Pair& pair) {
+  const double through = least(pair.through), native = least(pair.native);
+  std::printf("MPI_%s: %.1f ns, PMPI_%s: %.1f ns, passing on costs %.1f ns\n", pair.name, through, pair.name, native, through - native);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < 40; ++i) MPI_Barrier(MPI_COMM_WORLD);  // past the first calls
+  benchmark::Initialize(&argc, argv);
+  for (const Pair& pair : kAlone) {
+    benchmark::RegisterBenchmark((std::string("MPI_") + pair.name).c_str(), measure, pair.through);
+    benchmark::RegisterBenchmark((std::string("PMPI_") + pair.name).c_str(), measure, pair.native);
+  }
+  if (rank == 0) {
+    benchmark::RunSpecifiedBenchmarks();
+    for (const Pair& pair : kAlone) difference(pair);
+    if (size > 1) difference(kTogether);
+  } else {
+    // The same number of calls on the world as rank 0 makes.
+    static_cast<void>(least(kTogether.through));
+    static_cast<void>(least(kTogether.native));
+  }
+  MPI_Finalize();
+  return 0;
+}
