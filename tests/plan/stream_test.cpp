@@ -137,17 +137,40 @@ TEST(Stream, TheRunningExampleHasTheLettersOfThePaper) {
   EXPECT_EQ(heads, (std::multiset<std::pair<std::int32_t, std::int64_t>>{{3, 1}, {4, 2}, {7, 5}}));
 }
 
-TEST(Stream, BeyondTheCertificateTheGapIsStatedAndTheStreamStillPlays) {
-  for (const auto& [P, L] :
-       {std::pair{450, 310}, {5000, 1000}, {300, 250}, {60, 100'000}, {40, 1'000'000'000}}) {
+TEST(Stream, BeyondTheCertificateTheSameMethodStillMeetsTheBound) {
+  for (const auto& [P, L] : {std::pair{450, 310}, {700, 301}, {300, 250}}) expect_plays(P, L);
+  // All block kinds, block by block and in bulk, by the ranks' own words about each other.
+  for (const auto& [P, L] : {std::pair{1'000'000L, 1000L}, {1'000'000L, 10'000L}, {60L, 100'000L}, {40L, 1'000'000'000L},
+                             {5'000'000'000L, 301L}, {100'000'000'000'000'000L, 500L}}) {
     const StreamPtr stream = make_stream(P, L);
-    EXPECT_GE(stream->delay(), stream->bound());
-    if (L <= 310) {
-      EXPECT_EQ(test::play(*stream, stream->delay().ticks + 20), "") << P << " " << L;
+    EXPECT_EQ(stream->delay(), stream->bound()) << P << " " << L;
+    if (L > 10'000) continue;
+    for (const std::int64_t rank : {P / 2, P - 1}) {
+      EXPECT_EQ(test::spot_check(*stream, rank, 1'000'000, L >= 1000 ? 8 : 400), "")
+          << P << " " << L << " " << rank;
     }
-    if (L <= 1000) {
-      EXPECT_EQ(test::spot_check(*stream, P / 2, 1000, stream->delay().ticks + 40), "") << P << " " << L;
-    }
+  }
+}
+
+RC_GTEST_PROP(Stream, LargeLatenciesAgreeRankByRank, ()) {
+  const auto L = *rc::gen::inRange<std::int64_t>(301, 700);
+  const auto digits = *rc::gen::inRange<int>(3, 17);
+  std::int64_t most = 10;
+  for (int i = 1; i < digits; ++i) most *= 10;
+  const auto P = *rc::gen::inRange<std::int64_t>(2, most);
+  const StreamPtr stream = make_stream(P, L);
+  RC_ASSERT(stream->delay() == stream->bound());
+  const auto rank = *rc::gen::inRange<std::int64_t>(0, P);
+  const std::string verdict = test::spot_check(*stream, rank, 1'000'000, 100);
+  if (!verdict.empty()) RC_FAIL(verdict);
+}
+
+TEST(Stream, WhereWordsWouldBeTooLongTheGapIsStated) {
+  for (const auto& [P, L] : {std::pair{1'000'000'000'000'000'000L, 2000L}, {1'000'000'000'000L, 1'000'000L}}) {
+    const StreamPtr stream = make_stream(P, L);
+    EXPECT_GT(stream->delay(), stream->bound());
+    EXPECT_NE(stream->claim().construction.find("interleaved"), std::string::npos);
+    EXPECT_EQ(test::spot_check(*stream, P / 2, 1'000'000, 60), "") << P << " " << L;
   }
 }
 

@@ -55,8 +55,8 @@ StreamPtr pruning(const LogP& machine, Rank root) {
 }
 
 StreamPtr waiting(const LogP& machine, Rank root) {
-  require(machine, root, machine.L <= Time{99} && machine.L >= Time{2},
-          "the postal machine and 2 <= L <= 99");
+  require(machine, root, machine.L >= Time{2} && machine.L < Time{kMaxStreamLatency},
+          "the postal machine, 2 <= L < 10^9 and P >= 3");
   const StreamPtr slower = make_stream(machine.P, machine.L.ticks + 1, root.index);
   if (slower->layout() == nullptr)
     throw Error("{}: no block-cyclic stream of latency L+1", to_string(machine));

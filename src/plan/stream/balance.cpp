@@ -2,7 +2,8 @@
 #include "plan/stream/balance.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cstdlib>
+#include <initializer_list>
 
 namespace chasqui::plan::stream_detail {
 namespace {
@@ -58,6 +59,7 @@ class Attempt {
 
  private:
   std::size_t at(std::int32_t y) const { return static_cast<std::size_t>(y - low_); }
+  std::int32_t high() const { return low_ + static_cast<std::int32_t>(pool_.size()) - 1; }
   std::int64_t count(std::int32_t y) const { return y < low_ || at(y) >= pool_.size() ? 0 : pool_[at(y)]; }
   std::uint64_t next() {
     random_ ^= random_ << 13;
@@ -111,14 +113,20 @@ class Attempt {
       for (std::int64_t& noise : noise_) noise = static_cast<std::int64_t>(next() % range);
     }
     std::int64_t wanted = instance_.blocks[block].q - 1;
-    while (wanted > 0) {
-      std::size_t best = pool_.size();
-      for (std::size_t i = 0; i < pool_.size(); ++i) {
-        if (pool_[i] == 0) continue;
-        const bool larger_wins = variant_ % 2 == 0;
-        if (best == pool_.size() || (larger_wins ? plenty(i) >= plenty(best) : plenty(i) > plenty(best)))
-          best = i;
-      }
+    const bool larger_wins = variant_ % 2 == 0;
+    const auto scarcer = [&](std::size_t a, std::size_t b) {
+      if (plenty(a) != plenty(b)) return plenty(a) < plenty(b);
+      return larger_wins ? a < b : a > b;
+    };
+    piles_.clear();
+    for (std::size_t i = 0; i < pool_.size(); ++i) {
+      if (pool_[i] > 0) piles_.push_back(i);
+    }
+    std::make_heap(piles_.begin(), piles_.end(), scarcer);
+    while (wanted > 0 && !piles_.empty()) {
+      std::pop_heap(piles_.begin(), piles_.end(), scarcer);
+      const std::size_t best = piles_.back();
+      piles_.pop_back();
       const std::int64_t taken = std::min(wanted, pool_[best]);
       pool_[best] -= taken;
       result_.letters[block][low_ + static_cast<std::int32_t>(best)] += taken;
@@ -136,26 +144,31 @@ class Attempt {
 
   struct Swap {
     std::int32_t mine = 0, pools = 0;
-    std::int64_t step = 0, gain = 0;
+    std::int64_t gain = 0;
   };
 
-  /// The best swap among those `accept`ed; accept(step) returns a rank, higher is better, or a negative
-  /// number.
-  template <typename Accept>
-  std::optional<Swap> best_swap(std::size_t block, Accept accept) const {
+  void consider(std::optional<Swap>& best, std::int32_t mine, std::int64_t pools) const {
+    const auto wanted = static_cast<std::int32_t>(pools);
+    const std::int64_t gain = plenty(at(wanted)) - plenty(at(mine));
+    if (!best || gain > best->gain) best = Swap{mine, wanted, gain};
+  }
+
+  /// The swap that changes the sum by exactly `step`, from plenty to scarcity. Time: O(letters of the block).
+  std::optional<Swap> swap_by(std::size_t block, std::int64_t step) const {
     std::optional<Swap> best;
-    std::int64_t best_rank = 0;
     for (const auto& [mine, held] : result_.letters[block]) {
-      for (std::size_t i = 0; i < pool_.size(); ++i) {
-        const std::int32_t pools = low_ + static_cast<std::int32_t>(i);
-        if (pool_[i] == 0 || pools == mine) continue;
-        const std::int64_t rank = accept(pools - mine);
-        if (rank < 0) continue;
-        const std::int64_t gain = plenty(i) - plenty(at(mine));
-        if (!best || rank > best_rank || (rank == best_rank && gain > best->gain)) {
-          best = Swap{mine, pools, pools - mine, gain};
-          best_rank = rank;
-        }
+      const std::int64_t pools = mine + step;
+      if (pools >= low_ && pools <= high() && pool_[static_cast<std::size_t>(pools - low_)] > 0) consider(best, mine, pools);
+    }
+    return best;
+  }
+
+  /// The swap that changes the sum by `up` modulo q. Time: O(range of the letters).
+  std::optional<Swap> swap_modulo(std::size_t block, std::int64_t up, std::int64_t q) const {
+    std::optional<Swap> best;
+    for (const auto& [mine, held] : result_.letters[block]) {
+      for (std::int64_t pools = low_ + modulo(mine + up - low_, q); pools <= high(); pools += q) {
+        if (pools != mine && pool_[static_cast<std::size_t>(pools - low_)] > 0) consider(best, mine, pools);
       }
     }
     return best;
@@ -164,13 +177,13 @@ class Attempt {
   bool swap_to_exact(std::size_t block, std::int64_t target) {
     std::int64_t missing = target - sum_of(result_.letters[block]);
     while (missing != 0) {
-      const auto step = best_swap(block, [&](std::int64_t s) {
-        const bool right_way = missing > 0 ? s > 0 && s <= missing : s < 0 && s >= missing;
-        return right_way ? std::abs(s) : -1;
-      });
-      if (!step) return false;
-      swap(block, step->mine, step->pools);
-      missing -= step->step;
+      const std::int64_t sign = missing > 0 ? 1 : -1;
+      std::optional<Swap> swapped;
+      std::int64_t step = std::min<std::int64_t>(std::abs(missing), high() - low_);
+      for (; step > 0 && !swapped; --step) swapped = swap_by(block, sign * step);
+      if (!swapped) return false;
+      swap(block, swapped->mine, swapped->pools);
+      missing -= swapped->pools - swapped->mine;
     }
     return true;
   }
@@ -180,7 +193,7 @@ class Attempt {
     const std::int64_t q = demand.q;
     std::int64_t up = modulo(demand.residue - sum_of(result_.letters[block]), q);
     if (up == 0) return true;
-    if (const auto one = best_swap(block, [&](std::int64_t s) { return modulo(s, q) == up ? 0 : -1; })) {
+    if (const auto one = swap_modulo(block, up, q)) {
       swap(block, one->mine, one->pools);
       return true;
     }
@@ -207,7 +220,7 @@ class Attempt {
     spare_ = size_of(rest) - places;
     if (spare_ < 0 || spare_ > 1) return false;
     if (settle(rest)) return true;
-    return exchange(rest, 1) || exchange(rest, 2);
+    return exchange_one(rest) || exchange_two(rest);
   }
 
   bool settle(const Letters& rest) {
@@ -238,36 +251,68 @@ class Attempt {
     ++to[y];
   }
 
-  /// Exchanges one or two letters with another block, congruent modulo its size, until the rest settles.
-  bool exchange(Letters& rest, int letters) {
+  /// Would the rest settle without `out` and with `in` instead? (Sums of letters; `rest` as it is.)
+  bool would_settle(const Letters& rest, std::int64_t sum, std::initializer_list<std::int32_t> out,
+                    std::initializer_list<std::int32_t> in) const {
+    if (!last_) return true;
+    const Demand& demand = instance_.blocks[*last_];
+    for (const std::int32_t y : out) sum -= y;
+    for (const std::int32_t y : in) sum += y;
+    const std::int64_t excess = modulo(sum - demand.residue, demand.q);
+    if (spare_ == 0) return excess == 0;
+    for (const std::int32_t y : in) {
+      if (modulo(y, demand.q) == excess) return true;
+    }
+    for (std::int64_t y = low_ + modulo(excess - low_, demand.q); y <= high(); y += demand.q) {
+      const auto held = rest.find(static_cast<std::int32_t>(y));
+      if (held == rest.end()) continue;
+      if (held->second > std::count(out.begin(), out.end(), static_cast<std::int32_t>(y))) return true;
+    }
+    return false;
+  }
+
+  /// Exchanges one letter with another block, congruent modulo its size, so that the rest settles.
+  bool exchange_one(Letters& rest) {
+    const std::int64_t sum = sum_of(rest);
     for (const std::size_t block : order_) {
       const std::int64_t q = instance_.blocks[block].q;
       Letters& theirs = result_.letters[block];
-      const Letters rest_before = rest;
-      const Letters theirs_before = theirs;
-      for (const auto& [a, a_count] : rest_before) {
-        for (const auto& [b, b_count] : theirs_before) {
+      for (const auto& [a, a_count] : rest) {
+        for (std::int64_t b = low_ + modulo(a - low_, q); b <= high(); b += q) {
+          const std::int32_t given = a;
+          const auto got = static_cast<std::int32_t>(b);
+          if (got == given || !theirs.contains(got) || !would_settle(rest, sum, {given}, {got})) continue;
+          move(rest, theirs, given);
+          move(theirs, rest, got);
+          return settle(rest);
+        }
+      }
+    }
+    return false;
+  }
+
+  /// The same with two letters. Gives up after many trials: large instances have other variants.
+  bool exchange_two(Letters& rest) {
+    const std::int64_t sum = sum_of(rest);
+    std::int64_t trials = 20'000'000;
+    for (const std::size_t block : order_) {
+      const std::int64_t q = instance_.blocks[block].q;
+      Letters& theirs = result_.letters[block];
+      for (const auto& [a, a_count] : rest) {
+        for (const auto& [b, b_count] : theirs) {
           if (a == b) continue;
-          if (letters == 1) {
-            if (modulo(b - a, q) != 0) continue;
-            move(rest, theirs, a);
-            move(theirs, rest, b);
-            if (settle(rest)) return true;
-            rest = rest_before;
-            theirs = theirs_before;
-            continue;
-          }
-          for (const auto& [c, c_count] : rest_before) {
+          for (const auto& [c, c_count] : rest) {
             if (c < a || (c == a && a_count < 2)) continue;
-            for (const auto& [d, d_count] : theirs_before) {
+            for (const auto& [d, d_count] : theirs) {
+              if (--trials < 0) return false;
               if (c == d || (b == d && b_count < 2) || modulo(b + d - a - c, q) != 0) continue;
-              move(rest, theirs, a);
-              move(rest, theirs, c);
-              move(theirs, rest, b);
-              move(theirs, rest, d);
-              if (settle(rest)) return true;
-              rest = rest_before;
-              theirs = theirs_before;
+              if (!would_settle(rest, sum, {a, c}, {b, d})) continue;
+              const std::int32_t letters[] = {a, c, b, d};
+              move(rest, theirs, letters[0]);
+              move(rest, theirs, letters[1]);
+              move(theirs, rest, letters[2]);
+              move(theirs, rest, letters[3]);
+              return settle(rest);
             }
           }
         }
@@ -281,6 +326,7 @@ class Attempt {
   std::uint64_t random_;
   std::int32_t low_ = 0;
   std::vector<std::int64_t> pool_, noise_;
+  std::vector<std::size_t> piles_;  ///< scratch
   std::vector<std::size_t> order_;
   std::optional<std::size_t> last_;
   std::int64_t spare_ = 0;

@@ -6,6 +6,7 @@
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "plan/stream/block_stream.hpp"
+#include "plan/stream/bulk.hpp"
 #include "plan/stream/compose.hpp"
 #include "plan/stream/even_exception.hpp"
 #include "plan/stream/interleaved.hpp"
@@ -22,8 +23,8 @@ namespace {
 /// Composition balances about 2L trees of L²/2 ranks each: above this latency that takes more than a few
 /// seconds.
 constexpr std::int64_t kLargestComposed = 300;
-/// Below 2L+6 steps a tree has at most 7 internal nodes: balancing it alone is cheap.
-constexpr std::int64_t kLargestDirect = 4000;
+/// Above this latency even one tree has words too long to order in a few seconds.
+constexpr std::int64_t kLargestBulk = 30'000;
 
 std::int64_t tree_height(std::int64_t L, std::int64_t n) {
   return broadcast_time({Time{L}, Time{1}}, n).ticks;
@@ -51,19 +52,19 @@ std::optional<Found> find_layout(std::int64_t L, std::int64_t n) {
                ? from_recipe(latency_two(n, t), n, "blocks with paired letters or cut trees (L = 2)")
                : from_recipe(latency_two(n, t + 1), n, "blocks on a cut tree one step higher (L = 2)");
   }
-  if (L > (t < 2 * L + 6 ? kLargestDirect : kLargestComposed)) return std::nullopt;
+  if (L > kLargestBulk) return std::nullopt;
   if (is_even_exception(L, n)) {
     auto layout = even_exception(L);
     if (!layout) return std::nullopt;
     return Found{std::move(*layout), "one block that plays both internal nodes (even L, n = L+3)"};
   }
+  if (L > kLargestComposed) return from_recipe(balance_in_bulk(L, n), n, "blocks, balanced in bulk");
   const char* name =
       t < base_range(L).first ? "blocks, balanced directly" : "blocks, composed from balanced trees";
   return from_recipe(compose(L, n), n, name);
 }
 
-StreamPtr build(std::int64_t P, std::int64_t L, std::int64_t root) {
-  const std::int64_t n = P - 1;
+Claim bound_of(std::int64_t L, std::int64_t n) {
   Claim claim;
   claim.bound = Time{L + tree_height(L, n)};
   claim.bound_source = "a stream's root sends each item once: L + B(P-1) (results.md, Streams)";
@@ -71,6 +72,13 @@ StreamPtr build(std::int64_t P, std::int64_t L, std::int64_t root) {
     claim.bound += Time{1};
     claim.bound_source = "L + B(P-1) + 1: with L = 2 too many ranks would idle (results.md, Streams)";
   }
+  return claim;
+}
+
+/// One layout: of latency L or, as the net below it, of latency L+1. Nothing if there is neither.
+StreamPtr without_interleaving(std::int64_t P, std::int64_t L, std::int64_t root) {
+  const std::int64_t n = P - 1;
+  Claim claim = bound_of(L, n);
   if (L == 2 && (n == 5 || n == 8)) {
     const auto table = n == 5 ? search_words(2, 4, 4) : search_words(2, 5, 5);
     CHASQUI_CHECK(table.has_value(), "stream: no words for n={}", n);
@@ -87,23 +95,22 @@ StreamPtr build(std::int64_t P, std::int64_t L, std::int64_t root) {
       claim.construction += fmt::format(", on the tree of latency {}: every node waits a step", lambda);
     return std::make_shared<BlockStream>(P, L, root, std::move(found->layout), claim);
   }
-  Claim best_claim;
-  std::int64_t best_copies = 0;
-  const std::int64_t fewest = (L + 199) / 200;
-  for (std::int64_t copies = fewest; copies <= fewest + 4; ++copies) {
+  return nullptr;
+}
+
+StreamPtr build(std::int64_t P, std::int64_t L, std::int64_t root) {
+  if (StreamPtr stream = without_interleaving(P, L, root)) return stream;
+  for (std::int64_t copies = 2; copies <= L; copies += 1 + copies / 4) {
     const std::int64_t inner_L = (L + copies - 1) / copies;
-    if (inner_L < 3) break;
-    const std::int64_t height = copies * tree_height(inner_L, n);
-    if (best_copies != 0 && height >= best_claim.finish.ticks - L) continue;
-    best_copies = copies;
-    best_claim = claim;
-    best_claim.finish = Time{L + height};
-    best_claim.construction = fmt::format("{} interleaved streams of latency {}", copies, inner_L);
+    StreamPtr inner = without_interleaving(P, inner_L, root);
+    if (!inner) continue;
+    Claim claim = bound_of(L, P - 1);
+    claim.finish = Time{L + copies * (inner->delay().ticks - inner_L)};
+    claim.construction = fmt::format("{} interleaved streams of latency {}", copies, inner_L);
+    return std::make_shared<InterleavedStream>(L, copies, std::move(inner), claim);
   }
-  CHASQUI_CHECK(best_copies > 0, "stream: nothing for P={} L={}", P, L);
-  StreamPtr inner = make_stream(P, (L + best_copies - 1) / best_copies, root);
-  best_claim.finish = Time{L + best_copies * (inner->delay().ticks - inner->L())};
-  return std::make_shared<InterleavedStream>(L, best_copies, std::move(inner), best_claim);
+  CHASQUI_CHECK(false, "stream: nothing for P={} L={}", P, L);
+  return nullptr;
 }
 
 }  // namespace
