@@ -7,6 +7,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "plan/kernel/circle.hpp"
+#include "plan/kernel/rings.hpp"
 #include "plan/kernel/tree.hpp"
 
 namespace chasqui::plan::kernel {
@@ -124,20 +125,48 @@ bool split(Tree& rest, Tree& part, int size, std::int64_t wanted, Random& random
   return lacking == 0;
 }
 
+/// A choice of nodes with `size` sends in all, moved from `nodes` to the result; nothing if the choice fails. Nodes with
+/// few sends are preferred, more or less strictly: on a circle their items overlap most, and this one has more balls.
+std::optional<std::vector<Node>> choose(std::vector<Node>& nodes, int size, Random& random) {
+  const int noise = 1 << random.below(5);
+  std::vector<std::pair<int, Node>> order;
+  for (const Node& node : nodes) order.emplace_back(16 * node.r + random.below(16 * noise), node);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Node> chosen;
+  nodes.clear();
+  for (const auto& [key, node] : order) {
+    if (node.r <= size) {
+      size -= node.r;
+      chosen.push_back(node);
+    } else {
+      nodes.push_back(node);
+    }
+  }
+  return size == 0 ? std::optional(std::move(chosen)) : std::nullopt;
+}
+
 /// The others as one group with kappa balls for each rank and one of `more` ranks with one ball more each.
 std::optional<std::vector<Group>> arrange_others(Tree tree, int L, int kappa, int more, std::int64_t moves, Random& random) {
+  if (more > L) {
+    std::vector<Ring> rings;
+    auto part = choose(tree.internal, more, random);
+    if (!part) return std::nullopt;
+    rings.push_back({std::move(*part), kappa + 1});
+    if (!tree.internal.empty()) rings.push_back({tree.internal, kappa});
+    return arrange_on_rings(rings, tree.leaves, moves, random);
+  }
   Tree part;
   std::vector<Group> groups;
-  if (more > 0) {
+  if (more > 0) {  // a circle smaller than some heights: its leaves must be chosen before
     if (!split(tree, part, more, std::int64_t{kappa + 1} * more, random)) return std::nullopt;
     auto group = arrange_on_circle(part, L, moves, random, false);
     if (!group) return std::nullopt;
     groups.push_back(std::move(*group));
   }
   if (sends(tree) > 0) {
-    auto group = arrange_on_circle(tree, L, moves, random, false);
+    auto group = arrange_on_rings({{tree.internal, kappa}}, tree.leaves, moves, random);
     if (!group) return std::nullopt;
-    groups.push_back(std::move(*group));
+    groups.push_back(std::move(group->front()));
   }
   return groups;
 }
