@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/segments.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "cli/collectives.hpp"
 
@@ -34,6 +35,8 @@ void CollectiveArguments::declare(Command& command) {
   machine_.declare(command);
   command.option("--root", "RANK", &root_, "the rank that has, or gets, everything; default 0");
   command.option("--items", "K", &items_, "how many items (broadcast: in all; allgather: a rank); default 1");
+  command.option("--bytes", "M", &bytes_, "broadcast: M bytes, cut into as many items as end earliest");
+  command.option("--G", "TICKS/BYTES", &G_, "--bytes: gap per byte, like 1/8 or 3; default 1");
   command.option("--operands", "N", &operands_, "sum: this many operands in the least time");
   command.option("--time", "TICKS", &time_, "sum: as many operands as this time allows");
   command.flag("--non-commutative", non_commutative_, "the operator must see its operands in rank order");
@@ -53,6 +56,7 @@ void CollectiveArguments::refuse_strangers(const Collective& chosen) const {
   const std::pair<bool, std::pair<unsigned, const char*>> given[] = {
       {root_.has_value(), {kRoot, "--root"}},
       {items_.has_value(), {kItems, "--items"}},
+      {bytes_.has_value(), {kBytes, "--bytes"}},
       {operands_.has_value(), {kOperands, "--operands"}},
       {time_.has_value(), {kTime, "--time"}},
       {non_commutative_, {kNonCommutative, "--non-commutative"}},
@@ -84,9 +88,28 @@ Request CollectiveArguments::request() const {
   return request;
 }
 
+LogGP parse_gap_per_byte(const LogP& machine, const std::string& text) {
+  LogGP result{machine, 0, 1};
+  const std::size_t slash = text.find('/');
+  result.G_ticks = parse_integer(text.substr(0, slash), "--G");
+  if (slash != std::string::npos) result.G_bytes = parse_integer(text.substr(slash + 1), "--G");
+  return result;
+}
+
+std::optional<CollectiveArguments::Message> CollectiveArguments::message() const {
+  if (!bytes_) {
+    if (G_) throw Error("--G is the gap per byte: give the size of the message with --bytes");
+    return std::nullopt;
+  }
+  if (items_) throw Error("--items and --bytes: give one of them; with --bytes the number of items is chosen");
+  if (algorithm_) throw Error("--algorithm and --bytes: the number of segments is chosen for the best plan only");
+  return Message{parse_gap_per_byte(machine_.machine(), G_.value_or("1")), *bytes_};
+}
+
 plan::PlanPtr CollectiveArguments::plan() const {
   const Collective& chosen = collective();
   refuse_strangers(chosen);
+  if (const auto cut = message()) return plan::broadcast_bytes(cut->machine, cut->bytes, request().root);
   return chosen.plan(request());
 }
 
@@ -118,6 +141,7 @@ std::string CollectiveArguments::spelled() const {
                                  machine.g.ticks);
   if (root_) text += fmt::format(" --root {}", *root_);
   if (items_) text += fmt::format(" --items {}", *items_);
+  if (bytes_) text += fmt::format(" --bytes {} --G {}", *bytes_, G_.value_or("1"));
   if (operands_) text += fmt::format(" --operands {}", *operands_);
   if (time_) text += fmt::format(" --time {}", *time_);
   if (non_commutative_) text += " --non-commutative";

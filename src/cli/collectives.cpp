@@ -46,9 +46,9 @@ PlanPtr plan_sum(const Request& r) {
 
 const std::vector<Collective>& collectives() {
   static const std::vector<Collective> table = {
-      {"broadcast", "K items from the root to all", kRoot | kItems | kAlgorithm, &plan_broadcast},
+      {"broadcast", "K items from the root to all", kRoot | kItems | kAlgorithm | kBytes, &plan_broadcast},
       {"stream", "a new item from the root to all every step, for ever", kRoot | kAlgorithm, &plan_stream},
-      {"kitem", "the same as broadcast", kRoot | kItems | kAlgorithm, &plan_broadcast},
+      {"kitem", "the same as broadcast", kRoot | kItems | kAlgorithm | kBytes, &plan_broadcast},
       {"scatter", "one item from the root to each rank", kRoot,
        [](const Request& r) -> PlanPtr { return plan::scatter(r.machine, r.root); }},
       {"gather", "one item from each rank to the root", kRoot,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chasqui/model/loggp.hpp"
 #include "chasqui/plan/plan.hpp"
 #include "cli/command.hpp"
 
@@ -35,6 +36,7 @@ enum Accepts : unsigned {
   kNonCommutative = 16,
   kExclusive = 32,
   kAlgorithm = 64,
+  kBytes = 128,
 };
 
 struct Collective {
@@ -60,6 +62,9 @@ class MachineArguments {
   std::int64_t g_ = 1;
 };
 
+/// "TICKS/BYTES" or "TICKS", as --G takes it.
+LogGP parse_gap_per_byte(const LogP& machine, const std::string& text);
+
 /// COLLECTIVE -P -L -o -g and the options of single collectives.
 class CollectiveArguments {
  public:
@@ -71,6 +76,12 @@ class CollectiveArguments {
   /// `--algorithm list`: the named constructions and what each makes of this request.
   bool asks_for_algorithms() const { return algorithm_ == "list"; }
   std::string algorithms() const;
+  /// --bytes: the machine with its gap per byte, and the size of the message that is cut into items.
+  struct Message {
+    LogGP machine;
+    std::int64_t bytes = 0;
+  };
+  std::optional<Message> message() const;
   /// "broadcast -P 8 -L 6 -o 2 -g 4": the same request again, for remedies.
   std::string spelled() const;
 
@@ -81,6 +92,8 @@ class CollectiveArguments {
   MachineArguments machine_;
   std::optional<std::int64_t> root_;
   std::optional<std::int64_t> items_;
+  std::optional<std::int64_t> bytes_;
+  std::optional<std::string> G_;
   std::optional<std::int64_t> operands_;
   std::optional<std::int64_t> time_;
   bool non_commutative_ = false;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // chasqui plan: the best schedule known for a collective on a machine.
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/segments.hpp"
 #include "chasqui/plan/sum.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/show/draw.hpp"
@@ -27,6 +29,7 @@ class PlanCommand final : public Command {
     flag("--json", json_, "print the schedule file (with --rank: the rank's part as JSON)");
     flag("--exact", exact_, "search for the true optimum (small instances; see also `chasqui solve`)");
     flag("--robust", robust_, "kitem, stream: the least worst case when latencies vary in 1..L (see also `chasqui simulate`)");
+    flag("--why", why_, "--bytes: explain the number of segments, by formula and search");
     option("--time-limit", "SECONDS", &time_limit_, "--exact: stop searching then; default 0, no limit");
     option("--out", "FILE", &out_, "write the schedule file to FILE; - is the standard output").file();
     example("chasqui plan broadcast -P 8 -L 6 -o 2 -g 4", "the optimal broadcast on 8 processors");
@@ -36,6 +39,8 @@ class PlanCommand final : public Command {
     example("chasqui plan broadcast -P 10^9 -L 5e6 -o 2000 -g 4000 --rank 123456789",
             "what one of a billion ranks does");
     example("chasqui plan allgather -P 4 -L 2 -o 2 -g 2 --exact", "the true optimum, by search");
+    example("chasqui plan kitem -P 32 -L 2000 -o 300 -g 400 --bytes 1e6 --G 1/4 --why",
+            "a megabyte at 4 bytes a tick: how many segments, and why");
     example("chasqui plan kitem -P 4 -L 3 --items 3 --robust", "the best worst case when latencies vary");
   }
 
@@ -44,6 +49,8 @@ class PlanCommand final : public Command {
       out.write(arguments_.algorithms());
       return 0;
     }
+    const auto message = arguments_.message();
+    if (why_ && !message) throw Error("--why explains how a message is cut: give its size with --bytes (see also `chasqui explain`)");
     const plan::PlanPtr plan = this->plan();
     if (rank_) return show_rank(*plan, out);
     if (json_ || out_ == "-") {
@@ -62,6 +69,11 @@ class PlanCommand final : public Command {
     out.write(claim_text(*plan, out));
     if (const auto* sum = dynamic_cast<const plan::SumPlan*>(plan.get())) {
       out.print("operands      {} on {} ranks\n", sum->operands(), sum->participants());
+    }
+    if (message) {
+      const plan::Segmentation choice = plan::choose_segments(message->machine, message->bytes);
+      out.print("segments      {} of {} bytes\n", choice.best.segments, choice.best.bytes);
+      if (why_) out.print("\n{}", plan::explain(message->machine, message->bytes, choice));
     }
     if (out_) {
       out.print("written       {}, {} messages\n", *out_, written);
@@ -107,6 +119,7 @@ class PlanCommand final : public Command {
   bool json_ = false;
   bool exact_ = false;
   bool robust_ = false;
+  bool why_ = false;
   double time_limit_ = 0;
   std::optional<std::string> out_;
 };

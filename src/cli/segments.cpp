@@ -26,10 +26,7 @@ class SegmentsCommand final : public Command {
   }
 
   int run(Output& out) override {
-    LogGP machine{machine_.machine(), 0, 1};
-    const std::size_t slash = G_.find('/');
-    machine.G_ticks = parse_integer(G_.substr(0, slash), "--G");
-    if (slash != std::string::npos) machine.G_bytes = parse_integer(G_.substr(slash + 1), "--G");
+    const LogGP machine = parse_gap_per_byte(machine_.machine(), G_);
     const plan::Segmentation choice = plan::choose_segments(machine, bytes_);
     const plan::PlanPtr plan = plan::broadcast_bytes(machine, bytes_);
     const plan::Claim& claim = plan->claim();
