@@ -70,8 +70,26 @@ TEST(Verified, GapsAndOverheadsWhereAStreamFits) {
     EXPECT_EQ(judge(stream(machine)->schedule()), "") << to_string(machine);
     EXPECT_EQ(judge(stream_window(machine, 9)->schedule()), "") << to_string(machine);
   }
-  EXPECT_THROW(stream(LogP{10, Time{6}, Time{2}, Time{3}}), Error);
-  EXPECT_THROW(stream(LogP{10, Time{6}, Time{2}, Time{4}}), Error);  // receptions would meet sends
+}
+
+// Where sends and receptions would meet in steps of g, the step is longer, and what the plan lists says so.
+RC_GTEST_PROP(Verified, StreamsOnAnyMachine, ()) {
+  const LogP machine{*rc::gen::inRange<std::int64_t>(2, 30), Time{*rc::gen::inRange<std::int64_t>(1, 20)},
+                     Time{*rc::gen::inRange<std::int64_t>(0, 6)}, Time{*rc::gen::inRange<std::int64_t>(1, 8)}};
+  const PlanPtr plan = stream(machine, Rank{1});
+  RC_ASSERT(plan->claim().finish >= plan->claim().bound);
+  RC_ASSERT(plan->machine().g >= machine.g);
+  RC_ASSERT(plan->machine().L == machine.L);
+  RC_ASSERT(plan->machine().o == machine.o);
+  const PlanPtr window = stream_window(machine, 5, Rank{1});
+  RC_ASSERT(judge(window->schedule()) == "");
+  try {
+    const Schedule schedule = plan->schedule();
+    if (schedule.sends.size() > 30'000) return;
+    RC_ASSERT(judge(schedule) == "");
+  } catch (const Error&) {
+    RC_DISCARD("the period is too long to list");
+  }
 }
 
 TEST(Automaton, OfLatencyThreeSpellsThePapersWords) {
@@ -183,6 +201,12 @@ TEST(ReceptionPattern, FigureFour) {
     for (const auto& [time, item] : events) rows[static_cast<std::size_t>(j - 1)].push_back(item);
   }
   EXPECT_EQ(rows[0], (std::vector<std::int64_t>{1, 8, 2, 3, 4, 5, 7, 15, 6, 9, 10, 11, 12, 14, 13, 16}));
+  EXPECT_EQ(rows[1], (std::vector<std::int64_t>{2, 1, 9, 3, 4, 5, 8, 16, 7, 6, 10, 11, 12, 15, 14, 13}));
+  EXPECT_EQ(rows[2], (std::vector<std::int64_t>{3, 1, 10, 2, 6, 4, 5, 8, 9, 7, 13, 11, 12, 15, 16, 14}));
+  // In the printed rows 4 to 6 item 14 comes once more at the end, where nothing is left to receive.
+  EXPECT_EQ(rows[3], (std::vector<std::int64_t>{4, 1, 11, 2, 3, 6, 7, 5, 8, 9, 10, 13, 14, 12, 15, 16}));
+  EXPECT_EQ(rows[4], (std::vector<std::int64_t>{5, 1, 12, 2, 3, 4, 7, 6, 8, 9, 10, 11, 14, 13, 15, 16}));
+  EXPECT_EQ(rows[5], (std::vector<std::int64_t>{6, 1, 13, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 16}));
   EXPECT_EQ(rows[6], (std::vector<std::int64_t>{7, 2, 3, 4, 5, 1, 14, 6, 9, 10, 11, 12, 8, 13, 16, 15}));
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A stream as a plan: one period of the steady state, or the first k items.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"
@@ -7,31 +9,32 @@
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/universal_tree.hpp"
+#include "plan/postal_step.hpp"
 
 namespace chasqui::plan {
 namespace {
 
 constexpr std::int64_t kMostMessages = 50'000'000;
 
-/// The machine seen in steps of one gap: the postal machine that the stream is planned for.
+/// The machine seen in steps: the postal machine that the stream is planned for.
 struct Steps {
   std::int64_t ticks = 1;  ///< of one step
   std::int64_t L = 1;      ///< latency, in steps
 };
 
+/// The shortest legal step, max(g, 2o) or a little more: a stream is about items per tick first.
 Steps steps_of(const LogP& machine) {
-  const std::int64_t g = machine.gap().ticks;
-  const std::int64_t o = machine.o.ticks;
-  if (o > 0) {
-    const std::int64_t phase = (o + machine.L.ticks) % g;
-    if (g < 2 * o || phase < o || phase > g - o) {
-      throw Error(
-          "{}: a stream keeps every rank sending and receiving in each gap; it needs g >= 2o and (L+o) mod g "
-          "between o and g-o (here {}). Plan with a larger g",
-          to_string(machine), phase);
-    }
+  const PostalStep first = postal_steps(machine).front();
+  return {first.step.ticks, first.L};
+}
+
+/// The step for a stream of this latency.
+Steps steps_for(const LogP& machine, const Stream& stream) {
+  for (const PostalStep& step : postal_steps(machine)) {
+    if (step.L == stream.L() && stream.P() == machine.P) return {step.step.ticks, step.L};
   }
-  return {g, std::max<std::int64_t>(1, divide_up(machine.lambda().ticks, g))};
+  throw Error("{}: a stream of P={} and latency {} steps does not fit this machine; the shortest step has latency {}",
+              to_string(machine), stream.P(), stream.L(), steps_of(machine).L);
 }
 
 Rank to_rank(std::int64_t rank) {
@@ -153,24 +156,36 @@ std::int64_t in_ticks(const LogP& machine, const Stream& stream, Steps steps, st
   return (time - stream.L()) * steps.ticks + machine.lambda().ticks;
 }
 
-void check(const LogP& machine, const StreamPtr& stream, Steps steps) {
-  CHASQUI_CHECK(stream->P() == machine.P && stream->L() == steps.L, "stream of P={} L={} for {}", stream->P(),
-                stream->L(), to_string(machine));
+/// A stream has an item every gap (docs/model.md): if a step is longer, it is planned for the machine with that gap. What
+/// is legal there is legal on the faster one.
+LogP slowed(LogP machine, Steps steps) {
+  if (steps.ticks > machine.gap().ticks) machine.g = Time{steps.ticks};
+  return machine;
+}
+
+/// Some item leaves the root only once if the root cannot send twice a step; otherwise one broadcast is the bound.
+void bound_in_ticks(Claim& claim, const LogP& machine, Steps steps) {
+  const TreeShape shape = broadcast_shape(machine);
+  if (steps.ticks < 2 * machine.gap().ticks) {
+    claim.bound = machine.lambda() + broadcast_time(shape, machine.P - 1);
+    claim.bound_source = "a stream's root sends each item once: L + 2o + B(P-1) (results.md, Streams)";
+  } else {
+    claim.bound = broadcast_time(shape, machine.P);
+    claim.bound_source = "one item alone takes B(P) (results.md, Streams)";
+  }
+  if (steps.ticks == machine.gap().ticks) return;
+  claim.construction += fmt::format(", with g = {}: the shortest step in which sends and receptions do not meet", steps.ticks);
 }
 
 }  // namespace
 
 PlanPtr stream_plan(const LogP& machine, StreamPtr stream) {
   validate(machine);
-  const Steps steps = steps_of(machine);
-  check(machine, stream, steps);
+  const Steps steps = steps_for(machine, *stream);
   Claim claim = stream->claim();
   claim.finish = Time{in_ticks(machine, *stream, steps, stream->delay().ticks)};
-  if (steps.ticks > 1) {
-    claim.bound = machine.lambda() + broadcast_time(broadcast_shape(machine), machine.P - 1);
-    claim.bound_source = "a stream's root sends each item once: L + 2o + B(P-1) (results.md, Streams)";
-  }
-  return std::make_shared<StreamPlan>(machine, std::move(stream), steps, std::move(claim));
+  if (!machine.is_postal()) bound_in_ticks(claim, machine, steps);
+  return std::make_shared<StreamPlan>(slowed(machine, steps), std::move(stream), steps, std::move(claim));
 }
 
 PlanPtr stream(const LogP& machine, Rank root) {
@@ -183,14 +198,14 @@ PlanPtr stream(const LogP& machine, Rank root) {
 
 PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items) {
   validate(machine);
-  const Steps steps = steps_of(machine);
-  check(machine, stream, steps);
+  const Steps steps = steps_for(machine, *stream);
   if (items < 1 || items > 2'000'000'000) throw Error("items={} is out of range: 1..2000000000", items);
   Claim claim = stream->claim();
   claim.finish = Time{in_ticks(machine, *stream, steps, stream->delay().ticks + items - 1)};
   claim.bound = kitem_bound(machine, items);
   claim.bound_source = "counting receptions: a step moves no more than holders can send or receivers take";
   claim.construction = "the first items of a stream: " + claim.construction;
+  if (!machine.is_postal()) claim.construction += fmt::format(", in steps of {} ticks", steps.ticks);
   return std::make_shared<WindowPlan>(machine, std::move(stream), steps, items, std::move(claim));
 }
 
