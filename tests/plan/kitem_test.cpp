@@ -158,5 +158,26 @@ TEST(Kitem, RandomPostal) {
   }));
 }
 
+// Beyond the table: legal, with bound and construction stated, and never above the single-sending bound (one step more for
+// L = 2, where a stream cannot always meet its own).
+TEST(Kitem, RandomPostalBeyondTheTable) {
+  EXPECT_TRUE(rc::check("legal and at most the single-sending bound", [] {
+    const auto P = *rc::gen::inRange<std::int64_t>(2, 5001);
+    const auto L = *rc::gen::inRange<std::int64_t>(1, 40);
+    const auto k = *rc::gen::inRange<std::int64_t>(1, std::max<std::int64_t>(2, 40'000 / P));
+    const Rank root{static_cast<std::int32_t>(*rc::gen::inRange<std::int64_t>(0, P))};
+    const auto plan = plan::kitem(postal(P, L), k, root);
+    const plan::Claim& claim = plan->claim();
+    RC_LOG() << "P=" << P << " L=" << L << " k=" << k << " " << claim.construction << "\n";
+    RC_ASSERT(!claim.construction.empty());
+    RC_ASSERT(claim.bound == plan::kitem_bound(postal(P, L), k));
+    RC_ASSERT(claim.finish >= claim.bound);
+    RC_ASSERT(claim.finish.ticks <= plan::kitem_single_sending_bound(postal(P, L), k).ticks + (L == 2 ? 1 : 0));
+    const Report report = verify(plan->schedule());
+    RC_LOG() << to_string(report);
+    RC_ASSERT(report.legal());
+  }));
+}
+
 }  // namespace
 }  // namespace chasqui
