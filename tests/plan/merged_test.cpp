@@ -18,7 +18,7 @@ namespace {
 using namespace plan::kernel;
 
 TEST(MergedKernels, EveryBaseMeetsTheConditions) {
-  ASSERT_GT(shipped_bases().size(), 100U);
+  ASSERT_GT(shipped_bases().size(), 1000U);
   for (const TableLine& line : shipped_bases()) {
     const Kernel kernel = decode(line.text, line.P - 1, line.L, "bases");
     EXPECT_EQ(test::check_kernel(kernel), "") << "P=" << line.P << " L=" << line.L;
@@ -28,10 +28,10 @@ TEST(MergedKernels, EveryBaseMeetsTheConditions) {
 }
 
 TEST(MergedKernels, MeetTheConditions) {
-  for (int L : {3, 4}) {
+  for (int L : {3, 4, 5, 6}) {
     int found = 0;
     int tried = 0;
-    for (std::int64_t M = 190; M <= 1000; M += 9, ++tried) {
+    for (std::int64_t M = 190; M <= 1000; M += 27, ++tried) {
       const auto kernel = merged_kernel(M, L);
       if (!kernel) continue;
       ++found;
@@ -39,7 +39,25 @@ TEST(MergedKernels, MeetTheConditions) {
       EXPECT_EQ(test::check_kernel(*kernel), "") << "M=" << M << " L=" << L;
     }
     RecordProperty("found of " + std::to_string(tried) + " with L " + std::to_string(L), found);
-    EXPECT_GT(10 * found, tried) << "L=" << L;  // 45 and 17 of 91 with the bases shipped
+    EXPECT_GT(10 * found, 3 * tried) << "L=" << L;
+  }
+}
+
+TEST(MergedKernels, CoverageIsWhatCanBeMerged) {
+  for (const MergedLevel& row : merged_coverage(5, 760)) {
+    std::int64_t reached = 0;
+    for (std::int64_t M = row.first; M <= row.last; ++M) reached += merged_kernel(M, 5).has_value() ? 1 : 0;
+    EXPECT_EQ(row.reached, reached) << row.level;
+    EXPECT_GE(row.reached, row.bases) << row.level;
+  }
+}
+
+TEST(MergedKernels, ReachMostPAtHighLevelsForLatencies3And5) {
+  for (int L : {3, 5}) {
+    const auto levels = merged_coverage(L, 20'000);
+    ASSERT_FALSE(levels.empty());
+    EXPECT_GT(levels.back().first, 5000);
+    EXPECT_GE(100 * levels.back().reached, 80 * (levels.back().last - levels.back().first + 1)) << L;
   }
 }
 
