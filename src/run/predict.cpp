@@ -40,7 +40,8 @@ double modelled(const Level& node, Kind kind, double bytes, int ranks, bool thre
     }
     return parts == 2 ? 1.7 * lines : lines;
   }
-  const double all = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ? ranks : 1;
+  const bool blocks = kind == Kind::allgather || kind == Kind::gather || (kind == Kind::scatter && !threads);
+  const double all = blocks ? ranks : 1;  // threads take their block of a scatter themselves, all at once
   const double passes = kind == Kind::allreduce ? (threads ? 2 : 3) : kind == Kind::scan ? ranks : (threads ? 1 : 1.3);
   return 2 * lines + passes * all * bytes * node.copy.value;
 }
