@@ -107,6 +107,19 @@ TEST(Layers, TheVerifierSharesNothingWithTheBuilders) {
   EXPECT_GT(checked, 7U);
 }
 
+TEST(Layers, TheProofCheckerSharesNothingWithTheEncoders) {
+  const Graph graph = include_graph();
+  std::size_t checked = 0;
+  for (const SourceFile& file : source_files()) {
+    if (file.path.rfind("src/solve/drat", 0) != 0) continue;
+    ++checked;
+    for (const std::string& target : reachable(graph, file.path)) {
+      EXPECT_NE(target.find("drat"), std::string::npos) << file.path << " reaches " << target;
+    }
+  }
+  EXPECT_GE(checked, 3U);
+}
+
 TEST(Files, AreShort) {
   for (const SourceFile& file : source_files()) EXPECT_LE(file.lines.size(), 400U) << file.path;
 }
