@@ -31,8 +31,14 @@ std::string cell(const char* algorithm, const LogP& machine, std::int64_t k) {
 }
 
 std::string robust_cell(const LogP& machine, std::int64_t k, std::uint64_t mutations, std::uint64_t seed) {
-  std::vector<simulate::Candidate> candidates = {{"best", plan::kitem(machine, k)->schedule()},
-                                                 {"stream", plan::stream_algorithm("stream").items(machine, k, Rank{0})->schedule()}};
+  std::vector<simulate::Candidate> candidates = {{"best", plan::kitem(machine, k)->schedule()}};
+  for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
+    try {
+      candidates.push_back({std::string(algorithm.name), algorithm.items(machine, k, Rank{0})->schedule(), algorithm.buffered});
+    } catch (const Error&) {
+      continue;  // it does not apply here
+    }
+  }
   for (simulate::Candidate& candidate : candidates) candidate.schedule.bound = plan::kitem_bound(machine, k);
   const auto robust =
       simulate::most_robust(candidates, {.adversary = kJudge, .mutations = mutations, .schedules = 200'000, .seed = seed, .progress = {}});

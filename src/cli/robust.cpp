@@ -19,9 +19,8 @@ constexpr std::int64_t kStreamItems = 8;  ///< a stream is judged by so many ite
 std::vector<simulate::Candidate> candidates(const LogP& machine, std::int64_t k, Rank root) {
   std::vector<simulate::Candidate> list = {{"best", plan::kitem(machine, k, root)->schedule()}};
   for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
-    if (algorithm.buffered) continue;  // legal only with buffers
     try {
-      list.push_back({std::string(algorithm.name), algorithm.items(machine, k, root)->schedule()});
+      list.push_back({std::string(algorithm.name), algorithm.items(machine, k, root)->schedule(), algorithm.buffered});
     } catch (const Error&) {
       continue;  // this construction does not apply here
     }

@@ -12,6 +12,8 @@
 namespace chasqui::simulate {
 namespace {
 
+constexpr std::uint64_t kWalk = 400;  ///< mutations until a walk begins again at the best
+
 /// One delivery of a schedule without its time: list scheduling gives it the earliest one, plus a delay on purpose.
 struct Delivery {
   Rank from;
@@ -89,7 +91,11 @@ class Robust {
   explicit Robust(const RobustOptions& options) : options_(options) {}
 
   RobustSchedule run(const std::vector<Candidate>& candidates) {
-    for (const Candidate& candidate : candidates) consider(candidate.schedule, candidate.name);
+    for (const Candidate& candidate : candidates) {
+      if (!candidate.buffered) consider(candidate.schedule, candidate.name);
+      const Schedule again = list_schedule(candidate.schedule, deliveries_of(candidate.schedule));
+      if (!again.sends.empty()) consider(again, candidate.name + ", list scheduled");
+    }
     for (const Candidate& candidate : candidates) bound_ = std::max(bound_, candidate.schedule.bound);
     improve();
     prove();
@@ -137,9 +143,10 @@ class Robust {
   void improve() {
     if (best_.worst.finish() <= bound_ || best_.schedule.sends.empty()) return;
     std::mt19937_64 random(options_.seed);
-    std::vector<Delivery> at = deliveries_of(best_.schedule);
+    std::vector<Delivery> at;
     for (std::uint64_t i = 0; i < options_.mutations; ++i) {
       if (options_.progress) options_.progress(static_cast<double>(i) / static_cast<double>(options_.mutations));
+      if (i % kWalk == 0) at = deliveries_of(best_.schedule);
       std::vector<Delivery> next = at;
       for (std::uint64_t n = 1 + random() % 3; n > 0; --n) mutate(next, best_.schedule.machine, random);
       const Schedule schedule = list_schedule(best_.schedule, next);
@@ -147,6 +154,7 @@ class Robust {
       at = next;
       if (!holds(schedule, best_.worst.finish() - Time{1}).value_or(true)) continue;
       consider(schedule, "local search");
+      at = deliveries_of(best_.schedule);
       if (best_.worst.finish() <= bound_) return;
     }
   }

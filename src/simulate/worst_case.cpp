@@ -117,8 +117,8 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
 
 namespace {
 
-constexpr std::uint64_t kQuickStates = 3'000;   // beyond that SAT is faster
-constexpr std::uint64_t kQuickPlays = 1'000;    // a start for SAT
+constexpr std::uint64_t kQuickStates = 500;     // beyond that SAT is faster
+constexpr std::uint64_t kQuickPlays = 300;      // a start for SAT
 constexpr std::uint64_t kMostMoments = 40'000;  // messages times ticks: the size of a formula
 
 }  // namespace

@@ -30,11 +30,12 @@ struct RobustSchedule {
 struct Candidate {
   std::string name;   ///< for tables
   Schedule schedule;  ///< to be judged
+  bool buffered = false;  ///< legal only with buffers: its deliveries are a start, with other times
 };
 
-/// Judges the candidates, improves the best by local search, and tries to prove that nothing is better: the bound of the
-/// candidates may be met, or all schedules that could beat it are looked at. Throws an Error unless all candidates are
-/// broadcasts of the same items on the same postal machine.
+/// Judges the candidates and what list scheduling makes of their deliveries, improves the best by local search, and
+/// tries to prove that nothing is better: the bound of the candidates may be met, or all schedules that could beat it
+/// are looked at. Throws an Error unless all candidates are broadcasts of the same items on the same postal machine.
 RobustSchedule most_robust(const std::vector<Candidate>& candidates, const RobustOptions& options = {});
 
 /// All broadcasts of k items that finish by `finish` when latency is exact, up to renaming of ranks and items, each given to
