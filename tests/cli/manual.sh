@@ -13,7 +13,7 @@ for page in "$work"/*.1; do
     tried=1
     mandoc -Tlint -W warning "$page" >"$work/lint" 2>&1 || { cat "$work/lint"; exit 1; }
   fi
-  if command -v groff >/dev/null || command -v man >/dev/null; then
+  if command -v man >/dev/null; then
     tried=1
     MANWIDTH=78 man --warnings -l "$page" 2>"$work/warnings" >"$work/text" || true
     if [ -s "$work/warnings" ]; then cat "$work/warnings"; exit 1; fi
