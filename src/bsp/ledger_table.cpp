@@ -19,9 +19,9 @@ std::string duration(double nanoseconds) {
   return fmt::format("{:.2f} s", nanoseconds / 1e9);
 }
 
-/// A bar of at most 30 characters.
+/// A bar of at most 8 characters: the table fits into 80 columns.
 std::string bar(double value, double most) {
-  return std::string(most > 0 ? static_cast<std::size_t>(value / most * 30 + 0.5) : 0, '#');
+  return std::string(most > 0 ? static_cast<std::size_t>(value / most * 8 + 0.5) : 0, '#');
 }
 
 }  // namespace
@@ -36,9 +36,9 @@ std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines,
     const auto& steps = ledger.machines.front().supersteps;
     double most = 0;
     for (const Superstep& step : steps) most = std::max(most, static_cast<double>(step.span_nanoseconds));
-    fmt::format_to(out, "{:>6} {:>12} {:>10} {:>10} {:>12} {:>12}{}\n", "step", charged ? "w (charged)" : "w",
+    fmt::format_to(out, "{:>5} {:>11} {:>9} {:>9} {:>11} {:>10}{}\n", "step", charged ? "w (charged)" : "w",
                    "h (msgs)", "blocks", "s (bytes)", "measured",
-                   machines.empty() ? "" : fmt::format(" {:>12}", "predicted"));
+                   machines.empty() ? "" : fmt::format(" {:>9}", "predicted"));
     for (std::size_t t = 0; t < steps.size(); ++t) {
       if (steps.size() > kMostLines && t == kMostLines / 2) {
         fmt::format_to(out, "   ... {} supersteps left out\n", steps.size() - kMostLines);
@@ -47,10 +47,10 @@ std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines,
       const Superstep& s = steps[t];
       const std::string w =
           charged ? fmt::format("{}", s.work) : duration(static_cast<double>(s.nanoseconds));
-      fmt::format_to(out, "{:>6} {:>12} {:>10} {:>10} {:>12} {:>12}", t, w, s.messages, s.blocks, s.bytes,
+      fmt::format_to(out, "{:>5} {:>11} {:>9} {:>9} {:>11} {:>10}", t, w, s.messages, s.blocks, s.bytes,
                      duration(static_cast<double>(s.span_nanoseconds)));
       if (!machines.empty())
-        fmt::format_to(out, " {:>12.6g}", predict(s, ledger.machines.front().size, work, machines.front()));
+        fmt::format_to(out, " {:>9.6g}", predict(s, ledger.machines.front().size, work, machines.front()));
       fmt::format_to(out, " {}\n", bar(static_cast<double>(s.span_nanoseconds), most));
     }
   }

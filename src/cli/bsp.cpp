@@ -50,9 +50,7 @@ class BspCommand final : public Command {
         .choices({"charged", "measured"});
     flag("--json", json_, "cost: predictions as JSON; measure: the profile for $CHASQUI_BSP_PROFILE");
     example("chasqui bsp record run.json -p 256 --algorithm root", "Root(p) on 256 virtual processors");
-    example(
-        R"(chasqui bsp cost run.json -m '{"model":"d-bsp","p":256,"g":[1],"L":[0,1,2,3,4,5,6,7,8]}' --work charged)",
-        "on a hypercube");
+    example(R"(chasqui bsp cost run.json -m '{"model":"d-bsp","p":8,"g":[1],"L":[0,1,2,3]}')", "on a hypercube");
     example("chasqui bsp measure --json", "a profile");
   }
 

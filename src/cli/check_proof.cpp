@@ -4,6 +4,7 @@
 
 #include "chasqui/solve/certificate.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -39,7 +40,7 @@ class CheckProofCommand final : public Command {
                   report.proof.checked);
       }
     } else {
-      out.print("rejected: {}\n", report.reason);
+      out.print("rejected: {}\n", wrap(report.reason, 10, static_cast<std::size_t>(out.width())));
     }
     return report.accepted ? 0 : 1;
   }

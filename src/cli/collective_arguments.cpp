@@ -5,6 +5,7 @@
 #include "chasqui/plan/segments.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "cli/collectives.hpp"
+#include "cli/help.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -126,11 +127,11 @@ std::string CollectiveArguments::algorithms() const {
       return std::string("does not apply");
     }
   };
-  std::string text = fmt::format("{:<15} {:<16} {}\n", "best", outcome(), "the best schedule known (the default)");
+  std::string text = fmt::format("{:<15} {:<15} {}\n", "best", outcome(), "the best schedule known (the default)");
   for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
     wanted.algorithm = algorithm.name;
-    text += fmt::format("{:<15} {:<16} {}{}\n", algorithm.name, outcome(), algorithm.summary,
-                        algorithm.buffered ? " [verify with --buffered]" : "");
+    const std::string summary = std::string(algorithm.summary) + (algorithm.buffered ? " [verify with --buffered]" : "");
+    text += fmt::format("{:<15} {:<15} {}\n", algorithm.name, outcome(), wrap(summary, 32, 80));
   }
   return text;
 }

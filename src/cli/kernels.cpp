@@ -28,7 +28,7 @@ class KernelsCommand : public Command {
     option("--attempts", "N", &options_.attempts, "trees tried for each P and L");
     option("--threads", "N", &threads_, "threads");
     flag("--resume", options_.resume, "keep the lines that are there");
-    example("chasqui kernels build --out kernels.txt --max-P 128 --max-L 16 --threads 2 --resume",
+    example("chasqui kernels build --out kernels.txt --max-P 128 --max-L 16 --resume",
             "the table that is shipped");
     example("chasqui kernels coverage --max-L 8 --max-P 20000", "what merging reaches");
   }

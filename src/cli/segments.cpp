@@ -7,6 +7,7 @@
 #include "chasqui/base/error.hpp"
 #include "cli/collectives.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -39,8 +40,8 @@ class SegmentsCommand final : public Command {
     }
     if (why_) out.write(plan::explain(machine, bytes_, choice));
     out.print("{} segments of {} bytes\n", choice.best.segments, choice.best.bytes);
-    out.print("finish {}, bound for so many segments {}, gap {}: {}\n", claim.finish.ticks, claim.bound.ticks,
-              claim.gap().ticks, claim.construction);
+    out.print("finish {}, bound for so many segments {}, gap {}\n", claim.finish.ticks, claim.bound.ticks, claim.gap().ticks);
+    out.print("construction: {}\n", wrap(claim.construction, 14, static_cast<std::size_t>(out.width())));
     return 0;
   }
 

@@ -11,6 +11,7 @@
 #include "chasqui/plan/word_automaton.hpp"
 #include "chasqui/show/digraph.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/stream_json.hpp"
 
 namespace chasqui::cli {
@@ -86,8 +87,9 @@ class StreamCommand final : public Command {
     out.print("{}\n", out.bold(fmt::format("stream on P={} L={}", stream.P(), stream.L())));
     out.print("delay         {} ({})\n", stream.delay().ticks,
               claim.optimal() ? out.good("optimal") : fmt::format("gap {}", claim.gap().ticks));
-    out.print("bound         {}: {}\n", claim.bound.ticks, claim.bound_source);
-    out.print("construction  {}\n", claim.construction);
+    const auto width = static_cast<std::size_t>(out.width());
+    out.print("bound         {}\n", wrap(fmt::format("{}: {}", claim.bound.ticks, claim.bound_source), 14, width));
+    out.print("construction  {}\n", wrap(claim.construction, 14, width));
     const std::int64_t period = stream.period();
     out.print("period        {}\n",
               period == kSaturated ? "more than 2^63 steps" : fmt::format("{} steps", period));

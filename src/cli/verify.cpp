@@ -3,9 +3,11 @@
 #include "chasqui/verify/verify.hpp"
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "chasqui/schedule/json.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -28,6 +30,17 @@ std::string report_json(const Report& report) {
   return object.dump(2) + "\n";
 }
 
+/// Long violations go on below their own words.
+std::string within(const std::string& report, std::size_t width) {
+  std::string text;
+  std::istringstream lines(report);
+  for (std::string line; std::getline(lines, line);) {
+    const bool violation = line.size() > width && line.starts_with("rule ");
+    text += (violation ? "rule " + wrap(line.substr(5), 5, width) : line) + "\n";
+  }
+  return text;
+}
+
 class VerifyCommand final : public Command {
  public:
   VerifyCommand() : Command("verify", "check a schedule file against the rules of the model") {
@@ -45,7 +58,7 @@ class VerifyCommand final : public Command {
     VerifyOptions options;
     if (buffered_) options.receptions = Receptions::buffered;
     const Report report = verify(schedule, options);
-    out.write(json_ ? report_json(report) : to_string(report));
+    out.write(json_ ? report_json(report) : within(to_string(report), static_cast<std::size_t>(out.width())));
     return report.legal() ? 0 : 1;
   }
 

@@ -98,8 +98,10 @@ std::string explain(const LogGP& machine, std::int64_t bytes, const Segmentation
   text += fmt::format("best         {} segments of {} bytes, finish {}\n", s.best.segments, s.best.bytes, s.best.finish.ticks);
   text += fmt::format("a segment is a message on {}\n", to_string(segment));
   text += fmt::format(
-      "formula      k = sqrt(d m G / h) = {:.1f} with d = {:.1f} steps of h = {} ticks for one byte to reach all:\n"
-      "             k segments take about (k + d)(h + m G / k) ticks, least where k^2 = d m G / h\n",
+      "formula      k = sqrt(d m G / h) = {:.1f}\n"
+      "             with d = {:.1f} steps of h = {} ticks for one byte to reach all:\n"
+      "             k segments take about (k + d)(h + m G / k) ticks,\n"
+      "             least where k^2 = d m G / h\n",
       s.formula, s.depth, s.step.ticks);
   text += "others\n";
   for (const SegmentChoice& choice : s.looked) {

@@ -95,12 +95,12 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
 
 std::string to_line(const BenchRow& row) {
   const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
-  std::string line = fmt::format("{:<10} {:>8} B  {:<9} {:>11.2f} us  predicted {:>11.2f}{}", to_string(row.kind), row.bytes,
-                                 row.method, row.ours.median / 1000, row.predicted / 1000, off > 0.2 ? " !" : "  ");
+  std::string lines = fmt::format("{:<10} {:>8} B  {:<12} {:>11.2f} us  predicted {:.2f}{}\n", to_string(row.kind), row.bytes, row.method,
+                                  row.ours.median / 1000, row.predicted / 1000, off > 0.2 ? " !" : "");
   for (const auto& [name, time] : row.rivals) {
-    line += fmt::format("  {} {:.2f} us (x{:.2f})", name, time.median / 1000, time.median / row.ours.median);
+    lines += fmt::format("{:23}{:<12} {:>11.2f} us  x{:.2f}\n", "", name, time.median / 1000, time.median / row.ours.median);
   }
-  return line + "\n";
+  return lines;
 }
 
 std::string to_csv(const std::vector<BenchRow>& rows, int ranks) {

@@ -58,7 +58,7 @@ Scale scale_of(const Timeline& timeline, std::size_t room) {
   return {begin, ticks, static_cast<std::size_t>(divide_up(span, ticks))};
 }
 
-std::string axis_line(const Scale& scale, std::size_t margin) {
+std::string axis_line(const Scale& scale, std::size_t margin, std::size_t width) {
   std::string line(margin + scale.columns, ' ');
   const Time end = scale.begin + Time{static_cast<std::int64_t>(scale.columns) * scale.ticks_per_column - 1};
   const std::size_t digits = fmt::format("{}", end.ticks).size();
@@ -66,6 +66,7 @@ std::string axis_line(const Scale& scale, std::size_t margin) {
   for (const Time mark : axis_marks(scale.begin, end, most)) {
     const std::string number = fmt::format("{}", mark.ticks);
     const std::size_t at = margin + scale.column(mark);
+    if (at + number.size() > width) continue;
     if (at + number.size() > line.size()) line.resize(at + number.size(), ' ');
     line.replace(at, number.size(), number);
   }
@@ -102,7 +103,7 @@ std::string chart_text(const Timeline& timeline, const TextStyle& style) {
   std::string text = timeline.title + "\n";
   text += legend(timeline, style.utf8);
   if (scale.ticks_per_column > 1) text += fmt::format("; a column is {} ticks", scale.ticks_per_column);
-  text += "\n\n" + axis_line(scale, margin) + "\n";
+  text += "\n\n" + axis_line(scale, margin, width) + "\n";
   auto activity = timeline.activities.begin();
   for (std::int64_t rank = 0; rank < timeline.P; ++rank) {
     std::vector<unsigned> cells(scale.columns, kIdle);

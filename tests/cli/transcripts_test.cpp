@@ -28,6 +28,20 @@ std::vector<fs::path> transcripts() {
   return files;
 }
 
+/// Code points, as a terminal counts them (the tool prints nothing wider than a column).
+std::size_t columns(const std::string& line) {
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+/// Output that programs read: JSON, CSV, traces, roff, shell scripts; and what is not ours.
+bool is_for_people(const Step& step, const Outcome& outcome) {
+  if (outcome.status > 1) return false;  // an error is one line, however long
+  for (const char* word : {"--json", "--format", "chasqui man", "chasqui completion", "cat ", "--out -"}) {
+    if (step.command.find(word) != std::string::npos) return false;
+  }
+  return step.command.find("chasqui") != std::string::npos;
+}
+
 class Transcripts : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Transcripts, SayWhatHappens) {
@@ -46,6 +60,8 @@ TEST_P(Transcripts, SayWhatHappens) {
         << place << "\nexpected:\n" << fmt::format("{}", fmt::join(step.expected, "\n"))
         << "\nprinted:\n" << fmt::format("{}", fmt::join(outcome.lines, "\n"));
     EXPECT_EQ(outcome.status, step.status) << place;
+    if (!is_for_people(step, outcome)) continue;
+    for (const std::string& line : outcome.lines) EXPECT_LE(columns(line), 80u) << place << "\ntoo wide: " << line;
   }
   if (std::getenv("CHASQUI_UPDATE") != nullptr && GetParam().extension() == ".transcript") {
     const std::string text = rewritten(GetParam(), steps, outcomes);

@@ -42,7 +42,7 @@ Quartiles time_together(Comm& comm, int rounds, const std::function<void()>& bod
 /// Collective. Rows count on rank 0.
 std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options);
 
-/// One line for people: ratios first, "!" where prediction and measurement differ by more than 20 %.
+/// For people: a line, and one for each rival with its time over ours. "!": the prediction is off by more than 20 %.
 std::string to_line(const BenchRow& row);
 /// The raw data, with its header line.
 std::string to_csv(const std::vector<BenchRow>& rows, int ranks);
