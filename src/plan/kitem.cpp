@@ -40,7 +40,7 @@ PlanPtr from_stream(const LogP& machine, const Problem& problem, const PostalSte
   PlanPtr postal = stream_window(LogP::postal(machine.P, Time{step.L}), problem.items, problem.root);
   const Time last = postal->claim().finish - Time{step.L};
   Claim claim{last.ticks * step.step + machine.lambda(), bound, kBoundSource,
-              "first items of a stream: " + postal->claim().construction};
+              postal->claim().construction};
   if (!machine.is_postal()) claim.construction += fmt::format(", in steps of {} ticks", step.step.ticks);
   return std::make_shared<ScaledPlan>(machine, std::move(claim), std::move(postal), step.step);
 }
