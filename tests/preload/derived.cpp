@@ -30,7 +30,9 @@ void compose_lines(void* in, void* inout, int* count, MPI_Datatype* type) {
   for (int i = 0; i < *count; ++i) {
     const auto* f = reinterpret_cast<const Line*>(static_cast<const char*>(in) + i * extent);
     auto* g = reinterpret_cast<Line*>(static_cast<char*>(inout) + i * extent);
-    *g = then(*f, *g);
+    const Line both = then({f->a, {}, f->b, 0}, {g->a, {}, g->b, 0});  // only what the type names is there
+    g->a = both.a;
+    g->b = both.b;
   }
 }
 
