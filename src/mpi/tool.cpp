@@ -57,9 +57,11 @@ int measure_command(std::map<std::string, std::string> options) {
   run::MeasureOptions how;
   how.seconds = options.contains("--seconds") ? std::stod(options["--seconds"]) : 4;
   how.progress = [](double share, const std::string& what) { std::fprintf(stderr, "%3.0f %% %s\n", share * 100, what.c_str()); };
+  Options plain;
+  plain.profile = std::make_shared<const Profile>(default_profile());  // what an earlier profile chose is not what counts
   Profile profile = run::measure(
-      [](const std::function<void(run::Comm&)>& body) {
-        const auto comm = make_comm(MPI_COMM_WORLD);
+      [&](const std::function<void(run::Comm&)>& body) {
+        const auto comm = make_comm(MPI_COMM_WORLD, plain);
         body(*comm);
       },
       how);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The suite over MPI: mpirun -np P engine_mpi [--messages | --two-level n] [--soak count seed] [--thorough]
+// The suite over MPI: mpirun -np P engine_mpi [--messages | --two-level n] [--measure | --soak count seed] [--thorough]
 #include <mpi.h>
 #include <unistd.h>
 
@@ -10,6 +10,8 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
+#include "chasqui/run/agree.hpp"
+#include "chasqui/run/measure.hpp"
 #include "suite.hpp"
 
 namespace chasqui::engines {
@@ -70,14 +72,36 @@ void failures(const mpi::Options& options) {
   expect_everywhere(failed, "a rank that throws");
 }
 
+/// Measuring ends and gives a profile that its reader takes; how good the numbers are is no matter here.
+void measuring(const mpi::Options& options) {
+  int size = 1, rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const Profile profile = run::measure(
+      [&](const std::function<void(run::Comm&)>& body) {
+        const auto comm = mpi::make_comm(MPI_COMM_WORLD, options);
+        body(*comm);
+      },
+      {.seconds = 0.1, .progress = {}});
+  if (rank != 0) return;
+  if (profile_from_json(to_json(profile), "measured") != profile) throw std::runtime_error("the profile does not come back");
+  const std::int64_t node = options.pretend_node_size > 0 ? options.pretend_node_size : options.slots ? size : 0;
+  if (profile.level("network")->ranks != size) throw std::runtime_error("the network has other ranks");
+  if (profile.level("node")->ranks != node) throw std::runtime_error("the node has other ranks");
+  if (profile.measured.size() != 8 || profile.native.size() != 8) throw std::runtime_error("a collective was not timed");
+  if (!run::all_agree(run::compare(profile, profile))) throw std::runtime_error("it does not agree with itself");
+}
+
 int programme(int argc, char** argv) {
   mpi::Options options;
   bool thorough = false;
+  bool measures = false;
   std::int64_t count = 0;
   std::uint64_t seed = 1;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--messages") == 0) options.slots = false;
     if (std::strcmp(argv[i], "--thorough") == 0) thorough = true;
+    if (std::strcmp(argv[i], "--measure") == 0) measures = true;
     if (std::strcmp(argv[i], "--two-level") == 0) options.pretend_node_size = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--soak") == 0) {
       count = std::atoll(argv[++i]);
@@ -85,7 +109,9 @@ int programme(int argc, char** argv) {
     }
   }
   const auto comm = mpi::make_comm(MPI_COMM_WORLD, options);
-  if (count > 0) {
+  if (measures) {
+    measuring(options);
+  } else if (count > 0) {
     constexpr std::int64_t kSlice = 2000;
     for (std::int64_t done = 0; done < count; done += kSlice) {
       alarm(240);
