@@ -2,11 +2,11 @@
 // chasqui bench: every collective against its rivals on this machine.
 #include "chasqui/run/bench.hpp"
 
-
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/backoff.hpp"
 #include "cli/command.hpp"
 #include "cli/mpi_twin.hpp"
+#include "cli/openmp_rival.hpp"
 #include "cli/time_threads.hpp"
 
 namespace chasqui::cli {
@@ -15,9 +15,9 @@ namespace {
 class BenchCommand final : public Command {
  public:
   BenchCommand() : Command("bench", "compare every collective with its rivals on this machine") {
-    describe("Sizes 8 B to 4 MiB. Threads: against a binomial tree and std::barrier. With --mpi, started by mpirun: "
-             "against the MPI library's own and a binomial tree. Common start, latest finish, median; the ratio is "
-             "rival / Chasqui. \"!\" marks predictions off by more than 20 %.");
+    describe("Sizes 8 B to 4 MiB. Threads: against a binomial tree, std::barrier and OpenMP's barrier and reduction. With "
+             "--mpi, started by mpirun: against the MPI library's own and a binomial tree. Common start, latest finish, "
+             "median; the columns of rivals hold rival / Chasqui. \"!\" marks predictions off by more than 20 %.");
     option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
     flag("--mpi", mpi_, "bench the MPI run this is part of: mpirun -np 4 chasqui bench --mpi");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
@@ -25,6 +25,7 @@ class BenchCommand final : public Command {
     option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
     option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
     option("--out", "FILE", &out_, "raw data as CSV").file();
+    flag("--json", json_, "print as JSON");
     example("chasqui bench --threads 2 --largest 4096 --seconds 0.02", "a quick look");
   }
 
@@ -42,10 +43,16 @@ class BenchCommand final : public Command {
       options.kinds.push_back(*kind);
       at = end + 1;
     }
-    options.row = [&](const run::BenchRow& row) { out.write(run::to_line(row)); };
+    const std::vector<std::string> rivals = thread_rivals();
+    if (!json_) {
+      if (!has_openmp()) out.write("OpenMP is left out: this program was built without it\n");
+      out.write(run::to_heading(rivals));
+      options.row = [&](const run::BenchRow& row) { out.write(run::to_line(row, rivals)); };
+    }
     std::shared_ptr<const Profile> profile;
     if (machine_) profile = std::make_shared<const Profile>(read_profile(*machine_));
     const std::vector<run::BenchRow> rows = bench_threads(static_cast<int>(n), std::move(profile), options);
+    if (json_) out.write(run::to_json(rows, static_cast<int>(n)));
     if (out_) write_file(*out_, run::to_csv(rows, static_cast<int>(n)), out);
     return 0;
   }
@@ -56,6 +63,7 @@ class BenchCommand final : public Command {
     if (!kinds_.empty()) list.insert(list.end(), {"--kinds", kinds_});
     if (machine_) list.insert(list.end(), {"--machine", *machine_});
     if (out_) list.insert(list.end(), {"--out", *out_});
+    if (json_) list.insert(list.end(), {"--json", "yes"});
     return list;
   }
 
@@ -66,6 +74,7 @@ class BenchCommand final : public Command {
   std::int64_t largest_ = 4 << 20;
   double seconds_ = 0.3;
   std::optional<std::string> out_;
+  bool json_ = false;
 };
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <barrier>
+#include <map>
 
 #include "chasqui/run/measure.hpp"
 #include "chasqui/threads/team.hpp"
+#include "cli/openmp_rival.hpp"
 #include "cli/progress.hpp"
 
 namespace chasqui::cli {
@@ -26,12 +28,31 @@ Profile measure_threads(int n, double seconds) {
   return profile;
 }
 
+std::vector<std::string> thread_rivals() {
+  std::vector<std::string> names = {"binomial", "std::barrier"};
+  if (has_openmp()) names.emplace_back("OpenMP");
+  return names;
+}
+
 std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> profile, const run::BenchOptions& options) {
   threads::Options team_options;
   if (profile) team_options.profile = std::move(profile);
+  // OpenMP has threads of its own: it runs by itself, before the team is there.
+  std::map<std::pair<Kind, std::size_t>, run::Quartiles> openmp;
+  for (const auto& [kind, bytes] : run::bench_plan(options)) {
+    if (const auto time = time_openmp(kind, bytes, n, options.seconds_per_row)) openmp[{kind, bytes}] = *time;
+  }
+  std::vector<run::BenchRow> rows;
+  run::BenchOptions with = options;
+  with.row = [&](const run::BenchRow& row) {
+    rows.push_back(row);
+    if (const auto found = openmp.find({row.kind, row.bytes}); found != openmp.end()) {
+      rows.back().rivals.emplace_back("OpenMP", found->second);
+    }
+    if (options.row) options.row(rows.back());
+  };
   threads::Team team(n, team_options);
   std::barrier standard(static_cast<std::ptrdiff_t>(n));
-  std::vector<run::BenchRow> rows;
   team.run([&](run::Comm& comm) {
     const std::vector<run::Rival> rivals = {
         {"binomial", [&](const run::Call& call) { return run::binomial(comm, call); }},
@@ -40,8 +61,7 @@ std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> p
            standard.arrive_and_wait();
            return true;
          }}};
-    auto mine = run::bench(comm, rivals, options);
-    if (comm.rank() == 0) rows = std::move(mine);
+    run::bench(comm, rivals, with);
   });
   return rows;
 }

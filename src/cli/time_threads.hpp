@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "chasqui/model/profile.hpp"
@@ -13,7 +14,11 @@ namespace chasqui::cli {
 /// The profile of n threads, with a progress bar.
 Profile measure_threads(int n, double seconds);
 
-/// n threads against the binomial tree and std::barrier; without a profile the built-in guesses choose.
+/// Who the threads are timed against, in the order of the columns.
+std::vector<std::string> thread_rivals();
+
+/// n threads against the binomial tree, std::barrier and, where there is one, OpenMP; without a profile the built-in
+/// guesses choose.
 std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> profile, const run::BenchOptions& options);
 
 }  // namespace chasqui::cli

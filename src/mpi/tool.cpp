@@ -93,13 +93,17 @@ void bench_command(std::map<std::string, std::string> options) {
     bench.kinds.push_back(*kind);
     at = end + 1;
   }
-  bench.row = [](const run::BenchRow& row) {
-    std::fputs(run::to_line(row).c_str(), stdout);
+  const std::vector<std::string> columns = {"native", "binomial"};
+  const bool json = options.contains("--json");
+  if (comm->rank() == 0 && !json) std::fputs(run::to_heading(columns).c_str(), stdout);
+  bench.row = [&](const run::BenchRow& row) {
+    if (!json) std::fputs(run::to_line(row, columns).c_str(), stdout);
     std::fflush(stdout);
   };
   const std::vector<run::Rival> rivals = {
       {"native", native}, {"binomial", [&](const run::Call& call) { return run::binomial(*comm, call); }}};
   const auto rows = run::bench(*comm, rivals, bench);
+  if (comm->rank() == 0 && json) std::fputs(run::to_json(rows, comm->size()).c_str(), stdout);
   if (comm->rank() == 0 && options.contains("--out")) save(options["--out"], run::to_csv(rows, comm->size()));
 }
 

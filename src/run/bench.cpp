@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "chasqui/base/error.hpp"
@@ -51,69 +50,52 @@ Quartiles time_together(Comm& comm, int rounds, const std::function<void()>& bod
   return {at(0.25), at(0.5), at(0.75)};
 }
 
-std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options) {
+std::vector<std::pair<Kind, std::size_t>> bench_plan(const BenchOptions& options) {
   std::vector<Kind> kinds = options.kinds;
   if (kinds.empty()) {
     kinds = {Kind::barrier, Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather, Kind::scatter, Kind::scan};
   }
+  std::vector<std::pair<Kind, std::size_t>> plan;
+  for (const Kind kind : kinds) {
+    if (kind == Kind::barrier) plan.emplace_back(kind, 0);
+    for (std::size_t bytes = 8; kind != Kind::barrier && bytes <= options.largest; bytes *= 8) plan.emplace_back(kind, bytes);
+  }
+  return plan;
+}
+
+std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options) {
   std::vector<BenchRow> rows;
   const Sum sum;
-  for (const Kind kind : kinds) {
-    for (std::size_t bytes = 8; bytes <= options.largest; bytes *= 8) {
-      const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
-      const std::size_t all = blocks ? static_cast<std::size_t>(comm.size()) : 1;
-      if (kind == Kind::barrier && bytes > 8) break;
-      std::vector<double> in(bytes / sizeof(double) * all, 1.0), out(in.size(), 0.0);
-      Call call;
-      call.kind = kind;
-      call.in = in.data();
-      call.out = out.data();
-      call.count = kind == Kind::barrier ? 0 : static_cast<std::int64_t>(bytes / sizeof(double));
-      call.layout.element = sizeof(double);
-      call.op = operator_of<double>(sum, true);
-      BenchRow row{kind, kind == Kind::barrier ? 0 : bytes, "", 0, {}, {}};
-      const Choice choice = comm.choices_for(call).front();
-      row.method = to_string(choice.method);
-      row.predicted = choice.nanoseconds;
-      const auto ours = [&] { comm.run(call); };
-      ours();
-      // As many rounds as the time allows, decided by rank 0.
-      const double once = time_together(comm, 3, ours).median + 40'000;
-      int rounds = static_cast<int>(std::clamp(options.seconds_per_row * 1e9 / once, 5.0, 2000.0));
-      comm.broadcast(rounds, 0);
-      row.ours = time_together(comm, rounds, ours);
-      for (const auto& rival : rivals) {
-        if (!rival.run(call)) continue;
-        row.rivals.emplace_back(rival.name, time_together(comm, rounds, [&] { rival.run(call); }));
-      }
-      if (comm.rank() == 0 && options.row) options.row(row);
-      rows.push_back(std::move(row));
+  for (const auto& [kind, bytes] : bench_plan(options)) {
+    const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+    const std::size_t all = blocks ? static_cast<std::size_t>(comm.size()) : 1;
+    std::vector<double> in(bytes / sizeof(double) * all, 1.0), out(in.size(), 0.0);
+    Call call;
+    call.kind = kind;
+    call.in = in.data();
+    call.out = out.data();
+    call.count = static_cast<std::int64_t>(bytes / sizeof(double));
+    call.layout.element = sizeof(double);
+    call.op = operator_of<double>(sum, true);
+    BenchRow row{kind, bytes, "", 0, {}, {}};
+    const Choice choice = comm.choices_for(call).front();
+    row.method = to_string(choice.method);
+    row.predicted = choice.nanoseconds;
+    const auto ours = [&] { comm.run(call); };
+    ours();
+    // As many rounds as the time allows, decided by rank 0.
+    const double once = time_together(comm, 3, ours).median + 40'000;
+    int rounds = static_cast<int>(std::clamp(options.seconds_per_row * 1e9 / once, 5.0, 2000.0));
+    comm.broadcast(rounds, 0);
+    row.ours = time_together(comm, rounds, ours);
+    for (const auto& rival : rivals) {
+      if (!rival.run(call)) continue;
+      row.rivals.emplace_back(rival.name, time_together(comm, rounds, [&] { rival.run(call); }));
     }
+    if (comm.rank() == 0 && options.row) options.row(row);
+    rows.push_back(std::move(row));
   }
   return rows;
-}
-
-std::string to_line(const BenchRow& row) {
-  const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
-  std::string lines = fmt::format("{:<10} {:>8} B  {:<12} {:>11.2f} us  predicted {:.2f}{}\n", to_string(row.kind), row.bytes, row.method,
-                                  row.ours.median / 1000, row.predicted / 1000, off > 0.2 ? " !" : "");
-  for (const auto& [name, time] : row.rivals) {
-    lines += fmt::format("{:23}{:<12} {:>11.2f} us  x{:.2f}\n", "", name, time.median / 1000, time.median / row.ours.median);
-  }
-  return lines;
-}
-
-std::string to_csv(const std::vector<BenchRow>& rows, int ranks) {
-  std::string text = "collective,bytes,ranks,who,predicted_ns,q1_ns,median_ns,q3_ns\n";
-  for (const auto& row : rows) {
-    text += fmt::format("{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f}\n", to_string(row.kind), row.bytes, ranks,
-                        "chasqui " + row.method, row.predicted, row.ours.low, row.ours.median, row.ours.high);
-    for (const auto& [name, time] : row.rivals) {
-      text += fmt::format("{},{},{},{},,{:.1f},{:.1f},{:.1f}\n", to_string(row.kind), row.bytes, ranks, name, time.low,
-                          time.median, time.high);
-    }
-  }
-  return text;
 }
 
 bool binomial(Comm& comm, const Call& call) {

@@ -13,8 +13,6 @@
 namespace chasqui::run {
 namespace {
 
-constexpr int kMostPauses = 12;
-
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
@@ -40,7 +38,7 @@ std::size_t BoardShape::bytes() const {
 
 Board::Board(void* memory, const BoardShape& shape, int rank)
     : shape_(shape), rank_(rank), crowded_(shape.ranks > static_cast<int>(std::thread::hardware_concurrency())),
-      look_at_all_(crowded_ ? 0 : kMostPauses), look_at_group_(crowded_ ? 0 : kMostPauses) {
+      look_at_all_(crowded_ ? 0 : 6), look_at_root_(crowded_ ? 0 : 2) {
   CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
   CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
   CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);

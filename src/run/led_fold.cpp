@@ -18,8 +18,8 @@ bool one_line(const Call& call) { return call.kind == Kind::barrier || call.byte
 }  // namespace
 
 bool LedFold::suits(const Board& board, const Call& call) {
-  if (call.kind != Kind::allreduce && call.kind != Kind::barrier) return false;
-  if (one_line(call)) return board.group(1) != 0;
+  if (call.kind != Kind::allreduce && call.kind != Kind::barrier && call.kind != Kind::reduce) return false;
+  if (one_line(call)) return call.kind != Kind::reduce && board.group(1) != 0;
   return board.group(2) != 0 && half(call) * call.layout.element <= kLinePayload;
 }
 
@@ -67,39 +67,39 @@ void LedFold::take(int part) {
 bool LedFold::lead() {
   for (; part_ < parts_; ++part_) {
     if (!leads(part_)) continue;
-    const bool first = !looked_;
-    if (first) {
-      looked_ = true;
-      board_.look_at_group().wait();
-      for (int r = base_; r < base_ + members_; ++r) board_.fetch(r, contribution(part_));
-    }
-    const bool found = missing_.none([&](int r) { return board_.published(r, contribution(part_)); });
-    if (first) board_.look_at_group().learn(found);
-    if (!found) return false;
+    if (!missing_.none([&](int r) { return board_.published(r, contribution(part_)); })) return false;
     fold_group(part_);
   }
   led_ = true;
-  part_ = 0;
-  missing_ = Missing(0, groups_, board_.rank() / group_);
   return true;
 }
 
-bool LedFold::results_here() {
-  for (; part_ < parts_; ++part_) {
-    if (!missing_.none([&](int group) { return board_.published(leader(group, part_), result(part_)); })) return false;
-    missing_ = Missing(0, groups_, board_.rank() / group_);
+/// Asks for all lines at once: none waits for another's journey.
+bool LedFold::results_here() const {
+  bool all = true;
+  for (int part = 0; part < parts_; ++part) {
+    for (int group = 0; group < groups_; ++group) {
+      const bool here = board_.published(leader(group, part), result(part));
+      all = all && here;
+    }
   }
-  return true;
+  return all;
 }
 
 bool LedFold::poll() {
   if (!published_) {
     if (!board_.may_publish()) return false;
     publish();
+    for (int part = 0; part < parts_; ++part) {
+      for (int r = base_; leads(part) && r < base_ + members_; ++r) board_.fetch(r, contribution(part));
+    }
   }
-  if ((!led_ && !lead()) || !results_here()) return false;
-  for (int part = 0; part < parts_; ++part) take(part);
-  board_.everybody_began();
+  if (!led_ && !lead()) return false;
+  if (call_.kind != Kind::reduce || board_.rank() == static_cast<int>(call_.root)) {
+    if (!results_here()) return false;
+    for (int part = 0; part < parts_; ++part) take(part);
+    board_.everybody_began();
+  }
   board_.finish();
   return true;
 }

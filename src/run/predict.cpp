@@ -34,7 +34,7 @@ double modelled(const Level& node, Kind kind, double bytes, int ranks, bool thre
   const double lines = (one_writer ? 0 : others * node.publish_per_rank.value) + node.publish.value;
   if (bytes <= static_cast<double>(kSlotPayload)) {
     const int parts = bytes > static_cast<double>(kLinePayload) ? 2 : 1;
-    if (kind == Kind::allreduce || kind == Kind::barrier) {
+    if (kind == Kind::allreduce || kind == Kind::barrier || (kind == Kind::reduce && parts == 2)) {
       const double publish = node.publish.value, each = node.publish_per_rank.value;
       return fold_time(ranks, parts, fold_group(ranks, parts, publish, each), publish, each);
     }

@@ -115,13 +115,17 @@ void SmallCall::fold() {
 
 bool SmallCall::all_here() {
   const auto here = [this](int slot) { return board_.arrived(slot, bytes_); };
-  if (looked_) return missing_.none(here);
+  if (looked_ || first_ == last_) return missing_.none(here);
   looked_ = true;
-  const bool everybody = reads_all_ && !has_root(call_.kind);
-  if (everybody) board_.look_at_all().wait();
-  if (last_ - first_ > 1) fetch();
+  if (has_root(call_.kind) && last_ - first_ > 1) {  // a root collects: nothing gained by waiting
+    fetch();
+    return missing_.none(here);
+  }
+  FirstLook& look = has_root(call_.kind) ? board_.look_at_root() : board_.look_at_all();
+  look.wait();
+  fetch();
   const bool found = missing_.none(here);
-  if (everybody) board_.look_at_all().learn(found);
+  look.learn(found);
   return found;
 }
 

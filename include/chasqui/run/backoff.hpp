@@ -63,7 +63,7 @@ class FirstLook {
   }  ///< was the line there at the first look?
 
  private:
-  static constexpr int kFine = 32;  ///< steps to a pause: three looks in a hundred may come too early
+  static constexpr int kFine = 8;  ///< steps to a pause: one look in nine may come too early
   int most_;
   int when_ = 0;
 };

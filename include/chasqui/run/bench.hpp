@@ -39,13 +39,19 @@ struct BenchOptions {
 /// Times `body` on all ranks, `rounds` times. The result counts on rank 0.
 Quartiles time_together(Comm& comm, int rounds, const std::function<void()>& body);
 
+/// The rows of a benchmark: kinds and bytes, 0 bytes for a barrier.
+std::vector<std::pair<Kind, std::size_t>> bench_plan(const BenchOptions& options);
+
 /// Collective. Rows count on rank 0.
 std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options);
 
-/// For people: a line, and one for each rival with its time over ours. "!": the prediction is off by more than 20 %.
-std::string to_line(const BenchRow& row);
+/// For people: times in microseconds, "!" where prediction and measurement differ by more than 20 %, and rival / ours
+/// for the rivals named. At most 80 columns for three of them.
+std::string to_heading(const std::vector<std::string>& rivals);
+std::string to_line(const BenchRow& row, const std::vector<std::string>& rivals);
 /// The raw data, with its header line.
 std::string to_csv(const std::vector<BenchRow>& rows, int ranks);
+std::string to_json(const std::vector<BenchRow>& rows, int ranks);
 
 /// The binomial tree over the communicator's messages, for broadcast, reduce, all-reduce and barrier; false for other kinds.
 bool binomial(Comm& comm, const Call& call);

@@ -97,7 +97,10 @@ class Board {
   static std::size_t reduced_total(std::size_t total) { return total & kSizeMask; }  ///< sizes as slots compare them
   /// True when all `bytes` are there (a second line may lag).
   bool arrived(int slot, std::size_t bytes) const {
-    return published(slot) && (bytes <= kLinePayload || published(slot, Place::second));
+    if (bytes <= kLinePayload) return published(slot);
+    const bool first = published(slot);  // both are asked for at once
+    const bool second = published(slot, Place::second);
+    return first && second;
   }
   void read(int slot, void* data, std::size_t bytes) const;  ///< copies what `slot` published. REQUIRES published(slot)
   /// One line alone. REQUIRES bytes <= kLinePayload.
@@ -123,10 +126,9 @@ class Board {
   void arrange(double publish, double publish_per_rank);
   int group(int lines) const { return group_[lines - 1]; }  ///< ranks of a group for contributions of so many lines
 
-  /// When to look first at the lines of everybody, or of a group. At most a quarter of a
-  /// microsecond: who waits in vain must not lose more. Where ranks share cores nobody waits.
+  /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
   FirstLook& look_at_all() { return look_at_all_; }
-  FirstLook& look_at_group() { return look_at_group_; }  ///< the same for the lines of a group
+  FirstLook& look_at_root() { return look_at_root_; }  ///< the same for the line of a root
 
   // --- long data, in rounds
   std::uint64_t round() const { return round_; }  ///< number of the next round of stages
@@ -220,7 +222,7 @@ class Board {
   unsigned more_lines_ = 0;             ///< places besides the first that were published lately: a bit each
   std::uint64_t more_lines_until_ = 0;  ///< and how long that counts as lately
   FirstLook look_at_all_;
-  FirstLook look_at_group_;
+  FirstLook look_at_root_;
   std::uint64_t sequence_ = 0;
   std::uint64_t slowest_ = 0;
   std::uint64_t round_ = 0;

@@ -44,8 +44,9 @@ class SmallCall {
   bool reads_all_ = false;
 };
 
-/// All-reduce or barrier in two steps. Contributions are parts of one line each (at most two); in each group of ranks,
-/// member i folds part i of its group and publishes that; everybody reads the results of all groups.
+/// All-reduce or barrier in two steps, or a reduction of two lines. Contributions are parts of one line each (at most
+/// two); in each group of ranks, member i folds part i of its group and publishes that; everybody, or the root, reads the
+/// results of all groups.
 class LedFold {
  public:
   /// Is this the way for this call on this board? The same answer on every rank.
@@ -65,7 +66,7 @@ class LedFold {
   void check_total(int slot, Place place) const;
   void publish();
   bool lead();
-  bool results_here();
+  bool results_here() const;
   void fold_group(int part);
   void take(int part);
   std::size_t count(int part) const { return begin_[part + 1] - begin_[part]; }
@@ -79,9 +80,8 @@ class LedFold {
   int base_;     ///< the first rank of this rank's group
   int members_;  ///< of this rank's group
   std::size_t begin_[3];  ///< the first element of each part, and the end
-  int part_ = 0;          ///< leading: the part being collected; then the part being taken
+  int part_ = 0;          ///< leading: the part being collected
   bool published_ = false;
-  bool looked_ = false;
   bool led_ = false;
   Missing missing_;
 };

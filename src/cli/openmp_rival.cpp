@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "cli/openmp_rival.hpp"
+
+#ifdef _OPENMP
+
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace chasqui::cli {
+namespace {
+
+constexpr std::size_t kMost = 256 * 1024;  ///< every thread keeps a copy on its stack
+
+double now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+/// This thread on the index-th core it may use, until the end of the scope.
+class Bound {
+ public:
+  Bound(int index, int n) {
+    CPU_ZERO(&before_);
+    if (sched_getaffinity(0, sizeof before_, &before_) != 0 || n > CPU_COUNT(&before_)) return;
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+      if (!CPU_ISSET(core, &before_) || index-- > 0) continue;
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(core, &one);
+      bound_ = pthread_setaffinity_np(pthread_self(), sizeof one, &one) == 0;
+      return;
+    }
+  }
+  ~Bound() {
+    if (bound_) pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
+  }
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
+
+ private:
+  cpu_set_t before_;
+  bool bound_ = false;
+};
+
+}  // namespace
+
+bool has_openmp() { return true; }
+
+std::optional<run::Quartiles> time_openmp(Kind kind, std::size_t bytes, int n, double seconds) {
+  if (kind != Kind::barrier && (kind != Kind::allreduce || bytes > kMost || bytes < sizeof(double))) return {};
+  const std::size_t count = kind == Kind::barrier ? 1 : bytes / sizeof(double);
+  const std::vector<double> in(count, 1.0);
+  std::vector<double> sums(count);
+  double* total = sums.data();
+  std::vector<double> spans;
+  std::atomic<double> start{0};
+  std::atomic<bool> more{true};
+  int threads = 0;
+  struct alignas(128) End {
+    double time = 0;
+  };
+  std::vector<End> ends(static_cast<std::size_t>(n));
+  const double until = now() + seconds * 1e9;
+  omp_set_dynamic(0);
+#pragma omp parallel num_threads(n)
+  {
+    const int me = omp_get_thread_num();
+    const Bound bound(me, n);
+#pragma omp single
+    {
+      threads = omp_get_num_threads();
+      more.store(threads == n);
+    }
+    while (more.load()) {
+      if (me == 0) {
+        std::fill(sums.begin(), sums.end(), 0.0);
+        start.store(now() + 20'000);
+      }
+#pragma omp barrier
+      const double begin = start.load();
+      while (now() < begin) {
+      }
+      if (kind == Kind::barrier) {
+#pragma omp barrier
+      } else {
+#pragma omp for schedule(static) reduction(+ : total[ : count])
+        for (int i = 0; i < n; ++i) {
+          for (std::size_t k = 0; k < count; ++k) total[k] += in[k];
+        }
+      }
+      ends[static_cast<std::size_t>(me)].time = now();
+#pragma omp barrier
+      if (me == 0) {
+        double last = 0;
+        for (const End& end : ends) last = std::max(last, end.time);
+        spans.push_back(last - begin);
+        more.store(now() < until || spans.size() < 5);
+      }
+#pragma omp barrier
+    }
+  }
+  if (spans.empty()) return {};  // not as many threads as asked for
+  std::sort(spans.begin(), spans.end());
+  const auto at = [&](double q) { return spans[static_cast<std::size_t>(q * static_cast<double>(spans.size() - 1))]; };
+  return run::Quartiles{at(0.25), at(0.5), at(0.75)};
+}
+
+}  // namespace chasqui::cli
+
+#else
+
+namespace chasqui::cli {
+
+bool has_openmp() { return false; }
+
+std::optional<run::Quartiles> time_openmp(Kind, std::size_t, int, double) { return {}; }
+
+}  // namespace chasqui::cli
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What a benchmark found: lines for people, CSV and JSON for programs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "chasqui/run/bench.hpp"
+
+namespace chasqui::run {
+namespace {
+
+int width_of(const std::string& rival) { return static_cast<int>(std::max<std::size_t>(7, rival.size())); }
+
+}  // namespace
+
+std::string to_heading(const std::vector<std::string>& rivals) {
+  std::string line = fmt::format("{:<9} {:>7} {:<9} {:>9} {:>9}  ", "", "bytes", "way", "us", "expected");
+  for (const auto& rival : rivals) line += fmt::format(" {:>{}}", rival, width_of(rival));
+  return line + "\n";
+}
+
+std::string to_line(const BenchRow& row, const std::vector<std::string>& rivals) {
+  const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
+  std::string line = fmt::format("{:<9} {:>7} {:<9} {:>9.2f} {:>9.2f} {}", to_string(row.kind), row.bytes, row.method,
+                                 row.ours.median / 1000, row.predicted / 1000, off > 0.2 ? "!" : " ");
+  for (const auto& name : rivals) {
+    const auto found = std::find_if(row.rivals.begin(), row.rivals.end(), [&](const auto& rival) { return rival.first == name; });
+    const std::string ratio = found == row.rivals.end() ? "-" : fmt::format("x{:.2f}", found->second.median / row.ours.median);
+    line += fmt::format(" {:>{}}", ratio, width_of(name));
+  }
+  return line + "\n";
+}
+
+std::string to_csv(const std::vector<BenchRow>& rows, int ranks) {
+  std::string text = "collective,bytes,ranks,who,predicted_ns,q1_ns,median_ns,q3_ns\n";
+  for (const auto& row : rows) {
+    text += fmt::format("{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f}\n", to_string(row.kind), row.bytes, ranks,
+                        "chasqui " + row.method, row.predicted, row.ours.low, row.ours.median, row.ours.high);
+    for (const auto& [name, time] : row.rivals) {
+      text += fmt::format("{},{},{},{},,{:.1f},{:.1f},{:.1f}\n", to_string(row.kind), row.bytes, ranks, name, time.low,
+                          time.median, time.high);
+    }
+  }
+  return text;
+}
+
+std::string to_json(const std::vector<BenchRow>& rows, int ranks) {
+  const auto times = [](const Quartiles& time) {
+    return fmt::format("\"q1_ns\": {:.1f}, \"median_ns\": {:.1f}, \"q3_ns\": {:.1f}", time.low, time.median, time.high);
+  };
+  std::string text = fmt::format("{{\"ranks\": {}, \"rows\": [", ranks);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const BenchRow& row = rows[i];
+    text += fmt::format("{}\n  {{\"collective\": \"{}\", \"bytes\": {}, \"way\": \"{}\", \"predicted_ns\": {:.1f}, {}, \"rivals\": [",
+                        i == 0 ? "" : ",", to_string(row.kind), row.bytes, row.method, row.predicted, times(row.ours));
+    for (std::size_t j = 0; j < row.rivals.size(); ++j) {
+      const auto& [name, time] = row.rivals[j];
+      text += fmt::format("{}{{\"name\": \"{}\", {}, \"ratio\": {:.3f}}}", j == 0 ? "" : ", ", name, times(time),
+                          time.median / row.ours.median);
+    }
+    text += "]}";
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace chasqui::run
