@@ -45,12 +45,13 @@ std::vector<std::pair<Kind, std::size_t>> bench_plan(const BenchOptions& options
 /// Collective. Rows count on rank 0.
 std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options);
 
-/// For people: times in microseconds, "!" where prediction and measurement differ by more than 20 %, and rival / ours
-/// for the rivals named. At most 80 columns for three of them.
+/// The heading of the table for people, with a column for each rival named. At most 80 columns for three of them.
 std::string to_heading(const std::vector<std::string>& rivals);
+/// A line of it: times in microseconds, "!" where the prediction is off by more than 20 %, rival / ours.
 std::string to_line(const BenchRow& row, const std::vector<std::string>& rivals);
 /// The raw data, with its header line.
 std::string to_csv(const std::vector<BenchRow>& rows, int ranks);
+/// The same as JSON.
 std::string to_json(const std::vector<BenchRow>& rows, int ranks);
 
 /// The binomial tree over the communicator's messages, for broadcast, reduce, all-reduce and barrier; false for other kinds.
