@@ -39,8 +39,8 @@ class [[nodiscard]] Task {
     struct Final {
       bool await_ready() noexcept { return false; }
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
-        auto parent = self.promise().parent;
-        return parent ? parent : std::noop_coroutine();
+        auto above = self.promise().parent;
+        return above ? above : std::noop_coroutine();
       }
       void await_resume() noexcept {}
     };
