@@ -198,7 +198,7 @@ std::map<std::string, Times> medians(const std::vector<Round>& rounds, Table tab
   std::map<std::string, Times> all = rounds.front().*table;
   for (auto& [kind, times] : all) {
     for (std::size_t i = 0; i < times.size(); ++i) {
-      times[i].second = over_rounds(rounds, [&](const Round& r) { return (r.*table).at(kind)[i].second; }).value;
+      times[i].second = over_rounds(rounds, [&, kind = kind](const Round& r) { return (r.*table).at(kind)[i].second; }).value;
     }
   }
   return all;
