@@ -25,6 +25,7 @@ class KernelsCommand : public Command {
     option("--out", "FILE", &out_, "build, bases: the table").file();
     option("--max-P", "N", &max_P_, "processors, up to; default 128, coverage: 2000");
     option("--max-L", "N", &max_L_, "latency, up to; default 16");
+    option("--more-levels", "N", &more_levels_, "bases: levels above the L lowest; default 0");
     option("--attempts", "N", &options_.attempts, "trees tried for each P and L");
     option("--threads", "N", &threads_, "threads");
     flag("--resume", options_.resume, "keep the lines that are there");
@@ -44,6 +45,8 @@ class KernelsCommand : public Command {
     }
     options_.bases = action_ == "bases";
     options_.max_P = static_cast<int>(max_P);
+    if (more_levels_ < 0 || more_levels_ > 16) throw Error("kernels bases: --more-levels must lie in 0..16");
+    options_.more_levels = static_cast<int>(more_levels_);
     options_.max_L = static_cast<int>(max_L_);
     options_.threads = static_cast<int>(threads_);
     Progress bar("searching kernels");
@@ -79,6 +82,7 @@ class KernelsCommand : public Command {
   plan::kernel::BuildOptions options_;
   std::optional<std::int64_t> max_P_;
   std::int64_t max_L_ = 16;
+  std::int64_t more_levels_ = 0;
   std::int64_t threads_ = 1;
 };
 

@@ -65,7 +65,7 @@ BuildResult build_table(const BuildOptions& options, const std::function<void(in
 
   std::vector<std::pair<int, int>> work;
   for (int L = options.bases ? 3 : 1; L <= options.max_L; ++L) {
-    const auto [first, last] = options.bases ? base_processors(L) : std::pair{3, options.max_P};
+    const auto [first, last] = options.bases ? base_processors(L, options.more_levels) : std::pair{3, options.max_P};
     for (int P = first; P <= last; ++P) {
       const bool wanted = !options.bases || may_be_special(count(P - 1, L));
       if (wanted && !entries.contains({L, P})) work.emplace_back(L, P);

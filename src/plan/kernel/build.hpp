@@ -16,6 +16,7 @@ struct BuildOptions {
   std::int64_t attempts = 10'000;  ///< trees per (P, L)
   std::uint64_t seed = 1;
   bool bases = false;   ///< special kernels of the levels that merging starts from; max_P does not count
+  int more_levels = 0;  ///< bases: levels above the L lowest, where a family starts late
   bool resume = false;  ///< otherwise an existing file is an error
 };
 

@@ -302,7 +302,7 @@ bool may_be_special(const Counting& c) {
   return c.k_star >= 1 && c.k_star < c.L && m >= c.L - c.k_star && c.slack >= m && c.M > m + 1;
 }
 
-std::pair<int, int> base_processors(int L) {
+std::pair<int, int> base_processors(int L, int more) {
   std::vector<std::int64_t> f(at(L), 1);
   for (int t = L;; ++t) {
     f.push_back(f[at(t - 1)] + f[at(t - L)]);
@@ -310,7 +310,7 @@ std::pair<int, int> base_processors(int L) {
     const auto kappa = static_cast<int>(count(f[at(D)], L).k_star);
     if (D < 2 * L || kappa >= L || kappa < 1) continue;
     if (f[at(D - kappa)] - f[at(D - kappa - 1)] < root_size(L, D) - (L - 1 - kappa)) continue;
-    for (int i = 1; i < L; ++i) f.push_back(f.back() + f[at(D + i - L)]);
+    for (int i = 1; i < L + more; ++i) f.push_back(f.back() + f[at(D + i - L)]);
     return {static_cast<int>(f[at(D - 1)]) + 2, static_cast<int>(f.back()) + 1};
   }
 }

@@ -22,8 +22,9 @@ inline constexpr std::size_t kRootGroup = 1;
 /// Whether a kernel on M receivers can be special: 1 <= kappa < L, and slack for the root group.
 bool may_be_special(const Counting& counting);
 
-/// The processors, from .. to, of the L lowest consecutive levels at which the tree has leaves enough for the root group.
-std::pair<int, int> base_processors(int L);
+/// The processors, from .. to, of the L lowest consecutive levels, and `more`, at which the tree has leaves enough for
+/// the root group.
+std::pair<int, int> base_processors(int L, int more = 0);
 
 /// A special kernel whose others are one group or two. Nothing after `attempts` trees proves nothing.
 std::optional<Kernel> search_special(std::int64_t M, std::int64_t L, std::int64_t attempts, std::uint64_t seed);
