@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One rank does something wrong in a collective: every rank must get an Error, nobody may hang.
+#include <deque>
+#include <mutex>
 #include <stdexcept>
 
 #include "suite.hpp"
@@ -9,10 +11,18 @@ namespace {
 
 constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::gather, Kind::allgather, Kind::scatter, Kind::scan};
 
+/// Threads read each other's buffers: those of a call that failed must stay until all ranks have heard. These stay for ever.
+std::vector<long>& kept(std::size_t n) {
+  static std::mutex mutex;
+  static std::deque<std::vector<long>> all;
+  const std::lock_guard lock(mutex);
+  return all.emplace_back(n);
+}
+
 /// A call that is right on `size` ranks, with buffers large enough for anything.
 struct Sound {
   explicit Sound(Kind kind, int size, std::int64_t count)
-      : in(static_cast<std::size_t>((count + 9) * size)), out(in.size()) {
+      : in(kept(static_cast<std::size_t>((count + 9) * size))), out(kept(in.size())) {
     call.kind = kind;
     call.in = in.data();
     call.out = out.data();
@@ -20,7 +30,7 @@ struct Sound {
     call.layout.element = sizeof(long);
     call.op = run::operator_of<long>(sum, true);
   }
-  std::vector<long> in, out;
+  std::vector<long>&in, &out;
   run::Sum sum;
   run::Call call;
 };
