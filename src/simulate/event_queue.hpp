@@ -120,7 +120,7 @@ class EventQueue {
     if (chunk != nullptr) {
       free_ = chunk->next;
     } else {
-      chunks_.push_back(std::make_unique_for_overwrite<Chunk>());
+      chunks_.push_back(std::unique_ptr<Chunk>(new Chunk));
       chunk = chunks_.back().get();
     }
     chunk->next = nullptr;
