@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One collective in SimGrid's simulated time, checked: the same sources as everywhere, compiled with smpicxx.
-//   smpi_bench KIND BYTES ours|native L_ns o_ns G_ns_per_byte
+//   smpi_bench KIND BYTES ours|native L_ns o_ns G_ns_per_byte shared|strict
+// shared: messages under way share the link. CHASQUI_METHOD=items:40 forces a method, CHASQUI_LIST lists them all.
 // Common start (all sleep until an agreed simulated time), latest finish. Prints the nanoseconds, and for ours the
 // chosen method and its prediction.
 #include <mpi.h>
@@ -19,13 +20,14 @@ using chasqui::Kind;
 
 namespace {
 
-std::shared_ptr<const chasqui::Profile> machine(double L, double o, double G) {
+std::shared_ptr<const chasqui::Profile> machine(double L, double o, double G, bool shares) {
   chasqui::Profile profile = chasqui::default_profile();
+  profile.bsp_g = chasqui::Estimate::exactly(0);
   for (auto& level : profile.levels) {
     level.L = chasqui::Estimate::exactly(L + 16 * G);  // the simulator adds 16 bytes of envelope to each message
     level.o_s = level.o_r = level.g = chasqui::Estimate::exactly(o);
     level.G = chasqui::Estimate::exactly(G);
-    level.shares_bandwidth = std::getenv("CHASQUI_SHARED") != nullptr;
+    level.shares_bandwidth = shares;
   }
   return std::make_shared<const chasqui::Profile>(profile);
 }
@@ -75,7 +77,7 @@ int main(int argc, char** argv) {
   int size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (argc < 7) return 2;
+  if (argc < 8) return 2;
   const auto kind = chasqui::kind_from(argv[1]).value_or(Kind::barrier);
   const int count = std::atoi(argv[2]) / 8;
   const bool chasquis = std::string(argv[3]) == "ours";
@@ -92,7 +94,8 @@ int main(int argc, char** argv) {
     chasqui::mpi::Options options;
     options.slots = options.native = false;
     options.blocking_waits = true;
-    options.profile = machine(std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6]));
+    options.profile = machine(std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6]),
+                              std::string(argv[7]) == "shared");
     const auto comm = chasquis ? chasqui::mpi::make_comm(MPI_COMM_WORLD, options) : nullptr;
     const chasqui::run::Sum sum;
     chasqui::run::Call call;

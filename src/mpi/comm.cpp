@@ -50,8 +50,9 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   run::Fabric fabric;
   MPI_Comm_rank(own, &fabric.rank);
   MPI_Comm_size(own, &fabric.size);
-  fabric.messages = std::make_shared<Messages>(own, options.blocking_waits);
   if (options.profile == nullptr) options.profile = profile_from_environment();
+  const Level* network = options.profile->level("network");
+  fabric.messages = std::make_shared<Messages>(own, options.blocking_waits, network != nullptr ? *network : Level{});
   fabric.profile = options.profile;
   if (options.slots) {
     MPI_Comm node = MPI_COMM_NULL;

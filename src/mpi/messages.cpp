@@ -2,12 +2,15 @@
 #include "messages.hpp"
 
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "check.hpp"
+#include "chasqui/run/message_cost.hpp"
 
 namespace chasqui::mpi {
 namespace {
@@ -39,7 +42,8 @@ int mpi_count(std::size_t bytes) {
 
 }  // namespace
 
-Messages::Messages(MPI_Comm comm, bool blocking_waits) : comm_(comm), blocking_waits_(blocking_waits) {
+Messages::Messages(MPI_Comm comm, bool blocking_waits, const Level& level)
+    : comm_(comm), blocking_waits_(blocking_waits), level_(level) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
 }
@@ -52,74 +56,138 @@ Messages::~Messages() {
   MPI_Comm_free(&comm_);
 }
 
-run::Transport::Ticket Messages::fresh() {
+run::Transport::Ticket Messages::fresh(int from, std::size_t bytes) {
   if (free_.empty()) {
     operations_.emplace_back();
-    return static_cast<Ticket>(operations_.size() - 1);
+    free_.push_back(static_cast<Ticket>(operations_.size() - 1));
   }
   const Ticket ticket = free_.back();
   free_.pop_back();
-  operations_[static_cast<std::size_t>(ticket)] = Operation{};
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  operation = Operation{};
+  operation.from = from;
+  operation.bytes = bytes;
+  operation.first = forgotten_ + requests_.size();
   return ticket;
 }
 
-run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
-  const Ticket ticket = fresh();
+MPI_Request& Messages::next_request(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  check(MPI_Isend(data, mpi_count(bytes), MPI_BYTE, to, static_cast<int>(tag), comm_, &operation.request), "MPI_Isend");
+  ++operation.pieces;
+  ++operation.left;
+  owners_.push_back(ticket);
+  return requests_.emplace_back(MPI_REQUEST_NULL);
+}
+
+run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
+  const Ticket ticket = fresh(-1, bytes);
+  const auto* at = static_cast<const std::byte*>(data);
+  const std::size_t piece = std::max<std::size_t>(1, run::piece_bytes(level_, bytes));
+  std::size_t sent = 0;
+  do {
+    const std::size_t now = std::min(piece, bytes - sent);
+    check(MPI_Isend(at + sent, mpi_count(now), MPI_BYTE, to, static_cast<int>(tag), comm_, &next_request(ticket)), "MPI_Isend");
+    sent += now;
+  } while (sent < bytes);
   return ticket;
 }
 
 run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
-  const Ticket ticket = fresh();
-  auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  operation.from = from;
-  operation.bytes = bytes;
-  check(MPI_Irecv(data, mpi_count(bytes), MPI_BYTE, from, static_cast<int>(tag), comm_, &operation.request),
-        "MPI_Irecv");
+  const Ticket ticket = fresh(from, bytes);
+  auto* at = static_cast<std::byte*>(data);
+  const std::size_t piece = std::max<std::size_t>(1, run::piece_bytes(level_, bytes));
+  std::size_t got = 0;
+  do {
+    const std::size_t now = std::min(piece, bytes - got);
+    check(MPI_Irecv(at + got, mpi_count(now), MPI_BYTE, from, static_cast<int>(tag), comm_, &next_request(ticket)), "MPI_Irecv");
+    got += now;
+  } while (got < bytes);
   return ticket;
+}
+
+void Messages::completed(std::size_t place, const MPI_Status& status, int code) {
+  auto& operation = operations_[static_cast<std::size_t>(owners_[place])];
+  --operation.left;
+  requests_[place] = MPI_REQUEST_NULL;  // libraries differ in whether they do so after an error
+  if (code != MPI_SUCCESS) operation.code = code;
+  if (operation.from < 0 || code != MPI_SUCCESS) return;
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  operation.arrived += static_cast<std::size_t>(count);
+}
+
+/// One look at this message and those posted after it: a look at each alone would make the library poll its network for
+/// each, and MPICH polls even for those that are complete.
+void Messages::test_some(const Operation& operation) {
+  constexpr std::size_t kTogether = 64;
+  const std::size_t begin = place(operation.first);
+  const std::size_t count = std::min(std::max(kTogether, operation.pieces), requests_.size() - begin);
+  int indices[kTogether];
+  MPI_Status statuses[kTogether];
+  for (std::size_t at = begin; at < begin + count; at += kTogether) {
+    const int some = static_cast<int>(std::min(kTogether, begin + count - at));
+    int ended = 0;
+    const int code = MPI_Testsome(some, requests_.data() + at, &ended, indices, statuses);
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
+    for (int i = 0; ended != MPI_UNDEFINED && i < ended; ++i) {
+      completed(at + static_cast<std::size_t>(indices[i]), statuses[i], code == MPI_SUCCESS ? code : statuses[i].MPI_ERROR);
+    }
+  }
+  forget_completed();
+}
+
+void Messages::forget_completed() {
+  constexpr std::size_t kOften = 256;
+  while (head_ < requests_.size() && requests_[head_] == MPI_REQUEST_NULL) ++head_;
+  if (head_ < requests_.size() && (head_ < kOften || 2 * head_ < requests_.size())) return;
+  requests_.erase(requests_.begin(), requests_.begin() + static_cast<std::ptrdiff_t>(head_));
+  owners_.erase(owners_.begin(), owners_.begin() + static_cast<std::ptrdiff_t>(head_));
+  forgotten_ += head_;
+  head_ = 0;
 }
 
 bool Messages::done(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  int flag = 0;
-  MPI_Status status{};
-  int code = MPI_SUCCESS;
-  if (operation.waited) {
-    flag = 1;
-    status = operation.status;
-  } else if (!blocking_waits_) {
-    code = MPI_Test(&operation.request, &flag, &status);
-  }
-  if (flag == 0 && code == MPI_SUCCESS) return false;
+  if (operation.left > 0 && !blocking_waits_) test_some(operation);
+  if (operation.left > 0) return false;
   free_.push_back(ticket);
-  check(code, "a message of a collective (ranks that pass different sizes?)");
-  if (operation.from >= 0) {
-    int count = 0;
-    MPI_Get_count(&status, MPI_BYTE, &count);
-    if (static_cast<std::size_t>(count) != operation.bytes) {
-      throw Error("rank {} expected a message of {} bytes from rank {} and got {}: all ranks must pass the same size",
-                  rank_, operation.bytes, operation.from, count);
-    }
+  check(operation.code, "a message of a collective (ranks that pass different sizes?)");
+  if (operation.from >= 0 && operation.arrived != operation.bytes) {
+    throw Error("rank {} expected a message of {} bytes from rank {} and got {}: all ranks must pass the same size",
+                rank_, operation.bytes, operation.from, operation.arrived);
   }
   return true;
 }
 
 void Messages::wait(Ticket ticket) {
-  auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  if (operation.waited) return;
-  check(MPI_Wait(&operation.request, &operation.status), "MPI_Wait");
-  operation.waited = true;
+  const auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  for (std::size_t i = 0; operation.left > 0 && i < operation.pieces; ++i) {
+    MPI_Status status{};
+    check(MPI_Wait(&requests_[place(operation.first) + i], &status), "MPI_Wait");
+    completed(place(operation.first) + i, status, MPI_SUCCESS);
+  }
+  forget_completed();
+}
+
+void Messages::sleep_until(double nanoseconds) {
+  const double left = std::ceil(nanoseconds - clock());
+  if (left <= 0) return;
+  const double seconds = std::floor(left / 1e9);
+  const timespec time{static_cast<time_t>(seconds), static_cast<long>(left - seconds * 1e9)};
+  nanosleep(&time, nullptr);
 }
 
 void Messages::abandon(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  if (operation.request != MPI_REQUEST_NULL) {
+  for (std::size_t i = 0; operation.left > 0 && i < operation.pieces; ++i) {
+    MPI_Request& request = requests_[place(operation.first) + i];
+    if (request == MPI_REQUEST_NULL) continue;
     const bool receives = operation.from >= 0;
-    if (receives) MPI_Cancel(&operation.request);
-    if (!blocking_waits_) settle(operation.request, receives ? 10.0 : 0.2);
-    if (operation.request != MPI_REQUEST_NULL) MPI_Request_free(&operation.request);
+    if (receives) MPI_Cancel(&request);
+    if (!blocking_waits_) settle(request, receives ? 10.0 : 0.2);
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   }
+  operation.left = 0;
   free_.push_back(ticket);
 }
 

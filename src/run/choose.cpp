@@ -9,6 +9,7 @@
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "chasqui/run/board.hpp"
+#include "chasqui/run/message_cost.hpp"
 #include "predict.hpp"
 #include "scripts.hpp"
 
@@ -32,8 +33,8 @@ std::string_view to_string(Method method) {
 
 SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most) {
   const double o = (level.o_s.value + level.o_r.value) / 2;
-  const double L = level.L.value + level.G.value * bytes;
-  const double g = std::max(level.g.value, level.o_s.value + level.G.value * bytes);
+  const double L = flight_time(level, bytes) - level.o_s.value - level.o_r.value;
+  const double g = port_time(level, bytes);
   const auto whole = [](double x) { return std::max<std::int64_t>(0, std::llround(std::min(x, 1e14))); };
   std::int64_t ticks[3] = {whole(L), whole(o), std::max<std::int64_t>(1, whole(g))};
   std::int64_t common = std::gcd(std::gcd(ticks[0], ticks[1]), ticks[2]);
@@ -52,8 +53,12 @@ SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, s
 
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes) {
   constexpr double kMost = 1e9;  // steps; beyond, items do not follow each other
-  const double step = std::max({level.g.value, level.o_s.value + level.o_r.value + level.G.value * bytes, 1e-6});
-  const double lambda = level.L.value + level.o_s.value + level.o_r.value + level.G.value * bytes;
+  // Where messages under way share the link, sends keep to the plan's times, with a margin for headers and rounding.
+  const double own = level.shares_bandwidth
+                         ? std::max(1.01 * port_time(level, bytes), level.o_s.value + level.o_r.value)
+                         : std::max(level.g.value, level.o_s.value + level.o_r.value + level.G.value * bytes);
+  const double step = std::max(own, 1e-6);
+  const double lambda = flight_time(level, bytes);
   const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(std::min(lambda / step, kMost) - 1e-9)));
   return {LogP::postal(ranks, Time{steps}), step};
 }
@@ -61,8 +66,7 @@ SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes) 
 namespace {
 
 constexpr std::int64_t kTreeTicks = 1'000'000'000;
-/// What following items lose where messages under way share the bandwidth instead of queueing: none arrives early.
-constexpr double kSharingLoss = 2.2;
+constexpr int kLargestRadix = 256;  ///< beyond, choosing itself would take long
 
 class Chooser {
  public:
@@ -148,7 +152,8 @@ class Chooser {
   }
 
   /// Symmetric plans that fold whole contributions (radix 0: the plan's windows).
-  void windows(const Level& level, int ranks, std::vector<Choice>& list, Method method) const {
+  void windows(const Level& alone, int ranks, std::vector<Choice>& list, Method method) const {
+    const Level level = with_everybody_sending(alone, profile_.bsp_g.value);
     const double size = query_.kind == Kind::barrier ? 0 : bytes();
     const bool blocks = method == Method::windows;
     Choice choice;
@@ -157,7 +162,7 @@ class Chooser {
                                       static_cast<std::size_t>(size), true, false, 0);
     const double time = blocks ? symmetric_time(script, level, size) : whole_time(script, level, size);
     list.push_back({method, time, 0, "windows of the optimal all-reduce plan"});
-    for (int radix = 2; blocks && radix <= 4; ++radix) {
+    for (const int radix : blocks ? radices(ranks) : std::vector<int>()) {
       list.push_back({method, symmetric_time(circulant(ranks, 0, radix), level, size), radix, "circulant windows"});
     }
   }
@@ -167,14 +172,26 @@ class Chooser {
     return symmetric_time(script, level, size);
   }
 
+  /// Radices of circulant windows worth a look: those that need fewer rounds than the one before.
+  static std::vector<int> radices(int ranks) {
+    std::vector<int> list = {2, 3, 4};
+    for (int rounds = 4; rounds >= 1; --rounds) {
+      int radix = list.back();
+      while (std::pow(radix, rounds) < ranks) ++radix;
+      if (radix > list.back() && radix <= kLargestRadix) list.push_back(radix);
+    }
+    return list;
+  }
+
   void exchange(const Level& level, int ranks, std::vector<Choice>& list) const {
+    const Level crowd = with_everybody_sending(level, profile_.bsp_g.value);
     const double block = bytes() / ranks;
-    for (int radix = 2; radix <= 4; ++radix) {
+    for (const int radix : radices(ranks)) {
       const Script script = circulant(ranks, 0, radix);
-      const double gather = symmetric_time(script, level, block);
+      const double gather = symmetric_time(script, crowd, block);
       Script reversed = script;
       reversed.reversed = true;
-      const double folding = symmetric_time(reversed, level, block);
+      const double folding = symmetric_time(reversed, crowd, block);
       // Blocks between the root and all, along the tree.
       const auto sized = machine_for(level, ranks, 0, kTreeTicks);
       const double rooted =
@@ -198,19 +215,21 @@ class Chooser {
     const std::int64_t elements = static_cast<std::int64_t>(query_.bytes / query_.element);
     const std::int64_t most = std::min<std::int64_t>({elements, static_cast<std::int64_t>(query_.bytes / 256), 4096});
     Choice best;
-    for (std::int64_t k = 2; k <= most; k += std::max<std::int64_t>(1, k / 4)) {
+    for (std::int64_t k = 2; k <= most; k += std::max<std::int64_t>(1, k / 8)) {
       const auto sized = item_machine(level, ranks, bytes() / static_cast<double>(k));
       double time = times * static_cast<double>(plan::kitem_bound(sized.machine, k).ticks) * sized.tick;
-      if (level.shares_bandwidth) time *= kSharingLoss;
       if (best.nanoseconds == 0 || time < best.nanoseconds) best = {Method::items, time, k, "cut into items that follow each other"};
     }
     if (best.nanoseconds > 0) list.push_back(best);
   }
 
-  void direct_messages(const Level& level, int ranks, std::vector<Choice>& list) const {
-    const auto sized = machine_for(level, ranks, bytes(), kTreeTicks);
-    const double time = static_cast<double>((sized.machine.lambda() + (ranks - 2) * sized.machine.gap()).ticks) * sized.tick;
-    list.push_back({Method::messages, time, 1, "every block straight to its reader"});
+  void direct_messages(const Level& alone, int ranks, std::vector<Choice>& list) const {
+    const bool everybody = query_.kind == Kind::allgather;
+    const Level level = everybody ? with_everybody_sending(alone, profile_.bsp_g.value) : alone;
+    // Who sends and receives all the time pays both overheads for each message.
+    const double both = level.o_s.value + level.o_r.value + (level.shares_bandwidth ? 0 : level.G.value * bytes());
+    const double gap = std::max(port_time(level, bytes()), everybody ? both : 0.0);
+    list.push_back({Method::messages, flight_time(level, bytes()) + (ranks - 2) * gap, 1, "every block straight to its reader"});
   }
 
   void in_two_levels() {

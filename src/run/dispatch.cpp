@@ -4,6 +4,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
 #include "chasqui/run/comm.hpp"
+#include "chasqui/run/message_cost.hpp"
 #include "fold.hpp"
 #include "room.hpp"
 #include "scripts.hpp"
@@ -84,7 +85,11 @@ Script Comm::script_for(const Group& group, const Call& call, const Choice& choi
   if (choice.method == Method::exchange || (choice.method == Method::windows && choice.parts > 0)) {
     script = circulant(group.size, group.rank, static_cast<int>(choice.parts));
   } else {
-    script = plan_script(choice, call.kind, level(), group.size, root, bytes, commutative, call.exclusive, group.rank);
+    const bool everybody = call.kind == Kind::allreduce || call.kind == Kind::allgather || call.kind == Kind::scan ||
+                           call.kind == Kind::barrier;
+    const bool items = choice.method == Method::items;
+    const Level seen = everybody && !items ? with_everybody_sending(level(), profile().bsp_g.value) : level();
+    script = plan_script(choice, call.kind, seen, group.size, root, bytes, commutative, call.exclusive, group.rank);
   }
   cached_->scripts.emplace(key, script);
   return script;

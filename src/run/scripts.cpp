@@ -16,6 +16,7 @@
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
 #include "chasqui/plan/stream.hpp"
+#include "chasqui/run/message_cost.hpp"
 
 namespace chasqui::run {
 
@@ -105,10 +106,13 @@ Script plan_script(const Choice& choice, Kind kind, const Level& level, int rank
                    bool commutative, bool exclusive, int rank) {
   const auto size = static_cast<double>(bytes);
   if (choice.method == Method::items) {
-    const LogP machine = item_machine(level, ranks, size / static_cast<double>(choice.parts)).machine;
+    const SizedMachine sized = item_machine(level, ranks, size / static_cast<double>(choice.parts));
+    const LogP& machine = sized.machine;
     const int from = kind == Kind::allreduce ? 0 : root;
     const auto plan = shared_plan(choice.method, Kind::broadcast, machine, {from}, choice.parts, true, false);
-    return {plan->local({rank}), machine, kind != Kind::broadcast};
+    Script script{plan->local({rank}), machine, kind != Kind::broadcast, {}};
+    if (level.shares_bandwidth) script.pace = {sized.tick, flight_time(level, size / static_cast<double>(choice.parts)), plan->claim().finish};
+    return script;
   }
   const bool blocks = kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather;
   const bool symmetric = kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
@@ -116,7 +120,7 @@ Script plan_script(const Choice& choice, Kind kind, const Level& level, int rank
       machine_for(level, ranks, blocks && choice.method != Method::messages ? 0 : size, symmetric ? kWindowTicks : kTreeTicks)
           .machine;
   const auto plan = shared_plan(choice.method, kind, machine, {root}, 1, commutative, exclusive);
-  return {plan->local({rank}), machine, kind == Kind::scatter && choice.method == Method::tree};
+  return {plan->local({rank}), machine, kind == Kind::scatter && choice.method == Method::tree, {}};
 }
 
 double symmetric_time(const Script& script, const Level& level, double bytes_per_block) {
@@ -130,8 +134,8 @@ double symmetric_time(const Script& script, const Level& level, double bytes_per
     if (!step.receives) {
       const double begin = std::max(clock, port);
       clock = begin + level.o_s.value;
-      port = begin + std::max(level.g.value, level.o_s.value + level.G.value * bytes);
-      arrivals.push_back(clock + level.L.value + level.G.value * bytes);
+      port = begin + port_time(level, bytes);
+      arrivals.push_back(begin + flight_time(level, bytes) - level.o_r.value);
     } else {
       if (received < arrivals.size()) clock = std::max(clock, arrivals[received]);
       ++received;

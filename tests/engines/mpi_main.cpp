@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The suite over MPI: mpirun -np P engine_mpi [--messages | --two-level n] [--measure | --soak count seed] [--thorough]
+// The suite over MPI: mpirun -np P engine_mpi [--messages | --pieces | --two-level n] [--measure | --soak count seed] [--thorough]
 #include <mpi.h>
 #include <unistd.h>
 
@@ -92,6 +92,16 @@ void measuring(const mpi::Options& options) {
   if (!run::all_agree(run::compare(profile, profile))) throw std::runtime_error("it does not agree with itself");
 }
 
+/// Where messages above 1 KiB ask first and a round trip is long: all messages are cut into pieces.
+std::shared_ptr<const Profile> slow_network() {
+  Profile profile = default_profile();
+  for (auto& level : profile.levels) {
+    level.L = Estimate::exactly(5e6);
+    level.switches = {1024};
+  }
+  return std::make_shared<const Profile>(profile);
+}
+
 int programme(int argc, char** argv) {
   mpi::Options options;
   bool thorough = false;
@@ -100,6 +110,10 @@ int programme(int argc, char** argv) {
   std::uint64_t seed = 1;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--messages") == 0) options.slots = false;
+    if (std::strcmp(argv[i], "--pieces") == 0) {
+      options.slots = false;
+      options.profile = slow_network();
+    }
     if (std::strcmp(argv[i], "--thorough") == 0) thorough = true;
     if (std::strcmp(argv[i], "--measure") == 0) measures = true;
     if (std::strcmp(argv[i], "--two-level") == 0) options.pretend_node_size = std::atoi(argv[++i]);

@@ -34,6 +34,9 @@ class Transport {
   /// True when waiting must block in wait(): polling would not let time pass (simulated MPI).
   virtual bool blocks() const { return false; }
   virtual void wait(Ticket) {}  ///< where blocks() says so: returns when the ticket is done
+  /// The time in nanoseconds.
+  virtual double clock() const;
+  virtual void sleep_until(double) {}  ///< where blocks() says so: returns at that time of the clock
 
   /// Tells all ranks, without their help, that collectives first .. last failed here; they look when they wait long.
   virtual void report(std::uint64_t first, std::uint64_t last, const std::string& why) = 0;
@@ -73,6 +76,25 @@ class Completed final : public Waiting {
  private:
   Transport& transport_;
   Transport::Ticket& ticket_;
+};
+
+/// co_await Planned(transport, when): goes on at that time of the transport's clock.
+class Planned final : public Waiting {
+ public:
+  Planned(Transport& transport, double when) : transport_(transport), when_(when) {}
+  bool ready() override { return transport_.clock() >= when_; }
+  void block() override { transport_.sleep_until(when_); }
+
+  bool await_ready() { return ready(); }
+  void await_suspend(Task::Handle caller) {
+    caller.promise().progress->leaf = caller;
+    caller.promise().progress->waiting = this;
+  }
+  void await_resume() const {}
+
+ private:
+  Transport& transport_;
+  double when_;
 };
 
 }  // namespace chasqui::run

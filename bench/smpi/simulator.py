@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""One collective in SimGrid's simulated time: machines, options that make the simulator a LogP machine, one process a case.
+
+Two ways to model long messages:
+  shared  messages under way from (or to) one rank share its link fairly; none queues
+  strict  LogGP to the letter: the sender pays G per byte and its messages queue; receiving ports have no limit
+"""
+import os
+import re
+import resource
+import subprocess
+
+MACHINES = {  # L ns, o ns, bytes per second
+    "lan": (1000.0, 300.0, 12.5e9),
+    "eth": (25000.0, 3000.0, 1.25e9),
+    "wan": (5e6, 10000.0, 125e6),
+}
+
+
+def platform(folder, ranks, machine, mode):
+    """Writes platform and host file (once), gives their names."""
+    L, _, bandwidth = MACHINES[machine]
+    path = os.path.join(folder, f"{machine}-{ranks}-{mode}.xml")
+    hosts = path + ".hosts"
+    if os.path.exists(hosts):
+        return path, hosts
+    speed = "12500TBps" if mode == "strict" else f"{bandwidth:.0f}Bps"
+    with open(path, "w") as file:
+        file.write(f"""<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-{ranks - 1}" speed="1Gf"
+ bw="{speed}" lat="{L / 2:.3f}ns" sharing_policy="SPLITDUPLEX"/></platform>
+""")
+    with open(hosts + ".new", "w") as file:
+        file.writelines(f"n{i}\n" for i in range(ranks))
+    os.replace(hosts + ".new", hosts)
+    return path, hosts
+
+
+class Result:
+    """status: right, wrong, crashed or timeout; the rest only where right."""
+
+    def __init__(self, status, ns=0.0, method="", predicted=0.0):
+        self.status, self.ns, self.method, self.predicted = status, ns, method, predicted
+
+
+def run(program, folder, ranks, machine, mode, kind, size, who, options=(), timeout=60, environment=None):
+    """who: ours or native. options: further options of the simulator, such as --cfg=smpi/bcast:NTSL."""
+    L, o, bandwidth = MACHINES[machine]
+    G = 1e9 / bandwidth
+    xml, hosts = platform(folder, ranks, machine, mode)
+    seconds = o * 1e-9
+    sender = f"0:{seconds}:{G * 1e-9 if mode == 'strict' else 0}"
+    small = 2000000000 if mode == "strict" else 65536
+    command = ["smpirun", "-no-privatize", "-np", str(ranks), "-platform", xml, "-hostfile", hosts,
+               "--cfg=network/model:CM02", "--cfg=network/latency-factor:1", "--cfg=network/bandwidth-factor:1",
+               "--cfg=network/weight-S:0", "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:1e15",
+               "--cfg=surf/precision:1e-12", "--cfg=smpi/simulate-computation:no", "--cfg=smpi/wtime:0",
+               "--cfg=smpi/test:0", "--cfg=smpi/iprobe:0", "--cfg=smpi/host-speed:1f",
+               f"--cfg=smpi/os:{sender}", f"--cfg=smpi/ois:{sender}", f"--cfg=smpi/or:0:{seconds}:0",
+               f"--cfg=smpi/async-small-thresh:{small}", f"--cfg=smpi/send-is-detached-thresh:{small}",
+               "--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0", "--log=root.thresh:critical", *options,
+               program, kind, str(size), who, str(L), str(o), str(G), mode]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env={**os.environ, **(environment or {})},
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+    except subprocess.TimeoutExpired:
+        return Result("timeout")
+    match = re.search(r"RESULT ([\d.]+) ns (\w+) (\S+) predicted ([\d.]+)", done.stdout)
+    if not match:
+        return Result("crashed", method=(done.stdout + done.stderr)[-300:])
+    if match[2] != "right":
+        return Result("wrong")
+    return Result("right", float(match[1]), match[3], float(match[4]))

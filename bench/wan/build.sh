@@ -1,0 +1,17 @@
+#!/bin/sh
+# bench/wan/build.sh BUILD_DIR: compiles wan_bench with Open MPI and with MPICH against the libraries of a build
+# (cmake --preset release && cmake --build --preset release), into BUILD_DIR/bin/wan_bench.openmpi and .mpich.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$1
+libraries=""
+for room in run plan schedule model base; do libraries="$libraries $build/src/$room/libchasqui_$room.a"; done
+mkdir -p "$build/bin"
+for library in openmpi mpich; do
+  command -v "mpicxx.$library" > /dev/null || { echo "no mpicxx.$library: skipped"; continue; }
+  # shellcheck disable=SC2086
+  "mpicxx.$library" -std=c++20 -O2 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR="\"$library\"" \
+    -I"$root/include" -I"$root/src" -I"$root/bench/wan" "$root"/bench/wan/wan_bench.cpp "$root"/src/mpi/comm.cpp \
+    "$root"/src/mpi/fold.cpp "$root"/src/mpi/messages.cpp "$root"/src/mpi/native.cpp "$root"/src/mpi/window.cpp \
+    $libraries -lfmt -lpthread -o "$build/bin/wan_bench.$library"
+done

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Chasqui against Open MPI's and MPICH's defaults and every algorithm that can be forced, over a slow network.
+
+  bench/wan/build.sh BUILD_DIR
+  bench/wan/matrix.py BUILD_DIR --launch 'LAUNCHER {library} {hosts} {delay_us} {program}' [--csv bench/data/wan.csv]
+
+LAUNCHER is a command of yours that runs `{program}` once on each of {hosts} hosts whose messages take {delay_us}
+microseconds one way, and prints what rank 0 prints. All hosts must read one CLOCK_MONOTONIC: network namespaces of one
+machine, each with a delay on its link (tc netem, or a switch in user space). For Open MPI it must pass
+`--mca coll_tuned_use_dynamic_rules 1`: only then algorithms can be forced. Runs what the csv does not have yet; prints for
+each case default / ours and best forced / ours (above 1: ours is faster).
+"""
+import argparse
+import csv
+import os
+import subprocess
+
+COLUMNS = ["library", "hosts", "delay_us", "kind", "bytes", "who", "rounds", "q1_us", "median_us", "q3_us", "predicted_us"]
+
+
+def load(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def measure(options, library, hosts, delay):
+    program = os.path.abspath(os.path.join(options.build, f"bin/wan_bench.{library}"))
+    command = options.launch.format(library=library, hosts=hosts, delay_us=delay,
+                                    program=f"{program} --rounds {options.rounds} {options.more}")
+    try:
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=options.timeout)
+        text = done.stdout
+    except subprocess.TimeoutExpired as late:
+        text = (late.stdout or b"").decode()
+    rows = []
+    for line in text.splitlines():
+        if line.startswith("PROFILE"):
+            print(f"{library} {hosts} hosts {delay} us: {line}", flush=True)
+        if line.startswith("ROW,"):
+            rows.append(dict(zip(COLUMNS, [library, str(hosts), str(delay), *line.split(",")[1:]])))
+    if "DONE" not in text:
+        print(f"{library} {hosts} hosts {delay} us: not finished\n{text[-500:]}", flush=True)
+    return rows
+
+
+def save(path, rows):
+    with open(path + ".new", "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    os.replace(path + ".new", path)
+
+
+def size_name(size):
+    return "" if size == "0" else f" {size} B" if int(size) < 1024 else f" {int(size) >> 10} KiB"
+
+
+def print_table(rows):
+    cases, columns = {}, []
+    for row in rows:
+        column = (row["library"], int(row["hosts"]), int(row["delay_us"]))
+        if column not in columns:
+            columns.append(column)
+        cases.setdefault((row["kind"], row["bytes"]), {}).setdefault(column, []).append(row)
+    columns.sort()
+    for library in sorted({column[0] for column in columns}):
+        own = [column for column in columns if column[0] == library]
+        print(f"\n{library}: default / ours, best forced / ours\n")
+        print("| | " + " | ".join(f"{hosts} hosts {delay // 1000} ms" for _, hosts, delay in own) + " |")
+        print("|" + " --- |" * (len(own) + 1))
+        for (kind, size), results in cases.items():
+            cells = []
+            for column in own:
+                times = {row["who"]: float(row["median_us"]) for row in results.get(column, [])}
+                ours = [time for who, time in times.items() if who.startswith("ours")]
+                forced = [time for who, time in times.items() if not who.startswith("ours") and who != "default"]
+                cells.append(f"{times['default'] / ours[0]:.2f}, {min(forced) / ours[0]:.2f}"
+                             if ours and forced and "default" in times else "")
+            print(f"| {kind}{size_name(size)} | " + " | ".join(cells) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--launch", default="", help="without it nothing runs, only the table is printed")
+    parser.add_argument("--csv", default=os.path.join(os.path.dirname(__file__), "../data/wan.csv"))
+    parser.add_argument("--libraries", default="openmpi,mpich")
+    parser.add_argument("--hosts", default="8,16,32")
+    parser.add_argument("--delays", default="1000,5000,20000")
+    parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--more", default="", help="further options of wan_bench")
+    parser.add_argument("--again", action="store_true", help="measure what the csv has, too")
+    parser.add_argument("--timeout", type=int, default=600)
+    options = parser.parse_args()
+    rows = load(options.csv)
+    for hosts in options.hosts.split(","):
+        for delay in options.delays.split(","):
+            for library in options.libraries.split(","):
+                here = [row for row in rows if (row["library"], row["hosts"], row["delay_us"]) == (library, hosts, delay)]
+                if not options.launch or (here and not options.again):
+                    continue
+                fresh = measure(options, library, hosts, delay)
+                measured = {(row["kind"], row["bytes"]) for row in fresh}
+                rows = [row for row in rows if row not in here or (row["kind"], row["bytes"]) not in measured] + fresh
+                save(options.csv, rows)
+    print_table(rows)
+
+
+main()

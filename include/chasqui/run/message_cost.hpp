@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What one message costs on a level, and how it is sent. Long messages of an MPI library first ask the receiver (rendezvous): a round trip more. Where latency is high it pays to
+// cut them into pieces that are sent at once (eager). The profile's `switches` say from which size on the library asks.
+#pragma once
+
+#include <cstddef>
+
+#include "chasqui/model/profile.hpp"
+
+namespace chasqui::run {
+
+/// The largest message that is sent without asking; the largest size_t where the profile knows no switch.
+std::size_t eager_bytes(const Level& level);
+
+/// Into pieces of how many bytes a message is cut; `bytes` (or more): not at all. Cut where the overheads of all further
+/// pieces cost less than the round trip.
+std::size_t piece_bytes(const Level& level, std::size_t bytes);
+
+/// What the protocol adds to one message, in nanoseconds: a round trip, or the overheads of its further pieces.
+double protocol_time(const Level& level, double bytes);
+
+/// From the begin of the send to the end of the reception: overheads, latency, bytes and protocol.
+double flight_time(const Level& level, double bytes);
+
+/// How long the sender's port is taken: until the next send may begin. Where messages under way share the link the
+/// processor is free while the bytes go out, so overhead and bytes do not add up.
+double port_time(const Level& level, double bytes);
+
+/// The level as a pattern sees it in which all ranks send at once: a message costs its two ends at least `per_message`
+/// (BSP's g: measured with all ranks at work, it knows of cores and switches that they share).
+Level with_everybody_sending(Level level, double per_message);
+
+}  // namespace chasqui::run

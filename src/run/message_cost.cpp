@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/run/message_cost.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::int64_t kLeastSwitch = 1024;  ///< smaller ones are protocols inside the eager one
+
+double pieces_time(const Level& level, double bytes, double eager) {
+  return std::max(0.0, bytes / eager - 1) * std::max(level.g.value, level.o_s.value + level.o_r.value);
+}
+double round_trip(const Level& level) { return 2 * (level.L.value + level.o_s.value + level.o_r.value); }
+
+}  // namespace
+
+std::size_t eager_bytes(const Level& level) {
+  for (const auto size : level.switches) {
+    if (size >= kLeastSwitch) return static_cast<std::size_t>(size);
+  }
+  return std::numeric_limits<std::size_t>::max();
+}
+
+std::size_t piece_bytes(const Level& level, std::size_t bytes) {
+  const std::size_t eager = eager_bytes(level);
+  if (bytes <= eager) return bytes;
+  const bool cuts = pieces_time(level, static_cast<double>(bytes), static_cast<double>(eager)) < round_trip(level);
+  return cuts ? eager : bytes;
+}
+
+double protocol_time(const Level& level, double bytes) {
+  const auto eager = static_cast<double>(eager_bytes(level));
+  if (bytes <= eager) return 0;
+  return std::min(round_trip(level), pieces_time(level, bytes, eager));
+}
+
+double flight_time(const Level& level, double bytes) {
+  return level.o_s.value + level.L.value + level.G.value * bytes + level.o_r.value + protocol_time(level, bytes);
+}
+
+double port_time(const Level& level, double bytes) {
+  const double link = level.G.value * bytes;
+  return std::max(level.g.value, level.shares_bandwidth ? std::max(level.o_s.value, link) : level.o_s.value + link);
+}
+
+Level with_everybody_sending(Level level, double per_message) {
+  const double own = level.o_s.value + level.o_r.value;
+  if (per_message <= own) return level;
+  const double more = (per_message - own) / 2;
+  for (Estimate* overhead : {&level.o_s, &level.o_r}) {
+    for (double* part : {&overhead->value, &overhead->low, &overhead->high}) *part += more;
+  }
+  return level;
+}
+
+}  // namespace chasqui::run

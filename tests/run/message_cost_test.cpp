@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/run/message_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include "chasqui/run/choose.hpp"
+
+namespace chasqui::run {
+namespace {
+
+Level network(double L, double o, double G) {
+  Level level = *default_profile().level("network");
+  level.L = Estimate::exactly(L);
+  level.o_s = level.o_r = level.g = Estimate::exactly(o);
+  level.G = Estimate::exactly(G);
+  return level;
+}
+
+TEST(MessageCost, LongMessagesAreCutWhereARoundTripCostsMoreThanTheirPieces) {
+  Level wan = network(5e6, 40'000, 1);
+  EXPECT_EQ(piece_bytes(wan, 65'536), 65'536u) << "no switch is known";
+  EXPECT_EQ(protocol_time(wan, 65'536), 0);
+  wan.switches = {32'768};
+  EXPECT_EQ(piece_bytes(wan, 32'768), 32'768u);
+  EXPECT_EQ(piece_bytes(wan, 65'536), 32'768u);
+  EXPECT_EQ(protocol_time(wan, 65'536), 80'000) << "one further piece";
+  EXPECT_EQ(piece_bytes(wan, 64u << 20), 64u << 20) << "2047 pieces cost more than a round trip";
+  EXPECT_EQ(protocol_time(wan, 64 << 20), 2 * (5e6 + 80'000));
+  Level lan = network(1000, 300, 0.08);
+  lan.switches = {4096};
+  EXPECT_EQ(piece_bytes(lan, 65'536), 65'536u);
+  EXPECT_EQ(piece_bytes(lan, 8192), 4096u);
+}
+
+TEST(MessageCost, SwitchesInsideTheEagerProtocolAreNoReasonToCut) {
+  Level wan = network(5e6, 40'000, 1);
+  wan.switches = {64, 512, 16'384, 262'144};
+  EXPECT_EQ(eager_bytes(wan), 16'384u);
+}
+
+TEST(MessageCost, OnASharedLinkOverheadAndBytesOverlap) {
+  Level level = network(1000, 300, 0.08);
+  EXPECT_DOUBLE_EQ(port_time(level, 65'536), 300 + 0.08 * 65'536);
+  level.shares_bandwidth = true;
+  EXPECT_DOUBLE_EQ(port_time(level, 65'536), 0.08 * 65'536);
+  EXPECT_DOUBLE_EQ(port_time(level, 8), 300);
+}
+
+TEST(MessageCost, EverybodySendingRaisesTheOverheadsToWhatWasMeasured) {
+  const Level level = network(5e6, 40'000, 1);
+  EXPECT_EQ(with_everybody_sending(level, 60'000), level);
+  const Level crowd = with_everybody_sending(level, 200'000);
+  EXPECT_DOUBLE_EQ(crowd.o_s.value + crowd.o_r.value, 200'000);
+  EXPECT_EQ(crowd.L, level.L);
+}
+
+/// Where all ranks at once are slow, an all-reduce takes more rounds of fewer messages.
+TEST(MessageCost, TheChoiceKnowsOfCoresThatRanksShare) {
+  Profile profile = default_profile();
+  profile.levels[1] = network(5e6, 40'000, 1);
+  Terrain terrain;
+  terrain.ranks = terrain.nodes = 32;
+  profile.bsp_g = Estimate::exactly(0);
+  const double alone = choices({Kind::allreduce, 8, 8, true}, terrain, profile).front().nanoseconds;
+  profile.bsp_g = Estimate::exactly(1e6);
+  const double crowded = choices({Kind::allreduce, 8, 8, true}, terrain, profile).front().nanoseconds;
+  EXPECT_LT(alone, 2 * 5e6) << "one round";
+  EXPECT_GT(crowded, 2 * 5e6) << "two rounds or more";
+  EXPECT_LT(crowded, 5e6 + 31 * 1e6) << "but not one round of 31 messages";
+}
+
+}  // namespace
+}  // namespace chasqui::run

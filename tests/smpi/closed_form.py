@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""closed_form.py BENCH_FOLDER SMPI_BENCH: our collectives in SimGrid's simulated time, on few ranks.
+
+Broadcast and reduce of 8 bytes must take the P-th smallest label of the universal tree, computed here by a heap; the
+symmetric ones what they predict and not less than the broadcast's bound; long ones must be right and near their
+prediction; and no P may be slower than P + 1.
+"""
+import heapq
+import sys
+import tempfile
+
+sys.path.insert(0, sys.argv[1])
+import simulator  # noqa: E402
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("wrong:", text)
+
+
+def broadcast_time(ranks, flight, gap):
+    """The P-th smallest label: 0, and flight + i * gap after the label of a rank that has it."""
+    labels, heap = [0.0], [(flight, 0.0)]
+    while len(labels) < ranks:
+        label, parent_free = heapq.heappop(heap)
+        labels.append(label)
+        heapq.heappush(heap, (label + gap, parent_free + gap))
+        heapq.heappush(heap, (label + flight, label))
+    return labels[-1]
+
+
+def main():
+    program = sys.argv[2]
+    with tempfile.TemporaryDirectory() as folder:
+        for machine in ("lan", "wan"):
+            L, o, bandwidth = simulator.MACHINES[machine]
+            times = {}
+            for ranks in (2, 3, 4, 5, 6, 7, 8, 9, 13, 16):
+                bound = broadcast_time(ranks, L + 2 * o + (8 + 16) * 1e9 / bandwidth, o)
+                for kind in ("broadcast", "reduce", "allreduce", "barrier"):
+                    if kind in ("reduce", "barrier") and (machine == "wan" or ranks > 9):
+                        continue
+                    result = simulator.run(program, folder, ranks, machine, "shared", kind, 8, "ours", timeout=100)
+                    case = f"{kind} of 8 bytes on {ranks} ranks, {machine}: {result.status} {result.ns} ns by {result.method}"
+                    expect(result.status == "right", case)
+                    times[kind, ranks] = result.ns
+                    if kind in ("broadcast", "reduce"):
+                        expect(abs(result.ns - bound) <= 0.005 * bound, f"{case}, the tree takes {bound:.1f}")
+                    else:
+                        expect(result.ns <= 1.005 * result.predicted, f"{case}, predicted {result.predicted}")
+                        expect(result.ns >= 0.99 * broadcast_time(ranks, L + 2 * o, o), f"{case}: below the bound {bound}")
+            for kind, ranks in times:
+                if (kind, ranks + 1) in times:
+                    expect(times[kind, ranks] <= 1.005 * times[kind, ranks + 1], f"{kind} on {ranks} ranks is slower than on one more")
+        for kind, size in (("broadcast", 1 << 20), ("reduce", 1 << 20), ("allreduce", 1 << 16), ("allgather", 4096)):
+            for mode in ("shared", "strict"):
+                result = simulator.run(program, folder, 7, "lan", mode, kind, size, "ours", timeout=100)
+                case = f"{kind} of {size} bytes on 7 ranks, {mode}: {result.status} {result.ns} ns by {result.method}"
+                expect(result.status == "right", case)
+                expect(result.ns <= 1.1 * result.predicted, f"{case}, predicted {result.predicted}")
+    print("failed" if failures else "all as computed")
+    return 1 if failures else 0
+
+
+sys.exit(main())
