@@ -134,10 +134,14 @@ class Chooser {
         break;
       case Kind::allgather:
         windows(level, ranks, list, Method::windows);
-        direct_messages(level, ranks, list);
+        if (!level.shares_bandwidth) direct_messages(level, ranks, list);  // else windows of radix P are the same
         break;
       case Kind::gather:
       case Kind::scatter: direct_messages(level, ranks, list); tree(level, ranks, list); break;
+      case Kind::barrier:
+        windows(level, ranks, list, Method::tree);
+        items(level, ranks, list, 2);
+        break;
       default: windows(level, ranks, list, Method::tree); break;
     }
   }
@@ -212,13 +216,13 @@ class Chooser {
 
   /// The buffer in k items along the k-item plan (twice for all-reduce: there and back); the best k.
   void items(const Level& level, int ranks, std::vector<Choice>& list, int times) const {
-    const std::int64_t elements = static_cast<std::int64_t>(query_.bytes / query_.element);
+    const std::int64_t elements = static_cast<std::int64_t>(query_.bytes / std::max<std::size_t>(1, query_.element));
     const std::int64_t most = std::min<std::int64_t>({elements, static_cast<std::int64_t>(query_.bytes / 256), 4096});
     Choice best;
-    for (std::int64_t k = 2; k <= most; k += std::max<std::int64_t>(1, k / 8)) {
+    for (std::int64_t k = times == 2 ? 1 : 2; k == 1 || k <= most; k += std::max<std::int64_t>(1, k / 8)) {
       const auto sized = item_machine(level, ranks, bytes() / static_cast<double>(k));
       double time = times * static_cast<double>(plan::kitem_bound(sized.machine, k).ticks) * sized.tick;
-      if (best.nanoseconds == 0 || time < best.nanoseconds) best = {Method::items, time, k, "cut into items that follow each other"};
+      if (best.nanoseconds == 0 || time < best.nanoseconds) best = {Method::items, time, k, k == 1 ? "along a tree, there and back" : "cut into items that follow each other"};
     }
     if (best.nanoseconds > 0) list.push_back(best);
   }

@@ -146,6 +146,7 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
       break;
     }
     case Kind::reduce:
+    case Kind::barrier:
     case Kind::allreduce:
       if (choice.method == Method::exchange || choice.method == Method::items) {
         co_await fold_long(group, call, choice, script);
@@ -160,8 +161,9 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
 /// Long reductions: by shares (reduce-scatter, then gathered where they are wanted) or by items.
 Task Comm::fold_long(Group group, Call call, Choice choice, Script script) {
   const std::size_t element = call.layout.element;
+  if (call.kind == Kind::barrier) call.count = 0;
   const auto count = static_cast<std::size_t>(call.count);
-  const bool everywhere = call.kind == Kind::allreduce;
+  const bool everywhere = call.kind == Kind::allreduce || call.kind == Kind::barrier;
   const bool at_root = !everywhere && group.rank == static_cast<int>(call.root);
   Room room = room_for(everywhere || at_root ? 0 : call.bytes());
   std::byte* data = everywhere || at_root ? static_cast<std::byte*>(call.out) : bytes_of(room);

@@ -68,6 +68,7 @@ plan::PlanPtr tree_plan(Kind kind, const LogP& machine, Rank root, bool commutat
 
 /// Kernels where the table has them; a program that runs does not wait for a search.
 plan::PlanPtr item_plan(const LogP& machine, std::int64_t items, Rank root) {
+  if (items == 1) return plan::broadcast(machine, root);
   if (machine.P <= 128 && machine.L <= Time{16}) return plan::kitem(machine, items, root);
   return plan::stream_window(machine, items, root);
 }
