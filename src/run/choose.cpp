@@ -181,7 +181,7 @@ class Chooser {
     std::vector<int> list = {2, 3, 4};
     for (int rounds = 4; rounds >= 1; --rounds) {
       int radix = list.back();
-      while (std::pow(radix, rounds) < ranks) ++radix;
+      while (radix <= kLargestRadix && std::pow(radix, rounds) < ranks) ++radix;
       if (radix > list.back() && radix <= kLargestRadix) list.push_back(radix);
     }
     return list;
