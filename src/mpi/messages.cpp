@@ -25,9 +25,9 @@ struct News {
 
 /// A long message that is arriving cannot be called off, and its buffer is about to go: gives it time to end. One that
 /// nobody will take never ends, and touches nothing.
-void settle(MPI_Request& request, double seconds) {
+void settle(MPI_Request& request, double until) {
   int flag = 0;
-  for (const double until = MPI_Wtime() + seconds; flag == 0 && MPI_Wtime() < until;) {
+  while (flag == 0 && MPI_Wtime() < until) {
     if (MPI_Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
     if (flag == 0) sched_yield();
   }
@@ -121,11 +121,11 @@ void Messages::completed(std::size_t place, const MPI_Status& status, int code) 
 void Messages::test_some(const Operation& operation) {
   constexpr std::size_t kTogether = 64;
   const std::size_t begin = place(operation.first);
-  const std::size_t count = std::min(std::max(kTogether, operation.pieces), requests_.size() - begin);
+  const std::size_t end = std::min(operation.first + std::max(kTogether, operation.pieces) - forgotten_, requests_.size());
   int indices[kTogether];
   MPI_Status statuses[kTogether];
-  for (std::size_t at = begin; at < begin + count; at += kTogether) {
-    const int some = static_cast<int>(std::min(kTogether, begin + count - at));
+  for (std::size_t at = begin; at < end; at += kTogether) {
+    const int some = static_cast<int>(std::min(kTogether, end - at));
     int ended = 0;
     const int code = MPI_Testsome(some, requests_.data() + at, &ended, indices, statuses);
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
@@ -161,10 +161,12 @@ bool Messages::done(Ticket ticket) {
 
 void Messages::wait(Ticket ticket) {
   const auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  for (std::size_t i = 0; operation.left > 0 && i < operation.pieces; ++i) {
+  const std::size_t end = operation.left > 0 ? operation.first + operation.pieces - forgotten_ : 0;
+  for (std::size_t at = place(operation.first); at < end; ++at) {
+    if (requests_[at] == MPI_REQUEST_NULL) continue;
     MPI_Status status{};
-    check(MPI_Wait(&requests_[place(operation.first) + i], &status), "MPI_Wait");
-    completed(place(operation.first) + i, status, MPI_SUCCESS);
+    check(MPI_Wait(&requests_[at], &status), "MPI_Wait");
+    completed(at, status, MPI_SUCCESS);
   }
   forget_completed();
 }
@@ -179,13 +181,16 @@ void Messages::sleep_until(double nanoseconds) {
 
 void Messages::abandon(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  for (std::size_t i = 0; operation.left > 0 && i < operation.pieces; ++i) {
-    MPI_Request& request = requests_[place(operation.first) + i];
-    if (request == MPI_REQUEST_NULL) continue;
-    const bool receives = operation.from >= 0;
-    if (receives) MPI_Cancel(&request);
-    if (!blocking_waits_) settle(request, receives ? 10.0 : 0.2);
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+  const bool receives = operation.from >= 0;
+  const std::size_t begin = place(operation.first);
+  const std::size_t end = operation.left > 0 ? operation.first + operation.pieces - forgotten_ : 0;
+  for (std::size_t at = begin; receives && at < end; ++at) {
+    if (requests_[at] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[at]);
+  }
+  const double until = MPI_Wtime() + (blocking_waits_ ? 0 : receives ? 10.0 : 0.2);  // for all pieces together
+  for (std::size_t at = begin; at < end; ++at) {
+    if (requests_[at] != MPI_REQUEST_NULL) settle(requests_[at], until);
+    if (requests_[at] != MPI_REQUEST_NULL) MPI_Request_free(&requests_[at]);
   }
   operation.left = 0;
   free_.push_back(ticket);

@@ -49,7 +49,8 @@ class Messages final : public run::Transport {
   };
   Ticket fresh(int from, std::size_t bytes);
   MPI_Request& next_request(Ticket ticket);
-  std::size_t place(std::size_t first) const { return first - forgotten_; }
+  /// In the list; the first pieces of a message may be forgotten while others are under way.
+  std::size_t place(std::size_t first) const { return first > forgotten_ ? first - forgotten_ : 0; }
   void completed(std::size_t place, const MPI_Status& status, int code);
   void test_some(const Operation& operation);
   void forget_completed();
