@@ -25,14 +25,14 @@ struct Group {
   int member(Rank r) const { return members.empty() ? r.index : members[static_cast<std::size_t>(r.index)]; }  ///< the transport's rank of a plan's rank
 };
 
-/// A plan as one rank executes it: local form and the machine whose times order its events.
-/// reversed: every message goes the other way and the last comes first (a broadcast becomes a reduction).
-/// pace: sends wait for their planned time, so that messages under way do not share a link (move_items).
+/// Sends that wait for their planned time, so that messages under way do not share a link (move_items).
 struct Pace {
   double tick = 0;    ///< nanoseconds; 0: messages go as soon as they can
   double flight = 0;  ///< nanoseconds that a message really takes; the plan has whole ticks
   Time finish;        ///< of the plan
 };
+/// A plan as one rank executes it: local form and the machine whose times order its events.
+/// reversed: every message goes the other way and the last comes first (a broadcast becomes a reduction).
 struct Script {
   LocalForm form;         ///< what this rank does
   LogP machine;           ///< whose times order the events

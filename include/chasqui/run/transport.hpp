@@ -81,6 +81,7 @@ class Completed final : public Waiting {
 /// co_await Planned(transport, when): goes on at that time of the transport's clock.
 class Planned final : public Waiting {
  public:
+  /// when: nanoseconds of transport.clock().
   Planned(Transport& transport, double when) : transport_(transport), when_(when) {}
   bool ready() override { return transport_.clock() >= when_; }
   void block() override { transport_.sleep_until(when_); }
