@@ -50,6 +50,18 @@ class Bound {
   bool bound_ = false;
 };
 
+double* total = nullptr;  // a reduction's variable is one that all threads of the team share
+
+/// One reduction of the team. A function of its own, because the private copies are taken from the stack of whoever
+/// opens the loop and come back only when it returns: many rounds in one function would use it up.
+[[gnu::noinline]] void reduce_once(const std::vector<double>& in, int n) {
+  const std::size_t count = in.size();
+#pragma omp for schedule(static) reduction(+ : total[ : count])
+  for (int i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < count; ++k) total[k] += in[k];
+  }
+}
+
 }  // namespace
 
 bool has_openmp() { return true; }
@@ -59,7 +71,7 @@ std::optional<run::Quartiles> time_openmp(Kind kind, std::size_t bytes, int n, d
   const std::size_t count = kind == Kind::barrier ? 1 : bytes / sizeof(double);
   const std::vector<double> in(count, 1.0);
   std::vector<double> sums(count);
-  double* total = sums.data();
+  total = sums.data();
   std::vector<double> spans;
   std::atomic<double> start{0};
   std::atomic<bool> more{true};
@@ -91,10 +103,7 @@ std::optional<run::Quartiles> time_openmp(Kind kind, std::size_t bytes, int n, d
       if (kind == Kind::barrier) {
 #pragma omp barrier
       } else {
-#pragma omp for schedule(static) reduction(+ : total[ : count])
-        for (int i = 0; i < n; ++i) {
-          for (std::size_t k = 0; k < count; ++k) total[k] += in[k];
-        }
+        reduce_once(in, n);
       }
       ends[static_cast<std::size_t>(me)].time = now();
 #pragma omp barrier
