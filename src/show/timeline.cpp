@@ -50,7 +50,7 @@ std::string carried(const Message& message, const Timeline& timeline) {
   if (!timeline.combining) return fmt::format("item {}", message.part.lo);
   if (message.part.len == 0 && message.second.len == 0) return "signal";
   std::string text = interval(message.part, timeline.P);
-  if (message.second.len > 0) text += "," + interval(message.second, timeline.P);
+  if (message.second.len > 0) text.append(",").append(interval(message.second, timeline.P));
   return text;
 }
 
