@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Any line is an Error or an entry of the atlas; an entry passes through its line unchanged and its witness can be judged.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
-#include "chasqui/base/error.hpp"
 #include "chasqui/solve/atlas.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "require.hpp"
 
 using namespace chasqui;
-
-namespace {
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -27,9 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     entry = solve::entry_from_line(line, "input");
   } catch (const Error& error) {
-    const std::string_view message = error.what();
-    require(message.substr(0, 7) == "input: ", "the message opens with the place");
-    require(message.find('\n') == std::string_view::npos, "the message is one line");
+    require_named_place(error);
     return 0;
   }
   const std::string again = solve::to_line(entry);

@@ -2,7 +2,6 @@
 // Any bytes are a formula and a proof, divided by a line "=". The checker answers with a reason on one line, and what it accepts
 // is unsatisfiable: with few variables that is tried out.
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -10,16 +9,11 @@
 #include <vector>
 
 #include "chasqui/solve/drat.hpp"
+#include "require.hpp"
 
 using namespace chasqui::solve;
 
 namespace {
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 /// The clauses of a formula that the checker has read without complaint.
 std::vector<std::vector<int>> clauses_of(const std::string& formula) {

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Any bytes are an Error or the latencies of all links.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
-#include "chasqui/base/error.hpp"
 #include "chasqui/simulate/latency.hpp"
+#include "require.hpp"
 
 using namespace chasqui;
-
-namespace {
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

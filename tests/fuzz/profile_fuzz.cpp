@@ -2,25 +2,13 @@
 // Any bytes are an Error or a profile; a profile passes through its file unchanged, compares with itself, and every
 // collective can be explained on it.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
-#include "chasqui/base/error.hpp"
 #include "chasqui/model/profile.hpp"
 #include "chasqui/run/agree.hpp"
 #include "chasqui/run/choose.hpp"
+#include "require.hpp"
 
 using namespace chasqui;
-
-namespace {
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -28,9 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     profile = profile_from_json(text, "input");
   } catch (const Error& error) {
-    const std::string_view message = error.what();
-    require(message.substr(0, 7) == "input: ", "the message opens with the place");
-    require(message.find('\n') == std::string_view::npos, "the message is one line");
+    require_named_place(error);
     return 0;
   }
   const std::string written = to_json(profile);

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Any bytes are an Error or a schedule; a schedule passes through its file unchanged and can be judged.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
-#include "chasqui/base/error.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "require.hpp"
 
 using namespace chasqui;
-
-namespace {
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -26,9 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     schedule = schedule_from_json(text, "input");
   } catch (const Error& error) {
-    const std::string_view message = error.what();
-    require(message.substr(0, 7) == "input: ", "the message opens with the place");
-    require(message.find('\n') == std::string_view::npos, "the message is one line");
+    require_named_place(error);
     return 0;
   }
   normalise(schedule);
