@@ -28,6 +28,7 @@ std::shared_ptr<const chasqui::Profile> machine(double L, double o, double G, bo
     level.o_s = level.o_r = level.g = chasqui::Estimate::exactly(o);
     level.G = chasqui::Estimate::exactly(G);
     level.shares_bandwidth = shares;
+    level.receives_in_parallel = !shares;
   }
   return std::make_shared<const chasqui::Profile>(profile);
 }

@@ -76,7 +76,7 @@ constexpr Field kFields[] = {{"L", &Level::L},   {"o_s", &Level::o_s}, {"o_r", &
 Level level_from(const json& value, std::string_view place, const std::string& where) {
   std::set<std::string> required = {"name", "ranks", "switches"};
   for (const auto& field : kFields) required.insert(field.name);
-  check_keys(value, required, {"shares_bandwidth", "threads"}, place, where);
+  check_keys(value, required, {"shares_bandwidth", "receives_in_parallel", "threads"}, place, where);
   Level level;
   level.name = text(value["name"], place, where + ".name");
   if (level.name != "node" && level.name != "network") {
@@ -90,6 +90,7 @@ Level level_from(const json& value, std::string_view place, const std::string& w
     return value[name].get<bool>();
   };
   level.shares_bandwidth = flag("shares_bandwidth");
+  level.receives_in_parallel = flag("receives_in_parallel");
   level.threads = flag("threads");
   if (!value["switches"].is_array()) fail(place, where + ".switches must be an array");
   for (const auto& bytes : value["switches"]) level.switches.push_back(integer(bytes, place, where + ".switches"));
@@ -127,9 +128,9 @@ const Level* Profile::level(std::string_view name) const {
 Profile default_profile() {
   const auto exactly = Estimate::exactly;
   Level node{"node", 0, exactly(120), exactly(40), exactly(40), exactly(60), exactly(0.1), exactly(400),
-             exactly(25), exactly(0.15), exactly(600), {}, false, false};
+             exactly(25), exactly(0.15), exactly(600), {}, false, false, false};
   Level network{"network", 0, exactly(2000), exactly(400), exactly(400), exactly(400), exactly(0.1), exactly(0),
-                exactly(0), exactly(0.1), exactly(20'000), {}, false, false};
+                exactly(0), exactly(0.1), exactly(20'000), {}, false, false, false};
   return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}};
 }
 
@@ -174,6 +175,7 @@ std::string to_json(const Profile& profile) {
     json value = {{"name", level.name}, {"ranks", level.ranks}, {"switches", level.switches}};
     for (const auto& field : kFields) value[field.name] = to_value(level.*field.member);
     if (level.shares_bandwidth) value["shares_bandwidth"] = true;
+    if (level.receives_in_parallel) value["receives_in_parallel"] = true;
     if (level.threads) value["threads"] = true;
     levels.push_back(value);
   }

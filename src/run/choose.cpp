@@ -31,10 +31,11 @@ std::string_view to_string(Method method) {
   return "?";
 }
 
-SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most) {
+namespace {
+
+SizedMachine with_gap(double g, const Level& level, std::int64_t ranks, double bytes, std::int64_t most) {
   const double o = (level.o_s.value + level.o_r.value) / 2;
   const double L = flight_time(level, bytes) - level.o_s.value - level.o_r.value;
-  const double g = port_time(level, bytes);
   const auto whole = [](double x) { return std::max<std::int64_t>(0, std::llround(std::min(x, 1e14))); };
   std::int64_t ticks[3] = {whole(L), whole(o), std::max<std::int64_t>(1, whole(g))};
   std::int64_t common = std::gcd(std::gcd(ticks[0], ticks[1]), ticks[2]);
@@ -49,6 +50,16 @@ SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, s
   }
   if (ticks[0] + 2 * ticks[1] == 0) ticks[0] = 1;
   return {LogP{ranks, Time{ticks[0]}, Time{ticks[1]}, Time{ticks[2]}}, tick};
+}
+
+}  // namespace
+
+SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most) {
+  return with_gap(port_time(level, bytes), level, ranks, bytes, most);
+}
+
+SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most) {
+  return with_gap(receive_port_time(level, bytes), level, ranks, bytes, most);
 }
 
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes) {
@@ -148,7 +159,8 @@ class Chooser {
 
   void tree(const Level& level, int ranks, std::vector<Choice>& list) const {
     const bool blocks = query_.kind == Kind::gather || query_.kind == Kind::scatter;
-    const auto sized = machine_for(level, ranks, blocks ? 0 : bytes(), kTreeTicks);
+    const bool receives = query_.kind == Kind::reduce;
+    const auto sized = (receives ? receiving_machine_for : machine_for)(level, ranks, blocks ? 0 : bytes(), kTreeTicks);
     double time =
         static_cast<double>(plan::broadcast_time(plan::broadcast_shape(sized.machine), ranks).ticks) * sized.tick;
     if (blocks) time += bytes() * level.G.value * (ranks - 1) * 1.5;
@@ -232,7 +244,8 @@ class Chooser {
     const Level level = everybody ? with_everybody_sending(alone, profile_.bsp_g.value) : alone;
     // Who sends and receives all the time pays both overheads for each message.
     const double both = level.o_s.value + level.o_r.value + (level.shares_bandwidth ? 0 : level.G.value * bytes());
-    const double gap = std::max(port_time(level, bytes()), everybody ? both : 0.0);
+    const double port = query_.kind == Kind::gather ? receive_port_time(level, bytes()) : port_time(level, bytes());
+    const double gap = std::max(port, everybody ? both : 0.0);
     list.push_back({Method::messages, flight_time(level, bytes()) + (ranks - 2) * gap, 1, "every block straight to its reader"});
   }
 

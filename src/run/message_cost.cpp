@@ -45,6 +45,10 @@ double port_time(const Level& level, double bytes) {
   return std::max(level.g.value, level.shares_bandwidth ? std::max(level.o_s.value, link) : level.o_s.value + link);
 }
 
+double receive_port_time(const Level& level, double bytes) {
+  return level.receives_in_parallel ? std::max(level.g.value, level.o_r.value) : port_time(level, bytes);
+}
+
 Level with_everybody_sending(Level level, double per_message) {
   const double own = level.o_s.value + level.o_r.value;
   if (per_message <= own) return level;

@@ -117,9 +117,11 @@ Script plan_script(const Choice& choice, Kind kind, const Level& level, int rank
   }
   const bool blocks = kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather;
   const bool symmetric = kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
-  const LogP machine =
-      machine_for(level, ranks, blocks && choice.method != Method::messages ? 0 : size, symmetric ? kWindowTicks : kTreeTicks)
-          .machine;
+  const bool receives = kind == Kind::reduce || (kind == Kind::gather && choice.method == Method::messages);
+  const LogP machine = (receives ? receiving_machine_for : machine_for)(
+                           level, ranks, blocks && choice.method != Method::messages ? 0 : size,
+                           symmetric ? kWindowTicks : kTreeTicks)
+                           .machine;
   const auto plan = shared_plan(choice.method, kind, machine, {root}, 1, commutative, exclusive);
   return {plan->local({rank}), machine, kind == Kind::scatter && choice.method == Method::tree, {}};
 }

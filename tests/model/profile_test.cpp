@@ -32,6 +32,7 @@ TEST(Profile, ComesBackFromItsFile) {
   profile.measured["broadcast"] = {{8, 480}};
   profile.levels[1].switches = {4096, 65536};
   profile.levels[1].shares_bandwidth = true;
+  profile.levels[1].receives_in_parallel = true;
   const std::string path = testing::TempDir() + "/profile" + std::to_string(getpid()) + ".json";
   write_profile(path, profile);
   EXPECT_EQ(read_profile(path), profile);

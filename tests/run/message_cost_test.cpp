@@ -46,6 +46,23 @@ TEST(MessageCost, OnASharedLinkOverheadAndBytesOverlap) {
   EXPECT_DOUBLE_EQ(port_time(level, 8), 300);
 }
 
+/// Receivers without a limit: the gap of a reduction's tree is an overhead, so that a long message takes one hop.
+TEST(MessageCost, ReductionsAreFlatWhereReceptionsDoNotWaitForEachOther) {
+  Profile profile = default_profile();
+  profile.levels[1] = network(25'000, 3000, 0.8);
+  Terrain terrain;
+  terrain.ranks = terrain.nodes = 16;
+  const Query query{Kind::reduce, 65'536, 8, true};
+  const double flat = 25'000 + 2 * 3000 + 0.8 * 65'536 + 14 * 3000;
+  EXPECT_GT(choices(query, terrain, profile).front().nanoseconds, 1.1 * flat);
+  profile.levels[1].receives_in_parallel = true;
+  EXPECT_EQ(receive_port_time(profile.levels[1], 65'536), 3000);
+  EXPECT_EQ(port_time(profile.levels[1], 65'536), 3000 + 0.8 * 65'536) << "senders still queue";
+  const Choice best = choices(query, terrain, profile).front();
+  EXPECT_EQ(best.method, Method::tree);
+  EXPECT_NEAR(best.nanoseconds, flat, 1);
+}
+
 TEST(MessageCost, EverybodySendingRaisesTheOverheadsToWhatWasMeasured) {
   const Level level = network(5e6, 40'000, 1);
   EXPECT_EQ(with_everybody_sending(level, 60'000), level);

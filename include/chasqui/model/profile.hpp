@@ -33,6 +33,7 @@ struct Level {
   Estimate B;                 ///< bytes from which a message's size costs more than its start
   std::vector<std::int64_t> switches;  ///< message sizes where the protocol changes (eager to rendezvous)
   bool shares_bandwidth = false;  ///< messages under way from one rank share the bandwidth instead of queueing
+  bool receives_in_parallel = false;  ///< messages from many senders to one rank do not wait for each other's bytes
   bool threads = false;  ///< node: measured between threads, who read each other's buffers
 
   friend bool operator==(const Level&, const Level&) = default;

@@ -64,6 +64,7 @@ struct SizedMachine {
   double tick = 1;  ///< nanoseconds
 };
 SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most);  ///< for one message of `bytes`
+SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most);  ///< the same for reductions, whose gap is the receiver's
 
 /// The machine in steps of one item: what the k-item plan is asked for.
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes);
