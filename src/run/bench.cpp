@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/backoff.hpp"
@@ -16,13 +15,6 @@ double now() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
-
-constexpr std::uint32_t kTag = 32'200;
-
-void finish(Transport& transport, Transport::Ticket ticket) {
-  Backoff backoff(transport.size() > available_cores());
-  while (!transport.done(ticket)) backoff.pause();
 }
 
 }  // namespace
@@ -96,39 +88,6 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
     rows.push_back(std::move(row));
   }
   return rows;
-}
-
-bool binomial(Comm& comm, const Call& call) {
-  if (comm.messages() == nullptr) return false;
-  if (call.kind != Kind::broadcast && call.kind != Kind::reduce && call.kind != Kind::allreduce && call.kind != Kind::barrier) return false;
-  Transport& transport = *comm.messages();
-  const int size = comm.size();
-  const int root = static_cast<int>(call.root);
-  const int me = (comm.rank() - root + size) % size;
-  const auto peer = [&](int r) { return (r + root) % size; };
-  const std::size_t bytes = call.bytes();
-  std::vector<std::byte> fold(bytes), arrived(bytes);
-  if (call.kind != Kind::broadcast) {  // up the tree
-    if (bytes != 0) std::memcpy(fold.data(), call.in != nullptr ? call.in : call.out, bytes);
-    int mask = 1;
-    for (; mask < size && (me & mask) == 0; mask *= 2) {
-      if (me + mask >= size) continue;
-      finish(transport, transport.receive(peer(me + mask), kTag, arrived.data(), bytes));
-      if (bytes != 0) call.op(fold.data(), arrived.data(), fold.data(), static_cast<std::size_t>(call.count));
-    }
-    if (me != 0) finish(transport, transport.send(peer(me - mask), kTag, fold.data(), bytes));
-    else if (bytes != 0) std::memcpy(call.out, fold.data(), bytes);
-  }
-  if (call.kind == Kind::reduce) return true;
-  int mask = 1;
-  while (mask < size && (me & mask) == 0) mask *= 2;
-  if (me != 0) finish(transport, transport.receive(peer(me - mask), kTag + 1, call.out, bytes));
-  std::vector<Transport::Ticket> tickets;
-  for (mask /= 2; mask > 0; mask /= 2) {
-    if (me + mask < size) tickets.push_back(transport.send(peer(me + mask), kTag + 1, call.out, bytes));
-  }
-  for (const auto ticket : tickets) finish(transport, ticket);
-  return true;
 }
 
 }  // namespace chasqui::run

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/bench.hpp"
 
 namespace chasqui::engines {
 namespace {
@@ -103,12 +104,28 @@ void run_in_flight(run::Comm& comm, const std::vector<Recipe>& recipes, int at_o
   while (!flights.empty()) land(true);
 }
 
+void rivals(run::Comm& comm) {
+  if (comm.messages() == nullptr) return;
+  const int size = comm.size();
+  for (const auto& recipe : recipes(size, size <= 8 ? all_roots(size) : std::vector<int>{0, 5, size - 1}, {0, 1, 9, 20'001})) {
+    const auto one = recipe.make(comm.rank(), size);
+    if (!run::binomial(comm, one->call)) {
+      if (one->call.layout.contiguous()) throw std::runtime_error(recipe.name + ": no binomial tree");
+      continue;
+    }
+    // The others are told first: nobody looks for failures inside the rival.
+    const auto wrong = one->check();
+    if (comm.allreduce(wrong.empty() ? 0 : 1) != 0) throw std::runtime_error("binomial " + recipe.name + ": " + wrong);
+  }
+}
+
 void run_everything(run::Comm& comm, bool thorough) {
   const int size = comm.size();
   run_blocking(comm, recipes(size, all_roots(size), thorough || size <= 8 ? std::vector<int>{0, 1, 3} : std::vector<int>{1}));
   run_blocking(comm, recipes(size, {size - 1, size / 3}, thorough ? std::vector<int>{13, 501, 70'001} : std::vector<int>{13, 501, 20'001}));
   run_in_flight(comm, recipes(size, {0, size - 1}, {1, 40}), 5);
   sums(comm);
+  rivals(comm);
   refusals(comm);
   splits(comm);
 }

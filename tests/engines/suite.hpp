@@ -46,6 +46,9 @@ void run_in_flight(run::Comm& comm, const std::vector<Recipe>& recipes, int at_o
 /// Summations of operands that the plan places: commutative and not, blocking and not, beside other collectives.
 void sums(run::Comm& comm);
 
+/// The binomial rival does what it is compared in: every collective, root and operator, contiguous data.
+void rivals(run::Comm& comm);
+
 /// A mistake of rank 1, or of all. The body ends or throws; barriers behind it must not hang.
 struct Misuse {
   std::string name;

@@ -54,7 +54,9 @@ std::string to_csv(const std::vector<BenchRow>& rows, int ranks);
 /// The same as JSON.
 std::string to_json(const std::vector<BenchRow>& rows, int ranks);
 
-/// The binomial tree over the communicator's messages, for broadcast, reduce, all-reduce and barrier; false for other kinds.
+/// What a library without plans does, over the communicator's messages: broadcast, reduce, gather and scatter along a binomial
+/// tree of ceil(log2 P) levels; all-reduce, all-gather and barrier up it and down again; scan by recursive doubling.
+/// False for other kinds, for layouts with holes, and where there are no messages.
 bool binomial(Comm& comm, const Call& call);
 
 }  // namespace chasqui::run
