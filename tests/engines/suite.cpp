@@ -2,6 +2,7 @@
 #include "suite.hpp"
 
 #include <deque>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -132,13 +133,26 @@ void run_everything(run::Comm& comm, bool thorough) {
 
 void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);  // the same on every rank
-  const auto list = recipes(comm.size(), {0, comm.size() - 1}, {0, 1, 2, 7, 8, 30, 300});
+  struct Stock {
+    explicit Stock(int size)
+        : usual(recipes(size, {0, size - 1}, {0, 1, 2, 7, 8, 30, 300})), rare(recipes(size, {size / 2}, {5001, 40'000})) {}
+    std::vector<Recipe> usual, rare;
+  };
+  std::map<int, Stock> stocks;
+  std::unique_ptr<run::Comm> part;  // of the communicator, another one from time to time
   for (std::int64_t i = 0; i < count;) {
+    if (random() % 300 == 0) {
+      const std::uint64_t colours = random();
+      part = comm.split(static_cast<int>(colours >> (comm.rank() % 60) & 1), comm.rank() * ((colours & 64) != 0 ? -1 : 1));
+    }
+    run::Comm& where = random() % 4 == 0 && part != nullptr ? *part : comm;
+    const Stock& stock = stocks.try_emplace(where.size(), where.size()).first->second;
+    const auto& list = random() % 64 == 0 ? stock.rare : stock.usual;
     const std::int64_t burst = std::min<std::int64_t>(count - i, 1 + static_cast<std::int64_t>(random() % 6));
     std::vector<Recipe> some;
     for (std::int64_t k = 0; k < burst; ++k) some.push_back(list[random() % list.size()]);
-    if (random() % 2 == 0) run_blocking(comm, some);
-    else run_in_flight(comm, some, static_cast<int>(1 + random() % 4));
+    if (random() % 2 == 0) run_blocking(where, some);
+    else run_in_flight(where, some, static_cast<int>(1 + random() % 4));
     i += burst;
   }
 }

@@ -59,7 +59,8 @@ std::vector<Misuse> misuses();
 /// The whole programme of an engine on one communicator: the above, splits, failures that must not hang.
 void run_everything(run::Comm& comm, bool thorough);
 
-/// `count` random collectives with checked results; the seed decides everything.
+/// `count` random collectives with checked results, on the communicator and on parts of it that come and go; the seed
+/// decides everything.
 void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed);
 
 }  // namespace chasqui::engines
