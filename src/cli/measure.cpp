@@ -15,8 +15,8 @@ namespace {
 class MeasureCommand final : public Command {
  public:
   MeasureCommand() : Command("measure", "measure this machine: L, o, g, G, B and the cost of publishing, with intervals") {
-    describe("Threads by default. With --mpi, started by mpirun, the processes of that run. Takes about the stated "
-             "seconds; a busy machine takes longer and widens the intervals. With --again the machine is measured anew "
+    describe("Threads by default. With --mpi, started by mpirun, the processes of that run. Takes the stated seconds; on a "
+             "busy machine less is measured, the intervals widen, and it is said. With --again the machine is measured anew "
              "and compared: exit status 0 if all intervals meet, 1 if not.");
     option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
     flag("--mpi", mpi_, "measure the MPI run this is part of: mpirun -np 4 chasqui measure --mpi");
@@ -37,10 +37,12 @@ class MeasureCommand final : public Command {
     }
     std::optional<Profile> before;
     if (again_) before = read_profile(*again_);
-    const std::int64_t measured = before && before->levels.front().ranks > 0 ? before->levels.front().ranks : 0;
-    const std::int64_t n = threads_.value_or(measured > 0 ? measured : std::max(2, run::available_cores()));
+    const std::int64_t known = before && before->levels.front().ranks > 0 ? before->levels.front().ranks : 0;
+    const std::int64_t n = threads_.value_or(known > 0 ? known : std::max(2, run::available_cores()));
     if (n < 2 || n > 4096) throw Error("--threads {} is not in 2..4096", n);
-    const Profile profile = measure_threads(static_cast<int>(n), seconds_);
+    const run::Measurement measured = measure_threads(static_cast<int>(n), seconds_);
+    fmt::print(stderr, "{}", run::to_text(measured));  // standard output is the profile's
+    const Profile& profile = measured.profile;
     if (out_) write_profile(*out_, profile);
     else if (!before) out.write(to_json(profile));
     if (!before) return 0;

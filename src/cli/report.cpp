@@ -42,7 +42,7 @@ class ReportCommand final : public Command {
     input.drawn = drawn_;
     for (const std::string& file : more_) input.benches.push_back(read_bench_data(file));
     if (unmeasured_ && machine_) throw Error("--unmeasured and --machine exclude each other");
-    input.profile = machine_ ? read_profile(*machine_) : unmeasured_ ? default_profile() : measure_threads(static_cast<int>(n), seconds_);
+    input.profile = machine_ ? read_profile(*machine_) : unmeasured_ ? default_profile() : measure_threads(static_cast<int>(n), seconds_).profile;
     if (unmeasured_) input.profile.how = "nobody: these are built-in guesses of an order of magnitude";
     if (input.profile.levels.empty()) throw Error("{}: describes no level: measure again", *machine_);
     if (!unmeasured_ && (!machine_ || more_.empty())) {

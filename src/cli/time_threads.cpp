@@ -6,26 +6,25 @@
 #include <barrier>
 #include <map>
 
-#include "chasqui/run/measure.hpp"
 #include "chasqui/threads/team.hpp"
 #include "cli/openmp_rival.hpp"
 #include "cli/progress.hpp"
 
 namespace chasqui::cli {
 
-Profile measure_threads(int n, double seconds) {
+run::Measurement measure_threads(int n, double seconds) {
   Progress bar("measuring");
   run::MeasureOptions options;
   options.seconds = seconds;
   options.progress = [&](double share, const std::string&) { bar(share); };
-  Profile profile = run::measure(
+  run::Measurement measured = run::measure(
       [&](const std::function<void(run::Comm&)>& body) {
         threads::Team team(n);
         team.run(body);
       },
       options);
-  profile.how = fmt::format("chasqui measure --threads {} --seconds {}", n, seconds);
-  return profile;
+  measured.profile.how = fmt::format("chasqui measure --threads {} --seconds {}", n, seconds);
+  return measured;
 }
 
 std::vector<std::string> thread_rivals() {

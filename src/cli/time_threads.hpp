@@ -8,11 +8,12 @@
 
 #include "chasqui/model/profile.hpp"
 #include "chasqui/run/bench.hpp"
+#include "chasqui/run/measure.hpp"
 
 namespace chasqui::cli {
 
-/// The profile of n threads, with a progress bar.
-Profile measure_threads(int n, double seconds);
+/// The profile of n threads and what was cut short, with a progress bar.
+run::Measurement measure_threads(int n, double seconds);
 
 /// Who the threads are timed against, in the order of the columns.
 std::vector<std::string> thread_rivals();

@@ -56,10 +56,14 @@ int measure_command(std::map<std::string, std::string> options) {
   if (options.contains("--again")) before = read_profile(options["--again"]);
   run::MeasureOptions how;
   how.seconds = options.contains("--seconds") ? std::stod(options["--seconds"]) : 4;
-  how.progress = [](double share, const std::string& what) { std::fprintf(stderr, "%3.0f %% %s\n", share * 100, what.c_str()); };
+  how.progress = [shown = -1.0](double share, const std::string& what) mutable {
+    if (share < shown + 0.1 && (share < 1 || shown == 1)) return;  // launchers pass lines on, no bars
+    shown = share;
+    std::fprintf(stderr, "%3.0f %% %s\n", share * 100, what.c_str());
+  };
   Options plain;
   plain.profile = std::make_shared<const Profile>(default_profile());  // what an earlier profile chose is not what counts
-  Profile profile = run::measure(
+  run::Measurement measured = run::measure(
       [&](const std::function<void(run::Comm&)>& body) {
         const auto comm = make_comm(MPI_COMM_WORLD, plain);
         body(*comm);
@@ -68,8 +72,10 @@ int measure_command(std::map<std::string, std::string> options) {
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  profile.how = fmt::format("mpirun -np {} chasqui measure --mpi ({})", size, CHASQUI_MPI_FLAVOUR);
   if (rank != 0) return 0;
+  Profile& profile = measured.profile;
+  profile.how = fmt::format("mpirun -np {} chasqui measure --mpi --seconds {} ({})", size, how.seconds, CHASQUI_MPI_FLAVOUR);
+  std::fputs(run::to_text(measured).c_str(), stderr);
   if (options.contains("--out")) write_profile(options["--out"], profile);
   else if (!options.contains("--again")) std::fputs(to_json(profile).c_str(), stdout);
   if (!options.contains("--again")) return 0;

@@ -50,6 +50,19 @@ Estimate median_of(std::vector<double> values) {
   return {middle, values[r - 1], values[n - r]};
 }
 
+Estimate median_of_rounds(std::vector<double> values) {
+  constexpr double kStudent[] = {12.706, 4.303, 3.182, 2.776};  // 97.5 % of t with 1 .. 4 degrees of freedom
+  Estimate estimate = median_of(values);
+  const std::size_t n = values.size();
+  if (n > 5) return estimate;
+  if (n == 1) return {estimate.value, 0, 2 * estimate.value};
+  double mean = 0, squares = 0;
+  for (const double value : values) mean += value / static_cast<double>(n);
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double half = kStudent[n - 2] * std::sqrt(squares / static_cast<double>((n - 1) * n));
+  return {estimate.value, std::clamp(mean - half, 0.0, estimate.low), std::max(mean + half, estimate.high)};
+}
+
 std::vector<std::int64_t> switches_in(const Times& times) {
   std::vector<std::int64_t> found;
   for (std::size_t i = 2; i < times.size(); ++i) {

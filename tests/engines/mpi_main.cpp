@@ -77,18 +77,24 @@ void measuring(const mpi::Options& options) {
   int size = 1, rank = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const Profile profile = run::measure(
+  const run::Measurement measured = run::measure(
       [&](const std::function<void(run::Comm&)>& body) {
         const auto comm = mpi::make_comm(MPI_COMM_WORLD, options);
         body(*comm);
       },
       {.seconds = 0.1, .progress = {}});
   if (rank != 0) return;
+  const Profile& profile = measured.profile;
   if (profile_from_json(to_json(profile), "measured") != profile) throw std::runtime_error("the profile does not come back");
   const std::int64_t node = options.pretend_node_size > 0 ? options.pretend_node_size : options.slots ? size : 0;
   if (profile.level("network")->ranks != size) throw std::runtime_error("the network has other ranks");
   if (profile.level("node")->ranks != node) throw std::runtime_error("the node has other ranks");
-  if (profile.measured.size() != 8 || profile.native.size() != 8) throw std::runtime_error("a collective was not timed");
+  if (measured.rounds < 1 || measured.rounds > run::kRounds) throw std::runtime_error("a strange number of rounds");
+  if (measured.timed > measured.collectives || profile.measured.size() > 8) throw std::runtime_error("too many collectives");
+  if (measured.timed == measured.collectives && profile.measured.size() != 8) throw std::runtime_error("a collective is missing");
+  for (const auto& [kind, times] : profile.measured) {
+    if (profile.native.at(kind).size() != times.size()) throw std::runtime_error(kind + " was not timed in turn");
+  }
   if (!run::all_agree(run::compare(profile, profile))) throw std::runtime_error("it does not agree with itself");
 }
 

@@ -20,6 +20,10 @@ using Times = std::vector<std::pair<std::int64_t, double>>;  ///< bytes, nanosec
 /// six values: all of them). REQUIRES values not empty.
 Estimate median_of(std::vector<double> values);
 
+/// The same of one value a round. Fewer than six rounds: Student's interval of their mean, as if they were normal, and
+/// all of them; one round: anything from 0 to twice its value. REQUIRES values not empty and not negative.
+Estimate median_of_rounds(std::vector<double> values);
+
 /// Sizes after which the time jumps: by a quarter above what the slopes on both sides announce (protocol switches).
 std::vector<std::int64_t> switches_in(const Times& times);
 
@@ -53,7 +57,7 @@ template <typename Round, typename Value>
 Estimate over_rounds(const std::vector<Round>& rounds, Value value) {
   std::vector<double> values;
   for (const Round& round : rounds) values.push_back(value(round));
-  return median_of(std::move(values));
+  return median_of_rounds(std::move(values));
 }
 
 }  // namespace chasqui::run

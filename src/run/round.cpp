@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "round.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "message_probe.hpp"
+#include "sampler.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr double kMessages = 0.3, kBoard = 0.4, kBsp = 0.5;  ///< shares of a round after which each must be over
+
+void measure_board(Comm& comm, Sampler& sampler, Round& round) {
+  double value = 1;
+  round.publish = *sampler.together(1. / 3, [&] { comm.broadcast(value, 0); });
+  round.publish_all = *sampler.together(1. / 3, [&] { comm.allreduce(value); });
+  std::vector<std::byte> data(std::size_t{1} << 20);
+  const double whole = *sampler.together(1. / 3, [&] { comm.broadcast(std::span<std::byte>(data), 0); });
+  round.copy = std::max(0.0, whole - round.publish) / static_cast<double>(data.size());
+}
+
+/// Supersteps in which everybody sends and gets h words, then a barrier.
+double superstep(Comm& comm, Sampler& sampler, int h) {
+  Transport& transport = *comm.messages();
+  const int size = comm.size();
+  return *sampler.together(1. / 2, [&] {
+    std::vector<std::uint64_t> out(static_cast<std::size_t>(h)), in(out.size());
+    std::vector<Transport::Ticket> tickets;
+    for (int i = 0; i < h; ++i) {
+      const int shift = 1 + i % (size - 1);
+      const auto at = static_cast<std::size_t>(i);
+      tickets.push_back(transport.receive((comm.rank() - shift + size) % size, kProbeTag + 1, &in[at], 8));
+      tickets.push_back(transport.send((comm.rank() + shift) % size, kProbeTag + 1, &out[at], 8));
+    }
+    for (const auto ticket : tickets) finish(transport, ticket);
+    comm.barrier();
+  });
+}
+
+/// The last rank on another node than rank 0's; else the last.
+int distant_rank(const Comm& comm) {
+  for (int r = comm.size() - 1; r > 0; --r) {
+    if (comm.node_of(r) != comm.node_of(0)) return r;
+  }
+  return comm.size() - 1;
+}
+
+MessageRound messages_of(Comm& comm, Sampler& sampler, double nanoseconds) {
+  MessageProbe probe(comm, distant_rank(comm));
+  sampler.open(nanoseconds, true);
+  return message_round(probe, sampler.every());
+}
+
+/// The inside of the nodes, every node at the same time; rank 0's counts.
+void measure_node(Comm& comm, const RoundBudget& budget, Round& round) {
+  double times[2] = {budget.left(kMessages), 0};
+  times[1] = budget.left(kBoard) - std::max(0.0, times[0]);
+  comm.broadcast(times, 0);
+  const auto node = comm.split(comm.node_of(comm.rank()), comm.rank());
+  if (node->size() > 1 && node->terrain().nodes == 1) {
+    Sampler inside(*node);
+    round.node = messages_of(*node, inside, times[0]);
+    inside.open(times[1], true);
+    measure_board(*node, inside, round);
+    round.board = true;
+    round.node_ranks = node->size();
+    round.least += inside.least();
+    round.cut = round.cut || inside.cut();
+  }
+  comm.barrier();
+}
+
+}  // namespace
+
+double RoundBudget::left(double share) const { return begun + share * nanoseconds - clock_now(); }
+
+Round measure_parameters(Comm& comm, const RoundBudget& budget) {
+  if (comm.size() < 2) throw Error("measuring needs two ranks or more; this communicator has {}", comm.size());
+  if (comm.messages() == nullptr) throw Error("measuring needs messages between the ranks");
+  const auto tell = [&](const char* what) {
+    if (comm.rank() == 0 && budget.progress) budget.progress(what);
+  };
+  Sampler sampler(comm);
+  Round round;
+  round.ranks = comm.size();
+  round.threads = comm.terrain().shares_memory;
+  const bool one_node = comm.terrain().nodes == 1;
+  const bool nodes = !one_node && comm.terrain().largest_node > 1 && comm.terrain().board;
+  tell("messages");
+  const MessageRound messages = messages_of(comm, sampler, budget.left(nodes ? kMessages / 2 : kMessages));
+  (one_node ? round.node : round.network) = messages;
+  tell("memory that ranks share");
+  if (one_node && comm.terrain().board) {
+    sampler.open(budget.left(kBoard), true);
+    measure_board(comm, sampler, round);
+    round.board = true;
+    round.node_ranks = comm.size();
+  } else if (nodes) {
+    measure_node(comm, budget, round);
+  }
+  tell("supersteps");
+  sampler.open(budget.left(kBsp), true);
+  round.superstep = superstep(comm, sampler, 1);
+  round.long_superstep = superstep(comm, sampler, kWords);
+  round.least += sampler.least();
+  round.cut = round.cut || sampler.cut();
+  return round;
+}
+
+}  // namespace chasqui::run

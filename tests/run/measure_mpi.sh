@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# chasqui measure --mpi as programs of a launcher: a profile that its readers take, whatever the machine does meanwhile.
+#   measure_mpi.sh chasqui check_profile folder ranks launcher words …
+set -eu
+chasqui=$1 check=$2 folder=$3 ranks=$4
+shift 4
+rm -rf "$folder" && mkdir -p "$folder" && cd "$folder"
+
+fail() { echo "measure_mpi: $*" >&2; cat said.txt >&2; exit 1; }
+
+"$@" "$chasqui" measure --mpi --seconds 1 --out m.json > printed.txt 2> said.txt || fail "measure failed"
+[ ! -s printed.txt ] || fail "printed something though the profile goes to a file"
+grep -q '% round 1 of 9: ' said.txt || fail "showed no progress"
+grep -q '^stated 1 s, taken [0-9.]* s; rounds: [1-9]; collectives timed: [0-9]* of [0-9]*$' said.txt || fail "does not say what it took"
+cat said.txt
+"$check" m.json "$ranks" || fail "the profile is out of range"
+for kind in broadcast reduce allreduce allgather gather scatter scan barrier; do
+  for bytes in 8 65536 4194304; do
+    "$chasqui" explain $kind --bytes $bytes --machine m.json | grep -q '^chosen ' || fail "explain $kind --bytes $bytes"
+  done
+done
+
+status=0
+"$@" "$chasqui" measure --mpi --seconds 0.2 --again m.json > table.txt 2> said.txt || status=$?
+[ $status -le 1 ] || fail "--again ended with $status"
+grep -q '^node L ' table.txt || fail "--again compares nothing"
+if [ $status = 0 ]; then grep -q '^all intervals meet$' table.txt; else grep -q 'do not meet' table.txt; fi || fail "--again: status $status"
+
+"$@" "$chasqui" measure --mpi --seconds 0 > table.txt 2> said.txt && fail "0 seconds were taken"
+grep -q 'is not in 0..3600' said.txt || fail "0 seconds: no reason"
