@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include "chasqui/base/error.hpp"
@@ -28,6 +30,8 @@ constexpr std::int64_t kSearchLatency = 64;
 constexpr std::int64_t kSearchMoves = 4'000'000;  ///< of annealing, in all: a second or two
 constexpr std::int64_t kFewMessages = 10'000'000;  ///< few items: messages that are listed, at most
 constexpr std::int64_t kFewCells = 4096;            ///< few items: k times L, for the edge colouring
+constexpr std::int64_t kFewQuickMessages = 100'000;  ///< the same in a program that must not wait
+constexpr std::int64_t kMergeReceivers = 400;        ///< and so many are looked for in the bases
 constexpr std::int64_t kMaxLatency = 10'000;        ///< of kernels, few items and streams here
 
 Problem kitem_problem(std::int64_t k, Rank root) {
@@ -45,11 +49,22 @@ PlanPtr from_stream(const LogP& machine, const Problem& problem, const PostalSte
   return std::make_shared<ScaledPlan>(machine, std::move(claim), std::move(postal), step.step);
 }
 
+/// Do the bases reach (M, L)? Looked up once: it takes milliseconds.
+bool has_merged(std::int64_t M, std::int64_t L) {
+  if (M > kMergeReceivers || L < 3 || L > 16) return false;
+  static std::mutex mutex;
+  static std::map<std::pair<std::int64_t, std::int64_t>, bool> known;
+  const std::lock_guard lock(mutex);
+  const auto [place, fresh] = known.try_emplace({M, L}, false);
+  if (fresh) place->second = kernel::merged_kernel(M, L).has_value();
+  return place->second;
+}
+
 /// Plans at the counting bound of the postal machine behind `step`; nothing where no construction is known.
 class AtTheBound {
  public:
-  AtTheBound(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound)
-      : machine_(machine), problem_(problem), step_(step), bound_(bound), M_(machine.P - 1) {}
+  AtTheBound(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound, bool searches)
+      : machine_(machine), problem_(problem), step_(step), bound_(bound), M_(machine.P - 1), searches_(searches) {}
 
   PlanPtr plan() const {
     if (step_.L > kMaxLatency) return nullptr;
@@ -67,7 +82,7 @@ class AtTheBound {
   }
 
   PlanPtr few(const kernel::Counting& counting, std::int64_t last) const {
-    if (M_ * problem_.items > kFewMessages || problem_.items * step_.L > kFewCells) return nullptr;
+    if (M_ * problem_.items > (searches_ ? kFewMessages : kFewQuickMessages) || problem_.items * step_.L > kFewCells) return nullptr;
     const auto window = kernel::few_items(counting, problem_.items);
     if (!window) return nullptr;
     std::vector<Send> sends;
@@ -93,11 +108,11 @@ class AtTheBound {
       found = kernel::UserTable::from_environment().find(M_, step_.L);
       where = "kernel from the user's table";
     }
-    if (!found) {
+    if (!found && (searches_ || has_merged(M_, step_.L))) {
       found = kernel::merged_kernel(M_, step_.L);
       where = "merged kernel";
     }
-    if (!found && M_ <= kSearchReceivers && step_.L <= kSearchLatency) {
+    if (!found && searches_ && M_ <= kSearchReceivers && step_.L <= kSearchLatency) {
       found = kernel::search(M_, step_.L, kernel::kNoLimit, 1, kSearchMoves);
       where = "kernel found by search";
     }
@@ -122,11 +137,10 @@ class AtTheBound {
   PostalStep step_;
   Time bound_;
   std::int64_t M_;
+  bool searches_;
 };
 
-}  // namespace
-
-PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root) {
+PlanPtr best_plan(const LogP& machine, std::int64_t k, Rank root, bool searches) {
   const Time bound = kitem_bound(machine, k);
   const Problem problem = kitem_problem(k, root);
   validate(problem, machine);
@@ -136,11 +150,32 @@ PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root) {
   }
   PlanPtr best = repeated_tree(machine, problem, bound, kBoundSource, false);
   for (const PostalStep& step : postal_steps(machine)) {
-    PlanPtr plan = AtTheBound(machine, problem, step, bound).plan();
+    PlanPtr plan = AtTheBound(machine, problem, step, bound, searches).plan();
     if (!plan) plan = from_stream(machine, problem, step, bound);
     if (plan && plan->claim().finish < best->claim().finish) best = std::move(plan);
   }
   return best;
+}
+
+}  // namespace
+
+PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root) { return best_plan(machine, k, root, true); }
+
+PlanPtr kitem_without_search(const LogP& machine, std::int64_t k, Rank root) {
+  return best_plan(machine, k, root, false);
+}
+
+Time kitem_time_without_search(const LogP& machine, std::int64_t k) {
+  CHASQUI_CHECK(machine.is_postal(), "{}", to_string(machine));
+  const std::int64_t M = machine.P - 1;
+  const std::int64_t L = machine.L.ticks;
+  const Time bound = kitem_bound(machine, k);
+  if (M <= 1 || L == 1) return bound;
+  const Time single = kitem_single_sending_bound(machine, k) + Time{L == 2 && !stream_bound_reachable_at_two(machine.P) ? 1 : 0};
+  if (L > kMaxLatency) return single;
+  const auto counting = kernel::count(M, L);
+  if (k <= counting.k_star) return M * k <= kFewQuickMessages && k * L <= kFewCells ? bound : single;
+  return kernel::from_table(M, L) || has_merged(M, L) ? bound : single;
 }
 
 }  // namespace chasqui::plan

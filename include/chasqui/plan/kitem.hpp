@@ -22,6 +22,14 @@ Time kitem_single_sending_bound(const LogP& machine, std::int64_t k);
 /// local(r): the rank's own messages, plus one look at a table of P entries.
 PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root = {});
 
+/// The same without a search on the spot, for programs that must not wait: kernels from the tables or merged, few items
+/// by edge colouring, otherwise the first k items of a stream.
+PlanPtr kitem_without_search(const LogP& machine, std::int64_t k, Rank root = {});
+
+/// When that finishes, without making it. Time: O(L log P), and once for each P and L some milliseconds where P > 128.
+/// REQUIRES a postal machine.
+Time kitem_time_without_search(const LogP& machine, std::int64_t k);
+
 /// k reductions, one per item, in the same time: kitem reversed. A message carries the index of its item, and with it
 /// all that its sender has of it (docs/model.md). Without commutativity the order is kept by a tree whose subtrees are
 /// intervals of ranks.
