@@ -145,7 +145,7 @@ class Chooser {
         break;
       case Kind::allgather:
         windows(level, ranks, list, Method::windows);
-        if (!level.shares_bandwidth) direct_messages(level, ranks, list);  // else windows of radix P are the same
+        direct_messages(level, ranks, list);
         break;
       case Kind::gather:
       case Kind::scatter: direct_messages(level, ranks, list); tree(level, ranks, list); break;
@@ -233,7 +233,7 @@ class Chooser {
     Choice best;
     for (std::int64_t k = times == 2 ? 1 : 2; k == 1 || k <= most; k += std::max<std::int64_t>(1, k / 8)) {
       const auto sized = item_machine(level, ranks, bytes() / static_cast<double>(k));
-      double time = times * static_cast<double>(plan::kitem_bound(sized.machine, k).ticks) * sized.tick;
+      double time = times * static_cast<double>(plan::kitem_time_without_search(sized.machine, k).ticks) * sized.tick;
       if (best.nanoseconds == 0 || time < best.nanoseconds) best = {Method::items, time, k, k == 1 ? "along a tree, there and back" : "cut into items that follow each other"};
     }
     if (best.nanoseconds > 0) list.push_back(best);
@@ -242,10 +242,9 @@ class Chooser {
   void direct_messages(const Level& alone, int ranks, std::vector<Choice>& list) const {
     const bool everybody = query_.kind == Kind::allgather;
     const Level level = everybody ? with_everybody_sending(alone, profile_.bsp_g.value) : alone;
-    // Who sends and receives all the time pays both overheads for each message.
-    const double both = level.o_s.value + level.o_r.value + (level.shares_bandwidth ? 0 : level.G.value * bytes());
-    const double port = query_.kind == Kind::gather ? receive_port_time(level, bytes()) : port_time(level, bytes());
-    const double gap = std::max(port, everybody ? both : 0.0);
+    const double gap = everybody                    ? spread_step(level, bytes())
+                       : query_.kind == Kind::gather ? receive_port_time(level, bytes())
+                                                     : port_time(level, bytes());
     list.push_back({Method::messages, flight_time(level, bytes()) + (ranks - 2) * gap, 1, "every block straight to its reader"});
   }
 

@@ -39,6 +39,9 @@ Task move_blocks(Group group, Script script, std::byte* data, std::vector<std::s
   std::vector<std::size_t> index(steps.size());
   std::vector<Pieces> pieces(steps.size());
   Outstanding messages(group);
+  Transport& transport = *group.transport;
+  const bool paced = script.pace.tick > 0;
+  const double start = paced ? transport.clock() : 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     pieces[i] = pieces_of(offsets, steps[i].part);
     if (!steps[i].receives || pieces[i].total() == 0) continue;
@@ -72,6 +75,7 @@ Task move_blocks(Group group, Script script, std::byte* data, std::vector<std::s
       std::memcpy(aside[i].data() + piece.bytes[0], data + piece.at[1], piece.bytes[1]);
       from = aside[i].data();
     }
+    if (paced) co_await Planned(transport, start + script.pace.tick * static_cast<double>(steps[i].at.ticks));
     index[i] = messages.send(steps[i].peer, from, piece.total());
   }
   for (std::size_t i = 0; i < messages.count(); ++i) {

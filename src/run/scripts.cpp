@@ -2,6 +2,8 @@
 #include "scripts.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -15,7 +17,6 @@
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
-#include "chasqui/plan/stream.hpp"
 #include "chasqui/run/message_cost.hpp"
 
 namespace chasqui::run {
@@ -66,11 +67,9 @@ plan::PlanPtr tree_plan(Kind kind, const LogP& machine, Rank root, bool commutat
   return nullptr;
 }
 
-/// Kernels where the table has them; a program that runs does not wait for a search.
+/// A program that runs does not wait for a search.
 plan::PlanPtr item_plan(const LogP& machine, std::int64_t items, Rank root) {
-  if (items == 1) return plan::broadcast(machine, root);
-  if (machine.P <= 128 && machine.L <= Time{16}) return plan::kitem(machine, items, root);
-  return plan::stream_window(machine, items, root);
+  return items == 1 ? plan::broadcast(machine, root) : plan::kitem_without_search(machine, items, root);
 }
 
 /// Plans of this process, shared by its communicators (and by the ranks of a simulation).
@@ -115,6 +114,15 @@ Script plan_script(const Choice& choice, Kind kind, const Level& level, int rank
     if (level.shares_bandwidth) script.pace = {sized.tick, flight_time(level, size / static_cast<double>(choice.parts)), plan->claim().finish};
     return script;
   }
+  if (choice.method == Method::messages && kind == Kind::allgather && level.shares_bandwidth) {
+    // One message at a time on the link, a little early so that it never idles; its receiver looks a step later.
+    constexpr double kEarly = 0.998;
+    const double step = std::max(1e-6, spread_step(level, size));
+    const auto flight = static_cast<std::int64_t>(std::ceil(std::min(1e9, flight_time(level, size) / step)));
+    const LogP machine = LogP::postal(ranks, Time{flight + 1});
+    const auto plan = shared_plan(choice.method, kind, machine, {root}, 1, true, false);
+    return {plan->local({rank}), machine, false, {kEarly * step, flight_time(level, size), plan->claim().finish}};
+  }
   const bool blocks = kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather;
   const bool symmetric = kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
   const bool receives = kind == Kind::reduce || (kind == Kind::gather && choice.method == Method::messages);
@@ -126,8 +134,83 @@ Script plan_script(const Choice& choice, Kind kind, const Level& level, int rank
   return {plan->local({rank}), machine, kind == Kind::scatter && choice.method == Method::tree, {}};
 }
 
+double spread_step(const Level& level, double bytes) {
+  const double both = level.o_s.value + level.o_r.value + (level.shares_bandwidth ? 0 : level.G.value * bytes);
+  return std::max(port_time(level, bytes), both);
+}
+
+namespace {
+
+/// Messages that share a link fairly: each of n under way gets 1/n of it.
+class SharedLink {
+ public:
+  /// The link's time that it needs, from when on. REQUIRES starts in ascending order.
+  void add(double start, double length) { messages_.push_back({start, length}); }
+  std::size_t count() const { return messages_.size(); }
+  /// When message i is through, if no further one is added.
+  double end_of(std::size_t i) {
+    while (messages_[i].left > 0) advance();
+    return messages_[i].end;
+  }
+
+ private:
+  struct Message {
+    double start, left, end = 0;
+  };
+  void advance() {
+    double next = std::numeric_limits<double>::infinity();
+    double least = next;
+    int sharing = 0;
+    for (std::size_t i = first_; i < messages_.size(); ++i) {
+      if (messages_[i].left <= 0) continue;
+      if (messages_[i].start > now_) {
+        next = messages_[i].start;
+        break;
+      }
+      least = std::min(least, messages_[i].left);
+      ++sharing;
+    }
+    const double until = std::min(next, now_ + least * sharing);
+    const double share = sharing == 0 ? 0 : until < next ? least : (until - now_) / sharing;
+    for (std::size_t i = first_; i < messages_.size() && messages_[i].start <= now_; ++i) {
+      if (messages_[i].left <= 0) continue;
+      messages_[i].left = messages_[i].left - share > 1e-9 * share ? messages_[i].left - share : 0;
+      messages_[i].end = until;
+    }
+    while (first_ < messages_.size() && messages_[first_].left <= 0) ++first_;
+    now_ = until;
+  }
+
+  std::vector<Message> messages_;
+  std::size_t first_ = 0;
+  double now_ = 0;
+};
+
+/// Every rank does the same at the same time, so both ends of a link are shared by as many messages.
+double shared_time(const std::vector<Step>& steps, const Level& level, double bytes_per_block) {
+  SharedLink link;
+  double clock = 0;
+  std::size_t received = 0;
+  for (const Step& step : steps) {
+    if (step.receives) {
+      if (received < link.count()) clock = std::max(clock, link.end_of(received));
+      ++received;
+      clock += level.o_r.value;
+      continue;
+    }
+    const double bytes = bytes_per_block * step.part.len;
+    const double length = std::max(1e-6, level.G.value * bytes);
+    link.add(clock + flight_time(level, bytes) - level.o_r.value - level.G.value * bytes, length);
+    clock += std::max(level.g.value, level.o_s.value);
+  }
+  return clock;
+}
+
+}  // namespace
+
 double symmetric_time(const Script& script, const Level& level, double bytes_per_block) {
   const auto steps = steps_of(script);
+  if (level.shares_bandwidth) return shared_time(steps, level, bytes_per_block);
   std::vector<double> arrivals;
   double clock = 0;
   double port = 0;  // when the next send may begin

@@ -15,6 +15,9 @@ Script circulant(std::int64_t ranks, int rank, int radix);
 Script plan_script(const Choice& choice, Kind kind, const Level& level, int ranks, int root, std::size_t bytes,
                    bool commutative, bool exclusive, int rank);
 
+/// From one message of every rank to its next, where all send and receive all the time: both overheads, and the bytes.
+double spread_step(const Level& level, double bytes);
+
 /// What a symmetric script (every rank does the same, shifted) takes with messages of `bytes_per_block` a block.
 double symmetric_time(const Script& script, const Level& level, double bytes_per_block);
 

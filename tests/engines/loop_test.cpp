@@ -115,6 +115,9 @@ TEST(Loop, EveryMethodOnManyRanks) {
   Profile shared = *network(1000, 300, 0.08);
   for (auto& level : shared.levels) level.shares_bandwidth = true;  // sends keep to the plan's times
   for (const int size : {2, 5, 9}) play_all(size, std::make_shared<const Profile>(shared), {0, 1, 2000}, used);
+  Profile parallel = *network(1000, 300, 0.08);
+  for (auto& level : parallel.levels) level.receives_in_parallel = true;  // reductions by flatter trees
+  play_all(11, std::make_shared<const Profile>(parallel), {1, 2000}, used);
   play_all(33, network(25'000, 3000, 0.8), {1, 70}, used);
   play_all(21, network(5'000'000, 10'000, 8), {2, 2000}, used);
   for (const auto method : {run::Method::tree, run::Method::items, run::Method::exchange, run::Method::windows,
