@@ -6,7 +6,8 @@
 
 Runs what the csv does not have yet (simulated time is repeatable; --again ours forgets our own rows) and prints the table
 of docs/network.md. Rank counts are taken in ascending order; an algorithm that took more than --hopeless times the best of
-all with the next fewer ranks is not tried, unless it is the best selector there, and the csv says so.
+all with the next fewer ranks is not tried, unless it is the best selector there, and the csv says so ("hopeless"). With
+more than --many ranks only the --fastest there are run, and the best selector: a run takes a minute then.
 """
 import argparse
 import concurrent.futures
@@ -91,15 +92,17 @@ def is_selector(who):
 
 def work(table, options, case, fewer):
     """What is to be run for a case: (key, option, hopeless). `fewer`: the next smaller number of ranks, or None."""
-    mode, machine, _, kind, size = case
+    mode, machine, ranks, kind, size = case
     before = (mode, machine, fewer, kind, size)
+    ahead = sorted(t for who, _ in rivals(kind) if not is_selector(who) and (t := table.time(before + (who,))) is not None)
+    slowest = ahead[min(options.fastest, len(ahead)) - 1] if int(ranks) > options.many and ahead else float("inf")
     for who, option in [("ours", None), *rivals(kind)]:
         if case + (who,) in table.rows:
             continue
         time, best = table.time(before + (who,)), table.best(before)[0]
         known = table.rows.get(before + (who,))
         hopeless = known is not None and who != "ours" and who != table.best(before, is_selector)[1] and (
-            known["status"] in ("crashed", "timeout", "hopeless") or (time is not None and time > options.hopeless * best))
+            known["status"] in ("crashed", "timeout", "hopeless") or (time is not None and time > min(slowest, options.hopeless * best)))
         yield case + (who,), option, hopeless
 
 
@@ -176,6 +179,8 @@ def main():
     parser.add_argument("--modes", default="shared,strict")
     parser.add_argument("--cases", default=CASES)
     parser.add_argument("--hopeless", type=float, default=2.5)
+    parser.add_argument("--many", type=int, default=64)
+    parser.add_argument("--fastest", type=int, default=4)
     parser.add_argument("--memory", type=int, default=1200, help="MiB that an all-gather may need in all")
     parser.add_argument("--again", default="", help="forget these rows first: ours, or an algorithm's name")
     parser.add_argument("--only", default="", help="run these only: ours, or an algorithm's name")
