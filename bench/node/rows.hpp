@@ -24,6 +24,7 @@ struct Settings {
   std::string kinds;  ///< separated by commas; empty: all
   std::string csv;
   std::size_t largest = std::size_t{4} << 20;
+  std::vector<std::size_t> sizes;  ///< in bytes; empty: 8 B to 4 MiB
 
   Settings(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
@@ -33,6 +34,17 @@ struct Settings {
       if (is("--kinds")) kinds = argv[++i];
       else if (is("--csv")) csv = argv[++i];
       else if (is("--largest")) largest = std::strtoull(argv[++i], nullptr, 10);
+      else if (is("--sizes")) {
+        for (const char* at = argv[++i]; *at != '\0'; at += *at == ',' ? 1 : 0) {
+          char* end = nullptr;
+          sizes.push_back(std::strtoull(at, &end, 10));
+          if (end == at) break;
+          at = end;
+        }
+      }
+    }
+    if (sizes.empty()) {
+      for (std::size_t bytes = 8; bytes <= largest; bytes *= bytes == 8 ? 8 : 4) sizes.push_back(bytes);
     }
   }
   bool wants(Kind kind) const {
@@ -89,7 +101,7 @@ void for_each_row(chasqui::run::Comm& comm, const Settings& settings, Visit visi
   for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::allreduce, Kind::reduce, Kind::allgather, Kind::gather,
                           Kind::scatter, Kind::scan}) {
     if (!settings.wants(kind)) continue;
-    for (std::size_t bytes = 8; bytes <= settings.largest; bytes *= bytes == 8 ? 8 : 4) {
+    for (const std::size_t bytes : settings.sizes) {
       if (kind == Kind::barrier && bytes > 8) break;
       const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
       const std::size_t all = blocks ? static_cast<std::size_t>(comm.size()) : 1;

@@ -128,7 +128,7 @@ const Level* Profile::level(std::string_view name) const {
 Profile default_profile() {
   const auto exactly = Estimate::exactly;
   Level node{"node", 0, exactly(120), exactly(40), exactly(40), exactly(60), exactly(0.1), exactly(400),
-             exactly(25), exactly(0.15), exactly(600), {}, false, false, false};
+             exactly(16), exactly(0.15), exactly(600), {}, false, false, false};
   Level network{"network", 0, exactly(2000), exactly(400), exactly(400), exactly(400), exactly(0.1), exactly(0),
                 exactly(0), exactly(0.1), exactly(20'000), {}, false, false, false};
   return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}};

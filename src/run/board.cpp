@@ -27,18 +27,26 @@ BoardShape BoardShape::for_ranks(int ranks) {
   BoardShape shape;
   shape.ranks = ranks;
   while (shape.stage > 4096 && shape.stage * static_cast<std::size_t>(ranks) > (std::size_t{64} << 20)) shape.stage /= 2;
+  while (shape.wide > 0 && shape.wide * kSlotRing * static_cast<std::size_t>(ranks) > (std::size_t{8} << 20)) {
+    shape.wide = shape.wide > 256 ? shape.wide / 2 : 0;
+  }
   return shape;
+}
+
+std::size_t BoardShape::zeroed() const {
+  const auto n = static_cast<std::size_t>(ranks);
+  return round_up(sizeof(Board::News), 128) + n * sizeof(Board::Counters) +
+         2 * slot_spacing(ranks) * kSlotRing * n * sizeof(Board::Line);
 }
 
 std::size_t BoardShape::bytes() const {
   const auto n = static_cast<std::size_t>(ranks);
-  return round_up(sizeof(Board::News), 128) + n * sizeof(Board::Counters) +
-         2 * slot_spacing(ranks) * kSlotRing * n * sizeof(Board::Line) + 4096 + n * stage;
+  return zeroed() + kSlotRing * n * (wide + kLine) + 4096 + n * stage;
 }
 
 Board::Board(void* memory, const BoardShape& shape, int rank)
     : shape_(shape), rank_(rank), crowded_(shape.ranks > static_cast<int>(std::thread::hardware_concurrency())),
-      look_at_all_(crowded_ ? 0 : 6), look_at_root_(crowded_ ? 0 : 2) {
+      look_at_all_(crowded_ ? 0 : 6), look_at_root_(crowded_ ? 0 : 2), look_at_shares_(crowded_ ? 0 : 20) {
   CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
   CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
   CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);
@@ -52,11 +60,17 @@ Board::Board(void* memory, const BoardShape& shape, int rank)
   spacing_ = slot_spacing(shape.ranks);
   results_ = spacing_ * kSlotRing * n;
   at += 2 * results_ * sizeof(Line);
+  wide_ = at;
+  at += kSlotRing * n * wide_stride();
   stages_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
 }
 
 void Board::read(int slot, void* data, std::size_t bytes) const {
   auto* target = static_cast<std::byte*>(data);
+  if (bytes > kSlotPayload) {
+    std::memcpy(data, wide(slot), bytes);
+    return;
+  }
   if (bytes > kLinePayload) {
     std::memcpy(target + kLinePayload, payload(slot, Place::second), bytes - kLinePayload);
     bytes = kLinePayload;
@@ -64,14 +78,37 @@ void Board::read(int slot, void* data, std::size_t bytes) const {
   copy_short(target, payload(slot, Place::first), bytes);
 }
 
+void Board::read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const {
+  if (all > kSlotPayload) {
+    std::memcpy(data, wide(slot) + offset, bytes);
+    return;
+  }
+  std::byte whole[kSlotPayload];
+  read(slot, whole, all);
+  std::memcpy(data, whole + offset, bytes);
+}
+
+void Board::publish_wide(int slot, const void* data, std::size_t bytes) {
+  std::memcpy(wide(slot), data, bytes);
+  owned_wide_ = bytes;
+  more_lines_ |= kWideBit;
+  more_lines_until_ = sequence_ + kSlotRing;
+}
+
 void Board::own_more() {
+  if ((more_lines_ & kWideBit) != 0) {
+    const std::size_t next = (sequence_ + 1) % kSlotRing * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(rank_);
+    std::byte* const to = wide_ + next * wide_stride();
+    for (std::size_t at = 0; at < owned_wide_; at += kLine) own_line(to + at);
+  }
   for (const Place place : {Place::second, Place::result, Place::second_result}) {
     if ((more_lines_ >> static_cast<unsigned>(place) & 1u) != 0) own_line(line_at(sequence_ + 1, rank_, place));
   }
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }
 
-void Board::arrange(double publish, double publish_per_rank) {
+void Board::arrange(double publish, double publish_per_rank, bool threads) {
+  limits_ = SlotLimits({shape_.ranks, publish, publish_per_rank}, shape_.wide, threads);
   for (const int lines : {1, 2}) group_[lines - 1] = fold_group(shape_.ranks, lines, publish, publish_per_rank);
 }
 

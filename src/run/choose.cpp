@@ -116,10 +116,13 @@ class Chooser {
   }
 
   void on_board() {
-    const bool small = query_.bytes <= kSlotPayload;
-    const Method method = small ? Method::slots : terrain_.shares_memory ? Method::direct : Method::staged;
-    choices_.push_back({method, board_time(query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory), 1,
-                        small ? "value and number in one line that all read" : "shared memory of the node"});
+    const Way way = board_way(profile_, query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory);
+    const Method method = way == Way::direct ? Method::direct : way == Way::staged ? Method::staged : Method::slots;
+    const char* why = method != Method::slots        ? "shared memory of the node"
+                      : query_.bytes <= kSlotPayload ? "value and number in one line that all read"
+                      : way == Way::dealt            ? "some ranks fold a share each of what all publish"
+                                                     : "published once, read by all who need it";
+    choices_.push_back({method, board_time(query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory), 1, why});
   }
 
   void by_messages(const Level& level, int ranks, std::vector<Choice>& list) const {

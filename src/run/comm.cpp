@@ -49,7 +49,8 @@ Comm::Comm(Fabric fabric)
   }
   if (fabric_.board != nullptr) {
     const Level* node = profile().level("node");
-    if (node != nullptr) fabric_.board->arrange(node->publish.value, node->publish_per_rank.value);
+    fabric_.board->arrange(node != nullptr ? node->publish.value : 0, node != nullptr ? node->publish_per_rank.value : 0,
+                           fabric_.shares_memory);
   }
   terrain_.ranks = fabric_.size;
   terrain_.nodes = static_cast<int>(nodes_.size());
@@ -68,10 +69,6 @@ Comm::~Comm() {
     leave("an exception");
   } catch (...) {  // nobody is left to tell
   }
-}
-
-bool Comm::small_on_board(const Call& call) const {
-  return terrain_.board && terrain_.nodes == 1 && !forced_ && SmallCall::fits(call) && call.layout.contiguous();
 }
 
 void Comm::check_usable() const {
@@ -127,11 +124,13 @@ void Comm::look_for_failure(std::uint64_t number) {
 void Comm::run(const Call& call) {
   check_usable();
   if (!acceptable(call, fabric_.rank, fabric_.size)) check_arguments(call);
-  if (pending_.empty() && small_on_board(call)) return run_small(call);
   if (pending_.empty() && !forced_ && board_spans_all() && call.layout.contiguous()) {
     // The board is the choice, unless the library's own collective was measured to be faster.
-    const bool asks = fabric_.native && !profile().native.empty();
-    if (!asks || choose(call).method != Method::native) return run_on_board(call);
+    const bool asks = call.bytes() > kSlotPayload && fabric_.native && !profile().native.empty();
+    if (!asks || choose(call).method != Method::native) {
+      const Way way = way_of(*fabric_.board, call);
+      return way == Way::direct || way == Way::staged ? run_on_board(call) : run_small(call, way);
+    }
   }
   if (fabric_.native && pending_.empty() && choose(call).method == Method::native) {
     ++number_;
@@ -141,7 +140,7 @@ void Comm::run(const Call& call) {
 }
 
 /// The fast path: no allocation, no table.
-void Comm::run_small(const Call& call) {
+void Comm::run_small(const Call& call, Way way) {
   const std::uint64_t number = ++number_;
   const auto finish = [&](auto small) {
     if (small.poll(Backoff::looks(fabric_.board->crowded()))) return;
@@ -151,8 +150,9 @@ void Comm::run_small(const Call& call) {
     }
   };
   try {
-    if (LedFold::suits(*fabric_.board, call)) finish(LedFold(*fabric_.board, call));
-    else finish(SmallCall(*fabric_.board, call));
+    if (way == Way::slots) finish(SmallCall(*fabric_.board, call));
+    else if (way == Way::led) finish(LedFold(*fabric_.board, call));
+    else finish(DealtFold(*fabric_.board, call));
   } catch (const std::exception& error) {
     broken_ = error.what();
     report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));

@@ -5,6 +5,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
 #include "fold.hpp"
+#include "streaming_copy.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -36,8 +37,9 @@ Places read_places(const Board& board, const Call& call, int other) {
   return places;
 }
 
-void copy_block(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (bytes != 0 && to != from) std::memcpy(to, from, bytes);
+/// As a part of a transfer of `whole` bytes.
+void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole = 0) {
+  if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
 }
 
 /// reduce and allreduce: each rank folds its share of all inputs into the output (the root's, or its own).
@@ -111,7 +113,8 @@ Task direct(Board& board, Call call) {
       all[static_cast<std::size_t>(other)] = read_places(board, call, other);
       const bool collects = call.kind == Kind::allgather || (call.kind == Kind::gather && at_root);
       if (collects) {
-        copy_block(mine.out + static_cast<std::size_t>(other) * bytes, all[static_cast<std::size_t>(other)].in, bytes);
+        copy_block(mine.out + static_cast<std::size_t>(other) * bytes, all[static_cast<std::size_t>(other)].in, bytes,
+                   bytes * static_cast<std::size_t>(ranks));
       }
     }
     board.everybody_began();

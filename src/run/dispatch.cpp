@@ -54,9 +54,13 @@ const Level& Comm::level() const {
 }
 
 Task Comm::on_board(Call call) {
-  if (LedFold::suits(*fabric_.board, call)) return small<LedFold>(*fabric_.board, call);
-  if (SmallCall::fits(call)) return small<SmallCall>(*fabric_.board, call);
-  return fabric_.shares_memory ? direct(*fabric_.board, call) : staged(*fabric_.board, call);
+  switch (way_of(*fabric_.board, call)) {
+    case Way::slots: return small<SmallCall>(*fabric_.board, call);
+    case Way::led: return small<LedFold>(*fabric_.board, call);
+    case Way::dealt: return small<DealtFold>(*fabric_.board, call);
+    case Way::direct: return direct(*fabric_.board, call);
+    default: return staged(*fabric_.board, call);
+  }
 }
 
 Task Comm::task_of(Call call, Choice choice, std::uint32_t tag) {

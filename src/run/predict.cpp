@@ -27,8 +27,21 @@ const Times* table(const std::map<std::string, Times>& tables, Kind kind) {
   return found == tables.end() || found->second.empty() ? nullptr : &found->second;
 }
 
+/// What a slot holds.
+std::size_t slot_bytes(Kind kind, double bytes, int ranks) {
+  return static_cast<std::size_t>(kind == Kind::scatter ? bytes * ranks : bytes);
+}
+
+Way board_way(const Level& node, Kind kind, double bytes, int ranks, bool threads) {
+  const std::size_t slot = slot_bytes(kind, bytes, ranks);
+  if (kind == Kind::barrier || slot <= kSlotPayload) return Way::slots;
+  const LineCosts costs{ranks, node.publish.value, node.publish_per_rank.value};
+  return SlotLimits(costs, BoardShape::for_ranks(ranks).wide, threads).way(kind, slot);
+}
+
 /// From the cost of publishing and copying alone.
 double modelled(const Level& node, Kind kind, double bytes, int ranks, bool threads) {
+  const std::size_t slot = slot_bytes(kind, bytes, ranks);
   const double others = ranks - 1;
   const bool one_writer = kind == Kind::broadcast || kind == Kind::scatter;
   const double lines = (one_writer ? 0 : others * node.publish_per_rank.value) + node.publish.value;
@@ -38,7 +51,10 @@ double modelled(const Level& node, Kind kind, double bytes, int ranks, bool thre
       const double publish = node.publish.value, each = node.publish_per_rank.value;
       return fold_time(ranks, parts, fold_group(ranks, parts, publish, each), publish, each);
     }
-    return parts == 2 ? 1.7 * lines : lines;
+    if (slot <= kSlotPayload) return parts == 2 ? 1.7 * lines : lines;
+  }
+  if (const Way way = board_way(node, kind, bytes, ranks, threads); way != Way::direct && way != Way::staged) {
+    return way_time({ranks, node.publish.value, node.publish_per_rank.value}, way, kind, static_cast<double>(slot));
   }
   const bool blocks = kind == Kind::allgather || kind == Kind::gather || (kind == Kind::scatter && !threads);
   const double all = blocks ? ranks : 1;  // threads take their block of a scatter themselves, all at once
@@ -63,6 +79,10 @@ double at_size(const Times& times, double bytes) {
   if (bytes <= static_cast<double>(low) || i == j) return t0;
   const double slope = (t1 - t0) / static_cast<double>(high - low);
   return std::max(t0 + (bytes - static_cast<double>(low)) * slope, bytes <= static_cast<double>(high) ? 0 : t1);
+}
+
+Way board_way(const Profile& profile, Kind kind, double bytes, int ranks, bool threads) {
+  return board_way(node_of(profile), kind, bytes, ranks, threads);
 }
 
 double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads) {

@@ -7,6 +7,7 @@
 
 #include "chasqui/run/choose.hpp"
 #include "chasqui/run/estimate.hpp"
+#include "chasqui/run/slot_limits.hpp"
 
 namespace chasqui::run {
 
@@ -15,6 +16,9 @@ double at_size(const Times& times, double bytes);
 
 /// `ranks` ranks of one node on their board. The measured time if so many were measured; else it is scaled by the model.
 double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads);
+
+/// How that is done: `slots` for all that fits lines.
+Way board_way(const Profile& profile, Kind kind, double bytes, int ranks, bool threads);
 
 struct NativeTime {
   double nanoseconds = 0;

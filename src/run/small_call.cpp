@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
+#include "fold.hpp"
 #include "fold_values.hpp"
 
 namespace chasqui::run {
@@ -10,22 +11,27 @@ void throw_mismatch(const Call& call, int rank, int other, std::size_t theirs) {
               to_string(call.kind), rank, call.bytes(), other, theirs);
 }
 
+Way way_of(const Board& board, const Call& call) {
+  if (call.kind == Kind::barrier) return LedFold::suits(board, call) ? Way::led : Way::slots;
+  std::size_t bytes = call.bytes();
+  if (call.kind == Kind::scatter) bytes *= static_cast<std::size_t>(board.ranks());
+  if (bytes <= kSlotPayload) return LedFold::suits(board, call) ? Way::led : Way::slots;
+  return board.limits().way(call.kind, bytes);
+}
+
 SmallCall::SmallCall(Board& board, const Call& call)
-    : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()) {
+    : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
+      slot_(call.kind == Kind::scatter ? bytes_ * static_cast<std::size_t>(board.ranks()) : bytes_) {
   board.begin();
   const int me = board.rank();
   const int root = static_cast<int>(call.root);
   const bool at_root = me == root;
   switch (call.kind) {
     case Kind::broadcast:
+    case Kind::scatter:
       published_ = !at_root;
       first_ = root;
       last_ = at_root ? root : root + 1;
-      break;
-    case Kind::scatter:
-      published_ = !at_root;
-      first_ = me;
-      last_ = at_root ? me : me + 1;
       break;
     case Kind::reduce:
     case Kind::gather:
@@ -48,9 +54,7 @@ void SmallCall::publish() {
   if (call_.kind == Kind::broadcast) {
     in = static_cast<const std::byte*>(call_.out);
   } else if (call_.kind == Kind::scatter) {
-    for (int r = 0; r < board_.ranks(); ++r) {
-      if (r != me) board_.publish(r, in + static_cast<std::size_t>(r) * bytes_, bytes_, bytes_);
-    }
+    board_.publish(me, in, slot_, bytes_);
     if (call_.out != nullptr && bytes_ != 0) {
       std::memmove(call_.out, in + static_cast<std::size_t>(me) * bytes_, bytes_);
     }
@@ -66,16 +70,24 @@ void SmallCall::publish() {
 /// Asks for all lines at once before looking at the first.
 void SmallCall::fetch() const {
   for (int slot = first_; slot < last_; ++slot) {
-    if (bytes_ > kLinePayload) board_.fetch(slot, Place::second);
+    if (slot_ > kSlotPayload) {
+      const std::byte* data = board_.wide(slot) + (call_.kind == Kind::scatter ? static_cast<std::size_t>(board_.rank()) * bytes_ : 0);
+      for (std::size_t at = 0; at < bytes_; at += kLine) __builtin_prefetch(data + at);
+    } else if (slot_ > kLinePayload) {
+      board_.fetch(slot, Place::second);
+    }
     board_.fetch(slot, Place::first);
   }
 }
 
+void SmallCall::check_total(int slot) const {
+  const std::size_t theirs = board_.published_total(slot);
+  if (theirs != bytes_) throw_mismatch(call_, board_.rank(), slot, theirs);
+}
+
 /// All lines are there.
 void SmallCall::take() {
-  for (int slot = first_; slot < last_; ++slot) {
-    if (board_.published_total(slot) != bytes_) throw_mismatch(call_, board_.rank(), slot, board_.published_total(slot));
-  }
+  for (int slot = first_; slot < last_; ++slot) check_total(slot);
   if (bytes_ == 0) return;
   switch (call_.kind) {
     case Kind::gather:
@@ -88,6 +100,11 @@ void SmallCall::take() {
     case Kind::allreduce:
     case Kind::scan:
       if (last_ > 0) fold();
+      break;
+    case Kind::scatter:
+      if (first_ < last_) {
+        board_.read_part(first_, slot_, static_cast<std::size_t>(board_.rank()) * bytes_, call_.out, bytes_);
+      }
       break;
     case Kind::barrier:
       break;
@@ -103,6 +120,10 @@ void SmallCall::fold() {
   if (bytes_ <= kLinePayload) {
     return fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, call_.out, count);
   }
+  if (bytes_ > kSlotPayload) {
+    return fold_in_order(call_, last_, count, call_.out,
+                         [&](int r) { return static_cast<const std::byte*>(board_.wide(r)); });
+  }
   alignas(16) std::byte fold[kSlotPayload];
   alignas(16) std::byte value[kSlotPayload];
   board_.read(0, fold, bytes_);
@@ -114,7 +135,11 @@ void SmallCall::fold() {
 }
 
 bool SmallCall::all_here() {
-  const auto here = [this](int slot) { return board_.arrived(slot, bytes_); };
+  const auto here = [this](int slot) {
+    if (board_.arrived(slot, slot_)) return true;
+    if (board_.published(slot)) check_total(slot);  // a second line that never comes
+    return false;
+  };
   if (looked_ || first_ == last_) return missing_.none(here);
   looked_ = true;
   if (has_root(call_.kind) && last_ - first_ > 1) {  // a root collects: nothing gained by waiting

@@ -14,12 +14,12 @@ namespace {
 /// What the ranks of one communicator share.
 struct Shared {
   Shared(int ranks, bool with_board) : channels(std::make_shared<run::ChannelMemory>(ranks)) {
-    shape.ranks = ranks;
+    shape = run::BoardShape::for_ranks(ranks);
     shape.stage = run::kLine;  // threads read each other's buffers: no stages
     if (with_board) {
       const std::size_t bytes = shape.bytes();
       memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t{4096}));
-      std::memset(memory, 0, bytes);
+      std::memset(memory, 0, shape.zeroed());
     }
   }
   ~Shared() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/threads/team.hpp"
 
-#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -17,10 +16,11 @@ struct Team::State {
   Options options;
   std::vector<std::unique_ptr<run::Comm>> comms;
   std::vector<std::thread> threads;
-  std::atomic<int> pinned{0};
 
   std::mutex mutex;
   std::condition_variable begin, end;
+  int placed = 0;  ///< threads that have begun
+  int pinned = 0;  ///< of these, bound to a core
   const std::function<void(run::Comm&)>* body = nullptr;
   std::uint64_t generation = 0;
   int running = 0;
@@ -28,7 +28,12 @@ struct Team::State {
   std::exception_ptr error;
 
   void work(int rank) {
-    if (options.pin && pin_this_thread(rank, n)) ++pinned;
+    const bool bound = options.pin && pin_this_thread(rank, n);
+    {
+      const std::lock_guard lock(mutex);
+      pinned += bound ? 1 : 0;
+      if (++placed == n) end.notify_one();
+    }
     for (std::uint64_t seen = 0;;) {
       const std::function<void(run::Comm&)>* task = nullptr;
       {
@@ -73,6 +78,8 @@ Team::Team(int n, Options options) : state_(std::make_unique<State>()) {
   for (int rank = 0; rank < n; ++rank) {
     state_->threads.emplace_back([state = state_.get(), rank] { state->work(rank); });
   }
+  std::unique_lock lock(state_->mutex);
+  state_->end.wait(lock, [&] { return state_->placed == n; });
 }
 
 Team::~Team() {

@@ -49,8 +49,8 @@ std::vector<Misuse> misuses() {
   std::vector<Misuse> list;
   for (const Kind kind : kKinds) {
     const std::string name(to_string(kind));
-    for (const std::int64_t count : {2, 20, 3000}) {
-      list.push_back({name + ": another size", [kind, count](run::Comm& comm) {
+    for (const std::int64_t count : {2, 7, 14, 20, 130, 256, 3000}) {
+      list.push_back({fmt::format("{}: another size than {}", name, count), [kind, count](run::Comm& comm) {
                         Sound sound(kind, comm.size(), comm.rank() == 1 ? count + 1 : count);
                         comm.run(sound.call);
                       }});

@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "chasqui/run/backoff.hpp"
+#include "chasqui/run/slot_limits.hpp"
 
 namespace chasqui::run {
 
 inline constexpr std::size_t kLine = 64;  ///< a cache line
 inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
 inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;  ///< a slot is two lines
+inline constexpr std::size_t kWide = 2048;  ///< what a slot holds beside its lines, on boards of usual size
 inline constexpr std::uint64_t kSlotRing = 16;                 ///< slots a rank can be ahead of the slowest
 
 /// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
@@ -49,16 +51,18 @@ enum class Place { first, second, result, second_result };
 struct BoardShape {
   int ranks = 1;  ///< ranks that see it
   std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
+  std::size_t wide = kWide;  ///< bytes of a slot beside its lines; 0: none
 
-  /// All stages together stay below 64 MiB.
+  /// All stages together stay below 64 MiB, the wide parts of all slots below 8 MiB.
   static BoardShape for_ranks(int ranks);
   std::size_t bytes() const;  ///< of memory, from an address that is a multiple of kLine
+  std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
 };
 
 /// One rank's view of a board.
 class Board {
  public:
-  /// `memory` is zeroed, line-aligned, of shape.bytes() bytes, and outlives the view.
+  /// `memory` is line-aligned, of shape.bytes() bytes, zeroed at its beginning, and outlives the view.
   Board(void* memory, const BoardShape& shape, int rank);
 
   int rank() const { return rank_; }  ///< this rank
@@ -80,13 +84,17 @@ class Board {
   // --- small slots
   /// May the slots of the current collective be written: has everybody read what they held?
   bool may_publish() { return slowest_ + kSlotRing >= sequence_ || refresh_slowest() + kSlotRing >= sequence_; }
+  /// Writes this rank's contribution: one line or two; or beside them, and the line says that it is there.
   void publish(int slot, const void* data, std::size_t bytes, std::size_t total) {
-    if (bytes > kLinePayload) {
+    if (bytes > kSlotPayload) {
+      publish_wide(slot, data, bytes);
+      bytes = 0;
+    } else if (bytes > kLinePayload) {
       publish_line(slot, Place::second, static_cast<const std::byte*>(data) + kLinePayload, bytes - kLinePayload, total);
       bytes = kLinePayload;
     }
     publish_line(slot, Place::first, data, bytes, total);
-  }  ///< writes this rank's contribution, one line or two
+  }
   bool published(int slot, Place place = Place::first) const {
     return (line(slot, place)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
   }  ///< has the line been written for the present collective?
@@ -97,12 +105,20 @@ class Board {
   static std::size_t reduced_total(std::size_t total) { return total & kSizeMask; }  ///< sizes as slots compare them
   /// True when all `bytes` are there (a second line may lag).
   bool arrived(int slot, std::size_t bytes) const {
-    if (bytes <= kLinePayload) return published(slot);
+    if (bytes <= kLinePayload || bytes > kSlotPayload) return published(slot);
     const bool first = published(slot);  // both are asked for at once
     const bool second = published(slot, Place::second);
     return first && second;
   }
-  void read(int slot, void* data, std::size_t bytes) const;  ///< copies what `slot` published. REQUIRES published(slot)
+  void read(int slot, void* data, std::size_t bytes) const;  ///< copies what `slot` published. REQUIRES arrived(slot, bytes)
+  /// Copies `bytes` from `offset` on, of the `all` bytes that `slot` published.
+  void read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const;
+  /// Where contributions of more than kSlotPayload bytes lie: as many bytes as the shape says.
+  std::byte* wide(int slot) const {
+    return wide_ + ((sequence_ % kSlotRing) * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(slot)) * wide_stride();
+  }
+  /// From one slot's wide part to the next: an odd number of lines, so that they spread over the sets of a cache.
+  std::size_t wide_stride() const { return shape_.wide + kLine; }
   /// One line alone. REQUIRES bytes <= kLinePayload.
   void publish_line(int slot, Place place, const void* data, std::size_t bytes, std::size_t total) {
     Line* to = line(slot, place);
@@ -113,6 +129,7 @@ class Board {
       more_lines_until_ = sequence_ + kSlotRing;
     }
   }
+  void publish_wide(int slot, const void* data, std::size_t bytes);  ///< beside the lines; nobody is told
   /// The same in two steps: the payload is written, then announced.
   std::byte* room(Place place) { return line(rank_, place)->payload; }
   void announce(Place place, std::size_t total) { publish_line(rank_, place, nullptr, 0, total); }  ///< what room() holds may be read now
@@ -122,13 +139,16 @@ class Board {
   void fetch(int slot, Place place) const { __builtin_prefetch(line(slot, place)); }  ///< asks for a line that will be read soon
 
   // --- groups whose leaders fold for them; 0: everybody folds everything
-  /// What publishing a line costs, and reading each further one: decides about groups. The same on every rank.
-  void arrange(double publish, double publish_per_rank);
+  /// What publishing a line costs, and reading each further one, and whether ranks see each other's memory: decides
+  /// about groups and about what goes through slots. The same on every rank.
+  void arrange(double publish, double publish_per_rank, bool threads);
+  const SlotLimits& limits() const { return limits_; }  ///< what goes through slots
   int group(int lines) const { return group_[lines - 1]; }  ///< ranks of a group for contributions of so many lines
 
   /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
   FirstLook& look_at_all() { return look_at_all_; }
   FirstLook& look_at_root() { return look_at_root_; }  ///< the same for the line of a root
+  FirstLook& look_at_shares() { return look_at_shares_; }  ///< the same for what others have folded
 
   // --- long data, in rounds
   std::uint64_t round() const { return round_; }  ///< number of the next round of stages
@@ -203,6 +223,7 @@ class Board {
            which % 2 * (spacing_ / 2);
   }
   Line* line(int slot, Place place) const { return line_at(sequence_, slot, place); }
+  static constexpr unsigned kWideBit = 1u << 4;  ///< in more_lines_, beside the places
   void own_more();
   std::atomic<std::uint64_t>& done(int rank) const { return counters_[rank].done; }
   std::atomic<std::uint64_t>& consumed(int rank) const { return counters_[rank].consumed; }
@@ -215,14 +236,18 @@ class Board {
   News* news_;
   Counters* counters_;
   Line* slots_;
+  std::byte* wide_;
   std::byte* stages_;
   std::size_t spacing_;  ///< lines from slot to slot
   std::size_t results_;  ///< lines from contributions to results
+  SlotLimits limits_;
   int group_[2] = {0, 0};
+  std::size_t owned_wide_ = 0;          ///< bytes published wide lately
   unsigned more_lines_ = 0;             ///< places besides the first that were published lately: a bit each
   std::uint64_t more_lines_until_ = 0;  ///< and how long that counts as lately
   FirstLook look_at_all_;
   FirstLook look_at_root_;
+  FirstLook look_at_shares_;
   std::uint64_t sequence_ = 0;
   std::uint64_t slowest_ = 0;
   std::uint64_t round_ = 0;

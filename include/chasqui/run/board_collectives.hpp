@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Collectives inside one node, on a board. Small ones (SmallCall): everybody who has something publishes one slot,
+// Collectives inside one node, on a board. Short ones (SmallCall): everybody who has something publishes one slot,
 // everybody who needs it reads it; one line that all read beats every tree of point-to-point messages there. Where
-// there are many lines to read, leaders fold for their groups (LedFold).
+// there are many lines to read, leaders fold for their groups (LedFold) or a share each for all (DealtFold).
 // Long ones: staged (copied through the board, in rounds) or direct (threads read each other's buffers).
 // All fold in rank order, so operators need not commute.
 #pragma once
@@ -13,12 +13,13 @@
 
 namespace chasqui::run {
 
-/// A collective of at most kSlotPayload bytes a rank, as a state machine that polls; no allocation.
+/// How a board runs a call: the same answer on every rank.
+Way way_of(const Board& board, const Call& call);
+
+/// A collective whose contributions fit a slot, as a state machine that polls; no allocation.
 class SmallCall {
  public:
-  static bool fits(const Call& call) { return call.bytes() <= kSlotPayload; }  ///< small enough for one slot
-
-  /// Begins the board's next collective. REQUIRES fits(call), contiguous data.
+  /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data.
   SmallCall(Board& board, const Call& call);
 
   /// Advances; true when the result is in place and the collective finished. Throws Error when sizes disagree.
@@ -30,12 +31,14 @@ class SmallCall {
   void publish();
   void fetch() const;
   bool all_here();
+  void check_total(int slot) const;
   void take();
   void fold();
 
   Board& board_;
   const Call& call_;
-  std::size_t bytes_;
+  std::size_t bytes_;  ///< of one contribution
+  std::size_t slot_;   ///< of what a slot holds: all blocks of a scatter
   int first_ = 0;  ///< slots first_ .. last_-1 are read
   int last_ = 0;
   Missing missing_;
@@ -83,6 +86,37 @@ class LedFold {
   int part_ = 0;          ///< leading: the part being collected
   bool published_ = false;
   bool led_ = false;
+  Missing missing_;
+};
+
+/// Reduce or all-reduce of contributions beside the lines: some ranks fold a share of everybody's each, in place; everybody,
+/// or the root, reads the shares.
+class DealtFold {
+ public:
+  /// Begins the board's next collective. REQUIRES way_of(board, call) == Way::dealt, contiguous data.
+  DealtFold(Board& board, const Call& call);
+
+  /// As SmallCall::poll().
+  bool poll();
+  bool poll(int times);  ///< looks so many times before it says no
+
+ private:
+  std::size_t begin(int share) const { return static_cast<std::size_t>(share) * share_ * call_.layout.element; }
+  std::size_t end(int share) const { return std::min(begin(share + 1), total_); }
+  void fetch() const;
+  void fold_own();
+  bool shares_here();
+  void take();
+
+  Board& board_;
+  const Call& call_;
+  std::size_t total_;
+  std::size_t share_;  ///< elements of a share; the last may have fewer
+  int shares_;         ///< rank i folds share i
+  bool reads_;         ///< wants the result
+  bool published_ = false;
+  bool folded_;
+  bool looked_ = false;
   Missing missing_;
 };
 

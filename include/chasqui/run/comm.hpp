@@ -89,8 +89,7 @@ class Comm : public Typed<Comm> {
 
   bool board_spans_all() const { return terrain_.board && terrain_.nodes == 1; }
   const Choice& choose(const Call& call);
-  bool small_on_board(const Call& call) const;
-  void run_small(const Call& call);
+  void run_small(const Call& call, Way way);
   void run_on_board(const Call& call);
   void wait(Operation& operation);
   bool advance(Operation& operation);
