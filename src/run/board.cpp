@@ -144,6 +144,18 @@ void Board::report(std::uint64_t first, std::uint64_t last, const std::string& w
   news_->state.store(2, std::memory_order_release);
 }
 
+void Board::withdraw() {
+  if (exposed_ == 0) return;
+  std::uint64_t since = news_->withdrawn.load();
+  while ((since == 0 || since > exposed_) && !news_->withdrawn.compare_exchange_weak(since, exposed_)) {
+  }
+  for (int r = 0; r < shape_.ranks; ++r) {
+    Backoff backoff(crowded_);
+    while (r != rank_ && counters_[r].inside.load() == exposed_) backoff.pause();
+  }
+  exposed_ = 0;
+}
+
 void Board::refuse(std::uint64_t number) {
   counters_[rank_].refused[refusals_++ % kRefusals].store(number, std::memory_order_release);
 }

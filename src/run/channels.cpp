@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/backoff.hpp"
 #include "chasqui/run/bad_news.hpp"
 
 namespace chasqui::run {
@@ -106,7 +107,15 @@ void ChannelTransport::pull(int from) {
   while (!peer.expected.empty()) {
     auto& line = channel.lines[(peer.received + 1) % ChannelMemory::kDepth];
     if (line.number.load(std::memory_order_acquire) != peer.received + 1) return;
-    const auto* data = line.bytes <= ChannelMemory::kInline ? line.data : static_cast<const std::byte*>(line.where);
+    const bool inside = line.bytes <= ChannelMemory::kInline;
+    if (!inside) {
+      channel.copying.store(peer.received + 1);
+      if (line.withdrawn.load() == peer.received + 1) {  // passed over; news will come of why
+        channel.taken.store(++peer.received, std::memory_order_release);
+        continue;
+      }
+    }
+    const auto* data = inside ? line.data : static_cast<const std::byte*>(line.where);
     const auto match = std::find_if(peer.expected.begin(), peer.expected.end(), [&](Ticket ticket) {
       return operations_[static_cast<std::size_t>(ticket)].tag == line.tag;
     });
@@ -149,6 +158,11 @@ void ChannelTransport::abandon(Ticket ticket) {
   auto& peer = peers_[static_cast<std::size_t>(operation.peer)];
   std::erase(peer.outgoing, ticket);
   std::erase(peer.expected, ticket);
+  if (operation.sends && operation.number != 0 && !operation.complete) {  // where the receiver copies it from
+    auto& channel = memory_->channel(rank_, operation.peer);
+    channel.lines[operation.number % ChannelMemory::kDepth].withdrawn.store(operation.number);
+    while (channel.copying.load() == operation.number && channel.taken.load() < operation.number) cpu_relax();
+  }
   free_.push_back(ticket);
 }
 

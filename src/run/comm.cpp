@@ -104,7 +104,10 @@ void Comm::refuse(const std::string& why) {
 
 void Comm::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
   if (fabric_.size == 1) return;
-  if (fabric_.board != nullptr) fabric_.board->report(first, last, why);
+  if (fabric_.board != nullptr) {
+    fabric_.board->report(first, last, why);
+    fabric_.board->withdraw();
+  }
   if (board_spans_all()) return;
   if (fabric_.messages != nullptr) fabric_.messages->report(first, last, why);
 }

@@ -28,6 +28,29 @@ Places places_of(const Call& call, int me) {
   return {in, out};
 }
 
+/// This rank is using the memory of others while one of these is open. Closed while it waits: who withdraws its buffers
+/// waits for those who use them, never for those who wait.
+class Using {
+ public:
+  explicit Using(Board& board) : board_(board) {}
+  ~Using() { close(); }
+  Using(const Using&) = delete;
+  Using& operator=(const Using&) = delete;
+
+  void open() {
+    if (!open_ && !board_.enter()) throw Error("{}", board_.failure());
+    open_ = true;
+  }
+  void close() {
+    if (open_) board_.leave();
+    open_ = false;
+  }
+
+ private:
+  Board& board_;
+  bool open_ = false;
+};
+
 Places read_places(const Board& board, const Call& call, int other) {
   if (board.published_total(other) != Board::reduced_total(call.bytes())) {
     throw_mismatch(call, board.rank(), other, board.published_total(other));
@@ -52,6 +75,8 @@ Task fold_shares(Board& board, const Call& call, const std::vector<Places>& all)
   std::byte* out = everywhere ? all[static_cast<std::size_t>(me)].out : all[static_cast<std::size_t>(call.root)].out;
   const std::size_t low = share_begin(count, ranks, me);
   const std::size_t high = share_begin(count, ranks, me + 1);
+  Using others(board);
+  others.open();
   fold_in_order(call, ranks, high - low, out + low * element,
                 [&](int r) { return all[static_cast<std::size_t>(r)].in + low * element; });
   if (!everywhere) co_return;
@@ -59,7 +84,11 @@ Task fold_shares(Board& board, const Call& call, const std::vector<Places>& all)
   board.post_result(round);
   for (int k = 1; k < ranks; ++k) {
     const int other = (me + k) % ranks;
-    co_await until([&] { return board.has_result(other, round); });
+    if (!board.has_result(other, round)) {
+      others.close();
+      co_await until([&] { return board.has_result(other, round); });
+    }
+    others.open();
     const std::size_t from = share_begin(count, ranks, other) * element;
     const std::size_t to = share_begin(count, ranks, other + 1) * element;
     copy_block(out + from, all[static_cast<std::size_t>(other)].out + from, to - from);
@@ -71,6 +100,8 @@ Task fold_prefix(Board& board, const Call& call, const std::vector<Places>& all)
   const int sources = call.exclusive ? board.rank() : board.rank() + 1;
   std::vector<std::max_align_t> result(call.bytes() / sizeof(std::max_align_t) + 1);
   if (sources > 0) {
+    Using others(board);
+    others.open();
     fold_in_order(call, sources, static_cast<std::size_t>(call.count), result.data(),
                   [&](int r) { return all[static_cast<std::size_t>(r)].in; });
   }
@@ -94,12 +125,15 @@ Task direct(Board& board, Call call) {
   const Places mine = places_of(call, me);
   if (!from_root || at_root) {
     co_await until([&] { return board.may_publish(); });
+    board.expose();
     board.publish(me, &mine, sizeof mine, bytes);
   }
   if (from_root) {
     const int root = static_cast<int>(call.root);
     co_await until([&] { return board.published(root); });
     const Places source = read_places(board, call, root);
+    Using others(board);
+    others.open();
     if (call.kind == Kind::broadcast) {
       copy_block(mine.out, source.in, bytes);
     } else if (mine.out != nullptr) {
@@ -107,16 +141,22 @@ Task direct(Board& board, Call call) {
     }
   } else {
     std::vector<Places> all(static_cast<std::size_t>(ranks));
+    const bool collects = call.kind == Kind::allgather || (call.kind == Kind::gather && at_root);
+    Using others(board);
     for (int k = 0; k < ranks; ++k) {
       const int other = (me + k) % ranks;
-      co_await until([&] { return board.published(other); });
+      if (!board.published(other)) {
+        others.close();
+        co_await until([&] { return board.published(other); });
+      }
       all[static_cast<std::size_t>(other)] = read_places(board, call, other);
-      const bool collects = call.kind == Kind::allgather || (call.kind == Kind::gather && at_root);
       if (collects) {
+        others.open();
         copy_block(mine.out + static_cast<std::size_t>(other) * bytes, all[static_cast<std::size_t>(other)].in, bytes,
                    bytes * static_cast<std::size_t>(ranks));
       }
     }
+    others.close();
     board.everybody_began();
     if (call.kind == Kind::reduce || call.kind == Kind::allreduce) co_await fold_shares(board, call, all);
     if (call.kind == Kind::scan) co_await fold_prefix(board, call, all);
@@ -125,7 +165,10 @@ Task direct(Board& board, Call call) {
   board.advance_rounds(1);
   board.finish();
   // Nobody may leave while its buffer is being read (broadcast, scatter: the root only).
-  if (!from_root || at_root) co_await until([&] { return board.all_finished(); });
+  if (!from_root || at_root) {
+    co_await until([&] { return board.all_finished(); });
+    board.cover();
+  }
 }
 
 }  // namespace chasqui::run

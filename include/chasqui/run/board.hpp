@@ -182,6 +182,21 @@ class Board {
   void consume(std::uint64_t round) { consumed(rank_).store(round + 1, std::memory_order_release); }  ///< this rank has read all it needs of the round
   bool all_finished() { return slowest_ >= sequence_ || refresh_slowest() >= sequence_; }  ///< every rank has left the present collective
 
+  // --- the memory of other ranks (threads): who fails takes its buffers back before it leaves the call
+  void expose() { exposed_ = sequence_; }  ///< from here on others may use this rank's buffers
+  void cover() { exposed_ = 0; }           ///< nobody does any more
+  /// Says that this rank uses the buffers of others, for no longer than it takes to copy or fold. False: one that had
+  /// exposed its own has withdrawn them.
+  bool enter() {
+    counters_[rank_].inside.store(sequence_);
+    const std::uint64_t since = news_->withdrawn.load();  // either this sees the withdrawal or the withdrawal sees us
+    if (since == 0 || since > sequence_) return true;
+    leave();
+    return false;
+  }
+  void leave() { counters_[rank_].inside.store(0, std::memory_order_release); }  ///< the end of what enter() began
+  void withdraw();  ///< nobody uses this rank's buffers after this; waits for those who have begun
+
   // --- bad news: collectives first .. last failed on some rank, and why
   void report(std::uint64_t first, std::uint64_t last, const std::string& why);  ///< collectives first .. last failed here; whoever waits will see it
   /// This rank refused its arguments for a collective. Harmless if all ranks did.
@@ -206,12 +221,14 @@ class Board {
     alignas(kLine) std::atomic<std::uint64_t> posted;
     alignas(kLine) std::atomic<std::uint64_t> result;
     alignas(kLine) std::atomic<std::uint64_t> consumed;
+    alignas(kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
     alignas(kLine) std::atomic<std::uint64_t> refused[kRefusals];  ///< the numbers of the last refusals
   };
   struct alignas(2 * kLine) News {
     std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
     std::atomic<std::uint64_t> first;
     std::atomic<std::uint64_t> last;
+    std::atomic<std::uint64_t> withdrawn;  ///< the first collective from which a rank took its buffers back; 0: none
     char why[400];
   };
   friend struct BoardShape;
@@ -256,6 +273,7 @@ class Board {
   std::uint64_t depth_ = 1;
   std::uint64_t divided_ = 0;  ///< the round from which the present division of the stage holds
   std::size_t refusals_ = 0;
+  std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
 };
 
 }  // namespace chasqui::run

@@ -30,6 +30,7 @@ class ChannelMemory {
     std::atomic<std::uint64_t> number;  ///< of the message it holds, from 1
     std::uint32_t tag;                  ///< of its collective
     std::uint64_t bytes;                ///< its size
+    std::atomic<std::uint64_t> withdrawn;  ///< the number of a message that its sender took back
     union {
       std::byte data[kInline];
       const void* where;
@@ -40,6 +41,7 @@ class ChannelMemory {
   struct Channel {
     Line lines[kDepth];                               ///< reused in turn
     alignas(kLine) std::atomic<std::uint64_t> taken;  ///< messages the receiver has copied
+    std::atomic<std::uint64_t> copying;  ///< the message the receiver copies from the sender's memory, or did last
   };
   struct News;
 
