@@ -16,8 +16,8 @@ embed() {
 }
 embed kernels kShippedKernel
 embed kernel_bases kBaseKernel
-for room in base model schedule plan run threads mpi; do
-  find "$root/src/$room" -name '*.cpp' ! -name tool.cpp | while read -r source; do
+for room in base model schedule plan run threads mpi show; do
+  find "$root/src/$room" -name '*.cpp' | while read -r source; do
     echo "$source $out/$(echo "${source#"$root"/src/}" | tr / _).o"
   done
 done > "$out/list"
@@ -29,6 +29,8 @@ objects=$(cut -d' ' -f2 "$out/list" | tr '\n' ' ')
 for program in node_bench team_bench; do
   $mpicxx $flags "$root/bench/node/$program.cpp" $objects -pthread -o "$out/$program"
 done
+tool=
+for part in launcher mpi_record mpi_tool progress recorded; do tool="$tool $root/src/cli/$part.cpp"; done
 # shellcheck disable=SC2086
-$mpicxx $flags "$root/src/mpi/tool.cpp" $objects -pthread -o "$out/chasqui-mpi"
+$mpicxx $flags $tool $objects -pthread -o "$out/chasqui-mpi"
 echo "built $out/node_bench and $out/team_bench"

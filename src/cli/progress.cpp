@@ -41,7 +41,9 @@ void wipe_progress() {
   wipe();
 }
 
-Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) != 0), started_(Clock::now()), last_(started_) {
+Progress::Progress(std::string what) : Progress(std::move(what), isatty(STDERR_FILENO) != 0) {}
+
+Progress::Progress(std::string what, bool terminal) : what_(std::move(what)), terminal_(terminal), started_(Clock::now()), last_(started_) {
   const std::lock_guard lock(line);
   ++bars;
   wipe();

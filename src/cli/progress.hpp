@@ -13,6 +13,7 @@ namespace chasqui::cli {
 class Progress {
  public:
   explicit Progress(std::string what);
+  Progress(std::string what, bool terminal);  ///< where somebody else knows whether it will be seen
   ~Progress();  ///< wipes the bar
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -53,6 +53,7 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   if (options.profile == nullptr) options.profile = profile_from_environment();
   const Level* network = options.profile->level("network");
   fabric.messages = std::make_shared<Messages>(own, options.blocking_waits, network != nullptr ? *network : Level{});
+  if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   fabric.profile = options.profile;
   if (options.slots) {
     MPI_Comm node = MPI_COMM_NULL;

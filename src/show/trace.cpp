@@ -22,9 +22,9 @@ struct Tracks {
 
 class Writer {
  public:
-  explicit Writer(double ticks_per_microsecond) : scale_(1 / ticks_per_microsecond) {}
+  explicit Writer(double ticks_per_microsecond) : per_microsecond_(ticks_per_microsecond) {}
 
-  std::string stamp(Time time) const { return fmt::format("{:.17g}", scale_ * static_cast<double>(time.ticks)); }
+  std::string stamp(Time time) const { return fmt::format("{:.16g}", static_cast<double>(time.ticks) / per_microsecond_); }
 
   void event(const std::string& fields) {
     text_ += text_.empty() ? "\n  {" : ",\n  {";
@@ -37,7 +37,7 @@ class Writer {
   }
 
  private:
-  double scale_;
+  double per_microsecond_;
   std::string text_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 
 #include "chasqui/run/comm.hpp"
@@ -19,6 +20,8 @@ struct Options {
   /// modulo -n do (tests, two-level studies)
   int pretend_node_size = 0;
   bool native = true;                      ///< let the choice fall on the library's own collectives where the profile says they are faster
+  /// may put something around the messages: a recording, for one
+  std::function<std::shared_ptr<run::Transport>(std::shared_ptr<run::Transport>)> around;
   std::shared_ptr<const Profile> profile;  ///< for the choice of methods; missing: CHASQUI_PROFILE, else built-in guesses
 };
 

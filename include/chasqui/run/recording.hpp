@@ -38,6 +38,8 @@ class RecordingTransport final : public Transport {
   void abandon(Ticket ticket) override { inner_->abandon(ticket); }
   bool blocks() const override { return inner_->blocks(); }
   void wait(Ticket ticket) override { inner_->wait(ticket); }
+  double clock() const override { return inner_->clock(); }
+  void sleep_until(double when) override { inner_->sleep_until(when); }
   void report(std::uint64_t first, std::uint64_t last, const std::string& why) override { inner_->report(first, last, why); }
   void refuse(std::uint64_t number, const std::string& why) override { inner_->refuse(number, why); }
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override { return inner_->failed(number, own); }

@@ -2,6 +2,7 @@
 // chasqui-mpi-<library>: the commands that must be linked with an MPI library.
 //   mpirun -np 4 chasqui-mpi-openmpi measure [--seconds S] [--out FILE] [--again FILE]
 //   mpirun -np 4 chasqui-mpi-openmpi bench [--machine FILE] [--kinds a,b] [--largest N] [--seconds S] [--out FILE]
+//   mpirun -np 4 chasqui-mpi-openmpi record --collective NAME [--bytes N] [--method M] [--repeat N] [--machine FILE] [--out FILE]
 #include <mpi.h>
 
 #include <cstdio>
@@ -14,8 +15,11 @@
 #include "chasqui/run/agree.hpp"
 #include "chasqui/run/bench.hpp"
 #include "chasqui/run/measure.hpp"
+#include "cli/launcher.hpp"
+#include "cli/mpi_record.hpp"
+#include "cli/progress.hpp"
 
-namespace chasqui::mpi {
+namespace chasqui::cli {
 namespace {
 
 std::map<std::string, std::string> options_of(int argc, char** argv) {
@@ -56,22 +60,20 @@ int measure_command(std::map<std::string, std::string> options) {
   if (options.contains("--again")) before = read_profile(options["--again"]);
   run::MeasureOptions how;
   how.seconds = options.contains("--seconds") ? std::stod(options["--seconds"]) : 4;
-  how.progress = [shown = -1.0](double share, const std::string& what) mutable {
-    if (share < shown + 0.1 && (share < 1 || shown == 1)) return;  // launchers pass lines on, no bars
-    shown = share;
-    std::fprintf(stderr, "%3.0f %% %s\n", share * 100, what.c_str());
-  };
-  Options plain;
-  plain.profile = std::make_shared<const Profile>(default_profile());  // what an earlier profile chose is not what counts
-  run::Measurement measured = run::measure(
-      [&](const std::function<void(run::Comm&)>& body) {
-        const auto comm = make_comm(MPI_COMM_WORLD, plain);
-        body(*comm);
-      },
-      how);
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  Progress bar("measuring", rank == 0 && launcher_has_terminal());
+  how.progress = [&](double share, const std::string&) { bar(share); };
+  mpi::Options plain;
+  plain.profile = std::make_shared<const Profile>(default_profile());  // what an earlier profile chose is not what counts
+  run::Measurement measured = run::measure(
+      [&](const std::function<void(run::Comm&)>& body) {
+        const auto comm = mpi::make_comm(MPI_COMM_WORLD, plain);
+        body(*comm);
+      },
+      how);
+  wipe_progress();
   if (rank != 0) return 0;
   Profile& profile = measured.profile;
   profile.how = fmt::format("mpirun -np {} chasqui measure --mpi --seconds {} ({})", size, how.seconds, CHASQUI_MPI_FLAVOUR);
@@ -85,9 +87,9 @@ int measure_command(std::map<std::string, std::string> options) {
 }
 
 void bench_command(std::map<std::string, std::string> options) {
-  Options how;
+  mpi::Options how;
   if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(read_profile(options["--machine"]));
-  const auto comm = make_comm(MPI_COMM_WORLD, how);
+  const auto comm = mpi::make_comm(MPI_COMM_WORLD, how);
   run::BenchOptions bench;
   if (options.contains("--largest")) bench.largest = std::stoull(options["--largest"]);
   if (options.contains("--seconds")) bench.seconds_per_row = std::stod(options["--seconds"]);
@@ -114,7 +116,7 @@ void bench_command(std::map<std::string, std::string> options) {
 }
 
 }  // namespace
-}  // namespace chasqui::mpi
+}  // namespace chasqui::cli
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -122,12 +124,15 @@ int main(int argc, char** argv) {
   try {
     const std::string command = argc > 1 ? argv[1] : "";
     if (command == "measure") {
-      status = chasqui::mpi::measure_command(chasqui::mpi::options_of(argc, argv));
+      status = chasqui::cli::measure_command(chasqui::cli::options_of(argc, argv));
     } else if (command == "bench") {
-      chasqui::mpi::bench_command(chasqui::mpi::options_of(argc, argv));
+      chasqui::cli::bench_command(chasqui::cli::options_of(argc, argv));
+      status = 0;
+    } else if (command == "record") {
+      chasqui::cli::record_mpi(chasqui::cli::options_of(argc, argv));
       status = 0;
     } else {
-      std::fprintf(stderr, "chasqui-mpi: measure or bench, started by mpirun\n");
+      std::fprintf(stderr, "chasqui-mpi: measure, bench or record, started by mpirun\n");
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "chasqui-mpi: %s\n", error.what());
