@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -46,7 +47,7 @@ class Transcripts : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Transcripts, SayWhatHappens) {
   const std::vector<Step> steps = read_transcript(GetParam());
-  const fs::path directory = fs::path(testing::TempDir()) / ("chasqui-" + GetParam().stem().string());
+  const fs::path directory = fs::path(testing::TempDir()) / fmt::format("chasqui-{}-{}", GetParam().stem().string(), getpid());
   fs::remove_all(directory);
   fs::create_directories(directory);
   fs::create_directory_symlink(fs::path(CHASQUI_SOURCE_DIR) / "data", directory / "data");

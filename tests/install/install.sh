@@ -9,6 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/mpi.sh"
 rm -rf "$work"
 mkdir -p "$work"
+# Only looked at, not built: that is for whoever runs the tests.
+cmake --build "$build" --target installable -- -n >"$work/installable.log" || { tail "$work/installable.log"; exit 1; }
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
 prefix=$work/prefix
 
@@ -35,6 +37,12 @@ if command -v pkg-config >/dev/null; then
   "$compiler" "$here/project/courier.cpp" -o "$work/courier" $(pkg-config --cflags --libs chasqui)
   "$work/courier" | grep -q "finish 24"
   echo "ok: pkg-config chasqui"
+  if pkg-config --exists chasqui-bsp; then
+    # shellcheck disable=SC2046
+    "$compiler" -std=c++20 "$prefix/share/doc/chasqui/examples/bsp_hello.cpp" -o "$work/bsp" $(pkg-config --cflags --libs chasqui-bsp)
+    "$work/bsp" >"$work/bsp.log"
+    echo "ok: pkg-config chasqui-bsp"
+  fi
 else
   echo "skipped: no pkg-config"
 fi

@@ -1,0 +1,32 @@
+#!/bin/sh
+# The commands of docs/network.md on as little as they take: two hosts that are this one, four simulated ranks.
+# usage: scripts.sh SOURCE BUILD WORK-FOLDER
+set -eu
+source=$1
+build=$2
+work=$3
+rm -rf "$work"
+mkdir -p "$work"
+for name in OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle; do
+  export $name=1
+done
+export OMPI_MCA_hwloc_base_binding_policy=none
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 0; }
+
+# LAUNCHER LIBRARY HOSTS DELAY PROGRAM …: without a network between the hosts.
+printf '#!/bin/sh\nlibrary=$1\nhosts=$2\nshift 3\nexec "mpirun.$library" -np "$hosts" "$@"\n' >"$work/launcher"
+chmod +x "$work/launcher"
+"$source/bench/wan/build.sh" "$build"
+for library in openmpi mpich; do
+  [ -x "$build/bin/wan_bench.$library" ] || continue
+  "$source/bench/wan/matrix.py" "$build" --launch "$work/launcher {library} {hosts} {delay_us} {program}" --csv "$work/wan.csv" \
+    --libraries $library --hosts 2 --delays 1000 --rounds 3 --more '--kinds barrier' >"$work/wan.log" 2>&1 || { cat "$work/wan.log"; exit 1; }
+  grep -q "^| barrier | [0-9]" "$work/wan.log" || { cat "$work/wan.log"; exit 1; }
+  echo "ok: bench/wan, $library"
+done
+
+[ -x "$build/bin/smpi_bench" ] || { echo "skipped: no SimGrid"; exit 0; }
+"$source/bench/smpi/matrix.py" "$build" --csv "$work/smpi.csv" --ranks 4 --machines lan --modes shared --cases barrier:0 >"$work/smpi.log" 2>&1 ||
+  { cat "$work/smpi.log"; exit 1; }
+grep -q "^| barrier | [0-9.]* / [0-9.]* |" "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
+echo "ok: bench/smpi"
