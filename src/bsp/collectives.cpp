@@ -98,7 +98,7 @@ void Core::send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index
   processor_.door().post(info_.members.at(to), std::move(block));
 }
 
-BlockPtr Core::receive_now(std::uint64_t sequence, std::int32_t from, const std::source_location& where) {
+BlockPtr Core::receive_now(std::uint64_t sequence, std::int32_t from, const SourceLocation& where) {
   const Channel channel{info_.id, sequence, Lane::collective};
   for (;;) {
     if (BlockPtr block = processor_.claim_from(channel, from)) {
@@ -113,7 +113,7 @@ BlockPtr Core::receive_now(std::uint64_t sequence, std::int32_t from, const std:
 }
 
 void Core::broadcast(std::byte* data, std::size_t bytes, std::int32_t root,
-                     const std::source_location& where) {
+                     const SourceLocation& where) {
   check_rank(root, "broadcasts from");
   const std::uint64_t sequence = collectives_++;
   if (size() == 1) return;
@@ -133,7 +133,7 @@ void Core::broadcast(std::byte* data, std::size_t bytes, std::int32_t root,
 }
 
 void Core::combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t bytes, Part wanted,
-                           Combine combine, const void* context, const std::source_location& where) {
+                           Combine combine, const void* context, const SourceLocation& where) {
   const std::uint64_t sequence = collectives_++;
   const LocalForm form = plan.local(Rank{rank_});
   Folds folds(size(), bytes, combine, context);
@@ -169,7 +169,7 @@ void Core::combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t 
 }
 
 void Core::reduce(std::byte* data, std::size_t bytes, std::int32_t root, bool commutative, Combine combine,
-                  const void* context, const std::source_location& where) {
+                  const void* context, const SourceLocation& where) {
   check_rank(root, "reduces to");
   if (size() == 1) return;
   const auto plan = shared_plan(Kind::reduce, size(), root, commutative, processor_.door().options());
@@ -177,14 +177,14 @@ void Core::reduce(std::byte* data, std::size_t bytes, std::int32_t root, bool co
 }
 
 void Core::allreduce(std::byte* data, std::size_t bytes, bool commutative, Combine combine,
-                     const void* context, const std::source_location& where) {
+                     const void* context, const SourceLocation& where) {
   if (size() == 1) return;
   const auto plan = shared_plan(Kind::allreduce, size(), 0, commutative, processor_.door().options());
   combine_by_plan(*plan, data, bytes, {0, size()}, combine, context, where);
 }
 
 bool Core::scan(std::byte* data, std::size_t bytes, bool exclusive, Combine combine, const void* context,
-                const std::source_location& where) {
+                const SourceLocation& where) {
   if (size() == 1) return !exclusive;
   const auto plan = shared_plan(Kind::scan, size(), 0, exclusive, processor_.door().options());
   combine_by_plan(*plan, data, bytes, {0, exclusive ? rank_ : rank_ + 1}, combine, context, where);
@@ -193,7 +193,7 @@ bool Core::scan(std::byte* data, std::size_t bytes, bool exclusive, Combine comb
 
 /// The plan of a gather is one message from everybody to the root; the root takes them as they come.
 std::vector<Buffer> Core::gather(std::span<const std::byte> mine, std::int32_t root,
-                                 const std::source_location& where) {
+                                 const SourceLocation& where) {
   check_rank(root, "gathers to");
   const std::uint64_t sequence = collectives_++;
   std::vector<Buffer> all;

@@ -36,12 +36,12 @@ class Context {
   void* argument_ = nullptr;
   bool finished_ = false;
   // Sanitizers only.
-  void* fake_stack_ = nullptr;
-  void* outside_fake_stack_ = nullptr;
-  const void* outside_stack_ = nullptr;
-  std::size_t outside_bytes_ = 0;
-  void* tsan_inside_ = nullptr;
-  void* tsan_outside_ = nullptr;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] void* outside_fake_stack_ = nullptr;
+  [[maybe_unused]] const void* outside_stack_ = nullptr;
+  [[maybe_unused]] std::size_t outside_bytes_ = 0;
+  [[maybe_unused]] void* tsan_inside_ = nullptr;
+  [[maybe_unused]] void* tsan_outside_ = nullptr;
 };
 
 }  // namespace chasqui::bsp::detail

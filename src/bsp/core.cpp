@@ -142,7 +142,7 @@ void Core::ship(Meeting& meeting) {
   }
 }
 
-void Core::check_ready(const std::source_location& where) {
+void Core::check_ready(const SourceLocation& where) {
   if (processor_.deferred) throw MachineError(Fault::lost_messages, *processor_.deferred);
   if (children_ > 0) {
     throw MachineError(
@@ -161,7 +161,7 @@ void Core::begin_step(Meeting&) {
 }
 
 /// Ends the computation part of the superstep, meets the others, and takes what they sent.
-void Core::exchange(Meeting& meeting, const std::source_location& where) {
+void Core::exchange(Meeting& meeting, const SourceLocation& where) {
   check_ready(where);
   current_.nanoseconds = now_nanoseconds() - begun_ - processor_.take_waited();
   current_.step = meeting.step;
@@ -213,11 +213,11 @@ void Core::deliver(Meeting& meeting) {
   }
 }
 
-void Core::sync(const std::source_location& where) {
+void Core::sync(const SourceLocation& where) {
   exchange(main_, where);
 }
 
-void Core::sync_expecting(std::int64_t expected, const std::source_location& where) {
+void Core::sync_expecting(std::int64_t expected, const SourceLocation& where) {
   check_ready(where);
   if (!gets_.empty()) {
     throw MachineError(Fault::sync_mismatch,
@@ -250,7 +250,7 @@ void Core::sync_expecting(std::int64_t expected, const std::source_location& whe
   begin_step(main_);
 }
 
-void Core::sync_among(std::span<const std::int32_t> ranks, const std::source_location& where) {
+void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation& where) {
   std::vector<std::int32_t> sorted(ranks.begin(), ranks.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());

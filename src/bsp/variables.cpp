@@ -39,7 +39,7 @@ std::uint32_t Core::register_variable(std::size_t elements, std::size_t element_
   return static_cast<std::uint32_t>(variables_.size() - 1);
 }
 
-void Core::free_variable(std::uint32_t id, const std::source_location& where) noexcept {
+void Core::free_variable(std::uint32_t id, const SourceLocation& where) noexcept {
   Registered& variable = *variables_[id];
   if (!variable.alive) return;
   processor_.door().release(variable.segment);

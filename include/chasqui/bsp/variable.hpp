@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <source_location>
 #include <span>
 
+#include "chasqui/base/source_location.hpp"
 #include "chasqui/bsp/world.hpp"
 
 namespace chasqui::bsp {
@@ -36,7 +36,7 @@ class Future {
 template <Sendable T>
 class Array {
  public:
-  using Where = std::source_location;  ///< where a program said it
+  using Where = SourceLocation;  ///< where a program said it
   /// Collective: every processor makes it with the same length.
   Array(World& world, std::size_t length, const T& fill = T{})
       : core_(world.core()), id_(core_->register_variable(length, sizeof(T))), length_(length) {
@@ -89,7 +89,7 @@ class Var {
   T& value() const { return array_[0]; }  ///< this processor's
   void put(int to, const T& value) { array_.put(to, 0, value); }  ///< writes it on `to`, seen after the next sync
   Future<T> get(int from) { return array_.get(from, 0); }  ///< asks `from` for its value
-  void free(std::source_location where = std::source_location::current()) noexcept { array_.free(where); }  ///< collective; gives the memory back
+  void free(SourceLocation where = SourceLocation::current()) noexcept { array_.free(where); }  ///< collective; gives the memory back
 
  private:
   Array<T> array_;

@@ -12,10 +12,10 @@
 #include <array>
 #include <initializer_list>
 #include <memory>
-#include <source_location>
 #include <span>
 #include <vector>
 
+#include "chasqui/base/source_location.hpp"
 #include "chasqui/bsp/detail/core.hpp"
 #include "chasqui/bsp/message.hpp"
 
@@ -23,7 +23,7 @@ namespace chasqui::bsp {
 /// The machine as one processor sees it.
 class World {
  public:
-  using Where = std::source_location;  ///< where a program said it
+  using Where = SourceLocation;  ///< where a program said it
 
   explicit World(std::shared_ptr<detail::Core> core) : core_(std::move(core)) {}  ///< for the engines
   World(World&&) = default;

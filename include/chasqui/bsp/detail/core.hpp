@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <source_location>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "chasqui/base/source_location.hpp"
 #include "chasqui/bsp/detail/processor.hpp"
 #include "chasqui/bsp/fault.hpp"
 #include "chasqui/plan/plan.hpp"
@@ -49,13 +49,13 @@ class Core {
   std::span<const BlockPtr> inbox() const { return inbox_; }
 
   // Supersteps.
-  void sync(const std::source_location& where);
-  void sync_expecting(std::int64_t expected, const std::source_location& where);
-  void sync_among(std::span<const std::int32_t> ranks, const std::source_location& where);
+  void sync(const SourceLocation& where);
+  void sync_expecting(std::int64_t expected, const SourceLocation& where);
+  void sync_among(std::span<const std::int32_t> ranks, const SourceLocation& where);
 
   // Registered variables. All processors register in the same order.
   std::uint32_t register_variable(std::size_t elements, std::size_t element_bytes);
-  void free_variable(std::uint32_t id, const std::source_location& where) noexcept;
+  void free_variable(std::uint32_t id, const SourceLocation& where) noexcept;
   std::span<std::byte> memory(std::uint32_t id);
   void put(std::uint32_t id, std::int32_t to, std::size_t offset, std::span<const std::byte> bytes);
   std::shared_ptr<Fetched> get(std::uint32_t id, std::int32_t from, std::size_t offset, std::size_t bytes);
@@ -68,18 +68,18 @@ class Core {
   static std::shared_ptr<Core> split(const std::shared_ptr<Core>& self, std::vector<std::int32_t> ranks);
 
   // Collectives: they involve the members only through their own messages and synchronise nobody.
-  void broadcast(std::byte* data, std::size_t bytes, std::int32_t root, const std::source_location& where);
+  void broadcast(std::byte* data, std::size_t bytes, std::int32_t root, const SourceLocation& where);
   void reduce(std::byte* data, std::size_t bytes, std::int32_t root, bool commutative, Combine combine,
-              const void* context, const std::source_location& where);
+              const void* context, const SourceLocation& where);
   void allreduce(std::byte* data, std::size_t bytes, bool commutative, Combine combine, const void* context,
-                 const std::source_location& where);
+                 const SourceLocation& where);
   /// Inclusive: data becomes the fold of ranks 0..rank. Exclusive: of 0..rank-1; false on rank 0, data
   /// untouched.
   bool scan(std::byte* data, std::size_t bytes, bool exclusive, Combine combine, const void* context,
-            const std::source_location& where);
+            const SourceLocation& where);
   /// At the root, `all` holds size() pieces in rank order. The pieces may have different sizes.
   std::vector<Buffer> gather(std::span<const std::byte> mine, std::int32_t root,
-                             const std::source_location& where);
+                             const SourceLocation& where);
 
   void check_rank(std::int32_t rank, const char* doing) const {
     if (rank < 0 || rank >= size()) [[unlikely]]
@@ -119,8 +119,8 @@ class Core {
   Outgoing& outgoing(std::int32_t to);
   std::byte* add_entry(std::int32_t to, std::uint32_t tag, std::size_t bytes, bool counts);
   void ship(Meeting& meeting);
-  void check_ready(const std::source_location& where);
-  void exchange(Meeting& meeting, const std::source_location& where);
+  void check_ready(const SourceLocation& where);
+  void exchange(Meeting& meeting, const SourceLocation& where);
   void serve_gets(Meeting& meeting, const Waiting& why);
   void apply_puts();
   void deliver(Meeting& meeting);
@@ -130,9 +130,9 @@ class Core {
 
   void send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index,
                 std::span<const std::byte> bytes);
-  BlockPtr receive_now(std::uint64_t sequence, std::int32_t from, const std::source_location& where);
+  BlockPtr receive_now(std::uint64_t sequence, std::int32_t from, const SourceLocation& where);
   void combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t bytes, Part wanted,
-                       Combine combine, const void* context, const std::source_location& where);
+                       Combine combine, const void* context, const SourceLocation& where);
 
   Processor& processor_;
   GroupInfo info_;
