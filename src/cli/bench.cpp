@@ -24,7 +24,8 @@ class BenchCommand final : public Command {
     option("--kinds", "LIST", &kinds_, "only these, separated by commas");
     option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
     option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
-    option("--out", "FILE", &out_, "raw data as CSV").file();
+    option("--out", "FILE", &out_, "medians and quartiles as CSV").file();
+    option("--samples", "FILE", &samples_, "every single time as CSV").file();
     flag("--json", json_, "print as JSON");
     example("chasqui bench --threads 2 --largest 4096 --seconds 0.02", "a quick look");
   }
@@ -54,6 +55,7 @@ class BenchCommand final : public Command {
     const std::vector<run::BenchRow> rows = bench_threads(static_cast<int>(n), std::move(profile), options);
     if (json_) out.write(run::to_json(rows, static_cast<int>(n)));
     if (out_) write_file(*out_, run::to_csv(rows, static_cast<int>(n)), out);
+    if (samples_) write_file(*samples_, run::to_samples(rows, static_cast<int>(n)), out);
     return 0;
   }
 
@@ -63,6 +65,7 @@ class BenchCommand final : public Command {
     if (!kinds_.empty()) list.insert(list.end(), {"--kinds", kinds_});
     if (machine_) list.insert(list.end(), {"--machine", *machine_});
     if (out_) list.insert(list.end(), {"--out", *out_});
+    if (samples_) list.insert(list.end(), {"--samples", *samples_});
     if (json_) list.insert(list.end(), {"--json", "yes"});
     return list;
   }
@@ -73,7 +76,7 @@ class BenchCommand final : public Command {
   std::string kinds_;
   std::int64_t largest_ = 4 << 20;
   double seconds_ = 0.3;
-  std::optional<std::string> out_;
+  std::optional<std::string> out_, samples_;
   bool json_ = false;
 };
 

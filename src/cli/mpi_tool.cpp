@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // chasqui-mpi-<library>: the commands that must be linked with an MPI library.
 //   mpirun -np 4 chasqui-mpi-openmpi measure [--seconds S] [--out FILE] [--again FILE]
-//   mpirun -np 4 chasqui-mpi-openmpi bench [--machine FILE] [--kinds a,b] [--largest N] [--seconds S] [--out FILE]
+//   mpirun -np 4 chasqui-mpi-openmpi bench [--machine FILE] [--kinds a,b] [--largest N] [--seconds S]
+//     [--out FILE] [--samples FILE]
 //   mpirun -np 4 chasqui-mpi-openmpi record --collective NAME [--bytes N] [--method M] [--repeat N] [--machine FILE] [--out FILE]
 #include <mpi.h>
 
@@ -112,7 +113,9 @@ void bench_command(std::map<std::string, std::string> options) {
       {"native", native}, {"binomial", [&](const run::Call& call) { return run::binomial(*comm, call); }}};
   const auto rows = run::bench(*comm, rivals, bench);
   if (comm->rank() == 0 && json) std::fputs(run::to_json(rows, comm->size()).c_str(), stdout);
-  if (comm->rank() == 0 && options.contains("--out")) save(options["--out"], run::to_csv(rows, comm->size()));
+  if (comm->rank() != 0) return;
+  if (options.contains("--out")) save(options["--out"], run::to_csv(rows, comm->size()));
+  if (options.contains("--samples")) save(options["--samples"], run::to_samples(rows, comm->size()));
 }
 
 }  // namespace

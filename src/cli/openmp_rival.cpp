@@ -117,9 +117,7 @@ std::optional<run::Quartiles> time_openmp(Kind kind, std::size_t bytes, int n, d
     }
   }
   if (spans.empty()) return {};  // not as many threads as asked for
-  std::sort(spans.begin(), spans.end());
-  const auto at = [&](double q) { return spans[static_cast<std::size_t>(q * static_cast<double>(spans.size() - 1))]; };
-  return run::Quartiles{at(0.25), at(0.5), at(0.75)};
+  return run::Quartiles::of(std::move(spans));
 }
 
 }  // namespace chasqui::cli

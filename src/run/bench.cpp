@@ -17,7 +17,22 @@ double now() {
   return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
 }
 
+/// As many rounds as fit, decided by rank 0.
+Quartiles time_for(Comm& comm, double nanoseconds, const std::function<void()>& body) {
+  const double once = time_together(comm, 3, body).median + 40'000;
+  int rounds = static_cast<int>(std::clamp(nanoseconds / once, 5.0, 2000.0));
+  comm.broadcast(rounds, 0);
+  return time_together(comm, rounds, body);
+}
+
 }  // namespace
+
+Quartiles Quartiles::of(std::vector<double> spans) {
+  std::vector<double> sorted = spans;
+  std::sort(sorted.begin(), sorted.end());
+  const auto at = [&](double q) { return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))]; };
+  return {at(0.25), at(0.5), at(0.75), std::move(spans)};
+}
 
 Quartiles time_together(Comm& comm, int rounds, const std::function<void()>& body) {
   // The start must lie behind the time that telling it takes, which is long on wide networks.
@@ -37,9 +52,7 @@ Quartiles time_together(Comm& comm, int rounds, const std::function<void()>& bod
     body();
     spans.push_back(comm.allreduce(now(), Maximum{}) - start);
   }
-  std::sort(spans.begin(), spans.end());
-  const auto at = [&](double q) { return spans[static_cast<std::size_t>(q * static_cast<double>(spans.size() - 1))]; };
-  return {at(0.25), at(0.5), at(0.75)};
+  return Quartiles::of(std::move(spans));
 }
 
 std::vector<std::pair<Kind, std::size_t>> bench_plan(const BenchOptions& options) {
@@ -49,8 +62,13 @@ std::vector<std::pair<Kind, std::size_t>> bench_plan(const BenchOptions& options
   }
   std::vector<std::pair<Kind, std::size_t>> plan;
   for (const Kind kind : kinds) {
-    if (kind == Kind::barrier) plan.emplace_back(kind, 0);
-    for (std::size_t bytes = 8; kind != Kind::barrier && bytes <= options.largest; bytes *= 8) plan.emplace_back(kind, bytes);
+    if (kind == Kind::barrier) {
+      plan.emplace_back(kind, 0);
+      continue;
+    }
+    const std::size_t largest = std::max<std::size_t>(8, options.largest / 8 * 8);
+    for (std::size_t bytes = 8; bytes < largest; bytes *= 8) plan.emplace_back(kind, bytes);
+    plan.emplace_back(kind, largest);
   }
   return plan;
 }
@@ -75,14 +93,10 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
     row.predicted = choice.nanoseconds;
     const auto ours = [&] { comm.run(call); };
     ours();
-    // As many rounds as the time allows, decided by rank 0.
-    const double once = time_together(comm, 3, ours).median + 40'000;
-    int rounds = static_cast<int>(std::clamp(options.seconds_per_row * 1e9 / once, 5.0, 2000.0));
-    comm.broadcast(rounds, 0);
-    row.ours = time_together(comm, rounds, ours);
+    row.ours = time_for(comm, options.seconds_per_row * 1e9, ours);
     for (const auto& rival : rivals) {
       if (!rival.run(call)) continue;
-      row.rivals.emplace_back(rival.name, time_together(comm, rounds, [&] { rival.run(call); }));
+      row.rivals.emplace_back(rival.name, time_for(comm, options.seconds_per_row * 1e9, [&] { rival.run(call); }));
     }
     if (comm.rank() == 0 && options.row) options.row(row);
     rows.push_back(std::move(row));

@@ -45,6 +45,20 @@ std::string to_csv(const std::vector<BenchRow>& rows, int ranks) {
   return text;
 }
 
+std::string to_samples(const std::vector<BenchRow>& rows, int ranks) {
+  std::string text = "collective,bytes,ranks,who,sample,ns\n";
+  for (const auto& row : rows) {
+    const auto add = [&](const std::string& who, const Quartiles& time) {
+      for (std::size_t i = 0; i < time.spans.size(); ++i) {
+        text += fmt::format("{},{},{},{},{},{:.1f}\n", to_string(row.kind), row.bytes, ranks, who, i, time.spans[i]);
+      }
+    };
+    add("chasqui " + row.method, row.ours);
+    for (const auto& [name, time] : row.rivals) add(name, time);
+  }
+  return text;
+}
+
 std::string to_json(const std::vector<BenchRow>& rows, int ranks) {
   const auto times = [](const Quartiles& time) {
     return fmt::format("\"q1_ns\": {:.1f}, \"median_ns\": {:.1f}, \"q3_ns\": {:.1f}", time.low, time.median, time.high);

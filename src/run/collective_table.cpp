@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "collective_table.hpp"
+
 #include <algorithm>
 
-#include "round.hpp"
 #include "sampler.hpp"
 
 namespace chasqui::run {

@@ -7,8 +7,8 @@
 #include <ctime>
 
 #include "chasqui/base/error.hpp"
+#include "collective_table.hpp"
 #include "message_probe.hpp"
-#include "round.hpp"
 
 namespace chasqui::run {
 namespace {

@@ -12,6 +12,10 @@ namespace chasqui::run {
 /// Of the times of one call, in nanoseconds.
 struct Quartiles {
   double low = 0, median = 0, high = 0;  ///< first quartile, median, third quartile
+  std::vector<double> spans;             ///< all of them, in the order in which they were taken
+
+  /// REQUIRES spans not empty.
+  static Quartiles of(std::vector<double> spans);
 };
 
 /// Something else that does the same: the native collective, a binomial tree, a barrier of the standard library.
@@ -30,9 +34,9 @@ struct BenchRow {
 };
 /// What to time, and for how long.
 struct BenchOptions {
-  std::size_t largest = std::size_t{4} << 20;  ///< largest size in bytes; sizes grow from 8 by factors of 8
+  std::size_t largest = std::size_t{4} << 20;  ///< largest size in bytes; sizes grow from 8 by factors of 8 up to it
   std::vector<Kind> kinds;                     ///< empty: all
-  double seconds_per_row = 0.3;                ///< time for each row, all rivals together
+  double seconds_per_row = 0.3;                ///< time for each row and contestant
   std::function<void(const BenchRow&)> row;    ///< called on rank 0 as rows come
 };
 
@@ -49,7 +53,9 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
 std::string to_heading(const std::vector<std::string>& rivals);
 /// A line of it: times in microseconds, "!" where the prediction is off by more than 20 %, rival / ours.
 std::string to_line(const BenchRow& row, const std::vector<std::string>& rivals);
-/// The raw data, with its header line.
+/// Every time that was taken, with a header line.
+std::string to_samples(const std::vector<BenchRow>& rows, int ranks);
+/// Medians and quartiles, with a header line.
 std::string to_csv(const std::vector<BenchRow>& rows, int ranks);
 /// The same as JSON.
 std::string to_json(const std::vector<BenchRow>& rows, int ranks);
