@@ -8,6 +8,7 @@
 #include "chasqui/plan/broadcast.hpp"
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/run/choose.hpp"
+#include "chasqui/show/bars.hpp"
 #include "chasqui/show/draw.hpp"
 #include "chasqui/show/page.hpp"
 #include "chasqui/show/plot.hpp"
@@ -192,10 +193,29 @@ void model_figure(show::Page& page, const Planned& planned) {
   page.figures({show::plot_svg(plot)}, "Computed for processors with these L, o and g; every tree sends as early as its order allows.");
 }
 
+/// The same colour for the same name, whatever else is in the picture.
+int colour_of(const std::string& who) {
+  constexpr const char* kNames[] = {"Chasqui", "predicted", "native", "binomial", "std::barrier", "OpenMP"};
+  const auto found = std::find(std::begin(kNames), std::end(kNames), who);
+  return found == std::end(kNames) ? -1 : static_cast<int>(found - std::begin(kNames));
+}
+
+/// A collective without sizes: one bar a contestant.
+std::string bars_of(const BenchData& bench, const std::string& collective) {
+  std::vector<show::Bar> bars;
+  for (const BenchTime& time : bench.times) {
+    if (time.collective != collective || time.bytes != 0) continue;
+    const std::string name = time.ours() ? "Chasqui" : time.who;
+    bars.push_back({name, time.median / 1000, std::max(0, colour_of(name)), false});
+    if (time.predicted > 0) bars.push_back({"predicted", time.predicted / 1000, colour_of("predicted"), true});
+  }
+  return bars.empty() ? "" : show::bars_svg(fmt::format("{}: {}", bench.name, collective), "µs", bars);
+}
+
 show::Plot plot_of(const BenchData& bench, const std::string& collective) {
   show::Plot plot{.title = fmt::format("{}: {}", bench.name, collective), .x_label = "bytes", .y_label = "µs, median and quartiles",
                   .curves = {}};
-  plot.curves = {{"Chasqui", {}}, {"predicted", {}, true}};
+  plot.curves = {{"Chasqui", {}, false, 0}, {"predicted", {}, true, 1}};
   for (const BenchTime& time : bench.times) {
     if (time.collective != collective || time.bytes == 0) continue;
     const double x = static_cast<double>(time.bytes);
@@ -205,7 +225,7 @@ show::Plot plot_of(const BenchData& bench, const std::string& collective) {
       continue;
     }
     auto curve = std::find_if(plot.curves.begin(), plot.curves.end(), [&](const show::Curve& c) { return c.name == time.who; });
-    if (curve == plot.curves.end()) curve = plot.curves.insert(plot.curves.end(), {time.who, {}});
+    if (curve == plot.curves.end()) curve = plot.curves.insert(plot.curves.end(), {time.who, {}, false, colour_of(time.who)});
     curve->points.push_back({x, time.median / 1000, time.low / 1000, time.high / 1000});
   }
   return plot;
@@ -240,6 +260,7 @@ void measured(show::Page& page, const ReportInput& input, const std::string& col
   for (const BenchData& bench : input.benches) {
     const show::Plot plot = plot_of(bench, collective);
     if (!plot.curves[0].points.empty()) plots.push_back(show::plot_svg(plot));
+    else if (std::string bars = bars_of(bench, collective); !bars.empty()) plots.push_back(std::move(bars));
   }
   if (!plots.empty()) page.figures(plots, "Common start, latest finish. A rival's ratio in the tables is its time over Chasqui's.");
   for (const BenchData& bench : input.benches) {
@@ -262,10 +283,14 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
                              claim.finish.ticks, real, claim.bound.ticks, claim.bound_source, claim.construction,
                              legal ? "legal" : "ILLEGAL: please report this"));
   const std::string& name = what.collective;
-  std::vector<std::string> pictures;
-  if (name != "allgather" && name != "barrier") pictures.push_back(show::to_svg(schedule, show::Picture::tree));
-  if (!pictures.empty()) page.figures(pictures);
-  page.figures({show::to_svg(schedule, postal ? show::Picture::table : show::Picture::chart)});
+  // Where everybody sends, the tree of one item, or of what flows into one rank.
+  const std::string_view one = name == "allgather" ? "Every item has its own tree; this is item 0's." :
+                               name == "barrier" || name == "allreduce" || name == "scan" ? "What flows into one rank; all have their own tree." :
+                               what.request.items > 1 || name == "stream" ? "The tree of item 0." : "";
+  const std::optional<std::int64_t> of = name == "allgather" || name == "barrier" ? std::optional<std::int64_t>(0) : std::nullopt;
+  page.figures({show::to_svg(schedule, show::Picture::tree, of)}, one);
+  page.figures({show::to_svg(schedule, show::Picture::chart)});
+  if (postal) page.figures({show::to_svg(schedule, show::Picture::table)});
   if (name != "stream") model_figure(page, planned);
   if (what.title != name) return;  // only plain collectives are timed
   if (const auto kind = kind_from(name); kind && *kind != Kind::sum) {
@@ -324,6 +349,9 @@ std::string report_page(const ReportInput& input) {
   page.paragraph(fmt::format("Drawn for {} processors with the L, o and g above ({}, a tick is {}); timed on the ranks this machine has. "
                              "Blue: a rank sends. Orange: it receives. Green: it adds.",
                              input.drawn, to_string(sized.machine), duration(sized.tick)));
+  std::vector<std::string> titles;
+  for (const Planned& planned : plans) titles.push_back(planned.what.title);
+  page.links(titles);
   for (const Planned& planned : plans) collective_part(page, input, planned, sized.tick);
   page.section("Limits of these numbers");
   page.paragraph("LogP has no topology: one L, o and g stand for every pair of ranks. Inside a node most collectives run through shared "

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "show/svg.hpp"
 
 namespace chasqui::show {
@@ -27,17 +30,23 @@ nav{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;margin:1rem 0}
 table{border-collapse:collapse;font-size:.92rem}
 th,td{text-align:left;padding:.3rem .9rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 th{font-weight:600;color:var(--dim);white-space:nowrap}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.t{min-width:13rem}
+td{white-space:nowrap}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
+td.t{min-width:13rem;white-space:normal}
 pre{overflow-x:auto;padding:.75rem;background:var(--panel);border-radius:6px;font-size:.85rem;line-height:1.45}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem;align-items:start}
 figure{margin:.8rem 0}
 .figures>div{overflow-x:auto;border:1px solid var(--line);border-radius:6px}
+figcaption{margin-top:.4rem}
 svg{display:block;max-width:100%;height:auto;margin:0 auto}
 .numbers{display:grid;grid-template-columns:repeat(auto-fit,minmax(12rem,1fr));gap:1rem;margin:1.2rem 0}
 .numbers div{background:var(--panel);border-radius:6px;padding:.8rem 1rem}
 .numbers b{display:block;font-size:1.6rem;line-height:1.2}
-@media (max-width:40rem){h1{font-size:1.6rem}.figures svg.large{min-width:34rem;max-width:none}}
+@media (max-width:40rem){h1{font-size:1.6rem}.figures svg.large{min-width:34rem;max-width:none}
+.numbers{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.6rem}
+.wordy thead{position:absolute;clip-path:inset(50%)}.wordy table,.wordy tbody,.wordy tr,.wordy td{display:block;text-align:left;white-space:normal;min-width:0}
+.wordy tr{padding:.4rem 0;border-bottom:1px solid var(--line)}.wordy td{border:0;padding:.05rem 0}.wordy td:first-child{font-weight:600}
+.wordy td[data-of]::before{content:attr(data-of) ": ";color:var(--dim)}}
 @media print{:root{color-scheme:light;--text:#1f2328;--dim:#59636e;--page:#fff;--panel:#f6f8fa;--line:#d1d9e0;--good:#1a7f37;--link:#0969da;--fair:#9a6700}body{font-size:10pt}nav{display:none}h2,h3{break-after:avoid}.figures>div,tr{break-inside:avoid}.wide,.figures>div{overflow:visible}pre{white-space:pre-wrap}figure{break-inside:avoid}}
 )";
 
@@ -45,6 +54,14 @@ std::string anchor(std::string_view name) {
   std::string id;
   for (const char c : name) id += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : '-';
   return id;
+}
+
+constexpr double kNarrow = 560;  ///< drawings up to this width are readable on a phone when they shrink
+
+/// The width that a drawing says it has; 0 if it says nothing.
+double width_of(const std::string& svg) {
+  const auto at = svg.find("width=\"");
+  return at < svg.find('>') ? std::strtod(svg.c_str() + at + 7, nullptr) : 0;
 }
 
 bool number_like(const std::string& cell) {
@@ -66,6 +83,12 @@ void Page::heading(std::string_view name, std::string_view verdict, bool good) {
   body_ += "</h3>\n";
 }
 
+void Page::links(const std::vector<std::string>& headings) {
+  body_ += "<nav aria-label=\"in this chapter\">";
+  for (const std::string& name : headings) body_ += fmt::format("<a href=\"#{}\">{}</a>\n", anchor(name), escaped(name));
+  body_ += "</nav>\n";
+}
+
 void Page::paragraph(std::string_view words) { body_ += fmt::format("<p>{}</p>\n", escaped(words)); }
 
 void Page::preformatted(std::string_view words) { body_ += fmt::format("<pre>{}</pre>\n", escaped(words)); }
@@ -78,15 +101,19 @@ void Page::table(const std::vector<std::string>& headings, const std::vector<std
       sentences[i] = sentences[i] || row[i].size() > 28;
     }
   }
-  const auto cell = [&](const char* tag, std::size_t i, const std::string& text) {
-    body_ += fmt::format("<{0}{1}>{2}</{0}>", tag, numbers[i] && i > 0 ? " class=\"n\"" : sentences[i] ? " class=\"t\"" : "", escaped(text));
+  // Where cells are sentences a phone shows a card for each row, every cell behind its heading.
+  const bool wordy = std::find(sentences.begin(), sentences.end(), true) != sentences.end();
+  const auto cell = [&](const char* tag, std::size_t i, const std::string& text, const std::string& of) {
+    body_ += fmt::format("<{0}{1}{3}>{2}</{0}>", tag, numbers[i] && i > 0 ? " class=\"n\"" : sentences[i] ? " class=\"t\"" : "", escaped(text),
+                         wordy && i > 0 && !of.empty() ? fmt::format(" data-of=\"{}\"", escaped(of)) : "");
   };
-  body_ += "<div class=\"wide\" tabindex=\"0\"><table><thead><tr>";
-  for (std::size_t i = 0; i < headings.size(); ++i) cell("th", i, headings[i]);
+  body_ += fmt::format("<div class=\"wide{}\" tabindex=\"0\" role=\"region\" aria-label=\"table: {}\"><table><thead><tr>", wordy ? " wordy" : "",
+                       headings.empty() ? "" : escaped(headings.front()));
+  for (std::size_t i = 0; i < headings.size(); ++i) cell("th", i, headings[i], {});
   body_ += "</tr></thead><tbody>\n";
   for (const auto& row : rows) {
     body_ += "<tr>";
-    for (std::size_t i = 0; i < row.size() && i < headings.size(); ++i) cell("td", i, row[i]);
+    for (std::size_t i = 0; i < row.size() && i < headings.size(); ++i) cell("td", i, row[i], headings[i]);
     body_ += "</tr>\n";
   }
   body_ += "</tbody></table></div>\n";
@@ -96,9 +123,11 @@ void Page::figures(const std::vector<std::string>& svgs, std::string_view captio
   body_ += "<figure><div class=\"figures\">\n";
   for (const std::string& svg : svgs) {
     std::string markup = svg;
-    // On a narrow screen a plot shrinks, a drawing of many ranks scrolls.
-    if (markup.rfind("<svg ", 0) == 0 && markup.find("cq-line") == std::string::npos) markup.insert(5, "class=\"large\" ");
-    body_ += "<div tabindex=\"0\">" + markup + "</div>\n";
+    // On a narrow screen plots and small drawings shrink, larger ones scroll.
+    if (markup.rfind("<svg ", 0) == 0 && markup.find("cq-line") == std::string::npos && width_of(markup) > kNarrow) {
+      markup.insert(5, "class=\"large\" ");
+    }
+    body_ += "<div tabindex=\"0\" role=\"region\" aria-label=\"drawing\">" + markup + "</div>\n";
   }
   body_ += "</div>";
   if (!caption.empty()) body_ += fmt::format("<figcaption>{}</figcaption>", escaped(caption));

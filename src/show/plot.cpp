@@ -37,7 +37,7 @@ bool drawable(const PlotPoint& point) {
 
 std::string amount(double value) {
   if (value >= 1e6) return fmt::format("{:g}M", value / 1e6);
-  if (value >= 1e4) return fmt::format("{:g}k", value / 1e3);
+  if (value >= 1e3) return fmt::format("{:g}k", value / 1e3);
   return fmt::format("{:g}", value);
 }
 
@@ -55,6 +55,10 @@ void mark(Svg& svg, std::size_t which, double x, double y, const std::string& ti
     case 2: svg.triangle(x, y + 3.4, 8, true, style, title); break;
     default: svg.triangle(x, y - 3.4, 8, false, style, title); break;
   }
+}
+
+std::size_t colour_of(const Plot& plot, std::size_t i) {
+  return plot.curves[i].colour >= 0 ? static_cast<std::size_t>(plot.curves[i].colour) : i;
 }
 
 void curve(Svg& svg, const Curve& one, std::size_t which, const Scale& x, const Scale& y) {
@@ -108,14 +112,14 @@ std::string plot_svg(const Plot& plot) {
     svg.text(x.at(value), bottom + 19, bytes(value), "dim", Anchor::middle);
   }
   svg.text((kLeft + kWidth - kRight) / 2, bottom + 38, plot.x_label, "dim", Anchor::middle);
-  for (std::size_t i = 0; i < plot.curves.size(); ++i) curve(svg, plot.curves[i], i, x, y);
+  for (std::size_t i = 0; i < plot.curves.size(); ++i) curve(svg, plot.curves[i], colour_of(plot, i), x, y);
   double at = kLeft, row = bottom + kBottom + 18;
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const Curve& one = plot.curves[i];
     const double room = 34 + text_width(one.name, 12) + 18;
     if (at + room > kWidth && at > kLeft) at = kLeft, row += 20;
-    svg.line(at, row - 4, at + 26, row - 4, fmt::format("{}{}", one.dashed ? "dash" : "line", i % 6));
-    if (!one.dashed) mark(svg, i, at + 13, row - 4, {});
+    svg.line(at, row - 4, at + 26, row - 4, fmt::format("{}{}", one.dashed ? "dash" : "line", colour_of(plot, i) % 6));
+    if (!one.dashed) mark(svg, colour_of(plot, i), at + 13, row - 4, {});
     svg.text(at + 34, row, one.name, "text");
     at += room;
   }

@@ -8,7 +8,9 @@
 #include <limits>
 #include <string>
 
+#include "chasqui/show/bars.hpp"
 #include "chasqui/show/plot.hpp"
+#include "show/xml.hpp"
 
 namespace chasqui::show {
 namespace {
@@ -48,6 +50,42 @@ TEST(Plot, WhatHasNoPlaceIsLeftOut) {
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
 
+TEST(Plot, ANameKeepsItsColour) {
+  const Plot plot{"t", "bytes", "µs", {{"ours", {{8, 1, 1, 1}}, false, 0}, {"binomial", {{8, 2, 2, 2}}, false, 3}}};
+  const std::string svg = plot_svg(plot);
+  EXPECT_EQ(count(svg, "class=\"cq-mark3\""), 2U);  // the point and the legend
+  EXPECT_EQ(count(svg, "class=\"cq-mark1\""), 0U);
+}
+
+TEST(Bars, LengthsAreInProportionAndValuesAreWritten) {
+  const std::string svg = bars_svg("a <b>", "µs", {{"ours", 1, 0, false}, {"predicted", 1.1, 1, true}, {"native", 4, 2, false}, {"bad", NAN, 3, false}});
+  const auto length = [&](const std::string& style) {
+    const auto at = svg.find("width=\"", svg.find("<rect class=\"cq-" + style)) + 7;
+    return std::stod(svg.substr(at));
+  };
+  EXPECT_NEAR(length("mark2"), 4 * length("mark0"), 0.5);
+  EXPECT_EQ(count(svg, "<line class=\"cq-dash1\""), 3U);
+  EXPECT_NE(svg.find("4.00 µs"), std::string::npos);
+  EXPECT_NE(svg.find("a &lt;b&gt;"), std::string::npos);
+  EXPECT_EQ(test::xml_problem(svg), "");
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(Page, SentencesBecomeCardsAndSmallDrawingsShrink) {
+  Page page("t", "l");
+  page.links({"A name"});
+  page.table({"what", "why"}, {{"x", "because it is so, and for no other reason at all"}});
+  page.table({"size", "µs"}, {{"4 KiB", "1.0"}});
+  page.figures({"<svg xmlns=\"\" width=\"300\"></svg>", "<svg xmlns=\"\" width=\"900\"></svg>"});
+  const std::string html = page.html();
+  EXPECT_EQ(count(html, "data-of=\"why\""), 1U);
+  EXPECT_EQ(count(html, "class=\"wide wordy\""), 1U);
+  EXPECT_EQ(count(html, "data-of=\"µs\""), 0U);
+  EXPECT_EQ(count(html, "<svg class=\"large\""), 1U);
+  EXPECT_NE(html.find("<a href=\"#a-name\">A name</a>"), std::string::npos);
+  EXPECT_EQ(count(html, "tabindex"), count(html, "role=\"region\" aria-label"));
+}
+
 TEST(Page, IsSelfContainedAndEscapes) {
   Page page("A & B", "lead");
   page.section("First part");
@@ -57,7 +95,7 @@ TEST(Page, IsSelfContainedAndEscapes) {
   page.numbers({{"7", "of <11>"}});
   const std::string html = page.html();
   for (const char* part : {"<!doctype html>", "prefers-color-scheme:dark", "@media print", "<title>A &amp; B</title>",
-                           "<a href=\"#first-part\">", "id=\"first-part\"", "x &lt; y", "of &lt;11&gt;", "<td class=\"n\">1</td>"}) {
+                           "<a href=\"#first-part\">", "id=\"first-part\"", "x &lt; y", "of &lt;11&gt;", "<td class=\"n\" data-of=\"value\">1</td>"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
   for (const char* stranger : {"<script", "src=", "<link", "@import", "url(http"}) {

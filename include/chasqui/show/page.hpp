@@ -19,6 +19,8 @@ class Page {
   void section(std::string_view name);
   /// A heading inside a chapter; `verdict` is printed behind it, green if `good`.
   void heading(std::string_view name, std::string_view verdict = {}, bool good = true);
+  /// Links to headings, which may come later.
+  void links(const std::vector<std::string>& headings);
   /// Words.
   void paragraph(std::string_view words);
   /// Words as they stand, in a fixed font.

@@ -21,6 +21,7 @@ struct Curve {
   std::string name;               ///< in the legend
   std::vector<PlotPoint> points;  ///< ascending in x
   bool dashed = false;            ///< predictions and bounds
+  int colour = -1;                ///< 0 .. 5: this one, so that a name keeps its colour from plot to plot; -1: by place
 };
 
 /// What the axes say. Points that are not positive are left out: there is no place for them.

@@ -32,15 +32,19 @@ try {
     }, collective);
     assert.ok(facts, `no ${collective}`);
     assert.match(facts.verdict, /optimal|above/, collective);
-    assert.ok(facts.titles.length >= (collective === "stream-without-end" ? 1 : 2), `${collective}: ${facts.titles}`);
+    assert.ok(facts.titles.length >= (collective === "stream-without-end" ? 2 : 3), `${collective}: ${facts.titles}`);
     assert.ok(!facts.titles.some(title => title.includes("EMPTY")), `${collective}: ${facts.titles}`);
     if (collective !== "stream-without-end") assert.ok(facts.titles.some(title => title.includes("plain trees")), `${collective}: compared with plain trees`);
-    if (["broadcast", "allreduce"].includes(collective)) assert.ok(facts.titles.some(title => title.startsWith("mpi: ")), `${collective}: the library's plot`);
+    if (["broadcast", "allreduce", "scan", "barrier"].includes(collective)) assert.ok(facts.titles.some(title => title.startsWith("mpi: ")), `${collective}: the library's plot`);
   }
   const light = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number).reduce((a, b) => a + b) / 765);
   for (const [name, width, colorScheme] of [["desk", 1280, "light"], ["desk-dark", 1280, "dark"], ["phone", 390, "light"], ["phone-dark", 390, "dark"]]) {
     await page.setViewportSize({width, height: 900});
     await page.emulateMedia({colorScheme});
+    if (width < 600) {
+      const card = await page.evaluate(() => { const cell = document.querySelector(".wordy td[data-of]"); return getComputedStyle(cell).display + getComputedStyle(cell, "::before").content; });
+      assert.match(card, /^block.*:/, `${name}: sentences are cards`);
+    }
     const wide = await page.evaluate(() => document.scrollingElement.scrollWidth);
     assert.ok(wide <= width, `${name}: ${wide} wide on a screen of ${width}`);
     assert.ok(colorScheme === "light" ? await light() > 0.9 : await light() < 0.2, `${name}: colours`);
