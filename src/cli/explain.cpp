@@ -40,6 +40,7 @@ class ExplainCommand final : public Command {
     terrain.nodes = static_cast<int>(nodes_);
     terrain.largest_node = static_cast<int>((ranks + nodes_ - 1) / nodes_);
     terrain.board = terrain.largest_node > 1 || nodes_ == 1;
+    terrain.reaches = nodes_ == 1 && !profile.across.empty();
     const run::Query query{*kind, static_cast<std::size_t>(bytes_), 1, !ordered_};
     if (!json_) {
       out.write(run::explain(query, terrain, profile));

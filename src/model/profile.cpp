@@ -131,7 +131,7 @@ Profile default_profile() {
              exactly(16), exactly(0.15), exactly(600), {}, false, false, false};
   Level network{"network", 0, exactly(2000), exactly(400), exactly(400), exactly(400), exactly(0.1), exactly(0),
                 exactly(0), exactly(0.1), exactly(20'000), {}, false, false, false};
-  return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}};
+  return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}, {}};
 }
 
 Profile profile_from_json(std::string_view source, std::string_view place) {
@@ -148,7 +148,7 @@ Profile profile_from_json(std::string_view source, std::string_view place) {
   } catch (const json::exception& error) {
     fail(place, fmt::format("no JSON: {}", error.what()));
   }
-  check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"}, {"native", "measured"}, place, "the profile");
+  check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"}, {"native", "measured", "across"}, place, "the profile");
   if (root["chasqui_profile"] != 1) fail(place, "chasqui_profile must be 1, the only version there is");
   Profile profile;
   profile.host = text(root["host"], place, "host");
@@ -166,6 +166,7 @@ Profile profile_from_json(std::string_view source, std::string_view place) {
   profile.bsp_L = estimate(root["bsp"]["L"], place, "bsp.L");
   if (root.contains("native")) profile.native = times_from(root["native"], place, "native");
   if (root.contains("measured")) profile.measured = times_from(root["measured"], place, "measured");
+  if (root.contains("across")) profile.across = times_from(root["across"], place, "across");
   return profile;
 }
 
@@ -183,6 +184,7 @@ std::string to_json(const Profile& profile) {
                {"levels", levels}, {"bsp", {{"g", to_value(profile.bsp_g)}, {"L", to_value(profile.bsp_L)}}}};
   for (const auto& [kind, points] : profile.native) root["native"][kind] = points;
   for (const auto& [kind, points] : profile.measured) root["measured"][kind] = points;
+  for (const auto& [kind, points] : profile.across) root["across"][kind] = points;
   return root.dump(2) + "\n";
 }
 

@@ -9,6 +9,7 @@
 #include "check.hpp"
 #include "messages.hpp"
 #include "native.hpp"
+#include "reach.hpp"
 #include "window.hpp"
 
 namespace chasqui::mpi {
@@ -68,6 +69,7 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
     int everywhere = 0;
     check(MPI_Allreduce(&works, &everywhere, 1, MPI_INT, MPI_MIN, own), "MPI_Allreduce");
     if (everywhere != 0) fabric.board = std::move(board);
+    fabric.reach = make_reach(node, options.reach && fabric.board != nullptr);
     MPI_Comm_free(&node);
   } else {
     for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);

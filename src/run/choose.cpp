@@ -10,6 +10,7 @@
 #include "chasqui/plan/universal_tree.hpp"
 #include "chasqui/run/board.hpp"
 #include "chasqui/run/message_cost.hpp"
+#include "chasqui/run/reach.hpp"
 #include "predict.hpp"
 #include "scripts.hpp"
 
@@ -20,6 +21,7 @@ std::string_view to_string(Method method) {
     case Method::slots: return "slots";
     case Method::staged: return "staged";
     case Method::direct: return "direct";
+    case Method::across: return "across";
     case Method::tree: return "tree";
     case Method::items: return "items";
     case Method::exchange: return "exchange";
@@ -100,7 +102,7 @@ class Chooser {
       // Where a board spans all ranks it is used: it also finds out when ranks disagree about sizes.
       std::stable_partition(choices_.begin(), choices_.end(), [](const Choice& choice) {
         return choice.method == Method::slots || choice.method == Method::staged || choice.method == Method::direct ||
-               choice.method == Method::native;
+               choice.method == Method::across || choice.method == Method::native;
       });
     }
     if (choices_.size() > 1 && choices_[0].method == Method::native && !trusts_native_) std::swap(choices_[0], choices_[1]);
@@ -123,6 +125,9 @@ class Chooser {
                       : way == Way::dealt            ? "some ranks fold a share each of what all publish"
                                                      : "published once, read by all who need it";
     choices_.push_back({method, board_time(query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory), 1, why});
+    if (method != Method::staged || !terrain_.reaches || terrain_.ranks < 2 || !goes_across(query_.kind)) return;
+    choices_.push_back({Method::across, across_time(profile_, query_.kind, bytes(), terrain_.ranks), 1,
+                        "from process to process, by the kernel"});
   }
 
   void by_messages(const Level& level, int ranks, std::vector<Choice>& list) const {

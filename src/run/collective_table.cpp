@@ -46,7 +46,8 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
   comm.broadcast(at, 0);
   Sampler sampler(comm);
   sampler.open(budget.left(1), false);
-  const double share = 1. / static_cast<double>(list.size()) / (comm.has_native() ? 2 : 1);
+  const int ways = 1 + (comm.has_native() ? 1 : 0) + (comm.terrain().reaches ? 1 : 0);
+  const double share = 1. / static_cast<double>(list.size()) / ways;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Entry& entry = list[(static_cast<std::size_t>(at) + i) % list.size()];
     const std::int64_t count = entry.bytes / 8;
@@ -54,14 +55,18 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
     Call call{.kind = entry.kind, .in = in.data(), .out = out.data(),
               .count = entry.kind == Kind::barrier ? 0 : count,
               .layout = {.element = sizeof(double)}, .op = operator_of<double>(sum, true)};
-    const auto ours = sampler.together(share, [&] { comm.run(call); });
-    std::optional<double> native;
-    if (comm.has_native()) {
-      comm.force(Choice{Method::native, 0, 1, "measured"});
-      native = sampler.together(share, [&] { comm.run(call); });
+    const auto forced = [&](Method method) {
+      comm.force(Choice{method, 0, 1, "measured"});
+      const auto time = sampler.together(share, [&] { comm.run(call); });
       comm.force(std::nullopt);
-    }
-    if (!ours || (comm.has_native() && !native)) {  // out of time
+      return time;
+    };
+    const bool reaches = comm.terrain().reaches && goes_across(entry.kind) && call.bytes() >= kReachFrom;
+    const auto ours = reaches ? forced(Method::staged) : sampler.together(share, [&] { comm.run(call); });
+    std::optional<double> across, native;
+    if (reaches && ours) across = forced(Method::across);
+    if (comm.has_native() && ours && (across || !reaches)) native = forced(Method::native);
+    if (!ours || (reaches && !across) || (comm.has_native() && !native)) {  // out of time
       if (comm.rank() == 0) at_ = static_cast<int>((static_cast<std::size_t>(at) + i) % list.size());
       return;
     }
@@ -69,6 +74,7 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
     if (budget.progress) budget.progress("collectives");
     Values& values = values_[entry.kind][static_cast<std::int64_t>(call.bytes())];
     values.ours.push_back(*ours);
+    if (across) values.across.push_back(*across);
     if (native) values.native.push_back(*native);
   }
 }

@@ -56,6 +56,7 @@ Comm::Comm(Fabric fabric)
   terrain_.nodes = static_cast<int>(nodes_.size());
   terrain_.board = fabric_.board != nullptr;
   terrain_.shares_memory = fabric_.shares_memory;
+  terrain_.reaches = board_spans_all() && fabric_.reach != nullptr;
   terrain_.messages = fabric_.messages != nullptr;
   terrain_.ordered = std::is_sorted(nodes.begin(), nodes.end());
   for (const auto& members : nodes_) {
@@ -129,10 +130,13 @@ void Comm::run(const Call& call) {
   if (!acceptable(call, fabric_.rank, fabric_.size)) check_arguments(call);
   if (pending_.empty() && !forced_ && board_spans_all() && call.layout.contiguous()) {
     // The board is the choice, unless the library's own collective was measured to be faster.
-    const bool asks = call.bytes() > kSlotPayload && fabric_.native && !profile().native.empty();
-    if (!asks || choose(call).method != Method::native) {
+    const bool measured = fabric_.native && !profile().native.empty();
+    const bool asks = call.bytes() > kSlotPayload && (measured || (terrain_.reaches && call.bytes() >= kReachFrom));
+    const Method method = asks ? choose(call).method : Method::staged;
+    if (method == Method::across) return run_on_board(call, true);
+    if (method != Method::native) {
       const Way way = way_of(*fabric_.board, call);
-      return way == Way::direct || way == Way::staged ? run_on_board(call) : run_small(call, way);
+      return way == Way::direct || way == Way::staged ? run_on_board(call, false) : run_small(call, way);
     }
   }
   if (fabric_.native && pending_.empty() && choose(call).method == Method::native) {
@@ -164,10 +168,10 @@ void Comm::run_small(const Call& call, Way way) {
 }
 
 /// The same for long calls: a task, but no table, no queue.
-void Comm::run_on_board(const Call& call) {
+void Comm::run_on_board(const Call& call, bool reaching) {
   const std::uint64_t number = ++number_;
   try {
-    Activity activity(on_board(call));
+    Activity activity(reaching ? across(*fabric_.board, *fabric_.reach, call) : on_board(call));
     Backoff backoff(fabric_.board->crowded());
     for (auto resumed = activity.resumed(); !activity.poll();) {
       if (activity.resumed() != resumed) {
@@ -211,7 +215,8 @@ Request Comm::start(const Call& call) {
   const Choice choice = choose(operation->call);
   operation->uses_board = fabric_.board != nullptr &&
                           (choice.method == Method::slots || choice.method == Method::staged ||
-                           choice.method == Method::direct || choice.method == Method::two_level);
+                           choice.method == Method::direct || choice.method == Method::across ||
+                           choice.method == Method::two_level);
   operation->activity.emplace(task_of(operation->call, choice, static_cast<std::uint32_t>(operation->number % 32'000)));
   pending_.push_back(operation);
   progress();

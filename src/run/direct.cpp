@@ -5,60 +5,11 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
 #include "fold.hpp"
+#include "places.hpp"
 #include "streaming_copy.hpp"
 
 namespace chasqui::run {
 namespace {
-
-/// What a rank publishes: where its data is and where its result goes.
-struct Places {
-  const std::byte* in;
-  std::byte* out;
-};
-static_assert(sizeof(Places) <= kLinePayload);
-
-Places places_of(const Call& call, int me) {
-  auto* out = static_cast<std::byte*>(call.out);
-  const auto* in = static_cast<const std::byte*>(call.in);
-  if (call.kind == Kind::broadcast) in = out;
-  if (in == nullptr) {
-    const bool own_block = call.kind == Kind::allgather || call.kind == Kind::gather;
-    in = own_block ? out + static_cast<std::size_t>(me) * call.bytes() : out;
-  }
-  return {in, out};
-}
-
-/// This rank is using the memory of others while one of these is open. Closed while it waits: who withdraws its buffers
-/// waits for those who use them, never for those who wait.
-class Using {
- public:
-  explicit Using(Board& board) : board_(board) {}
-  ~Using() { close(); }
-  Using(const Using&) = delete;
-  Using& operator=(const Using&) = delete;
-
-  void open() {
-    if (!open_ && !board_.enter()) throw Error("{}", board_.failure());
-    open_ = true;
-  }
-  void close() {
-    if (open_) board_.leave();
-    open_ = false;
-  }
-
- private:
-  Board& board_;
-  bool open_ = false;
-};
-
-Places read_places(const Board& board, const Call& call, int other) {
-  if (board.published_total(other) != Board::reduced_total(call.bytes())) {
-    throw_mismatch(call, board.rank(), other, board.published_total(other));
-  }
-  Places places;
-  board.read(other, &places, sizeof places);
-  return places;
-}
 
 /// As a part of a transfer of `whole` bytes.
 void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole = 0) {

@@ -70,6 +70,9 @@ Task Comm::task_of(Call call, Choice choice, std::uint32_t tag) {
     case Method::direct:
       if (fabric_.board != nullptr) return on_board(call);
       break;
+    case Method::across:
+      if (terrain_.reaches) return across(*fabric_.board, *fabric_.reach, call);
+      break;
     case Method::two_level: return two_level(call, tag);
     default: break;
   }

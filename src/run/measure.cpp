@@ -54,6 +54,7 @@ Profile profile_of(const std::vector<Round>& rounds, const CollectiveTable& tabl
   profile.bsp_g = over_rounds(rounds, per_word);
   profile.bsp_L = over_rounds(rounds, [&](const Round& r) { return std::max(0.0, r.superstep - per_word(r)); });
   profile.measured = table.ours();
+  profile.across = table.across();
   profile.native = table.native();
   char host[256] = "unknown";
   gethostname(host, sizeof host - 1);

@@ -39,6 +39,18 @@ Way board_way(const Level& node, Kind kind, double bytes, int ranks, bool thread
   return SlotLimits(costs, BoardShape::for_ranks(ranks).wide, threads).way(kind, slot);
 }
 
+/// How often each byte is copied, in units of everybody copying at once; a root that copies alone is faster.
+double passes_of(Kind kind, int ranks, bool threads) {
+  switch (kind) {
+    case Kind::scan: return ranks;
+    case Kind::allreduce: return threads ? 2 : 2.8;
+    case Kind::reduce: return threads ? 1 : 2;
+    case Kind::gather:
+    case Kind::scatter: return threads ? 1 : 0.6;
+    default: return threads ? 1 : 1.3;
+  }
+}
+
 /// From the cost of publishing and copying alone.
 double modelled(const Level& node, Kind kind, double bytes, int ranks, bool threads) {
   const std::size_t slot = slot_bytes(kind, bytes, ranks);
@@ -58,8 +70,26 @@ double modelled(const Level& node, Kind kind, double bytes, int ranks, bool thre
   }
   const bool blocks = kind == Kind::allgather || kind == Kind::gather || (kind == Kind::scatter && !threads);
   const double all = blocks ? ranks : 1;  // threads take their block of a scatter themselves, all at once
-  const double passes = kind == Kind::allreduce ? (threads ? 2 : 3) : kind == Kind::scan ? ranks : (threads ? 1 : 1.3);
-  return 2 * lines + passes * all * bytes * node.copy.value;
+  return 2 * lines + passes_of(kind, ranks, threads) * all * bytes * node.copy.value;
+}
+
+/// The same by the kernel: every call costs something, and so does every page, more where many want pages of one table.
+double modelled_across(const Level& node, Kind kind, double bytes, int ranks) {
+  constexpr double kPage = 4096, kPagesOfTable = 512;                    // bytes; pages
+  constexpr double kCall = 1500, kLookUp = 120, kLookUpInTurn = 400;  // nanoseconds
+  const double others = ranks - 1;
+  const double lines = others * node.publish_per_rank.value + node.publish.value;
+  const double pages = bytes / kPage, copy = bytes * node.copy.value;
+  const double in_turn = kLookUpInTurn * std::min(kPagesOfTable, pages);
+  const double fold = 1.5 * copy + pages * kLookUp + others * kCall;  // from one partner after another
+  switch (kind) {
+    case Kind::gather:
+    case Kind::scatter: return 2 * lines + kCall + copy + kLookUpInTurn * std::min(kPagesOfTable, others * pages);
+    case Kind::reduce: return 2 * lines + fold + in_turn;
+    case Kind::allreduce: return 2 * lines + fold + copy;
+    case Kind::allgather: return 2 * lines + others * (kCall + 1.7 * copy + pages * kLookUp);
+    default: return 2 * lines + copy + in_turn / 2;
+  }
 }
 
 /// The measured point at or below a size and the one above it.
@@ -95,6 +125,17 @@ double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bo
   return there == ranks ? measured : measured * model / std::max(1.0, modelled(node, kind, bytes, there, threads));
 }
 
+double across_time(const Profile& profile, Kind kind, double bytes, int ranks) {
+  const Level& node = node_of(profile);
+  const double model = modelled_across(node, kind, bytes, ranks);
+  const Times* times = table(profile.across, kind);
+  if (times == nullptr || !one_node(profile) || node.threads || node.ranks < 1) return model;
+  if (bytes < static_cast<double>(times->front().first)) return std::max(model, board_time(profile, kind, bytes, ranks, false));
+  const double measured = at_size(*times, bytes);
+  const auto there = static_cast<int>(node.ranks);
+  return there == ranks ? measured : measured * model / std::max(1.0, modelled_across(node, kind, bytes, there));
+}
+
 std::optional<NativeTime> native_time(const Profile& profile, const Terrain& terrain, Kind kind, double bytes) {
   const Times* theirs = table(profile.native, kind);
   const Times* ours = table(profile.measured, kind);
@@ -103,7 +144,14 @@ std::optional<NativeTime> native_time(const Profile& profile, const Terrain& ter
   const std::int64_t ranks = network != nullptr ? network->ranks : node_of(profile).ranks;
   if (terrain.ranks != ranks || (terrain.nodes == 1) != one_node(profile)) return {};
   const auto [i, j] = neighbours(*theirs, bytes);
-  const auto clearly = [&](std::size_t k) { return (*theirs)[k].second < kClearly * (*ours)[k].second; };
+  const Times* across = terrain.reaches ? table(profile.across, kind) : nullptr;
+  const auto clearly = [&](std::size_t k) {
+    double least = (*ours)[k].second;
+    if (across != nullptr && (*ours)[k].first >= across->front().first) {
+      least = std::min(least, at_size(*across, static_cast<double>((*ours)[k].first)));
+    }
+    return (*theirs)[k].second < kClearly * least;
+  };
   return NativeTime{at_size(*theirs, bytes), clearly(i) && clearly(j)};
 }
 

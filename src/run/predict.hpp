@@ -20,6 +20,10 @@ double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bo
 /// How that is done: `slots` for all that fits lines.
 Way board_way(const Profile& profile, Kind kind, double bytes, int ranks, bool threads);
 
+/// The same for processes that reach into each other's memory. REQUIRES goes_across(kind). Where it was measured, sizes below
+/// the measured ones do not pay.
+double across_time(const Profile& profile, Kind kind, double bytes, int ranks);
+
 struct NativeTime {
   double nanoseconds = 0;
   bool clearly_faster = false;  ///< by a tenth or more at the measured sizes on both sides

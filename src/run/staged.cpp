@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
 #include "chasqui/run/missing.hpp"
 #include "fold.hpp"
+#include "places.hpp"
 #include "streaming_copy.hpp"
 
 namespace chasqui::run {
@@ -40,12 +40,6 @@ struct Rounds {
 Rounds rounds_of(const Board& board, const Call& call, std::size_t total) {
   const std::size_t step = elements_per_round(board, call, total);
   return {total, step, board.round(), (total + step - 1) / step};
-}
-
-void check_total(const Board& board, const Call& call, int other) {
-  if (board.published_total(other) != Board::reduced_total(call.bytes())) {
-    throw_mismatch(call, board.rank(), other, board.published_total(other));
-  }
 }
 
 /// One source, read by all: broadcast and scatter.
@@ -189,10 +183,7 @@ Task staged(Board& board, Call call) {
   board.begin();
   const bool scatters = call.kind == Kind::scatter;
   const auto count = static_cast<std::size_t>(call.count);
-  if (call.layout.element > board.shape().stage / 4) {
-    throw Error("{}: an element of {} bytes does not fit a quarter of the board's stage of {}", to_string(call.kind),
-                call.layout.element, board.shape().stage);
-  }
+  check_element(board, call);
   board.divide_stage(chunk_bytes(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count));
   const std::uint64_t rounds =
       rounds_of(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count).count;

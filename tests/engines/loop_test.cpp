@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <set>
 
 #include "chasqui/base/error.hpp"
@@ -57,8 +58,22 @@ std::string play(Comms& comms, const Recipe& recipe, const run::Choice& choice) 
   return {};
 }
 
-/// Ranks on nodes with a board each, messages between all of them.
-Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Profile>& profile) {
+/// All ranks live in one memory; reading fails after so many times.
+class OneMemory final : public run::Reach {
+ public:
+  explicit OneMemory(int good_reads) : good_reads_(good_reads) {}
+  void read(int, void* to, const void* from, std::size_t bytes) override {
+    if (good_reads_-- == 0) throw Error("that memory is gone");
+    std::memcpy(to, from, bytes);
+  }
+  void write(int, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+
+ private:
+  int good_reads_;
+};
+
+/// Ranks on nodes with a board each, messages between all of them; perhaps a reach into each other's memory.
+Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Profile>& profile, int good_reads = -1) {
   const auto channels = std::make_shared<run::ChannelMemory>(static_cast<int>(node_of.size()));
   std::vector<std::shared_ptr<std::byte>> boards;
   Comms comms;
@@ -83,13 +98,14 @@ Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Pr
                     [memory = boards[node]](run::Board* board) { delete board; }};
     fabric.messages = std::make_shared<run::ChannelTransport>(channels, fabric.rank);
     fabric.profile = profile;
+    fabric.reach = std::make_shared<OneMemory>(good_reads);
     comms.push_back(std::make_unique<run::Comm>(std::move(fabric)));
   }
   return comms;
 }
 
 void play_all(int size, const std::shared_ptr<const Profile>& profile, const std::vector<int>& counts,
-              std::set<run::Method>& used, Comms comms = {}) {
+              std::set<run::Method>& used, Comms comms = {}, std::optional<run::Method> only = {}) {
   if (comms.empty()) comms = threads::make_comms(size, profile, false);
   for (const auto& recipe : recipes(size, {0, size / 2, size - 1}, counts)) {
     const auto probe = recipe.make(0, size);
@@ -97,6 +113,7 @@ void play_all(int size, const std::shared_ptr<const Profile>& profile, const std
     packed.layout.stride = 0;
     std::set<std::pair<run::Method, std::int64_t>> seen;
     for (const auto& choice : comms[0]->choices_for(packed)) {
+      if (only && choice.method != *only) continue;
       if (!seen.insert({choice.method, choice.parts}).second) continue;
       used.insert(choice.method);
       const auto wrong = play(comms, recipe, choice);
@@ -149,6 +166,46 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
         return choice.method == run::Method::two_level;
       });
       EXPECT_EQ(offered, ordered || kind != Kind::scan) << to_string(kind);
+    }
+  }
+}
+
+/// Every collective that can, by reaching into the others' memory; stages so small that the board is used in many rounds.
+TEST(Loop, AcrossOnNodesOfAnySize) {
+  const auto profile = network(20'000, 3000, 0.8);
+  for (const std::size_t size : {2, 3, 5, 8}) {
+    std::set<run::Method> used;
+    const std::vector<int> one_node(size, 0);
+    play_all(static_cast<int>(size), profile, {0, 5, 100, 3000, 40'000}, used, node_comms(one_node, profile),
+             run::Method::across);
+    if (HasFatalFailure()) return;
+    EXPECT_TRUE(used.contains(run::Method::across));
+  }
+}
+
+TEST(Loop, MemoryThatCannotBeReadIsEverybodysError) {
+  const auto profile = network(20'000, 3000, 0.8);
+  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::scatter}) {
+    auto comms = node_comms({0, 0, 0, 0}, profile, kind == Kind::scatter || kind == Kind::broadcast ? 0 : 2);
+    const run::Sum sum;
+    std::vector<std::vector<double>> in(4, std::vector<double>(4 * 9000, 1.0)), out = in;
+    std::vector<run::Request> requests;
+    for (std::size_t r = 0; r < 4; ++r) {
+      comms[r]->force(run::Choice{run::Method::across, 0, 1, ""});
+      requests.push_back(comms[r]->start({.kind = kind, .in = in[r].data(), .out = out[r].data(), .count = 9000,
+                                          .layout = {.element = 8}, .op = run::operator_of<double>(sum, true)}));
+    }
+    std::size_t errors = 0;
+    for (int turns = 0; errors < 4; ++turns) {
+      ASSERT_LT(turns, 10'000) << to_string(kind) << ": somebody waits for ever";
+      for (auto& request : requests) {
+        try {
+          request.test();
+        } catch (const std::exception& error) {
+          EXPECT_NE(std::string(error.what()).find("that memory is gone"), std::string::npos) << error.what();
+          ++errors;
+        }
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The suite over MPI: mpirun -np P engine_mpi [--messages | --pieces | --two-level n] [--measure | --soak count seed] [--thorough]
+// The suite over MPI: mpirun -np P engine_mpi [--messages | --pieces | --across | --apart | --two-level n] [--measure | --soak count seed] [--thorough]
 #include <mpi.h>
 #include <unistd.h>
 
@@ -108,6 +108,16 @@ std::shared_ptr<const Profile> slow_network() {
   return std::make_shared<const Profile>(profile);
 }
 
+/// Where processes that reach into each other's memory are always faster.
+std::shared_ptr<const Profile> easy_reach() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  Profile profile = default_profile();
+  for (auto& level : profile.levels) level.ranks = size;
+  for (const char* kind : {"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter"}) profile.across[kind] = {{1, 1.0}};
+  return std::make_shared<const Profile>(profile);
+}
+
 int programme(int argc, char** argv) {
   mpi::Options options;
   bool thorough = false;
@@ -120,6 +130,8 @@ int programme(int argc, char** argv) {
       options.slots = false;
       options.profile = slow_network();
     }
+    if (std::strcmp(argv[i], "--across") == 0) options.profile = easy_reach();
+    if (std::strcmp(argv[i], "--apart") == 0) options.reach = false;
     if (std::strcmp(argv[i], "--thorough") == 0) thorough = true;
     if (std::strcmp(argv[i], "--measure") == 0) measures = true;
     if (std::strcmp(argv[i], "--two-level") == 0) options.pretend_node_size = std::atoi(argv[++i]);
@@ -143,7 +155,8 @@ int programme(int argc, char** argv) {
     mpi_operators(*comm);
     failures(options);
   }
-  if (comm->rank() == 0) std::printf("%s: %d ranks on %d nodes: right\n", CHASQUI_MPI_FLAVOUR, comm->size(), comm->terrain().nodes);
+  if (comm->rank() == 0) std::printf("%s: %d ranks on %d nodes%s: right\n", CHASQUI_MPI_FLAVOUR, comm->size(), comm->terrain().nodes,
+                                      comm->terrain().reaches ? " that reach each other" : "");
   return 0;
 }
 

@@ -51,6 +51,9 @@ struct Profile {
   /// The same for Chasqui's own, measured in the same run.
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> measured;
 
+  /// Those of them that processes can do by reaching into each other's memory, done so; `measured` is without.
+  std::map<std::string, std::vector<std::pair<std::int64_t, double>>> across;
+
   const Level* level(std::string_view name) const;  ///< the level of this name, nullptr where there is none
   friend bool operator==(const Profile&, const Profile&) = default;
 };

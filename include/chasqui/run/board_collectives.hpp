@@ -2,13 +2,15 @@
 // Collectives inside one node, on a board. Short ones (SmallCall): everybody who has something publishes one slot,
 // everybody who needs it reads it; one line that all read beats every tree of point-to-point messages there. Where
 // there are many lines to read, leaders fold for their groups (LedFold) or a share each for all (DealtFold).
-// Long ones: staged (copied through the board, in rounds) or direct (threads read each other's buffers).
+// Long ones: staged (copied through the board, in rounds), direct (threads read each other's buffers) or across
+// (processes reach into each other's memory).
 // All fold in rank order, so operators need not commute.
 #pragma once
 
 #include "chasqui/run/board.hpp"
 #include "chasqui/run/call.hpp"
 #include "chasqui/run/missing.hpp"
+#include "chasqui/run/reach.hpp"
 #include "chasqui/run/task.hpp"
 
 namespace chasqui::run {
@@ -125,6 +127,10 @@ Task staged(Board& board, Call call);
 
 /// Any size; every rank can read and write the memory of every other (threads). One copy per byte.
 Task direct(Board& board, Call call);
+
+/// Any size; processes that reach into each other's memory. One copy per byte, by the kernel (broadcast, allreduce: what
+/// all want goes over the board). REQUIRES goes_across(call.kind), more bytes than fit a slot, two ranks or more.
+Task across(Board& board, Reach& reach, Call call);
 
 /// Throws the Error for ranks that called with different sizes.
 [[noreturn]] void throw_mismatch(const Call& call, int rank, int other, std::size_t theirs);

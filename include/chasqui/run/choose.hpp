@@ -19,6 +19,7 @@ enum class Method {
   slots,      ///< inside a node: one published line per contribution
   staged,     ///< inside a node: long data through shared stages
   direct,     ///< threads: straight from buffer to buffer
+  across,     ///< inside a node: processes reach into each other's memory
   tree,       ///< messages along the optimal tree or windows of the plan for one item
   items,      ///< messages: the buffer cut into items that travel along the k-item plan
   exchange,   ///< messages: reduce-scatter, then all-gather, on circulant windows
@@ -43,6 +44,7 @@ struct Terrain {
   int largest_node = 1;        ///< ranks of the largest node
   bool board = false;          ///< do ranks of a node share a board?
   bool shares_memory = false;  ///< threads: direct access to buffers
+  bool reaches = false;        ///< processes that may reach into each other's memory
   bool ordered = true;         ///< nodes are intervals of ranks, in order
   bool messages = true;        ///< point-to-point messages between all ranks
 };

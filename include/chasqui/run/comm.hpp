@@ -17,6 +17,7 @@
 #include "chasqui/run/call.hpp"
 #include "chasqui/run/choose.hpp"
 #include "chasqui/run/execute.hpp"
+#include "chasqui/run/reach.hpp"
 #include "chasqui/run/request.hpp"
 #include "chasqui/run/task.hpp"
 #include "chasqui/run/transport.hpp"
@@ -32,6 +33,7 @@ struct Fabric {
   std::shared_ptr<Transport> messages;   ///< between all ranks; may be missing when the board spans them
   std::vector<int> node_of;              ///< per rank; empty: one node
   bool shares_memory = false;            ///< threads of one process
+  std::shared_ptr<Reach> reach;          ///< into the memory of the ranks on the board; on all ranks or on none
   std::shared_ptr<const Profile> profile;  ///< never missing; default_profile() where nothing was measured
   /// Called now and then while a collective waits long: lets the MPI library go on with the program's own messages.
   std::function<void()> idle;
@@ -90,7 +92,7 @@ class Comm : public Typed<Comm> {
   bool board_spans_all() const { return terrain_.board && terrain_.nodes == 1; }
   const Choice& choose(const Call& call);
   void run_small(const Call& call, Way way);
-  void run_on_board(const Call& call);
+  void run_on_board(const Call& call, bool reaching);
   void wait(Operation& operation);
   bool advance(Operation& operation);
   void fail(Operation& operation, std::exception_ptr error);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The memory of the other processes of a node, where the operating system lets one read and write it: long data then
+// travels in one copy instead of two. Every call asks the kernel, which locks what it touches, so it pays for long data
+// whose pages few ranks want at the same time (docs/results.md, "Running").
+#pragma once
+
+#include <cstddef>
+
+#include "chasqui/model/problem.hpp"
+
+namespace chasqui::run {
+
+inline constexpr std::size_t kReachFrom = 16 * 1024;  ///< shorter contributions are not worth a thought
+
+/// One rank's access to the memory of the ranks on its board; ranks are those of the board.
+class Reach {
+ public:
+  virtual ~Reach() = default;
+  /// `from` is an address of that rank. Throws Error if the rank is gone or has no such memory.
+  virtual void read(int rank, void* to, const void* from, std::size_t bytes) = 0;
+  /// `to` is an address of that rank. Throws Error likewise.
+  virtual void write(int rank, void* to, const void* from, std::size_t bytes) = 0;
+};
+
+/// Is there a way across for this collective? (across() in board_collectives.hpp)
+constexpr bool goes_across(Kind kind) {
+  return kind == Kind::broadcast || kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::allgather ||
+         kind == Kind::gather || kind == Kind::scatter;
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// Long collectives of processes that reach into each other's memory. The kernel locks a memory's page tables for every
+// page it looks up, so ranks that come for the same pages at once wait for each other: each takes pages of its own, and
+// what everybody wants is brought onto the board by a few and read there by all.
+#include <algorithm>
+#include <vector>
+
+#include "chasqui/run/missing.hpp"
+#include "chasqui/run/reach.hpp"
+#include "fold.hpp"
+#include "places.hpp"
+#include "room.hpp"
+#include "streaming_copy.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::size_t kScratch = 512 * 1024;  ///< what a rank folds at once: all ranks' pieces stay in its cache
+constexpr int kBringers = 4;                  ///< ranks besides the root that bring parts of a broadcast
+constexpr std::size_t kBroadcastChunk = 128 * 1024;
+
+void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole) {
+  if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
+}
+
+Task announce(Board& board, const Call& call, const Places& mine) {
+  co_await until([&] { return board.may_publish(); });
+  board.publish(board.rank(), &mine, sizeof mine, call.bytes());
+}
+
+Task read_root(Board& board, const Call& call, Places& places) {
+  const int root = static_cast<int>(call.root);
+  co_await until([&] { return board.published(root); });
+  places = read_places(board, call, root);
+}
+
+/// Every rank takes its block from the root, or puts it there: pages of its own.
+Task with_root(Board& board, Reach& reach, const Call& call) {
+  const int me = board.rank();
+  const int root = static_cast<int>(call.root);
+  const std::size_t bytes = call.bytes();
+  const std::size_t own = static_cast<std::size_t>(me) * bytes;
+  const bool gathers = call.kind == Kind::gather;
+  const Places mine = places_of(call, me);
+  if (gathers || me == root) co_await announce(board, call, mine);
+  if (me != root) {
+    Places there{};
+    co_await read_root(board, call, there);
+    if (gathers) reach.write(root, there.out + own, mine.in, bytes);
+    else reach.read(root, mine.out, there.in + own, bytes);
+    co_return;
+  }
+  if (gathers) {
+    copy_bytes(mine.out + own, mine.in, bytes);
+    Missing missing(0, board.ranks(), me);
+    co_await until([&] { return missing.none([&](int r) { return board.published(r); }); });
+    for (int r = 0; r < board.ranks(); ++r) check_total(board, call, r);
+  } else if (mine.out != nullptr) {
+    copy_bytes(mine.out, mine.in + own, bytes);
+  }
+}
+
+/// Everybody tells where its data is; `all` holds what the others told.
+Task tell_all(Board& board, const Call& call, std::vector<Places>& all) {
+  co_await announce(board, call, places_of(call, board.rank()));
+  for (int k = 0; k < board.ranks(); ++k) {
+    const int other = (board.rank() + k) % board.ranks();
+    co_await until([&] { return board.published(other); });
+    all[static_cast<std::size_t>(other)] = read_places(board, call, other);
+  }
+  board.everybody_began();
+}
+
+Task collect(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
+  const std::size_t bytes = call.bytes();
+  auto* out = static_cast<std::byte*>(call.out);
+  for (int k = 0; k < board.ranks(); ++k) {
+    const int other = (board.rank() + k) % board.ranks();
+    std::byte* to = out + static_cast<std::size_t>(other) * bytes;
+    const std::byte* from = all[static_cast<std::size_t>(other)].in;
+    if (k == 0) copy_bytes(to, from, bytes);
+    else reach.read(other, to, from, bytes);
+  }
+  co_return;
+}
+
+/// Elements low .. high-1 of all ranks' data, folded in rank order into `to`; fetched beginning with the right neighbour,
+/// so that no two ranks read from the same one at once. `done(at, count)` is told of each piece.
+template <typename Done>
+void fold_from_all(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all, std::size_t low,
+                   std::size_t high, std::byte* to, Done done) {
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const std::size_t element = call.layout.element;
+  const std::size_t step =
+      std::max<std::size_t>(1, std::clamp<std::size_t>(kScratch / static_cast<std::size_t>(ranks), 8192, 65'536) / element);
+  const std::size_t piece = (step * element + kLine - 1) / kLine * kLine;
+  thread_local Room room;
+  if (const auto needed = room_for(piece * static_cast<std::size_t>(ranks)).size(); room.size() < needed) room.resize(needed);
+  const auto place = [&](int r) { return bytes_of(room) + static_cast<std::size_t>(r) * piece; };
+  for (std::size_t at = low; at < high; at += step) {
+    const std::size_t now = std::min(step, high - at);
+    for (int k = 1; k < ranks; ++k) {
+      const int other = (me + k) % ranks;
+      reach.read(other, place(other), all[static_cast<std::size_t>(other)].in + at * element, now * element);
+    }
+    const std::byte* own = all[static_cast<std::size_t>(me)].in + at * element;
+    fold_in_order(call, ranks, now, to != nullptr ? to + (at - low) * element : place(me),
+                  [&](int r) { return r == me ? own : static_cast<const std::byte*>(place(r)); });
+    done(at, now, place(me));
+  }
+}
+
+/// reduce: each rank folds its share and puts it where the root wants it.
+Task fold_to_root(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
+  const auto count = static_cast<std::size_t>(call.count);
+  const int me = board.rank();
+  const int root = static_cast<int>(call.root);
+  const std::size_t element = call.layout.element;
+  const std::size_t low = share_begin(count, board.ranks(), me);
+  const std::size_t high = share_begin(count, board.ranks(), me + 1);
+  std::byte* out = all[static_cast<std::size_t>(root)].out;
+  fold_from_all(board, reach, call, all, low, high, me == root ? out + low * element : nullptr,
+                [&](std::size_t at, std::size_t now, const std::byte* piece) {
+                  if (me != root) reach.write(root, out + at * element, piece, now * element);
+                });
+  co_return;
+}
+
+/// allreduce: each rank folds its share of every round onto the board, where everybody reads it.
+Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const std::size_t element = call.layout.element;
+  const auto count = static_cast<std::size_t>(call.count);
+  auto* out = static_cast<std::byte*>(call.out);
+  check_element(board, call);
+  const std::size_t chunk = board.shape().stage / 4;
+  const std::size_t step = std::max<std::size_t>(1, chunk / element) * static_cast<std::size_t>(ranks);
+  board.divide_stage(chunk);
+  const std::uint64_t base = board.round();
+  const std::uint64_t rounds = (count + step - 1) / step;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const std::uint64_t round = base + i;
+    const std::size_t begin = i * step;
+    const std::size_t size = std::min(step, count - begin);
+    const auto edge = [&](int r) { return begin + share_begin(size, ranks, r); };
+    co_await until([&] { return board.may_stage(round); });
+    fold_from_all(board, reach, call, all, edge(me), edge(me + 1), board.stage(me, round), [](auto&&...) {});
+    board.post_result(round);
+    for (int k = 0; k < ranks; ++k) {
+      const int other = (me + k) % ranks;
+      co_await until([&] { return board.has_result(other, round); });
+      copy_block(out + edge(other) * element, board.stage(other, round), (edge(other + 1) - edge(other)) * element, call.bytes());
+    }
+    board.consume(round);
+  }
+  board.advance_rounds(rounds);
+}
+
+/// broadcast: the root and a few others bring parts onto the board, everybody reads them there.
+Task bring(Board& board, Reach& reach, const Call& call) {
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const int root = static_cast<int>(call.root);
+  const std::size_t bytes = call.bytes();
+  auto* out = static_cast<std::byte*>(call.out);
+  Places there = places_of(call, me);
+  if (me == root) co_await announce(board, call, there);
+  else co_await read_root(board, call, there);
+  const int bringers = std::min(kBringers + 1, ranks);
+  const int mine = (me - root + ranks) % ranks;  // this rank's part of every round, if it brings one
+  const std::size_t chunk = std::min(kBroadcastChunk, board.shape().stage / 2);
+  board.divide_stage(chunk);
+  const std::size_t step = chunk * static_cast<std::size_t>(bringers);
+  const std::uint64_t base = board.round();
+  const std::uint64_t rounds = (bytes + step - 1) / step;
+  const auto begin = [&](std::uint64_t i, int part) { return std::min(bytes, i * step + static_cast<std::size_t>(part) * chunk); };
+  for (std::uint64_t i = 0; i <= rounds; ++i) {
+    if (i < rounds && mine < bringers) {  // one round ahead
+      const std::size_t from = begin(i, mine);
+      const std::size_t size = begin(i, mine + 1) - from;
+      co_await until([&] { return board.may_stage(base + i); });
+      std::byte* stage = board.stage(me, base + i);
+      if (me == root) copy_block(stage, out + from, size, 0);
+      else if (size != 0) reach.read(root, stage, there.in + from, size);
+      board.post(base + i);
+    }
+    if (i == 0) continue;
+    for (int k = 0; k < bringers && me != root; ++k) {
+      const int part = (mine + k) % bringers;
+      const int other = (root + part) % ranks;
+      co_await until([&] { return board.has_posted(other, base + i - 1); });
+      copy_block(out + begin(i - 1, part), board.stage(other, base + i - 1), begin(i - 1, part + 1) - begin(i - 1, part), bytes);
+    }
+    board.consume(base + i - 1);
+  }
+  board.advance_rounds(rounds);
+}
+
+}  // namespace
+
+Task across(Board& board, Reach& reach, Call call) {
+  board.begin();
+  std::vector<Places> all(static_cast<std::size_t>(board.ranks()));
+  switch (call.kind) {
+    case Kind::broadcast: co_await bring(board, reach, call); break;
+    case Kind::gather:
+    case Kind::scatter: co_await with_root(board, reach, call); break;
+    default: co_await tell_all(board, call, all); break;
+  }
+  if (call.kind == Kind::allgather) co_await collect(board, reach, call, all);
+  if (call.kind == Kind::reduce) co_await fold_to_root(board, reach, call, all);
+  if (call.kind == Kind::allreduce) co_await fold_to_all(board, reach, call, all);
+  board.finish();
+  // Nobody may leave while others come for its data, or bring some.
+  const bool at_root_only = call.kind == Kind::broadcast || call.kind == Kind::gather || call.kind == Kind::scatter;
+  if (!at_root_only || board.rank() == static_cast<int>(call.root)) co_await until([&] { return board.all_finished(); });
+}
+
+}  // namespace chasqui::run
