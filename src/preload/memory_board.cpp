@@ -37,7 +37,7 @@ std::shared_ptr<run::Board> make_memory_board(MPI_Comm node) {
   int size = 1;
   PMPI_Comm_rank(node, &rank);
   PMPI_Comm_size(node, &size);
-  const auto shape = run::BoardShape::for_ranks(size);
+  const auto shape = run::BoardShape::for_ranks(size, 256 * 1024);  // a program may have very many communicators
   const std::size_t bytes = shape.bytes();
   char name[64] = {};
   void* memory = MAP_FAILED;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Long collectives of processes that reach into each other's memory. The kernel locks a memory's page tables for every
 // page it looks up, so ranks that come for the same pages at once wait for each other: each takes pages of its own, and
-// what everybody wants is brought onto the board by a few and read there by all.
+// what everybody wants goes over the board.
 #include <algorithm>
 #include <vector>
 
@@ -16,8 +16,6 @@ namespace chasqui::run {
 namespace {
 
 constexpr std::size_t kScratch = 512 * 1024;  ///< what a rank folds at once: all ranks' pieces stay in its cache
-constexpr int kBringers = 4;                  ///< ranks besides the root that bring parts of a broadcast
-constexpr std::size_t kBroadcastChunk = 128 * 1024;
 
 void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole) {
   if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
@@ -158,53 +156,12 @@ Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector
   board.advance_rounds(rounds);
 }
 
-/// broadcast: the root and a few others bring parts onto the board, everybody reads them there.
-Task bring(Board& board, Reach& reach, const Call& call) {
-  const int me = board.rank();
-  const int ranks = board.ranks();
-  const int root = static_cast<int>(call.root);
-  const std::size_t bytes = call.bytes();
-  auto* out = static_cast<std::byte*>(call.out);
-  Places there = places_of(call, me);
-  if (me == root) co_await announce(board, call, there);
-  else co_await read_root(board, call, there);
-  const int bringers = std::min(kBringers + 1, ranks);
-  const int mine = (me - root + ranks) % ranks;  // this rank's part of every round, if it brings one
-  const std::size_t chunk = std::min(kBroadcastChunk, board.shape().stage / 2);
-  board.divide_stage(chunk);
-  const std::size_t step = chunk * static_cast<std::size_t>(bringers);
-  const std::uint64_t base = board.round();
-  const std::uint64_t rounds = (bytes + step - 1) / step;
-  const auto begin = [&](std::uint64_t i, int part) { return std::min(bytes, i * step + static_cast<std::size_t>(part) * chunk); };
-  for (std::uint64_t i = 0; i <= rounds; ++i) {
-    if (i < rounds && mine < bringers) {  // one round ahead
-      const std::size_t from = begin(i, mine);
-      const std::size_t size = begin(i, mine + 1) - from;
-      co_await until([&] { return board.may_stage(base + i); });
-      std::byte* stage = board.stage(me, base + i);
-      if (me == root) copy_block(stage, out + from, size, 0);
-      else if (size != 0) reach.read(root, stage, there.in + from, size);
-      board.post(base + i);
-    }
-    if (i == 0) continue;
-    for (int k = 0; k < bringers && me != root; ++k) {
-      const int part = (mine + k) % bringers;
-      const int other = (root + part) % ranks;
-      co_await until([&] { return board.has_posted(other, base + i - 1); });
-      copy_block(out + begin(i - 1, part), board.stage(other, base + i - 1), begin(i - 1, part + 1) - begin(i - 1, part), bytes);
-    }
-    board.consume(base + i - 1);
-  }
-  board.advance_rounds(rounds);
-}
-
 }  // namespace
 
 Task across(Board& board, Reach& reach, Call call) {
   board.begin();
   std::vector<Places> all(static_cast<std::size_t>(board.ranks()));
   switch (call.kind) {
-    case Kind::broadcast: co_await bring(board, reach, call); break;
     case Kind::gather:
     case Kind::scatter: co_await with_root(board, reach, call); break;
     default: co_await tell_all(board, call, all); break;
@@ -214,7 +171,7 @@ Task across(Board& board, Reach& reach, Call call) {
   if (call.kind == Kind::allreduce) co_await fold_to_all(board, reach, call, all);
   board.finish();
   // Nobody may leave while others come for its data, or bring some.
-  const bool at_root_only = call.kind == Kind::broadcast || call.kind == Kind::gather || call.kind == Kind::scatter;
+  const bool at_root_only = call.kind == Kind::gather || call.kind == Kind::scatter;
   if (!at_root_only || board.rank() == static_cast<int>(call.root)) co_await until([&] { return board.all_finished(); });
 }
 

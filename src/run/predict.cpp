@@ -44,7 +44,7 @@ double passes_of(Kind kind, int ranks, bool threads) {
   switch (kind) {
     case Kind::scan: return ranks;
     case Kind::allreduce: return threads ? 2 : 2.8;
-    case Kind::reduce: return threads ? 1 : 2;
+    case Kind::reduce: return threads ? 1 : 2.4;
     case Kind::gather:
     case Kind::scatter: return threads ? 1 : 0.6;
     default: return threads ? 1 : 1.3;
@@ -81,14 +81,13 @@ double modelled_across(const Level& node, Kind kind, double bytes, int ranks) {
   const double lines = others * node.publish_per_rank.value + node.publish.value;
   const double pages = bytes / kPage, copy = bytes * node.copy.value;
   const double in_turn = kLookUpInTurn * std::min(kPagesOfTable, pages);
-  const double fold = 1.5 * copy + pages * kLookUp + others * kCall;  // from one partner after another
+  const double fold = 1.2 * copy + pages * kLookUp + others * kCall;  // from one partner after another
   switch (kind) {
     case Kind::gather:
     case Kind::scatter: return 2 * lines + kCall + copy + kLookUpInTurn * std::min(kPagesOfTable, others * pages);
     case Kind::reduce: return 2 * lines + fold + in_turn;
-    case Kind::allreduce: return 2 * lines + fold + copy;
-    case Kind::allgather: return 2 * lines + others * (kCall + 1.7 * copy + pages * kLookUp);
-    default: return 2 * lines + copy + in_turn / 2;
+    case Kind::allreduce: return 2 * lines + fold + 1.3 * copy;
+    default: return 2 * lines + others * (kCall + 1.7 * copy + pages * kLookUp);
   }
 }
 

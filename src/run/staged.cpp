@@ -11,14 +11,21 @@ namespace chasqui::run {
 namespace {
 
 /// Bytes staged per round: rounds enough that copying in overlaps copying out, yet long enough to pay for their flags.
+/// All-reduce waits twice a round for everybody, so its rounds are few; what it takes was measured (docs/results.md).
 std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total) {
-  const bool folds = call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan;
+  constexpr std::size_t kKiB = 1024;
   const std::size_t bytes = total * call.layout.element;
-  const std::size_t least = std::max<std::size_t>(8192, call.layout.element);
-  const std::size_t most = std::min<std::size_t>(65'536, board.shape().stage / (folds ? 4 : 2));
-  std::size_t chunk = least;  // a power of two times the least: few divisions of the stage
-  while (chunk * 2 <= most && chunk * 4 <= bytes) chunk *= 2;
-  return std::max((chunk + kLine - 1) / kLine * kLine, (call.layout.element + kLine - 1) / kLine * kLine);
+  const std::size_t stage = board.shape().stage;
+  const bool everywhere = call.kind == Kind::allreduce;
+  std::size_t most = 64 * kKiB;
+  if (call.kind == Kind::broadcast) most = 128 * kKiB;
+  if (everywhere || (call.kind == Kind::reduce && bytes >= 1024 * kKiB)) most = 256 * kKiB;
+  most = std::min(most, stage / 4);
+  if (everywhere && bytes <= stage) most = stage / 2;
+  const std::size_t rounds = everywhere ? 1 : 2;  // at least, where the stage is large enough
+  std::size_t chunk = std::max<std::size_t>(8 * kKiB, call.layout.element);
+  while (chunk * 2 <= most && chunk * 2 * rounds <= bytes) chunk *= 2;  // few different divisions of the stage
+  return (chunk + kLine - 1) / kLine * kLine;
 }
 
 std::size_t elements_per_round(const Board& board, const Call& call, std::size_t total) {
@@ -42,6 +49,26 @@ Rounds rounds_of(const Board& board, const Call& call, std::size_t total) {
   return {total, step, board.round(), (total + step - 1) / step};
 }
 
+/// Into a stage that all have read: its lines are taken for writing a little ahead.
+void copy_in(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t kAhead = 1024;
+  for (std::size_t at = 0; at < bytes; at += kAhead) {
+    const std::size_t end = std::min(bytes, at + 2 * kAhead);
+    for (std::size_t line = at + kAhead; line < end; line += kLine) {
+      own_line(to + line);
+      __builtin_prefetch(from + line);
+    }
+    std::memcpy(to + at, from + at, std::min(kAhead, bytes - at));
+  }
+}
+
+/// From a stage that all read at once: half of them begin in the middle.
+void copy_apart(std::byte* to, const std::byte* from, std::size_t bytes, int rank) {
+  const std::size_t middle = rank % 2 != 0 && bytes >= 32 * 1024 ? bytes / 2 / kLine * kLine : 0;
+  std::memcpy(to + middle, from + middle, bytes - middle);
+  if (middle != 0) std::memcpy(to, from, middle);
+}
+
 /// One source, read by all: broadcast and scatter.
 Task from_root(Board& board, const Call& call) {
   const int me = board.rank();
@@ -57,7 +84,7 @@ Task from_root(Board& board, const Call& call) {
     for (std::uint64_t i = 0; i < rounds.count; ++i) {
       const std::uint64_t round = rounds.base + i;
       co_await until([&] { return board.may_stage(round); });
-      std::memcpy(board.stage(me, round), in + rounds.begin(i) * element, rounds.size(i) * element);
+      copy_in(board.stage(me, round), in + rounds.begin(i) * element, rounds.size(i) * element);
       // The slot announces size and first round in one line.
       if (i == 0) board.publish(me, nullptr, 0, call.bytes());
       else board.post(round);
@@ -78,8 +105,8 @@ Task from_root(Board& board, const Call& call) {
     const std::size_t high = std::min(first + count, rounds.begin(i) + rounds.size(i));
     if (low < high) {
       if (i > 0) co_await until([&] { return board.has_posted(root, round); });
-      std::memcpy(out + (low - first) * element, board.stage(root, round) + (low - rounds.begin(i)) * element,
-                  (high - low) * element);
+      copy_apart(out + (low - first) * element, board.stage(root, round) + (low - rounds.begin(i)) * element,
+                 (high - low) * element, me);
     }
     board.consume(round);
   }
@@ -127,10 +154,12 @@ Task from_all(Board& board, const Call& call) {
     const std::uint64_t round = rounds.base + i;
     const std::size_t offset = rounds.begin(i) * element;
     co_await stage_round(board, call, rounds, i, in);
-    co_await staged_by(board, call, rounds, i, sources);
+    if (!collects) co_await staged_by(board, call, rounds, i, sources);
     if (collects) {
       for (int k = 0; k < sources; ++k) {
         const int other = (me + k) % board.ranks();
+        co_await until([&] { return i > 0 ? board.has_posted(other, round) : board.published(other); });
+        if (i == 0) check_total(board, call, other);
         std::byte* to = out + static_cast<std::size_t>(other) * call.bytes() + offset;
         const std::byte* from = other == me ? in + offset : board.stage(other, round);
         if (to != from) copy_out(to, from, rounds.size(i) * element, call.bytes() * static_cast<std::size_t>(board.ranks()));

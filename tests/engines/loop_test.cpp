@@ -185,8 +185,8 @@ TEST(Loop, AcrossOnNodesOfAnySize) {
 
 TEST(Loop, MemoryThatCannotBeReadIsEverybodysError) {
   const auto profile = network(20'000, 3000, 0.8);
-  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::scatter}) {
-    auto comms = node_comms({0, 0, 0, 0}, profile, kind == Kind::scatter || kind == Kind::broadcast ? 0 : 2);
+  for (const Kind kind : {Kind::reduce, Kind::allreduce, Kind::allgather, Kind::scatter}) {
+    auto comms = node_comms({0, 0, 0, 0}, profile, kind == Kind::scatter ? 0 : 2);
     const run::Sum sum;
     std::vector<std::vector<double>> in(4, std::vector<double>(4 * 9000, 1.0)), out = in;
     std::vector<run::Request> requests;

@@ -53,8 +53,9 @@ struct BoardShape {
   std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
   std::size_t wide = kWide;  ///< bytes of a slot beside its lines; 0: none
 
-  /// All stages together stay below 64 MiB, the wide parts of all slots below 8 MiB.
-  static BoardShape for_ranks(int ranks);
+  /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB; the wide parts of
+  /// all slots below 8 MiB.
+  static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024);
   std::size_t bytes() const;  ///< of memory, from an address that is a multiple of kLine
   std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
 };
@@ -153,11 +154,11 @@ class Board {
   // --- long data, in rounds
   std::uint64_t round() const { return round_; }  ///< number of the next round of stages
   void advance_rounds(std::uint64_t rounds) { round_ += rounds; }  ///< this many rounds are used by the present collective
-  /// The stage as chunks of this size from now on. A change waits until everybody has consumed what was there.
+  /// The stage as chunks of this size from now on; no more of it than is useful, so that it stays in the caches. A change waits until everybody has consumed what was there.
   void divide_stage(std::size_t chunk) {
     if (chunk == chunk_) return;
     chunk_ = chunk;
-    depth_ = shape_.stage / chunk;
+    depth_ = std::min(shape_.stage, std::max(kUsualRing, 4 * chunk)) / chunk;
     divided_ = round_;
   }
   /// Where `rank` puts its bytes of a round.
@@ -210,6 +211,7 @@ class Board {
   static constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << kSizeBits) - 1;
 
   static constexpr std::size_t kRefusals = 8;
+  static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
 
   struct alignas(kLine) Line {
     std::atomic<std::uint64_t> header;

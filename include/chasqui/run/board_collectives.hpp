@@ -128,8 +128,8 @@ Task staged(Board& board, Call call);
 /// Any size; every rank can read and write the memory of every other (threads). One copy per byte.
 Task direct(Board& board, Call call);
 
-/// Any size; processes that reach into each other's memory. One copy per byte, by the kernel (broadcast, allreduce: what
-/// all want goes over the board). REQUIRES goes_across(call.kind), more bytes than fit a slot, two ranks or more.
+/// Any size; processes that reach into each other's memory. One copy per byte, by the kernel (allreduce: the result,
+/// which all want, goes over the board). REQUIRES goes_across(call.kind), more bytes than fit a slot, two ranks or more.
 Task across(Board& board, Reach& reach, Call call);
 
 /// Throws the Error for ranks that called with different sizes.

@@ -22,10 +22,11 @@ class Reach {
   virtual void write(int rank, void* to, const void* from, std::size_t bytes) = 0;
 };
 
-/// Is there a way across for this collective? (across() in board_collectives.hpp)
+/// Is there a way across for this collective (across() in board_collectives.hpp)? A broadcast has none: all want the same
+/// pages at once, and each page is looked up by one rank at a time.
 constexpr bool goes_across(Kind kind) {
-  return kind == Kind::broadcast || kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::allgather ||
-         kind == Kind::gather || kind == Kind::scatter;
+  return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::gather ||
+         kind == Kind::scatter;
 }
 
 }  // namespace chasqui::run
