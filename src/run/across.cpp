@@ -21,8 +21,10 @@ void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::si
   if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
 }
 
+/// Tells the others where this rank's data is: they may use it from now on, until board.cover().
 Task announce(Board& board, const Call& call, const Places& mine) {
   co_await until([&] { return board.may_publish(); });
+  board.expose();
   board.publish(board.rank(), &mine, sizeof mine, call.bytes());
 }
 
@@ -44,6 +46,8 @@ Task with_root(Board& board, Reach& reach, const Call& call) {
   if (me != root) {
     Places there{};
     co_await read_root(board, call, there);
+    Using others(board);
+    others.open();
     if (gathers) reach.write(root, there.out + own, mine.in, bytes);
     else reach.read(root, mine.out, there.in + own, bytes);
     co_return;
@@ -72,6 +76,8 @@ Task tell_all(Board& board, const Call& call, std::vector<Places>& all) {
 Task collect(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
   const std::size_t bytes = call.bytes();
   auto* out = static_cast<std::byte*>(call.out);
+  Using others(board);
+  others.open();
   for (int k = 0; k < board.ranks(); ++k) {
     const int other = (board.rank() + k) % board.ranks();
     std::byte* to = out + static_cast<std::size_t>(other) * bytes;
@@ -95,6 +101,8 @@ void fold_from_all(Board& board, Reach& reach, const Call& call, const std::vect
   const std::size_t piece = (step * element + kLine - 1) / kLine * kLine;
   thread_local Room room;
   if (const auto needed = room_for(piece * static_cast<std::size_t>(ranks)).size(); room.size() < needed) room.resize(needed);
+  Using others(board);
+  others.open();
   const auto place = [&](int r) { return bytes_of(room) + static_cast<std::size_t>(r) * piece; };
   for (std::size_t at = low; at < high; at += step) {
     const std::size_t now = std::min(step, high - at);
@@ -173,6 +181,7 @@ Task across(Board& board, Reach& reach, Call call) {
   // Nobody may leave while others come for its data, or bring some.
   const bool at_root_only = call.kind == Kind::gather || call.kind == Kind::scatter;
   if (!at_root_only || board.rank() == static_cast<int>(call.root)) co_await until([&] { return board.all_finished(); });
+  board.cover();
 }
 
 }  // namespace chasqui::run
