@@ -129,7 +129,7 @@ def run_all(table, options):
                             continue
                         jobs = [job for job in work(table, options, (mode, machine, ranks, kind, size),
                                                      counts[i - 1] if i > 0 else None)
-                                if options.only in ("", job[0][5])]
+                                if options.only in ("", job[0][5], "ours" if job[0][5] == "ours" else "rivals")]
                         list(pool.map(one, jobs))
     table.save()
 
@@ -183,7 +183,7 @@ def main():
     parser.add_argument("--fastest", type=int, default=4)
     parser.add_argument("--memory", type=int, default=1200, help="MiB that an all-gather may need in all")
     parser.add_argument("--again", default="", help="forget these rows first: ours, or an algorithm's name")
-    parser.add_argument("--only", default="", help="run these only: ours, or an algorithm's name")
+    parser.add_argument("--only", default="", help="run these only: ours, rivals, or an algorithm's name")
     parser.add_argument("--table", action="store_true", help="run nothing")
     parser.add_argument("--timeout", type=int, default=120)
     parser.add_argument("--jobs", type=int, default=2)

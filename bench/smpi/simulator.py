@@ -8,6 +8,7 @@ Two ways to model long messages:
 import os
 import re
 import resource
+import signal
 import subprocess
 
 MACHINES = {  # L ns, o ns, bytes per second
@@ -46,6 +47,11 @@ class Result:
 
 def run(program, folder, ranks, machine, mode, kind, size, who, options=(), timeout=60, environment=None):
     """who: ours or native. options: further options of the simulator, such as --cfg=smpi/bcast:NTSL."""
+    return run_many(program, folder, ranks, machine, mode, [(kind, size)], who, options, timeout, environment)[0]
+
+
+def run_many(program, folder, ranks, machine, mode, cases, who, options=(), timeout=60, environment=None):
+    """The cases (kind, size) one after another in one process: a list of results."""
     L, o, bandwidth = MACHINES[machine]
     G = 1e9 / bandwidth
     xml, hosts = platform(folder, ranks, machine, mode)
@@ -60,15 +66,19 @@ def run(program, folder, ranks, machine, mode, kind, size, who, options=(), time
                f"--cfg=smpi/os:{sender}", f"--cfg=smpi/ois:{sender}", f"--cfg=smpi/or:0:{seconds}:0",
                f"--cfg=smpi/async-small-thresh:{small}", f"--cfg=smpi/send-is-detached-thresh:{small}",
                "--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0", "--log=root.thresh:critical", *options,
-               program, kind, str(size), who, str(L), str(o), str(G), mode]
+               program, ",".join(kind for kind, _ in cases), ",".join(str(size) for _, size in cases), who, str(L), str(o),
+               str(G), mode]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                               env={**os.environ, **(environment or {})},
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env={**os.environ, **(environment or {})},
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+        out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        return Result("timeout")
-    match = re.search(r"RESULT ([\d.]+) ns (\w+) (\S+) predicted ([\d.]+)", done.stdout)
-    if not match:
-        return Result("crashed", method=(done.stdout + done.stderr)[-300:])
-    if match[2] != "right":
-        return Result("wrong")
-    return Result("right", float(match[1]), match[3], float(match[4]))
+        os.killpg(process.pid, signal.SIGKILL)  # smpirun is a script: the simulation is its child
+        process.communicate()
+        return [Result("timeout") for _ in cases]
+    results = [Result("right", float(ns), method, float(predicted)) if verdict == "right" else Result("wrong")
+               for ns, verdict, method, predicted in
+               re.findall(r"RESULT ([\d.]+) ns (\w+) (\S+) predicted ([\d.]+)", out)]
+    lost = Result("crashed", method=(out + err)[-300:])
+    return results + [lost] * (len(cases) - len(results))

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // One collective in SimGrid's simulated time, checked: the same sources as everywhere, compiled with smpicxx.
-//   smpi_bench KIND BYTES ours|native L_ns o_ns G_ns_per_byte shared|strict
+//   smpi_bench KIND[,KIND…] BYTES[,BYTES…] ours|native L_ns o_ns G_ns_per_byte shared|strict
 // shared: messages under way share the link. CHASQUI_METHOD=items:40 forces a method, CHASQUI_LIST lists them all.
 // Common start (all sleep until an agreed simulated time), latest finish. Prints the nanoseconds, and for ours the
-// chosen method and its prediction.
+// chosen method and its prediction; several cases are run one after another (some native algorithms leave stray
+// messages behind: give those a process each).
 #include <mpi.h>
 #include <time.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -70,6 +72,76 @@ bool right(Kind kind, const std::vector<double>& out, int count, int rank, int s
   return true;
 }
 
+struct Case {
+  Kind kind = Kind::barrier;
+  int count = 0;  ///< of doubles
+};
+
+std::vector<Case> cases_from(const std::string& kinds, const std::string& sizes) {
+  std::vector<Case> cases;
+  std::istringstream kind_list(kinds), size_list(sizes);
+  for (std::string kind, size; std::getline(kind_list, kind, ',') && std::getline(size_list, size, ',');) {
+    cases.push_back({chasqui::kind_from(kind).value_or(Kind::barrier), std::atoi(size.c_str()) / 8});
+  }
+  return cases;
+}
+
+/// The chosen method, or the one asked for.
+chasqui::run::Choice choose(const chasqui::run::Comm& comm, const chasqui::run::Call& call, bool prints) {
+  const auto list = comm.choices_for(call);
+  auto choice = list.front();
+  const char* forced = std::getenv("CHASQUI_METHOD");
+  for (const auto& other : list) {
+    const auto name = fmt::format("{}:{}", to_string(other.method), other.parts);
+    if (forced != nullptr && name == forced) choice = other;
+    if (prints && std::getenv("CHASQUI_LIST") != nullptr) std::printf("%s %.1f\n", name.c_str(), other.nanoseconds);
+  }
+  return choice;
+}
+
+/// comm: nullptr for the native collective. Collective; true where the result was right everywhere.
+bool measure(const Case& job, chasqui::run::Comm* comm, int rank, int size) {
+  const std::size_t all = job.kind == Kind::allgather ? static_cast<std::size_t>(size) : 1;
+  std::vector<double> in(static_cast<std::size_t>(job.count)), out(in.size() * all, -1.0);
+  for (int i = 0; i < job.count; ++i) {
+    in[static_cast<std::size_t>(i)] = static_cast<double>((rank + 1) * (i % 7 + 1));
+    if (job.kind == Kind::broadcast && rank == 0) out[static_cast<std::size_t>(i)] = in[static_cast<std::size_t>(i)];
+  }
+  const chasqui::run::Sum sum;
+  chasqui::run::Call call;
+  call.kind = job.kind;
+  call.in = in.data();
+  call.out = out.data();
+  call.count = job.kind == Kind::barrier ? 0 : job.count;
+  call.layout.element = sizeof(double);
+  call.op = chasqui::run::operator_of<double>(sum, true);
+  chasqui::run::Choice choice;
+  if (comm != nullptr) {
+    choice = choose(*comm, call, rank == 0);
+    comm->force(choice);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start = MPI_Wtime();
+  MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  start = std::floor(start) + 60;
+  sleep_until(start);
+  if (comm != nullptr) comm->run(call);
+  else native(job.kind, in, out, job.count);
+  const double end = MPI_Wtime() - start;
+  const int failed = right(job.kind, out, job.count, rank, size) ? 0 : 1;
+  sleep_until(start + 60);
+  double time = 0;
+  int any = 0;
+  MPI_Reduce(&end, &time, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0) {
+    std::printf("RESULT %.1f ns %s %s(%ld) predicted %.1f\n", time * 1e9, any != 0 ? "WRONG" : "right",
+                comm != nullptr ? std::string(to_string(choice.method)).c_str() : "native",
+                static_cast<long>(choice.parts), comm != nullptr ? choice.nanoseconds : 0.0);
+  }
+  return any == 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -79,65 +151,16 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (argc < 8) return 2;
-  const auto kind = chasqui::kind_from(argv[1]).value_or(Kind::barrier);
-  const int count = std::atoi(argv[2]) / 8;
-  const bool chasquis = std::string(argv[3]) == "ours";
-  const std::size_t all = kind == Kind::allgather ? static_cast<std::size_t>(size) : 1;
-  std::vector<double> in(static_cast<std::size_t>(count)), out(in.size() * all, -1.0);
-  for (int i = 0; i < count; ++i) {
-    in[static_cast<std::size_t>(i)] = static_cast<double>((rank + 1) * (i % 7 + 1));
-    if (kind == Kind::broadcast && rank == 0) out[static_cast<std::size_t>(i)] = in[static_cast<std::size_t>(i)];
-  }
-  int failed = 0;
-  double time = 0;
-  chasqui::run::Choice choice;
+  bool good = true;
   {
     chasqui::mpi::Options options;
     options.slots = options.native = false;
     options.blocking_waits = true;
     options.profile = machine(std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6]),
                               std::string(argv[7]) == "shared");
-    const auto comm = chasquis ? chasqui::mpi::make_comm(MPI_COMM_WORLD, options) : nullptr;
-    const chasqui::run::Sum sum;
-    chasqui::run::Call call;
-    call.kind = kind;
-    call.in = in.data();
-    call.out = out.data();
-    call.count = kind == Kind::barrier ? 0 : count;
-    call.layout.element = sizeof(double);
-    call.op = chasqui::run::operator_of<double>(sum, true);
-    if (chasquis) {
-      const auto list = comm->choices_for(call);
-      choice = list.front();
-      const char* forced = std::getenv("CHASQUI_METHOD");
-      for (const auto& other : list) {
-        if (forced != nullptr && fmt::format("{}:{}", to_string(other.method), other.parts) == forced) choice = other;
-        if (rank == 0 && std::getenv("CHASQUI_LIST") != nullptr) {
-          std::printf("%s:%ld %.1f\n", std::string(to_string(other.method)).c_str(), static_cast<long>(other.parts), other.nanoseconds);
-        }
-      }
-      comm->force(choice);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    double start = MPI_Wtime();
-    MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    start = std::floor(start) + 60;
-    sleep_until(start);
-    if (chasquis) comm->run(call);
-    else native(kind, in, out, count);
-    double end = MPI_Wtime() - start;
-    failed = right(kind, out, count, rank, size) ? 0 : 1;
-    sleep_until(start + 60);
-    MPI_Reduce(&end, &time, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    int any = 0;
-    MPI_Reduce(&failed, &any, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
-    failed = any;
-  }
-  if (rank == 0) {
-    std::printf("RESULT %.1f ns %s %s(%ld) predicted %.1f\n", time * 1e9, failed ? "WRONG" : "right",
-                chasquis ? std::string(to_string(choice.method)).c_str() : "native", static_cast<long>(choice.parts),
-                chasquis ? choice.nanoseconds : 0.0);
+    const auto comm = std::string(argv[3]) == "ours" ? chasqui::mpi::make_comm(MPI_COMM_WORLD, options) : nullptr;
+    for (const Case& job : cases_from(argv[1], argv[2])) good = measure(job, comm.get(), rank, size) && good;
   }
   MPI_Finalize();
-  return failed;
+  return good ? 0 : 1;
 }
