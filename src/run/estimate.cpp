@@ -86,6 +86,15 @@ MessageRound message_round(Probe& probe, const Median& median) {
   return round;
 }
 
+bool receives_in_parallel(const std::vector<FanIn>& rounds, double G) {
+  std::size_t votes = 0;
+  for (const FanIn& round : rounds) {
+    const double each = (round.all - round.one) / std::max(1, round.senders - 1);
+    if (round.senders > 1 && each < 0.25 * G * static_cast<double>(round.bytes)) ++votes;
+  }
+  return 2 * votes > rounds.size();
+}
+
 Level level_of(const std::string& name, const std::vector<MessageRound>& rounds) {
   Level level;
   level.name = name;

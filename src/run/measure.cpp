@@ -49,6 +49,9 @@ Profile profile_of(const std::vector<Round>& rounds, const CollectiveTable& tabl
   network.name = "network";
   network.threads = false;
   network.ranks = first.ranks;
+  std::vector<FanIn> fan_ins;
+  for (const Round& round : rounds) fan_ins.push_back(round.fan_in);
+  network.receives_in_parallel = first.network && receives_in_parallel(fan_ins, network.G.value);
   profile.levels = {node, network};
   const auto per_word = [](const Round& r) { return std::max(0.0, r.long_superstep - r.superstep) / (kWords - 1); };
   profile.bsp_g = over_rounds(rounds, per_word);

@@ -2,6 +2,7 @@
 #include "round.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "chasqui/base/error.hpp"
 #include "message_probe.hpp"
@@ -22,10 +23,10 @@ void measure_board(Comm& comm, Sampler& sampler, Round& round) {
 }
 
 /// Supersteps in which everybody sends and gets h words, then a barrier.
-double superstep(Comm& comm, Sampler& sampler, int h) {
+double superstep(Comm& comm, Sampler& sampler, double share, int h) {
   Transport& transport = *comm.messages();
   const int size = comm.size();
-  return *sampler.together(1. / 2, [&] {
+  return *sampler.together(share, [&] {
     std::vector<std::uint64_t> out(static_cast<std::size_t>(h)), in(out.size());
     std::vector<Transport::Ticket> tickets;
     for (int i = 0; i < h; ++i) {
@@ -37,6 +38,35 @@ double superstep(Comm& comm, Sampler& sampler, int h) {
     for (const auto ticket : tickets) finish(transport, ticket);
     comm.barrier();
   });
+}
+
+/// One rank of each further node, a few at most, sends to rank 0.
+FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
+  constexpr std::size_t kSenders = 4;
+  FanIn found;
+  found.bytes = 65'536;
+  std::vector<int> senders;
+  std::set<int> nodes = {comm.node_of(0)};
+  for (int r = 1; r < comm.size() && senders.size() < kSenders; ++r) {
+    if (nodes.insert(comm.node_of(r)).second) senders.push_back(r);
+  }
+  if (senders.size() < 2) return found;
+  found.senders = static_cast<int>(senders.size());
+  Transport& transport = *comm.messages();
+  std::vector<std::vector<std::byte>> data(comm.rank() == 0 ? kSenders : 1, std::vector<std::byte>(65'536));
+  const auto from = [&](std::size_t count) {
+    return *sampler.together(share / 2, [&] {
+      std::vector<Transport::Ticket> tickets;
+      for (std::size_t i = 0; i < count; ++i) {
+        if (comm.rank() == 0) tickets.push_back(transport.receive(senders[i], kProbeTag + 1, data[i].data(), data[i].size()));
+        if (comm.rank() == senders[i]) tickets.push_back(transport.send(0, kProbeTag + 1, data[0].data(), data[0].size()));
+      }
+      for (const auto ticket : tickets) finish(transport, ticket);
+    });
+  };
+  found.one = from(1);
+  found.all = from(senders.size());
+  return found;
 }
 
 /// The last rank on another node than rank 0's; else the last.
@@ -102,8 +132,9 @@ Round measure_parameters(Comm& comm, const RoundBudget& budget) {
   }
   tell("supersteps");
   sampler.open(budget.left(kBsp), true);
-  round.superstep = superstep(comm, sampler, 1);
-  round.long_superstep = superstep(comm, sampler, kWords);
+  round.superstep = superstep(comm, sampler, 0.3, 1);
+  round.long_superstep = superstep(comm, sampler, 0.3, kWords);
+  round.fan_in = fan_in(comm, sampler, 0.4);
   round.least += sampler.least();
   round.cut = round.cut || sampler.cut();
   return round;

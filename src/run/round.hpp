@@ -19,6 +19,7 @@ struct Round {
   std::int64_t node_ranks = 0, ranks = 0;
   double publish = 0, publish_all = 0, copy = 0;
   double superstep = 0, long_superstep = 0;
+  FanIn fan_in;
   double least = 0;  ///< nanoseconds that it takes with one sample of each
   bool cut = false;  ///< one sample of some parameter had to do
 };

@@ -154,5 +154,16 @@ TEST(Estimate, SlopesAloneAreNoSwitch) {
   EXPECT_EQ(switches_in(times), std::vector<std::int64_t>{});
 }
 
+TEST(Estimate, ReceivingPortsWithoutALimitAreSeen) {
+  const double G = 0.8;
+  const double message = 0.8 * 65'536;
+  const FanIn queued{4, 65'536, 80'000, 80'000 + 3 * message};
+  const FanIn side_by_side{4, 65'536, 80'000, 80'000 + 3 * 3000};
+  EXPECT_FALSE(receives_in_parallel({queued, queued, queued}, G));
+  EXPECT_TRUE(receives_in_parallel({side_by_side, side_by_side, queued}, G));
+  EXPECT_FALSE(receives_in_parallel({side_by_side, queued, queued}, G)) << "most rounds say no";
+  EXPECT_FALSE(receives_in_parallel({FanIn{1, 65'536, 80'000, 80'000}}, G)) << "one sender tells nothing";
+}
+
 }  // namespace
 }  // namespace chasqui::run

@@ -49,6 +49,17 @@ struct MessageRound {
 /// Together the shares make 1.
 MessageRound message_round(Probe& probe, const Median& median);
 
+/// Long messages of several nodes to one rank, from a common start to the last arrival.
+struct FanIn {
+  int senders = 0;        ///< fewer than two: not measured
+  std::int64_t bytes = 0; ///< of each message
+  double one = 0;         ///< nanoseconds with one sender
+  double all = 0;         ///< with all of them at once
+};
+/// Does the receiver's port let them in side by side? In most rounds a further sender costs less than a quarter of the
+/// time of its bytes.
+bool receives_in_parallel(const std::vector<FanIn>& rounds, double G);
+
 /// L, o_s, o_r, g, G, B and the switches from the rounds of one level. REQUIRES rounds not empty.
 Level level_of(const std::string& name, const std::vector<MessageRound>& rounds);
 
