@@ -29,4 +29,7 @@ done
 "$source/bench/smpi/matrix.py" "$build" --csv "$work/smpi.csv" --ranks 4 --machines lan --modes shared --cases barrier:0 >"$work/smpi.log" 2>&1 ||
   { cat "$work/smpi.log"; exit 1; }
 grep -q "^| barrier | [0-9.]* / [0-9.]* |" "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
+"$source/bench/smpi/sweep.py" "$build" --csv "$work/sweep.csv" --ranks 2-6 --machines lan --cases "barrier:0 broadcast:8" >"$work/smpi.log" 2>&1 ||
+  { cat "$work/smpi.log"; exit 1; }
+grep -q "^| shared lan broadcast 8 | 2 to 6 |" "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
 echo "ok: bench/smpi"

@@ -4,7 +4,8 @@
 
 Broadcast and reduce of 8 bytes must take the P-th smallest label of the universal tree, computed here by a heap; the
 symmetric ones what they predict and not less than the broadcast's bound; long ones must be right and near their
-prediction; and no P may be slower than P + 1.
+prediction, reductions without a receiving port and all-gathers on a shared link at their bound; and no P may be slower
+than P + 1.
 """
 import heapq
 import sys
@@ -56,6 +57,19 @@ def main():
             for kind, ranks in times:
                 if (kind, ranks + 1) in times:
                     expect(times[kind, ranks] <= 1.005 * times[kind, ranks + 1], f"{kind} on {ranks} ranks is slower than on one more")
+        for machine in ("lan", "eth"):
+            L, o, bandwidth = simulator.MACHINES[machine]
+            G, size = 1e9 / bandwidth, 65536
+            # Receiving ports without a limit: the tree whose gap is an overhead, whatever the size.
+            result = simulator.run(program, folder, 16, machine, "strict", "reduce", size, "ours", timeout=100)
+            tree = broadcast_time(16, L + 2 * o + G * size, o)
+            expect(result.status == "right" and abs(result.ns - tree) <= 0.001 * tree,
+                   f"reduce of {size} bytes, {machine}, strict: {result.status} {result.ns} ns by {result.method}, the tree takes {tree:.1f}")
+            # A shared link that never idles: one latency, one overhead, and the bytes of all others.
+            result = simulator.run(program, folder, 9, machine, "shared", "allgather", size, "ours", timeout=100)
+            link = o + L + 8 * (size + 16) * G
+            expect(result.status == "right" and result.ns <= 1.001 * link,
+                   f"allgather of {size} bytes, {machine}, shared: {result.status} {result.ns} ns by {result.method}, the link needs {link:.1f}")
         for kind, size in (("broadcast", 1 << 20), ("reduce", 1 << 20), ("allreduce", 1 << 16), ("allgather", 4096)):
             for mode in ("shared", "strict"):
                 result = simulator.run(program, folder, 7, "lan", mode, kind, size, "ours", timeout=100)
