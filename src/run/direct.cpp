@@ -71,28 +71,27 @@ Task direct(Board& board, Call call) {
   const int me = board.rank();
   const int ranks = board.ranks();
   const std::size_t bytes = call.bytes();
-  const bool from_root = call.kind == Kind::broadcast || call.kind == Kind::scatter;
+  // Everybody uses the root's memory, all at once, and nobody else's.
+  const bool with_root = call.kind == Kind::broadcast || call.kind == Kind::scatter || call.kind == Kind::gather;
   const bool at_root = has_root(call.kind) && me == static_cast<int>(call.root);
   const Places mine = places_of(call, me);
-  if (!from_root || at_root) {
+  if (!with_root || at_root) {
     co_await until([&] { return board.may_publish(); });
     board.expose();
     board.publish(me, &mine, sizeof mine, bytes);
   }
-  if (from_root) {
+  if (with_root) {
     const int root = static_cast<int>(call.root);
     co_await until([&] { return board.published(root); });
-    const Places source = read_places(board, call, root);
+    const Places there = read_places(board, call, root);
+    const std::size_t own = static_cast<std::size_t>(me) * bytes;
     Using others(board);
     others.open();
-    if (call.kind == Kind::broadcast) {
-      copy_block(mine.out, source.in, bytes);
-    } else if (mine.out != nullptr) {
-      copy_block(mine.out, source.in + static_cast<std::size_t>(me) * bytes, bytes);
-    }
+    if (call.kind == Kind::broadcast) copy_block(mine.out, there.in, bytes);
+    else if (call.kind == Kind::gather) copy_block(there.out + own, mine.in, bytes, bytes * static_cast<std::size_t>(ranks));
+    else if (mine.out != nullptr) copy_block(mine.out, there.in + own, bytes);
   } else {
     std::vector<Places> all(static_cast<std::size_t>(ranks));
-    const bool collects = call.kind == Kind::allgather || (call.kind == Kind::gather && at_root);
     Using others(board);
     for (int k = 0; k < ranks; ++k) {
       const int other = (me + k) % ranks;
@@ -101,7 +100,7 @@ Task direct(Board& board, Call call) {
         co_await until([&] { return board.published(other); });
       }
       all[static_cast<std::size_t>(other)] = read_places(board, call, other);
-      if (collects) {
+      if (call.kind == Kind::allgather) {
         others.open();
         copy_block(mine.out + static_cast<std::size_t>(other) * bytes, all[static_cast<std::size_t>(other)].in, bytes,
                    bytes * static_cast<std::size_t>(ranks));
@@ -115,8 +114,8 @@ Task direct(Board& board, Call call) {
   board.consume(board.round());
   board.advance_rounds(1);
   board.finish();
-  // Nobody may leave while its buffer is being read (broadcast, scatter: the root only).
-  if (!from_root || at_root) {
+  // Nobody may leave while its buffer is in use (broadcast, scatter, gather: the root's only).
+  if (!with_root || at_root) {
     co_await until([&] { return board.all_finished(); });
     board.cover();
   }

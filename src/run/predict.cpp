@@ -68,8 +68,8 @@ double modelled(const Level& node, Kind kind, double bytes, int ranks, bool thre
   if (const Way way = board_way(node, kind, bytes, ranks, threads); way != Way::direct && way != Way::staged) {
     return way_time({ranks, node.publish.value, node.publish_per_rank.value}, way, kind, static_cast<double>(slot));
   }
-  const bool blocks = kind == Kind::allgather || kind == Kind::gather || (kind == Kind::scatter && !threads);
-  const double all = blocks ? ranks : 1;  // threads take their block of a scatter themselves, all at once
+  const bool blocks = kind == Kind::allgather || ((kind == Kind::gather || kind == Kind::scatter) && !threads);
+  const double all = blocks ? ranks : 1;  // threads take their block from the root, or put it there, all at once
   return 2 * lines + passes_of(kind, ranks, threads) * all * bytes * node.copy.value;
 }
 

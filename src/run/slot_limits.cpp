@@ -32,7 +32,7 @@ Cost cost_of(Way way, Kind kind) {
   switch (kind) {
     case Kind::broadcast: return threads ? Cost{3, 0, 0} : Cost{2.4, 0, 1.8};
     case Kind::scatter: return threads ? Cost{3, 0, 0} : Cost{2.4, 0, 0.55};
-    case Kind::gather: return threads ? Cost{3, 1, 0} : Cost{4, 0, 0.4};
+    case Kind::gather: return threads ? Cost{3, 0, 0} : Cost{4, 0, 0.4};
     case Kind::reduce: return threads ? Cost{4, 2, 0} : Cost{3, 0, 0.55};
     case Kind::allgather: return threads ? Cost{3, 2, 0.15} : Cost{4, 0, 0.8};
     case Kind::scan: return threads ? Cost{5, 4, 0.15} : Cost{3.5, 0, 1};
