@@ -14,12 +14,12 @@ struct Row {
   std::int64_t rank = 0;               ///< processor
   std::int64_t nanoseconds = 0;        ///< measured between two syncs
   std::int64_t work = 0;               ///< what the program charged with World::charge
-  std::int64_t sent_messages = 0;      ///< messages sent
+  std::int64_t sent_messages = 0;      ///< sends, puts, requests and replies of gets, messages of collectives
   std::int64_t sent_blocks = 0;        ///< blocks they were packed into
-  std::int64_t sent_bytes = 0;         ///< bytes sent
-  std::int64_t received_messages = 0;  ///< messages received
-  std::int64_t received_blocks = 0;    ///< blocks received
-  std::int64_t received_bytes = 0;     ///< bytes received
+  std::int64_t sent_bytes = 0;         ///< what the program put into them
+  std::int64_t received_messages = 0;  ///< the same at the other end
+  std::int64_t received_blocks = 0;    ///< blocks they came in
+  std::int64_t received_bytes = 0;     ///< what they brought
 
   friend bool operator==(const Row&, const Row&) = default;
 };
@@ -43,7 +43,7 @@ struct Superstep {
 
 /// A machine or submachine: where it was split off, and its supersteps.
 struct MachineCosts {
-  std::uint64_t id = 0;               ///< its number
+  std::uint64_t id = 0;               ///< other machines name it as their parent
   std::uint64_t parent = 0;           ///< 0: this is the whole machine
   std::uint64_t split = 0;            ///< submachines of one split run side by side; splits follow each other
   std::int64_t size = 1;              ///< processors of the machine

@@ -29,7 +29,7 @@ struct Group {
 struct Pace {
   double tick = 0;    ///< nanoseconds; 0: messages go as soon as they can
   double flight = 0;  ///< nanoseconds that a message really takes; the plan has whole ticks
-  Time finish;        ///< of the plan
+  Time finish;        ///< when the plan ends, in ticks
 };
 /// A plan as one rank executes it: local form and the machine whose times order its events.
 /// reversed: every message goes the other way and the last comes first (a broadcast becomes a reduction).

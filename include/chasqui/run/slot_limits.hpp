@@ -12,7 +12,7 @@ namespace chasqui::run {
 
 /// What a board costs, in nanoseconds.
 struct LineCosts {
-  int ranks = 1;       ///< of the board
+  int ranks = 1;       ///< that share the board
   double publish = 0;  ///< one line from its writer to all readers
   double each = 0;     ///< reading each further line while everybody does
 };

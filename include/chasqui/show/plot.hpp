@@ -10,8 +10,8 @@ namespace chasqui::show {
 
 /// One point of a curve. `low` and `high` are the ends of its interval, equal to `y` where none is known.
 struct PlotPoint {
-  double x = 0;     ///< where
-  double y = 0;     ///< how much
+  double x = 0;     ///< size in bytes, or processors: what the x axis counts
+  double y = 0;     ///< what was measured or computed there
   double low = 0;   ///< lower end of the interval
   double high = 0;  ///< upper end of the interval
 };

@@ -13,8 +13,8 @@ namespace chasqui::show {
 struct Summary {
   std::string title;               ///< heading
   std::int64_t P = 0;              ///< processors
-  std::int64_t messages = 0;       ///< in all
-  std::int64_t additions = 0;      ///< in all
+  std::int64_t messages = 0;       ///< of all ranks together
+  std::int64_t additions = 0;      ///< of all ranks together; 0 for what is not a sum
   std::int64_t most_sent = 0;      ///< by one rank
   std::int64_t most_received = 0;  ///< by one rank
   /// A span of time.

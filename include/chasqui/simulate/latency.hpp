@@ -23,7 +23,7 @@ Latency uniform(const LogP& machine, Time low, Time high, std::uint64_t seed);
 
 /// A value of a histogram, `weight` out of the sum of weights.
 struct WeightedLatency {
-  Time latency;              ///< of a message
+  Time latency;              ///< from the end of a send to the begin of its reception
   std::uint64_t weight = 1;  ///< how often, relative to the others
 };
 Latency distribution(const LogP& machine, std::vector<WeightedLatency> histogram, std::uint64_t seed);  ///< random latencies from a histogram; the same for the same seed

@@ -21,7 +21,7 @@ class Encoding {
  public:
   virtual ~Encoding() = default;
 
-  const Cnf& cnf() const { return cnf_; }    ///< the question
+  const Cnf& cnf() const { return cnf_; }    ///< clauses that hold for every schedule by the horizon
   Time horizon() const { return horizon_; }  ///< latest finish that is asked for
 
   /// Literal t: a send may begin at step t. False from some step on.

@@ -11,7 +11,7 @@
 namespace chasqui::solve {
 /// What the exact search is asked for.
 struct Instance {
-  LogP machine;                 ///< small
+  LogP machine;                 ///< small: the number of variables grows with P, P and the horizon
   Problem problem;              ///< broadcast, allgather, reduce, allreduce, scan or stream
   bool single_sending = false;  ///< broadcast: the root sends each item once
   bool two_values = false;      ///< reduce, allreduce, scan: a message may carry two folds

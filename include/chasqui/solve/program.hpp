@@ -25,18 +25,18 @@ struct Program {
   static constexpr int kUnbounded = 1'000'000'000;  ///< as least (negated) or most: no bound on this side
   /// A variable.
   struct Column {
-    int objective = 0;  ///< its cost
+    int objective = 0;  ///< what it adds to the sum to be minimised, if 1
     int most = 1;       ///< 0: fixed at zero
   };
 
   int add_column(int objective = 0);  ///< a new variable; its number
-  void fix_to_zero(int column);  ///< decides it
-  void at_least(std::vector<Term> terms, int least) { rows.push_back({std::move(terms), least, kUnbounded}); }  ///< adds a row
-  void at_most(std::vector<Term> terms, int most) { rows.push_back({std::move(terms), -kUnbounded, most}); }  ///< adds a row
-  void equal(std::vector<Term> terms, int value) { rows.push_back({std::move(terms), value, value}); }  ///< adds a row
+  void fix_to_zero(int column);  ///< no solution may use it
+  void at_least(std::vector<Term> terms, int least) { rows.push_back({std::move(terms), least, kUnbounded}); }  ///< sum of the terms >= least
+  void at_most(std::vector<Term> terms, int most) { rows.push_back({std::move(terms), -kUnbounded, most}); }  ///< sum of the terms <= most
+  void equal(std::vector<Term> terms, int value) { rows.push_back({std::move(terms), value, value}); }  ///< sum of the terms = value
 
-  std::vector<Column> columns;  ///< the variables
-  std::vector<Row> rows;        ///< the constraints
+  std::vector<Column> columns;  ///< Term::column counts these
+  std::vector<Row> rows;        ///< all must hold
 };
 
 /// A value for each column.

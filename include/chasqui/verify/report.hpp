@@ -17,7 +17,7 @@ inline constexpr Rank kNoRank{-1};              ///< a violation of no rank in p
 struct Violation {
   int rule = 0;                       ///< 1 .. 7
   Rank rank = kNoRank;                ///< where; kNoRank: the schedule as a whole
-  Time time;                          ///< when
+  Time time;                          ///< begin of the send, reception or addition that breaks it
   std::int64_t message = kNoMessage;  ///< index into Schedule::sends
   std::string text;                   ///< one sentence
 
