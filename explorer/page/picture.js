@@ -25,6 +25,7 @@ function showPicture(name, text) {
   place.replaceChildren(document.importNode(parsed, true));
   // A marker's id must be unique in the page.
   const svg = place.firstElementChild;
+  svg.classList.toggle("small", parseFloat(svg.getAttribute("width")) <= 560);  // may shrink on a phone
   const head = svg.querySelector("marker");
   if (head) {
     head.id = `cq-head-${name}`;

@@ -26,6 +26,15 @@ grep -q '#compdef chasqui' "$prefix"/share/zsh/*/_chasqui
 [ -s "$prefix/share/doc/chasqui/docs/tutorial.md" ]
 echo "ok: manual pages, completions, documentation"
 
+if [ -s "$prefix/share/chasqui/explorer.html" ]; then
+  "$prefix/bin/chasqui" explore --no-open >"$work/address" &
+  server=$!
+  for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "$work/address" ] || sleep 0.5; done
+  kill $server
+  grep -q "^http://127.0.0.1:" "$work/address" || { echo "the installed explorer does not find its page"; exit 1; }
+  echo "ok: the installed explorer"
+fi
+
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name chasqui.pc)")
 export PKG_CONFIG_PATH
 cmake -S "$here/project" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$work/configure.log"
