@@ -44,7 +44,7 @@ svg{display:block;max-width:100%;height:auto;margin:0 auto}
 .numbers b{display:block;font-size:1.6rem;line-height:1.2}
 @media (max-width:40rem){h1{font-size:1.6rem}.figures svg.large{min-width:34rem;max-width:none}
 .numbers{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.6rem}
-.wordy thead{position:absolute;clip-path:inset(50%)}.wordy table,.wordy tbody,.wordy tr,.wordy td{display:block;text-align:left;white-space:normal;min-width:0}
+.wordy thead{display:none}.wordy table,.wordy tbody,.wordy tr,.wordy td{display:block;text-align:left;white-space:normal;min-width:0}
 .wordy tr{padding:.4rem 0;border-bottom:1px solid var(--line)}.wordy td{border:0;padding:.05rem 0}.wordy td:first-child{font-weight:600}
 .wordy td[data-of]::before{content:attr(data-of) ": ";color:var(--dim)}}
 @media print{:root{color-scheme:light;--text:#1f2328;--dim:#59636e;--page:#fff;--panel:#f6f8fa;--line:#d1d9e0;--good:#1a7f37;--link:#0969da;--fair:#9a6700}body{font-size:10pt}nav{display:none}h2,h3{break-after:avoid}.figures>div,tr{break-inside:avoid}.wide,.figures>div{overflow:visible}pre{white-space:pre-wrap}figure{break-inside:avoid}}
