@@ -10,6 +10,7 @@ packages:  ## install what Debian offers and the build uses
 
 build: packages
 	cmake --preset dev
+	cmake --build --preset dev -j $(JOBS) --target programs
 	cmake --build --preset dev -j $(JOBS)
 	cmake --build --preset dev --target explorer_page
 

@@ -292,7 +292,11 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   page.figures({show::to_svg(schedule, show::Picture::chart)});
   if (postal) page.figures({show::to_svg(schedule, show::Picture::table)});
   if (name != "stream") model_figure(page, planned);
-  if (what.title != name) return;  // only plain collectives are timed
+  if (name == "sum") return page.paragraph("Not timed: where operands already lie decides, and run::sum takes them as the plan places them.");
+  if (name == "stream") return page.paragraph("Not timed: it has no end. Its first k items are a broadcast of k items.");
+  if (what.title != name) {
+    return page.paragraph("Timed as a long broadcast: the method \u201citems\u201d cuts it by this plan, where that is predicted to be fastest.");
+  }
   if (const auto kind = kind_from(name); kind && *kind != Kind::sum) {
     run::Terrain terrain;
     terrain.ranks = static_cast<int>(input.profile.levels.front().ranks > 0 ? input.profile.levels.front().ranks : input.drawn);
