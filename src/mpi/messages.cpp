@@ -64,19 +64,17 @@ run::Transport::Ticket Messages::fresh(int from, std::size_t bytes) {
   const Ticket ticket = free_.back();
   free_.pop_back();
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  operation = Operation{};
   operation.from = from;
   operation.bytes = bytes;
-  operation.first = forgotten_ + requests_.size();
+  operation.arrived = 0;
+  operation.complete = 0;
+  operation.code = MPI_SUCCESS;
+  operation.pieces.clear();
   return ticket;
 }
 
-MPI_Request& Messages::next_request(Ticket ticket) {
-  auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  ++operation.pieces;
-  ++operation.left;
-  owners_.push_back(ticket);
-  return requests_.emplace_back(MPI_REQUEST_NULL);
+MPI_Request& Messages::next_piece(Ticket ticket) {
+  return operations_[static_cast<std::size_t>(ticket)].pieces.emplace_back(MPI_REQUEST_NULL);
 }
 
 run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
@@ -86,7 +84,7 @@ run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* dat
   std::size_t sent = 0;
   do {
     const std::size_t now = std::min(piece, bytes - sent);
-    check(MPI_Isend(at + sent, mpi_count(now), MPI_BYTE, to, static_cast<int>(tag), comm_, &next_request(ticket)), "MPI_Isend");
+    check(MPI_Isend(at + sent, mpi_count(now), MPI_BYTE, to, static_cast<int>(tag), comm_, &next_piece(ticket)), "MPI_Isend");
     sent += now;
   } while (sent < bytes);
   return ticket;
@@ -99,16 +97,19 @@ run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data
   std::size_t got = 0;
   do {
     const std::size_t now = std::min(piece, bytes - got);
-    check(MPI_Irecv(at + got, mpi_count(now), MPI_BYTE, from, static_cast<int>(tag), comm_, &next_request(ticket)), "MPI_Irecv");
+    check(MPI_Irecv(at + got, mpi_count(now), MPI_BYTE, from, static_cast<int>(tag), comm_, &next_piece(ticket)), "MPI_Irecv");
     got += now;
   } while (got < bytes);
   return ticket;
 }
 
-void Messages::completed(std::size_t place, const MPI_Status& status, int code) {
-  auto& operation = operations_[static_cast<std::size_t>(owners_[place])];
-  --operation.left;
-  requests_[place] = MPI_REQUEST_NULL;  // libraries differ in whether they do so after an error
+/// Ends the first piece that is not complete; waits for it if it must.
+void Messages::end_piece(Operation& operation) {
+  MPI_Status status{};
+  MPI_Request& piece = operation.pieces[operation.complete];
+  const int code = MPI_Wait(&piece, &status);
+  piece = MPI_REQUEST_NULL;  // libraries differ in whether they do so after an error
+  ++operation.complete;
   if (code != MPI_SUCCESS) operation.code = code;
   if (operation.from < 0 || code != MPI_SUCCESS) return;
   int count = 0;
@@ -116,40 +117,17 @@ void Messages::completed(std::size_t place, const MPI_Status& status, int code) 
   operation.arrived += static_cast<std::size_t>(count);
 }
 
-/// One look at this message and those posted after it: a look at each alone would make the library poll its network for
-/// each, and MPICH polls even for those that are complete.
-void Messages::test_some(const Operation& operation) {
-  constexpr std::size_t kTogether = 64;
-  const std::size_t begin = place(operation.first);
-  const std::size_t end = std::min(operation.first + std::max(kTogether, operation.pieces) - forgotten_, requests_.size());
-  int indices[kTogether];
-  MPI_Status statuses[kTogether];
-  for (std::size_t at = begin; at < end; at += kTogether) {
-    const int some = static_cast<int>(std::min(kTogether, end - at));
-    int ended = 0;
-    const int code = MPI_Testsome(some, requests_.data() + at, &ended, indices, statuses);
-    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
-    for (int i = 0; ended != MPI_UNDEFINED && i < ended; ++i) {
-      completed(at + static_cast<std::size_t>(indices[i]), statuses[i], code == MPI_SUCCESS ? code : statuses[i].MPI_ERROR);
-    }
-  }
-  forget_completed();
-}
-
-void Messages::forget_completed() {
-  constexpr std::size_t kOften = 256;
-  while (head_ < requests_.size() && requests_[head_] == MPI_REQUEST_NULL) ++head_;
-  if (head_ < requests_.size() && (head_ < kOften || 2 * head_ < requests_.size())) return;
-  requests_.erase(requests_.begin(), requests_.begin() + static_cast<std::ptrdiff_t>(head_));
-  owners_.erase(owners_.begin(), owners_.begin() + static_cast<std::ptrdiff_t>(head_));
-  forgotten_ += head_;
-  head_ = 0;
-}
-
+/// The library polls its network once, and only if something is not complete: MPI_Test and its like poll for what is
+/// complete, too, in MPICH.
 bool Messages::done(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  if (operation.left > 0 && !blocking_waits_) test_some(operation);
-  if (operation.left > 0) return false;
+  while (operation.complete < operation.pieces.size()) {
+    if (blocking_waits_) return false;
+    int flag = 0;
+    const int code = MPI_Request_get_status(operation.pieces[operation.complete], &flag, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && flag == 0) return false;
+    end_piece(operation);
+  }
   free_.push_back(ticket);
   check(operation.code, "a message of a collective (ranks that pass different sizes?)");
   if (operation.from >= 0 && operation.arrived != operation.bytes) {
@@ -160,15 +138,8 @@ bool Messages::done(Ticket ticket) {
 }
 
 void Messages::wait(Ticket ticket) {
-  const auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  const std::size_t end = operation.left > 0 ? operation.first + operation.pieces - forgotten_ : 0;
-  for (std::size_t at = place(operation.first); at < end; ++at) {
-    if (requests_[at] == MPI_REQUEST_NULL) continue;
-    MPI_Status status{};
-    check(MPI_Wait(&requests_[at], &status), "MPI_Wait");
-    completed(at, status, MPI_SUCCESS);
-  }
-  forget_completed();
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  while (operation.complete < operation.pieces.size()) end_piece(operation);
 }
 
 void Messages::sleep_until(double nanoseconds) {
@@ -182,17 +153,16 @@ void Messages::sleep_until(double nanoseconds) {
 void Messages::abandon(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   const bool receives = operation.from >= 0;
-  const std::size_t begin = place(operation.first);
-  const std::size_t end = operation.left > 0 ? operation.first + operation.pieces - forgotten_ : 0;
-  for (std::size_t at = begin; receives && at < end; ++at) {
-    if (requests_[at] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[at]);
-  }
+  const auto each_open = [&](auto&& action) {
+    for (MPI_Request& piece : operation.pieces) {
+      if (piece != MPI_REQUEST_NULL) action(piece);
+    }
+  };
+  if (receives) each_open([](MPI_Request& piece) { MPI_Cancel(&piece); });
   const double until = MPI_Wtime() + (blocking_waits_ ? 0 : receives ? 10.0 : 0.2);  // for all pieces together
-  for (std::size_t at = begin; at < end; ++at) {
-    if (requests_[at] != MPI_REQUEST_NULL) settle(requests_[at], until);
-    if (requests_[at] != MPI_REQUEST_NULL) MPI_Request_free(&requests_[at]);
-  }
-  operation.left = 0;
+  each_open([&](MPI_Request& piece) { settle(piece, until); });
+  each_open([](MPI_Request& piece) { MPI_Request_free(&piece); });
+  operation.pieces.clear();
   free_.push_back(ticket);
 }
 

@@ -37,23 +37,18 @@ class Messages final : public run::Transport {
   std::string failure() const override { return heard_.why(); }
 
  private:
-  /// A message, cut or not. Its requests lie side by side, from `first` on.
+  /// A message, cut or not.
   struct Operation {
-    int from = -1;  ///< receives only
+    int from = -1;                    ///< receives only
     std::size_t bytes = 0;
-    std::size_t first = 0;   ///< counted from the first request ever
-    std::size_t pieces = 0;
-    std::size_t left = 0;    ///< pieces that are not complete
-    std::size_t arrived = 0; ///< bytes
+    std::vector<MPI_Request> pieces;
+    std::size_t complete = 0;         ///< pieces, from the first on
+    std::size_t arrived = 0;          ///< bytes
     int code = MPI_SUCCESS;
   };
   Ticket fresh(int from, std::size_t bytes);
-  MPI_Request& next_request(Ticket ticket);
-  /// In the list; the first pieces of a message may be forgotten while others are under way.
-  std::size_t place(std::size_t first) const { return first > forgotten_ ? first - forgotten_ : 0; }
-  void completed(std::size_t place, const MPI_Status& status, int code);
-  void test_some(const Operation& operation);
-  void forget_completed();
+  MPI_Request& next_piece(Ticket ticket);
+  void end_piece(Operation& operation);
   void tell_all(std::uint64_t first, std::uint64_t last, bool refusal, const std::string& why);
   void listen();
 
@@ -64,10 +59,6 @@ class Messages final : public run::Transport {
   int size_ = 1;
   std::vector<Operation> operations_;
   std::vector<Ticket> free_;
-  std::vector<MPI_Request> requests_;  ///< in the order of posting; those complete are null
-  std::vector<Ticket> owners_;         ///< of the requests
-  std::size_t forgotten_ = 0;          ///< requests that are no longer in the list
-  std::size_t head_ = 0;               ///< all requests before this place are complete
   run::BadNews heard_;
 };
 

@@ -179,7 +179,8 @@ void prepare(State& state, MPI_Comm comm) {
     return;
   }
   run::Fabric fabric = fabric_of(state, own);
-  const auto messages = std::make_shared<mpi::Messages>(own, false);  // owns it from here
+  const Level* network = fabric.profile->level("network");
+  const auto messages = std::make_shared<mpi::Messages>(own, false, network != nullptr ? *network : Level{});  // owns it from here
   std::unique_ptr<run::Comm> made;
   try {
     fabric.messages = messages;

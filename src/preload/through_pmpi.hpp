@@ -24,5 +24,6 @@
 #define MPI_Recv PMPI_Recv
 #define MPI_Reduce_local PMPI_Reduce_local
 #define MPI_Request_free PMPI_Request_free
+#define MPI_Request_get_status PMPI_Request_get_status
 #define MPI_Test PMPI_Test
 #define MPI_Wait PMPI_Wait
