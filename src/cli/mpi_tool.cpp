@@ -6,6 +6,7 @@
 //   mpirun -np 4 chasqui-mpi-openmpi record --collective NAME [--bytes N] [--method M] [--repeat N] [--machine FILE] [--out FILE]
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -112,6 +113,11 @@ void bench_command(std::map<std::string, std::string> options) {
   const std::vector<run::Rival> rivals = {
       {"native", native}, {"binomial", [&](const run::Call& call) { return run::binomial(*comm, call); }}};
   const auto rows = run::bench(*comm, rivals, bench);
+  if (comm->rank() == 0 && !rows.empty() && rows.front().clocks > 0) {
+    double off = 0;
+    for (const auto& row : rows) off = std::max(off, row.clocks);
+    std::fprintf(stderr, "clocks of the hosts were compared: times may be off by %.1f us at most\n", off / 1000);
+  }
   if (comm->rank() == 0 && json) std::fputs(run::to_json(rows, comm->size()).c_str(), stdout);
   if (comm->rank() != 0) return;
   if (options.contains("--out")) save(options["--out"], run::to_csv(rows, comm->size()));

@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/run/bench.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/run/backoff.hpp"
+#include "chasqui/run/clocks.hpp"
 
 namespace chasqui::run {
+
 namespace {
 
-double now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
-
 /// As many rounds as fit, decided by rank 0.
-Quartiles time_for(Comm& comm, double nanoseconds, const std::function<void()>& body) {
-  const double once = time_together(comm, 3, body).median + 40'000;
+Quartiles time_for(Comm& comm, CommonStart& start, double nanoseconds, const std::function<void()>& body) {
+  const double once = time_together(start, 3, body).median + 40'000;
   int rounds = static_cast<int>(std::clamp(nanoseconds / once, 5.0, 2000.0));
   comm.broadcast(rounds, 0);
-  return time_together(comm, rounds, body);
+  return time_together(start, rounds, body);
 }
 
 }  // namespace
@@ -34,24 +27,9 @@ Quartiles Quartiles::of(std::vector<double> spans) {
   return {at(0.25), at(0.5), at(0.75), std::move(spans)};
 }
 
-Quartiles time_together(Comm& comm, int rounds, const std::function<void()>& body) {
-  // The start must lie behind the time that telling it takes, which is long on wide networks.
-  const double before = now();
-  comm.barrier();
-  comm.barrier();
-  const double lead = std::max(20'000.0, comm.terrain().nodes > 1 ? 2 * (now() - before) : 0.0);
+Quartiles time_together(CommonStart& start, int rounds, const std::function<void()>& body) {
   std::vector<double> spans;
-  for (int i = 0; i < rounds; ++i) {
-    double start = now() + lead;
-    comm.broadcast(start, 0);
-    if (const double left = start - now(); left > 500'000) {
-      const timespec nap{0, static_cast<long>(std::min(left - 300'000, 9e8))};
-      nanosleep(&nap, nullptr);
-    }
-    while (now() < start) cpu_relax();
-    body();
-    spans.push_back(comm.allreduce(now(), Maximum{}) - start);
-  }
+  for (int i = 0; i < rounds; ++i) spans.push_back(start.once(body));
   return Quartiles::of(std::move(spans));
 }
 
@@ -87,16 +65,18 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
     call.count = static_cast<std::int64_t>(bytes / sizeof(double));
     call.layout.element = sizeof(double);
     call.op = operator_of<double>(sum, true);
-    BenchRow row{kind, bytes, "", 0, {}, {}};
+    BenchRow row{kind, bytes, "", 0, 0, {}, {}};
     const Choice choice = comm.choices_for(call).front();
     row.method = to_string(choice.method);
     row.predicted = choice.nanoseconds;
     const auto ours = [&] { comm.run(call); };
     ours();
-    row.ours = time_for(comm, options.seconds_per_row * 1e9, ours);
+    CommonStart start(comm);  // for every row anew: clocks drift
+    row.clocks = start.uncertainty();
+    row.ours = time_for(comm, start, options.seconds_per_row * 1e9, ours);
     for (const auto& rival : rivals) {
       if (!rival.run(call)) continue;
-      row.rivals.emplace_back(rival.name, time_for(comm, options.seconds_per_row * 1e9, [&] { rival.run(call); }));
+      row.rivals.emplace_back(rival.name, time_for(comm, start, options.seconds_per_row * 1e9, [&] { rival.run(call); }));
     }
     if (comm.rank() == 0 && options.row) options.row(row);
     rows.push_back(std::move(row));

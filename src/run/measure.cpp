@@ -101,7 +101,7 @@ Measurement measure(const Anew& anew, const MeasureOptions& options) {
         more = std::min(more - 1, rounds_to_come(k + 1, end - clock_now(), least / (k + 1)));
         if (more == 0) budget.nanoseconds = end - begun;  // the table has the rest
       }
-      table.measure(comm, budget);
+      if (options.tables) table.measure(comm, budget);
       comm.broadcast(more, 0);
       if (tells || !comm.terrain().shares_memory) to_come = more;
     });
@@ -112,6 +112,7 @@ Measurement measure(const Anew& anew, const MeasureOptions& options) {
   result.profile = profile_of(rounds, table);
   result.rounds = static_cast<int>(rounds.size());
   result.hasty = static_cast<int>(std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.cut; }));
+  for (const Round& round : rounds) result.clocks = std::max(result.clocks, round.clocks);
   result.timed = table.timed();
   result.collectives = table.entries();
   return result;
@@ -124,7 +125,8 @@ std::string to_text(const Measurement& m) {
   if (m.timed < m.collectives) cut += "cut short: collectives that were not timed are predicted from the others\n";
   if (!cut.empty()) cut += "more --seconds, or fewer programs beside it, give the rest\n";
   return fmt::format("stated {:.3g} s, taken {:.3g} s; rounds: {}; collectives timed: {} of {}\n", m.stated, m.taken, m.rounds, m.timed,
-                     m.collectives) + cut;
+                     m.collectives) +
+         (m.clocks > 0 ? fmt::format("the hosts' clocks were compared: times may be off by {:.1f} us at most\n", m.clocks / 1000) : "") + cut;
 }
 
 }  // namespace chasqui::run

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Messages between rank 0 and a partner, timed at rank 0. Both call the same functions; everybody else passes by.
+// Messages between rank 0 and a partner, timed at rank 0. Both call the same functions; everybody else passes by, but
+// for bursts: those go to all ranks on other nodes in turn, as the messages of a collective do.
 #pragma once
-
-#include <time.h>
 
 #include <vector>
 
 #include "chasqui/run/backoff.hpp"
+#include "chasqui/run/clocks.hpp"
 #include "chasqui/run/comm.hpp"
 #include "chasqui/run/estimate.hpp"
 
 namespace chasqui::run {
-
-inline double clock_now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
 
 inline void finish(Transport& transport, Transport::Ticket ticket) {
   if (transport.blocks()) transport.wait(ticket);
@@ -28,8 +22,14 @@ inline constexpr std::uint32_t kProbeTag = 32'100;  ///< no collective uses it, 
 
 class MessageProbe final : public Probe {
  public:
-  MessageProbe(Comm& comm, int partner)
-      : transport_(*comm.messages()), rank_(comm.rank()), partner_(partner), buffer_(std::size_t{1} << 20) {}
+  /// The partner: the last rank on another node than rank 0's; else the last.
+  explicit MessageProbe(Comm& comm) : transport_(*comm.messages()), rank_(comm.rank()), buffer_(std::size_t{1} << 20) {
+    for (int r = 1; r < comm.size(); ++r) {
+      if (comm.node_of(r) != comm.node_of(0)) others_.push_back(r);
+    }
+    if (others_.empty()) others_.push_back(comm.size() - 1);
+    partner_ = others_.back();
+  }
 
   double half_trip(std::size_t bytes) override {
     if (!takes_part()) return 0;
@@ -60,20 +60,22 @@ class MessageProbe final : public Probe {
     receive(&byte, 1);
     return clock_now() - start;
   }
+  /// The last message goes to the partner, who answers when it has all of its own.
   double burst(int messages) override {
-    if (!takes_part()) return 0;
+    const auto to = [&](int i) { return others_[others_.size() - 1 - static_cast<std::size_t>(messages - 1 - i) % others_.size()]; };
     std::vector<std::byte> data(static_cast<std::size_t>(messages));
     std::vector<Transport::Ticket> tickets;
     tickets.reserve(data.size());
     const double start = clock_now();
-    for (std::byte& byte : data) {
-      tickets.push_back(rank_ == 0 ? transport_.send(partner_, kProbeTag, &byte, 1)
-                                   : transport_.receive(0, kProbeTag, &byte, 1));
+    for (int i = 0; i < messages; ++i) {
+      std::byte* byte = &data[static_cast<std::size_t>(i)];
+      if (rank_ == 0) tickets.push_back(transport_.send(to(i), kProbeTag, byte, 1));
+      else if (rank_ == to(i)) tickets.push_back(transport_.receive(0, kProbeTag, byte, 1));
     }
     for (const auto ticket : tickets) finish(transport_, ticket);
     std::byte byte{};
     if (rank_ == 0) receive(&byte, 1);
-    else send(&byte, 1);
+    else if (rank_ == partner_) send(&byte, 1);
     return clock_now() - start;
   }
 
@@ -90,7 +92,9 @@ class MessageProbe final : public Probe {
   }
 
   Transport& transport_;
-  int rank_, partner_;
+  int rank_;
+  std::vector<int> others_;  ///< who gets the messages of a burst
+  int partner_ = 0;
   std::vector<std::byte> buffer_;
 };
 

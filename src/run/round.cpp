@@ -69,16 +69,8 @@ FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
   return found;
 }
 
-/// The last rank on another node than rank 0's; else the last.
-int distant_rank(const Comm& comm) {
-  for (int r = comm.size() - 1; r > 0; --r) {
-    if (comm.node_of(r) != comm.node_of(0)) return r;
-  }
-  return comm.size() - 1;
-}
-
 MessageRound messages_of(Comm& comm, Sampler& sampler, double nanoseconds) {
-  MessageProbe probe(comm, distant_rank(comm));
+  MessageProbe probe(comm);
   sampler.open(nanoseconds, true);
   return message_round(probe, sampler.every());
 }
@@ -115,6 +107,7 @@ Round measure_parameters(Comm& comm, const RoundBudget& budget) {
   Sampler sampler(comm);
   Round round;
   round.ranks = comm.size();
+  round.clocks = sampler.clocks();
   round.threads = comm.terrain().shares_memory;
   const bool one_node = comm.terrain().nodes == 1;
   const bool nodes = !one_node && comm.terrain().largest_node > 1 && comm.terrain().board;

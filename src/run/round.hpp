@@ -20,6 +20,7 @@ struct Round {
   double publish = 0, publish_all = 0, copy = 0;
   double superstep = 0, long_superstep = 0;
   FanIn fan_in;
+  double clocks = 0;  ///< how far times may be off because the hosts' clocks differ
   double least = 0;  ///< nanoseconds that it takes with one sample of each
   bool cut = false;  ///< one sample of some parameter had to do
 };

@@ -8,14 +8,6 @@
 
 namespace chasqui::run {
 
-Sampler::Sampler(Comm& comm) : comm_(comm) {
-  // A common start must lie behind the time that telling it takes, which is long on wide networks.
-  const double before = clock_now();
-  comm.barrier();
-  comm.barrier();
-  lead_ = std::max(20'000.0, comm.terrain().nodes > 1 ? 2 * (clock_now() - before) : 0.0);
-}
-
 void Sampler::open(double nanoseconds, bool each) {
   allowance_ = Allowance(clock_now(), std::max(0.0, nanoseconds), each);
   next_ = allowance_.next(clock_now());
@@ -49,15 +41,7 @@ std::optional<double> Sampler::median(double share, const std::function<double()
 }
 
 std::optional<double> Sampler::together(double share, const std::function<void()>& body) {
-  return median(share, [&] { return once_together(body); });
-}
-
-double Sampler::once_together(const std::function<void()>& body) {
-  double start = clock_now() + lead_;
-  comm_.broadcast(start, 0);
-  while (clock_now() < start) cpu_relax();
-  body();
-  return comm_.allreduce(clock_now(), Maximum{}) - start;
+  return median(share, [&] { return start_.once(body); });
 }
 
 Median Sampler::every() {

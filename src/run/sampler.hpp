@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "allowance.hpp"
+#include "chasqui/run/clocks.hpp"
 #include "chasqui/run/comm.hpp"
 #include "chasqui/run/estimate.hpp"
 
@@ -14,7 +15,7 @@ namespace chasqui::run {
 
 class Sampler {
  public:
-  explicit Sampler(Comm& comm);  ///< Collective.
+  explicit Sampler(Comm& comm) : comm_(comm), start_(comm) {}  ///< Collective.
 
   /// Collective: the parts that follow have this many nanoseconds together, as rank 0 says.
   /// `each`: every part takes a sample at least, however late it is; otherwise what does not fit is left out.
@@ -25,19 +26,19 @@ class Sampler {
 
   /// One collective from a common start to the latest finish.
   std::optional<double> together(double share, const std::function<void()>& body);
-  double once_together(const std::function<void()>& body);
 
   /// For parts that all take a sample at least.
   Median every();
 
   double least() const { return least_; }  ///< rank 0: nanoseconds that one sample of each part so far takes
+  double clocks() const { return start_.uncertainty(); }  ///< how far times may be off because the hosts' clocks differ
   bool cut() const { return cut_; }        ///< rank 0: some part had to do with one sample or none
 
  private:
   Comm& comm_;
+  CommonStart start_;
   Allowance allowance_{0, 0, false};
   int next_ = 0;  ///< samples that the next part begins with
-  double lead_ = 0;
   double least_ = 0;
   bool cut_ = false;
 };

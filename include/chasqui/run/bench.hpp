@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "chasqui/run/clocks.hpp"
 #include "chasqui/run/comm.hpp"
 
 namespace chasqui::run {
@@ -29,6 +30,7 @@ struct BenchRow {
   std::size_t bytes;                                      ///< of one rank's contribution
   std::string method;                                     ///< what Chasqui ran
   double predicted;                                       ///< nanoseconds, by the profile
+  double clocks;                                          ///< nanoseconds by which times may be off, see CommonStart; 0 on one host
   Quartiles ours;                                         ///< Chasqui's times
   std::vector<std::pair<std::string, Quartiles>> rivals;  ///< by name; rivals that do not have this collective are missing
 };
@@ -40,8 +42,8 @@ struct BenchOptions {
   std::function<void(const BenchRow&)> row;    ///< called on rank 0 as rows come
 };
 
-/// Times `body` on all ranks, `rounds` times. The result counts on rank 0.
-Quartiles time_together(Comm& comm, int rounds, const std::function<void()>& body);
+/// Times `body` on all ranks, `rounds` times.
+Quartiles time_together(CommonStart& start, int rounds, const std::function<void()>& body);
 
 /// The rows of a benchmark: kinds and bytes, 0 bytes for a barrier.
 std::vector<std::pair<Kind, std::size_t>> bench_plan(const BenchOptions& options);

@@ -18,6 +18,7 @@ inline constexpr int kRounds = 9;        ///< the second and the eighth value ho
 /// How long, and what to tell.
 struct MeasureOptions {
   double seconds = 4;  ///< for everything; what does not fit is cut short
+  bool tables = true;  ///< time the collectives themselves, too
   std::function<void(double share, const std::string& what)> progress;  ///< called on rank 0
 };
 
@@ -30,6 +31,7 @@ struct Measurement {
   double stated = 0, taken = 0;          ///< seconds
   int rounds = 0;                        ///< kRounds where there was time
   int hasty = 0;                         ///< rounds in which one sample of some parameter had to do
+  double clocks = 0;                     ///< nanoseconds by which times may be off because the hosts' clocks differ
   std::size_t timed = 0, collectives = 0;  ///< kinds and sizes that were timed, of how many
 };
 

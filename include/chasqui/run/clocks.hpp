@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Clocks of ranks, and timing a call from a common start to the latest finish. Hosts have clocks of their own: a message
+// to a rank and back brings its time; the middle of the trip and that time are the same moment, give or take half the
+// trip, whatever the network does. The shortest of several trips counts.
+#pragma once
+
+#include <functional>
+
+#include "chasqui/run/comm.hpp"
+
+namespace chasqui::run {
+
+double clock_now();  ///< this host's monotonic clock, in nanoseconds
+
+/// A rank's clock against rank 0's.
+struct ClockOffset {
+  double ahead = 0;        ///< nanoseconds that this rank's clock shows more
+  double uncertainty = 0;  ///< half the shortest round trip: no error is greater
+};
+
+/// Collective over all ranks of the transport, each with its own clock; eight ranks at a time talk to rank 0.
+/// Time: trips * P / 8 round trips.
+ClockOffset clock_offset(Transport& transport, const std::function<double()>& clock, int trips = 5);
+
+/// Times a call on all ranks of a communicator.
+class CommonStart {
+ public:
+  /// Collective. Clocks are compared where ranks lie on several hosts.
+  explicit CommonStart(Comm& comm) : CommonStart(comm, clock_now, comm.terrain().nodes > 1) {}
+  CommonStart(Comm& comm, std::function<double()> clock, bool clocks_differ);  ///< with another clock (tests)
+
+  /// Collective: begins `body` everywhere at one time. Nanoseconds until the last rank has finished; the same everywhere.
+  double once(const std::function<void()>& body);
+
+  /// How far a time may be off because clocks differ, in nanoseconds: the greatest of all ranks; 0 on one host.
+  double uncertainty() const { return uncertainty_; }
+
+ private:
+  double now() const { return clock_() - offset_.ahead; }
+
+  Comm& comm_;
+  std::function<double()> clock_;
+  ClockOffset offset_;
+  double uncertainty_ = 0;
+  double lead_ = 0;  ///< a start lies so far ahead
+};
+
+}  // namespace chasqui::run
