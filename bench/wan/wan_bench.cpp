@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Chasqui against an MPI library's default and all its algorithms that can be forced, where latency counts.
 //   wan_bench [--rounds 15] [--sizes 8,65536] [--kinds broadcast,reduce,allreduce,barrier] [--profile FILE]
-// Without --profile the network is measured first.
+//   [--seconds 4]
+// Without --profile the network is measured first, for about --seconds.
 // All processes on one machine with one clock (network namespaces): everybody starts at an agreed time, the latest finish
 // counts, rounds of all rivals alternate; a round that somebody began late is dropped. Prints lines
 //   ROW kind bytes who rounds q1_us median_us q3_us
@@ -20,19 +21,15 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
-#include "chasqui/run/estimate.hpp"
+#include "chasqui/run/clocks.hpp"
+#include "chasqui/run/measure.hpp"
 #include "forced.hpp"
-#include "run/message_probe.hpp"
 
 using chasqui::Kind;
 
 namespace {
 
-double now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
+double now() { return chasqui::run::clock_now(); }
 
 void sleep_until(double when) {
   timespec t{};
@@ -49,68 +46,27 @@ std::vector<std::string> words(const std::string& text) {
   return list;
 }
 
-/// `senders` ranks send one word to each of h others: nanoseconds from a common start until the last has arrived.
-double words(chasqui::run::Comm& comm, int h, int senders) {
-  auto& transport = *comm.messages();
-  const int size = comm.size();
-  std::vector<std::uint64_t> out(static_cast<std::size_t>(h)), in(out.size());
-  std::vector<chasqui::run::Transport::Ticket> tickets;
-  double start = now() + 1e8;
-  MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  sleep_until(start);
-  for (int i = 0; i < h; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const int from = (comm.rank() - 1 - i + size) % size;
-    if (from < senders) tickets.push_back(transport.receive(from, 1, &in[at], 8));
-    if (comm.rank() < senders) tickets.push_back(transport.send((comm.rank() + 1 + i) % size, 1, &out[at], 8));
-  }
-  for (const auto ticket : tickets) chasqui::run::finish(transport, ticket);
-  double end = now();
-  MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return end - start;
-}
-
-/// What each further word costs.
-chasqui::Estimate word_gap(chasqui::run::Comm& comm, int senders) {
-  const int h = comm.size() - 1;
-  std::vector<double> slopes;
-  words(comm, h, senders);
-  for (int i = 0; i < 9; ++i) {
-    const double one = words(comm, 1, senders);
-    slopes.push_back(std::max(0.0, words(comm, h, senders) - one) / std::max(1, h - 1));
-  }
-  return chasqui::run::median_of(std::move(slopes));
-}
-
-/// What `chasqui measure --mpi` measures of messages and supersteps, without its table of collectives: that would take
-/// minutes where a message takes milliseconds.
-chasqui::Profile measured(int rounds) {
-  const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD);
-  chasqui::run::MessageProbe probe(*comm, comm->size() - 1);
-  const auto median = [](double, const std::function<double()>& sample) {
-    std::vector<double> samples;
-    for (int i = 0; i < 7; ++i) samples.push_back(sample());
-    return chasqui::run::median_of(std::move(samples)).value;
-  };
-  std::vector<chasqui::run::MessageRound> list;
-  for (int i = 0; i < rounds; ++i) list.push_back(message_round(probe, median));
-  chasqui::Profile profile = chasqui::default_profile();
-  profile.levels[1] = level_of("network", list);
-  // Collectives send to different ranks: their gap, not that of a burst to one partner.
-  profile.levels[1].g = word_gap(*comm, 1);
-  profile.bsp_g = word_gap(*comm, comm->size());
-  return profile;
+/// What `chasqui measure --mpi` measures, without its tables of collectives: those would take minutes here.
+chasqui::Profile measured(double seconds) {
+  chasqui::mpi::Options plain;
+  plain.profile = std::make_shared<const chasqui::Profile>(chasqui::default_profile());
+  return chasqui::run::measure(
+      [&](const std::function<void(chasqui::run::Comm&)>& body) {
+        const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, plain);
+        body(*comm);
+      },
+      {.seconds = seconds, .tables = false, .progress = {}});
 }
 
 /// The profile that rank 0 measured or read, everywhere.
-std::shared_ptr<const chasqui::Profile> shared_profile(const std::string& file, int rounds) {
+std::shared_ptr<const chasqui::Profile> shared_profile(const std::string& file, double seconds) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::string text;
   if (!file.empty()) {
     if (rank == 0) text = to_json(chasqui::read_profile(file));
   } else {
-    const chasqui::Profile profile = measured(rounds);
+    const chasqui::Profile profile = measured(seconds);
     if (rank == 0) text = to_json(profile);
   }
   unsigned long length = text.size();
@@ -125,14 +81,36 @@ struct Rival {
   MPI_Comm comm = MPI_COMM_NULL;  ///< null: ours
   forced::Algorithm algorithm;
   double slot = 0;                ///< nanoseconds that a round may take
-  int every = 1;                  ///< takes part in every n-th round: those far behind need few
-  std::vector<double> spans;      ///< of this rank, then of the latest
+  double span = 0;                ///< what a call took while connections grew
+  int rounds = 0;                 ///< to come
+  std::vector<double> spans;      ///< of this rank
   std::vector<double> late;
+};
+
+/// Of the latest rank, sorted, without the rounds that somebody began late.
+class Spans {
+ public:
+  Spans(const std::vector<double>& spans, const std::vector<double>& late) {
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      if (late[i] < 1e6) spans_.push_back(spans[i]);
+    }
+    if (spans_.empty()) spans_ = spans;
+    std::sort(spans_.begin(), spans_.end());
+  }
+  std::size_t count() const { return spans_.size(); }
+  double quantile(double q) const { return spans_[static_cast<std::size_t>(q * static_cast<double>(spans_.size() - 1))]; }
+
+ private:
+  std::vector<double> spans_;
 };
 
 class Bench {
  public:
   Bench(chasqui::run::Comm& ours, int rounds) : ours_(ours), rounds_(rounds) {
+    if (const auto* level = ours.profile().level("network")) {
+      bound_ = level->o_s.value + level->L.value + level->o_r.value;
+      per_byte_ = level->G.value;
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
@@ -160,13 +138,13 @@ class Bench {
       rivals.push_back(rival);
     }
     forced::force(kind, {});
-    for (auto& rival : rivals) warm(rival);
+    for (auto& rival : rivals) warm(rival, &rival == &rivals[0] ? kFar : rivals[0].span);
     std::erase_if(rivals, [](Rival& rival) {
       if (rival.slot >= 0) return false;
       return MPI_Comm_free(&rival.comm) == MPI_SUCCESS;
     });
     alternate(rivals);
-    if (rank_ == 0) print(rivals, kind, bytes, choice.nanoseconds);
+    print(rivals, kind, bytes, choice.nanoseconds);
     for (auto& rival : rivals) {
       if (rival.comm != MPI_COMM_NULL) MPI_Comm_free(&rival.comm);
     }
@@ -193,36 +171,57 @@ class Bench {
     return (!counts && call_.kind != Kind::broadcast) ||
            std::all_of(out_.begin(), out_.end(), [&](double value) { return value == expected; });
   }
-  /// Connections and windows grow; the slot is what it took, with a margin. Negative: refused or wrong.
-  void warm(Rival& rival) {
+  /// Connections and windows grow; the span is the least that a call took, the slot the longest with a margin.
+  void warm(Rival& rival, double fastest) {
     forced::force(call_.kind, rival.algorithm);
-    double longest = 0;
     int failed = 0;
+    double longest = 0;
+    rival.span = kFar;
     for (int i = 0; i < 3; ++i) {
       MPI_Barrier(MPI_COMM_WORLD);
       if (call_.kind != Kind::broadcast || rank_ != 0) std::fill(out_.begin(), out_.end(), 0.0);
-      const double start = now();
-      const int code = once(rival);
-      const double span = now() - start;
-      if (code != MPI_SUCCESS || !right()) failed = 1;
-      if (i > 0) longest = std::max(longest, span);
+      double span[2] = {now(), 0};
+      if (once(rival) != MPI_SUCCESS || !right()) span[1] = 1;
+      span[0] = now() - span[0];
+      MPI_Allreduce(MPI_IN_PLACE, span, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      if (span[1] != 0) failed = 1;
+      if (i == 0) continue;  // connects
+      longest = std::max(longest, span[0]);
+      rival.span = std::min(rival.span, span[0]);
+      if (rival.span > kHopeless * fastest) break;
     }
-    MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (failed != 0 && rank_ == 0) std::printf("REFUSED %s %s\n", forced::word(call_.kind).c_str(), rival.name.c_str());
     rival.slot = failed != 0 ? -1 : 1.5 * longest + 4e6;
   }
 
+  /// A few rounds of all, then more of those that are near the fastest.
   void alternate(std::vector<Rival>& rivals) {
-    double start = now() + 5e8;
-    MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    for (auto& rival : rivals) {
-      if (rival.slot > 2.5 * rivals[0].slot && rival.name != "default") rival.every = 3;
+    constexpr int kFew = 5;
+    for (auto& rival : rivals) rival.rounds = rival.span > kHopeless * rivals[0].span ? 1 : kFew;
+    play(rivals);
+    double fastest = kFar;
+    std::vector<double> medians;
+    for (const auto& rival : rivals) {
+      double median = latest(rival).quantile(0.5);
+      MPI_Bcast(&median, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+      medians.push_back(median);
+      fastest = std::min(fastest, median);
     }
+    for (std::size_t i = 0; i < rivals.size(); ++i) {
+      const bool counts = i == 0 || medians[i] < kNear * fastest;
+      rivals[i].rounds = counts ? rounds_ - kFew : rivals[i].name == "default" ? 2 * kFew : 0;
+      if (rivals[i].spans.size() >= kFew) rivals[i].slot = 2 * medians[i] + 2e6;
+    }
+    play(rivals);
+  }
+
+  void play(std::vector<Rival>& rivals) {
+    double start = now() + 3e8;
+    MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     for (int round = 0; round < rounds_; ++round) {
       for (std::size_t i = 0; i < rivals.size(); ++i) {  // another one begins each round
         auto& rival = rivals[(i + 5 * static_cast<std::size_t>(round)) % rivals.size()];
-        if (round % rival.every != 0) continue;
+        if (round >= rival.rounds) continue;
         forced::force(call_.kind, rival.algorithm);
         sleep_until(start);
         rival.late.push_back(now() - start);
@@ -232,33 +231,34 @@ class Bench {
       }
     }
     forced::force(call_.kind, {});
-    for (auto& rival : rivals) {
-      for (auto* list : {&rival.spans, &rival.late}) {
-        std::vector<double> latest(list->size());
-        MPI_Reduce(list->data(), latest.data(), static_cast<int>(latest.size()), MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        *list = latest;
-      }
-    }
   }
 
-  void print(std::vector<Rival>& rivals, Kind kind, std::size_t bytes, double predicted) const {
-    for (auto& rival : rivals) {
-      std::vector<double> good;
-      for (std::size_t i = 0; i < rival.spans.size(); ++i) {
-        if (rival.late[i] < 1e6) good.push_back(rival.spans[i]);
-      }
-      if (good.empty()) good = rival.spans;
-      std::sort(good.begin(), good.end());
-      const auto at = [&](double q) { return good[static_cast<std::size_t>(q * static_cast<double>(good.size() - 1))] / 1000; };
-      std::printf("ROW,%s,%zu,%s,%zu,%.1f,%.1f,%.1f,%.1f\n", std::string(to_string(kind)).c_str(), bytes, rival.name.c_str(),
-                  good.size(), at(0.25), at(0.5), at(0.75), rival.comm == MPI_COMM_NULL ? predicted / 1000 : 0.0);
-    }
+  /// Collective; the result counts on rank 0.
+  static Spans latest(const Rival& rival) {
+    std::vector<double> spans(rival.spans.size()), late(spans.size());
+    const int count = static_cast<int>(spans.size());
+    MPI_Reduce(rival.spans.data(), spans.data(), count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(rival.late.data(), late.data(), count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    return Spans(spans, late);
+  }
+
+  void print(const std::vector<Rival>& rivals, Kind kind, std::size_t bytes, double predicted) const {
+    const auto row = [&](const std::string& who, const Spans& spans, double announced) {
+      if (rank_ != 0) return;
+      std::printf("ROW,%s,%zu,%s,%zu,%.1f,%.1f,%.1f,%.1f\n", std::string(to_string(kind)).c_str(), bytes, who.c_str(),
+                  spans.count(), spans.quantile(0.25) / 1e3, spans.quantile(0.5) / 1e3, spans.quantile(0.75) / 1e3, announced / 1e3);
+    };
+    for (const auto& rival : rivals) row(rival.name, latest(rival), rival.comm == MPI_COMM_NULL ? predicted : 0.0);
+    row("bound", Spans({bound_ + per_byte_ * static_cast<double>(bytes)}, {0}), 0);
     std::fflush(stdout);
   }
 
+  static constexpr double kFar = 1e18;
+  static constexpr double kHopeless = 4, kNear = 1.5;  ///< times the fastest
   chasqui::run::Comm& ours_;
   int rounds_;
   int rank_ = 0, size_ = 1;
+  double bound_ = 0, per_byte_ = 0;  ///< of any algorithm: one message
   chasqui::run::Sum sum_;
   chasqui::run::Call call_;
   std::vector<double> in_, out_;
@@ -269,14 +269,14 @@ class Bench {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   std::map<std::string, std::string> options = {{"--rounds", "15"}, {"--sizes", "8,65536"}, {"--profile", ""},
-                                                {"--probes", "3"}, {"--kinds", "broadcast,reduce,allreduce,barrier"}};
+                                                {"--seconds", "4"}, {"--kinds", "broadcast,reduce,allreduce,barrier"}};
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   try {
     const forced::Variables variables;
     chasqui::mpi::Options how;
-    how.profile = shared_profile(options["--profile"], std::stoi(options["--probes"]));
+    how.profile = shared_profile(options["--profile"], std::stod(options["--seconds"]));
     how.native = false;
     if (const auto* level = how.profile->level("network"); rank == 0 && level != nullptr) {
       std::printf("PROFILE L %.1f o_s %.1f o_r %.1f g %.1f bsp.g %.1f us, G %.3f ns/B, switches", level->L.value / 1e3, level->o_s.value / 1e3,
