@@ -55,7 +55,7 @@ chasqui::Profile measured(double seconds) {
         const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, plain);
         body(*comm);
       },
-      {.seconds = seconds, .tables = false, .progress = {}});
+      {.seconds = seconds, .tables = false, .progress = {}}).profile;
 }
 
 /// The profile that rank 0 measured or read, everywhere.
@@ -279,8 +279,9 @@ int main(int argc, char** argv) {
     how.profile = shared_profile(options["--profile"], std::stod(options["--seconds"]));
     how.native = false;
     if (const auto* level = how.profile->level("network"); rank == 0 && level != nullptr) {
-      std::printf("PROFILE L %.1f o_s %.1f o_r %.1f g %.1f bsp.g %.1f us, G %.3f ns/B, switches", level->L.value / 1e3, level->o_s.value / 1e3,
-                  level->o_r.value / 1e3, level->g.value / 1e3, how.profile->bsp_g.value / 1e3, level->G.value);
+      std::printf("PROFILE L %.1f o_s %.1f o_r %.1f g %.1f bsp.g %.1f us, G %.3f bsp.G %.3f ns/B, switches", level->L.value / 1e3, level->o_s.value / 1e3,
+                  level->o_r.value / 1e3, level->g.value / 1e3, how.profile->bsp_g.value / 1e3, level->G.value,
+                  how.profile->bsp_G.value);
       for (const auto size : level->switches) std::printf(" %ld", static_cast<long>(size));
       std::printf("\n");
       std::fflush(stdout);

@@ -161,9 +161,10 @@ Profile profile_from_json(std::string_view source, std::string_view place) {
     if (profile.level(level.name) != nullptr) fail(place, fmt::format("two levels are named \"{}\"", level.name));
     profile.levels.push_back(std::move(level));
   }
-  check_keys(root["bsp"], {"g", "L"}, {}, place, "bsp");
+  check_keys(root["bsp"], {"g", "L"}, {"G"}, place, "bsp");
   profile.bsp_g = estimate(root["bsp"]["g"], place, "bsp.g");
   profile.bsp_L = estimate(root["bsp"]["L"], place, "bsp.L");
+  if (root["bsp"].contains("G")) profile.bsp_G = estimate(root["bsp"]["G"], place, "bsp.G");
   if (root.contains("native")) profile.native = times_from(root["native"], place, "native");
   if (root.contains("measured")) profile.measured = times_from(root["measured"], place, "measured");
   if (root.contains("across")) profile.across = times_from(root["across"], place, "across");
@@ -182,6 +183,7 @@ std::string to_json(const Profile& profile) {
   }
   json root = {{"chasqui_profile", 1}, {"host", profile.host}, {"when", profile.when}, {"how", profile.how},
                {"levels", levels}, {"bsp", {{"g", to_value(profile.bsp_g)}, {"L", to_value(profile.bsp_L)}}}};
+  if (profile.bsp_G.high > 0) root["bsp"]["G"] = to_value(profile.bsp_G);
   for (const auto& [kind, points] : profile.native) root["native"][kind] = points;
   for (const auto& [kind, points] : profile.measured) root["measured"][kind] = points;
   for (const auto& [kind, points] : profile.across) root["across"][kind] = points;

@@ -165,35 +165,42 @@ class Chooser {
     }
   }
 
+  static double tree_time(const SizedMachine& sized) {
+    return static_cast<double>(plan::broadcast_time(plan::broadcast_shape(sized.machine), sized.machine.P).ticks) * sized.tick;
+  }
+
   void tree(const Level& level, int ranks, std::vector<Choice>& list) const {
     const bool blocks = query_.kind == Kind::gather || query_.kind == Kind::scatter;
     const bool receives = query_.kind == Kind::reduce;
-    const auto sized = (receives ? receiving_machine_for : machine_for)(level, ranks, blocks ? 0 : bytes(), kTreeTicks);
-    double time =
-        static_cast<double>(plan::broadcast_time(plan::broadcast_shape(sized.machine), ranks).ticks) * sized.tick;
+    double time = tree_time((receives ? receiving_machine_for : machine_for)(level, ranks, blocks ? 0 : bytes(), kTreeTicks));
     if (blocks) time += bytes() * level.G.value * (ranks - 1) * 1.5;
     list.push_back({Method::tree, time, 1, "optimal tree of one message a rank"});
   }
 
-  /// Symmetric plans that fold whole contributions (radix 0: the plan's windows).
+  /// Symmetric plans that fold whole contributions: parts 0 is the plan for ranks that share something, 1 that for a rank alone.
   void windows(const Level& alone, int ranks, std::vector<Choice>& list, Method method) const {
-    const Level level = with_everybody_sending(alone, profile_.bsp_g.value);
+    const Level level = with_everybody_sending(alone, profile_);
     const double size = query_.kind == Kind::barrier ? 0 : bytes();
     const bool blocks = method == Method::windows;
-    Choice choice;
-    choice.method = method;
-    const Script script = plan_script(choice, blocks ? Kind::allgather : Kind::allreduce, level, ranks, 0,
-                                      static_cast<std::size_t>(size), true, false, 0);
-    const double time = blocks ? symmetric_time(script, level, size) : whole_time(script, level, size);
-    list.push_back({method, time, 0, "windows of the optimal all-reduce plan"});
+    const auto plan_for = [&](const Level& seen) {
+      Choice choice;
+      choice.method = method;
+      return plan_script(choice, blocks ? Kind::allgather : Kind::allreduce, seen, ranks, 0, static_cast<std::size_t>(size), true, false, 0);
+    };
+    const auto time_of = [&](Script script) {
+      if (blocks) return symmetric_time(script, level, size);
+      for (auto& send : script.form.sends) send.part.len = 1;
+      for (auto& send : script.form.receives) send.part.len = 1;
+      const double time = symmetric_time(script, level, size);
+      return level == alone ? time : std::max(time, superstep_time(script, level, size));
+    };
+    list.push_back({method, time_of(plan_for(level)), 0, "windows of the optimal all-reduce plan"});
+    if (!blocks && query_.kind != Kind::scan && !(level == alone)) {
+      list.push_back({method, time_of(plan_for(alone)), 1, "windows of the optimal plan for one rank alone"});
+    }
     for (const int radix : blocks ? radices(ranks) : std::vector<int>()) {
       list.push_back({method, symmetric_time(circulant(ranks, 0, radix), level, size), radix, "circulant windows"});
     }
-  }
-  static double whole_time(Script script, const Level& level, double size) {
-    for (auto& send : script.form.sends) send.part.len = 1;
-    for (auto& send : script.form.receives) send.part.len = 1;
-    return symmetric_time(script, level, size);
   }
 
   /// Radices of circulant windows worth a look: those that need fewer rounds than the one before.
@@ -208,7 +215,7 @@ class Chooser {
   }
 
   void exchange(const Level& level, int ranks, std::vector<Choice>& list) const {
-    const Level crowd = with_everybody_sending(level, profile_.bsp_g.value);
+    const Level crowd = with_everybody_sending(level, profile_);
     const double block = bytes() / ranks;
     for (const int radix : radices(ranks)) {
       const Script script = circulant(ranks, 0, radix);
@@ -217,10 +224,7 @@ class Chooser {
       reversed.reversed = true;
       const double folding = symmetric_time(reversed, crowd, block);
       // Blocks between the root and all, along the tree.
-      const auto sized = machine_for(level, ranks, 0, kTreeTicks);
-      const double rooted =
-          static_cast<double>(plan::broadcast_time(plan::broadcast_shape(sized.machine), ranks).ticks) * sized.tick +
-          bytes() * level.G.value;
+      const double rooted = tree_time(machine_for(level, ranks, 0, kTreeTicks)) + bytes() * level.G.value;
       switch (query_.kind) {
         case Kind::broadcast:
           list.push_back({Method::exchange, rooted + gather, radix, "scatter, then all-gather, on circulants"});
@@ -239,17 +243,20 @@ class Chooser {
     const std::int64_t elements = static_cast<std::int64_t>(query_.bytes / std::max<std::size_t>(1, query_.element));
     const std::int64_t most = std::min<std::int64_t>({elements, static_cast<std::int64_t>(query_.bytes / 256), 4096});
     Choice best;
-    for (std::int64_t k = times == 2 ? 1 : 2; k == 1 || k <= most; k += std::max<std::int64_t>(1, k / 8)) {
+    if (times == 2) {  // one item: the tree, there and back
+      best = {Method::items, 2 * tree_time(machine_for(level, ranks, bytes(), kTreeTicks)), 1, "along a tree, there and back"};
+    }
+    for (std::int64_t k = 2; k <= most; k += std::max<std::int64_t>(1, k / 8)) {
       const auto sized = item_machine(level, ranks, bytes() / static_cast<double>(k));
-      double time = times * static_cast<double>(plan::kitem_time_without_search(sized.machine, k).ticks) * sized.tick;
-      if (best.nanoseconds == 0 || time < best.nanoseconds) best = {Method::items, time, k, k == 1 ? "along a tree, there and back" : "cut into items that follow each other"};
+      const double time = times * static_cast<double>(plan::kitem_time_without_search(sized.machine, k).ticks) * sized.tick;
+      if (best.nanoseconds == 0 || time < best.nanoseconds) best = {Method::items, time, k, "cut into items that follow each other"};
     }
     if (best.nanoseconds > 0) list.push_back(best);
   }
 
   void direct_messages(const Level& alone, int ranks, std::vector<Choice>& list) const {
     const bool everybody = query_.kind == Kind::allgather;
-    const Level level = everybody ? with_everybody_sending(alone, profile_.bsp_g.value) : alone;
+    const Level level = everybody ? with_everybody_sending(alone, profile_) : alone;
     const double gap = everybody                    ? spread_step(level, bytes())
                        : query_.kind == Kind::gather ? receive_port_time(level, bytes())
                                                      : port_time(level, bytes());

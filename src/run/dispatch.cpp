@@ -94,8 +94,8 @@ Script Comm::script_for(const Group& group, const Call& call, const Choice& choi
   } else {
     const bool everybody = call.kind == Kind::allreduce || call.kind == Kind::allgather || call.kind == Kind::scan ||
                            call.kind == Kind::barrier;
-    const bool items = choice.method == Method::items;
-    const Level seen = everybody && !items ? with_everybody_sending(level(), profile().bsp_g.value) : level();
+    const bool alone = choice.method == Method::items || (choice.method == Method::tree && choice.parts == 1);
+    const Level seen = everybody && !alone ? with_everybody_sending(level(), profile()) : level();
     script = plan_script(choice, call.kind, seen, group.size, root, bytes, commutative, call.exclusive, group.rank);
   }
   cached_->scripts.emplace(key, script);

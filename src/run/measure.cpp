@@ -56,6 +56,10 @@ Profile profile_of(const std::vector<Round>& rounds, const CollectiveTable& tabl
   const auto per_word = [](const Round& r) { return std::max(0.0, r.long_superstep - r.superstep) / (kWords - 1); };
   profile.bsp_g = over_rounds(rounds, per_word);
   profile.bsp_L = over_rounds(rounds, [&](const Round& r) { return std::max(0.0, r.superstep - per_word(r)); });
+  profile.bsp_G = over_rounds(rounds, [&](const Round& r) {
+    const int h = blocks_sent(r.ranks);
+    return std::max(0.0, r.block_superstep - r.superstep - (h - 1) * per_word(r)) / (h * static_cast<double>(kBlock));
+  });
   profile.measured = table.ours();
   profile.across = table.across();
   profile.native = table.native();

@@ -49,13 +49,10 @@ double receive_port_time(const Level& level, double bytes) {
   return level.receives_in_parallel ? std::max(level.g.value, level.o_r.value) : port_time(level, bytes);
 }
 
-Level with_everybody_sending(Level level, double per_message) {
-  const double own = level.o_s.value + level.o_r.value;
-  if (per_message <= own) return level;
-  const double more = (per_message - own) / 2;
-  for (Estimate* overhead : {&level.o_s, &level.o_r}) {
-    for (double* part : {&overhead->value, &overhead->low, &overhead->high}) *part += more;
-  }
+Level with_everybody_sending(Level level, const Profile& profile) {
+  // A rank that sends and receives pays both overheads for a message; more than that is what ranks share.
+  if (profile.bsp_g.value > level.o_s.value + level.o_r.value && profile.bsp_g.value > level.g.value) level.g = profile.bsp_g;
+  if (profile.bsp_G.value > level.G.value) level.G = profile.bsp_G;
   return level;
 }
 

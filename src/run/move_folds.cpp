@@ -16,6 +16,24 @@ class Folds {
       : op_(op), count_(count), bytes_(bytes), ranks_(ranks) {}
 
   void know(Part part, const std::byte* value) { known_.push_back({part, value}); }
+  /// The same where every value is wanted once, in one fold of all: it joins its neighbours while others are under way.
+  void join(Part part, const std::byte* value) {
+    for (bool joined = true; joined;) {
+      joined = false;
+      for (std::size_t i = 0; i < known_.size() && !joined; ++i) {
+        const Known other = known_[i];
+        const bool before = other.part.lo + other.part.len == part.lo;
+        if (!before && part.lo + part.len != other.part.lo) continue;
+        std::byte* fold = before && is_fresh(other.value) ? const_cast<std::byte*>(other.value) : fresh();
+        if (bytes_ != 0) op_(before ? other.value : value, before ? value : other.value, fold, count_);
+        part = {std::min(part.lo, other.part.lo), part.len + other.part.len};
+        value = fold;
+        known_.erase(known_.begin() + static_cast<std::ptrdiff_t>(i));
+        joined = true;
+      }
+    }
+    know(part, value);
+  }
   std::byte* fresh() {
     owned_.push_back(std::make_unique<std::byte[]>(std::max<std::size_t>(bytes_, 1)));
     return owned_.back().get();
@@ -45,6 +63,9 @@ class Folds {
   }
 
  private:
+  bool is_fresh(const std::byte* value) const {
+    return std::any_of(owned_.begin(), owned_.end(), [&](const auto& own) { return own.get() == value; });
+  }
   struct Known {
     Part part;
     const std::byte* value;
@@ -106,7 +127,8 @@ Task move_folds(Group group, Script script, Call call) {
       std::size_t at = 0;
       for (const Part& part : parts) {
         if (part.len <= 0) continue;
-        folds.know(part, buffers[i].data() + at);
+        if (call.kind == Kind::reduce) folds.join(part, buffers[i].data() + at);
+        else folds.know(part, buffers[i].data() + at);
         at += bytes;
       }
     } else if (barrier || bytes == 0) {

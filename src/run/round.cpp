@@ -22,18 +22,18 @@ void measure_board(Comm& comm, Sampler& sampler, Round& round) {
   round.copy = std::max(0.0, whole - round.publish) / static_cast<double>(data.size());
 }
 
-/// Supersteps in which everybody sends and gets h words, then a barrier.
-double superstep(Comm& comm, Sampler& sampler, double share, int h) {
+/// Supersteps in which everybody sends and gets h messages, then a barrier.
+double superstep(Comm& comm, Sampler& sampler, double share, int h, std::size_t bytes) {
   Transport& transport = *comm.messages();
   const int size = comm.size();
+  std::vector<std::byte> out(static_cast<std::size_t>(h) * bytes), in(out.size());
   return *sampler.together(share, [&] {
-    std::vector<std::uint64_t> out(static_cast<std::size_t>(h)), in(out.size());
     std::vector<Transport::Ticket> tickets;
     for (int i = 0; i < h; ++i) {
       const int shift = 1 + i % (size - 1);
-      const auto at = static_cast<std::size_t>(i);
-      tickets.push_back(transport.receive((comm.rank() - shift + size) % size, kProbeTag + 1, &in[at], 8));
-      tickets.push_back(transport.send((comm.rank() + shift) % size, kProbeTag + 1, &out[at], 8));
+      const std::size_t at = static_cast<std::size_t>(i) * bytes;
+      tickets.push_back(transport.receive((comm.rank() - shift + size) % size, kProbeTag + 1, &in[at], bytes));
+      tickets.push_back(transport.send((comm.rank() + shift) % size, kProbeTag + 1, &out[at], bytes));
     }
     for (const auto ticket : tickets) finish(transport, ticket);
     comm.barrier();
@@ -125,9 +125,10 @@ Round measure_parameters(Comm& comm, const RoundBudget& budget) {
   }
   tell("supersteps");
   sampler.open(budget.left(kBsp), true);
-  round.superstep = superstep(comm, sampler, 0.3, 1);
-  round.long_superstep = superstep(comm, sampler, 0.3, kWords);
-  round.fan_in = fan_in(comm, sampler, 0.4);
+  round.superstep = superstep(comm, sampler, 0.2, 1, 8);
+  round.long_superstep = superstep(comm, sampler, 0.2, kWords, 8);
+  round.block_superstep = superstep(comm, sampler, 0.3, blocks_sent(comm.size()), kBlock);
+  round.fan_in = fan_in(comm, sampler, 0.3);
   round.least += sampler.least();
   round.cut = round.cut || sampler.cut();
   return round;

@@ -2,6 +2,7 @@
 // One round of measuring: every parameter once, on one communicator, inside a budget of time.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -11,6 +12,9 @@
 namespace chasqui::run {
 
 inline constexpr int kWords = 32;  ///< of the longer superstep
+/// The superstep of long messages: how many everybody sends, of how many bytes. Short enough for every eager protocol.
+inline constexpr std::size_t kBlock = 8192;
+inline int blocks_sent(std::int64_t ranks) { return 4 * static_cast<int>(std::min<std::int64_t>(ranks - 1, kWords)); }
 
 /// What one round found of the parameters.
 struct Round {
@@ -18,7 +22,7 @@ struct Round {
   bool board = false, threads = false;
   std::int64_t node_ranks = 0, ranks = 0;
   double publish = 0, publish_all = 0, copy = 0;
-  double superstep = 0, long_superstep = 0;
+  double superstep = 0, long_superstep = 0, block_superstep = 0;  ///< of one word, many words, many long messages
   FanIn fan_in;
   double clocks = 0;  ///< how far times may be off because the hosts' clocks differ
   double least = 0;  ///< nanoseconds that it takes with one sample of each

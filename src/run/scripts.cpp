@@ -106,7 +106,8 @@ Script plan_script(const Choice& choice, Kind kind, const Level& level, int rank
                    bool commutative, bool exclusive, int rank) {
   const auto size = static_cast<double>(bytes);
   if (choice.method == Method::items) {
-    const SizedMachine sized = item_machine(level, ranks, size / static_cast<double>(choice.parts));
+    const SizedMachine sized = choice.parts == 1 ? machine_for(level, ranks, size, kTreeTicks)
+                                                 : item_machine(level, ranks, size / static_cast<double>(choice.parts));
     const LogP& machine = sized.machine;
     const int from = kind == Kind::allreduce ? 0 : root;
     const auto plan = shared_plan(choice.method, Kind::broadcast, machine, {from}, choice.parts, true, false);
@@ -229,6 +230,25 @@ double symmetric_time(const Script& script, const Level& level, double bytes_per
     }
   }
   return clock;
+}
+
+double superstep_time(const Script& script, const Level& level, double bytes_per_block) {
+  std::vector<int> waves;  // of the sends: one more than of what had arrived before
+  int wave = 0;
+  std::size_t received = 0;
+  double ports = 0, last = 0;
+  for (const Step& step : steps_of(script)) {
+    const double bytes = bytes_per_block * step.part.len;
+    if (!step.receives) {
+      if (waves.empty() || waves.back() != wave + 1) ports -= port_time(level, bytes);  // the first of a wave waits for none
+      waves.push_back(wave + 1);
+      ports += port_time(level, bytes);
+      last = std::max(last, flight_time(level, bytes));
+    } else if (received < waves.size()) {
+      wave = std::max(wave, waves[received++]);
+    }
+  }
+  return wave * last + ports;
 }
 
 }  // namespace chasqui::run

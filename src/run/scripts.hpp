@@ -21,4 +21,7 @@ double spread_step(const Level& level, double bytes);
 /// What a symmetric script (every rank does the same, shifted) takes with messages of `bytes_per_block` a block.
 double symmetric_time(const Script& script, const Level& level, double bytes_per_block);
 
+/// The same where ranks share what carries their messages: waves of messages do not overlap, as in BSP's supersteps.
+double superstep_time(const Script& script, const Level& level, double bytes_per_block);
+
 }  // namespace chasqui::run

@@ -63,12 +63,19 @@ TEST(MessageCost, ReductionsAreFlatWhereReceptionsDoNotWaitForEachOther) {
   EXPECT_NEAR(best.nanoseconds, flat, 1);
 }
 
-TEST(MessageCost, EverybodySendingRaisesTheOverheadsToWhatWasMeasured) {
+TEST(MessageCost, EverybodySendingRaisesTheGapsToWhatWasMeasured) {
   const Level level = network(5e6, 40'000, 1);
-  EXPECT_EQ(with_everybody_sending(level, 60'000), level);
-  const Level crowd = with_everybody_sending(level, 200'000);
-  EXPECT_DOUBLE_EQ(crowd.o_s.value + crowd.o_r.value, 200'000);
+  Profile profile = default_profile();
+  profile.bsp_g = Estimate::exactly(60'000);  // less than both overheads
+  EXPECT_EQ(with_everybody_sending(level, profile), level);
+  profile.bsp_g = Estimate::exactly(200'000);
+  profile.bsp_G = Estimate::exactly(3);
+  const Level crowd = with_everybody_sending(level, profile);
+  EXPECT_EQ(crowd.g.value, 200'000);
+  EXPECT_EQ(crowd.G.value, 3);
   EXPECT_EQ(crowd.L, level.L);
+  profile.bsp_G = Estimate::exactly(0.5);
+  EXPECT_EQ(with_everybody_sending(level, profile).G.value, 1) << "one sender alone is no faster than everybody";
 }
 
 /// Where all ranks at once are slow, an all-reduce takes more rounds of fewer messages.
@@ -84,6 +91,21 @@ TEST(MessageCost, TheChoiceKnowsOfCoresThatRanksShare) {
   EXPECT_LT(alone, 2 * 5e6) << "one round";
   EXPECT_GT(crowded, 2 * 5e6) << "two rounds or more";
   EXPECT_LT(crowded, 5e6 + 31 * 1e6) << "but not one round of 31 messages";
+}
+
+/// Where all at once share a slow switch, long contributions go to one rank and back, not from everybody to everybody.
+TEST(MessageCost, TheChoiceKnowsOfLinksThatRanksShare) {
+  Profile profile = default_profile();
+  profile.levels[1] = network(5e6, 10'000, 0.2);
+  profile.bsp_g = Estimate::exactly(0);
+  Terrain terrain;
+  terrain.ranks = terrain.nodes = 16;
+  EXPECT_EQ(choices({Kind::allreduce, 65'536, 8, true}, terrain, profile).front().method, Method::tree);
+  profile.bsp_G = Estimate::exactly(14);
+  const auto chosen = choices({Kind::allreduce, 65'536, 8, true}, terrain, profile).front();
+  EXPECT_EQ(chosen.method, Method::items);
+  EXPECT_EQ(chosen.parts, 1);
+  EXPECT_LT(chosen.nanoseconds, 2 * 6e6);
 }
 
 }  // namespace

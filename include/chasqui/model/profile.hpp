@@ -45,6 +45,7 @@ struct Profile {
   std::string how;   ///< the command
   std::vector<Level> levels;  ///< innermost first; never empty in a measured profile
   Estimate bsp_g, bsp_L;  ///< BSP: nanoseconds a word in an h-relation, and a superstep
+  Estimate bsp_G;         ///< nanoseconds a byte where everybody sends long messages; 0: not known
   /// Native collectives: kind -> (bytes, nanoseconds), bytes ascending. Used to call them where they win.
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> native;
 

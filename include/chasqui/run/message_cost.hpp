@@ -29,8 +29,8 @@ double port_time(const Level& level, double bytes);
 /// The same at the receiver: from one reception to the next.
 double receive_port_time(const Level& level, double bytes);
 
-/// The level as a pattern sees it in which all ranks send at once: a message costs its two ends at least `per_message`
-/// (BSP's g: measured with all ranks at work, it knows of cores and switches that they share).
-Level with_everybody_sending(Level level, double per_message);
+/// The level as a pattern sees it in which all ranks send at once: BSP's g and the gap per byte were measured with all
+/// ranks at work, so they know of cores, links and switches that ranks share.
+Level with_everybody_sending(Level level, const Profile& profile);
 
 }  // namespace chasqui::run
