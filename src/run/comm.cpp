@@ -212,7 +212,8 @@ Request Comm::start(const Call& call) {
       operation->call.out = operation->out.data();
     }
   }
-  const Choice choice = choose(operation->call);
+  const Choice& chosen = choose(operation->call);
+  const Choice choice{chosen.method, chosen.nanoseconds, chosen.parts, {}};  // its words would be copied from task to task
   operation->uses_board = fabric_.board != nullptr &&
                           (choice.method == Method::slots || choice.method == Method::staged ||
                            choice.method == Method::direct || choice.method == Method::across ||

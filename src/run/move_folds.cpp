@@ -24,7 +24,8 @@ class Folds {
         const Known other = known_[i];
         const bool before = other.part.lo + other.part.len == part.lo;
         if (!before && part.lo + part.len != other.part.lo) continue;
-        std::byte* fold = before && is_fresh(other.value) ? const_cast<std::byte*>(other.value) : fresh();
+        const std::byte* own = is_fresh(other.value) ? other.value : is_fresh(value) ? value : nullptr;
+        std::byte* fold = own != nullptr ? const_cast<std::byte*>(own) : fresh();
         if (bytes_ != 0) op_(before ? other.value : value, before ? value : other.value, fold, count_);
         part = {std::min(part.lo, other.part.lo), part.len + other.part.len};
         value = fold;
