@@ -108,8 +108,8 @@ class Bench {
  public:
   Bench(chasqui::run::Comm& ours, int rounds) : ours_(ours), rounds_(rounds) {
     if (const auto* level = ours.profile().level("network")) {
-      bound_ = level->o_s.value + level->L.value + level->o_r.value;
-      per_byte_ = level->G.value;
+      bound_ = level->o_s.low + level->L.low + level->o_r.low;
+      per_byte_ = level->G.low;
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
