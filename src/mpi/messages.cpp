@@ -66,9 +66,11 @@ run::Transport::Ticket Messages::fresh(int from, std::size_t bytes) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   operation.from = from;
   operation.bytes = bytes;
+  operation.piece = std::max<std::size_t>(1, run::piece_bytes(level_, bytes));
   operation.arrived = 0;
   operation.complete = 0;
   operation.code = MPI_SUCCESS;
+  operation.other_size = false;
   operation.pieces.clear();
   return ticket;
 }
@@ -80,7 +82,7 @@ MPI_Request& Messages::next_piece(Ticket ticket) {
 run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
   const Ticket ticket = fresh(-1, bytes);
   const auto* at = static_cast<const std::byte*>(data);
-  const std::size_t piece = std::max<std::size_t>(1, run::piece_bytes(level_, bytes));
+  const std::size_t piece = operations_[static_cast<std::size_t>(ticket)].piece;
   std::size_t sent = 0;
   do {
     const std::size_t now = std::min(piece, bytes - sent);
@@ -93,7 +95,7 @@ run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* dat
 run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
   const Ticket ticket = fresh(from, bytes);
   auto* at = static_cast<std::byte*>(data);
-  const std::size_t piece = std::max<std::size_t>(1, run::piece_bytes(level_, bytes));
+  const std::size_t piece = operations_[static_cast<std::size_t>(ticket)].piece;
   std::size_t got = 0;
   do {
     const std::size_t now = std::min(piece, bytes - got);
@@ -114,7 +116,9 @@ void Messages::end_piece(Operation& operation) {
   if (operation.from < 0 || code != MPI_SUCCESS) return;
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
+  const std::size_t expected = std::min(operation.piece, operation.bytes - operation.arrived);
   operation.arrived += static_cast<std::size_t>(count);
+  if (static_cast<std::size_t>(count) != expected) operation.other_size = true;
 }
 
 /// The library polls its network once, and only if something is not complete: MPI_Test and its like poll for what is
@@ -127,10 +131,12 @@ bool Messages::done(Ticket ticket) {
     const int code = MPI_Request_get_status(operation.pieces[operation.complete], &flag, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && flag == 0) return false;
     end_piece(operation);
+    if (operation.code != MPI_SUCCESS || operation.other_size) break;  // further pieces may never come
   }
-  free_.push_back(ticket);
+  if (operation.complete < operation.pieces.size()) abandon(ticket);
+  else free_.push_back(ticket);
   check(operation.code, "a message of a collective (ranks that pass different sizes?)");
-  if (operation.from >= 0 && operation.arrived != operation.bytes) {
+  if (operation.other_size) {
     throw Error("rank {} expected a message of {} bytes from rank {} and got {}: all ranks must pass the same size",
                 rank_, operation.bytes, operation.from, operation.arrived);
   }

@@ -41,10 +41,12 @@ class Messages final : public run::Transport {
   struct Operation {
     int from = -1;                    ///< receives only
     std::size_t bytes = 0;
+    std::size_t piece = 1;            ///< bytes of each but the last
     std::vector<MPI_Request> pieces;
     std::size_t complete = 0;         ///< pieces, from the first on
     std::size_t arrived = 0;          ///< bytes
     int code = MPI_SUCCESS;
+    bool other_size = false;          ///< a piece was not as long as expected
   };
   Ticket fresh(int from, std::size_t bytes);
   MPI_Request& next_piece(Ticket ticket);

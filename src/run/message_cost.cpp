@@ -27,7 +27,9 @@ std::size_t piece_bytes(const Level& level, std::size_t bytes) {
   const std::size_t eager = eager_bytes(level);
   if (bytes <= eager) return bytes;
   const bool cuts = pieces_time(level, static_cast<double>(bytes), static_cast<double>(eager)) < round_trip(level);
-  return cuts ? eager : bytes;
+  if (!cuts) return bytes;
+  const std::size_t pieces = (bytes + eager - 1) / eager;
+  return (bytes + pieces - 1) / pieces;
 }
 
 double protocol_time(const Level& level, double bytes) {

@@ -13,7 +13,7 @@ namespace chasqui::run {
 std::size_t eager_bytes(const Level& level);
 
 /// Into pieces of how many bytes a message is cut; `bytes` (or more): not at all. Cut where the overheads of all further
-/// pieces cost less than the round trip.
+/// pieces cost less than the round trip. All but the last are equal: a receiver that expects another size soon sees it.
 std::size_t piece_bytes(const Level& level, std::size_t bytes);
 
 /// What the protocol adds to one message, in nanoseconds: a round trip, or the overheads of its further pieces.
