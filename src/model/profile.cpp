@@ -131,7 +131,7 @@ Profile default_profile() {
              exactly(16), exactly(0.15), exactly(600), {}, false, false, false};
   Level network{"network", 0, exactly(2000), exactly(400), exactly(400), exactly(400), exactly(0.1), exactly(0),
                 exactly(0), exactly(0.1), exactly(20'000), {}, false, false, false};
-  return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}, {}};
+  return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}, {}, {}};
 }
 
 Profile profile_from_json(std::string_view source, std::string_view place) {
