@@ -87,7 +87,8 @@ def print_table(rows):
         for (kind, size), results in cases.items():
             cells = []
             for column in own:
-                cells.append(cell({row["who"]: float(row["median_us"]) for row in results.get(column, [])}))
+                cells.append(cell({row["who"]: float(row["median_us"]) for row in results.get(column, [])
+                                   if row["rounds"] != "0"}))
             print(f"| {kind}{size_name(size)} | " + " | ".join(cells) + " |")
 
 

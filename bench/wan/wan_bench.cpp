@@ -5,8 +5,8 @@
 // Without --profile the network is measured first, for about --seconds.
 // All processes on one machine with one clock (network namespaces): everybody starts at an agreed time, the latest finish
 // counts, rounds of all rivals alternate; a round that somebody began late is dropped. Prints lines
-//   ROW kind bytes who rounds q1_us median_us q3_us
-// and DONE at the end.
+//   ROW,kind,bytes,who,rounds,q1_us,median_us,q3_us,predicted_us
+// (rounds 0: all began late, no measurement; who = bound: one message, which no algorithm beats) and DONE at the end.
 #include <mpi.h>
 #include <time.h>
 
@@ -87,21 +87,23 @@ struct Rival {
   std::vector<double> late;
 };
 
-/// Of the latest rank, sorted, without the rounds that somebody began late.
+/// Of the latest rank, sorted, without the rounds that somebody began late; count() is 0 if that were all of them.
 class Spans {
  public:
   Spans(const std::vector<double>& spans, const std::vector<double>& late) {
     for (std::size_t i = 0; i < spans.size(); ++i) {
       if (late[i] < 1e6) spans_.push_back(spans[i]);
     }
+    count_ = spans_.size();
     if (spans_.empty()) spans_ = spans;
     std::sort(spans_.begin(), spans_.end());
   }
-  std::size_t count() const { return spans_.size(); }
+  std::size_t count() const { return count_; }
   double quantile(double q) const { return spans_[static_cast<std::size_t>(q * static_cast<double>(spans_.size() - 1))]; }
 
  private:
   std::vector<double> spans_;
+  std::size_t count_ = 0;
 };
 
 class Bench {
@@ -180,14 +182,14 @@ class Bench {
     for (int i = 0; i < 3; ++i) {
       MPI_Barrier(MPI_COMM_WORLD);
       if (call_.kind != Kind::broadcast || rank_ != 0) std::fill(out_.begin(), out_.end(), 0.0);
-      double span[2] = {now(), 0};
-      if (once(rival) != MPI_SUCCESS || !right()) span[1] = 1;
-      span[0] = now() - span[0];
-      MPI_Allreduce(MPI_IN_PLACE, span, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-      if (span[1] != 0) failed = 1;
+      double ends[3] = {-now(), 0, 0};  // the first begin, the last end, failed?
+      if (once(rival) != MPI_SUCCESS || !right()) ends[2] = 1;
+      ends[1] = now();
+      MPI_Allreduce(MPI_IN_PLACE, ends, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      if (ends[2] != 0) failed = 1;
       if (i == 0) continue;  // connects
-      longest = std::max(longest, span[0]);
-      rival.span = std::min(rival.span, span[0]);
+      longest = std::max(longest, ends[0] + ends[1]);
+      rival.span = std::min(rival.span, ends[0] + ends[1]);
       if (rival.span > kHopeless * fastest) break;
     }
     if (failed != 0 && rank_ == 0) std::printf("REFUSED %s %s\n", forced::word(call_.kind).c_str(), rival.name.c_str());
