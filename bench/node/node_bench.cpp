@@ -7,25 +7,12 @@
 #include <fstream>
 
 #include "chasqui/mpi/comm.hpp"
+#include "mpi/native.hpp"
 #include "rows.hpp"
 
 namespace {
 
 using namespace node_bench;
-
-void native(const chasqui::run::Call& call) {
-  const int count = static_cast<int>(call.count);
-  switch (call.kind) {
-    case Kind::broadcast: MPI_Bcast(call.out, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
-    case Kind::reduce: MPI_Reduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD); break;
-    case Kind::allreduce: MPI_Allreduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
-    case Kind::scan: MPI_Scan(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
-    case Kind::allgather: MPI_Allgather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, MPI_COMM_WORLD); break;
-    case Kind::gather: MPI_Gather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
-    case Kind::scatter: MPI_Scatter(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
-    default: MPI_Barrier(MPI_COMM_WORLD); break;
-  }
-}
 
 void bench(const Settings& settings) {
   chasqui::mpi::Options options;
@@ -37,7 +24,7 @@ void bench(const Settings& settings) {
   if (raw.is_open()) raw << "collective,bytes,ranks,native_q1,native_median,native_q3,ours_q1,ours_median,ours_q3\n";
   if (first) std::printf("%-10s %9s %12s %12s %7s   [quartiles ns: native | ours]\n", "collective", "bytes", "native ns", "ours ns", "ratio");
   for_each_row(*comm, settings, [&](const Row& row) {
-    const auto theirs = [&] { native(row.call); };
+    const auto theirs = [&] { chasqui::mpi::run_native_doubles(MPI_COMM_WORLD, row.call); };
     const auto ours = [&] { comm->run(row.call); };
     for (int i = 0; i < row.rounds / 10 + 2; ++i) {
       theirs();

@@ -20,6 +20,7 @@
 #include "cli/launcher.hpp"
 #include "cli/mpi_record.hpp"
 #include "cli/progress.hpp"
+#include "mpi/native.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -31,23 +32,6 @@ std::map<std::string, std::string> options_of(int argc, char** argv) {
     options[argv[i]] = argv[i + 1];
   }
   return options;
-}
-
-/// The library's own call, on doubles and MPI_SUM as programs use it.
-bool native(const run::Call& call) {
-  const int count = static_cast<int>(call.count);
-  switch (call.kind) {
-    case Kind::broadcast: MPI_Bcast(call.out, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
-    case Kind::reduce: MPI_Reduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD); break;
-    case Kind::allreduce: MPI_Allreduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
-    case Kind::scan: MPI_Scan(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
-    case Kind::allgather: MPI_Allgather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, MPI_COMM_WORLD); break;
-    case Kind::gather: MPI_Gather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
-    case Kind::scatter: MPI_Scatter(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
-    case Kind::barrier: MPI_Barrier(MPI_COMM_WORLD); break;
-    default: return false;
-  }
-  return true;
 }
 
 void save(const std::string& path, const std::string& text) {
@@ -111,7 +95,8 @@ void bench_command(std::map<std::string, std::string> options) {
     std::fflush(stdout);
   };
   const std::vector<run::Rival> rivals = {
-      {"native", native}, {"binomial", [&](const run::Call& call) { return run::binomial(*comm, call); }}};
+      {"native", [](const run::Call& call) { return mpi::run_native_doubles(MPI_COMM_WORLD, call); }},
+      {"binomial", [&](const run::Call& call) { return run::binomial(*comm, call); }}};
   const auto rows = run::bench(*comm, rivals, bench);
   if (comm->rank() == 0 && !rows.empty() && rows.front().clocks > 0) {
     double off = 0;

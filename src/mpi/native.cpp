@@ -65,4 +65,20 @@ void run_native(MPI_Comm comm, const run::Call& call) {
   }
 }
 
+bool run_native_doubles(MPI_Comm comm, const run::Call& call) {
+  const int count = static_cast<int>(call.count);
+  switch (call.kind) {
+    case Kind::broadcast: MPI_Bcast(call.out, count, MPI_DOUBLE, 0, comm); break;
+    case Kind::reduce: MPI_Reduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, 0, comm); break;
+    case Kind::allreduce: MPI_Allreduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, comm); break;
+    case Kind::scan: MPI_Scan(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, comm); break;
+    case Kind::allgather: MPI_Allgather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, comm); break;
+    case Kind::gather: MPI_Gather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, comm); break;
+    case Kind::scatter: MPI_Scatter(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, comm); break;
+    case Kind::barrier: MPI_Barrier(comm); break;
+    default: return false;
+  }
+  return true;
+}
+
 }  // namespace chasqui::mpi
