@@ -12,11 +12,16 @@
 namespace chasqui::run {
 
 /// to = source(0) o … o source(n-1) on `count` elements. `to` may be any of the sources, nothing else overlaps.
+/// ahead: the sources lie in other caches; short pieces, and each is asked for while the one before it is folded.
 template <typename Source>
-void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source source) {
-  constexpr std::size_t kPiece = 8192;
+void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source source, bool ahead = false) {
   const std::size_t element = call.layout.element;
-  const std::size_t step = std::max<std::size_t>(1, kPiece / element);
+  const std::size_t step = std::max<std::size_t>(1, (ahead ? 1024 : 8192) / element);
+  const auto fetch = [&](int r, std::size_t at) {
+    if (!ahead || r >= n) return;
+    const std::byte* begin = source(r) + at * element;
+    for (std::size_t line = 0; line < std::min(step, count - at) * element; line += 64) __builtin_prefetch(begin + line);
+  };
   thread_local std::vector<std::max_align_t> scratch;
   scratch.resize(step * element / sizeof(std::max_align_t) + 1);
   auto* piece = reinterpret_cast<std::byte*>(scratch.data());
@@ -27,8 +32,13 @@ void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source 
       std::memmove(static_cast<std::byte*>(to) + offset, source(0) + offset, now * element);
       continue;
     }
+    fetch(2, at);
     call.op(source(0) + offset, source(1) + offset, piece, now);
-    for (int r = 2; r < n; ++r) call.op(piece, source(r) + offset, piece, now);
+    for (int r = 2; r < n; ++r) {
+      fetch(r + 1, at);
+      if (r + 2 >= n && at + step < count) fetch(r + 2 - n, at + step);  // the first two of the next piece
+      call.op(piece, source(r) + offset, piece, now);
+    }
     std::memcpy(static_cast<std::byte*>(to) + offset, piece, now * element);
   }
 }

@@ -49,8 +49,8 @@ Rounds rounds_of(const Board& board, const Call& call, std::size_t total) {
   return {total, step, board.round(), (total + step - 1) / step};
 }
 
-/// Into a stage that all have read: its lines are taken for writing a little ahead.
-void copy_in(std::byte* to, const std::byte* from, std::size_t bytes) {
+/// Lines that others have read, or have just written: taken for writing, and asked for, a little ahead.
+void copy_ahead(std::byte* to, const std::byte* from, std::size_t bytes) {
   constexpr std::size_t kAhead = 1024;
   for (std::size_t at = 0; at < bytes; at += kAhead) {
     const std::size_t end = std::min(bytes, at + 2 * kAhead);
@@ -84,7 +84,7 @@ Task from_root(Board& board, const Call& call) {
     for (std::uint64_t i = 0; i < rounds.count; ++i) {
       const std::uint64_t round = rounds.base + i;
       co_await until([&] { return board.may_stage(round); });
-      copy_in(board.stage(me, round), in + rounds.begin(i) * element, rounds.size(i) * element);
+      copy_ahead(board.stage(me, round), in + rounds.begin(i) * element, rounds.size(i) * element);
       // The slot announces size and first round in one line.
       if (i == 0) board.publish(me, nullptr, 0, call.bytes());
       else board.post(round);
@@ -190,7 +190,7 @@ Task fold_shares(Board& board, const Call& call) {
     const std::size_t low = share_begin(size, ranks, me);
     const std::size_t high = share_begin(size, ranks, me + 1);
     fold_in_order(call, ranks, high - low, board.stage(me, round) + low * element,
-                  [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)) + low * element; });
+                  [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)) + low * element; }, true);
     board.post_result(round);
     if (reads) {
       Missing missing(0, ranks, me);
@@ -199,7 +199,7 @@ Task fold_shares(Board& board, const Call& call) {
         const int other = (me + k) % ranks;
         const std::size_t from = share_begin(size, ranks, other) * element;
         const std::size_t to = share_begin(size, ranks, other + 1) * element;
-        std::memcpy(out + rounds.begin(i - 1) * element + from, board.stage(other, round) + from, to - from);
+        copy_ahead(out + rounds.begin(i - 1) * element + from, board.stage(other, round) + from, to - from);
       }
     }
     board.consume(round);
