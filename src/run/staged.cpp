@@ -154,12 +154,10 @@ Task from_all(Board& board, const Call& call) {
     const std::uint64_t round = rounds.base + i;
     const std::size_t offset = rounds.begin(i) * element;
     co_await stage_round(board, call, rounds, i, in);
-    if (!collects) co_await staged_by(board, call, rounds, i, sources);
+    co_await staged_by(board, call, rounds, i, sources);
     if (collects) {
       for (int k = 0; k < sources; ++k) {
         const int other = (me + k) % board.ranks();
-        co_await until([&] { return i > 0 ? board.has_posted(other, round) : board.published(other); });
-        if (i == 0) check_total(board, call, other);
         std::byte* to = out + static_cast<std::size_t>(other) * call.bytes() + offset;
         const std::byte* from = other == me ? in + offset : board.stage(other, round);
         if (to != from) copy_out(to, from, rounds.size(i) * element, call.bytes() * static_cast<std::size_t>(board.ranks()));

@@ -154,7 +154,8 @@ class Board {
   // --- long data, in rounds
   std::uint64_t round() const { return round_; }  ///< number of the next round of stages
   void advance_rounds(std::uint64_t rounds) { round_ += rounds; }  ///< this many rounds are used by the present collective
-  /// The stage as chunks of this size from now on; no more of it than is useful, so that it stays in the caches. A change waits until everybody has consumed what was there.
+  /// The stage as chunks of this size from now on; no more of it than is useful, and the ranks' parts close
+  /// together, so that they stay in the caches. A change waits until everybody has consumed what was there.
   void divide_stage(std::size_t chunk) {
     if (chunk == chunk_) return;
     chunk_ = chunk;
@@ -163,7 +164,7 @@ class Board {
   }
   /// Where `rank` puts its bytes of a round.
   std::byte* stage(int rank, std::uint64_t round) const {
-    return stages_ + static_cast<std::size_t>(rank) * shape_.stage + (round % depth_) * chunk_;
+    return stages_ + (static_cast<std::size_t>(rank) * depth_ + round % depth_) * chunk_;
   }
   /// May this rank write its stage for `round`: has everybody consumed what it held?
   bool may_stage(std::uint64_t round) {
