@@ -99,8 +99,7 @@ void record_mpi(std::map<std::string, std::string> options) {
   if (path == "-") return;
   if (!file.flush()) throw Error("{}: cannot be written: check the folder and its permissions", path);
   wipe_progress();
-  std::printf("%s: %zu messages\n", title.c_str(), timeline.messages.size());
-  std::printf("wrote %s\n", path.c_str());
+  std::printf("%s\n%zu messages, wrote %s\n", title.c_str(), timeline.messages.size(), path.c_str());
 }
 
 }  // namespace chasqui::cli

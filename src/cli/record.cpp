@@ -44,7 +44,7 @@ class RecordCommand final : public Command {
     const std::string title = title_of(wanted_, log, "threads", used_);
     const show::Timeline timeline = timeline_of(log, title);
     write_file(out_, show::timeline_json(timeline), out);
-    if (out_ != "-") out.print("{}: {} messages\nwrote {}\n", title, timeline.messages.size(), out_);
+    if (out_ != "-") out.print("{}\n{} messages, wrote {}\n", title, timeline.messages.size(), out_);
     return 0;
   }
 
