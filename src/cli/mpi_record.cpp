@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -10,6 +11,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
+#include "chasqui/run/clocks.hpp"
 #include "chasqui/show/timeline_file.hpp"
 #include "cli/launcher.hpp"
 #include "cli/progress.hpp"
@@ -17,6 +19,8 @@
 
 namespace chasqui::cli {
 namespace {
+
+constexpr int kTrips = 20;  ///< to a rank and back, when clocks are compared
 
 using Events = std::vector<run::RecordedEvent>;
 
@@ -74,7 +78,10 @@ void record_mpi(std::map<std::string, std::string> options) {
   };
   const auto comm = mpi::make_comm(MPI_COMM_WORLD, how);
   const std::string method = force_method(*comm, wanted);
-  if (several_hosts()) throw Error("record --mpi: the ranks are on several hosts, whose clocks differ: start them on one");
+  run::ClockOffset offset;
+  if (several_hosts() || options.contains("--clocks")) offset = run::clock_offset(*recording, run::clock_now, kTrips);
+  double uncertainty = 0;
+  MPI_Reduce(&offset.uncertainty, &uncertainty, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   RecordedCall call(wanted, comm->size());
   Events best;
   std::int64_t shortest = -1;
@@ -84,6 +91,7 @@ void record_mpi(std::map<std::string, std::string> options) {
     MPI_Barrier(MPI_COMM_WORLD);
     call.run(*comm);
     Events events = recording->take();
+    set_back(events, std::llround(offset.ahead));
     const std::int64_t length = length_of(events);
     if (shortest < 0 || length < shortest) best = std::move(events), shortest = length;
     bar(static_cast<double>(i) / static_cast<double>(repeat));
@@ -99,6 +107,7 @@ void record_mpi(std::map<std::string, std::string> options) {
   if (path == "-") return;
   if (!file.flush()) throw Error("{}: cannot be written: check the folder and its permissions", path);
   wipe_progress();
+  if (uncertainty > 0) std::printf("clocks compared, they agree to %.1f us\n", uncertainty / 1000);
   std::printf("%s\n%zu messages, wrote %s\n", title.c_str(), timeline.messages.size(), path.c_str());
 }
 

@@ -18,7 +18,7 @@ class RecordCommand final : public Command {
  public:
   RecordCommand() : Command("record", "run a collective and keep the times of its messages") {
     describe("The collective runs by messages alone, as between nodes, several times; the fastest run is kept. Threads by default; "
-             "with --mpi, started by mpirun, the processes of that run. "
+             "with --mpi, started by mpirun, the processes of that run, whose clocks are compared where they are on several hosts. "
              "`chasqui draw` shows the file as a chart, or writes it as a timeline for Perfetto. A reception is drawn from when "
              "its rank looked and found the message, which may be later than the message's arrival.");
     positional("COLLECTIVE", &wanted_.collective, "what to run").required().choices({"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"});

@@ -28,6 +28,14 @@ std::pair<std::int64_t, std::int64_t> span_of(const Log& log) {
   return first > last ? std::pair<std::int64_t, std::int64_t>{0, 0} : std::pair{first, last};
 }
 
+void set_back(std::vector<run::RecordedEvent>& events, std::int64_t nanoseconds) {
+  for (run::RecordedEvent& event : events) {
+    if (event.end == 0) continue;  // never completed
+    event.begin -= nanoseconds;
+    event.end -= nanoseconds;
+  }
+}
+
 show::Timeline timeline_of(const Log& log, std::string title) {
   const auto [start, finish] = span_of(log);
   show::Timeline timeline;

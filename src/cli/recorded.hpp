@@ -28,6 +28,9 @@ using Log = std::vector<std::vector<run::RecordedEvent>>;  ///< by rank
 /// From the first send to the last reception, in nanoseconds.
 std::pair<std::int64_t, std::int64_t> span_of(const Log& log);
 
+/// The same events by another clock, which the one that was read is ahead of.
+void set_back(std::vector<run::RecordedEvent>& events, std::int64_t nanoseconds);
+
 /// Messages of one pair and tag arrive in order, so the n-th send meets the n-th reception.
 show::Timeline timeline_of(const Log& log, std::string title);
 

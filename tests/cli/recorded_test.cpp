@@ -33,6 +33,16 @@ TEST(Recorded, NothingArrivesBeforeItIsSent) {
   for (const show::Activity& activity : timeline.activities) EXPECT_LE(activity.begin, activity.end);
 }
 
+TEST(Recorded, AClockThatIsAheadIsSetBack) {
+  Log log = two_messages(1'001'500, 1'001'700);  // rank 1's clock shows a millisecond more
+  log[1].push_back({false, 0, 7, 8, 0, 0});      // never completed: stays so
+  set_back(log[1], 1'000'000);
+  const show::Timeline timeline = timeline_of(log, "t");
+  EXPECT_EQ(timeline.messages[0].arrives, Time{500});
+  EXPECT_EQ(timeline.messages[1].arrives, Time{700});
+  EXPECT_EQ(timeline.left_out, 1);
+}
+
 TEST(Recorded, ReceptionsWithoutAMessageAreCounted) {
   Log log = two_messages(1500, 1700);
   log[1].push_back({false, 0, 9, 8, 1800, 1900});  // no such send
