@@ -224,8 +224,9 @@ class Board {
     alignas(kLine) std::atomic<std::uint64_t> posted;
     alignas(kLine) std::atomic<std::uint64_t> result;
     alignas(kLine) std::atomic<std::uint64_t> consumed;
-    alignas(kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
-    alignas(kLine) std::atomic<std::uint64_t> refused[kRefusals];  ///< the numbers of the last refusals
+    // A pair of lines of its own: it is written often, and whoever reads its neighbour would fetch it too.
+    alignas(2 * kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
+    alignas(2 * kLine) std::atomic<std::uint64_t> refused[kRefusals];  ///< the numbers of the last refusals
   };
   struct alignas(2 * kLine) News {
     std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
