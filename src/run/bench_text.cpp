@@ -10,6 +10,15 @@
 namespace chasqui::run {
 namespace {
 
+/// At most seven characters, whatever a busy machine did to the times.
+std::string ratio_text(double ratio) {
+  if (ratio < 1000) return fmt::format("x{:.2f}", ratio);
+  return ratio < 1e6 ? fmt::format("x{:.0f}", ratio) : "x>10^6";
+}
+
+/// At most nine, below 10^9.
+std::string time_text(double microseconds) { return fmt::format("{:.{}f}", microseconds, microseconds < 1e6 - 1 ? 2 : 0); }
+
 int width_of(const std::string& rival) { return static_cast<int>(std::max<std::size_t>(7, rival.size())); }
 
 }  // namespace
@@ -22,11 +31,11 @@ std::string to_heading(const std::vector<std::string>& rivals) {
 
 std::string to_line(const BenchRow& row, const std::vector<std::string>& rivals) {
   const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
-  std::string line = fmt::format("{:<9} {:>7} {:<9} {:>9.2f} {:>9.2f} {}", to_string(row.kind), row.bytes, row.method,
-                                 row.ours.median / 1000, row.predicted / 1000, off > 0.2 ? "!" : " ");
+  std::string line = fmt::format("{:<9} {:>7} {:<9} {:>9} {:>9} {}", to_string(row.kind), row.bytes, row.method,
+                                 time_text(row.ours.median / 1000), time_text(row.predicted / 1000), off > 0.2 ? "!" : " ");
   for (const auto& name : rivals) {
     const auto found = std::find_if(row.rivals.begin(), row.rivals.end(), [&](const auto& rival) { return rival.first == name; });
-    const std::string ratio = found == row.rivals.end() ? "-" : fmt::format("x{:.2f}", found->second.median / row.ours.median);
+    const std::string ratio = found == row.rivals.end() ? "-" : ratio_text(found->second.median / row.ours.median);
     line += fmt::format(" {:>{}}", ratio, width_of(name));
   }
   return line + "\n";
