@@ -22,6 +22,7 @@ set(kernel_sources
   kernel/kernel.cpp
   kernel/kernel_plan.cpp
   kernel/merged.cpp
+  kernel/placement.cpp
   kernel/rings.cpp
   kernel/search.cpp
   kernel/special.cpp

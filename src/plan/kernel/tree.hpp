@@ -22,6 +22,7 @@ struct Node {
 
   /// Steps from the first child's to after the last child's.
   int length() const { return r + (hole > 0 ? 1 : 0); }
+  friend bool operator==(const Node&, const Node&) = default;
 };
 
 struct Tree {
