@@ -53,7 +53,9 @@ Messages::~Messages() {
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
   if (!blocking_waits_) listen();  // takes in bad news that nobody asked for
-  MPI_Comm_free(&comm_);
+  // After a failure messages may still be under way, and the library would give the number of a communicator that is
+  // freed to the next one, which would receive them.
+  if (!disturbed_ && heard_.why().empty()) MPI_Comm_free(&comm_);
 }
 
 run::Transport::Ticket Messages::fresh(int from, std::size_t bytes) {
@@ -157,6 +159,7 @@ void Messages::sleep_until(double nanoseconds) {
 }
 
 void Messages::abandon(Ticket ticket) {
+  disturbed_ = true;
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   const bool receives = operation.from >= 0;
   const auto each_open = [&](auto&& action) {
@@ -173,6 +176,7 @@ void Messages::abandon(Ticket ticket) {
 }
 
 void Messages::tell_all(std::uint64_t first, std::uint64_t last, bool refusal, const std::string& why) {
+  disturbed_ = true;
   if (blocking_waits_) return;
   // The messages outlive this call and perhaps this object: their memory is never given back.
   auto* news = new News{first, last, refusal, {}};

@@ -62,6 +62,7 @@ class Messages final : public run::Transport {
   std::vector<Operation> operations_;
   std::vector<Ticket> free_;
   run::BadNews heard_;
+  bool disturbed_ = false;             ///< a call failed here
 };
 
 }  // namespace chasqui::mpi
