@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One rank does something wrong in a collective: every rank must get an Error, nobody may hang.
+#include <algorithm>
 #include <stdexcept>
 
 #include "suite.hpp"
@@ -28,31 +29,37 @@ struct Sound {
 struct Picky {
   bool refuses;
   long operator()(long a, long b) const {
-    if (refuses) throw std::runtime_error("no");
+    if (refuses) throw std::runtime_error("the operator is tired");
     return a + b;
   }
 };
 
 }  // namespace
 
-std::vector<Misuse> misuses() {
+bool Misuse::explained_by(const std::string& error) const {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return error.find(word) != std::string::npos; });
+}
+
+std::vector<Misuse> misuses(int culprit) {
   std::vector<Misuse> list;
+  const std::vector<std::string> refusal = {"another rank refused the arguments"};
+  const auto or_refusal = [&](const char* word) { return std::vector<std::string>{word, refusal.front()}; };
   for (const Kind kind : kKinds) {
     const std::string name(to_string(kind));
     for (const std::int64_t count : {2, 7, 14, 20, 130, 256, 3000}) {
-      list.push_back({fmt::format("{}: another size than {}", name, count), [kind, count](run::Comm& comm) {
-                        Sound sound(kind, comm.size(), comm.rank() == 1 ? count + 1 : count);
+      list.push_back({fmt::format("{}: another size than {}", name, count), [=](run::Comm& comm) {
+                        Sound sound(kind, comm.size(), comm.rank() == culprit ? count + 1 : count);
                         comm.run(sound.call);
-                      }});
+                      }, {"same size", "different sizes"}});
     }
-    list.push_back({name + ": a negative count", [kind](run::Comm& comm) {
+    list.push_back({name + ": a negative count", [=](run::Comm& comm) {
                       Sound sound(kind, comm.size(), 4);
-                      if (comm.rank() == 1) sound.call.count = -4;
+                      if (comm.rank() == culprit) sound.call.count = -4;
                       comm.run(sound.call);
-                    }});
-    list.push_back({name + ": refused while in flight", [kind](run::Comm& comm) {
+                    }, or_refusal("negative count -4")});
+    list.push_back({name + ": refused while in flight", [=](run::Comm& comm) {
                       Sound sound(kind, comm.size(), 40), another(kind, comm.size(), 3);
-                      if (comm.rank() == 1) another.call.layout.element = 0;
+                      if (comm.rank() == culprit) another.call.layout.element = 0;
                       auto first = comm.start(sound.call);
                       try {
                         comm.start(another.call).wait();
@@ -60,13 +67,13 @@ std::vector<Misuse> misuses() {
                         first.wait();  // nothing was wrong with this one, and its buffers are about to go
                         throw;
                       }
-                    }});
+                    }, or_refusal("elements of 0 bytes")});
     if (has_root(kind)) {
-      list.push_back({name + ": a root that is not there", [kind](run::Comm& comm) {
+      list.push_back({name + ": a root that is not there", [=](run::Comm& comm) {
                         Sound sound(kind, comm.size(), 4);
-                        if (comm.rank() == 1) sound.call.root = comm.size();
+                        if (comm.rank() == culprit) sound.call.root = comm.size();
                         comm.run(sound.call);
-                      }});
+                      }, or_refusal("root ")});
     }
     if (kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan) {
       for (const std::int64_t count : {1, 3000}) {
@@ -75,7 +82,7 @@ std::vector<Misuse> misuses() {
                           Picky picky{true};
                           sound.call.op = run::operator_of<long>(picky, true);
                           comm.run(sound.call);
-                        }});
+                        }, {"the operator is tired"}});
       }
     }
   }

@@ -190,7 +190,7 @@ std::vector<Recipe> recipes(int size, const std::vector<int>& roots, const std::
       }
     }
   }
-  for (const int count : {1, 5}) {
+  for (const int count : {1, 5, std::min(700, *std::max_element(counts.begin(), counts.end()))}) {
     list.folds<std::int32_t, Minimum>("int32 min", count, last, false, 1);
     list.folds<std::int64_t, Maximum>("int64 max", count, last, true, 1);
     list.folds<std::uint32_t, run::Product>("uint32 product", count, last, false, 1);

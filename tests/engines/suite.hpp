@@ -49,12 +49,14 @@ void sums(run::Comm& comm);
 /// The binomial rival does what it is compared in: every collective, root and operator, contiguous data.
 void rivals(run::Comm& comm);
 
-/// A mistake of rank 1, or of all. The body ends or throws; barriers behind it must not hang.
+/// A mistake of one rank, or of all. The body ends or throws; barriers behind it must not hang.
 struct Misuse {
   std::string name;
   std::function<void(run::Comm&)> body;
+  std::vector<std::string> words;  ///< every rank's error has one of them
+  bool explained_by(const std::string& error) const;
 };
-std::vector<Misuse> misuses();
+std::vector<Misuse> misuses(int culprit);
 
 /// The whole programme of an engine on one communicator: the above, splits, failures that must not hang.
 void run_everything(run::Comm& comm, bool thorough);

@@ -51,19 +51,19 @@ TEST(Threads, OneRanksExceptionReachesAllAndTheTeamLivesOn) {
 }
 
 TEST(Threads, OneRanksMistakeIsAnErrorEverywhere) {
-  for (const int n : {2, 5}) {
-    for (const auto& misuse : misuses()) {
+  for (const auto& [n, culprit] : {std::pair{2, 0}, {2, 1}, {5, 0}, {5, 4}}) {
+    for (const auto& misuse : misuses(culprit)) {
       threads::Team team(n);
-      std::atomic<int> errors{0};
+      std::vector<std::string> errors(static_cast<std::size_t>(n), "none");
       team.run([&](run::Comm& comm) {
         try {
           misuse.body(comm);
           for (int i = 0; i < 3; ++i) comm.barrier();
-        } catch (const std::exception&) {
-          ++errors;
+        } catch (const std::exception& error) {
+          errors[static_cast<std::size_t>(comm.rank())] = error.what();
         }
       });
-      EXPECT_EQ(errors, n) << misuse.name << " on " << n << " threads";
+      for (const auto& error : errors) EXPECT_TRUE(misuse.explained_by(error)) << misuse.name << " by " << culprit << " of " << n << ": " << error;
     }
   }
 }
