@@ -118,6 +118,10 @@ Task direct(Board& board, Call call) {
   if (!with_root || at_root) {
     co_await until([&] { return board.all_finished(); });
     board.cover();
+    // In a gather only the root tells its size: whoever published something took the way of short blocks.
+    for (int r = 0; call.kind == Kind::gather && r < ranks; ++r) {
+      if (r != me && board.published(r)) check_total(board, call, r);
+    }
   }
 }
 
