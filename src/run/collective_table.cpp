@@ -56,10 +56,12 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
               .count = entry.kind == Kind::barrier ? 0 : count,
               .layout = {.element = sizeof(double)}, .op = operator_of<double>(sum, true)};
     const auto forced = [&](Method method) {
-      comm.force(Choice{method, 0, 1, "measured"});
-      const auto time = sampler.together(share, [&] { comm.run(call); });
-      comm.force(std::nullopt);
-      return time;
+      const Choice choice{method, 0, 1, ""};
+      return sampler.together(share, [&] {  // the sampler's own messages go their usual way
+        comm.force(choice);
+        comm.run(call);
+        comm.force(std::nullopt);
+      });
     };
     const bool reaches = comm.terrain().reaches && goes_across(entry.kind) && call.bytes() >= kReachFrom;
     const auto ours = reaches ? forced(Method::staged) : sampler.together(share, [&] { comm.run(call); });
