@@ -196,7 +196,7 @@ class Chooser {
     };
     list.push_back({method, time_of(plan_for(level)), 0, "windows of the optimal all-reduce plan"});
     if (!blocks && query_.kind != Kind::scan && !(level == alone)) {
-      list.push_back({method, time_of(plan_for(alone)), 1, "windows of the optimal plan for one rank alone"});
+      list.push_back({method, time_of(plan_for(alone)), 1, "windows of the plan for one rank alone"});
     }
     for (const int radix : blocks ? radices(ranks) : std::vector<int>()) {
       list.push_back({method, symmetric_time(circulant(ranks, 0, radix), level, size), radix, "circulant windows"});
