@@ -8,5 +8,4 @@ libraries=""
 for room in run plan schedule model base; do libraries="$libraries $build/src/$room/libchasqui_$room.a"; done
 # shellcheck disable=SC2086
 smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -DCHASQUI_MPI_FLAVOUR='"smpi"' -I"$root/include" -I"$root/src" \
-  "$root"/bench/smpi/smpi_bench.cpp "$root"/src/mpi/comm.cpp "$root"/src/mpi/fold.cpp "$root"/src/mpi/messages.cpp \
-  "$root"/src/mpi/native.cpp "$root"/src/mpi/window.cpp $libraries -lfmt -lpthread -o "$build/bin/smpi_bench"
+  "$root"/bench/smpi/smpi_bench.cpp "$root"/src/mpi/*.cpp $libraries -lfmt -lpthread -o "$build/bin/smpi_bench"

@@ -11,7 +11,6 @@ for library in openmpi mpich; do
   command -v "mpicxx.$library" > /dev/null || { echo "no mpicxx.$library: skipped"; continue; }
   # shellcheck disable=SC2086
   "mpicxx.$library" -std=c++20 -O2 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR="\"$library\"" \
-    -I"$root/include" -I"$root/src" -I"$root/bench/wan" "$root"/bench/wan/wan_bench.cpp "$root"/src/mpi/comm.cpp \
-    "$root"/src/mpi/fold.cpp "$root"/src/mpi/messages.cpp "$root"/src/mpi/native.cpp "$root"/src/mpi/window.cpp \
+    -I"$root/include" -I"$root/src" -I"$root/bench/wan" "$root"/bench/wan/wan_bench.cpp "$root"/src/mpi/*.cpp \
     $libraries -lfmt -lpthread -o "$build/bin/wan_bench.$library"
 done
