@@ -70,8 +70,11 @@ Task Comm::task_of(Call call, Choice choice, std::uint32_t tag) {
     case Method::direct:
       if (fabric_.board != nullptr) return on_board(call);
       break;
-    case Method::across:
-      if (terrain_.reaches) return across(*fabric_.board, *fabric_.reach, call);
+    case Method::across:  // forced, maybe, for a call that has no such way
+      if (terrain_.reaches && goes_across(call.kind) && call.bytes() > kSlotPayload) {
+        return across(*fabric_.board, *fabric_.reach, call);
+      }
+      if (fabric_.board != nullptr) return on_board(call);
       break;
     case Method::two_level: return two_level(call, tag);
     default: break;

@@ -183,6 +183,30 @@ TEST(Loop, AcrossOnNodesOfAnySize) {
   }
 }
 
+/// Forced to reach into the others' memory, calls that have no such way go over the board.
+TEST(Loop, AcrossWhereThereIsNoSuchWay) {
+  const auto profile = network(20'000, 3000, 0.8);
+  for (const auto& [kind, count] : {std::pair{Kind::broadcast, 1}, {Kind::broadcast, 9000}, {Kind::allreduce, 1}}) {
+    auto comms = node_comms({0, 0, 0}, profile);
+    const run::Sum sum;
+    std::vector<std::vector<double>> in(3, std::vector<double>(9000, 1.0)), out(3, std::vector<double>(9000, -1.0));
+    out[0].assign(9000, 3.0);
+    std::vector<run::Request> requests;
+    for (std::size_t r = 0; r < 3; ++r) {
+      comms[r]->force(run::Choice{run::Method::across, 0, 1, ""});
+      requests.push_back(comms[r]->start({.kind = kind, .in = in[r].data(), .out = out[r].data(), .count = count,
+                                          .layout = {.element = 8}, .op = run::operator_of<double>(sum, true)}));
+    }
+    for (int turns = 0; std::any_of(requests.begin(), requests.end(), [](auto& request) { return request.active(); }); ++turns) {
+      ASSERT_LT(turns, 10'000) << to_string(kind) << ": does not end";
+      for (auto& request : requests) request.test();
+    }
+    for (const auto& result : out) {
+      for (int i = 0; i < count; ++i) ASSERT_EQ(result[static_cast<std::size_t>(i)], 3.0) << to_string(kind) << " " << count;
+    }
+  }
+}
+
 TEST(Loop, MemoryThatCannotBeReadIsEverybodysError) {
   const auto profile = network(20'000, 3000, 0.8);
   for (const Kind kind : {Kind::reduce, Kind::allreduce, Kind::allgather, Kind::scatter}) {
