@@ -332,7 +332,8 @@ void headline(show::Page& page, const ReportInput& input, const std::vector<Plan
       }
       if (count == 0) continue;
       pairs.emplace_back(fmt::format("x{:.2f}", std::exp(logs / count)),
-                         fmt::format("{}: time of {} over Chasqui's, geometric mean of {} rows", bench.name, rival, count));
+                         fmt::format("{}: time of {} over Chasqui's, {}", bench.name, rival,
+                                     count == 1 ? "one row" : fmt::format("geometric mean of {} rows", count)));
     }
   }
   page.numbers(pairs);
