@@ -10,6 +10,7 @@ import re
 import resource
 import signal
 import subprocess
+import threading
 
 MACHINES = {  # L ns, o ns, bytes per second
     "lan": (1000.0, 300.0, 12.5e9),
@@ -18,23 +19,26 @@ MACHINES = {  # L ns, o ns, bytes per second
 }
 
 
+writing = threading.Lock()  # cases that run at the same time share a platform
+
+
 def platform(folder, ranks, machine, mode):
     """Writes platform and host file (once), gives their names."""
     L, _, bandwidth = MACHINES[machine]
     path = os.path.join(folder, f"{machine}-{ranks}-{mode}.xml")
     hosts = path + ".hosts"
-    if os.path.exists(hosts):
-        return path, hosts
-    speed = "12500TBps" if mode == "strict" else f"{bandwidth:.0f}Bps"
-    with open(path, "w") as file:
-        file.write(f"""<?xml version='1.0'?>
+    with writing:
+        if os.path.exists(hosts):
+            return path, hosts
+        speed = "12500TBps" if mode == "strict" else f"{bandwidth:.0f}Bps"
+        with open(path, "w") as file:
+            file.write(f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-{ranks - 1}" speed="1Gf"
  bw="{speed}" lat="{L / 2:.3f}ns" sharing_policy="SPLITDUPLEX"/></platform>
 """)
-    with open(hosts + ".new", "w") as file:
-        file.writelines(f"n{i}\n" for i in range(ranks))
-    os.replace(hosts + ".new", hosts)
+        with open(hosts, "w") as file:
+            file.writelines(f"n{i}\n" for i in range(ranks))
     return path, hosts
 
 
