@@ -17,6 +17,15 @@ class Waiting {
   /// Blocks until ready() will say yes, where the transport can; the default returns at once.
   virtual void block() {}
 
+  bool await_ready() { return ready(); }  ///< co_await: goes on at once if it may
+  /// Leaves word with the executor: who waits, and for what.
+  template <typename Promise>
+  void await_suspend(std::coroutine_handle<Promise> caller) {
+    caller.promise().progress->leaf = caller;
+    caller.promise().progress->waiting = this;
+  }
+  void await_resume() const {}  ///< a wait has no result
+
  protected:
   ~Waiting() = default;
 };
@@ -85,13 +94,6 @@ class Until final : public Waiting {
  public:
   explicit Until(Predicate predicate) : predicate_(std::move(predicate)) {}  ///< waits until the predicate says yes
   bool ready() override { return predicate_(); }                             ///< asks the predicate
-
-  bool await_ready() { return predicate_(); }
-  void await_suspend(Task::Handle caller) {
-    caller.promise().progress->leaf = caller;
-    caller.promise().progress->waiting = this;
-  }
-  void await_resume() const {}
 
  private:
   Predicate predicate_;

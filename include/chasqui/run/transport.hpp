@@ -66,13 +66,6 @@ class Completed final : public Waiting {
     if (ticket_ != kNoTicket) transport_.wait(ticket_);
   }
 
-  bool await_ready() { return ready(); }
-  void await_suspend(Task::Handle caller) {
-    caller.promise().progress->leaf = caller;
-    caller.promise().progress->waiting = this;
-  }
-  void await_resume() const {}
-
  private:
   Transport& transport_;
   Transport::Ticket& ticket_;
@@ -85,13 +78,6 @@ class Planned final : public Waiting {
   Planned(Transport& transport, double when) : transport_(transport), when_(when) {}
   bool ready() override { return transport_.clock() >= when_; }
   void block() override { transport_.sleep_until(when_); }
-
-  bool await_ready() { return ready(); }
-  void await_suspend(Task::Handle caller) {
-    caller.promise().progress->leaf = caller;
-    caller.promise().progress->waiting = this;
-  }
-  void await_resume() const {}
 
  private:
   Transport& transport_;
