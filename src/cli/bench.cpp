@@ -37,13 +37,7 @@ class BenchCommand final : public Command {
     run::BenchOptions options;
     options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
     options.seconds_per_row = seconds_;
-    for (std::size_t at = 0; at < kinds_.size();) {
-      const std::size_t end = std::min(kinds_.find(',', at), kinds_.size());
-      const auto kind = kind_from(kinds_.substr(at, end - at));
-      if (!kind) throw Error("bench: --kinds has \"{}\", which is no collective", kinds_.substr(at, end - at));
-      options.kinds.push_back(*kind);
-      at = end + 1;
-    }
+    options.kinds = run::kinds_from(kinds_, "bench: --kinds");
     const std::vector<std::string> rivals = thread_rivals();
     if (!json_) {
       if (!has_openmp()) out.write("OpenMP is left out: this program was built without it\n");

@@ -79,14 +79,7 @@ void bench_command(std::map<std::string, std::string> options) {
   run::BenchOptions bench;
   if (options.contains("--largest")) bench.largest = std::stoull(options["--largest"]);
   if (options.contains("--seconds")) bench.seconds_per_row = std::stod(options["--seconds"]);
-  const std::string kinds = options["--kinds"];
-  for (std::size_t at = 0; at < kinds.size();) {
-    const std::size_t end = std::min(kinds.find(',', at), kinds.size());
-    const auto kind = kind_from(kinds.substr(at, end - at));
-    if (!kind) throw Error("--kinds has \"{}\", which is no collective", kinds.substr(at, end - at));
-    bench.kinds.push_back(*kind);
-    at = end + 1;
-  }
+  bench.kinds = run::kinds_from(options["--kinds"], "--kinds");
   const std::vector<std::string> columns = {"native", "binomial"};
   const bool json = options.contains("--json");
   if (comm->rank() == 0 && !json) std::fputs(run::to_heading(columns).c_str(), stdout);

@@ -33,6 +33,19 @@ Quartiles time_together(CommonStart& start, int rounds, const std::function<void
   return Quartiles::of(std::move(spans));
 }
 
+std::vector<Kind> kinds_from(const std::string& list, const std::string& option) {
+  std::vector<Kind> kinds;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string word = list.substr(at, end - at);
+    const auto kind = kind_from(word);
+    if (!kind) throw Error("{} has \"{}\", which is no collective", option, word);
+    kinds.push_back(*kind);
+    at = end + 1;
+  }
+  return kinds;
+}
+
 std::vector<std::pair<Kind, std::size_t>> bench_plan(const BenchOptions& options) {
   std::vector<Kind> kinds = options.kinds;
   if (kinds.empty()) {

@@ -45,6 +45,9 @@ struct BenchOptions {
 /// Times `body` on all ranks, `rounds` times.
 Quartiles time_together(CommonStart& start, int rounds, const std::function<void()>& body);
 
+/// "broadcast,scan": the collectives of a list; empty for none. `option` names the place in the Error for a word that is none.
+std::vector<Kind> kinds_from(const std::string& list, const std::string& option);
+
 /// The rows of a benchmark: kinds and bytes, 0 bytes for a barrier.
 std::vector<std::pair<Kind, std::size_t>> bench_plan(const BenchOptions& options);
 
