@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds node_bench and team_bench with plain mpicxx and nothing installed but a compiler and an MPI:
+# Builds node_bench, team_bench and both_bench with plain mpicxx and nothing installed but a compiler and an MPI:
 #   bench/node/build.sh OUT_DIR [extra include directories for fmt and nlohmann …]
 # fmt is used header-only.
 set -eu
@@ -26,11 +26,11 @@ for table in kernels kernel_bases; do echo "$out/$table.cpp $out/$table.o"; done
 xargs -P "${JOBS:-$(nproc)}" -n 2 sh -c "$mpicxx $flags -c \"\$0\" -o \"\$1\"" < "$out/list"
 objects=$(cut -d' ' -f2 "$out/list" | tr '\n' ' ')
 # shellcheck disable=SC2086
-for program in node_bench team_bench; do
+for program in node_bench team_bench both_bench; do
   $mpicxx $flags "$root/bench/node/$program.cpp" $objects -pthread -o "$out/$program"
 done
 tool=
 for part in launcher mpi_record mpi_tool progress recorded; do tool="$tool $root/src/cli/$part.cpp"; done
 # shellcheck disable=SC2086
 $mpicxx $flags $tool $objects -pthread -o "$out/chasqui-mpi"
-echo "built $out/node_bench and $out/team_bench"
+echo "built $out/node_bench, $out/team_bench and $out/both_bench"

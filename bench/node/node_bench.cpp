@@ -36,11 +36,11 @@ void bench(const Settings& settings) {
     const Quartiles n = mean(n1, measure(*comm, row.rounds / 2 + 1, theirs));
     const Quartiles o = mean(o1, measure(*comm, row.rounds / 2 + 1, ours));
     if (!first) return;
-    std::printf("%-10s %9zu %12.0f %12.0f %7.2f   [%.0f %.0f | %.0f %.0f]\n", row.name.c_str(), row.bytes, n.median,
+    std::printf("%-10s %9zu %12.0f %12.0f %7.2f   [%.0f %.0f | %.0f %.0f]\n", row.name(), row.bytes, n.median,
                 o.median, n.median / o.median, n.low, n.high, o.low, o.high);
     std::fflush(stdout);
     if (raw.is_open()) {
-      raw << row.name << ',' << row.bytes << ',' << comm->size() << ',' << n.low << ',' << n.median << ',' << n.high << ','
+      raw << row.name() << ',' << row.bytes << ',' << comm->size() << ',' << n.low << ',' << n.median << ',' << n.high << ','
           << o.low << ',' << o.median << ',' << o.high << '\n';
     }
   });

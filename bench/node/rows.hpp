@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What node_bench and team_bench share: options, the rows (every collective, 8 B to 4 MiB), and timing with a common
+// What node_bench, team_bench and both_bench share: options, the rows (every collective, 8 B to 4 MiB), and timing with a common
 // start on a common clock and the latest finish.
 #pragma once
 
@@ -88,36 +88,44 @@ inline Quartiles mean(const Quartiles& a, const Quartiles& b) {
 }
 
 struct Row {
-  std::string name;
+  Kind kind;
   std::size_t bytes;
   int rounds;
   chasqui::run::Call call;  ///< sums of doubles
+
+  const char* name() const { return to_string(kind).data(); }
 };
+
+/// Calls visit(row) with the buffers of one row, made by this rank.
+template <typename Visit>
+void with_row(chasqui::run::Comm& comm, const Settings& settings, Kind kind, std::size_t bytes, Visit visit) {
+  const chasqui::run::Sum sum;
+  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+  const std::size_t all = blocks ? static_cast<std::size_t>(comm.size()) : 1;
+  if (bytes * all > (std::size_t{64} << 20)) return;
+  std::vector<double> in(bytes / sizeof(double) * all, 1.0), out(in.size(), 2.0);
+  Row row{kind, bytes, 0, {}};
+  row.call.kind = kind;
+  row.call.in = in.data();
+  row.call.out = out.data();
+  row.call.count = static_cast<std::int64_t>(bytes / sizeof(double));
+  row.call.layout.element = sizeof(double);
+  row.call.op = chasqui::run::operator_of<double>(sum, true);
+  const double volume = static_cast<double>(bytes * all);
+  row.rounds = volume <= 1024 ? 4000 : volume <= 65536 ? 1000 : volume <= (1 << 20) ? 200 : 40;
+  if (settings.quick) row.rounds = row.rounds / 10 + 5;
+  visit(row);
+}
 
 /// Calls visit(row) for every row wanted, the same on every rank.
 template <typename Visit>
 void for_each_row(chasqui::run::Comm& comm, const Settings& settings, Visit visit) {
-  const chasqui::run::Sum sum;
   for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::allreduce, Kind::reduce, Kind::allgather, Kind::gather,
                           Kind::scatter, Kind::scan}) {
     if (!settings.wants(kind)) continue;
     for (const std::size_t bytes : settings.sizes) {
       if (kind == Kind::barrier && bytes > 8) break;
-      const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
-      const std::size_t all = blocks ? static_cast<std::size_t>(comm.size()) : 1;
-      if (bytes * all > (std::size_t{64} << 20)) break;
-      std::vector<double> in(bytes / sizeof(double) * all, 1.0), out(in.size(), 2.0);
-      Row row{std::string(to_string(kind)), bytes, 0, {}};
-      row.call.kind = kind;
-      row.call.in = in.data();
-      row.call.out = out.data();
-      row.call.count = static_cast<std::int64_t>(bytes / sizeof(double));
-      row.call.layout.element = sizeof(double);
-      row.call.op = chasqui::run::operator_of<double>(sum, true);
-      const double volume = static_cast<double>(bytes * all);
-      row.rounds = volume <= 1024 ? 4000 : volume <= 65536 ? 1000 : volume <= (1 << 20) ? 200 : 40;
-      if (settings.quick) row.rounds = row.rounds / 10 + 5;
-      visit(row);
+      with_row(comm, settings, kind, bytes, visit);
     }
   }
 }

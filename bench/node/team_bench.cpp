@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     for_each_row(comm, settings, [&](const Row& row) {
       const auto ours = [&] { comm.run(row.call); };
       for (int i = 0; i < row.rounds / 10 + 2; ++i) ours();
-      print(row.name.c_str(), row.bytes, measure(comm, row.rounds, ours));
+      print(row.name(), row.bytes, measure(comm, row.rounds, ours));
     });
   });
   return 0;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Processes against threads on one node, in one run: for every row the ranks of mpirun run the collective, then as many
+// threads of a team inside rank 0, on the same cores, while the other processes sleep; and both again. Median and
+// quartiles of the latest finish.
+//   mpirun --bind-to core -np 16 both_bench [--quick] [--kinds broadcast,allreduce,…] [--sizes 8,64,…] [--csv file]
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <fstream>
+
+#include "chasqui/mpi/comm.hpp"
+#include "chasqui/threads/team.hpp"
+#include "rows.hpp"
+
+namespace {
+
+using namespace node_bench;
+
+/// All processes meet here and sleep in the kernel until the last has come: whoever waits takes no time of a core.
+class Bed {
+ public:
+  Bed() {
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    void* mine = nullptr;
+    MPI_Win_allocate_shared(rank == 0 ? sizeof(pthread_barrier_t) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &window_);
+    MPI_Aint length = 0;
+    int unit = 0;
+    MPI_Win_shared_query(window_, 0, &length, &unit, &barrier_);
+    if (rank == 0) {
+      pthread_barrierattr_t shared;
+      pthread_barrierattr_init(&shared);
+      pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+      pthread_barrier_init(barrier_, &shared, static_cast<unsigned>(size));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  ~Bed() { MPI_Win_free(&window_); }
+  Bed(const Bed&) = delete;
+  Bed& operator=(const Bed&) = delete;
+  void meet() { pthread_barrier_wait(barrier_); }
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+  pthread_barrier_t* barrier_ = nullptr;
+};
+
+/// A team on the cores of all processes, made by rank 0, which itself stays on its own; nothing elsewhere.
+std::unique_ptr<chasqui::threads::Team> make_team(int rank, int size) {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof mine, &mine);
+  std::vector<cpu_set_t> all(static_cast<std::size_t>(size));
+  MPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (rank != 0) return nullptr;
+  cpu_set_t together = mine;
+  for (const cpu_set_t& set : all) CPU_OR(&together, &together, &set);
+  sched_setaffinity(0, sizeof together, &together);
+  auto team = std::make_unique<chasqui::threads::Team>(size);
+  sched_setaffinity(0, sizeof mine, &mine);
+  return team;
+}
+
+/// One half of a row; REQUIRES the same row on all ranks of `comm`.
+Quartiles half(chasqui::run::Comm& comm, const Row& row) {
+  const auto body = [&] { comm.run(row.call); };
+  for (int i = 0; i < row.rounds / 10 + 2; ++i) body();
+  return measure(comm, row.rounds / 2 + 1, body);
+}
+
+void bench(const Settings& settings) {
+  chasqui::mpi::Options options;
+  options.native = false;
+  const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
+  const bool first = comm->rank() == 0;
+  const auto team = make_team(comm->rank(), comm->size());
+  Bed bed;
+  std::ofstream raw;
+  if (first && !settings.csv.empty()) raw.open(settings.csv);
+  if (raw.is_open()) {
+    raw << "collective,bytes,ranks,processes_q1,processes_median,processes_q3,threads_q1,threads_median,threads_q3\n";
+  }
+  if (first) {
+    std::printf("threads %d, pinned %d\n%-10s %9s %12s %12s %7s   [quartiles ns: processes | threads]\n", team->size(),
+                team->pinned(), "collective", "bytes", "processes ns", "threads ns", "ratio");
+  }
+  for_each_row(*comm, settings, [&](const Row& row) {
+    const auto threads = [&] {
+      Quartiles found{};
+      bed.meet();
+      if (first) {
+        team->run([&](chasqui::run::Comm& inside) {
+          with_row(inside, settings, row.kind, row.bytes, [&](const Row& own) {
+            const Quartiles q = half(inside, own);
+            if (inside.rank() == 0) found = q;
+          });
+        });
+      }
+      bed.meet();
+      return found;
+    };
+    const Quartiles p1 = half(*comm, row);
+    const Quartiles t1 = threads();
+    const Quartiles p = mean(p1, half(*comm, row));
+    const Quartiles t = mean(t1, threads());
+    if (!first) return;
+    std::printf("%-10s %9zu %12.0f %12.0f %7.2f   [%.0f %.0f | %.0f %.0f]\n", row.name(), row.bytes, p.median, t.median,
+                p.median / t.median, p.low, p.high, t.low, t.high);
+    std::fflush(stdout);
+    if (raw.is_open()) {
+      raw << row.name() << ',' << row.bytes << ',' << comm->size() << ',' << p.low << ',' << p.median << ',' << p.high << ','
+          << t.low << ',' << t.median << ',' << t.high << '\n';
+    }
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  bench(Settings(argc, argv));
+  MPI_Finalize();
+  return 0;
+}
