@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Processes against threads on one node, in one run: for every row the ranks of mpirun run the collective, then as many
-// threads of a team inside rank 0, on the same cores, while the other processes sleep; and both again. Median and
-// quartiles of the latest finish.
+// threads of a team inside rank 0, on the same cores, while the other processes sleep, by turns. Median and quartiles
+// of the latest finish, ratios of neighbouring slices.
 //   mpirun --bind-to core -np 16 both_bench [--quick] [--kinds broadcast,allreduce,…] [--sizes 8,64,…] [--csv file]
 #include <mpi.h>
 #include <pthread.h>
@@ -63,13 +63,6 @@ std::unique_ptr<chasqui::threads::Team> make_team(int rank, int size) {
   return team;
 }
 
-/// One half of a row; REQUIRES the same row on all ranks of `comm`.
-Quartiles half(chasqui::run::Comm& comm, const Row& row) {
-  const auto body = [&] { comm.run(row.call); };
-  for (int i = 0; i < row.rounds / 10 + 2; ++i) body();
-  return measure(comm, row.rounds / 2 + 1, body);
-}
-
 void bench(const Settings& settings) {
   chasqui::mpi::Options options;
   options.native = false;
@@ -80,38 +73,41 @@ void bench(const Settings& settings) {
   std::ofstream raw;
   if (first && !settings.csv.empty()) raw.open(settings.csv);
   if (raw.is_open()) {
-    raw << "collective,bytes,ranks,processes_q1,processes_median,processes_q3,threads_q1,threads_median,threads_q3\n";
+    raw << "collective,bytes,ranks,processes_q1,processes_median,processes_q3,threads_q1,threads_median,threads_q3,"
+           "ratio_q1,ratio_median,ratio_q3\n";
   }
   if (first) {
-    std::printf("threads %d, pinned %d\n%-10s %9s %12s %12s %7s   [quartiles ns: processes | threads]\n", team->size(),
-                team->pinned(), "collective", "bytes", "processes ns", "threads ns", "ratio");
+    std::printf("threads %d, pinned %d\n%-10s %9s %12s %12s %6s %11s   [quartiles ns: processes | threads]\n", team->size(),
+                team->pinned(), "collective", "bytes", "processes ns", "threads ns", "ratio", "quartiles");
   }
-  for_each_row(*comm, settings, [&](const Row& row) {
+  for_each_row(comm->size(), settings, [&](const Row& row) {
+    std::vector<std::unique_ptr<const Row>> rows(static_cast<std::size_t>(comm->size()));  // a thread's, made by itself
     const auto threads = [&] {
-      Quartiles found{};
+      std::vector<double> times;
       bed.meet();
       if (first) {
         team->run([&](chasqui::run::Comm& inside) {
-          with_row(inside, settings, row.kind, row.bytes, [&](const Row& own) {
-            const Quartiles q = half(inside, own);
-            if (inside.rank() == 0) found = q;
-          });
+          auto& own = rows[static_cast<std::size_t>(inside.rank())];
+          if (own == nullptr) own = std::make_unique<const Row>(inside.size(), settings, row.kind, row.bytes);
+          const auto found = slice(inside, row.rounds, [&] { inside.run(own->call); });
+          if (inside.rank() == 0) times = found;
         });
       }
       bed.meet();
-      return found;
+      return times;
     };
-    const Quartiles p1 = half(*comm, row);
-    const Quartiles t1 = threads();
-    const Quartiles p = mean(p1, half(*comm, row));
-    const Quartiles t = mean(t1, threads());
+    const auto processes = [&] {
+      const auto found = slice(*comm, row.rounds, [&] { comm->run(row.call); });
+      return first ? found : std::vector<double>();
+    };
+    const auto [p, t, ratio] = take_turns(processes, threads);
     if (!first) return;
-    std::printf("%-10s %9zu %12.0f %12.0f %7.2f   [%.0f %.0f | %.0f %.0f]\n", row.name(), row.bytes, p.median, t.median,
-                p.median / t.median, p.low, p.high, t.low, t.high);
+    std::printf("%-10s %9zu %12.0f %12.0f %6.2f %5.2f %5.2f   [%.0f %.0f | %.0f %.0f]\n", row.name(), row.bytes, p.median,
+                t.median, ratio.median, ratio.low, ratio.high, p.low, p.high, t.low, t.high);
     std::fflush(stdout);
     if (raw.is_open()) {
       raw << row.name() << ',' << row.bytes << ',' << comm->size() << ',' << p.low << ',' << p.median << ',' << p.high << ','
-          << t.low << ',' << t.median << ',' << t.high << '\n';
+          << t.low << ',' << t.median << ',' << t.high << ',' << ratio.low << ',' << ratio.median << ',' << ratio.high << '\n';
     }
   });
 }

@@ -62,9 +62,16 @@ struct Quartiles {
   double low, median, high;
 };
 
+/// REQUIRES values not empty.
+inline Quartiles quartiles(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double q) { return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))]; };
+  return {at(0.25), at(0.5), at(0.75)};
+}
+
 /// Times `body`; the latest finish of each round, at rank 0.
 template <typename Body>
-Quartiles measure(chasqui::run::Comm& comm, int rounds, Body body) {
+std::vector<double> measure(chasqui::run::Comm& comm, int rounds, Body body) {
   std::vector<double> spans;
   for (int i = 0; i < rounds; ++i) {
     double start = now() + 20'000;
@@ -77,55 +84,76 @@ Quartiles measure(chasqui::run::Comm& comm, int rounds, Body body) {
     comm.reduce(std::span<const double>(&end, 1), std::span<double>(&latest, 1), 0, chasqui::run::Maximum{});
     spans.push_back(latest - start);
   }
-  std::sort(spans.begin(), spans.end());
-  const auto at = [&](double q) { return spans[static_cast<std::size_t>(q * static_cast<double>(spans.size() - 1))]; };
-  return {at(0.25), at(0.5), at(0.75)};
+  return spans;
 }
 
-/// Two halves of a measurement, between which somebody else was measured.
-inline Quartiles mean(const Quartiles& a, const Quartiles& b) {
-  return {(a.low + b.low) / 2, (a.median + b.median) / 2, (a.high + b.high) / 2};
+/// Two that take turns, a slice of the rounds each, so that drift hits both alike: a machine's times may change by half
+/// within a second. Each slice begins with a few rounds that do not count.
+struct Compared {
+  Quartiles a, b, ratio;  ///< times of all rounds; and a / b of the medians of neighbouring slices
+};
+inline constexpr int kSlices = 8;
+template <typename SliceA, typename SliceB>
+Compared take_turns(SliceA a, SliceB b) {
+  std::vector<double> all_a, all_b, ratios;
+  for (int i = 0; i < kSlices; ++i) {
+    const std::vector<double> times_a = a(), times_b = b();
+    if (!times_a.empty() && !times_b.empty()) ratios.push_back(quartiles(times_a).median / quartiles(times_b).median);
+    all_a.insert(all_a.end(), times_a.begin(), times_a.end());
+    all_b.insert(all_b.end(), times_b.begin(), times_b.end());
+  }
+  if (ratios.empty()) return {};
+  return {quartiles(all_a), quartiles(all_b), quartiles(ratios)};
+}
+template <typename Body>
+std::vector<double> slice(chasqui::run::Comm& comm, int rounds, Body body) {
+  const int counted = rounds / kSlices + 1;
+  for (int i = 0; i < counted / 10 + 2; ++i) body();
+  return measure(comm, counted, body);
 }
 
-struct Row {
+/// A collective on buffers of its own, sums of doubles.
+class Row {
+ public:
+  Row(int ranks, const Settings& settings, Kind which, std::size_t size) : kind(which), bytes(size) {
+    const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+    const std::size_t all = blocks ? static_cast<std::size_t>(ranks) : 1;
+    in_.assign(bytes / sizeof(double) * all, 1.0);
+    out_.assign(in_.size(), 2.0);
+    call.kind = kind;
+    call.in = in_.data();
+    call.out = out_.data();
+    call.count = static_cast<std::int64_t>(bytes / sizeof(double));
+    call.layout.element = sizeof(double);
+    call.op = chasqui::run::operator_of<double>(sum_, true);
+    const double volume = static_cast<double>(bytes * all);
+    rounds = volume <= 1024 ? 4000 : volume <= 65536 ? 1000 : volume <= (1 << 20) ? 200 : 40;
+    if (settings.quick) rounds = rounds / 10 + 5;
+  }
+  Row(const Row&) = delete;
+  Row& operator=(const Row&) = delete;
+
+  const char* name() const { return to_string(kind).data(); }
+
   Kind kind;
   std::size_t bytes;
   int rounds;
-  chasqui::run::Call call;  ///< sums of doubles
+  chasqui::run::Call call;
 
-  const char* name() const { return to_string(kind).data(); }
+ private:
+  std::vector<double> in_, out_;
+  chasqui::run::Sum sum_;
 };
-
-/// Calls visit(row) with the buffers of one row, made by this rank.
-template <typename Visit>
-void with_row(chasqui::run::Comm& comm, const Settings& settings, Kind kind, std::size_t bytes, Visit visit) {
-  const chasqui::run::Sum sum;
-  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
-  const std::size_t all = blocks ? static_cast<std::size_t>(comm.size()) : 1;
-  if (bytes * all > (std::size_t{64} << 20)) return;
-  std::vector<double> in(bytes / sizeof(double) * all, 1.0), out(in.size(), 2.0);
-  Row row{kind, bytes, 0, {}};
-  row.call.kind = kind;
-  row.call.in = in.data();
-  row.call.out = out.data();
-  row.call.count = static_cast<std::int64_t>(bytes / sizeof(double));
-  row.call.layout.element = sizeof(double);
-  row.call.op = chasqui::run::operator_of<double>(sum, true);
-  const double volume = static_cast<double>(bytes * all);
-  row.rounds = volume <= 1024 ? 4000 : volume <= 65536 ? 1000 : volume <= (1 << 20) ? 200 : 40;
-  if (settings.quick) row.rounds = row.rounds / 10 + 5;
-  visit(row);
-}
 
 /// Calls visit(row) for every row wanted, the same on every rank.
 template <typename Visit>
-void for_each_row(chasqui::run::Comm& comm, const Settings& settings, Visit visit) {
+void for_each_row(int ranks, const Settings& settings, Visit visit) {
   for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::allreduce, Kind::reduce, Kind::allgather, Kind::gather,
                           Kind::scatter, Kind::scan}) {
     if (!settings.wants(kind)) continue;
     for (const std::size_t bytes : settings.sizes) {
       if (kind == Kind::barrier && bytes > 8) break;
-      with_row(comm, settings, kind, bytes, visit);
+      visit(Row(ranks, settings, kind, bytes));
     }
   }
 }
