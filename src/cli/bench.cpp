@@ -17,11 +17,13 @@ class BenchCommand final : public Command {
   BenchCommand() : Command("bench", "compare every collective with its rivals on this machine") {
     describe("Sizes 8 B to 4 MiB. Threads: against a binomial tree, std::barrier and OpenMP's barrier and reduction. With "
              "--mpi, started by mpirun: against the MPI library's own and a binomial tree. Common start, latest finish, "
-             "median; the columns of rivals hold rival / Chasqui. \"!\" marks predictions off by more than 20 %.");
+             "median; the columns of rivals hold rival / Chasqui. \"!\" marks predictions off by more than 20 %. Sums of placed "
+             "operands, eight items and streams run along their plans by messages, against single calls (\"plain\" are Chasqui's own) "
+             "and a chain; \"delay\" is how long an item of a stream is under way.");
     option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
     flag("--mpi", mpi_, "bench the MPI run this is part of: mpirun -np 4 chasqui bench --mpi");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
-    option("--kinds", "LIST", &kinds_, "only these, separated by commas");
+    option("--kinds", "LIST", &kinds_, "only these, separated by commas: barrier, broadcast, reduce, allreduce, allgather, gather, scatter, scan, sum, items, stream");
     option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
     option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
     option("--out", "FILE", &out_, "medians and quartiles as CSV").file();
@@ -38,11 +40,10 @@ class BenchCommand final : public Command {
     options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
     options.seconds_per_row = seconds_;
     options.kinds = run::kinds_from(kinds_, "bench: --kinds");
-    const std::vector<std::string> rivals = thread_rivals();
+    run::BenchTable table(thread_rivals());
     if (!json_) {
       if (!has_openmp()) out.write("OpenMP is left out: this program was built without it\n");
-      out.write(run::to_heading(rivals));
-      options.row = [&](const run::BenchRow& row) { out.write(run::to_line(row, rivals)); };
+      options.row = [&](const run::BenchRow& row) { out.write(table.add(row)); };
     }
     std::shared_ptr<const Profile> profile;
     if (machine_) profile = std::make_shared<const Profile>(read_profile(*machine_));

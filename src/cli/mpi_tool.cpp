@@ -80,11 +80,10 @@ void bench_command(std::map<std::string, std::string> options) {
   if (options.contains("--largest")) bench.largest = std::stoull(options["--largest"]);
   if (options.contains("--seconds")) bench.seconds_per_row = std::stod(options["--seconds"]);
   bench.kinds = run::kinds_from(options["--kinds"], "--kinds");
-  const std::vector<std::string> columns = {"native", "binomial"};
+  run::BenchTable table({"native", "binomial"});
   const bool json = options.contains("--json");
-  if (comm->rank() == 0 && !json) std::fputs(run::to_heading(columns).c_str(), stdout);
   bench.row = [&](const run::BenchRow& row) {
-    if (!json) std::fputs(run::to_line(row, columns).c_str(), stdout);
+    if (!json) std::fputs(table.add(row).c_str(), stdout);
     std::fflush(stdout);
   };
   const std::vector<run::Rival> rivals = {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "chasqui/run/bench.hpp"
 
@@ -14,6 +15,6 @@ bool has_openmp();
 
 /// A barrier, or an all-reduce of `bytes` bytes of doubles, of n OpenMP threads bound to cores of their own where there
 /// are enough; nothing without OpenMP and for what it does not do.
-std::optional<run::Quartiles> time_openmp(Kind kind, std::size_t bytes, int n, double seconds);
+std::optional<run::Quartiles> time_openmp(const std::string& name, std::size_t bytes, int n, double seconds);
 
 }  // namespace chasqui::cli

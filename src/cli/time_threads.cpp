@@ -37,15 +37,15 @@ std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> p
   threads::Options team_options;
   if (profile) team_options.profile = std::move(profile);
   // OpenMP has threads of its own: it runs by itself, before the team is there.
-  std::map<std::pair<Kind, std::size_t>, run::Quartiles> openmp;
-  for (const auto& [kind, bytes] : run::bench_plan(options)) {
-    if (const auto time = time_openmp(kind, bytes, n, options.seconds_per_row)) openmp[{kind, bytes}] = *time;
+  std::map<std::pair<std::string, std::size_t>, run::Quartiles> openmp;
+  for (const auto& [name, bytes] : run::bench_plan(options)) {
+    if (const auto time = time_openmp(name, bytes, n, options.seconds_per_row)) openmp[{name, bytes}] = *time;
   }
   std::vector<run::BenchRow> rows;
   run::BenchOptions with = options;
   with.row = [&](const run::BenchRow& row) {
     rows.push_back(row);
-    if (const auto found = openmp.find({row.kind, row.bytes}); found != openmp.end()) {
+    if (const auto found = openmp.find({row.name, row.bytes}); found != openmp.end()) {
       rows.back().rivals.emplace_back("OpenMP", found->second);
     }
     if (options.row) options.row(rows.back());

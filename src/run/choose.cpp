@@ -64,6 +64,11 @@ SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, doubl
   return with_gap(receive_port_time(level, bytes), level, ranks, bytes, most);
 }
 
+const Level& message_level(const Terrain& terrain, const Profile& profile) {
+  const Level* found = profile.level(terrain.nodes > 1 || !terrain.board ? "network" : "node");
+  return found != nullptr ? *found : profile.levels.front();
+}
+
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes) {
   constexpr double kMost = 1e9;  // steps; beyond, items do not follow each other
   // Where messages under way share the link, sends keep to the plan's times, with a margin for headers and rounding.
@@ -89,9 +94,7 @@ class Chooser {
   std::vector<Choice> all() {
     if (terrain_.board && terrain_.nodes == 1) on_board();
     if (terrain_.messages && terrain_.ranks > 1) {
-      const Level* level = profile_.level(terrain_.nodes > 1 || !terrain_.board ? "network" : "node");
-      if (level == nullptr) level = &profile_.levels.front();
-      by_messages(*level, terrain_.ranks, choices_);
+      by_messages(message_level(terrain_, profile_), terrain_.ranks, choices_);
     }
     if (terrain_.board && terrain_.nodes > 1 && terrain_.largest_node > 1) in_two_levels();
     native();

@@ -48,10 +48,7 @@ const Choice& Comm::choose(const Call& call) {
   return cached_->choices.emplace(key, choices_for(call).front()).first->second;
 }
 
-const Level& Comm::level() const {
-  const Level* found = profile().level(terrain_.nodes > 1 || !terrain_.board ? "network" : "node");
-  return found != nullptr ? *found : profile().levels.front();
-}
+const Level& Comm::level() const { return message_level(terrain_, profile()); }
 
 Task Comm::on_board(Call call) {
   switch (way_of(*fabric_.board, call)) {

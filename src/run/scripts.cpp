@@ -102,17 +102,22 @@ plan::PlanPtr shared_plan(Method method, Kind kind, const LogP& machine, Rank ro
 
 }  // namespace
 
+Script item_script(const plan::Plan& plan, const SizedMachine& sized, const Level& level, double bytes, int rank) {
+  Script script{plan.local({rank}), sized.machine, false, {}};
+  if (level.shares_bandwidth) script.pace = {sized.tick, flight_time(level, bytes), plan.claim().finish};
+  return script;
+}
+
 Script plan_script(const Choice& choice, Kind kind, const Level& level, int ranks, int root, std::size_t bytes,
                    bool commutative, bool exclusive, int rank) {
   const auto size = static_cast<double>(bytes);
   if (choice.method == Method::items) {
     const SizedMachine sized = choice.parts == 1 ? machine_for(level, ranks, size, kTreeTicks)
                                                  : item_machine(level, ranks, size / static_cast<double>(choice.parts));
-    const LogP& machine = sized.machine;
     const int from = kind == Kind::allreduce ? 0 : root;
-    const auto plan = shared_plan(choice.method, Kind::broadcast, machine, {from}, choice.parts, true, false);
-    Script script{plan->local({rank}), machine, kind != Kind::broadcast, {}};
-    if (level.shares_bandwidth) script.pace = {sized.tick, flight_time(level, size / static_cast<double>(choice.parts)), plan->claim().finish};
+    const auto plan = shared_plan(choice.method, Kind::broadcast, sized.machine, {from}, choice.parts, true, false);
+    Script script = item_script(*plan, sized, level, size / static_cast<double>(choice.parts), rank);
+    script.reversed = kind != Kind::broadcast;
     return script;
   }
   if (choice.method == Method::messages && kind == Kind::allgather && level.shares_bandwidth) {

@@ -2,6 +2,7 @@
 // From a method to what one rank executes.
 #pragma once
 
+#include "chasqui/plan/plan.hpp"
 #include "chasqui/run/choose.hpp"
 #include "chasqui/run/execute.hpp"
 
@@ -14,6 +15,9 @@ Script circulant(std::int64_t ranks, int rank, int radix);
 /// The machine-dependent scripts (tree, windows, messages, items) for contributions of `bytes`.
 Script plan_script(const Choice& choice, Kind kind, const Level& level, int ranks, int root, std::size_t bytes,
                    bool commutative, bool exclusive, int rank);
+
+/// One rank's part of a plan that moves items of `bytes` on `sized`, item_machine() of the level.
+Script item_script(const plan::Plan& plan, const SizedMachine& sized, const Level& level, double bytes, int rank);
 
 /// From one message of every rank to its next, where all send and receive all the time: both overheads, and the bytes.
 double spread_step(const Level& level, double bytes);

@@ -26,8 +26,10 @@ struct Rival {
 };
 /// One collective of one size.
 struct BenchRow {
-  Kind kind;                                              ///< the collective
-  std::size_t bytes;                                      ///< of one rank's contribution
+  /// The collective; "items": a broadcast of several items; "stream": one item of many that follow each other, and
+  /// "delay": from when the root begins with such an item until the last rank has it.
+  std::string name;
+  std::size_t bytes;                                      ///< of one rank's contribution; sum: of all operands; items: of all of them
   std::string method;                                     ///< what Chasqui ran
   double predicted;                                       ///< nanoseconds, by the profile
   double clocks;                                          ///< nanoseconds by which times may be off, see CommonStart; 0 on one host
@@ -37,27 +39,37 @@ struct BenchRow {
 /// What to time, and for how long.
 struct BenchOptions {
   std::size_t largest = std::size_t{4} << 20;  ///< largest size in bytes; sizes grow from 8 by factors of 8 up to it
-  std::vector<Kind> kinds;                     ///< empty: all
+  std::vector<std::string> kinds;              ///< collectives, "items" among them; empty: all
   double seconds_per_row = 0.3;                ///< time for each row and contestant
   std::function<void(const BenchRow&)> row;    ///< called on rank 0 as rows come
 };
 
-/// Times `body` on all ranks, `rounds` times.
-Quartiles time_together(CommonStart& start, int rounds, const std::function<void()>& body);
+/// "broadcast,items": the names of a list; empty for none. `option` names the place in the Error for a word that is none.
+std::vector<std::string> kinds_from(const std::string& list, const std::string& option);
 
-/// "broadcast,scan": the collectives of a list; empty for none. `option` names the place in the Error for a word that is none.
-std::vector<Kind> kinds_from(const std::string& list, const std::string& option);
+/// Is this more than one call: a sum, several items, a stream? Those run along their plan, by messages, and have two more
+/// rivals: "chain", the items from rank to rank, and "plain", Chasqui's own calls: a reduce of what every rank has folded
+/// before, or one broadcast after another.
+bool is_many(const std::string& name);
 
-/// The rows of a benchmark: kinds and bytes, 0 bytes for a barrier.
-std::vector<std::pair<Kind, std::size_t>> bench_plan(const BenchOptions& options);
+/// What is timed: names and bytes, 0 bytes for a barrier. A stream gives two rows.
+std::vector<std::pair<std::string, std::size_t>> bench_plan(const BenchOptions& options);
 
-/// Collective. Rows count on rank 0.
+/// Collective. Rows count on rank 0. One rank alone has no items to send: such rows are left out.
 std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options);
 
-/// The heading of the table for people, with a column for each rival named. At most 80 columns for three of them.
-std::string to_heading(const std::vector<std::string>& rivals);
-/// A line of it: times in microseconds, "!" where the prediction is off by more than 20 %, rival / ours.
-std::string to_line(const BenchRow& row, const std::vector<std::string>& rivals);
+/// The table for people, of at most 80 columns for four rivals with short names. What is_many() comes in a table of its own.
+class BenchTable {
+ public:
+  /// A column for each rival named.
+  explicit BenchTable(std::vector<std::string> rivals) : rivals_(std::move(rivals)) {}
+  /// A line: times in microseconds, "!" where the prediction is off by more than 20 %, rival / ours. Before the first row
+  /// of a table its heading.
+  std::string add(const BenchRow& row);
+
+ private:
+  std::vector<std::string> rivals_, columns_;
+};
 /// Every time that was taken, with a header line.
 std::string to_samples(const std::vector<BenchRow>& rows, int ranks);
 /// Medians and quartiles, with a header line.

@@ -56,6 +56,9 @@ struct Choice {
   std::string why;               ///< a few words for people
 };
 
+/// The level whose messages go between all ranks. REQUIRES a profile with a level.
+const Level& message_level(const Terrain& terrain, const Profile& profile);
+
 /// All that apply, the fastest first. Never empty.
 std::vector<Choice> choices(const Query& query, const Terrain& terrain, const Profile& profile);
 

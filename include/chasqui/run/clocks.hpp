@@ -35,8 +35,11 @@ class CommonStart {
   /// How far a time may be off because clocks differ, in nanoseconds: the greatest of all ranks; 0 on one host.
   double uncertainty() const { return uncertainty_; }
 
- private:
+  /// What rank 0's clock shows now, and how far this rank's is ahead of it; nanoseconds.
   double now() const { return clock_() - offset_.ahead; }
+  double ahead() const { return offset_.ahead; }  ///< of this rank's clock
+
+ private:
 
   Comm& comm_;
   std::function<double()> clock_;
