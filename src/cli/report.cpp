@@ -55,13 +55,13 @@ class ReportCommand final : public Command {
 
  private:
   BenchData timed(int n, const Profile& profile) const {
-    constexpr double kRows = 50;  // 7 collectives of 7 sizes, and the barrier
     Progress bar("timing");
     run::BenchOptions options;
     options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
-    options.seconds_per_row = seconds_ / kRows;
+    const auto rows_planned = static_cast<double>(run::bench_plan(options).size());
+    options.seconds_per_row = seconds_ / rows_planned;
     double done = 0;
-    options.row = [&](const run::BenchRow&) { bar(++done / kRows); };
+    options.row = [&](const run::BenchRow& row) { bar((done += row.name == "delay" ? 0 : 1) / rows_planned); };
     const std::vector<run::BenchRow> rows = bench_threads(n, std::make_shared<const Profile>(profile), options);
     return bench_data_from_csv(run::to_csv(rows, n), "threads", "threads");
   }

@@ -2,18 +2,18 @@
 #include "cli/report_page.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/broadcast.hpp"
 #include "chasqui/plan/plain_trees.hpp"
+#include "chasqui/run/bench.hpp"
 #include "chasqui/run/choose.hpp"
-#include "chasqui/show/bars.hpp"
 #include "chasqui/show/draw.hpp"
 #include "chasqui/show/page.hpp"
 #include "chasqui/show/plot.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "cli/collectives.hpp"
+#include "cli/report_times.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -25,24 +25,13 @@ struct Shown {
   std::string collective;
   std::string title;
   Request request;
+  std::vector<std::string> timed = {collective};  ///< rows of `chasqui bench`
 };
 
 struct Planned {
   Shown what;
   plan::PlanPtr plan;
 };
-
-std::string us(double nanoseconds) {
-  const double value = nanoseconds / 1000;
-  return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 100 ? 1 : 0);
-}
-
-std::string size_text(std::int64_t bytes) {
-  if (bytes == 0) return "–";
-  if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
-  if (bytes >= 1 << 10) return fmt::format("{} KiB", bytes >> 10);
-  return fmt::format("{} B", bytes);
-}
 
 /// The binomial tree's finish for 2^order ranks, every node sending its largest subtree first.
 std::int64_t binomial_finish(const LogP& machine, int order) {
@@ -117,15 +106,17 @@ std::vector<Planned> plans_for(const LogP& machine) {
   const std::int64_t step = std::max(machine.gap().ticks, 2 * machine.o.ticks);
   const LogP postal = LogP::postal(machine.P, Time{(machine.lambda().ticks + step - 1) / step});
   std::vector<Shown> wanted;
-  const auto want = [&](const char* collective, const char* title, const LogP& on) -> Request& {
-    wanted.push_back({collective, title, {}});
+  const auto want = [&](const char* collective, const char* title, const LogP& on) -> Shown& {
+    wanted.push_back({.collective = collective, .title = title, .request = {}});
     wanted.back().request.machine = on;
-    return wanted.back().request;
+    return wanted.back();
   };
   for (const char* name : {"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"}) want(name, name, machine);
-  want("sum", "sum of 200 operands", machine).operands = 200;
-  want("broadcast", "broadcast of 8 items", postal).items = 8;
-  want("stream", "stream without end", postal);
+  want("sum", "sum of 200 operands", machine).request.operands = 200;
+  Shown& items = want("broadcast", "broadcast of 8 items", postal);
+  items.request.items = 8;
+  items.timed = {"items"};
+  want("stream", "stream without end", postal).timed = {"stream", "delay"};
   std::vector<Planned> plans;
   for (const Shown& one : wanted) {
     plans.push_back({one, plan_of(one)});
@@ -193,84 +184,6 @@ void model_figure(show::Page& page, const Planned& planned) {
   page.figures({show::plot_svg(plot)}, "Computed for processors with these L, o and g; every tree sends as early as its order allows.");
 }
 
-/// The same colour for the same name, whatever else is in the picture.
-int colour_of(const std::string& who) {
-  constexpr const char* kNames[] = {"Chasqui", "predicted", "native", "binomial", "std::barrier", "OpenMP"};
-  const auto found = std::find(std::begin(kNames), std::end(kNames), who);
-  return found == std::end(kNames) ? -1 : static_cast<int>(found - std::begin(kNames));
-}
-
-/// A collective without sizes: one bar a contestant.
-std::string bars_of(const BenchData& bench, const std::string& collective) {
-  std::vector<show::Bar> bars;
-  for (const BenchTime& time : bench.times) {
-    if (time.collective != collective || time.bytes != 0) continue;
-    const std::string name = time.ours() ? "Chasqui" : time.who;
-    bars.push_back({name, time.median / 1000, std::max(0, colour_of(name)), false});
-    if (time.predicted > 0) bars.push_back({"predicted", time.predicted / 1000, colour_of("predicted"), true});
-  }
-  return bars.empty() ? "" : show::bars_svg(fmt::format("{}: {}", bench.name, collective), "µs", bars);
-}
-
-show::Plot plot_of(const BenchData& bench, const std::string& collective) {
-  show::Plot plot{.title = fmt::format("{}: {}", bench.name, collective), .x_label = "bytes", .y_label = "µs, median and quartiles",
-                  .curves = {}};
-  plot.curves = {{"Chasqui", {}, false, 0}, {"predicted", {}, true, 1}};
-  for (const BenchTime& time : bench.times) {
-    if (time.collective != collective || time.bytes == 0) continue;
-    const double x = static_cast<double>(time.bytes);
-    if (time.ours()) {
-      plot.curves[0].points.push_back({x, time.median / 1000, time.low / 1000, time.high / 1000});
-      if (time.predicted > 0) plot.curves[1].points.push_back({x, time.predicted / 1000, 0, 0});
-      continue;
-    }
-    auto curve = std::find_if(plot.curves.begin(), plot.curves.end(), [&](const show::Curve& c) { return c.name == time.who; });
-    if (curve == plot.curves.end()) curve = plot.curves.insert(plot.curves.end(), {time.who, {}, false, colour_of(time.who)});
-    curve->points.push_back({x, time.median / 1000, time.low / 1000, time.high / 1000});
-  }
-  return plot;
-}
-
-/// Predicted, measured and every rival, a row per size.
-void times_table(show::Page& page, const BenchData& bench, const std::string& collective) {
-  std::vector<std::string> headings = {"size", "method", "predicted µs", "measured µs", "off by"};
-  std::vector<std::vector<std::string>> rows;
-  double median = 0;
-  for (const BenchTime& time : bench.times) {
-    if (time.collective != collective) continue;
-    if (time.ours()) {
-      median = time.median;
-      rows.push_back({size_text(time.bytes), time.who.substr(time.who.find(' ') + 1), us(time.predicted), us(time.median),
-                      fmt::format("{:+.0f} %", (time.predicted / time.median - 1) * 100)});
-      continue;
-    }
-    const auto column = std::find(headings.begin(), headings.end(), time.who + " µs");
-    if (column == headings.end()) headings.insert(headings.end(), {time.who + " µs", "ratio"});
-    const auto at = static_cast<std::size_t>(std::find(headings.begin(), headings.end(), time.who + " µs") - headings.begin());
-    if (rows.empty()) continue;
-    rows.back().resize(std::max(rows.back().size(), at));
-    rows.back().insert(rows.back().end(), {us(time.median), fmt::format("x{:.2f}", time.median / median)});
-  }
-  for (auto& row : rows) row.resize(headings.size());
-  if (!rows.empty()) page.table(headings, rows);
-}
-
-void measured(show::Page& page, const ReportInput& input, const std::string& collective) {
-  std::vector<std::string> plots;
-  for (const BenchData& bench : input.benches) {
-    const show::Plot plot = plot_of(bench, collective);
-    if (!plot.curves[0].points.empty()) plots.push_back(show::plot_svg(plot));
-    else if (std::string bars = bars_of(bench, collective); !bars.empty()) plots.push_back(std::move(bars));
-  }
-  if (!plots.empty()) page.figures(plots, "Common start, latest finish. A rival's ratio in the tables is its time over Chasqui's.");
-  for (const BenchData& bench : input.benches) {
-    const bool any = std::any_of(bench.times.begin(), bench.times.end(), [&](const auto& t) { return t.collective == collective; });
-    if (!any) continue;
-    page.paragraph(fmt::format("{}, {} ranks:", bench.name, bench.times.front().ranks));
-    times_table(page, bench, collective);
-  }
-}
-
 void collective_part(show::Page& page, const ReportInput& input, const Planned& planned, double tick) {
   const auto& [what, plan] = planned;
   const plan::Claim& claim = plan->claim();
@@ -292,12 +205,8 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   page.figures({show::to_svg(schedule, show::Picture::chart)});
   if (postal) page.figures({show::to_svg(schedule, show::Picture::table)});
   if (name != "stream") model_figure(page, planned);
-  if (name == "sum") return page.paragraph("Not timed: where operands already lie decides, and run::sum takes them as the plan places them.");
-  if (name == "stream") return page.paragraph("Not timed: it has no end. Its first k items are a broadcast of k items.");
-  if (what.title != name) {
-    return page.paragraph("Timed as a long broadcast: the method \u201citems\u201d cuts it by this plan, where that is predicted to be fastest.");
-  }
-  if (const auto kind = kind_from(name); kind && *kind != Kind::sum) {
+  const bool many = run::is_many(what.timed.front());
+  if (const auto kind = kind_from(name); kind && !many) {
     run::Terrain terrain;
     terrain.ranks = static_cast<int>(input.profile.levels.front().ranks > 0 ? input.profile.levels.front().ranks : input.drawn);
     terrain.largest_node = terrain.ranks;
@@ -310,33 +219,17 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
     page.paragraph(fmt::format("What a call on {} threads of this machine would run, by predicted time:", terrain.ranks));
     page.preformatted(lines);
   }
-  measured(page, input, name);
-}
-
-/// "x1.84": the geometric mean of a rival's time over ours, all collectives and sizes of one run.
-void headline(show::Page& page, const ReportInput& input, const std::vector<Planned>& plans) {
-  const auto optimal = std::count_if(plans.begin(), plans.end(), [](const Planned& p) { return p.plan->claim().optimal(); });
-  std::vector<std::pair<std::string, std::string>> pairs = {
-      {fmt::format("{} of {}", optimal, plans.size()), "plans below proved optimal"}};
-  for (const BenchData& bench : input.benches) {
-    std::vector<std::string> rivals;
-    for (const BenchTime& time : bench.times) {
-      if (!time.ours() && std::find(rivals.begin(), rivals.end(), time.who) == rivals.end()) rivals.push_back(time.who);
-    }
-    for (const std::string& rival : rivals) {
-      double logs = 0, ours = 0;
-      int count = 0;
-      for (const BenchTime& time : bench.times) {
-        if (time.ours()) ours = time.median;
-        else if (time.who == rival && ours > 0 && time.median > 0) logs += std::log(time.median / ours), ++count;
-      }
-      if (count == 0) continue;
-      pairs.emplace_back(fmt::format("x{:.2f}", std::exp(logs / count)),
-                         fmt::format("{}: time of {} over Chasqui's, {}", bench.name, rival,
-                                     count == 1 ? "one row" : fmt::format("geometric mean of {} rows", count)));
-    }
+  if (name == "sum") {
+    page.paragraph("Timed: numbers that lie where the plan for this machine puts them, so many bytes in all, their additions counted as long as they "
+                   "take here. The rivals add an equal share on every rank, then reduce; \u201cplain\u201d is Chasqui's own reduce.");
+  } else if (name == "stream") {
+    page.paragraph("Timed: items of one size that the root begins with one after another. First what each takes when they follow as closely as they can, "
+                   "then the delay, with a little more time between them. Rivals: one broadcast after another; \u201cplain\u201d are Chasqui's own.");
+  } else if (many) {
+    page.paragraph("Timed: eight items, so many bytes in all, along the plan for this machine, by messages. Rivals: one broadcast after another, "
+                   "\u201cplain\u201d being Chasqui's own, and a chain from rank to rank.");
   }
-  page.numbers(pairs);
+  for (const std::string& row : what.timed) measured_part(page, input.benches, row);
 }
 
 }  // namespace
@@ -346,7 +239,11 @@ std::string report_page(const ReportInput& input) {
   const run::SizedMachine sized = run::machine_for(level, input.drawn, 8, kTicks);
   const std::vector<Planned> plans = plans_for(sized.machine);
   show::Page page("Chasqui report", "Collectives planned for this machine, checked, drawn, and timed against their rivals.");
-  headline(page, input, plans);
+  const auto optimal = std::count_if(plans.begin(), plans.end(), [](const Planned& p) { return p.plan->claim().optimal(); });
+  std::vector<std::pair<std::string, std::string>> numbers = {
+      {fmt::format("{} of {}", optimal, plans.size()), "plans below proved optimal"}};
+  for (auto& pair : speed_ups(input.benches)) numbers.push_back(std::move(pair));
+  page.numbers(numbers);
   machine_section(page, input.profile);
   optimal_section(page, plans, sized.tick);
   scaling_figure(page, sized.machine, sized.tick);
