@@ -98,7 +98,6 @@ TEST(IntegerSort, SortsStably) {
       std::uint64_t key, number;
     };
     std::vector<std::pair<std::uint64_t, std::uint64_t>> got;
-    std::mutex mutex;
     std::vector<std::vector<Item>> parts(static_cast<std::size_t>(p));
     run(
         p,
