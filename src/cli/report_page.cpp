@@ -6,6 +6,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/broadcast.hpp"
 #include "chasqui/plan/plain_trees.hpp"
+#include "chasqui/plan/sum.hpp"
 #include "chasqui/run/bench.hpp"
 #include "chasqui/run/choose.hpp"
 #include "chasqui/show/draw.hpp"
@@ -48,7 +49,9 @@ std::int64_t binomial_finish(const LogP& machine, int order) {
 }
 
 /// Four significant digits, never as a power of ten.
-std::string amount(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
+std::string amount(double value) {
+  return value >= 1000 ? fmt::format("{:.0f}", value) : value < 1e-4 ? "0" : fmt::format("{:.4g}", value);
+}
 
 /// "41.2 ns", "1.3 µs", "60.2 µs", "2.4 ms"
 std::string duration(double nanoseconds) {
@@ -106,13 +109,15 @@ std::vector<Planned> plans_for(const LogP& machine) {
   const std::int64_t step = std::max(machine.gap().ticks, 2 * machine.o.ticks);
   const LogP postal = LogP::postal(machine.P, Time{(machine.lambda().ticks + step - 1) / step});
   std::vector<Shown> wanted;
-  const auto want = [&](const char* collective, const char* title, const LogP& on) -> Shown& {
+  const auto want = [&](const char* collective, const std::string& title, const LogP& on) -> Shown& {
     wanted.push_back({.collective = collective, .title = title, .request = {}});
     wanted.back().request.machine = on;
     return wanted.back();
   };
   for (const char* name : {"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"}) want(name, name, machine);
-  want("sum", "sum of 200 operands", machine).request.operands = 200;
+  // So many that all have something to add.
+  const std::int64_t operands = plan::most_operands(machine, 2 * plan::broadcast(machine)->claim().finish);
+  want("sum", fmt::format("sum of {} operands", operands), machine).request.operands = operands;
   Shown& items = want("broadcast", "broadcast of 8 items", postal);
   items.request.items = 8;
   items.timed = {"items"};

@@ -46,8 +46,14 @@ svg{display:block;max-width:100%;height:auto;margin:0 auto}
 .numbers{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.6rem}
 .wordy thead{display:none}.wordy table,.wordy tbody,.wordy tr,.wordy td{display:block;text-align:left;white-space:normal;min-width:0}
 .wordy tr{padding:.4rem 0;border-bottom:1px solid var(--line)}.wordy td{border:0;padding:.05rem 0}.wordy td:first-child{font-weight:600}
-.wordy td[data-of]::before{content:attr(data-of) ": ";color:var(--dim)}}
-@media print{:root{color-scheme:light;--text:#1f2328;--dim:#59636e;--page:#fff;--panel:#f6f8fa;--line:#d1d9e0;--good:#1a7f37;--link:#0969da;--fair:#9a6700}body{font-size:10pt}nav{display:none}h2,h3{break-after:avoid}.figures>div,tr{break-inside:avoid}.wide,.figures>div{overflow:visible}pre{white-space:pre-wrap}figure{break-inside:avoid}}
+.wordy td[data-of]::before{content:attr(data-of) ": ";color:var(--dim)}
+.wide:not(.wordy) table{font-size:.82rem}.wide:not(.wordy) th{white-space:normal;vertical-align:bottom}.wide:not(.wordy) :is(th,td){padding-right:.6rem}
+.wide:not(.wordy) :is(th,td):first-child{position:sticky;left:0;background:var(--page)}}
+@page{margin:14mm}
+@media print{:root{color-scheme:light;--text:#1f2328;--dim:#59636e;--page:#fff;--panel:#f6f8fa;--line:#d1d9e0;--good:#1a7f37;--link:#0969da;--fair:#9a6700}body{font-size:9.5pt}main{padding:0}nav{display:none}h2,h3,h3+p,p:has(+.wide),p:has(+pre){break-after:avoid}figcaption{break-before:avoid}
+.figures>div,tr,.wide,pre{break-inside:avoid}.wide,.figures>div{overflow:visible}pre{white-space:pre-wrap;font-size:7pt}
+.figures{grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}.numbers{grid-template-columns:repeat(auto-fit,minmax(8rem,1fr))}
+table{font-size:7.5pt}th{white-space:normal;vertical-align:bottom}th,td{padding:.2rem .5rem .2rem 0}}
 )";
 
 std::string anchor(std::string_view name) {
