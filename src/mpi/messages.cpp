@@ -43,7 +43,7 @@ int mpi_count(std::size_t bytes) {
 }  // namespace
 
 Messages::Messages(MPI_Comm comm, bool blocking_waits, const Level& level)
-    : comm_(comm), blocking_waits_(blocking_waits), level_(level) {
+    : comm_(comm), blocking_waits_(blocking_waits), level_(level), uncut_(run::eager_bytes(level)) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
 }
@@ -68,17 +68,20 @@ run::Transport::Ticket Messages::fresh(int from, std::size_t bytes) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   operation.from = from;
   operation.bytes = bytes;
-  operation.piece = std::max<std::size_t>(1, run::piece_bytes(level_, bytes));
+  operation.piece = std::max<std::size_t>(1, bytes <= uncut_ ? bytes : run::piece_bytes(level_, bytes));
   operation.arrived = 0;
   operation.complete = 0;
   operation.code = MPI_SUCCESS;
   operation.other_size = false;
-  operation.pieces.clear();
+  operation.pieces = 0;
   return ticket;
 }
 
 MPI_Request& Messages::next_piece(Ticket ticket) {
-  return operations_[static_cast<std::size_t>(ticket)].pieces.emplace_back(MPI_REQUEST_NULL);
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  if (operation.pieces++ == 0) operation.others.clear();
+  else operation.others.push_back(MPI_REQUEST_NULL);
+  return operation.request(operation.pieces - 1);
 }
 
 run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
@@ -107,12 +110,8 @@ run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data
   return ticket;
 }
 
-/// Ends the first piece that is not complete; waits for it if it must.
-void Messages::end_piece(Operation& operation) {
-  MPI_Status status{};
-  MPI_Request& piece = operation.pieces[operation.complete];
-  const int code = MPI_Wait(&piece, &status);
-  piece = MPI_REQUEST_NULL;  // libraries differ in whether they do so after an error
+void Messages::count_piece(Operation& operation, int code, const MPI_Status& status) {
+  operation.request(operation.complete) = MPI_REQUEST_NULL;  // libraries differ in whether they do so after an error
   ++operation.complete;
   if (code != MPI_SUCCESS) operation.code = code;
   if (operation.from < 0 || code != MPI_SUCCESS) return;
@@ -123,19 +122,37 @@ void Messages::end_piece(Operation& operation) {
   if (static_cast<std::size_t>(count) != expected) operation.other_size = true;
 }
 
-/// The library polls its network once, and only if something is not complete: MPI_Test and its like poll for what is
-/// complete, too, in MPICH.
+/// Ends the first piece that is not complete; waits for it if it must.
+void Messages::end_piece(Operation& operation) {
+  MPI_Status status{};
+  const int code = MPI_Wait(&operation.request(operation.complete), &status);
+  count_piece(operation, code, status);
+}
+
+/// Ends it if it is there. The library polls its network once, and only if the piece is not complete: MPI_Test and its
+/// like poll for what is complete, too, in MPICH.
+bool Messages::piece_done(Operation& operation) {
+  int flag = 0;
+#ifdef OPEN_MPI
+  MPI_Status status{};
+  const int code = MPI_Test(&operation.request(operation.complete), &flag, &status);
+  if (code == MPI_SUCCESS && flag == 0) return false;
+  count_piece(operation, code, status);
+#else
+  const int code = MPI_Request_get_status(operation.request(operation.complete), &flag, MPI_STATUS_IGNORE);
+  if (code == MPI_SUCCESS && flag == 0) return false;
+  end_piece(operation);
+#endif
+  return true;
+}
+
 bool Messages::done(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  while (operation.complete < operation.pieces.size()) {
-    if (blocking_waits_) return false;
-    int flag = 0;
-    const int code = MPI_Request_get_status(operation.pieces[operation.complete], &flag, MPI_STATUS_IGNORE);
-    if (code == MPI_SUCCESS && flag == 0) return false;
-    end_piece(operation);
+  while (operation.complete < operation.pieces) {
+    if (blocking_waits_ || !piece_done(operation)) return false;
     if (operation.code != MPI_SUCCESS || operation.other_size) break;  // further pieces may never come
   }
-  if (operation.complete < operation.pieces.size()) abandon(ticket);
+  if (operation.complete < operation.pieces) abandon(ticket);
   else free_.push_back(ticket);
   check(operation.code, "a message of a collective (ranks that pass different sizes?)");
   if (operation.other_size) {
@@ -147,7 +164,7 @@ bool Messages::done(Ticket ticket) {
 
 void Messages::wait(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  while (operation.complete < operation.pieces.size()) end_piece(operation);
+  while (operation.complete < operation.pieces) end_piece(operation);
 }
 
 void Messages::sleep_until(double nanoseconds) {
@@ -163,15 +180,15 @@ void Messages::abandon(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   const bool receives = operation.from >= 0;
   const auto each_open = [&](auto&& action) {
-    for (MPI_Request& piece : operation.pieces) {
-      if (piece != MPI_REQUEST_NULL) action(piece);
+    for (std::uint32_t i = 0; i < operation.pieces; ++i) {
+      if (operation.request(i) != MPI_REQUEST_NULL) action(operation.request(i));
     }
   };
   if (receives) each_open([](MPI_Request& piece) { MPI_Cancel(&piece); });
   const double until = MPI_Wtime() + (blocking_waits_ ? 0 : receives ? 10.0 : 0.2);  // for all pieces together
   each_open([&](MPI_Request& piece) { settle(piece, until); });
   each_open([](MPI_Request& piece) { MPI_Request_free(&piece); });
-  operation.pieces.clear();
+  operation.pieces = 0;
   free_.push_back(ticket);
 }
 

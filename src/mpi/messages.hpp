@@ -39,24 +39,31 @@ class Messages final : public run::Transport {
  private:
   /// A message, cut or not.
   struct Operation {
-    int from = -1;                    ///< receives only
-    std::size_t bytes = 0;
-    std::size_t piece = 1;            ///< bytes of each but the last
-    std::vector<MPI_Request> pieces;
-    std::size_t complete = 0;         ///< pieces, from the first on
-    std::size_t arrived = 0;          ///< bytes
+    MPI_Request first = MPI_REQUEST_NULL;  ///< most messages are one piece
+    int from = -1;                         ///< receives only
     int code = MPI_SUCCESS;
-    bool other_size = false;          ///< a piece was not as long as expected
+    std::size_t bytes = 0;
+    std::size_t piece = 1;                 ///< bytes of each but the last
+    std::size_t arrived = 0;               ///< bytes
+    std::uint32_t pieces = 0;
+    std::uint32_t complete = 0;            ///< pieces, from the first on
+    bool other_size = false;               ///< a piece was not as long as expected
+    std::vector<MPI_Request> others;       ///< of the pieces after the first
+
+    MPI_Request& request(std::uint32_t i) { return i == 0 ? first : others[i - 1]; }
   };
   Ticket fresh(int from, std::size_t bytes);
   MPI_Request& next_piece(Ticket ticket);
+  bool piece_done(Operation& operation);
   void end_piece(Operation& operation);
+  void count_piece(Operation& operation, int code, const MPI_Status& status);
   void tell_all(std::uint64_t first, std::uint64_t last, bool refusal, const std::string& why);
   void listen();
 
   MPI_Comm comm_;
   bool blocking_waits_;
   Level level_;
+  std::size_t uncut_;  ///< messages up to so many bytes are one piece
   int rank_ = 0;
   int size_ = 1;
   std::vector<Operation> operations_;

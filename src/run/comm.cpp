@@ -113,6 +113,12 @@ void Comm::report(std::uint64_t first, std::uint64_t last, const std::string& wh
   if (fabric_.messages != nullptr) fabric_.messages->report(first, last, why);
 }
 
+/// A collective failed here: this communicator is of no use any more, anywhere.
+void Comm::give_up(std::uint64_t number, const std::string& why) {
+  broken_ = why;
+  report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, why));
+}
+
 void Comm::leave(const std::string& why) {
   if (broken_.empty()) broken_ = why;
   report(number_, kForever, fmt::format("rank {} left: {}", fabric_.rank, why));
@@ -139,6 +145,7 @@ void Comm::run(const Call& call) {
       return way == Way::direct || way == Way::staged ? run_on_board(call, false) : run_small(call, way);
     }
   }
+  if (pending_.empty() && !forced_ && !board_spans_all() && call.layout.contiguous() && run_rehearsed(call)) return;
   if (fabric_.native && pending_.empty() && choose(call).method == Method::native) {
     ++number_;
     return fabric_.native(call);
@@ -161,8 +168,7 @@ void Comm::run_small(const Call& call, Way way) {
     else if (way == Way::led) finish(LedFold(*fabric_.board, call));
     else finish(DealtFold(*fabric_.board, call));
   } catch (const std::exception& error) {
-    broken_ = error.what();
-    report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));
+    give_up(number, error.what());
     throw;
   }
 }
@@ -182,8 +188,7 @@ void Comm::run_on_board(const Call& call, bool reaching) {
       }
     }
   } catch (const std::exception& error) {
-    broken_ = error.what();
-    report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));
+    give_up(number, error.what());
     throw;
   }
 }
@@ -243,11 +248,10 @@ void Comm::fail(Operation& operation, std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& what) {
-    broken_ = what.what();
+    give_up(operation.number, what.what());
   } catch (...) {
-    broken_ = "an operator threw";
+    give_up(operation.number, "an operator threw");
   }
-  report(operation.number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));
 }
 
 bool Comm::advance(Operation& operation) {

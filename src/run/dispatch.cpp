@@ -83,8 +83,7 @@ Task Comm::task_of(Call call, Choice choice, std::uint32_t tag) {
 Script Comm::script_for(const Group& group, const Call& call, const Choice& choice) {
   const std::size_t bytes = call.kind == Kind::barrier ? 0 : call.bytes();
   const bool commutative = call.op.combine == nullptr || call.op.commutative;
-  const Cached::ScriptKey key{call.kind, choice.method, bytes, choice.parts, static_cast<int>(call.root),
-                              group.size, group.rank, commutative, call.exclusive};
+  const Cached::ScriptKey key = Cached::script_key(group, call, choice);
   if (const auto found = cached_->scripts.find(key); found != cached_->scripts.end()) return found->second;
   if (cached_->scripts.size() >= Cached::kMost) cached_->scripts.clear();
   const int root = static_cast<int>(call.root);
@@ -100,6 +99,37 @@ Script Comm::script_for(const Group& group, const Call& call, const Choice& choi
   }
   cached_->scripts.emplace(key, script);
   return script;
+}
+
+/// None where messages carry parts of values, or wait for their time.
+std::shared_ptr<const Moves> Comm::moves_for(const Group& group, const Call& call, const Choice& choice) {
+  const bool everywhere = call.kind == Kind::allreduce || call.kind == Kind::barrier;
+  const bool folds = everywhere || call.kind == Kind::reduce || call.kind == Kind::scan;
+  const bool tree = choice.method == Method::tree && (folds || call.kind == Kind::broadcast);
+  const bool twice = choice.method == Method::items && choice.parts == 1 && everywhere;
+  if (!tree && !twice) return nullptr;
+  const Cached::ScriptKey key = Cached::script_key(group, call, choice);
+  if (const auto found = cached_->moves.find(key); found != cached_->moves.end()) return found->second;
+  if (cached_->moves.size() >= Cached::kMost) cached_->moves.clear();
+  const Script script = script_for(group, call, choice);
+  const bool values = call.kind != Kind::barrier && call.bytes() != 0;
+  const bool commutative = call.op.combine == nullptr || call.op.commutative;
+  std::shared_ptr<const Moves> moves;
+  if (twice) {
+    Call spread = call;
+    spread.kind = Kind::broadcast;
+    spread.root = 0;
+    if (script.pace.tick == 0) {
+      moves = std::make_shared<Moves>(there_and_back_moves(script, script_for(group, spread, choice), values));
+    }
+  } else if (call.kind == Kind::broadcast) {
+    moves = std::make_shared<Moves>(spread_moves(script));
+  } else {
+    moves = std::make_shared<Moves>(fold_moves(script, call.kind, group.rank, group.size, static_cast<int>(call.root),
+                                               commutative, call.exclusive, values));
+  }
+  cached_->moves.emplace(key, moves);
+  return moves;
 }
 
 Task Comm::by_messages(Group group, Call call, Choice choice) {
@@ -118,6 +148,10 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
     }
     co_return;
   }
+  if (auto moves = moves_for(group, call, choice)) {
+    co_await play(group, std::move(moves), call);
+    co_return;
+  }
   const Script script = script_for(group, call, choice);
   const auto count = static_cast<std::size_t>(call.count);
   switch (call.kind) {
@@ -132,7 +166,7 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
         co_await move_blocks(group, script, out, offsets, element, {});
         break;
       }
-      co_await move_items(group, script, out, count, element, choice.method == Method::items ? choice.parts : 1, {});
+      co_await move_items(group, script, out, count, element, choice.parts, {});
       break;
     case Kind::allgather:
       if (in != nullptr) copy_bytes(out + own, in, bytes);
@@ -152,16 +186,7 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
       if (out != nullptr) copy_bytes(out, data + own, bytes);
       break;
     }
-    case Kind::reduce:
-    case Kind::barrier:
-    case Kind::allreduce:
-      if (choice.method == Method::exchange || choice.method == Method::items) {
-        co_await fold_long(group, call, choice, script);
-        break;
-      }
-      co_await move_folds(group, script, call);
-      break;
-    default: co_await move_folds(group, script, call); break;
+    default: co_await fold_long(group, call, choice, script); break;
   }
 }
 

@@ -25,6 +25,8 @@
 
 namespace chasqui::run {
 
+struct Moves;
+
 /// What a communicator is made of.
 struct Fabric {
   int rank = 0;  ///< this rank
@@ -93,6 +95,7 @@ class Comm : public Typed<Comm> {
   const Choice& choose(const Call& call);
   void run_small(const Call& call, Way way);
   void run_on_board(const Call& call, bool reaching);
+  bool run_rehearsed(const Call& call);
   void wait(Operation& operation);
   bool advance(Operation& operation);
   void fail(Operation& operation, std::exception_ptr error);
@@ -100,6 +103,7 @@ class Comm : public Typed<Comm> {
   void check_arguments(const Call& call);
   void look_for_failure(std::uint64_t number);
   void report(std::uint64_t first, std::uint64_t last, const std::string& why);
+  void give_up(std::uint64_t number, const std::string& why);
 
   Task task_of(Call call, Choice choice, std::uint32_t tag);
   Task on_board(Call call);
@@ -115,6 +119,7 @@ class Comm : public Typed<Comm> {
   Task two_level_scatter(Call call, Between between);
   Task two_level_scan(Call call, Between between);
   Script script_for(const Group& group, const Call& call, const Choice& choice);
+  std::shared_ptr<const Moves> moves_for(const Group& group, const Call& call, const Choice& choice);
   const Level& level() const;
 
   Fabric fabric_;

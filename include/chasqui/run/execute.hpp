@@ -60,7 +60,4 @@ Task move_items(Group group, Script script, std::byte* data, std::size_t count, 
 Task move_blocks(Group group, Script script, std::byte* data, std::vector<std::size_t> offsets, std::size_t element,
                  Operator op);
 
-/// Folds of intervals of contributions travel (reduce, allreduce, scan, barrier).
-Task move_folds(Group group, Script script, Call call);
-
 }  // namespace chasqui::run
