@@ -36,8 +36,8 @@ std::string_view to_string(Method method) {
 namespace {
 
 SizedMachine with_gap(double g, const Level& level, std::int64_t ranks, double bytes, std::int64_t most) {
-  const double o = (level.o_s.value + level.o_r.value) / 2;
-  const double L = flight_time(level, bytes) - level.o_s.value - level.o_r.value;
+  const double o = std::min(g, (level.o_s.value + level.o_r.value) / 2);  // what a lone message costs beyond is latency
+  const double L = flight_time(level, bytes) - 2 * o;
   const auto whole = [](double x) { return std::max<std::int64_t>(0, std::llround(std::min(x, 1e14))); };
   std::int64_t ticks[3] = {whole(L), whole(o), std::max<std::int64_t>(1, whole(g))};
   std::int64_t common = std::gcd(std::gcd(ticks[0], ticks[1]), ticks[2]);

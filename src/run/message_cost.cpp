@@ -42,13 +42,22 @@ double flight_time(const Level& level, double bytes) {
   return level.o_s.value + level.L.value + level.G.value * bytes + level.o_r.value + protocol_time(level, bytes);
 }
 
+namespace {
+
+/// Of one message among many. A lone one may cost more than the gap of a burst, which holds its overheads: the rank was
+/// asleep, its caches are cold. Where the gap was not told from 0 the lone one's cost has to do.
+double burst_overhead(const Level& level, double lone) { return level.g.low > 0 ? std::min(level.g.value, lone) : lone; }
+
+}  // namespace
+
 double port_time(const Level& level, double bytes) {
   const double link = level.G.value * bytes;
-  return std::max(level.g.value, level.shares_bandwidth ? std::max(level.o_s.value, link) : level.o_s.value + link);
+  const double overhead = burst_overhead(level, level.o_s.value);
+  return std::max(level.g.value, level.shares_bandwidth ? std::max(overhead, link) : overhead + link);
 }
 
 double receive_port_time(const Level& level, double bytes) {
-  return level.receives_in_parallel ? std::max(level.g.value, level.o_r.value) : port_time(level, bytes);
+  return level.receives_in_parallel ? std::max(level.g.value, burst_overhead(level, level.o_r.value)) : port_time(level, bytes);
 }
 
 Level with_everybody_sending(Level level, const Profile& profile) {

@@ -46,6 +46,21 @@ TEST(MessageCost, OnASharedLinkOverheadAndBytesOverlap) {
   EXPECT_DOUBLE_EQ(port_time(level, 8), 300);
 }
 
+/// A lone message may find its rank asleep: many in a row cost what was measured for many in a row.
+TEST(MessageCost, ABurstCostsItsGapAlsoWhereALoneMessageCostsMore) {
+  Profile profile = default_profile();
+  Level& level = profile.levels[1] = network(1e6, 12'000, 0.001);
+  level.g = {5000, 4000, 6000};
+  EXPECT_DOUBLE_EQ(port_time(level, 0), 5000);
+  Terrain terrain;
+  terrain.ranks = terrain.nodes = 16;
+  for (const Kind kind : {Kind::broadcast, Kind::reduce}) {
+    EXPECT_NEAR(choices({kind, 0, 8, true}, terrain, profile).front().nanoseconds, 1e6 + 2 * 12'000 + 14 * 5000, 100);
+  }
+  level.g = {5000, 0, 10'000};  // perhaps nothing at all
+  EXPECT_DOUBLE_EQ(port_time(level, 0), 12'000);
+}
+
 /// Receivers without a limit: the gap of a reduction's tree is an overhead, so that a long message takes one hop.
 TEST(MessageCost, ReductionsAreFlatWhereReceptionsDoNotWaitForEachOther) {
   Profile profile = default_profile();
