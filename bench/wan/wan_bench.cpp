@@ -4,7 +4,7 @@
 //   [--seconds 4]
 // Without --profile the network is measured first, for about --seconds.
 // All processes on one machine with one clock (network namespaces): everybody starts at an agreed time, the latest finish
-// counts, rounds of all rivals alternate; a round that somebody began late is dropped. Prints lines
+// counts, rounds of all rivals alternate in random order; a round that somebody began late is dropped. Prints lines
 //   ROW,kind,bytes,who,rounds,q1_us,median_us,q3_us,predicted_us
 // (rounds 0: all began late, no measurement; who = bound: one message, which no algorithm beats) and DONE at the end.
 #include <mpi.h>
@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <numeric>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -220,9 +222,13 @@ class Bench {
   void play(std::vector<Rival>& rivals) {
     double start = now() + 3e8;
     MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    std::vector<std::size_t> order(rivals.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937 random(kSeed);  // nobody always follows the same one, whose last packets may be under way
     for (int round = 0; round < rounds_; ++round) {
-      for (std::size_t i = 0; i < rivals.size(); ++i) {  // another one begins each round
-        auto& rival = rivals[(i + 5 * static_cast<std::size_t>(round)) % rivals.size()];
+      std::shuffle(order.begin(), order.end(), random);  // the same everywhere
+      for (const std::size_t i : order) {
+        auto& rival = rivals[i];
         if (round >= rival.rounds) continue;
         forced::force(call_.kind, rival.algorithm);
         sleep_until(start);
@@ -255,6 +261,7 @@ class Bench {
     std::fflush(stdout);
   }
 
+  static constexpr unsigned kSeed = 7;
   static constexpr double kFar = 1e18;
   static constexpr double kHopeless = 4, kNear = 1.5;  ///< times the fastest
   chasqui::run::Comm& ours_;
