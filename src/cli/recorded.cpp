@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <tuple>
 
@@ -34,6 +35,25 @@ void set_back(std::vector<run::RecordedEvent>& events, std::int64_t nanoseconds)
     event.begin -= nanoseconds;
     event.end -= nanoseconds;
   }
+}
+
+std::optional<std::int64_t> shortest_flight(const Log& log) {
+  std::map<std::tuple<int, int, std::uint32_t>, std::deque<std::int64_t>> sent;
+  for (int rank = 0; rank < std::ssize(log); ++rank) {
+    for (const run::RecordedEvent& event : log[static_cast<std::size_t>(rank)]) {
+      if (event.sends) sent[{rank, event.peer, event.tag}].push_back(event.begin);
+    }
+  }
+  std::optional<std::int64_t> least;
+  for (int rank = 0; rank < std::ssize(log); ++rank) {
+    for (const run::RecordedEvent& event : log[static_cast<std::size_t>(rank)]) {
+      auto& from = sent[{event.peer, rank, event.tag}];
+      if (event.sends || from.empty()) continue;
+      if (event.end != 0) least = std::min(least.value_or(INT64_MAX), event.end - from.front());
+      from.pop_front();
+    }
+  }
+  return least;
 }
 
 show::Timeline timeline_of(const Log& log, std::string title) {

@@ -33,6 +33,16 @@ TEST(Recorded, NothingArrivesBeforeItIsSent) {
   for (const show::Activity& activity : timeline.activities) EXPECT_LE(activity.begin, activity.end);
 }
 
+TEST(Recorded, ClocksThatDifferShowInTheShortestFlight) {
+  EXPECT_EQ(shortest_flight(two_messages(1500, 1700)), 550);
+  EXPECT_EQ(shortest_flight(two_messages(1050, 1150)), 0);
+  EXPECT_EQ(shortest_flight(two_messages(1500, 1000)), -150);
+  Log log = two_messages(0, 1700);
+  log[1][0].end = 0;  // the first never completed; the second is still the second
+  EXPECT_EQ(shortest_flight(log), 550);
+  EXPECT_EQ(shortest_flight({{}, {}}), std::nullopt);
+}
+
 TEST(Recorded, AClockThatIsAheadIsSetBack) {
   Log log = two_messages(1'001'500, 1'001'700);  // rank 1's clock shows a millisecond more
   log[1].push_back({false, 0, 7, 8, 0, 0});      // never completed: stays so
