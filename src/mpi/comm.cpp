@@ -30,6 +30,8 @@ std::vector<int> nodes_of(MPI_Comm comm, MPI_Comm node) {
   return firsts;
 }
 
+constexpr int kIdleTag = 32'701;  ///< nobody sends it: probing for it only lets the library work
+
 std::shared_ptr<const Profile> profile_from_environment() {
   const char* path = std::getenv("CHASQUI_PROFILE");
   return std::make_shared<const Profile>(path != nullptr && *path != '\0' ? read_profile(path) : default_profile());
@@ -73,6 +75,12 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
     MPI_Comm_free(&node);
   } else {
     for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);
+  }
+  if (!options.blocking_waits && fabric.board != nullptr) {
+    fabric.idle = [own] {
+      int flag = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, kIdleTag, own, &flag, MPI_STATUS_IGNORE);
+    };
   }
   if (options.native) {
     fabric.native = [own](const run::Call& call) { run_native(own, call); };

@@ -37,7 +37,8 @@ struct Fabric {
   bool shares_memory = false;            ///< threads of one process
   std::shared_ptr<Reach> reach;          ///< into the memory of the ranks on the board; on all ranks or on none
   std::shared_ptr<const Profile> profile;  ///< never missing; default_profile() where nothing was measured
-  /// Called now and then while a collective waits long: lets the MPI library go on with the program's own messages.
+  /// Lets the MPI library go on with the program's own messages. Called each time a waiting collective gives the core
+  /// away (Backoff::pause says true: never while it spins, so not in a collective for which all are in time), and by test().
   std::function<void()> idle;
   std::function<void(const Call&)> native;  ///< the MPI library's own collective; may be missing
   /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
