@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/mpi_twin.hpp"
 #include "cli/openmp_rival.hpp"
+#include "cli/progress.hpp"
 #include "cli/time_threads.hpp"
 
 namespace chasqui::cli {
@@ -41,6 +42,8 @@ class BenchCommand final : public Command {
     options.seconds_per_row = seconds_;
     options.kinds = run::kinds_from(kinds_, "bench: --kinds");
     run::BenchTable table(thread_rivals());
+    Progress bar("bench");
+    options.progress = [&](double share) { bar(share); };
     if (!json_) {
       if (!has_openmp()) out.write("OpenMP is left out: this program was built without it\n");
       options.row = [&](const run::BenchRow& row) { out.write(table.add(row)); };

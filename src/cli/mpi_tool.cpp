@@ -82,7 +82,10 @@ void bench_command(std::map<std::string, std::string> options) {
   bench.kinds = run::kinds_from(options["--kinds"], "--kinds");
   run::BenchTable table({"native", "binomial"});
   const bool json = options.contains("--json");
+  Progress bar("bench", comm->rank() == 0 && launcher_has_terminal());
+  bench.progress = [&](double share) { bar(share); };
   bench.row = [&](const run::BenchRow& row) {
+    wipe_progress();
     if (!json) std::fputs(table.add(row).c_str(), stdout);
     std::fflush(stdout);
   };
@@ -90,6 +93,7 @@ void bench_command(std::map<std::string, std::string> options) {
       {"native", [](const run::Call& call) { return mpi::run_native_doubles(MPI_COMM_WORLD, call); }},
       {"binomial", [&](const run::Call& call) { return run::binomial(*comm, call); }}};
   const auto rows = run::bench(*comm, rivals, bench);
+  wipe_progress();
   if (comm->rank() == 0 && !rows.empty() && rows.front().clocks > 0) {
     double off = 0;
     for (const auto& row : rows) off = std::max(off, row.clocks);

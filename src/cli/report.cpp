@@ -58,10 +58,8 @@ class ReportCommand final : public Command {
     Progress bar("timing");
     run::BenchOptions options;
     options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
-    const auto rows_planned = static_cast<double>(run::bench_plan(options).size());
-    options.seconds_per_row = seconds_ / rows_planned;
-    double done = 0;
-    options.row = [&](const run::BenchRow& row) { bar((done += row.name == "delay" ? 0 : 1) / rows_planned); };
+    options.seconds_per_row = seconds_ / static_cast<double>(run::bench_plan(options).size());
+    options.progress = [&](double share) { bar(share); };
     const std::vector<run::BenchRow> rows = bench_threads(n, std::make_shared<const Profile>(profile), options);
     return bench_data_from_csv(run::to_csv(rows, n), "threads", "threads");
   }

@@ -119,7 +119,12 @@ Trial trial_of_call(Comm& comm, Kind kind, std::size_t bytes) {
 
 std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options) {
   std::vector<BenchRow> rows;
-  for (const auto& [name, bytes] : bench_plan(options)) {
+  const auto plan = bench_plan(options);
+  double done = 0;
+  const auto progress = [&](double part) {
+    if (comm.rank() == 0 && options.progress) options.progress((done + part) / static_cast<double>(plan.size()));
+  };
+  for (const auto& [name, bytes] : plan) {
     if (is_many(name) && (comm.size() == 1 || comm.messages() == nullptr)) continue;
     const Trial trial = trial_of(comm, name, bytes);
     CommonStart start(comm);  // for every trial anew: clocks drift
@@ -133,7 +138,9 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
     const auto against = [&](const std::string& who, const Trial::Sample& sample) {
       const std::vector<Quartiles> times = time_for(comm, start, time, sample);
       for (std::size_t i = 0; i < times.size(); ++i) fresh[i].rivals.emplace_back(who, times[i]);
+      progress(static_cast<double>(fresh.front().rivals.size() + 1) / static_cast<double>(rivals.size() + trial.further.size() + 2));
     };
+    progress(0.25);
     for (const Rival& rival : rivals) {
       if (const Trial::Sample sample = trial.against(rival)) against(rival.name, sample);
     }
@@ -142,6 +149,7 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
       if (comm.rank() == 0 && options.row) options.row(row);
       rows.push_back(std::move(row));
     }
+    ++done;
   }
   return rows;
 }

@@ -42,6 +42,7 @@ struct BenchOptions {
   std::vector<std::string> kinds;              ///< collectives, "items" among them; empty: all
   double seconds_per_row = 0.3;                ///< time for each row and contestant
   std::function<void(const BenchRow&)> row;    ///< called on rank 0 as rows come
+  std::function<void(double)> progress;        ///< called on rank 0 now and then with the share that is done
 };
 
 /// "broadcast,items": the names of a list; empty for none. `option` names the place in the Error for a word that is none.
