@@ -93,9 +93,7 @@ void Board::read_part(int slot, std::size_t all, std::size_t offset, void* data,
 
 void Board::publish_wide(int slot, const void* data, std::size_t bytes) {
   std::memcpy(wide(slot), data, bytes);
-  owned_wide_ = bytes;
-  more_lines_ |= kWideBit;
-  more_lines_until_ = sequence_ + kSlotRing;
+  uses_wide(bytes);
 }
 
 void Board::own_more() {

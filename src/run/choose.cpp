@@ -122,8 +122,11 @@ class Chooser {
 
   void on_board() {
     const Way way = board_way(profile_, query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory);
-    const Method method = way == Way::direct ? Method::direct : way == Way::staged ? Method::staged : Method::slots;
-    const char* why = method != Method::slots        ? "shared memory of the node"
+    const Method method = way == Way::direct || way == Way::lent ? Method::direct
+                          : way == Way::staged                   ? Method::staged
+                                                                 : Method::slots;
+    const char* why = way == Way::lent               ? "some ranks fold a share each of all buffers"
+                      : method != Method::slots      ? "shared memory of the node"
                       : query_.bytes <= kSlotPayload ? "value and number in one line that all read"
                       : way == Way::dealt            ? "some ranks fold a share each of what all publish"
                                                      : "published once, read by all who need it";

@@ -3,6 +3,7 @@
 
 #include "chasqui/run/board_collectives.hpp"
 #include "fold.hpp"
+#include "places.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -15,33 +16,76 @@ std::size_t share_count(const Board& board, const Call& call) {
   return (least + a_line - 1) / a_line * a_line;
 }
 
+/// What is asked for in advance of a share: of a longer one the beginning, the rest follows while it is read.
+constexpr std::size_t kFetched = 512;
+void fetch_lines(const std::byte* data, std::size_t bytes) {
+  for (std::size_t at = 0; at < std::min(bytes, kFetched); at += kLine) __builtin_prefetch(data + at);
+}
+
 }  // namespace
+
+bool DealtFold::fits(const Board& board, const Call& call) {
+  return share_count(board, call) * call.layout.element <= board.shape().wide;
+}
 
 DealtFold::DealtFold(Board& board, const Call& call)
     : board_(board), call_(call), total_(call.bytes()), share_(share_count(board, call)),
       shares_(static_cast<int>((static_cast<std::size_t>(call.count) + share_ - 1) / share_)),
+      lent_(way_of(board, call) == Way::lent),
       reads_(call.kind == Kind::allreduce || board.rank() == static_cast<int>(call.root)),
       folded_(board.rank() >= shares_) {
   board.begin();
 }
 
-/// Asks for everything that this rank's share is folded from.
+void DealtFold::publish() {
+  const void* in = call_.in != nullptr ? call_.in : call_.out;
+  if (lent_) {
+    board_.expose();
+    board_.publish(board_.rank(), &in, sizeof in, total_);
+    board_.uses_wide(share_ * call_.layout.element);
+  } else {
+    board_.publish(board_.rank(), in, total_, total_);
+  }
+  published_ = true;
+}
+
+/// REQUIRES board_.published(rank)
+const std::byte* DealtFold::contribution(int rank) const {
+  if (!lent_) return board_.wide(rank);
+  const std::byte* in;
+  std::memcpy(&in, board_.payload(rank, Place::first), sizeof in);
+  return in;
+}
+
+/// Asks for everything that this rank's share is folded from, as far as one knows where it is.
 void DealtFold::fetch() const {
   const std::size_t low = begin(board_.rank()), high = end(board_.rank());
   for (int r = 0; r < board_.ranks(); ++r) {
     board_.fetch(r, Place::first);
-    for (std::size_t at = low; at < high; at += kLine) __builtin_prefetch(board_.wide(r) + at);
+    if (!lent_) fetch_lines(board_.wide(r) + low, high - low);
   }
 }
 
-/// In rank order, in place: nobody else reads this share of this rank's contribution. All contributions are there.
+bool DealtFold::contributed(int rank) const {
+  if (!board_.published(rank)) return false;
+  if (lent_) fetch_lines(contribution(rank) + begin(board_.rank()), end(board_.rank()) - begin(board_.rank()));
+  return true;
+}
+
+/// In rank order; in place, or beside the lines: nobody else reads this share of this rank's contribution. All
+/// contributions are there.
 void DealtFold::fold_own() {
   for (int r = 0; r < board_.ranks(); ++r) {
-    if (board_.published_total(r) != total_) throw_mismatch(call_, board_.rank(), r, board_.published_total(r));
+    if (board_.published_total(r) != Board::reduced_total(total_)) {
+      throw_mismatch(call_, board_.rank(), r, board_.published_total(r));
+    }
   }
   const int me = board_.rank();
-  fold_in_order(call_, board_.ranks(), (end(me) - begin(me)) / call_.layout.element, board_.wide(me) + begin(me),
-                [&](int r) { return static_cast<const std::byte*>(board_.wide(r)) + begin(me); });
+  Using others(board_);
+  if (lent_) others.open();
+  fold_in_order(call_, board_.ranks(), (end(me) - begin(me)) / call_.layout.element, share_at(me),
+                [&](int r) { return contribution(r) + begin(me); }, end(me) - begin(me) > kFetched);
+  others.close();
   board_.announce(Place::result, total_);
   folded_ = true;
 }
@@ -53,7 +97,7 @@ bool DealtFold::shares_here() {
   board_.look_at_shares().wait();
   for (int share = 0; share < shares_; ++share) {
     board_.fetch(share, Place::result);
-    for (std::size_t at = begin(share); at < end(share); at += kLine) __builtin_prefetch(board_.wide(share) + at);
+    fetch_lines(share_at(share), end(share) - begin(share));
   }
   const bool found = missing_.none(here);
   board_.look_at_shares().learn(found);
@@ -64,29 +108,29 @@ bool DealtFold::shares_here() {
 void DealtFold::take() {
   auto* out = static_cast<std::byte*>(call_.out);
   for (int share = 0; share < shares_; ++share) {
-    if (board_.published_total(share, Place::result) != total_) {
+    if (board_.published_total(share, Place::result) != Board::reduced_total(total_)) {
       throw_mismatch(call_, board_.rank(), share, board_.published_total(share, Place::result));
     }
-    std::memcpy(out + begin(share), board_.wide(share) + begin(share), end(share) - begin(share));
+    std::memcpy(out + begin(share), share_at(share), end(share) - begin(share));
   }
 }
 
 bool DealtFold::poll() {
   if (!published_) {
     if (!board_.may_publish()) return false;
-    board_.publish(board_.rank(), call_.in != nullptr ? call_.in : call_.out, total_, total_);
-    published_ = true;
+    publish();
     if (!folded_) fetch();
     missing_ = Missing(0, folded_ ? shares_ : board_.ranks(), board_.rank());
   }
   if (!folded_) {
-    if (!missing_.none([this](int r) { return board_.published(r); })) return false;
+    if (!missing_.none([this](int r) { return contributed(r); })) return false;
     fold_own();
     missing_ = Missing(0, shares_, board_.rank());
   }
   if (reads_) {
     if (!shares_here()) return false;
     take();
+    if (lent_) board_.cover();  // whoever reads contributions has said that it is done
     board_.everybody_began();
   }
   board_.finish();

@@ -54,7 +54,8 @@ Task Comm::on_board(Call call) {
   switch (way_of(*fabric_.board, call)) {
     case Way::slots: return small<SmallCall>(*fabric_.board, call);
     case Way::led: return small<LedFold>(*fabric_.board, call);
-    case Way::dealt: return small<DealtFold>(*fabric_.board, call);
+    case Way::dealt:
+    case Way::lent: return small<DealtFold>(*fabric_.board, call);
     case Way::direct: return direct(*fabric_.board, call);
     default: return staged(*fabric_.board, call);
   }

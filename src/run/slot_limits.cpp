@@ -10,7 +10,7 @@ namespace chasqui::run {
 namespace {
 
 /// A way's cost: publications one after another, lines read from each source beside the data, and for each line of
-/// data; the latter two in units of LineCosts::each. Fitted to 16 threads and 16 processes, 128 B to 2 KiB
+/// data; the latter two in units of LineCosts::each. Fitted to 16 threads and 16 processes, 128 B to 4 KiB
 /// (docs/results.md, "Threads and processes"); one reader alone reads faster than all at once.
 struct Cost {
   double publications, reads, lines;
@@ -18,6 +18,7 @@ struct Cost {
 
 Cost cost_of(Way way, Kind kind) {
   const bool threads = way == Way::direct;
+  if (way == Way::lent) return {4.5, 0, 0.09};
   if (way == Way::dealt) return kind == Kind::reduce ? Cost{3, 0, 0.2} : Cost{4, 0, 0.2};
   if (way == Way::slots) {
     switch (kind) {
@@ -36,7 +37,7 @@ Cost cost_of(Way way, Kind kind) {
     case Kind::reduce: return threads ? Cost{4, 2, 0} : Cost{3, 0, 0.55};
     case Kind::allgather: return threads ? Cost{3, 2, 0.15} : Cost{4, 0, 0.8};
     case Kind::scan: return threads ? Cost{5, 4, 0.15} : Cost{3.5, 0, 1};
-    default: return threads ? Cost{6, 4, 0} : Cost{5, 0, 0.35};
+    default: return threads ? Cost{6, 4, 0.1} : Cost{5, 0, 0.35};
   }
 }
 
@@ -51,7 +52,7 @@ double way_time(const LineCosts& costs, Way way, Kind kind, double bytes) {
 }
 
 SlotLimits::SlotLimits(const LineCosts& costs, std::size_t wide, bool threads)
-    : long_(threads ? Way::direct : Way::staged) {
+    : lent_most_(threads ? wide * static_cast<std::size_t>(costs.ranks) : 0), long_(threads ? Way::direct : Way::staged) {
   for (std::size_t k = 0; k < kKinds; ++k) {
     const auto kind = static_cast<Kind>(k);
     const auto time = [&](Way way, std::size_t bytes) {
@@ -65,7 +66,8 @@ SlotLimits::SlotLimits(const LineCosts& costs, std::size_t wide, bool threads)
         best = time(Way::dealt, bytes);
         dealt_from_[k] = std::min(dealt_from_[k], bytes);
       }
-      if (best > time(long_, bytes)) break;
+      const Way longer = kind == Kind::allreduce && lent_most_ != 0 ? Way::lent : long_;
+      if (best > time(longer, bytes)) break;
       most_[k] = bytes;
     }
   }

@@ -16,7 +16,8 @@ Way way_of(const Board& board, const Call& call) {
   std::size_t bytes = call.bytes();
   if (call.kind == Kind::scatter) bytes *= static_cast<std::size_t>(board.ranks());
   if (bytes <= kSlotPayload) return LedFold::suits(board, call) ? Way::led : Way::slots;
-  return board.limits().way(call.kind, bytes);
+  const Way way = board.limits().way(call.kind, bytes);
+  return way == Way::lent && !DealtFold::fits(board, call) ? Way::direct : way;
 }
 
 SmallCall::SmallCall(Board& board, const Call& call)

@@ -123,7 +123,7 @@ void rivals(run::Comm& comm) {
 void run_everything(run::Comm& comm, bool thorough) {
   const int size = comm.size();
   run_blocking(comm, recipes(size, all_roots(size), thorough || size <= 8 ? std::vector<int>{0, 1, 3} : std::vector<int>{1}));
-  run_blocking(comm, recipes(size, {size - 1, size / 3}, {0, 13, 501, thorough ? 70'001 : 20'001}));
+  run_blocking(comm, recipes(size, {size - 1, size / 3}, {0, 13, 501, 901, thorough ? 70'001 : 20'001}));
   run_in_flight(comm, recipes(size, {0, size - 1}, {1, 40}), 5);
   sums(comm);
   rivals(comm);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
 #include "suite.hpp"
@@ -15,6 +17,32 @@ TEST_P(Threads, EveryCollective) {
   team.run([](run::Comm& comm) { run_everything(comm, false); });
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, Threads, testing::Values(1, 2, 3, 4, 5, 7, 8, 16));
+
+/// Larger than a share that the board holds.
+struct Large {
+  std::array<long, 700> values;
+};
+static_assert(sizeof(Large) > run::kWide);
+
+TEST(Threads, ElementsLargerThanASlot) {
+  threads::Team team(3);
+  team.run([](run::Comm& comm) {
+    for (const std::size_t count : {1u, 2u, 3u, 10u}) {
+      std::vector<Large> mine(count), sum(count);
+      for (Large& one : mine) one.values.fill(comm.rank() + 1);
+      comm.allreduce(std::span<const Large>(mine), std::span<Large>(sum), [](const Large& a, const Large& b) {
+        Large both;
+        for (std::size_t i = 0; i < a.values.size(); ++i) both.values[i] = a.values[i] + b.values[i];
+        return both;
+      });
+      for (const Large& one : sum) {
+        for (const long value : one.values) {
+          if (value != 6) throw std::runtime_error("wrong sum");
+        }
+      }
+    }
+  });
+}
 
 TEST(Threads, ForcedTreesOverChannels) {
   threads::Team team(6);

@@ -19,9 +19,13 @@ TEST(SlotLimits, NoOtherWayIsPredictedFasterThanTheOneTaken) {
         for (const Kind kind : kKinds) {
           for (std::size_t bytes = 128; bytes <= kWide; bytes += kLine) {
             const Way way = limits.way(kind, bytes);
+            if (way == Way::lent) continue;
             if (way == Way::direct || way == Way::staged) break;  // and stays: there are no islands of slots
             const double time = way_time(costs, way, kind, static_cast<double>(bytes));
             EXPECT_LE(time, way_time(costs, threads ? Way::direct : Way::staged, kind, static_cast<double>(bytes)));
+            if (threads && kind == Kind::allreduce) {
+              EXPECT_LE(time, way_time(costs, Way::lent, kind, static_cast<double>(bytes)));
+            }
             EXPECT_LE(time, way_time(costs, Way::slots, kind, static_cast<double>(bytes)));
             EXPECT_TRUE(way == Way::slots || kind == Kind::reduce || kind == Kind::allreduce) << "only folds are dealt";
           }
@@ -40,7 +44,9 @@ TEST(SlotLimits, WhatIsMeasuredDecides) {
   EXPECT_EQ(way(400, 16, Kind::allgather, 1024, true), Way::direct) << "all lines of all, read by all";
   EXPECT_EQ(way(4000, 16, Kind::allgather, 1024, true), Way::slots) << "handshakes are dear";
   EXPECT_EQ(way(400, 16, Kind::allreduce, 256, true), Way::slots);
-  EXPECT_EQ(way(400, 16, Kind::allreduce, 1024, true), Way::dealt);
+  EXPECT_EQ(way(400, 16, Kind::allreduce, 1024, true), Way::lent) << "nothing is copied onto the board but results";
+  EXPECT_EQ(way(400, 16, Kind::allreduce, 16 * kWide, true), Way::lent);
+  EXPECT_EQ(way(400, 16, Kind::allreduce, 16 * kWide + 1, true), Way::direct) << "a share that fits no slot";
   EXPECT_EQ(way(400, 16, Kind::allreduce, 1024, false), Way::dealt);
   EXPECT_EQ(way(400, 16, Kind::reduce, kWide + 1, false), Way::staged);
   EXPECT_EQ(way(400, 16, Kind::reduce, kWide + 1, true), Way::direct);

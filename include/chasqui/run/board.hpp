@@ -22,7 +22,7 @@ namespace chasqui::run {
 inline constexpr std::size_t kLine = 64;  ///< a cache line
 inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
 inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;  ///< a slot is two lines
-inline constexpr std::size_t kWide = 2048;  ///< what a slot holds beside its lines, on boards of usual size
+inline constexpr std::size_t kWide = 4096;  ///< what a slot holds beside its lines, on boards of usual size
 inline constexpr std::uint64_t kSlotRing = 16;                 ///< slots a rank can be ahead of the slowest
 
 /// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
@@ -60,8 +60,9 @@ struct BoardShape {
   std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
 };
 
-/// One rank's view of a board.
-class Board {
+/// One rank's view of a board. Written at every call: not in a pair of lines with anything of another rank, which one
+/// thread may have made too.
+class alignas(2 * kLine) Board {
  public:
   /// `memory` is line-aligned, of shape.bytes() bytes, zeroed at its beginning, and outlives the view.
   Board(void* memory, const BoardShape& shape, int rank);
@@ -131,6 +132,11 @@ class Board {
     }
   }
   void publish_wide(int slot, const void* data, std::size_t bytes);  ///< beside the lines; nobody is told
+  void uses_wide(std::size_t bytes) {
+    owned_wide_ = bytes;
+    more_lines_ |= kWideBit;
+    more_lines_until_ = sequence_ + kSlotRing;
+  }  ///< so many bytes of this rank's are written there now; probably soon again
   /// The same in two steps: the payload is written, then announced.
   std::byte* room(Place place) { return line(rank_, place)->payload; }
   void announce(Place place, std::size_t total) { publish_line(rank_, place, nullptr, 0, total); }  ///< what room() holds may be read now

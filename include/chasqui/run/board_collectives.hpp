@@ -92,10 +92,14 @@ class LedFold {
 };
 
 /// Reduce or all-reduce of contributions beside the lines: some ranks fold a share of everybody's each, in place; everybody,
-/// or the root, reads the shares.
+/// or the root, reads the shares. All-reduce of threads (lent): contributions stay where they are, and only the folded
+/// shares lie beside the lines, so nobody must wait at the end until the others have read its own.
 class DealtFold {
  public:
-  /// Begins the board's next collective. REQUIRES way_of(board, call) == Way::dealt, contiguous data.
+  /// Lent: do the shares fit beside the lines?
+  static bool fits(const Board& board, const Call& call);
+
+  /// Begins the board's next collective. REQUIRES way_of(board, call) == Way::dealt or Way::lent, contiguous data.
   DealtFold(Board& board, const Call& call);
 
   /// As SmallCall::poll().
@@ -105,7 +109,11 @@ class DealtFold {
  private:
   std::size_t begin(int share) const { return static_cast<std::size_t>(share) * share_ * call_.layout.element; }
   std::size_t end(int share) const { return std::min(begin(share + 1), total_); }
+  std::byte* share_at(int share) const { return board_.wide(share) + (lent_ ? 0 : begin(share)); }
+  const std::byte* contribution(int rank) const;
+  void publish();
   void fetch() const;
+  bool contributed(int rank) const;
   void fold_own();
   bool shares_here();
   void take();
@@ -115,6 +123,7 @@ class DealtFold {
   std::size_t total_;
   std::size_t share_;  ///< elements of a share; the last may have fewer
   int shares_;         ///< rank i folds share i
+  bool lent_;          ///< contributions are read where their owners have them
   bool reads_;         ///< wants the result
   bool published_ = false;
   bool folded_;

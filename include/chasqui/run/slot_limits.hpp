@@ -22,6 +22,7 @@ enum class Way {
   slots,   ///< everybody publishes, whoever needs it reads it
   led,     ///< all-reductions of one line or two: leaders fold for their groups
   dealt,   ///< longer folds: shares are folded by some for all
+  lent,    ///< all-reduce of threads: the same, from each other's buffers onto the board
   direct,  ///< threads read each other's buffers
   staged,  ///< processes: through stages, in rounds
 };
@@ -39,13 +40,15 @@ class SlotLimits {
   /// Of what does not fit the lines of a slot.
   Way way(Kind kind, std::size_t bytes) const {
     const auto k = static_cast<std::size_t>(kind);
-    return bytes > most_[k] ? long_ : bytes >= dealt_from_[k] ? Way::dealt : Way::slots;
+    if (bytes > most_[k]) return kind == Kind::allreduce && bytes <= lent_most_ ? Way::lent : long_;
+    return bytes >= dealt_from_[k] ? Way::dealt : Way::slots;
   }
 
  private:
   static constexpr std::size_t kKinds = 8;  ///< broadcast .. barrier
   std::array<std::size_t, kKinds> most_{};        ///< longer ones go the long way
   std::array<std::size_t, kKinds> dealt_from_{};  ///< folds from here on are dealt
+  std::size_t lent_most_ = 0;  ///< all-reduces up to here are folded from lent buffers
   Way long_ = Way::staged;
 };
 
