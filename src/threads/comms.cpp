@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "comms.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -86,11 +88,17 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key) {
 
 }  // namespace
 
+CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_board) {
+  return [shared = std::make_shared<Shared>(n, with_board), profile = std::move(profile)](int rank) {
+    return make_comm(shared, rank, profile);
+  };
+}
+
 std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board) {
   if (n < 1 || n > 4096) throw Error("a team of {} threads: expected 1 to 4096", n);
-  const auto shared = std::make_shared<Shared>(n, with_board);
+  const CommMaker make = share_comms(n, std::move(profile), with_board);
   std::vector<std::unique_ptr<run::Comm>> comms;
-  for (int rank = 0; rank < n; ++rank) comms.push_back(make_comm(shared, rank, profile));
+  for (int rank = 0; rank < n; ++rank) comms.push_back(make(rank));
   return comms;
 }
 

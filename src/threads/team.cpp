@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
+#include "comms.hpp"
 #include "pin.hpp"
 
 namespace chasqui::threads {
@@ -14,53 +16,77 @@ namespace chasqui::threads {
 struct Team::State {
   int n = 0;
   Options options;
+  CommMaker make;
   std::vector<std::unique_ptr<run::Comm>> comms;
   std::vector<std::thread> threads;
 
   std::mutex mutex;
   std::condition_variable begin, end;
-  int placed = 0;  ///< threads that have begun
-  int pinned = 0;  ///< of these, bound to a core
-  const std::function<void(run::Comm&)>* body = nullptr;
+  int pinned = 0;  ///< threads bound to a core
+  const std::function<void(run::Comm&)>* body = nullptr;  ///< nothing: make the communicators
   std::uint64_t generation = 0;
   int running = 0;
   bool stopping = false;
   std::exception_ptr error;
 
-  void work(int rank) {
-    const bool bound = options.pin && pin_this_thread(rank, n);
+  ~State() {
     {
       const std::lock_guard lock(mutex);
-      pinned += bound ? 1 : 0;
-      if (++placed == n) end.notify_one();
+      stopping = true;
     }
+    begin.notify_all();
+    for (auto& thread : threads) thread.join();
+  }
+
+  /// Every thread does it; rethrows the first exception.
+  void run(const std::function<void(run::Comm&)>* what) {
+    std::unique_lock lock(mutex);
+    body = what;
+    running = n;
+    error = nullptr;
+    ++generation;
+    begin.notify_all();
+    end.wait(lock, [&] { return running == 0; });
+    if (error) std::rethrow_exception(error);
+  }
+
+  /// Each thread makes its own, so that what it writes lies in memory apart from the others'.
+  void make_comms() {
+    make = share_comms(n, options.profile, true);
+    run(nullptr);
+  }
+
+  void work(int rank) {
+    const bool bound = options.pin && pin_this_thread(rank, n);
+    auto& comm = comms[static_cast<std::size_t>(rank)];
     for (std::uint64_t seen = 0;;) {
       const std::function<void(run::Comm&)>* task = nullptr;
       {
         std::unique_lock lock(mutex);
         begin.wait(lock, [&] { return stopping || generation != seen; });
         if (stopping) return;
+        if (seen == 0) pinned += bound ? 1 : 0;
         seen = generation;
         task = body;
       }
       std::exception_ptr failed;
       try {
-        (*task)(*comms[static_cast<std::size_t>(rank)]);
+        if (task == nullptr) comm = make(rank);
+        else (*task)(*comm);
       } catch (...) {
         failed = std::current_exception();
         {  // before the others hear of it and fail in turn
           const std::lock_guard lock(mutex);
           if (!error) error = failed;
         }
-        leave(rank, failed);
+        if (task != nullptr) leave(*comm, failed);
       }
       const std::lock_guard lock(mutex);
       if (--running == 0) end.notify_one();
     }
   }
 
-  void leave(int rank, const std::exception_ptr& failed) {
-    auto& comm = *comms[static_cast<std::size_t>(rank)];
+  static void leave(run::Comm& comm, const std::exception_ptr& failed) {
     try {
       std::rethrow_exception(failed);
     } catch (const std::exception& what) {
@@ -72,39 +98,27 @@ struct Team::State {
 };
 
 Team::Team(int n, Options options) : state_(std::make_unique<State>()) {
+  if (n < 1 || n > 4096) throw Error("a team of {} threads: expected 1 to 4096", n);
   state_->n = n;
   state_->options = std::move(options);
-  state_->comms = make_comms(n, state_->options.profile);
+  state_->comms.resize(static_cast<std::size_t>(n));
   for (int rank = 0; rank < n; ++rank) {
     state_->threads.emplace_back([state = state_.get(), rank] { state->work(rank); });
   }
-  std::unique_lock lock(state_->mutex);
-  state_->end.wait(lock, [&] { return state_->placed == n; });
+  state_->make_comms();
 }
 
-Team::~Team() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
-  }
-  state_->begin.notify_all();
-  for (auto& thread : state_->threads) thread.join();
-}
+Team::~Team() = default;
 
 int Team::size() const { return state_->n; }
 int Team::pinned() const { return state_->pinned; }
 
 void Team::run(const std::function<void(run::Comm&)>& body) {
-  std::unique_lock lock(state_->mutex);
-  state_->body = &body;
-  state_->running = state_->n;
-  state_->error = nullptr;
-  ++state_->generation;
-  state_->begin.notify_all();
-  state_->end.wait(lock, [&] { return state_->running == 0; });
-  if (state_->error) {
-    state_->comms = make_comms(state_->n, state_->options.profile);
-    std::rethrow_exception(state_->error);
+  try {
+    state_->run(&body);
+  } catch (...) {
+    state_->make_comms();
+    throw;
   }
 }
 

@@ -44,8 +44,8 @@ struct Fabric {
   /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
   std::function<std::unique_ptr<Comm>(Comm&, int colour, int key)> split;
 };
-/// Collectives for the ranks of one communicator; the typed calls are in Typed.
-class Comm : public Typed<Comm> {
+/// Collectives for the ranks of one communicator; the typed calls are in Typed. Shares no line with another rank's.
+class alignas(2 * kLine) Comm : public Typed<Comm> {
  public:
   explicit Comm(Fabric fabric);  ///< Collective: all ranks make theirs of the same fabric.
   ~Comm();  ///< an exception on its way through here counts as leave()

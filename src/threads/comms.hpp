@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Communicators of one process that share a board and channels.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "chasqui/run/comm.hpp"
+
+namespace chasqui::threads {
+
+/// Makes the communicator of a rank; may be called by several threads at once.
+using CommMaker = std::function<std::unique_ptr<run::Comm>(int rank)>;
+
+/// For ranks 0 .. n-1. REQUIRES 1 <= n <= 4096.
+CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_board);
+
+}  // namespace chasqui::threads
