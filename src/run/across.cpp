@@ -7,6 +7,7 @@
 
 #include "chasqui/run/missing.hpp"
 #include "chasqui/run/reach.hpp"
+#include "copy_ahead.hpp"
 #include "fold.hpp"
 #include "places.hpp"
 #include "room.hpp"
@@ -34,32 +35,102 @@ Task read_root(Board& board, const Call& call, Places& places) {
   places = read_places(board, call, root);
 }
 
-/// Every rank takes its block from the root, or puts it there: pages of its own.
-Task with_root(Board& board, Reach& reach, const Call& call) {
+/// The ranks at even distances from the root, whose blocks go over the board; short blocks only.
+class Served {
+ public:
+  Served(const Board& board, const Call& call)
+      : ranks_(board.ranks()), root_(static_cast<int>(call.root)),
+        count_(call.bytes() < std::min(kServedBelow, board.shape().stage) ? (board.ranks() - 1) / 2 : 0) {}
+  int count() const { return count_; }
+  int rank(int index) const { return (root_ + 2 * (index + 1)) % ranks_; }
+  /// Which one this rank is; -1: none of them.
+  int index(int rank) const {
+    const int distance = (rank - root_ + ranks_) % ranks_;
+    return count_ > 0 && distance > 0 && distance % 2 == 0 ? distance / 2 - 1 : -1;
+  }
+
+ private:
+  int ranks_, root_, count_;
+};
+
+void divide_stage(Board& board, const Call& call) {
+  board.divide_stage(std::max(kLine, (call.bytes() + kLine - 1) / kLine * kLine));
+}
+
+/// Every rank takes its block from the root, pages of its own, except those served.
+Task scatter(Board& board, Reach& reach, const Call& call) {
   const int me = board.rank();
   const int root = static_cast<int>(call.root);
   const std::size_t bytes = call.bytes();
-  const std::size_t own = static_cast<std::size_t>(me) * bytes;
-  const bool gathers = call.kind == Kind::gather;
+  const Served served(board, call);
   const Places mine = places_of(call, me);
-  if (gathers || me == root) co_await announce(board, call, mine);
-  if (me != root) {
+  const std::uint64_t base = board.round();
+  if (served.count() > 0) divide_stage(board, call);
+  if (me == root) {
+    co_await announce(board, call, mine);
+    for (int i = 0; i < served.count(); ++i) {
+      const std::uint64_t round = base + static_cast<std::uint64_t>(i);
+      co_await until([&] { return board.may_stage(round); });
+      copy_ahead(board.stage(me, round), mine.in + static_cast<std::size_t>(served.rank(i)) * bytes, bytes);
+      board.post(round);
+    }
+    if (mine.out != nullptr) copy_bytes(mine.out, mine.in + static_cast<std::size_t>(me) * bytes, bytes);
+  } else {
     Places there{};
     co_await read_root(board, call, there);
-    Using others(board);
-    others.open();
-    if (gathers) reach.write(root, there.out + own, mine.in, bytes);
-    else reach.read(root, mine.out, there.in + own, bytes);
-    co_return;
+    if (const int index = served.index(me); index >= 0) {
+      const std::uint64_t round = base + static_cast<std::uint64_t>(index);
+      if (index > 0) board.consume(round - 1);
+      co_await until([&] { return board.has_posted(root, round); });
+      std::memcpy(mine.out, board.stage(root, round), bytes);
+    } else {
+      Using others(board);
+      others.open();
+      reach.read(root, mine.out, there.in + static_cast<std::size_t>(me) * bytes, bytes);
+    }
   }
-  if (gathers) {
-    copy_bytes(mine.out + own, mine.in, bytes);
+  if (served.count() == 0) co_return;
+  board.consume(base + static_cast<std::uint64_t>(served.count()) - 1);
+  board.advance_rounds(static_cast<std::uint64_t>(served.count()));
+}
+
+/// Every rank puts its block where the root wants it, pages of its own; the root fetches those of the served.
+Task gather(Board& board, Reach& reach, const Call& call) {
+  const int me = board.rank();
+  const int root = static_cast<int>(call.root);
+  const std::size_t bytes = call.bytes();
+  const Served served(board, call);
+  const Places mine = places_of(call, me);
+  const std::uint64_t round = board.round();
+  if (served.count() > 0) divide_stage(board, call);
+  co_await announce(board, call, mine);
+  if (me == root) {
+    copy_bytes(mine.out + static_cast<std::size_t>(me) * bytes, mine.in, bytes);
     Missing missing(0, board.ranks(), me);
     co_await until([&] { return missing.none([&](int r) { return board.published(r); }); });
     for (int r = 0; r < board.ranks(); ++r) check_total(board, call, r);
-  } else if (mine.out != nullptr) {
-    copy_bytes(mine.out, mine.in + own, bytes);
+    for (int i = 0; i < served.count(); ++i) {
+      const int other = served.rank(i);
+      co_await until([&] { return board.has_posted(other, round); });
+      copy_bytes(mine.out + static_cast<std::size_t>(other) * bytes, board.stage(other, round), bytes);
+    }
+  } else {
+    if (served.index(me) >= 0) {
+      co_await until([&] { return board.may_stage(round); });
+      copy_ahead(board.stage(me, round), mine.in, bytes);
+      board.post(round);
+    }
+    Places there{};
+    co_await read_root(board, call, there);
+    if (served.index(me) < 0) {
+      Using others(board);
+      others.open();
+      reach.write(root, there.out + static_cast<std::size_t>(me) * bytes, mine.in, bytes);
+    }
   }
+  if (served.count() == 0) co_return;
+  board.consume(round);
+  board.advance_rounds(1);
 }
 
 /// Everybody tells where its data is; `all` holds what the others told.
@@ -170,8 +241,8 @@ Task across(Board& board, Reach& reach, Call call) {
   board.begin();
   std::vector<Places> all(static_cast<std::size_t>(board.ranks()));
   switch (call.kind) {
-    case Kind::gather:
-    case Kind::scatter: co_await with_root(board, reach, call); break;
+    case Kind::gather: co_await gather(board, reach, call); break;
+    case Kind::scatter: co_await scatter(board, reach, call); break;
     default: co_await tell_all(board, call, all); break;
   }
   if (call.kind == Kind::allgather) co_await collect(board, reach, call, all);

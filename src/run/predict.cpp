@@ -5,6 +5,7 @@
 
 #include "chasqui/run/board.hpp"
 #include "chasqui/run/grouping.hpp"
+#include "chasqui/run/reach.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -84,7 +85,11 @@ double modelled_across(const Level& node, Kind kind, double bytes, int ranks) {
   const double fold = 1.2 * copy + pages * kLookUp + others * kCall;  // from one partner after another
   switch (kind) {
     case Kind::gather:
-    case Kind::scatter: return 2 * lines + kCall + copy + kLookUpInTurn * std::min(kPagesOfTable, others * pages);
+    case Kind::scatter: {
+      const double served = bytes < static_cast<double>(kServedBelow) ? (ranks - 1) / 2 : 0;
+      const double looked_up = kLookUpInTurn * std::min(kPagesOfTable, (others - served) * pages);
+      return 2 * lines + kCall + copy + std::max(looked_up, served * copy * passes_of(kind, ranks, false));
+    }
     case Kind::reduce: return 2 * lines + fold + in_turn;
     case Kind::allreduce: return 2 * lines + fold + 1.3 * copy;
     default: return 2 * lines + others * (kCall + 1.7 * copy + pages * kLookUp);

@@ -3,6 +3,7 @@
 
 #include "chasqui/run/board_collectives.hpp"
 #include "chasqui/run/missing.hpp"
+#include "copy_ahead.hpp"
 #include "fold.hpp"
 #include "places.hpp"
 #include "streaming_copy.hpp"
@@ -47,19 +48,6 @@ struct Rounds {
 Rounds rounds_of(const Board& board, const Call& call, std::size_t total) {
   const std::size_t step = elements_per_round(board, call, total);
   return {total, step, board.round(), (total + step - 1) / step};
-}
-
-/// Lines that others have read, or have just written: taken for writing, and asked for, a little ahead.
-void copy_ahead(std::byte* to, const std::byte* from, std::size_t bytes) {
-  constexpr std::size_t kAhead = 1024;
-  for (std::size_t at = 0; at < bytes; at += kAhead) {
-    const std::size_t end = std::min(bytes, at + 2 * kAhead);
-    for (std::size_t line = at + kAhead; line < end; line += kLine) {
-      own_line(to + line);
-      __builtin_prefetch(from + line);
-    }
-    std::memcpy(to + at, from + at, std::min(kAhead, bytes - at));
-  }
 }
 
 /// From a stage that all read at once: half of them begin in the middle.

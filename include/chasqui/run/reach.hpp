@@ -12,6 +12,10 @@ namespace chasqui::run {
 
 inline constexpr std::size_t kReachFrom = 16 * 1024;  ///< shorter contributions are not worth a thought
 
+/// Shorter blocks of a gather or scatter lie in few page tables, where ranks that come across take turns: the root serves
+/// every other rank over the board meanwhile, (ranks - 1) / 2 of them.
+inline constexpr std::size_t kServedBelow = 512 * 1024;
+
 /// One rank's access to the memory of the ranks on its board; ranks are those of the board.
 class Reach {
  public:
