@@ -47,7 +47,7 @@ void run_native(MPI_Comm comm, const run::Call& call) {
   switch (call.kind) {
     case Kind::broadcast: return check(MPI_Bcast(call.out, count, type, root, comm), "MPI_Bcast");
     case Kind::reduce:
-      return check(MPI_Reduce(rank == root ? in : call.in, call.out, count, type, borrowed.op, root, comm), "MPI_Reduce");
+      return check(MPI_Reduce(rank == root ? in : call.in != nullptr ? call.in : call.out, call.out, count, type, borrowed.op, root, comm), "MPI_Reduce");
     case Kind::allreduce: return check(MPI_Allreduce(in, call.out, count, type, borrowed.op, comm), "MPI_Allreduce");
     case Kind::scan:
       if (call.exclusive) return check(MPI_Exscan(in, call.out, count, type, borrowed.op, comm), "MPI_Exscan");

@@ -15,7 +15,7 @@ namespace chasqui::run {
 struct Comm::Cached {
   static constexpr std::size_t kMost = 512;  ///< entries of each; then the table is emptied
 
-  using ChoiceKey = std::tuple<Kind, std::size_t, std::size_t, bool>;
+  using ChoiceKey = std::tuple<Kind, std::size_t, std::size_t, bool, bool>;  ///< kind, bytes, element, commutative, own
   /// kind, method, bytes, parts, root, group size, group rank, commutative, exclusive
   using ScriptKey = std::tuple<Kind, Method, std::size_t, std::int64_t, int, int, int, bool, bool>;
 

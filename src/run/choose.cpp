@@ -108,7 +108,9 @@ class Chooser {
                choice.method == Method::across || choice.method == Method::native;
       });
     }
-    if (choices_.size() > 1 && choices_[0].method == Method::native && !trusts_native_) std::swap(choices_[0], choices_[1]);
+    // What fits a slot goes over the board unasked: asking would take as long.
+    const bool slot = terrain_.board && terrain_.nodes == 1 && query_.bytes <= kSlotPayload;
+    if (choices_.size() > 1 && choices_[0].method == Method::native && (slot || !trusts_native_)) std::swap(choices_[0], choices_[1]);
     return choices_;
   }
 
@@ -132,6 +134,7 @@ class Chooser {
                                                      : "published once, read by all who need it";
     choices_.push_back({method, board_time(query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory), 1, why});
     if (method != Method::staged || !terrain_.reaches || terrain_.ranks < 2 || !goes_across(query_.kind)) return;
+    if (query_.bytes < kReachFrom) return;
     choices_.push_back({Method::across, across_time(profile_, query_.kind, bytes(), terrain_.ranks), 1,
                         "from process to process, by the kernel"});
   }

@@ -15,16 +15,6 @@ namespace {
 
 constexpr std::uint64_t kForever = ~std::uint64_t{0} >> 1;
 
-/// How many elements of user memory a rank's call reads or writes: the blocks of all ranks, or its own.
-std::size_t extent(const Call& call, int size, bool all) {
-  return static_cast<std::size_t>(call.count) * (all ? static_cast<std::size_t>(size) : 1);
-}
-
-bool reads_all(const Call& call, int rank) { return call.kind == Kind::scatter && rank == static_cast<int>(call.root); }
-bool writes_all(const Call& call, int rank) {
-  return call.kind == Kind::allgather || (call.kind == Kind::gather && rank == static_cast<int>(call.root));
-}
-
 Task pass_by(Board& board) {
   board.begin();
   board.finish();
@@ -134,21 +124,22 @@ void Comm::look_for_failure(std::uint64_t number) {
 void Comm::run(const Call& call) {
   check_usable();
   if (!acceptable(call, fabric_.rank, fabric_.size)) check_arguments(call);
-  if (pending_.empty() && !forced_ && board_spans_all() && call.layout.contiguous()) {
+  // What runs follows from arguments and profile alone: other ranks may have something else in flight, or another layout.
+  const bool here = pending_.empty() && call.layout.contiguous();
+  if (board_spans_all() && !forced_) {
     // The board is the choice, unless the library's own collective was measured to be faster.
     const bool measured = fabric_.native && !profile().native.empty();
     const bool asks = call.bytes() > kSlotPayload && (measured || (terrain_.reaches && call.bytes() >= kReachFrom));
     const Method method = asks ? choose(call).method : Method::staged;
-    if (method == Method::across) return run_on_board(call, true);
-    if (method != Method::native) {
+    if (method == Method::native) return run_native(call);
+    if (here && method == Method::across) return run_on_board(call, true);
+    if (here) {
       const Way way = way_of(*fabric_.board, call);
       return way == Way::direct || way == Way::staged ? run_on_board(call, false) : run_small(call, way);
     }
-  }
-  if (pending_.empty() && !forced_ && !board_spans_all() && call.layout.contiguous() && run_rehearsed(call)) return;
-  if (fabric_.native && pending_.empty() && choose(call).method == Method::native) {
-    ++number_;
-    return fabric_.native(call);
+  } else {
+    if (here && !forced_ && run_rehearsed(call)) return;
+    if (fabric_.native && choose(call).method == Method::native) return run_native(call);
   }
   start(call).wait();
 }
@@ -196,34 +187,16 @@ void Comm::run_on_board(const Call& call, bool reaching) {
 Request Comm::start(const Call& call) {
   check_usable();
   check_arguments(call);
-  auto operation = std::make_shared<Operation>();
-  operation->call = call;
-  operation->user = call;
+  auto operation = std::make_shared<Operation>(call, rank(), size());
   operation->number = ++number_;
-  if (!call.layout.contiguous() && call.kind != Kind::barrier) {
-    const bool all_in = reads_all(call, rank());
-    const bool all_out = writes_all(call, rank());
-    operation->call.layout = {.element = call.layout.element};
-    if (call.in != nullptr && call.in != call.out && call.kind != Kind::broadcast) {
-      operation->in.resize(extent(call, size(), all_in) * call.layout.element);
-      pack(call.layout, call.in, 0, extent(call, size(), all_in), operation->in.data());
-      operation->call.in = operation->in.data();
-    } else {
-      operation->call.in = nullptr;
-    }
-    if (call.out != nullptr) {
-      operation->out.resize(extent(call, size(), all_out) * call.layout.element);
-      pack(call.layout, call.out, 0, extent(call, size(), all_out), operation->out.data());
-      operation->call.out = operation->out.data();
-    }
-  }
-  const Choice& chosen = choose(operation->call);
+  const Call& packed = operation->packed.call;
+  const Choice& chosen = choose(packed, true);
   const Choice choice{chosen.method, chosen.nanoseconds, chosen.parts, {}};  // its words would be copied from task to task
   operation->uses_board = fabric_.board != nullptr &&
                           (choice.method == Method::slots || choice.method == Method::staged ||
                            choice.method == Method::direct || choice.method == Method::across ||
                            choice.method == Method::two_level);
-  operation->activity.emplace(task_of(operation->call, choice, static_cast<std::uint32_t>(operation->number % 32'000)));
+  operation->activity.emplace(task_of(packed, choice, static_cast<std::uint32_t>(operation->number % 32'000)));
   pending_.push_back(operation);
   progress();
   return {this, operation};
@@ -259,10 +232,7 @@ bool Comm::advance(Operation& operation) {
   try {
     if (operation.activity->poll()) {
       operation.finished = true;
-      const Call& user = operation.user;
-      if (!operation.out.empty()) {
-        unpack(user.layout, user.out, 0, extent(user, size(), writes_all(user, rank())), operation.out.data());
-      }
+      operation.packed.deliver(rank(), size());
     }
   } catch (...) {
     fail(operation, std::current_exception());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From a call and a choice to the task that runs it.
+#include <algorithm>
+
 #include "cached.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
@@ -40,12 +42,16 @@ std::vector<Choice> Comm::choices_for(const Call& call) const {
   return list;
 }
 
-const Choice& Comm::choose(const Call& call) {
-  if (forced_) return *forced_;
-  const Cached::ChoiceKey key{call.kind, call.bytes(), call.layout.element, call.op.commutative};
+/// own: the library's collective is left out, as it cannot be started.
+const Choice& Comm::choose(const Call& call, bool own) {
+  const auto native = [](const Choice& choice) { return choice.method == Method::native; };
+  if (forced_ && !(own && native(*forced_))) return *forced_;
+  const Cached::ChoiceKey key{call.kind, call.bytes(), call.layout.element, call.op.commutative, own};
   if (const auto found = cached_->choices.find(key); found != cached_->choices.end()) return found->second;
   if (cached_->choices.size() >= Cached::kMost) cached_->choices.clear();
-  return cached_->choices.emplace(key, choices_for(call).front()).first->second;
+  const auto list = choices_for(call);
+  const auto chosen = own ? std::find_if_not(list.begin(), list.end(), native) : list.begin();
+  return cached_->choices.emplace(key, chosen != list.end() ? *chosen : Choice{}).first->second;
 }
 
 const Level& Comm::level() const { return message_level(terrain_, profile()); }

@@ -93,10 +93,11 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   struct Cached;
 
   bool board_spans_all() const { return terrain_.board && terrain_.nodes == 1; }
-  const Choice& choose(const Call& call);
+  const Choice& choose(const Call& call, bool own = false);
   void run_small(const Call& call, Way way);
   void run_on_board(const Call& call, bool reaching);
   bool run_rehearsed(const Call& call);
+  void run_native(const Call& call);
   void wait(Operation& operation);
   bool advance(Operation& operation);
   void fail(Operation& operation, std::exception_ptr error);

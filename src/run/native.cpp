@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Calls that go to the MPI library's own collective.
+#include <exception>
+
+#include "chasqui/run/comm.hpp"
+#include "operation.hpp"
+#include "packed.hpp"
+
+namespace chasqui::run {
+
+/// All ranks come here, whatever else each has in flight. The library knows nothing of that and waits for its own
+/// messages only, so it is finished first: the others wait for this rank's part of it before they come.
+void Comm::run_native(const Call& call) {
+  while (!pending_.empty()) {
+    const auto operation = pending_.front();
+    wait(*operation);
+  }
+  check_usable();
+  const std::uint64_t number = ++number_;
+  try {
+    if (call.layout.contiguous()) return fabric_.native(call);
+    const Packed packed(call, rank(), size());
+    fabric_.native(packed.call);
+    packed.deliver(rank(), size());
+  } catch (const std::exception& error) {
+    give_up(number, error.what());
+    throw;
+  } catch (...) {
+    give_up(number, "an operator threw");
+    throw;
+  }
+}
+
+}  // namespace chasqui::run
