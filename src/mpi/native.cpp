@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "native.hpp"
 
-#include <memory>
+#include <limits>
 
 #include "check.hpp"
 
@@ -33,10 +33,18 @@ class Borrowed {
   MPI_Op op = MPI_OP_NULL;
 };
 
+void check_countable(const run::Call& call) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  if (call.bytes() <= most && call.layout.element <= most) return;
+  throw Error("{}: {} elements of {} bytes are more than the MPI library can count", to_string(call.kind), call.count,
+              call.layout.element);
+}
+
 }  // namespace
 
 void run_native(MPI_Comm comm, const run::Call& call) {
   if (call.kind == Kind::barrier) return check(MPI_Barrier(comm), "MPI_Barrier");
+  check_countable(call);
   const Borrowed borrowed(call);
   const int count = static_cast<int>(call.count);
   const int root = static_cast<int>(call.root);
@@ -47,7 +55,8 @@ void run_native(MPI_Comm comm, const run::Call& call) {
   switch (call.kind) {
     case Kind::broadcast: return check(MPI_Bcast(call.out, count, type, root, comm), "MPI_Bcast");
     case Kind::reduce:
-      return check(MPI_Reduce(rank == root ? in : call.in != nullptr ? call.in : call.out, call.out, count, type, borrowed.op, root, comm), "MPI_Reduce");
+      if (rank != root) in = call.in != nullptr ? call.in : call.out;
+      return check(MPI_Reduce(in, call.out, count, type, borrowed.op, root, comm), "MPI_Reduce");
     case Kind::allreduce: return check(MPI_Allreduce(in, call.out, count, type, borrowed.op, comm), "MPI_Allreduce");
     case Kind::scan:
       if (call.exclusive) return check(MPI_Exscan(in, call.out, count, type, borrowed.op, comm), "MPI_Exscan");
@@ -66,6 +75,7 @@ void run_native(MPI_Comm comm, const run::Call& call) {
 }
 
 bool run_native_doubles(MPI_Comm comm, const run::Call& call) {
+  check_countable(call);
   const int count = static_cast<int>(call.count);
   switch (call.kind) {
     case Kind::broadcast: MPI_Bcast(call.out, count, MPI_DOUBLE, 0, comm); break;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "chasqui/base/error.hpp"
@@ -311,7 +312,10 @@ class Chooser {
                         fmt::format("slots in the nodes, {} between them", to_string(best->method))});
   }
 
+  /// The library counts in `int`, also inside, where it puts blocks together: what all ranks bring stays below 2 GiB.
   void native() {
+    const bool blocks = query_.kind == Kind::allgather || query_.kind == Kind::gather || query_.kind == Kind::scatter;
+    if (bytes() * (blocks ? terrain_.ranks : 1) > std::numeric_limits<int>::max()) return;
     const auto time = native_time(profile_, terrain_, query_.kind, bytes());
     if (!time) return;
     trusts_native_ = time->clearly_faster;

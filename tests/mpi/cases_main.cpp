@@ -102,12 +102,33 @@ void native_in_flight() {
   }
 }
 
+/// More than the library can count goes another way; asked for nevertheless, it is an error before anything is touched.
+void native_too_long() {
+  const auto comm = make_comm(MPI_COMM_WORLD, fast_native());
+  char nothing = 7;
+  const run::Call call{.kind = Kind::broadcast, .out = &nothing, .count = (std::int64_t{1} << 32) + 16};
+  expect(comm->choices_for(call).front().method != run::Method::native, "native is chosen");
+  comm->force(run::Choice{run::Method::native, 0, 1, ""});
+  std::string heard;
+  try {
+    comm->run(call);
+  } catch (const std::exception& error) {
+    heard = error.what();
+  }
+  expect(heard.find("more than the MPI library can count") != std::string::npos, "heard: " + heard);
+}
+
 }  // namespace
 }  // namespace chasqui::mpi
 
 int main(int argc, char** argv) {
   using namespace chasqui::mpi;
-  const std::map<std::string, std::function<void()>> cases = {{"progress", progress}, {"native_strided", native_strided}, {"native_in_flight", native_in_flight}};
+  const std::map<std::string, std::function<void()>> cases = {
+      {"progress", progress},
+      {"native_strided", native_strided},
+      {"native_in_flight", native_in_flight},
+      {"native_too_long", native_too_long},
+  };
   MPI_Init(&argc, &argv);
   alarm(30);  // a hang is a failure
   const auto found = argc > 1 ? cases.find(argv[1]) : cases.end();

@@ -82,6 +82,21 @@ TEST(Predict, TheLibrarysOwnOnlyWhereItWasMeasuredClearlyFaster) {
   EXPECT_EQ(chosen(1 << 20, four(), unmeasured), Method::staged);
 }
 
+TEST(Predict, TheLibrarysOwnOnlyWhereItCanCount) {
+  Profile profile = measured();
+  profile.measured["gather"] = profile.measured["broadcast"];
+  profile.native["gather"] = profile.native["broadcast"];
+  const auto native = [&](Kind kind, std::size_t bytes) {
+    const auto list = choices({kind, bytes, 1, true}, four(), profile);
+    return std::any_of(list.begin(), list.end(), [](const Choice& choice) { return choice.method == Method::native; });
+  };
+  EXPECT_TRUE(native(Kind::broadcast, 0x7FFF'FFFF));
+  EXPECT_FALSE(native(Kind::broadcast, 0x8000'0000));
+  EXPECT_FALSE(native(Kind::broadcast, (std::size_t{1} << 32) + 16));
+  EXPECT_TRUE(native(Kind::gather, 0x1FFF'FFFF));
+  EXPECT_FALSE(native(Kind::gather, 0x2000'0000)) << "four blocks";
+}
+
 TEST(Predict, OtherRanksScaleTheMeasuredTime) {
   const Profile profile = measured();
   const double at4 = board_time(profile, Kind::scan, 65'536, 4, false);
