@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "check.hpp"
@@ -32,9 +33,33 @@ std::vector<int> nodes_of(MPI_Comm comm, MPI_Comm node) {
 
 constexpr int kIdleTag = 32'701;  ///< nobody sends it: probing for it only lets the library work
 
-std::shared_ptr<const Profile> profile_from_environment() {
+/// A text of rank 0, on every rank.
+std::string from_rank_zero(MPI_Comm comm, std::string text) {
+  unsigned long long length = text.size();
+  check(MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG_LONG, 0, comm), "MPI_Bcast");
+  text.resize(length);
+  check(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, comm), "MPI_Bcast");
+  return text;
+}
+
+/// The profile that rank 0's CHASQUI_PROFILE names, as rank 0 reads it: other hosts may have another file of that name,
+/// or none, and ranks with different profiles would choose different methods. Collective; all ranks get the same Error.
+std::shared_ptr<const Profile> profile_from_environment(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
   const char* path = std::getenv("CHASQUI_PROFILE");
-  return std::make_shared<const Profile>(path != nullptr && *path != '\0' ? read_profile(path) : default_profile());
+  std::string text, error;
+  if (rank == 0 && path != nullptr && *path != '\0') {
+    try {
+      text = to_json(read_profile(path));
+    } catch (const std::exception& found) {
+      error = found.what();
+    }
+  }
+  error = from_rank_zero(comm, std::move(error));
+  if (!error.empty()) throw Error("{}", error);
+  text = from_rank_zero(comm, std::move(text));
+  return std::make_shared<const Profile>(text.empty() ? default_profile() : profile_from_json(text, "CHASQUI_PROFILE of rank 0"));
 }
 
 }  // namespace
@@ -47,13 +72,13 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   int inter = 0;
   MPI_Comm_test_inter(comm, &inter);
   if (inter != 0) throw Error("an inter-communicator has two groups: pass an intra-communicator");
+  if (options.profile == nullptr) options.profile = profile_from_environment(comm);
   MPI_Comm own = MPI_COMM_NULL;
   check(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
   MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
   run::Fabric fabric;
   MPI_Comm_rank(own, &fabric.rank);
   MPI_Comm_size(own, &fabric.size);
-  if (options.profile == nullptr) options.profile = profile_from_environment();
   const Level* network = options.profile->level("network");
   fabric.messages = std::make_shared<Messages>(own, options.blocking_waits, network != nullptr ? *network : Level{});
   if (options.around) fabric.messages = options.around(std::move(fabric.messages));

@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 
 namespace chasqui::mpi {
@@ -118,6 +121,36 @@ void native_too_long() {
   expect(heard.find("more than the MPI library can count") != std::string::npos, "heard: " + heard);
 }
 
+/// A rank's file does not concern the others: what rank 0 reads counts, or its error.
+void profile() {
+  const int rank = my_rank();
+  const auto made = [&](int bad) {
+    if (rank == bad) setenv("CHASQUI_PROFILE", "/no/such/profile.json", 1);
+    else unsetenv("CHASQUI_PROFILE");
+    try {
+      const auto comm = make_comm(MPI_COMM_WORLD);
+      expect(comm->profile() == default_profile(), "another profile");
+      comm->barrier();
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  expect(made(0).find("/no/such/profile.json") != std::string::npos, "rank 0 has no profile and nobody says so");
+  expect(made(1).empty(), "rank 1 has no profile, which is no matter");
+
+  Profile other = default_profile();
+  other.host = "elsewhere";
+  const std::string path = "mpi_profile_" + std::to_string(getpid()) + ".json";
+  if (rank == 0) {
+    std::ofstream(path) << to_json(other);
+    setenv("CHASQUI_PROFILE", path.c_str(), 1);
+  }
+  const auto comm = make_comm(MPI_COMM_WORLD);
+  if (rank == 0) std::remove(path.c_str());
+  expect(comm->profile() == other, "not what rank 0 read");
+}
+
 }  // namespace
 }  // namespace chasqui::mpi
 
@@ -128,6 +161,7 @@ int main(int argc, char** argv) {
       {"native_strided", native_strided},
       {"native_in_flight", native_in_flight},
       {"native_too_long", native_too_long},
+      {"profile", profile},
   };
   MPI_Init(&argc, &argv);
   alarm(30);  // a hang is a failure

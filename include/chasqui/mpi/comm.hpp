@@ -26,7 +26,8 @@ struct Options {
   std::shared_ptr<const Profile> profile;  ///< for the choice of methods; missing: CHASQUI_PROFILE, else built-in guesses
 };
 
-/// Reads CHASQUI_PROFILE (a file of `chasqui measure`) when no profile is given. Collective over `comm`.
+/// Reads CHASQUI_PROFILE (a file of `chasqui measure`) when no profile is given; rank 0 reads it for all, and where it
+/// cannot, all ranks get the same Error. Collective over `comm`; the options are the same on every rank.
 /// REQUIRES MPI initialised. Destroy before MPI_Finalize.
 std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options = {});
 
