@@ -1,17 +1,55 @@
 // SPDX-License-Identifier: MIT
 #include "native.hpp"
 
+#include <exception>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "check.hpp"
 
 namespace chasqui::mpi {
 namespace {
 
-thread_local const run::Call* folding = nullptr;
+/// What the library's calls of fold() work on, and what the operator threw: no exception may pass the library's frames.
+struct Folding {
+  const run::Call* call = nullptr;
+  std::exception_ptr error;
+};
+thread_local Folding folding;
 
 void fold(void* in, void* inout, int* count, MPI_Datatype*) {
-  folding->op(in, inout, inout, static_cast<std::size_t>(*count));
+  if (folding.error) return;
+  try {
+    folding.call->op(in, inout, inout, static_cast<std::size_t>(*count));
+  } catch (...) {
+    folding.error = std::current_exception();
+  }
+}
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& what) {
+    return what.what();
+  } catch (...) {
+    return "an operator threw";
+  }
+}
+
+/// Did the operator throw on some rank? The library has gone on with whatever was there, so that no result is right.
+/// Collective; the rank where it did gets what it threw, the others an Error.
+void check_operator(MPI_Comm comm, int rank) {
+  struct {
+    int threw, rank;
+  } mine{folding.error ? 1 : 0, rank}, first{};
+  check(MPI_Allreduce(&mine, &first, 1, MPI_2INT, MPI_MAXLOC, comm), "MPI_Allreduce");
+  if (first.threw == 0) return;
+  char why[400] = {};
+  if (first.rank == rank) text_of(folding.error).copy(why, sizeof why - 1);
+  check(MPI_Bcast(why, sizeof why, MPI_CHAR, first.rank, comm), "MPI_Bcast");
+  if (folding.error) std::rethrow_exception(std::exchange(folding.error, nullptr));
+  throw Error("rank {}: {}", first.rank, why);
 }
 
 /// An element of the call as an MPI type, and its operator as an MPI operation.
@@ -21,7 +59,7 @@ class Borrowed {
     MPI_Type_contiguous(static_cast<int>(call.layout.element), MPI_BYTE, &type);
     MPI_Type_commit(&type);
     if (call.op.combine != nullptr) MPI_Op_create(fold, call.op.commutative ? 1 : 0, &op);
-    folding = &call;
+    folding = {&call, nullptr};
   }
   ~Borrowed() {
     MPI_Type_free(&type);
@@ -40,16 +78,9 @@ void check_countable(const run::Call& call) {
               call.layout.element);
 }
 
-}  // namespace
-
-void run_native(MPI_Comm comm, const run::Call& call) {
-  if (call.kind == Kind::barrier) return check(MPI_Barrier(comm), "MPI_Barrier");
-  check_countable(call);
-  const Borrowed borrowed(call);
+void run_borrowed(MPI_Comm comm, int rank, const run::Call& call, const Borrowed& borrowed) {
   const int count = static_cast<int>(call.count);
   const int root = static_cast<int>(call.root);
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
   const void* in = call.in == nullptr || call.in == call.out ? MPI_IN_PLACE : call.in;
   const auto& type = borrowed.type;
   switch (call.kind) {
@@ -72,6 +103,18 @@ void run_native(MPI_Comm comm, const run::Call& call) {
                                type, root, comm), "MPI_Scatter");
     default: throw Error("{} has no native form", to_string(call.kind));
   }
+}
+
+}  // namespace
+
+void run_native(MPI_Comm comm, const run::Call& call) {
+  if (call.kind == Kind::barrier) return check(MPI_Barrier(comm), "MPI_Barrier");
+  check_countable(call);
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const Borrowed borrowed(call);
+  run_borrowed(comm, rank, call, borrowed);
+  if (borrowed.op != MPI_OP_NULL && call.op.throws) check_operator(comm, rank);
 }
 
 bool run_native_doubles(MPI_Comm comm, const run::Call& call) {

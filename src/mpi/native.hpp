@@ -8,7 +8,8 @@
 
 namespace chasqui::mpi {
 
-/// Runs the call with the library. Folds go through a user operation on blocks of bytes.
+/// Runs the call with the library. Folds go through a user operation on blocks of bytes; if the operator throws on a
+/// rank, all ranks throw at the end (one more all-reduce of two words, unless the operator cannot throw).
 void run_native(MPI_Comm comm, const run::Call& call);
 
 /// The library's own call as programs write it, on doubles and MPI_SUM with root 0; what benchmarks compare with. The

@@ -151,6 +151,40 @@ void profile() {
   expect(comm->profile() == other, "not what rank 0 read");
 }
 
+/// An operator that throws on one rank, inside the library: every rank hears of it, in this call.
+void native_throws() {
+  const int rank = my_rank();
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int culprit = 0; culprit < size; ++culprit) {
+    const auto comm = make_comm(MPI_COMM_WORLD, fast_native());
+    int folds = 0;
+    const auto picky = [&](long a, long b) {
+      ++folds;
+      if (rank == culprit) throw std::runtime_error("the operator is tired");
+      return a + b;
+    };
+    std::vector<long> in(500, 1), out(500);
+    std::string heard;
+    try {
+      comm->allreduce(std::span<const long>(in), std::span<long>(out), picky);
+    } catch (const std::exception& error) {
+      heard = error.what();
+    }
+    int folded_there = rank == culprit ? folds : 0;  // the library may leave all folding to others
+    MPI_Bcast(&folded_there, 1, MPI_INT, culprit, MPI_COMM_WORLD);
+    expect((heard.find("the operator is tired") != std::string::npos) == (folded_there > 0), "heard: " + heard);
+    expect(rank != culprit || folds <= 1, "it was asked again");
+    heard.clear();
+    try {
+      comm->barrier();
+    } catch (const std::exception& error) {
+      heard = error.what();
+    }
+    expect(heard.empty() == (folded_there == 0), "later: " + heard);
+  }
+}
+
 }  // namespace
 }  // namespace chasqui::mpi
 
@@ -161,6 +195,7 @@ int main(int argc, char** argv) {
       {"native_strided", native_strided},
       {"native_in_flight", native_in_flight},
       {"native_too_long", native_too_long},
+      {"native_throws", native_throws},
       {"profile", profile},
   };
   MPI_Init(&argc, &argv);

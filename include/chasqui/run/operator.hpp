@@ -19,6 +19,7 @@ struct Operator {
   Combine combine = nullptr;  ///< folds `count` elements
   void* context = nullptr;  ///< handed to `combine`
   bool commutative = true;  ///< may operands be reordered?
+  bool throws = true;  ///< may it throw? Where it cannot, nobody needs to ask afterwards whether it did on some rank
   Fold fold = nullptr;  ///< may be missing: the same as combining one after another
   /// Out[i] = left[i] op right[i].
   void operator()(const void* left, const void* right, void* out, std::size_t count) const {
@@ -38,6 +39,7 @@ Operator operator_of(F& function, bool commutative) {
             for (std::size_t i = 0; i < count; ++i) c[i] = f(a[i], b[i]);
           },
           const_cast<void*>(static_cast<const void*>(&function)), commutative,
+          !std::is_nothrow_invocable_r_v<T, F&, const T&, const T&>,
           [](void* context, const void* first, std::size_t stride, std::size_t n, void* out, std::size_t count) {
             auto& f = *static_cast<F*>(context);
             const auto value = [&](std::size_t r) { return reinterpret_cast<const T*>(static_cast<const std::byte*>(first) + r * stride); };
@@ -50,39 +52,39 @@ Operator operator_of(F& function, bool commutative) {
 }
 /// A + b.
 struct Sum {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a + b); }  ///< a + b
+  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a + b)) { return static_cast<T>(a + b); }  ///< a + b
 };
 /// A * b.
 struct Product {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a * b); }  ///< a * b
+  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a * b)) { return static_cast<T>(a * b); }  ///< a * b
 };
 /// The smaller one.
 struct Minimum {
-  template <typename T> T operator()(T a, T b) const { return b < a ? b : a; }  ///< the smaller one
+  template <typename T> T operator()(T a, T b) const noexcept(noexcept(b < a)) { return b < a ? b : a; }  ///< the smaller one
 };
 /// The larger one.
 struct Maximum {
-  template <typename T> T operator()(T a, T b) const { return a < b ? b : a; }  ///< the larger one
+  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a < b)) { return a < b ? b : a; }  ///< the larger one
 };
 /// A & b.
 struct BitAnd {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a & b); }  ///< a & b
+  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a & b)) { return static_cast<T>(a & b); }  ///< a & b
 };
 /// A | b.
 struct BitOr {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a | b); }  ///< a | b
+  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a | b)) { return static_cast<T>(a | b); }  ///< a | b
 };
 /// A ^ b.
 struct BitXor {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a ^ b); }  ///< a ^ b
+  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a ^ b)) { return static_cast<T>(a ^ b); }  ///< a ^ b
 };
 /// A && b.
 struct LogicalAnd {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a && b); }  ///< a && b
+  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a && b)) { return static_cast<T>(a && b); }  ///< a && b
 };
 /// A || b.
 struct LogicalOr {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a || b); }  ///< a || b
+  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a || b)) { return static_cast<T>(a || b); }  ///< a || b
 };
 
 /// The operators above know that they commute; any other function object is taken in rank order.
