@@ -184,10 +184,11 @@ void Comm::run_on_board(const Call& call, bool reaching) {
   }
 }
 
-Request Comm::start(const Call& call) {
+Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
   check_usable();
   check_arguments(call);
   auto operation = std::make_shared<Operation>(call, rank(), size());
+  operation->kept = std::move(kept);
   operation->number = ++number_;
   const Call& packed = operation->packed.call;
   const Choice& chosen = choose(packed, true);
@@ -202,11 +203,12 @@ Request Comm::start(const Call& call) {
   return {this, operation};
 }
 
-Request Comm::launch(const std::function<Task(Group)>& make) {
+Request Comm::launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept) {
   check_usable();
   if (fabric_.messages == nullptr) refuse("this communicator has no messages between its ranks");
   auto operation = std::make_shared<Operation>();
   operation->number = ++number_;
+  operation->kept = std::move(kept);
   const auto tag = static_cast<std::uint32_t>(operation->number % 32'000);
   operation->activity.emplace(make({fabric_.messages.get(), {}, fabric_.rank, fabric_.size, tag}));
   pending_.push_back(operation);

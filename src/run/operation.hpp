@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <optional>
 
 #include "chasqui/run/board_collectives.hpp"
@@ -17,6 +18,7 @@ struct Operation {
   Operation(const Call& call, int rank, int size) : packed(call, rank, size) {}
 
   Packed packed;
+  std::shared_ptr<const void> kept;  ///< what the call points to and its caller gave away: an operator
   std::uint64_t number = 0;
   bool uses_board = false;
   bool finished = false;

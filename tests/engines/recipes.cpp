@@ -84,7 +84,7 @@ class TypedCase final : public Case {
         for (std::size_t i = 0; i < n; ++i) data.at(static_cast<int>(first + i)) = static_cast<const T*>(packed)[i];
       };
     }
-    call.op = run::operator_of<T>(op_, run::commutes<F>);
+    call.op = run::operator_of<T>(op_, run::commutes<F, T>);
     call.in = in_.values.data();
     call.out = reduces_away || (shape.kind == Kind::gather && !gathers()) ? nullptr : out_.values.data();
     if (place && !reduces_away) {

@@ -64,11 +64,13 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   /// Bad arguments leave the communicator usable if all ranks pass them; after anything else every call fails.
   void run(const Call& call);
 
-  /// Begins a collective. The buffers and the operator's function must stay until the request is complete.
-  Request start(const Call& call);
+  /// Begins a collective. The buffers must stay until the request is complete; so must the operator's function, unless `kept`
+  /// holds it: that is let go when the collective is complete.
+  Request start(const Call& call, std::shared_ptr<const void> kept = nullptr);
 
   /// Begins an operation of one's own over the messages between all ranks, in order with the collectives.
-  Request launch(const std::function<Task(Group)>& make);
+  /// `kept` is let go when it is complete.
+  Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept = nullptr);
 
   /// Advances everything in flight. True if something moved.
   bool progress();

@@ -3,9 +3,11 @@
 // reordered. Operators are associative (as far as floating point is); commutativity is the caller's promise.
 #pragma once
 
-#include <algorithm>
+#include <complex>
 #include <cstddef>
+#include <functional>
 #include <type_traits>
+#include <utility>
 
 namespace chasqui::run {
 /// A type-erased operator on arrays.
@@ -87,11 +89,32 @@ struct LogicalOr {
   template <typename T> T operator()(T a, T b) const noexcept(noexcept(a || b)) { return static_cast<T>(a || b); }  ///< a || b
 };
 
-/// The operators above know that they commute; any other function object is taken in rank order.
+/// An operator whose caller promises that it commutes; see commuting().
 template <typename F>
+struct Commuting {
+  F function;  ///< what is applied
+  template <typename T> T operator()(const T& a, const T& b) const { return function(a, b); }  ///< function(a, b)
+};
+/// `comm.allreduce(in, out, commuting([](const Box& a, const Box& b) { … }))`: operands may be reordered.
+template <typename F>
+Commuting<F> commuting(F function) { return {std::move(function)}; }
+
+template <typename T>
+inline constexpr bool is_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;  ///< + and * are known to commute
+template <typename T>
+inline constexpr bool is_number<std::complex<T>> = true;  ///< complex numbers too
+
+template <typename F, typename... Known>
+inline constexpr bool is_one_of = (std::is_same_v<F, Known> || ...);  ///< F is in the list
+
+/// May operands of type T be reordered? The operators above and those of <functional> commute on numbers; on types of one's own
+/// (matrices have a * too) they are taken in rank order like any other function, unless commuting() promises otherwise.
+template <typename F, typename T>
 inline constexpr bool commutes =
-    std::is_same_v<F, Sum> || std::is_same_v<F, Product> || std::is_same_v<F, Minimum> || std::is_same_v<F, Maximum> ||
-    std::is_same_v<F, BitAnd> || std::is_same_v<F, BitOr> || std::is_same_v<F, BitXor> ||
-    std::is_same_v<F, LogicalAnd> || std::is_same_v<F, LogicalOr>;
+    is_number<T> && (is_one_of<F, Sum, Product, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr> ||
+                     is_one_of<F, std::plus<>, std::multiplies<>, std::bit_and<>, std::bit_or<>, std::bit_xor<>, std::logical_and<>, std::logical_or<>> ||
+                     is_one_of<F, std::plus<T>, std::multiplies<T>, std::bit_and<T>, std::bit_or<T>, std::bit_xor<T>, std::logical_and<T>, std::logical_or<T>>);
+template <typename F, typename T>
+inline constexpr bool commutes<Commuting<F>, T> = true;  ///< promised
 
 }  // namespace chasqui::run

@@ -10,7 +10,7 @@ namespace chasqui::run {
 class Comm;
 struct Operation;
 /// A collective that was started; empty: one that is complete.
-class Request {
+class [[nodiscard("wait for it, or its buffers may go too early")]] Request {
  public:
   Request();
   Request(Comm* comm, std::shared_ptr<Operation> operation);  ///< for Comm::start

@@ -4,8 +4,10 @@
 // operator need not commute.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/sum.hpp"
@@ -24,13 +26,10 @@ struct RunOfOperands {
 /// `total` alone.
 Task sum_placed(Group group, LocalForm form, const std::byte* mine, std::byte* total, RunOfOperands how);
 
-template <typename F>
-inline constexpr F standing{};  ///< an operator that is never gone
-
 /// Begins a summation. `mine` are this rank's operands in the order of plan.placement(rank); `total` gets the fold of all at
-/// rank 0 and of this rank's subtree elsewhere. Operands, total and operator must stay until the request is complete.
+/// rank 0 and of this rank's subtree elsewhere. Operands and total must stay until the request is complete.
 template <typename T, typename F = Sum>
-Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& total, const F& op = standing<F>) {
+Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& total, F op = {}) {
   static_assert(std::is_trivially_copyable_v<T>);
   if (plan.machine().P != comm.size()) {
     comm.refuse(fmt::format("sum: the plan is for {} ranks, this communicator has {}", plan.machine().P, comm.size()));
@@ -39,6 +38,7 @@ Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& 
   if (form.operands != std::ssize(mine)) {
     comm.refuse(fmt::format("sum: rank {} brings {} operands where the plan has {}", comm.rank(), mine.size(), form.operands));
   }
+  const auto kept = std::make_shared<const F>(std::move(op));
   const RunOfOperands how{sizeof(T),
                           [](const void* context, const void* first, std::size_t count, void* fold) {
                             const F& f = *static_cast<const F*>(context);
@@ -47,18 +47,18 @@ Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& 
                             while (count > 0) value = f(operands[--count], value);
                             *static_cast<T*>(fold) = value;
                           },
-                          &op};
+                          kept.get()};
   return comm.launch([&](Group group) {
     return sum_placed(std::move(group), std::move(form), reinterpret_cast<const std::byte*>(mine.data()),
                       reinterpret_cast<std::byte*>(&total), how);
-  });
+  }, kept);
 }
 
 /// The same to its end. Ranks without operands return T{}.
 template <typename T, typename F = Sum>
-T sum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, const F& op = standing<F>) {
+T sum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, F op = {}) {
   T total{};
-  isum(comm, plan, mine, total, op).wait();
+  isum(comm, plan, mine, total, std::move(op)).wait();
   return total;
 }
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The typed face: which calls compile, what they mean, and how long their operators live.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <complex>
+#include <string_view>
+#include <vector>
+
+#include "chasqui/run/sum.hpp"
+#include "chasqui/threads/team.hpp"
+
+namespace chasqui::run {
+namespace {
+
+template <typename T> concept Broadcasts = requires(Comm& comm, T& value) { comm.broadcast(value); };
+template <typename In, typename Out> concept StartsAllreduce =
+    requires(Comm& comm, In&& in, Out&& out) { comm.iallreduce(std::forward<In>(in), std::forward<Out>(out)); };
+
+TEST(Typed, AViewIsNotAValueAndAPointerIsNone) {
+  static_assert(Broadcasts<int> && Broadcasts<std::vector<int>> && Broadcasts<std::array<int, 3>> && Broadcasts<std::span<int>>);
+  static_assert(!Broadcasts<int*> && !Broadcasts<std::string_view> && !Broadcasts<std::span<const int>> && !Broadcasts<std::vector<std::vector<int>>>);
+  static_assert(!Value<std::span<int, 4>> && !Value<char*> && Value<std::array<int, 4>>);
+  threads::Team(2).run([](Comm& comm) {
+    std::array<int, 4> mine{comm.rank(), comm.rank(), comm.rank(), comm.rank()};
+    std::span<int, 4> fixed(mine);
+    comm.broadcast(fixed, 1);
+    if (fixed.data() != mine.data() || mine[3] != 1) throw Error("the span was broadcast, not what it shows");
+  });
+}
+
+TEST(Typed, WhatAStartedCollectiveUsesMustLast) {
+  static_assert(StartsAllreduce<std::vector<int>&, std::vector<int>&> && StartsAllreduce<std::span<int>, std::span<int>>);
+  static_assert(!StartsAllreduce<std::vector<int>, std::vector<int>&> && !StartsAllreduce<std::vector<int>&, std::vector<int>>);
+}
+
+TEST(Typed, RangesOfAnyKind) {
+  threads::Team(3).run([](Comm& comm) {
+    const std::vector<long> in{comm.rank() + 1L, 10};
+    std::vector<long> out(2), all(6);
+    std::array<long, 2> part{};
+    comm.allreduce(in, out);
+    if (out != std::vector<long>{6, 30}) throw Error("allreduce of vectors");
+    comm.allreduce(out, out, std::plus<>());
+    if (out != std::vector<long>{18, 90}) throw Error("in place");
+    comm.allgather(in, all);
+    if (all != std::vector<long>{1, 10, 2, 10, 3, 10}) throw Error("allgather of vectors");
+    comm.scatter(all, part, 2);
+    if (part != std::array<long, 2>{comm.rank() + 1L, 10}) throw Error("scatter into an array");
+    long both[2] = {};
+    comm.scan(part, both);
+    if (both[1] != 10 * (comm.rank() + 1)) throw Error("scan into a plain array");
+  });
+}
+
+long modular(long a, long b) { return (a + b) % 7; }
+
+TEST(Typed, AFunctionIsAnOperator) {
+  threads::Team(4).run([](Comm& comm) {
+    if (comm.allreduce(long{5}, modular) != 20 % 7) throw Error("allreduce with a function");
+    std::vector<long> data{5};
+    comm.iallreduce(data, data, modular).wait();
+    if (data[0] != 20 % 7) throw Error("iallreduce with a function");
+  });
+}
+
+/// A temporary operator with state is gone before the collective is complete; AddressSanitizer sees it if no copy is kept.
+TEST(Typed, StartedCollectivesKeepTheirOperator) {
+  threads::Team(3).run([](Comm& comm) {
+    std::vector<long> in(1000, comm.rank() + 4L), out(1000);
+    auto request = [&] {
+      const std::vector<long> modulus{7};
+      return comm.iallreduce(in, out, [modulus](long a, long b) { return (a + b) % modulus[0]; });
+    }();
+    request.wait();
+    if (out != std::vector<long>(1000, (4 + 5 + 6) % 7)) throw Error("the operator was gone");
+    const auto plan = plan::sum_operands({.P = 3, .L = 3, .o = 1, .g = 2}, 30);
+    const std::vector<long> operands(static_cast<std::size_t>(plan->local({comm.rank()}).operands), 1);
+    long total = 0;
+    auto summing = [&] {
+      const std::vector<long> modulus{7};
+      return isum(comm, *plan, std::span<const long>(operands), total, [modulus](long a, long b) { return (a + b) % modulus[0]; });
+    }();
+    summing.wait();
+    if (comm.rank() == 0 && total != 30 % 7) throw Error("the sum's operator was gone");
+  });
+}
+
+struct Matrix {
+  int a, b, c, d;
+  friend Matrix operator*(const Matrix& x, const Matrix& y) {
+    return {x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
+  }
+  friend bool operator==(const Matrix&, const Matrix&) = default;
+};
+
+TEST(Typed, OnlyNumbersAreKnownToCommute) {
+  static_assert(commutes<Product, double> && commutes<std::plus<>, int> && commutes<std::plus<int>, int> && commutes<Sum, std::complex<float>>);
+  static_assert(!commutes<Product, Matrix> && !commutes<std::multiplies<>, Matrix> && !commutes<decltype(modular)*, long>);
+  static_assert(commutes<decltype(commuting(&modular)), long>);
+  threads::Team(5).run([](Comm& comm) {
+    const auto of = [](int rank) { return Matrix{1, rank, rank % 2, 1}; };
+    Matrix expected = of(0);
+    for (int r = 1; r < comm.size(); ++r) expected = expected * of(r);
+    if (comm.allreduce(of(comm.rank()), Product{}) != expected) throw Error("matrices were multiplied out of order");
+    if (comm.allreduce(long{5}, commuting(modular)) != 25 % 7) throw Error("a promise changed the result");
+  });
+}
+
+}  // namespace
+}  // namespace chasqui::run
