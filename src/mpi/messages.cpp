@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "check.hpp"
 #include "chasqui/run/message_cost.hpp"
@@ -33,17 +32,10 @@ void settle(MPI_Request& request, double until) {
   }
 }
 
-int mpi_count(std::size_t bytes) {
-  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error("a message of {} bytes is too long for MPI: cut the buffer into calls below 2 GiB", bytes);
-  }
-  return static_cast<int>(bytes);
-}
-
 }  // namespace
 
-Messages::Messages(MPI_Comm comm, bool blocking_waits, const Level& level)
-    : comm_(comm), blocking_waits_(blocking_waits), level_(level), uncut_(run::eager_bytes(level)) {
+Messages::Messages(MPI_Comm comm, bool blocking_waits, const Level& level, std::size_t longest)
+    : comm_(comm), blocking_waits_(blocking_waits), level_(level), longest_(longest), uncut_(run::eager_bytes(level)) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
 }
@@ -68,7 +60,7 @@ run::Transport::Ticket Messages::fresh(int from, std::size_t bytes) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   operation.from = from;
   operation.bytes = bytes;
-  operation.piece = std::max<std::size_t>(1, bytes <= uncut_ ? bytes : run::piece_bytes(level_, bytes));
+  operation.piece = std::clamp<std::size_t>(bytes <= uncut_ ? bytes : run::piece_bytes(level_, bytes), 1, longest_);
   operation.arrived = 0;
   operation.complete = 0;
   operation.code = MPI_SUCCESS;
@@ -91,7 +83,7 @@ run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* dat
   std::size_t sent = 0;
   do {
     const std::size_t now = std::min(piece, bytes - sent);
-    check(MPI_Isend(at + sent, mpi_count(now), MPI_BYTE, to, static_cast<int>(tag), comm_, &next_piece(ticket)), "MPI_Isend");
+    check(MPI_Isend(at + sent, static_cast<int>(now), MPI_BYTE, to, static_cast<int>(tag), comm_, &next_piece(ticket)), "MPI_Isend");
     sent += now;
   } while (sent < bytes);
   return ticket;
@@ -104,7 +96,7 @@ run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data
   std::size_t got = 0;
   do {
     const std::size_t now = std::min(piece, bytes - got);
-    check(MPI_Irecv(at + got, mpi_count(now), MPI_BYTE, from, static_cast<int>(tag), comm_, &next_piece(ticket)), "MPI_Irecv");
+    check(MPI_Irecv(at + got, static_cast<int>(now), MPI_BYTE, from, static_cast<int>(tag), comm_, &next_piece(ticket)), "MPI_Irecv");
     got += now;
   } while (got < bytes);
   return ticket;

@@ -15,8 +15,11 @@ namespace chasqui::mpi {
 
 class Messages final : public run::Transport {
  public:
-  /// Takes ownership of `comm`, whose error handler returns. Messages are cut as `level` says (run::piece_bytes).
-  Messages(MPI_Comm comm, bool blocking_waits, const Level& level = {});
+  static constexpr std::size_t kLongest = std::size_t{1} << 30;  ///< bytes of a piece: MPI counts in int
+
+  /// Takes ownership of `comm`, whose error handler returns. Messages are cut as `level` says (run::piece_bytes), and
+  /// into pieces of at most `longest` bytes, the same on all ranks.
+  Messages(MPI_Comm comm, bool blocking_waits, const Level& level = {}, std::size_t longest = kLongest);
   ~Messages() override;
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
@@ -63,6 +66,7 @@ class Messages final : public run::Transport {
   MPI_Comm comm_;
   bool blocking_waits_;
   Level level_;
+  std::size_t longest_;
   std::size_t uncut_;  ///< messages up to so many bytes are one piece
   int rank_ = 0;
   int size_ = 1;

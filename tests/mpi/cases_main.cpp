@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -14,6 +15,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
+#include "mpi/messages.hpp"
 
 namespace chasqui::mpi {
 namespace {
@@ -185,6 +187,42 @@ void native_throws() {
   }
 }
 
+/// What is longer than a piece may be arrives in several, whatever the profile says of cutting.
+void long_messages() {
+  constexpr std::size_t kLongest = 1000;
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  Messages messages(own, false, {}, kLongest);
+  if (messages.rank() > 1) return;
+  for (const std::size_t bytes : {0, 1, 999, 1000, 1001, 2500, 3000}) {
+    std::vector<char> data(bytes, 'a');
+    if (messages.rank() == 0) {
+      const auto ticket = messages.send(1, 3, data.data(), bytes);
+      while (!messages.done(ticket)) {
+      }
+      const auto back = messages.receive(1, 4, data.data(), bytes);
+      while (!messages.done(back)) {
+      }
+      for (const char each : data) expect(each == 'b', "other data");
+      continue;
+    }
+    std::size_t at = 0;
+    do {  // with the library's own calls: one a piece
+      const std::size_t now = std::min(kLongest, bytes - at);
+      MPI_Status status{};
+      int got = 0;
+      MPI_Recv(data.data() + at, static_cast<int>(bytes - at), MPI_CHAR, 0, 3, own, &status);
+      MPI_Get_count(&status, MPI_CHAR, &got);
+      expect(static_cast<std::size_t>(got) == now, "a piece of " + std::to_string(got) + " bytes");
+      at += now;
+    } while (at < bytes);
+    for (char& each : data) each = 'b';
+    const auto ticket = messages.send(0, 4, data.data(), bytes);
+    while (!messages.done(ticket)) {
+    }
+  }
+}
+
 }  // namespace
 }  // namespace chasqui::mpi
 
@@ -196,6 +234,7 @@ int main(int argc, char** argv) {
       {"native_in_flight", native_in_flight},
       {"native_too_long", native_too_long},
       {"native_throws", native_throws},
+      {"long_messages", long_messages},
       {"profile", profile},
   };
   MPI_Init(&argc, &argv);
