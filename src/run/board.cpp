@@ -23,10 +23,11 @@ int available_cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-BoardShape BoardShape::for_ranks(int ranks, std::size_t stage) {
+BoardShape BoardShape::for_ranks(int ranks, std::size_t stage, std::size_t wide) {
   BoardShape shape;
   shape.ranks = ranks;
   shape.stage = stage;
+  shape.wide = wide;
   const auto all = [&] { return shape.stage * static_cast<std::size_t>(ranks); };
   while (shape.stage > 256 * 1024 && all() > (std::size_t{16} << 20)) shape.stage /= 2;
   while (shape.stage > 4096 && all() > (std::size_t{64} << 20)) shape.stage /= 2;
@@ -35,6 +36,8 @@ BoardShape BoardShape::for_ranks(int ranks, std::size_t stage) {
   }
   return shape;
 }
+
+BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine, kWideOfThreads); }
 
 std::size_t BoardShape::zeroed() const {
   const auto n = static_cast<std::size_t>(ranks);

@@ -37,7 +37,8 @@ Way board_way(const Level& node, Kind kind, double bytes, int ranks, bool thread
   const std::size_t slot = slot_bytes(kind, bytes, ranks);
   if (kind == Kind::barrier || slot <= kSlotPayload) return Way::slots;
   const LineCosts costs{ranks, node.publish.value, node.publish_per_rank.value};
-  return SlotLimits(costs, BoardShape::for_ranks(ranks).wide, threads).way(kind, slot);
+  const BoardShape shape = threads ? BoardShape::for_threads(ranks) : BoardShape::for_ranks(ranks);
+  return SlotLimits(costs, shape.wide, threads).way(kind, slot);
 }
 
 /// How often each byte is copied, in units of everybody copying at once; a root that copies alone is faster.

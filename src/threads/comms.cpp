@@ -16,8 +16,7 @@ namespace {
 /// What the ranks of one communicator share.
 struct Shared {
   Shared(int ranks, bool with_board) : channels(std::make_shared<run::ChannelMemory>(ranks)) {
-    shape = run::BoardShape::for_ranks(ranks);
-    shape.stage = run::kLine;  // threads read each other's buffers: no stages
+    shape = run::BoardShape::for_threads(ranks);
     if (with_board) {
       const std::size_t bytes = shape.bytes();
       memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t{4096}));

@@ -54,6 +54,7 @@ TEST(SlotLimits, WhatIsMeasuredDecides) {
 
 TEST(SlotLimits, BoardsOfVeryManyRanksHaveNothingBesideTheLines) {
   EXPECT_EQ(BoardShape::for_ranks(16).wide, kWide);
+  EXPECT_EQ(BoardShape::for_threads(16).wide, kWideOfThreads);
   EXPECT_EQ(BoardShape::for_ranks(4096).wide, 0u);
   EXPECT_EQ(SlotLimits({4096, 400, 16}, 0, true).way(Kind::broadcast, 128), Way::direct);
 }

@@ -22,7 +22,8 @@ namespace chasqui::run {
 inline constexpr std::size_t kLine = 64;  ///< a cache line
 inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
 inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;  ///< a slot is two lines
-inline constexpr std::size_t kWide = 4096;  ///< what a slot holds beside its lines, on boards of usual size
+inline constexpr std::size_t kWide = 2048;  ///< what a slot holds beside its lines, on boards of usual size
+inline constexpr std::size_t kWideOfThreads = 4096;  ///< the same where no stages follow
 inline constexpr std::uint64_t kSlotRing = 16;                 ///< slots a rank can be ahead of the slowest
 
 /// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
@@ -55,7 +56,8 @@ struct BoardShape {
 
   /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB; the wide parts of
   /// all slots below 8 MiB.
-  static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024);
+  static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024, std::size_t wide = kWide);
+  static BoardShape for_threads(int ranks);  ///< without stages: they read each other's buffers
   std::size_t bytes() const;  ///< of memory, from an address that is a multiple of kLine
   std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
 };
