@@ -147,9 +147,11 @@ class SimulateCommand final : public Command {
         break;
       }
       const Send& send = trace.schedule.sends[step.message];
-      out.print("  {:>8}  rank {} {} rank {}: {}\n", step.time.ticks,
-                step.reception ? send.to.index : send.from.index, step.reception ? "receives from" : "sends to",
-                step.reception ? send.from.index : send.to.index, to_string(step.reason));
+      const std::string what = fmt::format("  {:>8}  rank {} {} rank {}:", step.time.ticks, step.reception ? send.to.index : send.from.index,
+                                           step.reception ? "receives from" : "sends to", step.reception ? send.from.index : send.to.index);
+      const std::string why = to_string(step.reason);
+      constexpr std::size_t kColumns = 80;
+      out.print("{}{}{}\n", what, what.size() + 1 + why.size() > kColumns ? "\n              " : " ", why);
     }
   }
 

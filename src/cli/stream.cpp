@@ -18,6 +18,7 @@ namespace chasqui::cli {
 namespace {
 
 constexpr std::size_t kRowsShown = 30;
+constexpr std::size_t kWordShown = 33;  ///< a row has 80 columns
 constexpr std::int64_t kLargestDigraph = 400;
 
 bool wants_svg(const std::string& path) {
@@ -27,14 +28,14 @@ bool wants_svg(const std::string& path) {
 /// "Hacab": the head as a capital, leaves as small letters; numbers where the alphabet ends.
 std::string word_text(const plan::StreamRun& run) {
   std::string text;
-  for (std::size_t j = 0; j < run.word.size() && text.size() < 40; ++j) {
+  for (std::size_t j = 0; j < run.word.size() && text.size() < kWordShown; ++j) {
     const bool head = std::any_of(run.heads.begin(), run.heads.end(),
                                   [&](const auto& h) { return h.position == static_cast<std::int32_t>(j); });
     std::string letter = plan::spell({run.word[j]});
     if (head && letter.size() == 1) letter[0] = static_cast<char>(letter[0] - 'a' + 'A');
     text += letter;
   }
-  return text.size() >= 40 ? text.substr(0, 37) + "..." : text;
+  return text.size() >= kWordShown ? text.substr(0, kWordShown - 3) + "..." : text;
 }
 
 class StreamCommand final : public Command {

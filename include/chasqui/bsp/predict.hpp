@@ -15,9 +15,12 @@ namespace chasqui::bsp {
 
 using Machine = std::variant<Bsp, BspStar, DBsp>;  ///< any of the three models
 
-/// Where w comes from: what the program charged (nothing, if it charged nothing), or the measured
-/// nanoseconds. Automatic: what it charged, if it charged anything, else what was measured.
-enum class Work { automatic, charged, measured };
+/// Where w comes from.
+enum class Work {
+  automatic,  ///< what the program charged, if it charged anything, else what was measured
+  charged,    ///< what the program charged; nothing, if it charged nothing
+  measured,   ///< nanoseconds
+};
 
 /// `work` with automatic settled for this ledger.
 Work settle(Work work, const Ledger& ledger);

@@ -45,9 +45,13 @@ inline void copy_short(void* to, const void* from, std::size_t bytes) {
   else if (bytes != 0) std::memcpy(to, from, bytes);
 }
 
-/// The lines of a rank in one collective: its contribution (a second line from 57 bytes on), and what it folded for
-/// its group.
-enum class Place { first, second, result, second_result };
+/// The lines of a rank in one collective.
+enum class Place {
+  first,          ///< its contribution
+  second,         ///< the rest of it, from 57 bytes on
+  result,         ///< what it folded for its group
+  second_result,  ///< the rest of that
+};
 /// The size of a board; the same on all ranks.
 struct BoardShape {
   int ranks = 1;  ///< ranks that see it

@@ -34,8 +34,14 @@ std::string summary_svg(const Summary& summary);     ///< counts and a histogram
 
 /// One track per rank (two, out and in, on machines without overhead), messages as flow arrows.
 std::string trace_json(const Timeline& timeline);
-/// What to draw; automatic: what shows most.
-enum class Picture { automatic, tree, chart, table, summary };
+/// What to draw.
+enum class Picture {
+  automatic,  ///< what shows most
+  tree,       ///< who has it from whom
+  chart,      ///< a line of time for each rank
+  table,      ///< who receives what, step by step
+  summary,    ///< for schedules too large to draw
+};
 
 /// The picture that shows most: a tree where the schedule is one, the table for many items, else the chart.
 Picture best_picture(const Schedule& schedule);

@@ -12,7 +12,11 @@
 
 namespace chasqui::show {
 /// What a processor is busy with.
-enum class Doing : std::uint8_t { send, receive, compute };
+enum class Doing : std::uint8_t {
+  send,     ///< the overhead of a send
+  receive,  ///< the overhead of a reception
+  compute,  ///< additions
+};
 
 /// One processor busy over [begin, end); begin == end on machines without overhead: an instant.
 struct Activity {

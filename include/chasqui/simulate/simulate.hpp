@@ -13,11 +13,18 @@
 
 namespace chasqui::simulate {
 
-/// timed: no send before its planned time. event_driven: as soon as allowed, in the planned order, as programs do.
-enum class Mode { timed, event_driven };
+/// When sends begin.
+enum class Mode {
+  timed,         ///< none before its planned time
+  event_driven,  ///< as soon as allowed, in the planned order, as programs do
+};
 
 /// Who goes first of messages that arrive together.
-enum class Ties { planned, reversed, given };
+enum class Ties {
+  planned,   ///< as in the schedule
+  reversed,  ///< the other way round
+  given,     ///< as an adversary says
+};
 
 /// A rank that is not like the others.
 struct Straggler {

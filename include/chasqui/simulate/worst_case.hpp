@@ -13,8 +13,11 @@
 
 namespace chasqui::simulate {
 
-/// What counts as late: the whole schedule, or each item against the time it was complete in the plan.
-enum class Lateness { finish, item };
+/// What counts as late.
+enum class Lateness {
+  finish,  ///< the whole schedule
+  item,    ///< each item, against the time it was complete in the plan
+};
 /// What the adversary may do, and how long it may search.
 struct AdversaryOptions {
   Time low{1};                          ///< the least latency; the most is L

@@ -35,9 +35,11 @@ class Cnf {
 /// variable each.
 void at_most_one(Cnf& cnf, std::span<const Literal> literals);
 
-/// Which half of a counter is wanted: `from_below`: inputs force outputs up (n true inputs make output n true);
-/// `from_above`: a true output n forces n true inputs.
-enum class Counts { from_below, from_above };
+/// Which half of a counter is wanted.
+enum class Counts {
+  from_below,  ///< inputs force outputs up: n true inputs make output n true
+  from_above,  ///< a true output n forces n true inputs
+};
 
 /// A totalizer (Bailleux and Boufkhad): literal n-1 of the result says "at least n of the inputs", for n up to `most`.
 /// Clauses: O(inputs · most).

@@ -11,7 +11,11 @@
 
 namespace chasqui::solve {
 /// Which solver.
-enum class Engine { sat, milp, both };
+enum class Engine {
+  sat,   ///< one finish time after another
+  milp,  ///< an integer program
+  both,  ///< and they must agree
+};
 
 /// Where a search stands; `asking` is the finish time being decided.
 struct Progress {

@@ -11,8 +11,11 @@
 
 namespace chasqui {
 
-/// When does a reception begin? exact: o + L after its send. buffered: arrivals may wait for the port.
-enum class Receptions { exact, buffered };
+/// When does a reception begin?
+enum class Receptions {
+  exact,     ///< o + L after its send
+  buffered,  ///< arrivals may wait for the port
+};
 /// Which rules are meant.
 struct VerifyOptions {
   Receptions receptions = Receptions::exact;  ///< must a message be taken in when it arrives?
