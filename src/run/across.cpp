@@ -23,10 +23,10 @@ void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::si
 }
 
 /// Tells the others where this rank's data is: they may use it from now on, until board.cover().
-Task announce(Board& board, const Call& call, const Places& mine) {
+Task announce(Board& board, const Places& mine) {
   co_await until([&] { return board.may_publish(); });
   board.expose();
-  board.publish(board.rank(), &mine, sizeof mine, call.bytes());
+  board.publish(board.rank(), &mine, sizeof mine);
 }
 
 Task read_root(Board& board, const Call& call, Places& places) {
@@ -67,7 +67,7 @@ Task scatter(Board& board, Reach& reach, const Call& call) {
   const std::uint64_t base = board.round();
   if (served.count() > 0) divide_stage(board, call);
   if (me == root) {
-    co_await announce(board, call, mine);
+    co_await announce(board, mine);
     for (int i = 0; i < served.count(); ++i) {
       const std::uint64_t round = base + static_cast<std::uint64_t>(i);
       co_await until([&] { return board.may_stage(round); });
@@ -103,12 +103,12 @@ Task gather(Board& board, Reach& reach, const Call& call) {
   const Places mine = places_of(call, me);
   const std::uint64_t round = board.round();
   if (served.count() > 0) divide_stage(board, call);
-  co_await announce(board, call, mine);
+  co_await announce(board, mine);
   if (me == root) {
     copy_bytes(mine.out + static_cast<std::size_t>(me) * bytes, mine.in, bytes);
     Missing missing(0, board.ranks(), me);
     co_await until([&] { return missing.none([&](int r) { return board.published(r); }); });
-    for (int r = 0; r < board.ranks(); ++r) check_total(board, call, r);
+    for (int r = 0; r < board.ranks(); ++r) check_size(board, call, r);
     for (int i = 0; i < served.count(); ++i) {
       const int other = served.rank(i);
       co_await until([&] { return board.has_posted(other, round); });
@@ -135,7 +135,7 @@ Task gather(Board& board, Reach& reach, const Call& call) {
 
 /// Everybody tells where its data is; `all` holds what the others told.
 Task tell_all(Board& board, const Call& call, std::vector<Places>& all) {
-  co_await announce(board, call, places_of(call, board.rank()));
+  co_await announce(board, places_of(call, board.rank()));
   for (int k = 0; k < board.ranks(); ++k) {
     const int other = (board.rank() + k) % board.ranks();
     co_await until([&] { return board.published(other); });
@@ -238,7 +238,7 @@ Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector
 }  // namespace
 
 Task across(Board& board, Reach& reach, Call call) {
-  board.begin();
+  board.begin(called(call, call.bytes()));
   std::vector<Places> all(static_cast<std::size_t>(board.ranks()));
   switch (call.kind) {
     case Kind::gather: co_await gather(board, reach, call); break;

@@ -41,7 +41,7 @@ BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine, k
 
 std::size_t BoardShape::zeroed() const {
   const auto n = static_cast<std::size_t>(ranks);
-  return round_up(sizeof(Board::News), 128) + n * sizeof(Board::Counters) +
+  return round_up(sizeof(Board::News), 128) + n * (sizeof(Board::Counters) + sizeof(Board::Calls)) +
          2 * slot_spacing(ranks) * kSlotRing * n * sizeof(Board::Line);
 }
 
@@ -62,6 +62,8 @@ Board::Board(void* memory, const BoardShape& shape, int rank)
   at += round_up(sizeof(News), 128);
   counters_ = reinterpret_cast<Counters*>(at);
   at += n * sizeof(Counters);
+  calls_ = reinterpret_cast<Calls*>(at);
+  at += n * sizeof(Calls);
   slots_ = reinterpret_cast<Line*>(at);
   spacing_ = slot_spacing(shape.ranks);
   results_ = spacing_ * kSlotRing * n;
@@ -158,6 +160,21 @@ void Board::withdraw() {
     while (r != rank_ && counters_[r].inside.load() == exposed_) backoff.pause();
   }
   exposed_ = 0;
+}
+
+std::optional<Called> Board::call_of(int rank, std::uint64_t number) const {
+  const Noted& note = calls_[rank].noted[number % kNotes];
+  const std::uint64_t what = note.what.load(std::memory_order_acquire);
+  if (what >> 32 != (number & 0xffff'ffff)) return {};
+  return Called{note.bytes.load(std::memory_order_relaxed), static_cast<std::uint32_t>(what)};
+}
+
+int Board::disagreeing() const {
+  const auto own = call_of(rank_, sequence_);
+  for (int r = 0; own && r < shape_.ranks; ++r) {
+    if (const auto theirs = call_of(r, sequence_); theirs && *theirs != *own) return r;
+  }
+  return -1;
 }
 
 void Board::refuse(std::uint64_t number) {

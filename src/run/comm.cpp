@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kForever = ~std::uint64_t{0} >> 1;
 
 Task pass_by(Board& board) {
-  board.begin();
+  board.pass_by();
   board.finish();
   co_return;
 }
@@ -117,6 +117,9 @@ void Comm::leave(const std::string& why) {
 void Comm::look_for_failure(std::uint64_t number) {
   if (fabric_.idle) fabric_.idle();
   if (fabric_.board != nullptr && fabric_.board->failed(number, refused_)) throw Error("{}", fabric_.board->failure());
+  if (fabric_.board != nullptr && ++looks_ % 16 == 0) {  // who waits for each other may never read a line
+    if (const int other = fabric_.board->disagreeing(); other >= 0) throw_disagreement(*fabric_.board, other);
+  }
   if (board_spans_all()) return;
   if (fabric_.messages != nullptr && fabric_.messages->failed(number, refused_)) throw Error("{}", fabric_.messages->failure());
 }

@@ -34,17 +34,17 @@ DealtFold::DealtFold(Board& board, const Call& call)
       lent_(way_of(board, call) == Way::lent),
       reads_(call.kind == Kind::allreduce || board.rank() == static_cast<int>(call.root)),
       folded_(board.rank() >= shares_) {
-  board.begin();
+  board.begin(called(call, total_));
 }
 
 void DealtFold::publish() {
   const void* in = call_.in != nullptr ? call_.in : call_.out;
   if (lent_) {
     board_.expose();
-    board_.publish(board_.rank(), &in, sizeof in, total_);
+    board_.publish(board_.rank(), &in, sizeof in);
     board_.uses_wide(share_ * call_.layout.element);
   } else {
-    board_.publish(board_.rank(), in, total_, total_);
+    board_.publish(board_.rank(), in, total_);
   }
   published_ = true;
 }
@@ -76,9 +76,7 @@ bool DealtFold::contributed(int rank) const {
 /// contributions are there.
 void DealtFold::fold_own() {
   for (int r = 0; r < board_.ranks(); ++r) {
-    if (board_.published_total(r) != Board::reduced_total(total_)) {
-      throw_mismatch(call_, board_.rank(), r, board_.published_total(r));
-    }
+    if (!board_.agrees(r)) throw_disagreement(board_, r);
   }
   const int me = board_.rank();
   Using others(board_);
@@ -86,7 +84,7 @@ void DealtFold::fold_own() {
   fold_in_order(call_, board_.ranks(), (end(me) - begin(me)) / call_.layout.element, share_at(me),
                 [&](int r) { return contribution(r) + begin(me); }, end(me) - begin(me) > kFetched);
   others.close();
-  board_.announce(Place::result, total_);
+  board_.announce(Place::result);
   folded_ = true;
 }
 
@@ -108,9 +106,7 @@ bool DealtFold::shares_here() {
 void DealtFold::take() {
   auto* out = static_cast<std::byte*>(call_.out);
   for (int share = 0; share < shares_; ++share) {
-    if (board_.published_total(share, Place::result) != Board::reduced_total(total_)) {
-      throw_mismatch(call_, board_.rank(), share, board_.published_total(share, Place::result));
-    }
+    if (!board_.agrees(share, Place::result)) throw_disagreement(board_, share);
     std::memcpy(out + begin(share), share_at(share), end(share) - begin(share));
   }
 }

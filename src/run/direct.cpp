@@ -70,7 +70,7 @@ Task fold_prefix(Board& board, const Call& call, const std::vector<Places>& all)
 }  // namespace
 
 Task direct(Board& board, Call call) {
-  board.begin();
+  board.begin(called(call, call.bytes()));
   const int me = board.rank();
   const int ranks = board.ranks();
   const std::size_t bytes = call.bytes();
@@ -81,7 +81,7 @@ Task direct(Board& board, Call call) {
   if (!with_root || at_root) {
     co_await until([&] { return board.may_publish(); });
     board.expose();
-    board.publish(me, &mine, sizeof mine, bytes);
+    board.publish(me, &mine, sizeof mine);
   }
   if (with_root) {
     const int root = static_cast<int>(call.root);
@@ -128,7 +128,7 @@ Task direct(Board& board, Call call) {
     board.cover();
     // In a gather only the root tells its size: whoever published something took the way of short blocks.
     for (int r = 0; call.kind == Kind::gather && r < ranks; ++r) {
-      if (r != me && board.published(r)) check_total(board, call, r);
+      if (r != me && board.published(r)) check_same(board, r);
     }
   }
 }

@@ -27,23 +27,22 @@ LedFold::LedFold(Board& board, const Call& call)
     : board_(board), call_(call), total_(call.kind == Kind::barrier ? 0 : call.bytes()), parts_(one_line(call) ? 1 : 2),
       group_(board.group(parts_)), groups_((board.ranks() + group_ - 1) / group_), base_(board.rank() / group_ * group_),
       members_(std::min(group_, board.ranks() - base_)) {
-  board.begin();
+  board.begin(called(call, total_));
   const std::size_t count = total_ == 0 ? 0 : static_cast<std::size_t>(call.count);
   begin_[0] = 0;
   begin_[1] = parts_ == 1 ? count : half(call);
   begin_[2] = count;
 }
 
-void LedFold::check_total(int slot, Place place) const {
-  const std::size_t theirs = board_.published_total(slot, place);
-  if (theirs != total_) throw_mismatch(call_, board_.rank(), slot, theirs);
+void LedFold::check_same(int slot, Place place) const {
+  if (!board_.agrees(slot, place)) throw_disagreement(board_, slot);
 }
 
 void LedFold::publish() {
   const auto* in = static_cast<const std::byte*>(call_.in != nullptr ? call_.in : call_.out);
   const std::size_t element = call_.layout.element;
   for (int part = parts_; part-- > 0;) {
-    board_.publish_line(board_.rank(), contribution(part), in + begin_[part] * element, count(part) * element, total_);
+    board_.publish_line(board_.rank(), contribution(part), in + begin_[part] * element, count(part) * element);
   }
   published_ = true;
   missing_ = Missing(base_, base_ + members_, board_.rank());
@@ -51,14 +50,14 @@ void LedFold::publish() {
 
 /// In rank order.
 void LedFold::fold_group(int part) {
-  for (int r = base_; r < base_ + members_; ++r) check_total(r, contribution(part));
+  for (int r = base_; r < base_ + members_; ++r) check_same(r, contribution(part));
   fold_values(call_, board_.payload(base_, contribution(part)), board_.stride(), members_, board_.room(result(part)), count(part));
-  board_.announce(result(part), total_);
+  board_.announce(result(part));
 }
 
 /// The results of all groups, in order. All are there.
 void LedFold::take(int part) {
-  for (int group = 0; group < groups_; ++group) check_total(leader(group, part), result(part));
+  for (int group = 0; group < groups_; ++group) check_same(leader(group, part), result(part));
   fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(group_) * board_.stride(), groups_,
               static_cast<std::byte*>(call_.out) + begin_[part] * call_.layout.element, count(part));
 }

@@ -7,8 +7,9 @@
 
 namespace chasqui::run {
 
-/// What a rank publishes: where its data is and where its result goes.
+/// What a rank publishes: how much it has, where its data is and where its result goes.
 struct Places {
+  std::uint64_t bytes;
   const std::byte* in;
   std::byte* out;
 };
@@ -22,7 +23,7 @@ inline Places places_of(const Call& call, int me) {
     const bool own_block = call.kind == Kind::allgather || call.kind == Kind::gather;
     in = own_block ? out + static_cast<std::size_t>(me) * call.bytes() : out;
   }
-  return {in, out};
+  return {call.bytes(), in, out};
 }
 
 /// This rank is using the memory of others while one of these is open. Closed while it waits: who withdraws its buffers
@@ -48,11 +49,24 @@ class Using {
   bool open_ = false;
 };
 
-/// Throws the Error for ranks that disagree. REQUIRES board.published(other).
-inline void check_total(const Board& board, const Call& call, int other) {
-  if (board.published_total(other) != Board::reduced_total(call.bytes())) {
-    throw_mismatch(call, board.rank(), other, board.published_total(other));
-  }
+/// Throws the Error for ranks that called different things. REQUIRES board.published(other).
+inline void check_same(const Board& board, int other) {
+  if (!board.agrees(other)) throw_disagreement(board, other);
+}
+
+/// This rank's line says its whole size, as Places do.
+inline void publish_size(Board& board, const Call& call) {
+  const std::uint64_t bytes = call.bytes();
+  board.publish(board.rank(), &bytes, sizeof bytes);
+}
+
+/// Throws the Error for ranks that called different things, with all bits of the size. REQUIRES board.published(other),
+/// by publish_size or with Places.
+inline void check_size(const Board& board, const Call& call, int other) {
+  std::uint64_t bytes = 0;
+  check_same(board, other);
+  board.read(other, &bytes, sizeof bytes);
+  if (bytes != call.bytes()) throw_disagreement(board, other);
 }
 
 /// Throws an Error for elements too large to be cut.
@@ -63,7 +77,7 @@ inline void check_element(const Board& board, const Call& call) {
 }
 
 inline Places read_places(const Board& board, const Call& call, int other) {
-  check_total(board, call, other);
+  check_size(board, call, other);
   Places places;
   board.read(other, &places, sizeof places);
   return places;

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
 #include "fold.hpp"
 #include "fold_values.hpp"
 
 namespace chasqui::run {
-
-void throw_mismatch(const Call& call, int rank, int other, std::size_t theirs) {
-  throw Error("{}: rank {} called with {} bytes, rank {} with {} (mod 2^20): all ranks must pass the same size",
-              to_string(call.kind), rank, call.bytes(), other, theirs);
-}
 
 Way way_of(const Board& board, const Call& call) {
   if (call.kind == Kind::barrier) return LedFold::suits(board, call) ? Way::led : Way::slots;
@@ -23,7 +17,7 @@ Way way_of(const Board& board, const Call& call) {
 SmallCall::SmallCall(Board& board, const Call& call)
     : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
       slot_(call.kind == Kind::scatter ? bytes_ * static_cast<std::size_t>(board.ranks()) : bytes_) {
-  board.begin();
+  board.begin(called(call, bytes_));
   const int me = board.rank();
   const int root = static_cast<int>(call.root);
   const bool at_root = me == root;
@@ -55,7 +49,7 @@ void SmallCall::publish() {
   if (call_.kind == Kind::broadcast) {
     in = static_cast<const std::byte*>(call_.out);
   } else if (call_.kind == Kind::scatter) {
-    board_.publish(me, in, slot_, bytes_);
+    board_.publish(me, in, slot_);
     if (call_.out != nullptr && bytes_ != 0) {
       std::memmove(call_.out, in + static_cast<std::size_t>(me) * bytes_, bytes_);
     }
@@ -64,7 +58,7 @@ void SmallCall::publish() {
   } else if (call_.in == nullptr && (call_.kind == Kind::allgather || call_.kind == Kind::gather)) {
     in += static_cast<std::size_t>(me) * bytes_;
   }
-  board_.publish(me, in, bytes_, bytes_);
+  board_.publish(me, in, bytes_);
   published_ = true;
 }
 
@@ -81,14 +75,13 @@ void SmallCall::fetch() const {
   }
 }
 
-void SmallCall::check_total(int slot) const {
-  const std::size_t theirs = board_.published_total(slot);
-  if (theirs != bytes_) throw_mismatch(call_, board_.rank(), slot, theirs);
+void SmallCall::check_same(int slot) const {
+  if (!board_.agrees(slot)) throw_disagreement(board_, slot);
 }
 
 /// All lines are there.
 void SmallCall::take() {
-  for (int slot = first_; slot < last_; ++slot) check_total(slot);
+  for (int slot = first_; slot < last_; ++slot) check_same(slot);
   if (bytes_ == 0) return;
   switch (call_.kind) {
     case Kind::gather:
@@ -138,7 +131,7 @@ void SmallCall::fold() {
 bool SmallCall::all_here() {
   const auto here = [this](int slot) {
     if (board_.arrived(slot, slot_)) return true;
-    if (board_.published(slot)) check_total(slot);  // a second line that never comes
+    if (board_.published(slot)) check_same(slot);  // a second line that never comes
     return false;
   };
   if (looked_ || first_ == last_) return missing_.none(here);

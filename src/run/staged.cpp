@@ -68,13 +68,13 @@ Task from_root(Board& board, const Call& call) {
   if (me == root) {
     const auto* in = static_cast<const std::byte*>(scatters ? call.in : call.out);
     co_await until([&] { return board.may_publish(); });
-    if (rounds.count == 0) board.publish(me, nullptr, 0, call.bytes());
+    if (rounds.count == 0) publish_size(board, call);
     for (std::uint64_t i = 0; i < rounds.count; ++i) {
       const std::uint64_t round = rounds.base + i;
       co_await until([&] { return board.may_stage(round); });
       copy_ahead(board.stage(me, round), in + rounds.begin(i) * element, rounds.size(i) * element);
       // The slot announces size and first round in one line.
-      if (i == 0) board.publish(me, nullptr, 0, call.bytes());
+      if (i == 0) publish_size(board, call);
       else board.post(round);
     }
     if (scatters && call.out != nullptr && count != 0) {
@@ -84,7 +84,7 @@ Task from_root(Board& board, const Call& call) {
     co_return;
   }
   co_await until([&] { return board.published(root); });
-  check_total(board, call, root);
+  check_size(board, call, root);
   auto* out = static_cast<std::byte*>(call.out);
   const std::size_t first = scatters ? static_cast<std::size_t>(me) * count : 0;
   for (std::uint64_t i = 0; i < rounds.count; ++i) {
@@ -106,7 +106,7 @@ Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint
   const std::size_t element = call.layout.element;
   co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
   std::memcpy(board.stage(board.rank(), round), in + rounds.begin(i) * element, rounds.size(i) * element);
-  if (i == 0) board.publish(board.rank(), nullptr, 0, call.bytes());
+  if (i == 0) publish_size(board, call);
   else board.post(round);
 }
 
@@ -118,7 +118,7 @@ Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64
     co_return;
   }
   co_await until([&] { return missing.none([&](int r) { return board.published(r); }); });
-  for (int r = 0; r < last; ++r) check_total(board, call, r);
+  for (int r = 0; r < last; ++r) check_size(board, call, r);
 }
 
 /// Everybody stages its own, somebody reads: gather, allgather, scan, short reductions.
@@ -135,7 +135,7 @@ Task from_all(Board& board, const Call& call) {
   if (in == nullptr) in = collects ? out + static_cast<std::size_t>(me) * call.bytes() : out;
   if (rounds.count == 0) {
     co_await until([&] { return board.may_publish(); });
-    board.publish(me, nullptr, 0, call.bytes());
+    publish_size(board, call);
     co_await staged_by(board, call, rounds, 0, sources);
   }
   for (std::uint64_t i = 0; i < rounds.count; ++i) {
@@ -195,7 +195,7 @@ Task fold_shares(Board& board, const Call& call) {
 }  // namespace
 
 Task staged(Board& board, Call call) {
-  board.begin();
+  board.begin(called(call, call.bytes()));
   const bool scatters = call.kind == Kind::scatter;
   const auto count = static_cast<std::size_t>(call.count);
   check_element(board, call);

@@ -11,10 +11,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "chasqui/run/backoff.hpp"
+#include "chasqui/run/called.hpp"
 #include "chasqui/run/slot_limits.hpp"
 
 namespace chasqui::run {
@@ -80,7 +82,16 @@ class alignas(2 * kLine) Board {
 
   // --- the order of collectives
   std::uint64_t current() const { return sequence_; }  ///< number of the present collective
-  std::uint64_t begin() { return ++sequence_; }  ///< the number of the next collective, the same on every rank
+  /// The next collective: the same call on every rank, or they will find out.
+  void begin(const Called& call) {
+    ++sequence_;
+    history_ = call.after(history_);
+    header_ = (sequence_ << kSignBits) | (history_ >> (64 - kSignBits));
+    Noted& note = calls_[rank_].noted[sequence_ % kNotes];
+    note.bytes.store(call.bytes, std::memory_order_relaxed);
+    note.what.store(sequence_ << 32 | call.what, std::memory_order_release);
+  }
+  void pass_by() { ++sequence_; }  ///< the next collective is one that this rank refused
   void finish() {
     done(rank_).store(sequence_, std::memory_order_release);
     own_line(line_at(sequence_ + 1, rank_, Place::first));
@@ -93,24 +104,27 @@ class alignas(2 * kLine) Board {
   /// May the slots of the current collective be written: has everybody read what they held?
   bool may_publish() { return slowest_ + kSlotRing >= sequence_ || refresh_slowest() + kSlotRing >= sequence_; }
   /// Writes this rank's contribution: one line or two; or beside them, and the line says that it is there.
-  void publish(int slot, const void* data, std::size_t bytes, std::size_t total) {
+  void publish(int slot, const void* data, std::size_t bytes) {
     if (bytes > kSlotPayload) {
       publish_wide(slot, data, bytes);
       bytes = 0;
     } else if (bytes > kLinePayload) {
-      publish_line(slot, Place::second, static_cast<const std::byte*>(data) + kLinePayload, bytes - kLinePayload, total);
+      publish_line(slot, Place::second, static_cast<const std::byte*>(data) + kLinePayload, bytes - kLinePayload);
       bytes = kLinePayload;
     }
-    publish_line(slot, Place::first, data, bytes, total);
+    publish_line(slot, Place::first, data, bytes);
   }
   bool published(int slot, Place place = Place::first) const {
-    return (line(slot, place)->header.load(std::memory_order_acquire) >> kSizeBits) == sequence_;
+    return (line(slot, place)->header.load(std::memory_order_acquire) >> kSignBits) == sequence_;
   }  ///< has the line been written for the present collective?
-  /// What the publisher said the size of its data is, modulo 2^20.
-  std::size_t published_total(int slot, Place place = Place::first) const {
-    return line(slot, place)->header.load(std::memory_order_relaxed) & kSizeMask;
+  /// Has the publisher made the same calls as this rank, up to this one? REQUIRES published(slot, place)
+  bool agrees(int slot, Place place = Place::first) const {
+    return line(slot, place)->header.load(std::memory_order_relaxed) == header_;
   }
-  static std::size_t reduced_total(std::size_t total) { return total & kSizeMask; }  ///< sizes as slots compare them
+  /// What `rank` called as collective `number`, one of the last 32 or so; nothing while it has not.
+  std::optional<Called> call_of(int rank, std::uint64_t number) const;
+  /// A rank that has called something else than this one as the present collective; -1: none has yet.
+  int disagreeing() const;
   /// True when all `bytes` are there (a second line may lag).
   bool arrived(int slot, std::size_t bytes) const {
     if (bytes <= kLinePayload || bytes > kSlotPayload) return published(slot);
@@ -128,10 +142,10 @@ class alignas(2 * kLine) Board {
   /// From one slot's wide part to the next: an odd number of lines, so that they spread over the sets of a cache.
   std::size_t wide_stride() const { return shape_.wide + kLine; }
   /// One line alone. REQUIRES bytes <= kLinePayload.
-  void publish_line(int slot, Place place, const void* data, std::size_t bytes, std::size_t total) {
+  void publish_line(int slot, Place place, const void* data, std::size_t bytes) {
     Line* to = line(slot, place);
     copy_short(to->payload, data, bytes);
-    to->header.store((sequence_ << kSizeBits) | (total & kSizeMask), std::memory_order_release);
+    to->header.store(header_, std::memory_order_release);
     if (place != Place::first) {
       more_lines_ |= 1u << static_cast<unsigned>(place);
       more_lines_until_ = sequence_ + kSlotRing;
@@ -145,7 +159,7 @@ class alignas(2 * kLine) Board {
   }  ///< so many bytes of this rank's are written there now; probably soon again
   /// The same in two steps: the payload is written, then announced.
   std::byte* room(Place place) { return line(rank_, place)->payload; }
-  void announce(Place place, std::size_t total) { publish_line(rank_, place, nullptr, 0, total); }  ///< what room() holds may be read now
+  void announce(Place place) { publish_line(rank_, place, nullptr, 0); }  ///< what room() holds may be read now
   const std::byte* payload(int slot, Place place) const { return line(slot, place)->payload; }  ///< REQUIRES published(slot, place)
   /// Bytes from a slot's lines to those of the next slot.
   std::size_t stride() const { return spacing_ * kLine; }
@@ -220,9 +234,8 @@ class alignas(2 * kLine) Board {
   std::string failure() const;  ///< why a collective failed, as the rank said that reported it
 
  private:
-  static constexpr int kSizeBits = 20;
-  static constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << kSizeBits) - 1;
-
+  static constexpr int kSignBits = 20;  ///< of a header: what the calls so far come to; above them the sequence number
+  static constexpr std::uint64_t kNotes = 2 * kSlotRing;  ///< calls that are remembered: more than a rank can be ahead
   static constexpr std::size_t kRefusals = 8;
   static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
 
@@ -239,6 +252,13 @@ class alignas(2 * kLine) Board {
     // A pair of lines of its own: it is written often, and whoever reads its neighbour would fetch it too.
     alignas(2 * kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
     alignas(2 * kLine) std::atomic<std::uint64_t> refused[kRefusals];  ///< the numbers of the last refusals
+  };
+  struct Noted {
+    std::atomic<std::uint64_t> bytes;
+    std::atomic<std::uint64_t> what;  ///< Called::what, above it the sequence number
+  };
+  struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
+    Noted noted[kNotes];
   };
   struct alignas(2 * kLine) News {
     std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
@@ -268,6 +288,7 @@ class alignas(2 * kLine) Board {
   bool crowded_;
   News* news_;
   Counters* counters_;
+  Calls* calls_;
   Line* slots_;
   std::byte* wide_;
   std::byte* stages_;
@@ -282,6 +303,8 @@ class alignas(2 * kLine) Board {
   FirstLook look_at_root_;
   FirstLook look_at_shares_;
   std::uint64_t sequence_ = 0;
+  std::uint64_t history_ = 0;  ///< the sum over all calls so far
+  std::uint64_t header_ = 0;   ///< of the lines of the present collective
   std::uint64_t slowest_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t consumed_by_all_ = 0;

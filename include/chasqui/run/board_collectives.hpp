@@ -33,7 +33,7 @@ class SmallCall {
   void publish();
   void fetch() const;
   bool all_here();
-  void check_total(int slot) const;
+  void check_same(int slot) const;
   void take();
   void fold();
 
@@ -68,7 +68,7 @@ class LedFold {
   /// Member `part` of each group leads that part; groups have at least two members.
   int leader(int group, int part) const { return group * group_ + part; }
   bool leads(int part) const { return board_.rank() - base_ == part; }
-  void check_total(int slot, Place place) const;
+  void check_same(int slot, Place place) const;
   void publish();
   bool lead();
   bool results_here() const;
@@ -141,7 +141,7 @@ Task direct(Board& board, Call call);
 /// which all want, goes over the board). REQUIRES goes_across(call.kind), more bytes than fit a slot, two ranks or more.
 Task across(Board& board, Reach& reach, Call call);
 
-/// Throws the Error for ranks that called with different sizes.
-[[noreturn]] void throw_mismatch(const Call& call, int rank, int other, std::size_t theirs);
+/// Throws the Error for two ranks that called different things: names both calls.
+[[noreturn]] void throw_disagreement(const Board& board, int other);
 
 }  // namespace chasqui::run

@@ -132,6 +132,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   std::vector<int> place_;               ///< per rank: index inside its node
   std::deque<std::shared_ptr<Operation>> pending_;
   std::uint64_t number_ = 0;
+  unsigned looks_ = 0;  ///< for failures elsewhere
   std::string broken_;
   int exceptions_;  ///< on their way when this was made
   std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused
