@@ -178,7 +178,15 @@ int Board::disagreeing() const {
 }
 
 void Board::refuse(std::uint64_t number) {
-  counters_[rank_].refused[refusals_++ % kRefusals].store(number, std::memory_order_release);
+  auto& ranges = counters_[rank_].refused;
+  if (refusals_ != 0) {
+    Range& latest = ranges[(refusals_ - 1) % kRefusals];
+    if (latest.last.load() + 1 == number) return latest.last.store(number, std::memory_order_release);
+  }
+  Range& next = ranges[refusals_++ % kRefusals];
+  next.first.store(0);  // nobody takes the old beginning with the new end
+  next.last.store(number);
+  next.first.store(number, std::memory_order_release);
 }
 
 bool Board::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const {
@@ -187,9 +195,14 @@ bool Board::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) 
     return true;
   }
   for (int r = 0; r < shape_.ranks; ++r) {
-    for (const auto& entry : counters_[r].refused) {
-      const std::uint64_t refused = entry.load(std::memory_order_acquire);
-      if (refused != 0 && refused <= number && std::find(own.begin(), own.end(), refused) == own.end()) return true;
+    for (const Range& range : counters_[r].refused) {
+      const std::uint64_t first = range.first.load(std::memory_order_acquire);
+      if (first == 0) break;
+      const std::uint64_t last = std::min(number, range.last.load(std::memory_order_acquire));
+      if (first > last || range.first.load() != first) continue;
+      const auto low = std::lower_bound(own.begin(), own.end(), first);
+      const auto shared = static_cast<std::uint64_t>(std::upper_bound(low, own.end(), last) - low);
+      if (shared < last - first + 1) return true;
     }
   }
   return false;

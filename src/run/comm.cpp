@@ -103,10 +103,16 @@ void Comm::report(std::uint64_t first, std::uint64_t last, const std::string& wh
   if (fabric_.messages != nullptr) fabric_.messages->report(first, last, why);
 }
 
-/// A collective failed here: this communicator is of no use any more, anywhere.
-void Comm::give_up(std::uint64_t number, const std::string& why) {
-  broken_ = why;
-  report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, why));
+/// A collective failed here: this communicator is of no use any more, anywhere. REQUIRES the exception being handled.
+void Comm::give_up(std::uint64_t number) {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    broken_ = error.what();
+  } catch (...) {
+    broken_ = "an operator threw something that is no std::exception";
+  }
+  report(number, kForever, fmt::format("rank {}: {}", fabric_.rank, broken_));
 }
 
 void Comm::leave(const std::string& why) {
@@ -161,8 +167,8 @@ void Comm::run_small(const Call& call, Way way) {
     if (way == Way::slots) finish(SmallCall(*fabric_.board, call));
     else if (way == Way::led) finish(LedFold(*fabric_.board, call));
     else finish(DealtFold(*fabric_.board, call));
-  } catch (const std::exception& error) {
-    give_up(number, error.what());
+  } catch (...) {
+    give_up(number);
     throw;
   }
 }
@@ -181,8 +187,8 @@ void Comm::run_on_board(const Call& call, bool reaching) {
         look_for_failure(number);
       }
     }
-  } catch (const std::exception& error) {
-    give_up(number, error.what());
+  } catch (...) {
+    give_up(number);
     throw;
   }
 }
@@ -225,10 +231,8 @@ void Comm::fail(Operation& operation, std::exception_ptr error) {
   operation.activity.reset();  // abandons its messages
   try {
     std::rethrow_exception(error);
-  } catch (const std::exception& what) {
-    give_up(operation.number, what.what());
   } catch (...) {
-    give_up(operation.number, "an operator threw");
+    give_up(operation.number);
   }
 }
 

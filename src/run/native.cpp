@@ -22,11 +22,8 @@ void Comm::run_native(const Call& call) {
     const Packed packed(call, rank(), size());
     fabric_.native(packed.call);
     packed.deliver(rank(), size());
-  } catch (const std::exception& error) {
-    give_up(number, error.what());
-    throw;
   } catch (...) {
-    give_up(number, "an operator threw");
+    give_up(number);
     throw;
   }
 }

@@ -35,11 +35,8 @@ bool Comm::run_rehearsed(const Call& call) {
     for (Backoff backoff(fabric_.board != nullptr && fabric_.board->crowded()); !playing.ready();) {
       if (backoff.pause(fabric_.shares_memory)) look_for_failure(number);
     }
-  } catch (const std::exception& error) {
-    give_up(number, error.what());
-    throw;
   } catch (...) {
-    give_up(number, "an operator threw");
+    give_up(number);
     throw;
   }
   return true;

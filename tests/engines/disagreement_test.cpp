@@ -3,6 +3,9 @@
 // for ever or use memory that is not there.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
@@ -86,6 +89,85 @@ TEST(Disagreement, AnotherKind) {
                        comm.run(call_of(comm.rank() == 1 ? second : first, in, out, count, 0));
                      }), {std::string(to_string(first)), std::string(to_string(second)), "same calls"});
       }
+    }
+  }
+}
+
+/// A rank refuses many calls, and catches that, before another comes to the first of them: that one must hear of it.
+TEST(Disagreement, ManyRefusalsBeforeTheOthersCome) {
+  for (const int refusals : {1, 9, 100}) {
+    for (const bool between : {false, true}) {  // broadcasts that the root need not wait for, as many as fit
+      SCOPED_TRACE(fmt::format("{} refusals, {}", refusals, between));
+      std::atomic<bool> refused{false};
+      threads::Team team(2);
+      std::string heard = "nothing";
+      team.run([&](run::Comm& comm) {
+        int x = 0;
+        if (comm.rank() == 0) {
+          for (int i = 0; i < refusals; ++i) {
+            EXPECT_THROW(comm.broadcast(x, 7), Error);
+            if (between && i < 7) comm.broadcast(x, 0);
+          }
+          refused = true;
+        } else {
+          while (!refused) std::this_thread::yield();
+          try {
+            comm.broadcast(x, 0);
+            comm.broadcast(x, 0);
+          } catch (const Error& error) {
+            heard = error.what();
+          }
+        }
+      });
+      EXPECT_NE(heard.find("refused"), std::string::npos) << heard;
+    }
+  }
+}
+
+/// All refuse the same calls, one long before the other: nothing has happened.
+TEST(Disagreement, RefusedByAll) {
+  threads::Team team(2);
+  std::atomic<bool> refused{false};
+  team.run([&](run::Comm& comm) {
+    int x = comm.rank();
+    while (comm.rank() == 1 && !refused) std::this_thread::yield();
+    for (int i = 0; i < 100; ++i) EXPECT_THROW(comm.broadcast(x, 7), Error);
+    refused = true;
+    comm.broadcast(x, 1);
+    EXPECT_EQ(x, 1);
+  });
+}
+
+struct ThrowsANumber {
+  bool throws;
+  long operator()(long a, long b) const {
+    if (throws) throw 5;
+    return a + b;
+  }
+};
+
+TEST(Disagreement, AnOperatorThatThrowsNoException) {
+  for (const Kind kind : {Kind::reduce, Kind::allreduce, Kind::scan}) {
+    for (const std::size_t count : {1, 100'000}) {
+      SCOPED_TRACE(fmt::format("{} of {}", to_string(kind), count));
+      threads::Team team(3);
+      std::vector<std::string> heard(3, "nothing");
+      team.run([&](run::Comm& comm) {
+        std::vector<long> in(count), out(count);
+        const ThrowsANumber throws{comm.rank() == 1};
+        auto call = call_of(kind, in, out, count, 1);
+        call.op = run::operator_of<long>(throws, true);
+        auto& own = heard[static_cast<std::size_t>(comm.rank())];
+        try {
+          comm.run(call);
+          comm.barrier();
+        } catch (int number) {
+          own = fmt::format("an operator threw {}", number);
+        } catch (const Error& error) {
+          own = error.what();
+        }
+      });
+      expect_words(heard, {"an operator threw"});
     }
   }
 }

@@ -229,14 +229,14 @@ class alignas(2 * kLine) Board {
   void report(std::uint64_t first, std::uint64_t last, const std::string& why);  ///< collectives first .. last failed here; whoever waits will see it
   /// This rank refused its arguments for a collective. Harmless if all ranks did.
   void refuse(std::uint64_t number);
-  /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`?
+  /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`? REQUIRES own is sorted
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const;
   std::string failure() const;  ///< why a collective failed, as the rank said that reported it
 
  private:
   static constexpr int kSignBits = 20;  ///< of a header: what the calls so far come to; above them the sequence number
   static constexpr std::uint64_t kNotes = 2 * kSlotRing;  ///< calls that are remembered: more than a rank can be ahead
-  static constexpr std::size_t kRefusals = 8;
+  static constexpr std::size_t kRefusals = 2 * kSlotRing;  ///< with a collective between each two: more than a rank can be ahead
   static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
 
   struct alignas(kLine) Line {
@@ -245,13 +245,17 @@ class alignas(2 * kLine) Board {
   };
   static_assert(sizeof(Line) == kLine);
   struct alignas(2 * kLine) Counters {
+  struct Range {
+    std::atomic<std::uint64_t> first;  ///< 0: none
+    std::atomic<std::uint64_t> last;
+  };
     std::atomic<std::uint64_t> done;
     alignas(kLine) std::atomic<std::uint64_t> posted;
     alignas(kLine) std::atomic<std::uint64_t> result;
     alignas(kLine) std::atomic<std::uint64_t> consumed;
     // A pair of lines of its own: it is written often, and whoever reads its neighbour would fetch it too.
     alignas(2 * kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
-    alignas(2 * kLine) std::atomic<std::uint64_t> refused[kRefusals];  ///< the numbers of the last refusals
+    alignas(2 * kLine) Range refused[kRefusals];  ///< the numbers of its refusals: what came in a row is one
   };
   struct Noted {
     std::atomic<std::uint64_t> bytes;
@@ -311,7 +315,7 @@ class alignas(2 * kLine) Board {
   std::size_t chunk_ = kLine;
   std::uint64_t depth_ = 1;
   std::uint64_t divided_ = 0;  ///< the round from which the present division of the stage holds
-  std::size_t refusals_ = 0;
+  std::size_t refusals_ = 0;  ///< ranges of them
   std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
 };
 

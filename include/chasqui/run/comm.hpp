@@ -107,7 +107,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   void check_arguments(const Call& call);
   void look_for_failure(std::uint64_t number);
   void report(std::uint64_t first, std::uint64_t last, const std::string& why);
-  void give_up(std::uint64_t number, const std::string& why);
+  void give_up(std::uint64_t number);
 
   Task task_of(Call call, Choice choice, std::uint32_t tag);
   Task on_board(Call call);
