@@ -17,16 +17,36 @@ struct ChannelMemory::News {
 };
 
 ChannelMemory::ChannelMemory(int ranks)
-    : ranks_(ranks),
-      channels_(new Channel[static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)]()),
-      news_(std::make_unique<News>()) {}
+    : ranks_(ranks), rows_(static_cast<std::size_t>(ranks)), news_(std::make_unique<News>()) {}
 ChannelMemory::~ChannelMemory() = default;
 
+ChannelMemory::Channel& ChannelMemory::channel(int from, int to) {
+  const std::lock_guard lock(making_);
+  Row& row = rows_[static_cast<std::size_t>(from)];
+  if (row.empty()) row.resize(static_cast<std::size_t>(ranks_));
+  auto& made = row[static_cast<std::size_t>(to)];
+  if (made == nullptr) made = std::make_unique<Channel>();
+  return *made;
+}
+
 ChannelTransport::ChannelTransport(std::shared_ptr<ChannelMemory> memory, int rank)
-    : memory_(std::move(memory)), rank_(rank), peers_(static_cast<std::size_t>(memory_->ranks())) {
+    : memory_(std::move(memory)), rank_(rank) {
   CHASQUI_CHECK(rank >= 0 && rank < memory_->ranks(), "rank={} ranks={}", rank, memory_->ranks());
 }
 ChannelTransport::~ChannelTransport() = default;
+
+ChannelTransport::Peer& ChannelTransport::peer(int rank) {
+  if (peers_.empty()) peers_.resize(static_cast<std::size_t>(memory_->ranks()));
+  auto& found = peers_[static_cast<std::size_t>(rank)];
+  if (found == nullptr) found = std::make_unique<Peer>();
+  return *found;
+}
+
+ChannelMemory::Channel& ChannelTransport::outgoing(int to) {
+  Peer& there = peer(to);
+  if (there.to == nullptr) there.to = &memory_->channel(rank_, to);
+  return *there.to;
+}
 
 Transport::Ticket ChannelTransport::fresh() {
   if (free_.empty()) {
@@ -47,9 +67,10 @@ Transport::Ticket ChannelTransport::send(int to, std::uint32_t tag, const void* 
   operation.tag = tag;
   operation.data = static_cast<std::byte*>(const_cast<void*>(data));
   operation.bytes = bytes;
-  peers_[static_cast<std::size_t>(to)].outgoing.push_back(ticket);
+  Peer& there = peer(to);
+  there.outgoing.push_back(ticket);
   push(to);
-  if (!peers_[static_cast<std::size_t>(to)].outgoing.empty() && std::find(held_.begin(), held_.end(), to) == held_.end()) {
+  if (!there.outgoing.empty() && std::find(held_.begin(), held_.end(), to) == held_.end()) {
     held_.push_back(to);
   }
   return ticket;
@@ -62,13 +83,13 @@ Transport::Ticket ChannelTransport::receive(int from, std::uint32_t tag, void* d
   operation.tag = tag;
   operation.data = static_cast<std::byte*>(data);
   operation.bytes = bytes;
-  auto& peer = peers_[static_cast<std::size_t>(from)];
-  const auto early = std::find_if(peer.early.begin(), peer.early.end(), [&](const Early& e) { return e.tag == tag; });
-  if (early != peer.early.end()) {
+  Peer& there = peer(from);
+  const auto early = std::find_if(there.early.begin(), there.early.end(), [&](const Early& e) { return e.tag == tag; });
+  if (early != there.early.end()) {
     deliver(operation, early->data.data(), early->data.size());
-    peer.early.erase(early);
+    there.early.erase(early);
   } else {
-    peer.expected.push_back(ticket);
+    there.expected.push_back(ticket);
   }
   return ticket;
 }
@@ -81,13 +102,13 @@ void ChannelTransport::deliver(Operation& operation, const std::byte* data, std:
 }
 
 void ChannelTransport::push(int to) {
-  auto& peer = peers_[static_cast<std::size_t>(to)];
-  auto& channel = memory_->channel(rank_, to);
-  while (!peer.outgoing.empty() &&
-         peer.sent - channel.taken.load(std::memory_order_acquire) < ChannelMemory::kDepth) {
-    auto& operation = operations_[static_cast<std::size_t>(peer.outgoing.front())];
-    peer.outgoing.pop_front();
-    operation.number = ++peer.sent;
+  Peer& there = peer(to);
+  auto& channel = outgoing(to);
+  while (!there.outgoing.empty() &&
+         there.sent - channel.taken.load(std::memory_order_acquire) < ChannelMemory::kDepth) {
+    auto& operation = operations_[static_cast<std::size_t>(there.outgoing.front())];
+    there.outgoing.pop_front();
+    operation.number = ++there.sent;
     auto& line = channel.lines[operation.number % ChannelMemory::kDepth];
     line.tag = operation.tag;
     line.bytes = operation.bytes;
@@ -102,31 +123,32 @@ void ChannelTransport::push(int to) {
 }
 
 void ChannelTransport::pull(int from) {
-  auto& peer = peers_[static_cast<std::size_t>(from)];
-  auto& channel = memory_->channel(from, rank_);
-  while (!peer.expected.empty()) {
-    auto& line = channel.lines[(peer.received + 1) % ChannelMemory::kDepth];
-    if (line.number.load(std::memory_order_acquire) != peer.received + 1) return;
+  Peer& there = peer(from);
+  if (there.from == nullptr) there.from = &memory_->channel(from, rank_);
+  auto& channel = *there.from;
+  while (!there.expected.empty()) {
+    auto& line = channel.lines[(there.received + 1) % ChannelMemory::kDepth];
+    if (line.number.load(std::memory_order_acquire) != there.received + 1) return;
     const bool inside = line.bytes <= ChannelMemory::kInline;
     if (!inside) {
-      channel.copying.store(peer.received + 1);
-      if (line.withdrawn.load() == peer.received + 1) {  // passed over; news will come of why
-        channel.taken.store(++peer.received, std::memory_order_release);
+      channel.copying.store(there.received + 1);
+      if (line.withdrawn.load() == there.received + 1) {  // passed over; news will come of why
+        channel.taken.store(++there.received, std::memory_order_release);
         continue;
       }
     }
     const auto* data = inside ? line.data : static_cast<const std::byte*>(line.where);
-    const auto match = std::find_if(peer.expected.begin(), peer.expected.end(), [&](Ticket ticket) {
+    const auto match = std::find_if(there.expected.begin(), there.expected.end(), [&](Ticket ticket) {
       return operations_[static_cast<std::size_t>(ticket)].tag == line.tag;
     });
-    if (match != peer.expected.end()) {
+    if (match != there.expected.end()) {
       deliver(operations_[static_cast<std::size_t>(*match)], data, line.bytes);
-      peer.expected.erase(match);
+      there.expected.erase(match);
     } else {
-      peer.early.push_back({line.tag, std::vector<std::byte>(data, data + line.bytes)});
+      there.early.push_back({line.tag, std::vector<std::byte>(data, data + line.bytes)});
     }
-    ++peer.received;
-    channel.taken.store(peer.received, std::memory_order_release);
+    ++there.received;
+    channel.taken.store(there.received, std::memory_order_release);
   }
 }
 
@@ -134,13 +156,13 @@ bool ChannelTransport::done(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   if (!operation.complete) {
     // Whoever waits, for whatever, also moves the messages that found their channel full.
-    std::erase_if(held_, [&](int to) { return push(to), peers_[static_cast<std::size_t>(to)].outgoing.empty(); });
+    std::erase_if(held_, [&](int to) { return push(to), peer(to).outgoing.empty(); });
     if (!operation.sends) {
       pull(operation.peer);
     } else {
       if (operation.number != 0 && !operation.complete) {
         operation.complete =
-            memory_->channel(rank_, operation.peer).taken.load(std::memory_order_acquire) >= operation.number;
+            outgoing(operation.peer).taken.load(std::memory_order_acquire) >= operation.number;
       }
     }
     if (!operation.complete) return false;
@@ -155,11 +177,11 @@ bool ChannelTransport::done(Ticket ticket) {
 
 void ChannelTransport::abandon(Ticket ticket) {
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  auto& peer = peers_[static_cast<std::size_t>(operation.peer)];
-  std::erase(peer.outgoing, ticket);
-  std::erase(peer.expected, ticket);
+  Peer& there = peer(operation.peer);
+  std::erase(there.outgoing, ticket);
+  std::erase(there.expected, ticket);
   if (operation.sends && operation.number != 0 && !operation.complete) {  // where the receiver copies it from
-    auto& channel = memory_->channel(rank_, operation.peer);
+    auto& channel = outgoing(operation.peer);
     channel.lines[operation.number % ChannelMemory::kDepth].withdrawn.store(operation.number);
     while (channel.copying.load() == operation.number && channel.taken.load() < operation.number) cpu_relax();
   }

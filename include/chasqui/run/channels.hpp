@@ -7,6 +7,7 @@
 #include <deque>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "chasqui/run/board.hpp"
@@ -14,10 +15,10 @@
 
 namespace chasqui::run {
 
-/// The memory of all channels between `ranks` ranks: 384 bytes a pair.
+/// The memory of all channels between `ranks` ranks: 384 bytes for a pair, from its first message on.
 class ChannelMemory {
  public:
-  explicit ChannelMemory(int ranks);  ///< Rings between all pairs of ranks.
+  explicit ChannelMemory(int ranks);  ///< Rings between all pairs of ranks, made when they are needed.
   ~ChannelMemory();
   ChannelMemory(const ChannelMemory&) = delete;
   ChannelMemory& operator=(const ChannelMemory&) = delete;
@@ -45,12 +46,15 @@ class ChannelMemory {
   };
   struct News;
 
-  Channel& channel(int from, int to) { return channels_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(to)]; }  ///< from one rank to another
+  Channel& channel(int from, int to);  ///< from one rank to another; either may be the first to ask
   News& news() { return *news_; }  ///< failures, for those who wait
 
  private:
+  using Row = std::vector<std::unique_ptr<Channel>>;
+
   int ranks_;
-  std::unique_ptr<Channel[]> channels_;
+  std::mutex making_;
+  std::vector<Row> rows_;  ///< of each sender; empty until it sends, or somebody waits for it
   std::unique_ptr<News> news_;
 };
 /// Messages between threads of one process, through rings of cache lines.
@@ -87,6 +91,8 @@ class ChannelTransport final : public Transport {
     std::vector<std::byte> data;
   };
   struct Peer {
+    ChannelMemory::Channel* to = nullptr;    ///< missing until a message goes there
+    ChannelMemory::Channel* from = nullptr;  ///< missing until one is expected
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     std::deque<Ticket> outgoing;  ///< waiting for a free line
@@ -94,6 +100,8 @@ class ChannelTransport final : public Transport {
     std::list<Early> early;
   };
 
+  Peer& peer(int rank);
+  ChannelMemory::Channel& outgoing(int to);
   Ticket fresh();
   void push(int to);
   void pull(int from);
@@ -103,7 +111,7 @@ class ChannelTransport final : public Transport {
   int rank_;
   std::vector<Operation> operations_;
   std::vector<Ticket> free_;
-  std::vector<Peer> peers_;
+  std::vector<std::unique_ptr<Peer>> peers_;  ///< empty until the first message
   std::vector<int> held_;  ///< peers with outgoing messages that wait for a free line
 };
 
