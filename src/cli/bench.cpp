@@ -3,7 +3,7 @@
 #include "chasqui/run/bench.hpp"
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/run/backoff.hpp"
+#include "chasqui/run/cores.hpp"
 #include "cli/command.hpp"
 #include "cli/mpi_twin.hpp"
 #include "cli/openmp_rival.hpp"

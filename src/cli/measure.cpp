@@ -4,7 +4,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/agree.hpp"
-#include "chasqui/run/backoff.hpp"
+#include "chasqui/run/cores.hpp"
 #include "cli/command.hpp"
 #include "cli/mpi_twin.hpp"
 #include "cli/time_threads.hpp"

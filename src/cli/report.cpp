@@ -2,7 +2,7 @@
 // chasqui report: this machine, measured, and every collective on it, as one HTML page.
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/run/backoff.hpp"
+#include "chasqui/run/cores.hpp"
 #include "chasqui/run/bench.hpp"
 #include "chasqui/run/measure.hpp"
 #include "cli/command.hpp"

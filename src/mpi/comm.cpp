@@ -83,24 +83,28 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   fabric.messages = std::make_shared<Messages>(own, options.blocking_waits, network != nullptr ? *network : Level{});
   if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   fabric.profile = options.profile;
+  MPI_Comm node = MPI_COMM_NULL;
   if (options.slots) {
-    MPI_Comm node = MPI_COMM_NULL;
     if (const int n = options.pretend_node_size; n != 0) {
       check(MPI_Comm_split(own, n > 0 ? fabric.rank / n : fabric.rank % -n, fabric.rank, &node), "MPI_Comm_split");
     } else {
       check(MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, fabric.rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     }
     fabric.node_of = nodes_of(own, node);
-    auto board = make_board(node);
+    auto board = make_board(node, cores_of(node));
     int works = board != nullptr ? 1 : 0;
     int everywhere = 0;
     check(MPI_Allreduce(&works, &everywhere, 1, MPI_INT, MPI_MIN, own), "MPI_Allreduce");
     if (everywhere != 0) fabric.board = std::move(board);
     fabric.reach = make_reach(node, options.reach && fabric.board != nullptr);
-    MPI_Comm_free(&node);
   } else {
+    check(MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, fabric.rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);
   }
+  int neighbours = 1;
+  MPI_Comm_size(node, &neighbours);
+  fabric.crowded = neighbours > cores_of(node);
+  MPI_Comm_free(&node);
   if (!options.blocking_waits && fabric.board != nullptr) {
     fabric.idle = [own] {
       int flag = 0;

@@ -4,11 +4,19 @@
 #include <cstdint>
 #include <cstring>
 
+#include "chasqui/run/cores.hpp"
 #include "check.hpp"
 
 namespace chasqui::mpi {
 
-std::shared_ptr<run::Board> make_board(MPI_Comm node) {
+int cores_of(MPI_Comm node) {
+  run::Cores cores = run::process_cores();
+  check(MPI_Allreduce(MPI_IN_PLACE, cores.mask.data(), static_cast<int>(cores.mask.size()), MPI_UINT64_T, MPI_BOR, node), "MPI_Allreduce");
+  check(MPI_Allreduce(MPI_IN_PLACE, &cores.quota, 1, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
+  return cores.count();
+}
+
+std::shared_ptr<run::Board> make_board(MPI_Comm node, int cores) {
   int rank = 0;
   int size = 1;
   MPI_Comm_rank(node, &rank);
@@ -40,7 +48,7 @@ std::shared_ptr<run::Board> make_board(MPI_Comm node) {
   if (rank == 0) std::memset(memory, 0, shape.bytes());
   MPI_Win_fence(0, window);
   MPI_Barrier(node);
-  return {new run::Board(memory, shape, rank), [window](run::Board* board) mutable {
+  return {new run::Board(memory, shape, rank, cores), [window](run::Board* board) mutable {
             delete board;
             int finalized = 0;
             MPI_Finalized(&finalized);

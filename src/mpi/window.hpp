@@ -11,7 +11,9 @@
 namespace chasqui::mpi {
 
 /// Collective over `node`, a communicator of ranks on one node (not kept). The window is freed with the board, also
-/// collectively; nullptr on every rank if the library refuses.
-std::shared_ptr<run::Board> make_board(MPI_Comm node);
+/// collectively; nullptr on every rank if the library refuses. `cores`: what cores_of(node) says.
+std::shared_ptr<run::Board> make_board(MPI_Comm node, int cores);
+
+int cores_of(MPI_Comm node);  ///< collective: how many cores its ranks may run on, all together
 
 }  // namespace chasqui::mpi

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdio>
 
+#include "chasqui/run/cores.hpp"
+
 namespace chasqui::preload {
 namespace {
 
@@ -58,7 +60,11 @@ std::shared_ptr<run::Board> make_memory_board(MPI_Comm node) {
     if (works != 0) munmap(memory, bytes);
     return nullptr;
   }
-  return {new run::Board(memory, shape, rank), [memory, bytes](run::Board* board) {
+  static const run::Cores own = run::process_cores();
+  run::Cores cores = own;  // of all ranks on the board
+  PMPI_Allreduce(own.mask.data(), cores.mask.data(), static_cast<int>(own.mask.size()), MPI_UINT64_T, MPI_BOR, node);
+  PMPI_Allreduce(&own.quota, &cores.quota, 1, MPI_INT, MPI_MIN, node);
+  return {new run::Board(memory, shape, rank, cores.count()), [memory, bytes](run::Board* board) {
             delete board;
             munmap(memory, bytes);
           }};

@@ -8,6 +8,7 @@
 
 #include "chasqui/run/backoff.hpp"
 #include "chasqui/run/bench.hpp"
+#include "chasqui/run/cores.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -115,7 +116,8 @@ class Binomial {
     return transport_.receive(rank_of(from), kTag + tag, data, bytes);
   }
   void finish(Transport::Ticket ticket) {
-    Backoff backoff(size_ > available_cores());
+    static const int cores = available_cores();
+    Backoff backoff(size_ > cores);
     while (!transport_.done(ticket)) backoff.pause();
   }
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/run/board.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <thread>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/backoff.hpp"
@@ -16,12 +13,6 @@ namespace {
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
-
-int available_cores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 BoardShape BoardShape::for_ranks(int ranks, std::size_t stage, std::size_t wide) {
   BoardShape shape;
@@ -50,8 +41,8 @@ std::size_t BoardShape::bytes() const {
   return zeroed() + kSlotRing * n * (wide + kLine) + 4096 + n * stage;
 }
 
-Board::Board(void* memory, const BoardShape& shape, int rank)
-    : shape_(shape), rank_(rank), crowded_(shape.ranks > static_cast<int>(std::thread::hardware_concurrency())),
+Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
+    : shape_(shape), rank_(rank), crowded_(shape.ranks > cores),
       look_at_all_(crowded_ ? 0 : 6), look_at_root_(crowded_ ? 0 : 2), look_at_shares_(crowded_ ? 0 : 20) {
   CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
   CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);

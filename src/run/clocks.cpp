@@ -28,7 +28,8 @@ void trips_to(Transport& transport, const std::function<double()>& clock, int fr
     trip.sent = clock();
     finish(transport, transport.send(r, kClockTag, &ask, sizeof ask));
   }
-  Backoff backoff(available_cores() < 2 || transport.size() > available_cores());
+  static const int cores = available_cores();
+  Backoff backoff(cores < 2 || transport.size() > cores);
   for (std::size_t open = trips.size(); open > 0; backoff.pause(false)) {
     for (std::size_t i = 0; i < trips.size(); ++i) {
       Trip& trip = trips[i];

@@ -270,8 +270,7 @@ bool Comm::progress() {
 }
 
 void Comm::wait(Operation& operation) {
-  const bool crowded = fabric_.board != nullptr ? fabric_.board->crowded() : false;
-  Backoff backoff(crowded);
+  Backoff backoff(crowded());
   const bool may_sleep = board_spans_all() || fabric_.shares_memory;
   while (!operation.finished) {
     if (progress()) {

@@ -8,13 +8,15 @@
 #include "chasqui/run/backoff.hpp"
 #include "chasqui/run/clocks.hpp"
 #include "chasqui/run/comm.hpp"
+#include "chasqui/run/cores.hpp"
 #include "chasqui/run/estimate.hpp"
 
 namespace chasqui::run {
 
 inline void finish(Transport& transport, Transport::Ticket ticket) {
   if (transport.blocks()) transport.wait(ticket);
-  Backoff backoff(available_cores() < 2 || transport.size() > available_cores());
+  static const int cores = available_cores();
+  Backoff backoff(cores < 2 || transport.size() > cores);
   while (!transport.done(ticket)) backoff.pause();
 }
 

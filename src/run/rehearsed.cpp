@@ -32,7 +32,7 @@ bool Comm::run_rehearsed(const Call& call) {
   group.tag = static_cast<std::uint32_t>(number % 32'000);
   try {
     Playing playing(*known->moves, group, call, known->stage);
-    for (Backoff backoff(fabric_.board != nullptr && fabric_.board->crowded()); !playing.ready();) {
+    for (Backoff backoff(crowded()); !playing.ready();) {
       if (backoff.pause(fabric_.shares_memory)) look_for_failure(number);
     }
   } catch (...) {

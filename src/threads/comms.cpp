@@ -8,6 +8,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/channels.hpp"
+#include "chasqui/run/cores.hpp"
 #include "chasqui/threads/team.hpp"
 
 namespace chasqui::threads {
@@ -16,6 +17,7 @@ namespace {
 /// What the ranks of one communicator share.
 struct Shared {
   Shared(int ranks, bool with_board) : channels(std::make_shared<run::ChannelMemory>(ranks)) {
+    cores = run::available_cores();
     shape = run::BoardShape::for_threads(ranks);
     if (with_board) {
       const std::size_t bytes = shape.bytes();
@@ -30,6 +32,7 @@ struct Shared {
   Shared& operator=(const Shared&) = delete;
 
   run::BoardShape shape;
+  int cores = 1;  ///< of this process
   std::byte* memory = nullptr;
   std::shared_ptr<run::ChannelMemory> channels;
 };
@@ -42,11 +45,12 @@ std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int 
   fabric.rank = rank;
   fabric.size = shared->shape.ranks;
   if (shared->memory != nullptr) {
-    fabric.board = std::shared_ptr<run::Board>(new run::Board(shared->memory, shared->shape, rank),
+    fabric.board = std::shared_ptr<run::Board>(new run::Board(shared->memory, shared->shape, rank, shared->cores),
                                                [shared](run::Board* board) { delete board; });
   }
   fabric.messages = std::make_shared<run::ChannelTransport>(shared->channels, rank);
   fabric.shares_memory = true;
+  fabric.crowded = fabric.size > shared->cores;
   fabric.profile = profile;
   fabric.split = split;
   return std::make_unique<run::Comm>(std::move(fabric));

@@ -12,6 +12,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/sum.hpp"
 #include "chasqui/run/channels.hpp"
+#include "chasqui/run/cores.hpp"
 #include "chasqui/run/sum.hpp"
 #include "chasqui/threads/team.hpp"
 #include "suite.hpp"
@@ -94,7 +95,7 @@ Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Pr
     fabric.rank = static_cast<int>(rank);
     fabric.size = static_cast<int>(node_of.size());
     fabric.node_of = node_of;
-    fabric.board = {new run::Board(boards[node].get(), shape, static_cast<int>(place)),
+    fabric.board = {new run::Board(boards[node].get(), shape, static_cast<int>(place), run::available_cores()),
                     [memory = boards[node]](run::Board* board) { delete board; }};
     fabric.messages = std::make_shared<run::ChannelTransport>(channels, fabric.rank);
     fabric.profile = profile;

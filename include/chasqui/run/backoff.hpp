@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How to wait for another core: spin briefly, then give the core away, then sleep. With more ranks than cores the
-// spinning is cut short, so that the rank everybody waits for gets its turn.
+// How to wait for another core: spin briefly, then give the core away, then sleep, but never for long compared with the
+// time waited so far. With more ranks than cores the spinning is cut short, so that the rank everybody waits for gets its
+// turn, and the sleep is longer.
 #pragma once
 
 #include <sched.h>
@@ -18,7 +19,7 @@ inline void cpu_relax() {
 /// Waiting that grows more patient: spin, yield, sleep.
 class Backoff {
  public:
-  explicit Backoff(bool crowded) : spins_(crowded ? 20 : 20'000) {}  ///< crowded: more ranks than cores, so hardly any spinning
+  explicit Backoff(bool crowded) : crowded_(crowded), spins_(crowded ? 20 : 20'000) {}  ///< crowded: more ranks than cores, so hardly any spinning
 
   /// How often to look in a row before the first pause: a pause takes as long as a line's journey.
   static int looks(bool crowded) { return crowded ? 1 : 1'000; }
@@ -31,20 +32,39 @@ class Backoff {
       return false;
     }
     if (count_ <= spins_ + kYields || !may_sleep) {
+      if (count_ == spins_ + 1 && may_sleep) since_ = now();
       if (!may_sleep) count_ = spins_;
       sched_yield();
+    } else if (const long time = nap(now() - since_, crowded_); time == 0) {
+      --count_;
+      sched_yield();
     } else {
-      const timespec time{0, count_ < spins_ + kYields + 100 ? 20'000 : 200'000};
-      nanosleep(&time, nullptr);
+      const timespec sleep{0, time};
+      nanosleep(&sleep, nullptr);
     }
     return true;
+  }
+
+  /// How long to sleep, in nanoseconds, who has waited for so many; 0: not yet. Nobody comes later than a 64th of its wait
+  /// (crowded: a 16th), the kernel's slack of 50 microseconds included, up to a sleep of 200.
+  static long nap(long waited, bool crowded) {
+    const long time = waited / (crowded ? 16 : 64) - kSlack;
+    return time <= 0 ? 0 : time < kLongest ? time : kLongest;
   }
   void reset() { count_ = 0; }  ///< something moved: spin again
 
  private:
   static constexpr int kYields = 2'000;
+  static constexpr long kSlack = 50'000, kLongest = 200'000;
+  static long now() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<long>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  }
+  bool crowded_;
   int spins_;
   int count_ = 0;
+  long since_ = 0;  ///< when it gave the core away first
 };
 
 /// When to look first at a line that another core is about to write. A look that comes too early takes the line from
@@ -67,8 +87,5 @@ class FirstLook {
   int most_;
   int when_ = 0;
 };
-
-/// Cores this process may run on.
-int available_cores();
 
 }  // namespace chasqui::run

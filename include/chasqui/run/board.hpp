@@ -72,8 +72,9 @@ struct BoardShape {
 /// thread may have made too.
 class alignas(2 * kLine) Board {
  public:
-  /// `memory` is line-aligned, of shape.bytes() bytes, zeroed at its beginning, and outlives the view.
-  Board(void* memory, const BoardShape& shape, int rank);
+  /// `memory` is line-aligned, of shape.bytes() bytes, zeroed at its beginning, and outlives the view. `cores`: that all
+  /// the ranks together may run on.
+  Board(void* memory, const BoardShape& shape, int rank, int cores);
 
   int rank() const { return rank_; }  ///< this rank
   int ranks() const { return shape_.ranks; }  ///< ranks on the board
@@ -244,11 +245,11 @@ class alignas(2 * kLine) Board {
     std::byte payload[kLinePayload];
   };
   static_assert(sizeof(Line) == kLine);
-  struct alignas(2 * kLine) Counters {
   struct Range {
     std::atomic<std::uint64_t> first;  ///< 0: none
     std::atomic<std::uint64_t> last;
   };
+  struct alignas(2 * kLine) Counters {
     std::atomic<std::uint64_t> done;
     alignas(kLine) std::atomic<std::uint64_t> posted;
     alignas(kLine) std::atomic<std::uint64_t> result;

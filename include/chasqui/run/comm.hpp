@@ -35,6 +35,7 @@ struct Fabric {
   std::shared_ptr<Transport> messages;   ///< between all ranks; may be missing when the board spans them
   std::vector<int> node_of;              ///< per rank; empty: one node
   bool shares_memory = false;            ///< threads of one process
+  bool crowded = false;                  ///< more ranks on this rank's node than cores; a board knows by itself
   std::shared_ptr<Reach> reach;          ///< into the memory of the ranks on the board; on all ranks or on none
   std::shared_ptr<const Profile> profile;  ///< never missing; default_profile() where nothing was measured
   /// Lets the MPI library go on with the program's own messages. Called each time a waiting collective gives the core
@@ -58,6 +59,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   const Profile& profile() const { return *fabric_.profile; }  ///< what the choice of methods goes by
   Transport* messages() const { return fabric_.messages.get(); }  ///< the point-to-point messages below; nullptr where a board does everything
   int node_of(int rank) const { return fabric_.node_of[static_cast<std::size_t>(rank)]; }  ///< the node of a rank
+  bool crowded() const { return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded; }  ///< more ranks on this node than cores
   bool has_native() const { return fabric_.native != nullptr; }  ///< can the MPI library be asked instead?
 
   /// Runs a collective to its end. Throws Error: bad arguments, sizes that disagree, another rank's failure.

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// How many cores there are to wait on, and how long to sleep.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "chasqui/run/backoff.hpp"
+#include "chasqui/run/cores.hpp"
+
+namespace chasqui::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Quota : public testing::Test {
+ protected:
+  Quota() : root_(fs::path(testing::TempDir()) / ("quota-" + std::to_string(getpid()))) {}
+  ~Quota() override { fs::remove_all(root_); }
+  void write(const std::string& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  int cores(const std::string& groups) const { return quota_cores(groups, root_.string()); }
+  fs::path root_;
+};
+
+TEST_F(Quota, TheSmallestOfAGroupAndThoseAboveIt) {
+  write("cpu.max", "max 100000\n");
+  write("a/cpu.max", "250000 100000\n");
+  write("a/b/cpu.max", "400000 100000\n");
+  write("c/cpu.max", "20000 100000\n");
+  EXPECT_EQ(cores("0::/a/b\n"), 2);
+  EXPECT_EQ(cores("0::/c\n"), 1);
+  EXPECT_EQ(cores("0::/\n"), 1 << 30);
+  EXPECT_EQ(cores("0::/not/there\n"), 1 << 30);
+  EXPECT_EQ(cores("nonsense"), 1 << 30);
+}
+
+TEST_F(Quota, TheFirstVersionHasAFolderForEachController) {
+  write("cpu,cpuacct/a/cpu.cfs_quota_us", "300000\n");
+  write("cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
+  write("cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+  write("cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(cores("5:memory:/a\n4:cpu,cpuacct:/a\n"), 3);
+  EXPECT_EQ(cores("4:cpu,cpuacct:/\n"), 1 << 30);
+}
+
+TEST(Cores, AQuotaCountsLikeFewerCores) {
+  Cores cores;
+  EXPECT_EQ(cores.count(), 1);
+  cores.mask[0] = 0xff;
+  cores.mask[3] = 1;
+  EXPECT_EQ(cores.count(), 9);
+  cores.quota = 4;
+  EXPECT_EQ(cores.count(), 4);
+}
+
+TEST(Backoff, ASleepIsASmallPartOfTheWait) {
+  constexpr long kSlack = 50'000;
+  for (const bool crowded : {false, true}) {
+    for (long waited = 1000; waited < 10'000'000'000; waited += waited / 10) {
+      const long nap = Backoff::nap(waited, crowded);
+      EXPECT_GE(nap, 0);
+      EXPECT_LE(nap, 200'000);
+      if (nap == 0) continue;
+      EXPECT_LE((nap + kSlack) * (crowded ? 16 : 64), waited);
+    }
+    EXPECT_EQ(Backoff::nap(1'000'000'000, crowded), 200'000) << "who waits long does sleep";
+  }
+  EXPECT_EQ(Backoff::nap(2'000'000, false), 0);
+}
+
+}  // namespace
+}  // namespace chasqui::run
