@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "pin.hpp"
 
-#if CHASQUI_HAVE_HWLOC
-
-#include <hwloc.h>
-
 #include <mutex>
-#include <vector>
+
+#if CHASQUI_HAVE_HWLOC
+#include <hwloc.h>
+#else
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+#endif
 
 namespace chasqui::threads {
 namespace {
+
+#if CHASQUI_HAVE_HWLOC
 
 /// The cores this process may use, spread so that neighbours in the list share caches.
 struct Cores {
@@ -17,57 +22,82 @@ struct Cores {
     if (hwloc_topology_init(&topology) != 0) return;
     if (hwloc_topology_load(topology) != 0) return;
     hwloc_cpuset_t allowed = hwloc_bitmap_alloc();
+    all = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     if (hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
-      const int n = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
-      for (int i = 0; i < n; ++i) {
+      for (int i = 0; i < all; ++i) {
         hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, static_cast<unsigned>(i));
         if (hwloc_bitmap_intersects(core->cpuset, allowed)) list.push_back(core);
       }
     }
     hwloc_bitmap_free(allowed);
   }
+  bool bind(int place) const {
+    return hwloc_set_cpubind(topology, list[static_cast<std::size_t>(place)]->cpuset, HWLOC_CPUBIND_THREAD) == 0;
+  }
   hwloc_topology_t topology = nullptr;  // kept until the process ends
   std::vector<hwloc_obj_t> list;
+  int all = 0;  ///< of the machine
 };
-
-}  // namespace
-
-bool pin_this_thread(int index, int threads) {
-  static Cores cores;
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (threads > static_cast<int>(cores.list.size())) return false;
-  return hwloc_set_cpubind(cores.topology, cores.list[static_cast<std::size_t>(index)]->cpuset,
-                           HWLOC_CPUBIND_THREAD) == 0;
-}
-
-}  // namespace chasqui::threads
 
 #else
 
-#include <pthread.h>
-#include <sched.h>
-
-namespace chasqui::threads {
-
-bool pin_this_thread(int index, int threads) {
-  static const cpu_set_t allowed = [] {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    sched_getaffinity(0, sizeof set, &set);
-    return set;
-  }();
-  if (threads > CPU_COUNT(&allowed)) return false;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed) || index-- > 0) continue;
+/// The processors this process may use.
+struct Cores {
+  Cores() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &allowed)) list.push_back(cpu);
+    }
+    all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  }
+  bool bind(int place) const {
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
+    CPU_SET(list[static_cast<std::size_t>(place)], &one);
     return pthread_setaffinity_np(pthread_self(), sizeof one, &one) == 0;
   }
-  return false;
+  std::vector<int> list;
+  int all = 0;  ///< of the machine
+};
+
+#endif
+
+/// The cores of this process, and how many living teams have each.
+struct Claims {
+  Cores cores;
+  std::vector<int> uses = std::vector<int>(cores.list.size());
+  std::mutex mutex;
+};
+
+Claims& claims() {
+  static Claims* const all = new Claims;  // teams may outlive static objects
+  return *all;
+}
+
+}  // namespace
+
+CoreClaim::CoreClaim(int n) {
+  Claims& all = claims();
+  const std::lock_guard lock(all.mutex);
+  const auto [first, last] = own_share(static_cast<int>(all.uses.size()), all.cores.all, neighbours_from_environment());
+  cores_ = least_used(all.uses, first, last, n);
+  for (const int place : cores_) ++all.uses[static_cast<std::size_t>(place)];
+}
+
+CoreClaim::~CoreClaim() {
+  if (cores_.empty()) return;
+  Claims& all = claims();
+  const std::lock_guard lock(all.mutex);
+  for (const int place : cores_) --all.uses[static_cast<std::size_t>(place)];
+}
+
+bool CoreClaim::pin_this_thread(int index) const {
+  if (cores_.empty()) return false;
+  Claims& all = claims();
+  const std::lock_guard lock(all.mutex);
+  return all.cores.bind(cores_[static_cast<std::size_t>(index)]);
 }
 
 }  // namespace chasqui::threads
-
-#endif

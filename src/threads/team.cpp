@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/threads/team.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -18,6 +19,7 @@ struct Team::State {
   Options options;
   CommMaker make;
   std::vector<std::unique_ptr<run::Comm>> comms;
+  CoreClaim cores;
   std::vector<std::thread> threads;
 
   std::mutex mutex;
@@ -26,6 +28,7 @@ struct Team::State {
   const std::function<void(run::Comm&)>* body = nullptr;  ///< nothing: make the communicators
   std::uint64_t generation = 0;
   int running = 0;
+  std::atomic<bool> busy{false};  ///< a run is in progress
   bool stopping = false;
   std::exception_ptr error;
 
@@ -57,7 +60,7 @@ struct Team::State {
   }
 
   void work(int rank) {
-    const bool bound = options.pin && pin_this_thread(rank, n);
+    const bool bound = cores.pin_this_thread(rank);
     auto& comm = comms[static_cast<std::size_t>(rank)];
     for (std::uint64_t seen = 0;;) {
       const std::function<void(run::Comm&)>* task = nullptr;
@@ -102,8 +105,14 @@ Team::Team(int n, Options options) : state_(std::make_unique<State>()) {
   state_->n = n;
   state_->options = std::move(options);
   state_->comms.resize(static_cast<std::size_t>(n));
-  for (int rank = 0; rank < n; ++rank) {
-    state_->threads.emplace_back([state = state_.get(), rank] { state->work(rank); });
+  if (state_->options.pin) state_->cores = CoreClaim(n);
+  try {
+    for (int rank = 0; rank < n; ++rank) {
+      state_->threads.emplace_back([state = state_.get(), rank] { state->work(rank); });
+    }
+  } catch (const std::exception& error) {
+    throw Error("a team of {} threads: the system began {} and then refused ({}): ask for fewer, or raise its limits on threads and memory",
+                n, state_->threads.size(), error.what());
   }
   state_->make_comms();
 }
@@ -114,6 +123,14 @@ int Team::size() const { return state_->n; }
 int Team::pinned() const { return state_->pinned; }
 
 void Team::run(const std::function<void(run::Comm&)>& body) {
+  if (state_->busy.exchange(true)) {
+    throw Error("this team of {} threads is running already, for this thread or another: begin the next run when the first has ended, "
+                "or make another team", state_->n);
+  }
+  const struct Idle {
+    ~Idle() { busy = false; }
+    std::atomic<bool>& busy;
+  } at_the_end{state_->busy};
   try {
     state_->run(&body);
   } catch (...) {

@@ -18,7 +18,7 @@ struct Options {
 /// Threads that wait for work, a rank each.
 class Team {
  public:
-  /// Throws an Error for n < 1 or n > 4096. The threads live as long as the team.
+  /// Throws an Error for n < 1 or n > 4096, or if the system does not give so many threads. They live as long as the team.
   explicit Team(int n, Options options = {});
   ~Team();
   Team(const Team&) = delete;
@@ -30,7 +30,7 @@ class Team {
 
   /// Runs `body` on every thread with that thread's communicator; returns when all have ended. If one throws, the
   /// ranks that wait for it get an Error instead of waiting for ever, and the first exception is rethrown here; the
-  /// next run begins with fresh communicators.
+  /// next run begins with fresh communicators. One run at a time: an Error for one that begins inside another.
   void run(const std::function<void(run::Comm&)>& body);
 
  private:

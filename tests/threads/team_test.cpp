@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Teams that cannot be made, or are asked for two things at once: an Error, never a wait for ever.
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/cores.hpp"
+#include "chasqui/threads/team.hpp"
+
+namespace chasqui::threads {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+#else
+constexpr bool kSanitized = false;
+#endif
+
+void make_too_many() {
+  alarm(20);
+  const rlimit memory{rlim_t{600} << 20, rlim_t{600} << 20};
+  setrlimit(RLIMIT_AS, &memory);
+  try {
+    const Team team(400, {.pin = false, .profile = nullptr});
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    _exit(3);
+  }
+  _exit(0);
+}
+
+TEST(Team, ThreadsThatTheSystemRefuses) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs the memory that this test forbids";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(make_too_many(), testing::ExitedWithCode(3), "a team of 400 threads: the system began .* ask for fewer");
+}
+
+TEST(Team, ARunInsideARunIsAnError) {
+  Team team(2);
+  std::atomic<int> errors{0};
+  team.run([&](run::Comm& comm) {
+    try {
+      team.run([](run::Comm& inner) { inner.barrier(); });
+    } catch (const Error&) {
+      ++errors;
+    }
+    comm.barrier();
+  });
+  EXPECT_EQ(errors, 2);
+  team.run([](run::Comm& comm) { comm.barrier(); });
+}
+
+TEST(Team, TwoRunsAtOnceAreAnErrorForOne) {
+  Team team(2);
+  std::atomic<bool> inside{false}, done{false};
+  std::thread first([&] {
+    team.run([&](run::Comm&) {
+      inside = true;
+      while (!done) std::this_thread::yield();
+    });
+  });
+  while (!inside) std::this_thread::yield();
+  EXPECT_THROW(team.run([](run::Comm&) {}), Error);
+  done = true;
+  first.join();
+  team.run([](run::Comm& comm) { comm.barrier(); });
+}
+
+/// This process on one core, until the end of the scope.
+struct OneCore {
+  OneCore() {
+    sched_getaffinity(0, sizeof before, &before);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int core = 0; core < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++core) {
+      if (CPU_ISSET(core, &before)) CPU_SET(core, &one);
+    }
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneCore() { sched_setaffinity(0, sizeof before, &before); }
+  cpu_set_t before;
+};
+
+TEST(Team, CoresAreThoseOfTheProcessNotOfTheMachine) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one core";
+  const OneCore one;
+  EXPECT_EQ(run::available_cores(), 1);
+  for (const bool with_board : {true, false}) {
+    EXPECT_TRUE(make_comms(2, nullptr, with_board)[0]->crowded()) << with_board;
+    EXPECT_FALSE(make_comms(1, nullptr, with_board)[0]->crowded()) << with_board;
+  }
+}
+
+TEST(Team, APinnedThreadDoesNotHideTheOtherCores) {
+  if (run::available_cores() < 2) GTEST_SKIP() << "one core";
+  Team team(2);
+  team.run([](run::Comm& comm) {
+    EXPECT_FALSE(comm.crowded());
+    const auto part = comm.split(0, comm.rank());
+    EXPECT_FALSE(part->crowded());
+  });
+}
+
+#if defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 33)
+TEST(Team, MemoryGrowsWithTheRanksNotWithTheirPairs) {
+  const auto used = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  const auto before = used();
+  const auto comms = make_comms(400, nullptr);
+  EXPECT_LT(used() - before, std::size_t{32} << 20) << "160 000 pairs of 384 bytes alone are 61 MB";
+}
+#endif
+#endif
+
+}  // namespace
+}  // namespace chasqui::threads
