@@ -13,7 +13,8 @@ class ExplainCommand final : public Command {
  public:
   ExplainCommand() : Command("explain", "say how a collective would be run, its predicted time, and the runner-up") {
     describe("The same decision that a communicator takes: every method that applies is given a predicted time from "
-             "the machine's profile, the least wins. Without --machine the built-in guesses are used.");
+             "the machine's profile; the least wins, save that memory shared by all ranks is used wherever there is some, since it "
+             "notices sizes that disagree. Without --machine the built-in guesses are used.");
     positional("COLLECTIVE", &kind_, "broadcast, reduce, allreduce, allgather, gather, scatter, scan or barrier").required();
     option("--bytes", "N", &bytes_, "size of one rank's contribution (default 8)");
     option("-P,--processors", "N", &ranks_, "ranks (default: as measured, else 16)");
@@ -41,7 +42,8 @@ class ExplainCommand final : public Command {
     terrain.largest_node = static_cast<int>((ranks + nodes_ - 1) / nodes_);
     terrain.board = terrain.largest_node > 1 || nodes_ == 1;
     terrain.reaches = nodes_ == 1 && !profile.across.empty();
-    const run::Query query{*kind, static_cast<std::size_t>(bytes_), 1, !ordered_};
+    const std::int64_t bytes = *kind == Kind::barrier ? 0 : bytes_;
+    const run::Query query{*kind, static_cast<std::size_t>(bytes), 1, !ordered_};
     if (!json_) {
       out.write(run::explain(query, terrain, profile));
       return 0;
@@ -51,7 +53,10 @@ class ExplainCommand final : public Command {
       list.push_back({{"method", to_string(choice.method)}, {"parts", choice.parts},
                       {"nanoseconds", choice.nanoseconds}, {"why", choice.why}});
     }
-    out.write(nlohmann::ordered_json{{"collective", kind_}, {"bytes", bytes_}, {"ranks", ranks}, {"choices", list}}.dump(2) + "\n");
+    nlohmann::ordered_json root = {{"collective", kind_}, {"bytes", bytes}, {"ranks", ranks}, {"choices", list}};
+    if (!machine_) root["machine"] = profile.how;
+    if (const std::string doubt = run::doubt_of(terrain, profile); !doubt.empty()) root["but"] = doubt;
+    out.write(root.dump(2) + "\n");
     return 0;
   }
 

@@ -69,6 +69,7 @@ void machine_section(show::Page& page, const Profile& profile) {
                              "measurements. A busy machine widens the intervals.",
                              profile.host.empty() ? "A machine" : profile.host, profile.when.empty() ? "" : ", " + profile.when, profile.how));
   for (const Level& level : profile.levels) {
+    if (level.assumed) continue;
     page.heading(level.ranks > 0 ? fmt::format("Level “{}”, {} ranks", level.name, level.ranks) : fmt::format("Level “{}”", level.name));
     std::vector<std::vector<std::string>> rows;
     std::string doubts;

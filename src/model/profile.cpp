@@ -76,7 +76,7 @@ constexpr Field kFields[] = {{"L", &Level::L},   {"o_s", &Level::o_s}, {"o_r", &
 Level level_from(const json& value, std::string_view place, const std::string& where) {
   std::set<std::string> required = {"name", "ranks", "switches"};
   for (const auto& field : kFields) required.insert(field.name);
-  check_keys(value, required, {"shares_bandwidth", "receives_in_parallel", "threads"}, place, where);
+  check_keys(value, required, {"shares_bandwidth", "receives_in_parallel", "threads", "assumed"}, place, where);
   Level level;
   level.name = text(value["name"], place, where + ".name");
   if (level.name != "node" && level.name != "network") {
@@ -92,6 +92,7 @@ Level level_from(const json& value, std::string_view place, const std::string& w
   level.shares_bandwidth = flag("shares_bandwidth");
   level.receives_in_parallel = flag("receives_in_parallel");
   level.threads = flag("threads");
+  level.assumed = flag("assumed");
   if (!value["switches"].is_array()) fail(place, where + ".switches must be an array");
   for (const auto& bytes : value["switches"]) level.switches.push_back(integer(bytes, place, where + ".switches"));
   return level;
@@ -116,6 +117,16 @@ Times times_from(const json& value, std::string_view place, const std::string& n
   return times;
 }
 
+/// Files written before levels could say so: a network that repeats the node's messages was not measured.
+void mark_copies(Profile& profile) {
+  const Level* node = profile.level("node");
+  for (Level& level : profile.levels) {
+    if (level.name != "network" || node == nullptr || level.ranks != node->ranks || level.ranks == 0) continue;
+    level.assumed = level.assumed || (level.L == node->L && level.o_s == node->o_s && level.o_r == node->o_r &&
+                                      level.g == node->g && level.G == node->G);
+  }
+}
+
 }  // namespace
 
 const Level* Profile::level(std::string_view name) const {
@@ -125,12 +136,17 @@ const Level* Profile::level(std::string_view name) const {
   return nullptr;
 }
 
+bool Profile::knows_network() const {
+  const Level* network = level("network");
+  return network != nullptr && !network->assumed;
+}
+
 Profile default_profile() {
   const auto exactly = Estimate::exactly;
   Level node{"node", 0, exactly(120), exactly(40), exactly(40), exactly(60), exactly(0.1), exactly(400),
-             exactly(16), exactly(0.15), exactly(600), {}, false, false, false};
+             exactly(16), exactly(0.15), exactly(600), {}, false, false, false, false};
   Level network{"network", 0, exactly(2000), exactly(400), exactly(400), exactly(400), exactly(0.1), exactly(0),
-                exactly(0), exactly(0.1), exactly(20'000), {}, false, false, false};
+                exactly(0), exactly(0.1), exactly(20'000), {}, false, false, false, false};
   return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}, {}, {}};
 }
 
@@ -161,6 +177,7 @@ Profile profile_from_json(std::string_view source, std::string_view place) {
     if (profile.level(level.name) != nullptr) fail(place, fmt::format("two levels are named \"{}\"", level.name));
     profile.levels.push_back(std::move(level));
   }
+  mark_copies(profile);
   check_keys(root["bsp"], {"g", "L"}, {"G"}, place, "bsp");
   profile.bsp_g = estimate(root["bsp"]["g"], place, "bsp.g");
   profile.bsp_L = estimate(root["bsp"]["L"], place, "bsp.L");
@@ -179,6 +196,7 @@ std::string to_json(const Profile& profile) {
     if (level.shares_bandwidth) value["shares_bandwidth"] = true;
     if (level.receives_in_parallel) value["receives_in_parallel"] = true;
     if (level.threads) value["threads"] = true;
+    if (level.assumed) value["assumed"] = true;
     levels.push_back(value);
   }
   json root = {{"chasqui_profile", 1}, {"host", profile.host}, {"when", profile.when}, {"how", profile.how},

@@ -17,19 +17,13 @@ constexpr Parameter kMessages[] = {{"L", &Level::L}, {"o_s", &Level::o_s}, {"o_r
 constexpr Parameter kBoard[] = {{"publish", &Level::publish}, {"publish_per_rank", &Level::publish_per_rank},
                                 {"copy", &Level::copy}};
 
-bool only_repeats(const Profile& profile) {
-  const Level* node = profile.level("node");
-  const Level* network = profile.level("network");
-  return node != nullptr && network != nullptr && node->L == network->L && node->G == network->G;
-}
-
 }  // namespace
 
 std::vector<Comparison> compare(const Profile& before, const Profile& now) {
   std::vector<Comparison> list;
   for (const Level& old : before.levels) {
     const Level* fresh = now.level(old.name);
-    if (fresh == nullptr || (old.name == "network" && (only_repeats(before) || only_repeats(now)))) continue;
+    if (fresh == nullptr || old.assumed || fresh->assumed) continue;
     if (old.ranks != fresh->ranks) {
       throw Error("the profile is of {} ranks and this run has {}: measure the same number again", old.ranks, fresh->ranks);
     }

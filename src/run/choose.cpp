@@ -215,7 +215,8 @@ class Chooser {
 
   /// Radices of circulant windows worth a look: those that need fewer rounds than the one before.
   static std::vector<int> radices(int ranks) {
-    std::vector<int> list = {2, 3, 4};
+    std::vector<int> list = {2};
+    for (int radix = 3; radix <= std::min(4, ranks); ++radix) list.push_back(radix);  // more than the ranks is the same again
     for (int rounds = 4; rounds >= 1; --rounds) {
       int radix = list.back();
       while (radix <= kLargestRadix && std::pow(radix, rounds) < ranks) ++radix;

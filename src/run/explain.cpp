@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
 
@@ -17,24 +19,36 @@ std::string name_of(const Choice& choice) {
 
 std::string reason(const std::vector<Choice>& list) {
   if (list.size() == 1) return "nothing else applies";
-  const double ratio = list[1].nanoseconds / std::max(1e-3, list[0].nanoseconds);
-  if (ratio >= 1) return fmt::format("predicted {:.2f} times as fast as the runner-up", ratio);
-  if (list[1].method == Method::native) return "the library's own is not faster by a tenth at the sizes measured around";
-  return "a board that spans all ranks is used: it notices sizes that disagree";
+  const auto fastest = std::min_element(list.begin() + 1, list.end(), [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
+  const std::string rival = fastest == list.begin() + 1 ? "the runner-up" : name_of(*fastest);
+  const double ratio = fastest->nanoseconds / std::max(1e-3, list[0].nanoseconds);
+  if (ratio >= 1) return fmt::format("predicted {:.2f} times as fast as {}", ratio, rival);
+  if (fastest->method == Method::native) return "the library's own is not faster by a tenth at the sizes measured around";
+  return fmt::format("predicted {:.2f} times slower than {}, and taken: a board that\n"
+                     "          spans all ranks is always used, because it notices sizes that disagree",
+                     1 / ratio, rival);
 }
 
 }  // namespace
 
 std::string explain(const Query& query, const Terrain& terrain, const Profile& profile) {
   const auto list = choices(query, terrain, profile);
-  std::string text = fmt::format("{} of {} bytes on {} rank{}, {} node{}\n", to_string(query.kind), query.bytes, terrain.ranks,
+  const std::string size = query.kind == Kind::barrier ? "" : fmt::format(" of {} bytes", query.bytes);
+  std::string text = fmt::format("{}{} on {} rank{}, {} node{}\n", to_string(query.kind), size, terrain.ranks,
                                  terrain.ranks == 1 ? "" : "s", terrain.nodes, terrain.nodes == 1 ? "" : "s");
   for (std::size_t i = 0; i < list.size(); ++i) {
-    text += fmt::format("{:<9} {:<12} {:>11}  {}\n", i == 0 ? "chosen" : i == 1 ? "runner-up" : "", name_of(list[i]),
+    text += fmt::format("{:<9} {:<13} {:>10}  {}\n", i == 0 ? "chosen" : i == 1 ? "runner-up" : "", name_of(list[i]),
                         duration(list[i].nanoseconds), list[i].why);
   }
   text += fmt::format("{:<9} {}\n", "why", reason(list));
+  if (const std::string doubt = doubt_of(terrain, profile); !doubt.empty()) text += fmt::format("{:<9} {}\n", "but", doubt);
   return text;
+}
+
+std::string doubt_of(const Terrain& terrain, const Profile& profile) {
+  if (terrain.nodes == 1 || profile.knows_network()) return {};
+  return "the profile was measured on one node and knows no network: messages\n          inside that node stand in for it. "
+         "Measure over the nodes:\n          mpirun ... chasqui measure --mpi --out FILE";
 }
 
 }  // namespace chasqui::run

@@ -44,9 +44,11 @@ Profile profile_of(const std::vector<Round>& rounds, const CollectiveTable& tabl
     node.threads = first.threads;
   }
   node.ranks = first.node_ranks;
+  node.assumed = !first.node && !first.board;
   // Where there is one node only, the messages inside it stand in for the network.
   Level network = first.network ? level("network", &Round::network) : node;
   network.name = "network";
+  network.assumed = !first.network;
   network.threads = false;
   network.ranks = first.ranks;
   std::vector<FanIn> fan_ins;

@@ -40,6 +40,18 @@ TEST(Profile, ComesBackFromItsFile) {
   std::remove(path.c_str());
 }
 
+TEST(Profile, ANetworkThatRepeatsTheNodeWasNotMeasured) {
+  Profile profile = default_profile();
+  EXPECT_TRUE(profile.knows_network());
+  for (Level& level : profile.levels) level.ranks = 4;
+  EXPECT_TRUE(profile_from_json(to_json(profile), "p").knows_network());
+  profile.levels[1].assumed = true;
+  EXPECT_FALSE(profile_from_json(to_json(profile), "p").knows_network());
+  profile.levels[1] = profile.levels[0];  // as files said it before there was a word for it
+  profile.levels[1].name = "network";
+  EXPECT_FALSE(profile_from_json(to_json(profile), "p").knows_network());
+}
+
 TEST(Profile, RefusesWhatItDoesNotKnow) {
   const std::string good = to_json(default_profile());
   EXPECT_EQ(message_for(good), "");

@@ -35,6 +35,7 @@ struct Level {
   bool shares_bandwidth = false;  ///< messages under way from one rank share the bandwidth instead of queueing
   bool receives_in_parallel = false;  ///< messages from many senders to one rank do not wait for each other's bytes
   bool threads = false;  ///< node: measured between threads, who read each other's buffers
+  bool assumed = false;  ///< nothing of it was measured: the other level's values stand in, or guesses
 
   friend bool operator==(const Level&, const Level&) = default;
 };
@@ -56,6 +57,7 @@ struct Profile {
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> across;
 
   const Level* level(std::string_view name) const;  ///< the level of this name, nullptr where there is none
+  bool knows_network() const;  ///< is there a network level of its own, not one node's messages in its place?
   friend bool operator==(const Profile&, const Profile&) = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Choosing how to run a collective: every method that applies is given a predicted time from the machine's profile,
-// the least wins. A pure function of its arguments, so that every rank decides alike and `explain` says the truth.
+// the least wins; where a board spans all ranks, the least of what uses it. A pure function of its arguments, so that
+// every rank decides alike and `explain` says the truth.
 #pragma once
 
 #include <cstddef>
@@ -73,6 +74,9 @@ SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, doubl
 
 /// The machine in steps of one item: what the k-item plan is asked for.
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes);
+
+/// Why the predictions do not fit these ranks, with the remedy, for people; empty where they do.
+std::string doubt_of(const Terrain& terrain, const Profile& profile);
 
 /// Several lines for people: the choice, its predicted time, the runners-up and why.
 std::string explain(const Query& query, const Terrain& terrain, const Profile& profile);
