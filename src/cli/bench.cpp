@@ -18,7 +18,7 @@ class BenchCommand final : public Command {
   BenchCommand() : Command("bench", "compare every collective with its rivals on this machine") {
     describe("Sizes 8 B to 4 MiB. Threads: against a binomial tree, std::barrier and OpenMP's barrier and reduction. With "
              "--mpi, started by mpirun: against the MPI library's own and a binomial tree. Common start, latest finish, "
-             "median; the columns of rivals hold rival / Chasqui. \"!\" marks predictions off by more than 20 %. Sums of placed "
+             "median; the columns of rivals hold rival / Chasqui. With --machine \"!\" marks predictions off by more than 20 %. Sums of placed "
              "operands, eight items and streams run along their plans by messages, against single calls (\"plain\" are Chasqui's own) "
              "and a chain; \"delay\" is how long an item of a stream is under way.");
     option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
@@ -27,8 +27,8 @@ class BenchCommand final : public Command {
     option("--kinds", "LIST", &kinds_, "only these, separated by commas: barrier, broadcast, reduce, allreduce, allgather, gather, scatter, scan, sum, items, stream");
     option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
     option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
-    option("--out", "FILE", &out_, "medians and quartiles as CSV").file();
-    option("--samples", "FILE", &samples_, "every single time as CSV").file();
+    option("--out", "FILE", &out_, "medians and quartiles as CSV").output();
+    option("--samples", "FILE", &samples_, "every single time as CSV").output();
     flag("--json", json_, "print as JSON");
     example("chasqui bench --threads 2 --largest 4096 --seconds 0.02", "a quick look");
   }
@@ -41,16 +41,16 @@ class BenchCommand final : public Command {
     options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
     options.seconds_per_row = seconds_;
     options.kinds = run::kinds_from(kinds_, "bench: --kinds");
-    run::BenchTable table(thread_rivals());
+    const auto profile = std::make_shared<const Profile>(machine_ ? read_profile(*machine_) : default_profile());
+    run::BenchTable table(thread_rivals(), !run::is_guess(*profile));
     Progress bar("bench");
     options.progress = [&](double share) { bar(share); };
     if (!json_) {
       if (!has_openmp()) out.write("OpenMP is left out: this program was built without it\n");
+      out.write(run::source_of(*profile));
       options.row = [&](const run::BenchRow& row) { out.write(table.add(row)); };
     }
-    std::shared_ptr<const Profile> profile;
-    if (machine_) profile = std::make_shared<const Profile>(read_profile(*machine_));
-    const std::vector<run::BenchRow> rows = bench_threads(static_cast<int>(n), std::move(profile), options);
+    const std::vector<run::BenchRow> rows = bench_threads(static_cast<int>(n), profile, options);
     if (json_) out.write(run::to_json(rows, static_cast<int>(n)));
     if (out_) write_file(*out_, run::to_csv(rows, static_cast<int>(n)), out);
     if (samples_) write_file(*samples_, run::to_samples(rows, static_cast<int>(n)), out);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chasqui/base/printable.hpp"
 #include "chasqui/run/bench.hpp"
 
 namespace chasqui::run {
@@ -29,6 +30,19 @@ std::string heading_of(const std::vector<std::string>& rivals) {
 
 }  // namespace
 
+bool is_guess(const Profile& profile) {
+  return std::all_of(profile.levels.begin(), profile.levels.end(), [](const Level& level) { return level.ranks == 0; });
+}
+
+std::string source_of(const Profile& profile) {
+  if (is_guess(profile)) {
+    return "expected: from built-in guesses of an order of magnitude. For this machine's own:\n"
+           "  chasqui measure --out machine.json, then bench --machine machine.json\n";
+  }
+  return fmt::format("expected: as measured on {}{} by\n  {}\n", printable(profile.host),
+                     profile.when.empty() ? "" : ", " + printable(profile.when), printable(profile.how));
+}
+
 std::string BenchTable::add(const BenchRow& row) {
   std::vector<std::string> columns = rivals_;
   if (is_many(row.name)) {
@@ -38,7 +52,7 @@ std::string BenchTable::add(const BenchRow& row) {
   std::string text = columns == columns_ ? "" : (columns_.empty() ? "" : "\n") + heading_of(columns);
   const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
   text += fmt::format("{:<9} {:>7} {:<9} {:>9} {:>9} {}", row.name, row.bytes, row.method, time_text(row.ours.median / 1000),
-                      time_text(row.predicted / 1000), off > 0.2 ? "!" : " ");
+                      time_text(row.predicted / 1000), marks_ && off > 0.2 ? "!" : " ");
   for (const auto& name : columns) {
     const auto found = std::find_if(row.rivals.begin(), row.rivals.end(), [&](const auto& rival) { return rival.first == name; });
     const std::string ratio = found == row.rivals.end() ? "-" : ratio_text(found->second.median / row.ours.median);

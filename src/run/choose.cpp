@@ -93,13 +93,13 @@ class Chooser {
       : query_(query), terrain_(terrain), profile_(profile) {}
 
   std::vector<Choice> all() {
+    if (terrain_.ranks == 1) return {{Method::slots, bytes() * board_copy(), 1, "one rank: at most a copy"}};
     if (terrain_.board && terrain_.nodes == 1) on_board();
     if (terrain_.messages && terrain_.ranks > 1) {
       by_messages(message_level(terrain_, profile_), terrain_.ranks, choices_);
     }
     if (terrain_.board && terrain_.nodes > 1 && terrain_.largest_node > 1) in_two_levels();
     native();
-    if (choices_.empty()) choices_.push_back({Method::slots, 0, 1, "one rank"});
     std::stable_sort(choices_.begin(), choices_.end(),
                      [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
     if (terrain_.board && terrain_.nodes == 1) {
@@ -117,6 +117,11 @@ class Chooser {
 
  private:
   double bytes() const { return static_cast<double>(query_.bytes); }
+
+  double board_copy() const {
+    const Level* node = profile_.level("node");
+    return query_.kind == Kind::barrier || query_.kind == Kind::broadcast || node == nullptr ? 0 : node->copy.value;
+  }
 
   /// Inside a node with `ranks` ranks: what the collective costs on the board.
   double board_time(Kind kind, double size, int ranks, bool threads) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "alone.hpp"
 #include "cached.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/backoff.hpp"
@@ -135,6 +136,10 @@ void Comm::run(const Call& call) {
   if (!acceptable(call, fabric_.rank, fabric_.size)) check_arguments(call);
   // What runs follows from arguments and profile alone: other ranks may have something else in flight, or another layout.
   const bool here = pending_.empty() && call.layout.contiguous();
+  if (fabric_.size == 1 && here) {
+    ++number_;
+    return run_alone(call);
+  }
   if (board_spans_all() && !forced_) {
     // The board is the choice, unless the library's own collective was measured to be faster.
     const bool measured = fabric_.native && !profile().native.empty();

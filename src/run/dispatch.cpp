@@ -2,6 +2,7 @@
 // From a call and a choice to the task that runs it.
 #include <algorithm>
 
+#include "alone.hpp"
 #include "cached.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/board_collectives.hpp"
@@ -147,12 +148,7 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
   const auto* in = static_cast<const std::byte*>(call.in);
   const std::size_t own = static_cast<std::size_t>(group.rank) * bytes;
   if (group.size == 1) {
-    if (call.kind == Kind::scatter) {
-      if (out != nullptr) copy_bytes(out, in, bytes);
-    } else if (call.kind != Kind::barrier && call.kind != Kind::broadcast && in != nullptr &&
-               !(call.kind == Kind::scan && call.exclusive)) {
-      copy_bytes(out, in, bytes);
-    }
+    run_alone(call);
     co_return;
   }
   if (auto moves = moves_for(group, call, choice)) {

@@ -76,5 +76,18 @@ TEST(BenchText, RowsOfAList) {
   EXPECT_THROW(kinds_from("sum,delay", "--kinds"), Error);
 }
 
+TEST(BenchText, GuessesAreNotMarkedAndNameTheRemedy) {
+  BenchRow row = row_of(1000, 1000);
+  row.predicted = 6000;
+  EXPECT_NE(line_of(row, kMpi).find('!'), std::string::npos);
+  EXPECT_EQ(BenchTable(kMpi, false).add(row).find('!'), std::string::npos);
+  Profile profile = default_profile();
+  EXPECT_TRUE(is_guess(profile));
+  EXPECT_NE(source_of(profile).find("chasqui measure --out"), std::string::npos);
+  profile.levels[0].ranks = 2;
+  EXPECT_FALSE(is_guess(profile));
+  EXPECT_NE(source_of(profile).find(profile.how), std::string::npos);
+}
+
 }  // namespace
 }  // namespace chasqui::run

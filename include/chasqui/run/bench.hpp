@@ -62,15 +62,20 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
 /// The table for people, of at most 80 columns for four rivals with short names. What is_many() comes in a table of its own.
 class BenchTable {
  public:
-  /// A column for each rival named.
-  explicit BenchTable(std::vector<std::string> rivals) : rivals_(std::move(rivals)) {}
+  /// A column for each rival named; `marks`: do predictions come from a measurement, so that it is worth a mark if they are off?
+  explicit BenchTable(std::vector<std::string> rivals, bool marks = true) : rivals_(std::move(rivals)), marks_(marks) {}
   /// A line: times in microseconds, "!" where the prediction is off by more than 20 %, rival / ours. Before the first row
   /// of a table its heading.
   std::string add(const BenchRow& row);
 
  private:
   std::vector<std::string> rivals_, columns_;
+  bool marks_;
 };
+/// A line that says where the column "expected" comes from, and the remedy where nobody measured; ended.
+std::string source_of(const Profile& profile);
+/// Are these the built-in guesses?
+bool is_guess(const Profile& profile);
 /// Every time that was taken, with a header line.
 std::string to_samples(const std::vector<BenchRow>& rows, int ranks);
 /// Medians and quartiles, with a header line.
