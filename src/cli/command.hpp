@@ -28,11 +28,15 @@ struct Option {
   bool positional = false;
   bool is_required = false;
   bool is_file = false;
+  bool is_output = false;
   std::vector<std::string> allowed;
+  std::vector<std::string> offered;
 
   Option& required() { return is_required = true, *this; }
   Option& file() { return is_file = true, *this; }  ///< the shell completes file names
-  Option& choices(std::vector<std::string> values) { return allowed = std::move(values), *this; }
+  Option& output() { return is_output = true, file(); }  ///< written after long work: parse() looks whether it can be
+  Option& offers(std::vector<std::string> values) { return offered = std::move(values), *this; }  ///< the shell completes these
+  Option& choices(std::vector<std::string> values) { return allowed = offered = std::move(values), *this; }
 };
 
 struct Example {

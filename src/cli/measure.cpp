@@ -15,20 +15,21 @@ namespace {
 class MeasureCommand final : public Command {
  public:
   MeasureCommand() : Command("measure", "measure this machine: L, o, g, G, B and the cost of publishing, with intervals") {
-    describe("Threads by default. With --mpi, started by mpirun, the processes of that run. Takes the stated seconds; on a "
+    describe("Threads by default. With --mpi, started by mpirun, the processes of that run. Prints a table; the profile itself is for "
+             "programs. Takes the stated seconds; on a "
              "busy machine less is measured, the intervals widen, and it is said. With --again the machine is measured anew "
              "and compared: exit status 0 if all intervals meet, 1 if not.");
     option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
     flag("--mpi", mpi_, "measure the MPI run this is part of: mpirun -np 4 chasqui measure --mpi");
     option("--seconds", "S", &seconds_, "how long to measure (default 4)");
-    option("--out", "FILE", &out_, "where the profile goes (default: standard output)").file();
+    option("--out", "FILE", &out_, "where the profile goes (default: standard output)").output();
     option("--again", "FILE", &again_, "compare with this profile of the same machine").file();
     example("chasqui measure --again machine.json", "does the machine still look the same?");
     example("chasqui measure --threads 2 --seconds 1 --out machine.json", "a quick profile");
   }
 
   int run(Output& out) override {
-    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not in 0..3600", seconds_);
+    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
     if (mpi_) {
       std::vector<std::string> words = {"--seconds", fmt::format("{}", seconds_)};
       if (out_) words.insert(words.end(), {"--out", *out_});
@@ -43,6 +44,10 @@ class MeasureCommand final : public Command {
     const run::Measurement measured = measure_threads(static_cast<int>(n), seconds_);
     fmt::print(stderr, "{}", run::to_text(measured));  // standard output is the profile's
     const Profile& profile = measured.profile;
+    if (!before) {
+      if (out_) out.write(run::to_table(profile));
+      else fmt::print(stderr, "{}", run::to_table(profile));
+    }
     if (out_) write_profile(*out_, profile);
     else if (!before) out.write(to_json(profile));
     if (!before) return 0;

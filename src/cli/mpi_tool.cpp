@@ -64,6 +64,7 @@ int measure_command(std::map<std::string, std::string> options) {
   Profile& profile = measured.profile;
   profile.how = fmt::format("mpirun -np {} chasqui measure --mpi --seconds {} ({})", size, how.seconds, CHASQUI_MPI_FLAVOUR);
   std::fputs(run::to_text(measured).c_str(), stderr);
+  if (!options.contains("--again")) std::fputs(run::to_table(profile).c_str(), options.contains("--out") ? stdout : stderr);
   if (options.contains("--out")) write_profile(options["--out"], profile);
   else if (!options.contains("--again")) std::fputs(to_json(profile).c_str(), stdout);
   if (!options.contains("--again")) return 0;
@@ -80,10 +81,11 @@ void bench_command(std::map<std::string, std::string> options) {
   if (options.contains("--largest")) bench.largest = std::stoull(options["--largest"]);
   if (options.contains("--seconds")) bench.seconds_per_row = std::stod(options["--seconds"]);
   bench.kinds = run::kinds_from(options["--kinds"], "--kinds");
-  run::BenchTable table({"native", "binomial"});
+  run::BenchTable table({"native", "binomial"}, !run::is_guess(comm->profile()));
   const bool json = options.contains("--json");
   Progress bar("bench", comm->rank() == 0 && launcher_has_terminal());
   bench.progress = [&](double share) { bar(share); };
+  if (comm->rank() == 0 && !json) std::fputs(run::source_of(comm->profile()).c_str(), stdout);
   bench.row = [&](const run::BenchRow& row) {
     wipe_progress();
     if (!json) std::fputs(table.add(row).c_str(), stdout);

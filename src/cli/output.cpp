@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "chasqui/base/error.hpp"
@@ -60,6 +61,14 @@ void Output::flush() {
 
 std::string Output::paint(std::string_view text, std::string_view code) const {
   return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+void check_writable(const std::string& path) {
+  if (path == "-") return;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const bool there = access(path.c_str(), F_OK) == 0;
+  if (access(there ? path.c_str() : folder.empty() ? "." : folder.c_str(), W_OK) == 0) return;
+  throw Error("{}: cannot write: {}; choose another place", path, std::strerror(errno));
 }
 
 void write_file(const std::string& path, std::string_view text, Output& out) {

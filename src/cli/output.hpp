@@ -45,6 +45,9 @@ class Output {
   int width_;
 };
 
+/// Throws the Error that write_file() would, as far as it can be foreseen. Writes nothing.
+void check_writable(const std::string& path);
+
 /// Writes a whole file ("-": standard output). Throws Error naming the path and the reason.
 void write_file(const std::string& path, std::string_view text, Output& out);
 

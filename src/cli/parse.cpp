@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
@@ -51,6 +52,11 @@ void store(const Option& option, const std::string& text) {
   if (!option.allowed.empty() && std::find(option.allowed.begin(), option.allowed.end(), text) == option.allowed.end()) {
     throw Error("{}: '{}' is not one of {}{}", place, text, fmt::join(option.allowed, ", "),
                 did_you_mean(text, option.allowed));
+  }
+  if (option.is_file && option.metavar == "FILE" && text != "-") {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(text, ignored)) throw Error("{}: {} is a folder: name a file", place, text);
+    if (option.is_output) check_writable(text);
   }
   std::visit(
       [&](auto* target) {

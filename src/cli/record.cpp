@@ -28,7 +28,7 @@ class RecordCommand final : public Command {
     option("--method", "NAME", &wanted_.method, "tree, items, exchange, …: what `chasqui explain` lists; default: what it would choose");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`, for the choice of method").file();
     option("--repeat", "N", &repeat_, "how often to run (default 50)");
-    option("--out", "FILE", &out_, "where the run goes (default run.json)").file();
+    option("--out", "FILE", &out_, "where the run goes (default run.json)").output();
     example("chasqui record broadcast --threads 8 --out run.json", "eight threads, 64 bytes");
     example("mpirun -np 4 chasqui record allreduce --mpi --out run.json", "four processes");
     example("chasqui draw run.json --format trace --out run.trace.json", "for Perfetto or chrome://tracing");

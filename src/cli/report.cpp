@@ -20,7 +20,7 @@ class ReportCommand final : public Command {
              "for every collective the plan, its tree and activity chart, predicted and measured times, plots against the "
              "binomial tree and, with --add, the MPI library; what is optimal and why. With both --machine and --add nothing is "
              "measured now: a page about another machine.");
-    option("--out", "FILE", &out_, "where the page goes (default report.html); - is the standard output").file();
+    option("--out", "FILE", &out_, "where the page goes (default report.html); - is the standard output").output();
     option("--threads", "N", &threads_, "threads to measure and time (default: one a core, at least 2)");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`, instead of measuring now").file();
     option("--add", "FILE", &more_, "raw data of another run, written by `chasqui bench --out`; may be repeated").file();
@@ -37,7 +37,7 @@ class ReportCommand final : public Command {
     const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
     if (n < 2 || n > 4096) throw Error("--threads {} is not in 2..4096", n);
     if (drawn_ < 2 || drawn_ > 64) throw Error("--processors {} is not in 2..64: larger drawings are unreadable", drawn_);
-    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not in 0..3600", seconds_);
+    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
     ReportInput input;
     input.drawn = drawn_;
     for (const std::string& file : more_) input.benches.push_back(read_bench_data(file));

@@ -42,7 +42,7 @@ class SolveCommand final : public Command {
     flag("--cold", cold_, "do not begin with the best plan");
     flag("--formula-only", formula_only_, "allgather: do not count the traffic of the ports first");
     option("--proof", "DIR", &proof_, "write a certificate of optimality into this folder").file();
-    option("--out", "FILE", &out_, "write the best schedule to FILE").file();
+    option("--out", "FILE", &out_, "write the best schedule to FILE").output();
     flag("--json", json_, "print the answer as JSON");
     flag("--quiet", quiet_, "show no progress");
     example("chasqui solve allgather -P 4 -L 2 -o 2 -g 2 --proof proof", "14, and why not 13");

@@ -44,17 +44,50 @@ bool all_agree(const std::vector<Comparison>& comparisons) {
   return std::all_of(comparisons.begin(), comparisons.end(), [](const Comparison& c) { return c.agrees(); });
 }
 
+std::string to_text(const Estimate& e) {
+  const auto amount = [](double x) {
+    return x < 999.5 ? fmt::format("{:.3g}", x) : x < 1e6 ? fmt::format("{:.0f}", x) : fmt::format("{:.2g}", x);
+  };
+  if (e.high == 0) return "0 (too small to resolve)";
+  if (e.value == 0) return fmt::format("at most {}", amount(e.high));
+  return fmt::format("{} ({} .. {})", amount(e.value), amount(e.low), amount(e.high));
+}
+
 std::string to_text(const std::vector<Comparison>& comparisons) {
-  const auto interval = [](const Estimate& e) { return fmt::format("{:.4g} ({:.3g} .. {:.3g})", e.value, e.low, e.high); };
-  std::string text = fmt::format("{:<21} {:<26} {:<26}\n", "parameter", "before", "now");
+  std::size_t width = 25;
+  for (const Comparison& c : comparisons) width = std::max({width, to_text(c.before).size(), to_text(c.now).size()});
+  std::string text = fmt::format("{:<21} {:<{}} {}\n", "parameter", "before", width, "now");
   std::size_t apart = 0;
   for (const Comparison& c : comparisons) {
-    text += fmt::format("{:<21} {:<26} {:<26}{}\n", c.name, interval(c.before), interval(c.now), c.agrees() ? "" : " <");
+    text += c.agrees() ? fmt::format("{:<21} {:<{}} {}\n", c.name, to_text(c.before), width, to_text(c.now))
+                       : fmt::format("{:<21} {:<{}} {:<{}}<\n", c.name, to_text(c.before), width, to_text(c.now), width);
     apart += c.agrees() ? 0 : 1;
   }
   return text + (apart == 0 ? std::string("all intervals meet\n")
                             : fmt::format("{} of {} intervals do not meet (<): was the machine quiet both times?\n", apart,
                                           comparisons.size()));
+}
+
+std::string to_table(const Profile& profile) {
+  constexpr const char* kUnits[] = {"ns", "ns", "ns", "ns", "ns a byte", "bytes"};
+  constexpr const char* kWords[] = {"latency",           "the sender is busy",      "the receiver is busy",
+                                    "between two sends", "each byte of a message",  "bytes cost as the start"};
+  std::string text;
+  const auto line = [&](const std::string& name, const Estimate& e, const char* unit, const char* meaning) {
+    text += fmt::format("{:<16} {:<27} {:<9}  {}\n", name, to_text(e), unit, meaning);
+  };
+  for (const Level& level : profile.levels) {
+    if (level.assumed) continue;
+    text += fmt::format("{}, {} ranks: median (interval)\n", level.name, level.ranks);
+    for (std::size_t i = 0; i < std::size(kMessages); ++i) line(kMessages[i].name, level.*kMessages[i].member, kUnits[i], kWords[i]);
+    if (level.name != "node") continue;
+    line("publish", level.publish, "ns", "a line to all readers");
+    line("publish_per_rank", level.publish_per_rank, "ns", "each further line");
+    line("copy", level.copy, "ns a byte", "when all copy");
+  }
+  line("bsp g", profile.bsp_g, "ns a word", "in a superstep");
+  line("bsp L", profile.bsp_L, "ns", "a superstep");
+  return text;
 }
 
 }  // namespace chasqui::run

@@ -15,7 +15,13 @@ struct Comparison {
   bool agrees() const { return before.low <= now.high && now.low <= before.high; }  ///< do the intervals meet?
 };
 
-/// Every parameter that both profiles have. A network level that only repeats the node's messages is left out. Throws an
+/// "41 (38 .. 45)"; "at most 3", where the value itself was cut at 0; "0 (too small to resolve)". At most 28 columns.
+std::string to_text(const Estimate& estimate);
+
+/// The measured parameters for people, 80 columns wide. A level of which nothing was measured is left out.
+std::string to_table(const Profile& profile);
+
+/// Every parameter that both profiles have. A level of which nothing was measured is left out. Throws an
 /// Error if the profiles are of different numbers of ranks, or one of threads and the other of processes.
 std::vector<Comparison> compare(const Profile& before, const Profile& now);
 
