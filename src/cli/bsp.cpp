@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // chasqui bsp: what a bulk-synchronous run cost and would cost elsewhere; the parameters of this machine.
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -22,6 +23,7 @@ bsp::Machine read_machine(const std::string& text) {
   if (!file)
     throw Error(
         "--machine {}: cannot be read; give a file or {{\"model\":\"bsp\",\"p\":8,\"g\":2,\"L\":100}}", text);
+  if (std::filesystem::is_directory(text)) throw Error("--machine: {} is a folder: name a file", text);
   std::stringstream content;
   content << file.rdbuf();
   return bsp::machine_from_json(content.str(), text);

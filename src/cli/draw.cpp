@@ -12,6 +12,7 @@
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/show/timeline_file.hpp"
 #include "cli/command.hpp"
+#include "cli/stated.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -38,7 +39,7 @@ class DrawCommand final : public Command {
              "The chart has a row per processor and time to the right. The table says which item a processor receives "
              "when; items it will forward are bold (or starred). Traces open in Perfetto and chrome://tracing; a tick "
              "is drawn as a microsecond. Files of `chasqui record` (a real run) and `chasqui simulate --out` are drawn as "
-             "charts and traces.");
+             "charts and traces. The schedule is verified: what its file states and does not hold is said.");
     positional("FILE", &file_, "schedule file or recorded run; - is the standard input").required().file();
     option("--out", "FILE", &out_, "where to write; - is the standard output").file();
     option("--format", "FORMAT", &format_, "output format").choices({"text", "svg", "trace"});
@@ -57,8 +58,9 @@ class DrawCommand final : public Command {
     const std::string format = chosen_format();
     const std::string target = out_.value_or("-");
     const std::string text = read_text(file_);
-    write_file(target, show::is_timeline(text) ? drawn(show::timeline_from_json(text, file_), format, target == "-", out)
-                                               : drawn(schedule_from_json(text, file_ == "-" ? "standard input" : file_), format, target == "-", out), out);
+    const std::string place = file_ == "-" ? "standard input" : file_;
+    write_file(target, show::is_timeline(text) ? drawn(show::timeline_from_json(text, place), format, target == "-", out)
+                                               : checked(schedule_from_json(text, place), place, format, target == "-", out), out);
     return 0;
   }
 
@@ -68,6 +70,18 @@ class DrawCommand final : public Command {
     if (out_ && out_->ends_with(".svg")) return "svg";
     if (out_ && out_->ends_with(".json")) return "trace";
     return "text";
+  }
+
+  /// What the file states of itself is repeated only as far as it holds.
+  std::string checked(Schedule schedule, const std::string& place, const std::string& format, bool to_terminal, const Output& out) const {
+    const Stated stated = check_stated(schedule, place);
+    std::string picture = drawn(schedule, format, to_terminal, out);
+    fmt::print(stderr, "{}", stated.doubts);
+    static constexpr std::string_view kClaim = "(optimal)";
+    for (auto at = stated.legal ? std::string::npos : picture.find(kClaim); at != std::string::npos; at = picture.find(kClaim)) {
+      picture.replace(at, kClaim.size(), "(ILLEGAL)");
+    }
+    return picture;
   }
 
   std::string drawn(const Schedule& schedule, const std::string& format, bool to_terminal, const Output& out) const {

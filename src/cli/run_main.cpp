@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 #include "cli/nearest.hpp"
@@ -17,9 +18,7 @@ namespace {
 constexpr int kBadInput = 2;
 
 int complain(const std::string& where, const std::string& what) {
-  std::string line = what;
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  fmt::print(stderr, "{}: {}\n", where, line);
+  fmt::print(stderr, "{}: {}\n", where, printable(what));
   return kBadInput;
 }
 

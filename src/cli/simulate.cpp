@@ -3,6 +3,7 @@
 #include "chasqui/simulate/simulate.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -27,6 +28,7 @@ using Json = nlohmann::ordered_json;
 std::string read_text(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Error("{}: cannot be read: check the name and the permissions", path);
+  if (std::filesystem::is_directory(path)) throw Error("{} is a folder: name a file", path);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "chasqui/base/printable.hpp"
 #include "chasqui/show/draw.hpp"
 #include "show/axis.hpp"
 #include "show/svg.hpp"
@@ -157,6 +158,11 @@ double draw_legend(Svg& svg, const Timeline& timeline) {
                                 [](const Activity& activity) { return activity.doing == Doing::compute; });
   if (adds) entry("compute", "+  add");
   entry("row", "idle");
+  if (timeline.measured) {
+    const std::string note = fmt::format("times in {}", unit_of(timeline));
+    svg.text(x, 50, note, "dim", Anchor::start, 11);
+    x += 15 + text_width(note, 11);
+  }
   if (timeline.messages.size() > kMostArrows) {
     const std::string note = fmt::format("{} messages: arrows left out", timeline.messages.size());
     svg.text(x, 50, note, "dim", Anchor::start, 11);
@@ -170,7 +176,8 @@ double draw_legend(Svg& svg, const Timeline& timeline) {
 std::string chart_svg(const Timeline& timeline) {
   const Geometry geometry = geometry_of(timeline);
   Svg svg;
-  svg.text(24, 26, timeline.title, "strong", Anchor::start, 15);
+  const std::string title = printable(timeline.title);
+  svg.text(24, 26, title, "strong", Anchor::start, 15);
   const double legend = draw_legend(svg, timeline);
   draw_grid(svg, timeline, geometry);
   if (timeline.messages.size() <= kMostArrows) draw_arrows(svg, timeline, geometry);
@@ -181,10 +188,10 @@ std::string chart_svg(const Timeline& timeline) {
              "dim", Anchor::start, 11);
     height += 18;
   }
-  const double width = std::max({geometry.left + geometry.width, 24 + title_width(timeline.title), legend}) + kRight;
-  return svg.document(width, height, timeline.title,
-                      fmt::format("Activity of {} processors until time {}, with {} messages.", timeline.P,
-                                  timeline.end.ticks, timeline.messages.size()));
+  const double width = std::max({geometry.left + geometry.width, 24 + title_width(title), legend}) + kRight;
+  return svg.document(width, height, title,
+                      fmt::format("Activity of {} processors until time {}{}, with {} messages.", timeline.P,
+                                  timeline.end.ticks, timeline.measured ? " " + unit_of(timeline) : "", timeline.messages.size()));
 }
 
 }  // namespace chasqui::show

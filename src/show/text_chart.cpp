@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/printable.hpp"
 #include "chasqui/show/draw.hpp"
 #include "show/axis.hpp"
 
@@ -100,9 +101,10 @@ std::string chart_text(const Timeline& timeline, const TextStyle& style) {
   const std::size_t margin = fmt::format("{}", std::max<std::int64_t>(0, timeline.P - 1)).size() + 2;
   const auto width = static_cast<std::size_t>(std::max(style.width, 20));
   const Scale scale = scale_of(timeline, width - margin);
-  std::string text = timeline.title + "\n";
+  std::string text = printable(timeline.title) + "\n";
   text += legend(timeline, style.utf8);
-  if (scale.ticks_per_column > 1) text += fmt::format("; a column is {} ticks", scale.ticks_per_column);
+  if (scale.ticks_per_column > 1) text += fmt::format("; a column is {} {}", scale.ticks_per_column, unit_of(timeline));
+  else if (timeline.measured) text += fmt::format("; times in {}", unit_of(timeline));
   text += "\n\n" + axis_line(scale, margin, width) + "\n";
   auto activity = timeline.activities.begin();
   for (std::int64_t rank = 0; rank < timeline.P; ++rank) {

@@ -60,6 +60,11 @@ void normalise(Timeline& timeline) {
   });
 }
 
+std::string unit_of(const Timeline& timeline) {
+  if (!timeline.measured) return "ticks";
+  return timeline.ticks_per_microsecond == 1000 ? "ns" : timeline.ticks_per_microsecond == 1 ? "us" : "ticks";
+}
+
 std::string title_of(const Schedule& schedule) {
   const Problem& problem = schedule.problem;
   std::string title{to_string(problem.kind)};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "chasqui/show/draw.hpp"
 
@@ -32,7 +33,7 @@ class Writer {
   }
 
   std::string document(const std::string& title) const {
-    return fmt::format("{{\"displayTimeUnit\": \"ns\", \"otherData\": {{\"title\": \"{}\"}}, \"traceEvents\": [{}\n]}}\n",
+    return fmt::format("{{\"displayTimeUnit\": \"ns\", \"otherData\": {{\"title\": {}}}, \"traceEvents\": [{}\n]}}\n",
                        title, text_);
   }
 
@@ -89,12 +90,8 @@ std::string trace_json(const Timeline& timeline) {
                                     [](const Activity& activity) { return activity.begin == activity.end; });
   const Tracks tracks{instants};
   Writer writer(timeline.ticks_per_microsecond);
-  std::string title;
-  for (const char c : timeline.title) {
-    if (c == '"' || c == '\\') title += '\\';
-    title += c;
-  }
-  writer.event(fmt::format(R"("ph": "M", "name": "process_name", "pid": 0, "args": {{"name": "{}"}})", title));
+  const std::string title = nlohmann::json(timeline.title).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  writer.event(fmt::format(R"("ph": "M", "name": "process_name", "pid": 0, "args": {{"name": {}}})", title));
   if (timeline.P <= 100'000) write_track_names(writer, timeline, tracks);
   for (const Activity& activity : timeline.activities) write_activity(writer, timeline, tracks, activity);
   return writer.document(title);

@@ -74,6 +74,13 @@ void Program::require_ranks() const {
     if (rank.index >= 0 && rank.index < ranks()) return;
     throw Error("rank {} does not exist: verify the schedule before it is played", rank.index);
   };
+  // Arrays go by rank: a mistyped P must not fill the memory.
+  constexpr std::uint64_t kFew = 1'000'000;
+  const std::uint64_t most = 2 * schedule_.sends.size() + schedule_.adds.size() + schedule_.operands.size();
+  if (static_cast<std::uint64_t>(ranks()) > std::max(kFew, most)) {
+    throw Error("P is {}, and {} messages reach {} ranks at most: correct P, or verify the schedule before it is played", ranks(),
+                schedule_.sends.size(), 2 * schedule_.sends.size());
+  }
   for (const Send& send : schedule_.sends) require(send.from), require(send.to);
   for (const Add& add : schedule_.adds) require(add.rank);
 }

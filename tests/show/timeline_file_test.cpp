@@ -31,6 +31,27 @@ TEST(TimelineFile, ReadsWhatItWrote) {
   EXPECT_EQ(carried(again.messages[0], again), "64 bytes");
 }
 
+TEST(TimelineFile, ItsTitleStaysAmongItsWords) {
+  Timeline timeline = sample();
+  timeline.title = "a\nb\x1b[31m\"c\\ \xc2\x9b";
+  const std::string trace = trace_json(timeline);
+  EXPECT_NE(trace.find(R"("title": "a\nb\u001b[31m\"c\\ \u009b")"), std::string::npos) << trace;
+  EXPECT_NE(trace.find(R"("args": {"name": "a\nb\u001b[31m)"), std::string::npos) << trace;
+  EXPECT_EQ(chart_text(timeline, {}).find("a b [31m\"c\\   \n"), 0u);
+  EXPECT_EQ(chart_svg(timeline).find('\x1b'), std::string::npos);
+}
+
+TEST(TimelineFile, KeysHaveNoOrderAndTimesAUnit) {
+  std::string text = timeline_json(sample());
+  text.replace(text.find("\"chasqui_timeline\": 1, "), 23, "");
+  text.replace(text.rfind("]}"), 2, "], \"chasqui_timeline\": 1}");
+  EXPECT_TRUE(is_timeline(text));
+  const Timeline timeline = timeline_from_json(text, "x.json");
+  EXPECT_NE(chart_text(timeline, {}).find("times in ns"), std::string::npos);
+  EXPECT_NE(chart_text(timeline, {.width = 20}).find("a column is 2 ns"), std::string::npos) << chart_text(timeline, {.width = 20});
+  EXPECT_NE(chart_svg(timeline).find("times in ns"), std::string::npos);
+}
+
 TEST(TimelineFile, IsNoSchedule) {
   EXPECT_FALSE(is_timeline(R"({"chasqui":1})"));
   EXPECT_FALSE(is_timeline(""));

@@ -47,7 +47,7 @@ struct Timeline {
   std::vector<Activity> activities;  ///< by rank, then begin
   std::vector<Message> messages;     ///< activities point here
   std::int64_t left_out = 0;         ///< messages that never came, or between ranks that do not exist
-  double ticks_per_microsecond = 1;  ///< trace files only: what a tick means there
+  double ticks_per_microsecond = 1;  ///< of a real run, and what a tick means in trace files
 };
 
 /// Time: O(n log n) in the messages and additions.
@@ -61,6 +61,9 @@ std::string carried(const Message& message, const Timeline& timeline);
 
 /// Sorts activities by rank, then begin.
 void normalise(Timeline& timeline);
+
+/// What a tick is called: "ticks", of a real run "ns" or "us".
+std::string unit_of(const Timeline& timeline);
 
 /// "broadcast on P=8 L=6 o=2 g=4, finish 24 (optimal)"; with the bound where there is a gap.
 std::string title_of(const Schedule& schedule);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// A schedule file states when it finishes and that nothing finishes earlier. Both are looked at before they are repeated.
+#pragma once
+
+#include <string>
+
+#include "chasqui/schedule/schedule.hpp"
+
+namespace chasqui::cli {
+
+struct Stated {
+  bool legal = true;
+  std::string doubts;  ///< lines for people that say what does not hold; empty where all does
+};
+
+/// Verifies the schedule. Where it states a bound that equals its finish and the planners prove less, its bound becomes
+/// theirs. `place` names it in the doubts.
+Stated check_stated(Schedule& schedule, const std::string& place);
+
+}  // namespace chasqui::cli
