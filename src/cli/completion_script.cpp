@@ -27,7 +27,7 @@ std::string zsh_quoted(const std::string& text) {
 
 std::string zsh_action(const Option& option) {
   const std::string message = zsh_quoted(option.metavar);
-  if (!option.allowed.empty()) return fmt::format(":{}:({})", message, fmt::join(option.allowed, " "));
+  if (!option.offered.empty()) return fmt::format(":{}:({})", message, fmt::join(option.offered, " "));
   return fmt::format(":{}:{}", message, option.is_file ? "_files" : " ");
 }
 
@@ -40,12 +40,12 @@ std::string bash_case(const Command& command) {
   for (const Option& option : command.options()) {
     if (option.positional) {
       positional_file = positional_file || option.is_file;
-      if (!option.allowed.empty()) positionals += fmt::format(" {}", fmt::join(option.allowed, " "));
+      if (!option.offered.empty()) positionals += fmt::format(" {}", fmt::join(option.offered, " "));
       continue;
     }
     for (const std::string& name : names_of(option)) words += " " + name;
     if (!takes_value(option)) continue;
-    const std::string reply = !option.allowed.empty() ? fmt::format("choices='{}'", fmt::join(option.allowed, " "))
+    const std::string reply = !option.offered.empty() ? fmt::format("choices='{}'", fmt::join(option.offered, " "))
                               : option.is_file        ? std::string("files=1")
                                                       : std::string("return");
     values += fmt::format("        {}) {} ;;\n", fmt::join(names_of(option), "|"), reply);

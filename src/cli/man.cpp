@@ -6,10 +6,18 @@
 namespace chasqui::cli {
 namespace {
 
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const CommandEntry& entry : command_entries()) {
+    if (entry.make != nullptr) names.emplace_back(entry.name);
+  }
+  return names;
+}
+
 class ManCommand final : public Command {
  public:
   ManCommand() : Command("man", "print a manual page in roff") {
-    positional("COMMAND", &name_, "the command; none: the page of chasqui itself");
+    positional("COMMAND", &name_, "the command; none: the page of chasqui itself").offers(command_names());
     option("--all", "FOLDER", &folder_, "write all pages into this folder, chasqui.1, chasqui-plan.1, …").file();
     example("chasqui man plan > chasqui-plan.1", "write the page");
     example("chasqui man plan | man -l -", "read it");

@@ -32,6 +32,8 @@ if command -v bash >/dev/null; then
   }
   bash_reply "chasqui ver" verify
   bash_reply "chasqui plan allr" allreduce
+  bash_reply "chasqui explain allr" allreduce
+  bash_reply "chasqui man be" bench
   bash_reply "chasqui draw b.json --what ch" chart
   bash_reply "chasqui draw b" b.json
   bash_reply "chasqui simulate b.json --lat" --latency
@@ -58,6 +60,8 @@ if command -v zsh >/dev/null && zsh -f -c 'zmodload zsh/zpty' 2>/dev/null; then
   }
   zsh_reply "chasqui ver" "chasqui verify"
   zsh_reply "chasqui plan allr" "chasqui plan allreduce"
+  zsh_reply "chasqui explain allr" "chasqui explain allreduce"
+  zsh_reply "chasqui man be" "chasqui man bench"
   zsh_reply "chasqui draw b.json --what ch" "--what chart"
   zsh_reply "chasqui draw b" "draw b.json"
   zsh_reply "chasqui simulate b.json --lat" "--latency"
