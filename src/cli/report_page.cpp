@@ -76,7 +76,7 @@ void machine_section(show::Page& page, const Profile& profile) {
     const auto row = [&](const char* name, const char* meaning, const Estimate& e, const char* unit, bool always = false) {
       if (e.value == 0 && e.high == 0 && !always) return;
       if (always && doubtful(e)) doubts += (doubts.empty() ? "" : ", ") + std::string(name);
-      rows.push_back({name, amount(e.value), amount(e.low) + " … " + amount(e.high), unit, meaning});
+      rows.push_back({name, amount(e.value), e.high == 0 ? "too small to resolve" : amount(e.low) + " … " + amount(e.high), unit, meaning});
     };
     row("L", "latency: from the end of a send to the begin of its reception", level.L, "ns", true);
     row("o (send)", "overhead: the sender is busy", level.o_s, "ns", true);

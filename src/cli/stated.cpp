@@ -51,7 +51,7 @@ Stated check_stated(Schedule& schedule, const std::string& place) {
   const Time reached = schedule.problem.kind == Kind::stream ? schedule.delay : schedule.finish;
   if (reached != schedule.bound) return stated;
   if (const Time proved = proved_bound(schedule); proved < schedule.bound) {
-    stated.doubts += fmt::format("{}: states the bound {}; without a search {} is proved (`chasqui solve` may prove more)\n", place,
+    stated.doubts += fmt::format("{}: states the bound {}; proved without a search: {}\n", place,
                                  schedule.bound.ticks, proved.ticks);
     schedule.bound = proved;
   }

@@ -46,7 +46,7 @@ bool all_agree(const std::vector<Comparison>& comparisons) {
 
 std::string to_text(const Estimate& e) {
   const auto amount = [](double x) {
-    return x < 999.5 ? fmt::format("{:.3g}", x) : x < 1e6 ? fmt::format("{:.0f}", x) : fmt::format("{:.2g}", x);
+    return x < 1e-3 || x >= 999'999.5 ? fmt::format("{:.2g}", x) : x < 999.5 ? fmt::format("{:.3g}", x) : fmt::format("{:.0f}", x);
   };
   if (e.high == 0) return "0 (too small to resolve)";
   if (e.value == 0) return fmt::format("at most {}", amount(e.high));

@@ -36,11 +36,10 @@ bool is_guess(const Profile& profile) {
 
 std::string source_of(const Profile& profile) {
   if (is_guess(profile)) {
-    return "expected: from built-in guesses of an order of magnitude. For this machine's own:\n"
+    return "expected: built-in guesses of an order of magnitude; for this machine's own:\n"
            "  chasqui measure --out machine.json, then bench --machine machine.json\n";
   }
-  return fmt::format("expected: as measured on {}{} by\n  {}\n", printable(profile.host),
-                     profile.when.empty() ? "" : ", " + printable(profile.when), printable(profile.how));
+  return fmt::format("expected: as measured{} by\n  {}\n", profile.when.empty() ? "" : " " + printable(profile.when), printable(profile.how));
 }
 
 std::string BenchTable::add(const BenchRow& row) {

@@ -24,8 +24,8 @@ std::string reason(const std::vector<Choice>& list) {
   const double ratio = fastest->nanoseconds / std::max(1e-3, list[0].nanoseconds);
   if (ratio >= 1) return fmt::format("predicted {:.2f} times as fast as {}", ratio, rival);
   if (fastest->method == Method::native) return "the library's own is not faster by a tenth at the sizes measured around";
-  return fmt::format("predicted {:.2f} times slower than {}, and taken: a board that\n"
-                     "          spans all ranks is always used, because it notices sizes that disagree",
+  return fmt::format("predicted {:.2f} times slower than {}, and taken: a board\n"
+                     "          that spans all ranks is always used: it notices sizes that disagree",
                      1 / ratio, rival);
 }
 
