@@ -8,7 +8,7 @@ Runs what the csv does not have yet (simulated time is repeatable; --again ours 
 of docs/network.md. Rank counts are taken in ascending order; an algorithm that took more than --hopeless times the best of
 all with the next fewer ranks is not tried, unless it is the best selector there, and the csv says so ("hopeless"). With
 more than --many ranks only the --fastest there are run, and the best selector: a run takes a minute then. A "?" stands
-where the fastest of fewer ranks ran out of time.
+where the fastest of fewer ranks ran out of time or was not run.
 """
 import argparse
 import concurrent.futures
@@ -156,7 +156,7 @@ def print_table(table, options):
                     selector = table.best(case, is_selector)[0]
                     best = table.best(case)[0]
                     ahead = table.rows.get(case + (table.best((mode, machine, fewer, kind, size))[1],))  # the fastest before
-                    known = ahead is None or ahead["status"] != "timeout"
+                    known = fewer is None or (ahead is not None and ahead["status"] != "timeout")
                     cells.append("" if None in (ours, selector, best)
                                  else f"{ours / selector:.2f} / {ours / best:.2f}".replace("0.", ".") if known
                                  else f"{ours / selector:.2f} / ?".replace("0.", "."))
