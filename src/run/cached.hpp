@@ -24,7 +24,9 @@ struct Comm::Cached {
             group.size, group.rank, call.op.combine == nullptr || call.op.commutative, call.exclusive};
   }
 
+  using BetweenKey = std::tuple<Kind, std::size_t, std::size_t, bool>;  ///< kind, bytes, element, commutative
   std::map<ChoiceKey, Choice> choices;
+  std::map<BetweenKey, Choice> between;  ///< how the leaders of nodes talk
   std::map<ScriptKey, Script> scripts;
   std::map<ScriptKey, std::shared_ptr<const Moves>> moves;
 

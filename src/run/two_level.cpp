@@ -2,6 +2,9 @@
 // Collectives of several nodes: one rank of each node, its leader, talks to the other nodes along a plan, the others
 // talk to their leader through the board. Blocks travel in the order of the nodes, so nodes may have any size and
 // their ranks may lie anywhere; folds that must keep the order need nodes that are intervals of ranks.
+#include <algorithm>
+
+#include "cached.hpp"
 #include "chasqui/run/board_collectives.hpp"
 #include "chasqui/run/comm.hpp"
 #include "room.hpp"
@@ -19,29 +22,44 @@ struct Comm::Between {
   bool alone = false;  ///< nobody else on this node
 };
 
-Comm::Between Comm::between_nodes(const Call& call, std::uint32_t tag) const {
+/// Only a leader needs to know the other leaders, and how they talk: that is chosen once for calls that are alike.
+Comm::Between Comm::between_nodes(const Call& call, std::uint32_t tag) {
   const auto at = [](const std::vector<int>& list, std::int64_t i) { return list[static_cast<std::size_t>(i)]; };
   Between between;
   between.node = at(fabric_.node_of, rank());
   if (has_root(call.kind)) between.root = at(fabric_.node_of, call.root);
-  std::vector<int> leaders;  // the root of its node; for a scan the last, who knows the fold of its node; else the first
-  for (std::size_t node = 0; node < nodes_.size(); ++node) {
-    leaders.push_back(static_cast<int>(node) == between.root ? static_cast<int>(call.root)
-                      : call.kind == Kind::scan              ? nodes_[node].back()
-                                                             : nodes_[node].front());
-  }
-  const int leader = at(leaders, between.node);
+  // The root of its node; for a scan the last, who knows the fold of its node; else the first.
+  const auto leader_of = [&](std::size_t node) {
+    return static_cast<int>(node) == between.root ? static_cast<int>(call.root)
+           : call.kind == Kind::scan              ? nodes_[node].back()
+                                                  : nodes_[node].front();
+  };
+  const int leader = leader_of(static_cast<std::size_t>(between.node));
   between.leader = at(place_, leader);
   between.leads = leader == rank();
   between.alone = nodes_[static_cast<std::size_t>(between.node)].size() == 1;
-  between.group = {fabric_.messages.get(), leaders, between.node, terrain_.nodes, tag};
+  if (!between.leads) return between;
+  between.group = {fabric_.messages.get(), {}, between.node, terrain_.nodes, tag};
+  for (std::size_t node = 0; node < nodes_.size(); ++node) between.group.members.push_back(leader_of(node));
+  between.choice = choose_between(call);
+  return between;
+}
+
+Choice Comm::choose_between(const Call& call) {
+  const bool commutative = call.op.combine == nullptr || call.op.commutative;
+  const Cached::BetweenKey key{call.kind, call.bytes(), call.layout.element, commutative};
+  if (const auto found = cached_->between.find(key); found != cached_->between.end()) return found->second;
+  if (cached_->between.size() >= Cached::kMost) cached_->between.clear();
   const bool blocks = call.kind == Kind::allgather || call.kind == Kind::gather || call.kind == Kind::scatter;
   const Query query{call.kind, blocks ? call.bytes() * static_cast<std::size_t>(terrain_.largest_node) : call.bytes(),
-                    call.layout.element, call.op.combine == nullptr || call.op.commutative};
+                    call.layout.element, commutative};
   Terrain flat;
   flat.ranks = flat.nodes = terrain_.nodes;
-  between.choice = choices(query, flat, profile()).front();
-  return between;
+  const auto list = choices(query, flat, profile());
+  const auto own = std::find_if(list.begin(), list.end(), [](const Choice& each) { return each.method != Method::native; });
+  Choice choice = own != list.end() ? *own : Choice{};
+  choice.why.clear();
+  return cached_->between.emplace(key, std::move(choice)).first->second;
 }
 
 /// Where the blocks of each node begin when they lie node after node.

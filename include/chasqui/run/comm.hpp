@@ -116,7 +116,8 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   Task by_messages(Group group, Call call, Choice choice);
   Task fold_long(Group group, Call call, Choice choice, Script script);
   struct Between;
-  Between between_nodes(const Call& call, std::uint32_t tag) const;
+  Between between_nodes(const Call& call, std::uint32_t tag);
+  Choice choose_between(const Call& call);
   std::vector<std::size_t> node_offsets(std::size_t bytes) const;
   void by_nodes(const std::byte* in, std::byte* out, std::size_t bytes, bool back) const;
   Task two_level(Call call, std::uint32_t tag);
