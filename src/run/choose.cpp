@@ -128,7 +128,14 @@ class Chooser {
     return run::board_time(profile_, kind, size, ranks, threads);
   }
 
+  /// An element that the stages of the board cannot hold: such folds go by messages.
+  bool too_large() const {
+    const bool folds = query_.kind == Kind::reduce || query_.kind == Kind::allreduce || query_.kind == Kind::scan;
+    return folds && query_.element > terrain_.largest_element && terrain_.messages && terrain_.ranks > 1;
+  }
+
   void on_board() {
+    if (too_large()) return;
     const Way way = board_way(profile_, query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory);
     const Method method = way == Way::direct || way == Way::lent ? Method::direct
                           : way == Way::staged                   ? Method::staged
@@ -280,6 +287,7 @@ class Chooser {
   }
 
   void in_two_levels() {
+    if (too_large()) return;
     const bool folds = query_.kind == Kind::reduce || query_.kind == Kind::allreduce;
     if (!terrain_.ordered && (query_.kind == Kind::scan || (folds && !query_.commutative))) return;
     const Level* network = profile_.level("network");

@@ -53,6 +53,11 @@ Comm::Comm(Fabric fabric)
   for (const auto& members : nodes_) {
     terrain_.largest_node = std::max(terrain_.largest_node, static_cast<int>(members.size()));
   }
+  if (fabric_.board != nullptr && !fabric_.shares_memory) {  // of several boards the least that any has
+    const auto stage = board_spans_all() ? fabric_.board->shape().stage
+                                         : BoardShape::for_ranks(terrain_.largest_node, 256 * 1024).stage;
+    terrain_.largest_element = stage / 4;
+  }
 }
 
 Comm::~Comm() {
@@ -143,11 +148,12 @@ void Comm::run(const Call& call) {
   if (board_spans_all() && !forced_) {
     // The board is the choice, unless the library's own collective was measured to be faster.
     const bool measured = fabric_.native && !profile().native.empty();
-    const bool asks = call.bytes() > kSlotPayload && (measured || (terrain_.reaches && call.bytes() >= kReachFrom));
+    const bool asks = call.bytes() > kSlotPayload && (measured || (terrain_.reaches && call.bytes() >= kReachFrom) ||
+                                                      call.layout.element > terrain_.largest_element);
     const Method method = asks ? choose(call).method : Method::staged;
     if (method == Method::native) return run_native(call);
     if (here && method == Method::across) return run_on_board(call, true);
-    if (here) {
+    if (here && (method == Method::staged || method == Method::slots || method == Method::direct)) {
       const Way way = way_of(*fabric_.board, call);
       return way == Way::direct || way == Way::staged ? run_on_board(call, false) : run_small(call, way);
     }

@@ -197,8 +197,13 @@ Task fold_shares(Board& board, const Call& call) {
 Task staged(Board& board, Call call) {
   board.begin(called(call, call.bytes()));
   const bool scatters = call.kind == Kind::scatter;
+  if (call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan) {
+    check_element(board, call);
+  } else {  // nobody looks at elements: they may be cut
+    call.count = static_cast<std::int64_t>(call.bytes());
+    call.layout.element = 1;
+  }
   const auto count = static_cast<std::size_t>(call.count);
-  check_element(board, call);
   board.divide_stage(chunk_bytes(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count));
   const std::uint64_t rounds =
       rounds_of(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count).count;

@@ -48,6 +48,7 @@ struct Terrain {
   bool reaches = false;        ///< processes that may reach into each other's memory
   bool ordered = true;         ///< nodes are intervals of ranks, in order
   bool messages = true;        ///< point-to-point messages between all ranks
+  std::size_t largest_element = ~std::size_t{0};  ///< bytes of an element that the board can fold
 };
 /// A method with its predicted time.
 struct Choice {
