@@ -171,7 +171,7 @@ void fold_from_all(Board& board, Reach& reach, const Call& call, const std::vect
       std::max<std::size_t>(1, std::clamp<std::size_t>(kScratch / static_cast<std::size_t>(ranks), 8192, 65'536) / element);
   const std::size_t piece = (step * element + kLine - 1) / kLine * kLine;
   thread_local Room room;
-  if (const auto needed = room_for(piece * static_cast<std::size_t>(ranks)).size(); room.size() < needed) room.resize(needed);
+  room.grown_to(piece * static_cast<std::size_t>(ranks));
   Using others(board);
   others.open();
   const auto place = [&](int r) { return bytes_of(room) + static_cast<std::size_t>(r) * piece; };

@@ -6,6 +6,7 @@
 #include "chasqui/run/board_collectives.hpp"
 #include "fold.hpp"
 #include "places.hpp"
+#include "room.hpp"
 #include "streaming_copy.hpp"
 
 namespace chasqui::run {
@@ -52,7 +53,7 @@ Task fold_shares(Board& board, const Call& call, const std::vector<Places>& all)
 /// scan: the result waits aside until nobody reads the inputs any more (they may be the outputs).
 Task fold_prefix(Board& board, const Call& call, const std::vector<Places>& all) {
   const int sources = call.exclusive ? board.rank() : board.rank() + 1;
-  std::vector<std::max_align_t> result(call.bytes() / sizeof(std::max_align_t) + 1);
+  const Room result = room_for(call.bytes());
   if (sources > 0) {
     Using others(board);
     others.open();

@@ -27,6 +27,20 @@ std::vector<std::size_t> equal_blocks(int ranks, std::size_t bytes) {
   return offsets;
 }
 
+/// The same where only the blocks that this rank has to do with take room: its own, and those it passes on.
+std::vector<std::size_t> touched_blocks(const Script& script, int ranks, int own, std::size_t bytes) {
+  std::vector<bool> touched(static_cast<std::size_t>(ranks));
+  touched[static_cast<std::size_t>(own)] = true;
+  for (const auto* list : {&script.form.sends, &script.form.receives}) {
+    for (const Send& send : *list) {
+      for (std::int64_t i = 0; i < send.part.len; ++i) touched[static_cast<std::size_t>((send.part.lo + i) % ranks)] = true;
+    }
+  }
+  std::vector<std::size_t> offsets = {0};
+  for (const bool each : touched) offsets.push_back(offsets.back() + (each ? bytes : 0));
+  return offsets;
+}
+
 std::vector<std::size_t> shares(int ranks, std::size_t count, std::size_t element) {
   std::vector<std::size_t> offsets(static_cast<std::size_t>(ranks) + 1);
   for (int r = 0; r <= ranks; ++r) offsets[static_cast<std::size_t>(r)] = share_begin(count, ranks, r) * element;
@@ -175,18 +189,18 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
       if (in != nullptr) copy_bytes(out + own, in, bytes);
       co_await move_blocks(group, script, out, equal_blocks(group.size, bytes), element, {});
       break;
-    case Kind::gather: {
-      Room room = room_for(at_root ? 0 : bytes * static_cast<std::size_t>(group.size));
-      std::byte* data = at_root ? out : bytes_of(room);
-      if (in != nullptr) copy_bytes(data + own, in, bytes);
-      co_await move_blocks(group, script, data, equal_blocks(group.size, bytes), element, {});
-      break;
-    }
+    case Kind::gather:
     case Kind::scatter: {
-      Room room = room_for(at_root ? 0 : bytes * static_cast<std::size_t>(group.size));
-      std::byte* data = at_root ? const_cast<std::byte*>(in) : bytes_of(room);
-      co_await move_blocks(group, script, data, equal_blocks(group.size, bytes), element, {});
-      if (out != nullptr) copy_bytes(out, data + own, bytes);
+      const bool gathers = call.kind == Kind::gather;
+      const auto offsets = at_root ? equal_blocks(group.size, bytes) : touched_blocks(script, group.size, group.rank, bytes);
+      const bool passes_on = !at_root && offsets.back() > bytes;
+      const Room room = room_for(passes_on ? offsets.back() : 0);
+      std::byte* const user = gathers == at_root ? out : const_cast<std::byte*>(in);  // nothing is written to `in`
+      std::byte* const data = passes_on ? bytes_of(room) : user;
+      const std::size_t mine = offsets[static_cast<std::size_t>(group.rank)];
+      if (gathers && (at_root || passes_on) && in != nullptr) copy_bytes(data + mine, in, bytes);
+      co_await move_blocks(group, script, data, offsets, element, {});
+      if (!gathers && (at_root || passes_on) && out != nullptr) copy_bytes(out, data + mine, bytes);
       break;
     }
     default: co_await fold_long(group, call, choice, script); break;

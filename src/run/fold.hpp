@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <vector>
 
 #include "chasqui/run/call.hpp"
+#include "room.hpp"
 
 namespace chasqui::run {
 
@@ -22,9 +22,8 @@ void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source 
     const std::byte* begin = source(r) + at * element;
     for (std::size_t line = 0; line < std::min(step, count - at) * element; line += 64) __builtin_prefetch(begin + line);
   };
-  thread_local std::vector<std::max_align_t> scratch;
-  scratch.resize(step * element / sizeof(std::max_align_t) + 1);
-  auto* piece = reinterpret_cast<std::byte*>(scratch.data());
+  thread_local Room scratch;
+  std::byte* piece = scratch.grown_to(step * element);
   for (std::size_t at = 0; at < count; at += step) {
     const std::size_t now = std::min(step, count - at);
     const std::size_t offset = at * element;

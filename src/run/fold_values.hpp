@@ -18,8 +18,8 @@ inline void fold_values(const Call& call, const std::byte* first, std::size_t st
   if (call.op.fold != nullptr && call.layout.element % 16 != 0) {
     return call.op.fold(call.op.context, first, stride, static_cast<std::size_t>(n), out, count);
   }
-  alignas(16) std::byte fold[kLinePayload];
-  alignas(16) std::byte value[kLinePayload];
+  alignas(kLargestAlignment) std::byte fold[kLinePayload];
+  alignas(kLargestAlignment) std::byte value[kLinePayload];
   std::memcpy(fold, first, bytes);
   for (int i = 1; i < n; ++i) {
     std::memcpy(value, first + static_cast<std::size_t>(i) * stride, bytes);

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "outstanding.hpp"
+#include "room.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -35,7 +36,7 @@ Task move_blocks(Group group, Script script, std::byte* data, std::vector<std::s
                  Operator op) {
   const auto steps = steps_of(script);
   const bool folds = op.combine != nullptr;
-  std::vector<std::vector<std::byte>> aside(steps.size());
+  std::vector<Room> aside(steps.size());
   std::vector<std::size_t> index(steps.size());
   std::vector<Pieces> pieces(steps.size());
   Outstanding messages(group);
@@ -47,7 +48,7 @@ Task move_blocks(Group group, Script script, std::byte* data, std::vector<std::s
     if (!steps[i].receives || pieces[i].total() == 0) continue;
     std::byte* to = data + pieces[i].at[0];
     if (folds || !pieces[i].whole()) {
-      aside[i].resize(pieces[i].total());
+      aside[i] = room_for(pieces[i].total());
       to = aside[i].data();
     }
     index[i] = messages.receive(steps[i].peer, to, pieces[i].total());
@@ -58,19 +59,19 @@ Task move_blocks(Group group, Script script, std::byte* data, std::vector<std::s
     if (steps[i].receives) {
       co_await messages.complete(index[i]);
       std::size_t from = 0;
-      for (int k = 0; k < 2 && !aside[i].empty(); ++k) {
+      for (int k = 0; k < 2 && aside[i].size() != 0; ++k) {
         std::byte* to = data + piece.at[k];
         const std::byte* arrived = aside[i].data() + from;
         if (folds && piece.bytes[k] != 0) op(to, arrived, to, piece.bytes[k] / element);
         if (!folds && piece.bytes[k] != 0) std::memcpy(to, arrived, piece.bytes[k]);
         from += piece.bytes[k];
       }
-      std::vector<std::byte>().swap(aside[i]);
+      aside[i] = Room();
       continue;
     }
     const std::byte* from = data + piece.at[0];
     if (!piece.whole()) {
-      aside[i].resize(piece.total());
+      aside[i] = room_for(piece.total());
       std::memcpy(aside[i].data(), data + piece.at[0], piece.bytes[0]);
       std::memcpy(aside[i].data() + piece.bytes[0], data + piece.at[1], piece.bytes[1]);
       from = aside[i].data();

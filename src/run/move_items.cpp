@@ -3,6 +3,7 @@
 
 #include "fold.hpp"
 #include "outstanding.hpp"
+#include "room.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -40,11 +41,11 @@ Task move_items(Group group, Script script, std::byte* data, std::size_t count, 
     return (begin(step.part.lo + 1) - begin(step.part.lo)) * element;
   };
   const auto place = [&](const Step& step) { return data + begin(step.part.lo) * element; };
-  std::vector<std::byte> arrivals;  // only when folding: one buffer per reception
+  Room arrivals;  // only when folding: one buffer per reception
   if (script.reversed) {
     std::size_t total = 0;
     for (const Step& step : steps) total += step.receives ? bytes(step) : 0;
-    arrivals.resize(total);
+    arrivals = room_for(total);
   }
   Outstanding messages(group);
   std::vector<std::size_t> index(steps.size());

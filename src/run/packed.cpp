@@ -23,7 +23,7 @@ Packed::Packed(const Call& given, int rank, int size) : call(given), user(given)
   const bool in_place = user.in == nullptr || user.kind == Kind::broadcast || (folds && user.in == user.out);
   if (!in_place) {
     const std::size_t count = extent(user, size, reads_all(user, rank));
-    in.resize(count * user.layout.element);
+    in = room_for(count * user.layout.element);
     pack(user.layout, user.in, 0, count, in.data());
     call.in = in.data();
   } else {
@@ -31,14 +31,14 @@ Packed::Packed(const Call& given, int rank, int size) : call(given), user(given)
   }
   if (user.out != nullptr) {
     const std::size_t count = extent(user, size, writes_all(user, rank));
-    out.resize(count * user.layout.element);
+    out = room_for(count * user.layout.element);
     pack(user.layout, user.out, 0, count, out.data());
     call.out = out.data();
   }
 }
 
 void Packed::deliver(int rank, int size) const {
-  if (!out.empty()) unpack(user.layout, user.out, 0, extent(user, size, writes_all(user, rank)), out.data());
+  if (out.size() != 0) unpack(user.layout, user.out, 0, extent(user, size, writes_all(user, rank)), out.data());
 }
 
 }  // namespace chasqui::run

@@ -2,17 +2,15 @@
 // A call whose data lies side by side: the caller's own where it does, otherwise copies, brought back at the end.
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
 #include "chasqui/run/call.hpp"
+#include "room.hpp"
 
 namespace chasqui::run {
 
 struct Packed {
   Call call;  ///< with packed buffers
   Call user;  ///< as the caller passed it
-  std::vector<std::byte> in, out;  ///< the copies
+  Room in, out;  ///< the copies
 
   Packed() = default;
   Packed(const Call& call, int rank, int size);

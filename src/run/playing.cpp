@@ -7,8 +7,7 @@ namespace chasqui::run {
 
 void Stage::fit(const Moves& moves, std::size_t bytes) {
   tickets.resize(std::max(tickets.size(), moves.receives.size() + static_cast<std::size_t>(moves.sends)));
-  const std::size_t needed = static_cast<std::size_t>(moves.room) * bytes;
-  if (values.size() * sizeof(Room::value_type) < needed) values = room_for(needed);
+  values.grown_to(static_cast<std::size_t>(moves.room) * bytes);
 }
 
 Playing::Playing(const Moves& moves, const Group& group, const Call& call, Stage& stage)

@@ -1,17 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Room for values that elements of any alignment may live in, and copying between such places.
+// Room for values that elements of any alignment up to a line may live in, and copying between such places.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <vector>
+#include <memory>
+#include <new>
+
+#include "chasqui/run/operator.hpp"
 
 namespace chasqui::run {
 
-using Room = std::vector<std::max_align_t>;
+/// Memory that nobody has written to yet.
+class Room {
+ public:
+  Room() = default;
+  explicit Room(std::size_t bytes)
+      : memory_(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), kAlignment))), size_(bytes) {}
 
-inline Room room_for(std::size_t bytes) { return Room(bytes / sizeof(std::max_align_t) + 1); }
-inline std::byte* bytes_of(Room& room) { return reinterpret_cast<std::byte*>(room.data()); }
+  std::byte* data() const { return memory_.get(); }
+  std::size_t size() const { return size_; }  ///< bytes
+  /// Room for so many bytes; what was in it is lost if it must grow.
+  std::byte* grown_to(std::size_t bytes) {
+    if (size_ < bytes || memory_ == nullptr) *this = Room(bytes);
+    return data();
+  }
+
+ private:
+  static constexpr std::align_val_t kAlignment{kLargestAlignment};
+  struct Release {
+    void operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }
+  };
+  std::unique_ptr<std::byte, Release> memory_;
+  std::size_t size_ = 0;
+};
+
+inline Room room_for(std::size_t bytes) { return Room(bytes); }
+inline std::byte* bytes_of(const Room& room) { return room.data(); }
 
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes != 0 && to != from) std::memmove(to, from, bytes);

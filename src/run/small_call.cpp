@@ -118,8 +118,8 @@ void SmallCall::fold() {
     return fold_in_order(call_, last_, count, call_.out,
                          [&](int r) { return static_cast<const std::byte*>(board_.wide(r)); });
   }
-  alignas(16) std::byte fold[kSlotPayload];
-  alignas(16) std::byte value[kSlotPayload];
+  alignas(kLargestAlignment) std::byte fold[kSlotPayload];
+  alignas(kLargestAlignment) std::byte value[kSlotPayload];
   board_.read(0, fold, bytes_);
   for (int slot = 1; slot < last_; ++slot) {
     board_.read(slot, value, bytes_);

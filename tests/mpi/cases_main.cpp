@@ -223,6 +223,84 @@ void long_messages() {
   }
 }
 
+struct Large {
+  double values[100'000];
+};
+
+/// Elements that no stage of a board can hold.
+void large_elements() {
+  const auto comm = make_comm(MPI_COMM_WORLD);
+  const int rank = comm->rank(), size = comm->size();
+  const auto expect_all = [](const Large& large, double value, const char* what) {
+    for (const double each : large.values) expect(each == value, std::string(what) + ": " + std::to_string(each));
+  };
+  std::vector<Large> one(1), sum(1), all(static_cast<std::size_t>(size));
+  for (double& each : one[0].values) each = rank + 1;
+  const auto add = [](const Large& a, const Large& b) {
+    Large c;
+    for (std::size_t i = 0; i < std::size(c.values); ++i) c.values[i] = a.values[i] + b.values[i];
+    return c;
+  };
+  const std::span<const Large> in(one);
+  comm->allreduce(in, std::span<Large>(sum), add);
+  expect_all(sum[0], size * (size + 1) / 2, "allreduce");
+  comm->scan(in, std::span<Large>(sum), add);
+  expect_all(sum[0], (rank + 1) * (rank + 2) / 2, "scan");
+  comm->allgather(in, std::span<Large>(all));
+  for (int r = 0; r < size; ++r) expect_all(all[static_cast<std::size_t>(r)], r + 1, "allgather");
+  comm->scatter(std::span<const Large>(all), std::span<Large>(sum), 1);
+  expect_all(sum[0], rank + 1, "scatter");
+  comm->broadcast(one[0], 1);
+  expect_all(one[0], 2, "broadcast");
+}
+
+struct alignas(64) Line {
+  double values[8];
+};
+struct alignas(32) Half {
+  double values[4];
+};
+
+/// Folds happen in memory that is aligned as the elements want it, whatever the method.
+template <typename T>
+void fold_aligned(run::Comm& comm) {
+  bool off = false;
+  const auto add = [&](const T& a, const T& b) {
+    off = off || (reinterpret_cast<std::uintptr_t>(&a) | reinterpret_cast<std::uintptr_t>(&b)) % alignof(T) != 0;
+    T c = a;
+    for (std::size_t i = 0; i < std::size(c.values); ++i) c.values[i] += b.values[i];
+    return c;
+  };
+  for (const Kind kind : {Kind::reduce, Kind::allreduce, Kind::scan}) {
+    for (const std::size_t count : {1, 2, 3, 30, 500, 20'000}) {
+      std::vector<T> in(count, T{{1, 2}}), out(count);
+      for (const bool commutes : {false, true}) {
+        const run::Call call{.kind = kind, .in = in.data(), .out = out.data(), .count = static_cast<std::int64_t>(count),
+                             .layout = {.element = sizeof(T)}, .op = run::operator_of<T>(add, commutes)};
+        for (const auto& choice : comm.choices_for(call)) {
+          comm.force(choice);
+          comm.run(call);
+          const double right = 2.0 * (kind == Kind::scan ? comm.rank() + 1 : comm.size());
+          const std::string what = fmt::format("{} of {} by {}", to_string(kind), count, to_string(choice.method));
+          expect(!off, what + ": not aligned");
+          if (kind != Kind::reduce || comm.rank() == 0) expect(out.back().values[1] == right, what + ": wrong");
+        }
+        comm.force({});
+      }
+    }
+  }
+}
+
+void alignment() {
+  for (const int nodes : {0, 2}) {
+    Options options = fast_native();
+    options.pretend_node_size = nodes;
+    const auto comm = make_comm(MPI_COMM_WORLD, options);
+    fold_aligned<Line>(*comm);
+    fold_aligned<Half>(*comm);
+  }
+}
+
 }  // namespace
 }  // namespace chasqui::mpi
 
@@ -236,6 +314,8 @@ int main(int argc, char** argv) {
       {"native_throws", native_throws},
       {"long_messages", long_messages},
       {"profile", profile},
+      {"large_elements", large_elements},
+      {"alignment", alignment},
   };
   MPI_Init(&argc, &argv);
   alarm(30);  // a hang is a failure

@@ -10,6 +10,9 @@
 #include <utility>
 
 namespace chasqui::run {
+
+inline constexpr std::size_t kLargestAlignment = 64;  ///< of elements that are folded
+
 /// A type-erased operator on arrays.
 struct Operator {
   /// out = left o right for `count` elements. `out` may be `left` or `right`, nothing else overlaps.
@@ -33,6 +36,7 @@ struct Operator {
 template <typename T, typename F>
 Operator operator_of(F& function, bool commutative) {
   static_assert(std::is_trivially_copyable_v<T>);
+  static_assert(alignof(T) <= kLargestAlignment, "folds happen in memory that is aligned to 64 bytes");
   return {[](void* context, const void* left, const void* right, void* out, std::size_t count) {
             auto& f = *static_cast<F*>(context);
             const T* a = static_cast<const T*>(left);
