@@ -5,6 +5,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/channels.hpp"
+#include "chasqui/run/cores.hpp"
 #include "chasqui/show/timeline_file.hpp"
 #include "cli/command.hpp"
 #include "cli/mpi_twin.hpp"
@@ -62,6 +63,7 @@ class RecordCommand final : public Command {
     const auto n = static_cast<std::size_t>(threads_);
     const auto memory = std::make_shared<run::ChannelMemory>(static_cast<int>(n));
     const auto origin = std::chrono::steady_clock::now();
+    const int cores = run::available_cores();
     std::vector<std::shared_ptr<run::RecordingTransport>> transports;
     std::vector<std::unique_ptr<run::Comm>> comms;
     for (std::size_t rank = 0; rank < n; ++rank) {
@@ -71,6 +73,7 @@ class RecordCommand final : public Command {
       fabric.size = static_cast<int>(n);
       fabric.messages = transports.back();
       fabric.profile = profile_;
+      fabric.crowded = fabric.size > cores;
       comms.push_back(std::make_unique<run::Comm>(std::move(fabric)));
       used_ = force_method(*comms.back(), wanted_);
     }
