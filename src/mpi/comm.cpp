@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <mutex>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -62,6 +64,55 @@ std::shared_ptr<const Profile> profile_from_environment(MPI_Comm comm) {
   return std::make_shared<const Profile>(text.empty() ? default_profile() : profile_from_json(text, "CHASQUI_PROFILE of rank 0"));
 }
 
+/// A number that no other communicator has, the same on all ranks of this one.
+std::uint64_t stamp_of(MPI_Comm comm) {
+  std::random_device random;
+  std::uint64_t stamp = (static_cast<std::uint64_t>(random()) << 32 | random()) | 1;
+  check(MPI_Bcast(&stamp, sizeof stamp, MPI_BYTE, 0, comm), "MPI_Bcast");
+  return stamp;
+}
+
+/// The communicators of this process. Who waits in vain in one of them answers in the others, too.
+class Neighbour {
+ public:
+  Neighbour() {
+    const std::lock_guard lock(mutex());
+    all().push_back(this);
+  }
+  ~Neighbour() {
+    const std::lock_guard lock(mutex());
+    std::erase(all(), this);
+  }
+  Neighbour(const Neighbour&) = delete;
+  Neighbour& operator=(const Neighbour&) = delete;
+
+  void is(run::Comm& comm) { comm_ = &comm; }
+  static void answer_beside(const run::Comm& waiting) {
+    const std::lock_guard lock(mutex());
+    for (const Neighbour* each : all()) {
+      if (each->comm_ != nullptr && each->comm_ != &waiting) each->comm_->answer();
+    }
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static auto* const one = new std::mutex;
+    return *one;
+  }
+  static std::vector<Neighbour*>& all() {
+    static auto* const list = new std::vector<Neighbour*>;
+    return *list;
+  }
+  run::Comm* comm_ = nullptr;
+};
+
+/// Are two threads never in MPI at the same time? Otherwise another thread may be using another communicator right now.
+bool one_thread_at_a_time() {
+  int level = MPI_THREAD_MULTIPLE;
+  MPI_Query_thread(&level);
+  return level != MPI_THREAD_MULTIPLE;
+}
+
 }  // namespace
 
 std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
@@ -80,7 +131,8 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   MPI_Comm_rank(own, &fabric.rank);
   MPI_Comm_size(own, &fabric.size);
   const Level* network = options.profile->level("network");
-  fabric.messages = std::make_shared<Messages>(own, options.blocking_waits, network != nullptr ? *network : Level{});
+  fabric.messages =
+      std::make_shared<Messages>(own, options.blocking_waits, network != nullptr ? *network : Level{}, Messages::kLongest, stamp_of(own));
   if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   fabric.profile = options.profile;
   MPI_Comm node = MPI_COMM_NULL;
@@ -122,7 +174,17 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
     MPI_Comm_free(&part);
     return made;
   };
-  return std::make_unique<run::Comm>(std::move(fabric));
+  std::shared_ptr<Neighbour> neighbour;
+  if (!options.blocking_waits) {
+    fabric.patience = options.patience ? *options.patience : run::patience_from_environment();
+    if (one_thread_at_a_time()) {
+      neighbour = std::make_shared<Neighbour>();
+      fabric.elsewhere = [neighbour](const run::Comm& waiting) { Neighbour::answer_beside(waiting); };
+    }
+  }
+  auto made = std::make_unique<run::Comm>(std::move(fabric));
+  if (neighbour != nullptr) neighbour->is(*made);
+  return made;
 }
 
 }  // namespace chasqui::mpi

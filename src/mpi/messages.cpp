@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <memory>
 
 #include "check.hpp"
 #include "chasqui/run/message_cost.hpp"
@@ -17,10 +19,14 @@ namespace {
 constexpr int kNewsTag = 32'700;  ///< above all collectives' tags, below the least MPI_TAG_UB
 
 struct News {
-  std::uint64_t first, last;
-  bool refusal;
-  char why[400];
+  enum class What : std::uint32_t { failure, refusal, call };
+  std::uint64_t stamp;  ///< of the communicator
+  What what;
+  std::uint64_t first, last;  ///< failure, refusal
+  run::Signature call;
+  char why[400];  ///< not sent with a call
 };
+constexpr int kWordBytes = offsetof(News, why);
 
 /// A long message that is arriving cannot be called off, and its buffer is about to go: gives it time to end. One that
 /// nobody will take never ends, and touches nothing.
@@ -34,8 +40,14 @@ void settle(MPI_Request& request, double until) {
 
 }  // namespace
 
-Messages::Messages(MPI_Comm comm, bool blocking_waits, const Level& level, std::size_t longest)
-    : comm_(comm), blocking_waits_(blocking_waits), level_(level), longest_(longest), uncut_(run::eager_bytes(level)) {
+struct Messages::Word {
+  std::unique_ptr<News> news;
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+Messages::Messages(MPI_Comm comm, bool blocking_waits, const Level& level, std::size_t longest, std::uint64_t stamp)
+    : comm_(comm), blocking_waits_(blocking_waits), level_(level), longest_(longest), uncut_(run::eager_bytes(level)),
+      stamp_(stamp) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
 }
@@ -45,6 +57,11 @@ Messages::~Messages() {
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
   if (!blocking_waits_) listen();  // takes in bad news that nobody asked for
+  forget_words();
+  for (Word& word : words_) {  // the message outlives this object: its memory is never given back
+    MPI_Request_free(&word.request);
+    static_cast<void>(word.news.release());
+  }
   // After a failure messages may still be under way, and the library would give the number of a communicator that is
   // freed to the next one, which would receive them.
   if (!disturbed_ && heard_.why().empty()) MPI_Comm_free(&comm_);
@@ -188,7 +205,7 @@ void Messages::tell_all(std::uint64_t first, std::uint64_t last, bool refusal, c
   disturbed_ = true;
   if (blocking_waits_) return;
   // The messages outlive this call and perhaps this object: their memory is never given back.
-  auto* news = new News{first, last, refusal, {}};
+  auto* news = new News{stamp_, refusal ? News::What::refusal : News::What::failure, first, last, {}, {}};
   std::memcpy(news->why, why.data(), std::min(why.size(), sizeof(news->why) - 1));
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
@@ -209,9 +226,35 @@ void Messages::listen() {
   while (MPI_Iprobe(MPI_ANY_SOURCE, kNewsTag, comm_, &flag, &status) == MPI_SUCCESS && flag != 0) {
     News news{};
     MPI_Recv(&news, sizeof news, MPI_BYTE, status.MPI_SOURCE, kNewsTag, comm_, MPI_STATUS_IGNORE);
-    if (news.refusal) heard_.refuse(news.first, news.why);
+    if (news.stamp != stamp_) continue;
+    if (news.what == News::What::call) told_.push_back({status.MPI_SOURCE, news.call});
+    else if (news.what == News::What::refusal) heard_.refuse(news.first, news.why);
     else heard_.report(news.first, news.last, news.why);
   }
+}
+
+void Messages::forget_words() {
+  std::erase_if(words_, [](Word& word) {
+    int flag = 0;
+    return MPI_Test(&word.request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
+  });
+}
+
+void Messages::tell(int to, const run::Signature& call) {
+  if (blocking_waits_) return;
+  forget_words();
+  Word word{std::make_unique<News>(News{stamp_, News::What::call, 0, 0, call, {}})};
+  if (MPI_Isend(word.news.get(), kWordBytes, MPI_BYTE, to, kNewsTag, comm_, &word.request) != MPI_SUCCESS) return;
+  words_.push_back(std::move(word));
+}
+
+std::optional<run::Told> Messages::hear() {
+  if (blocking_waits_) return std::nullopt;
+  if (told_.empty()) listen();
+  if (told_.empty()) return std::nullopt;
+  const run::Told first = told_.front();
+  told_.pop_front();
+  return first;
 }
 
 bool Messages::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) {

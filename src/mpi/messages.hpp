@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,10 @@ class Messages final : public run::Transport {
   static constexpr std::size_t kLongest = std::size_t{1} << 30;  ///< bytes of a piece: MPI counts in int
 
   /// Takes ownership of `comm`, whose error handler returns. Messages are cut as `level` says (run::piece_bytes), and
-  /// into pieces of at most `longest` bytes, the same on all ranks.
-  Messages(MPI_Comm comm, bool blocking_waits, const Level& level = {}, std::size_t longest = kLongest);
+  /// into pieces of at most `longest` bytes, the same on all ranks. `stamp`, too, is the same on all, and no other
+  /// communicator's: news that others left behind are not taken for its own.
+  Messages(MPI_Comm comm, bool blocking_waits, const Level& level = {}, std::size_t longest = kLongest,
+           std::uint64_t stamp = 0);
   ~Messages() override;
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
@@ -37,7 +41,10 @@ class Messages final : public run::Transport {
   void report(std::uint64_t first, std::uint64_t last, const std::string& why) override;
   void refuse(std::uint64_t number, const std::string& why) override;
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
+  bool broken() const override { return heard_.broken(); }
   std::string failure() const override { return heard_.why(); }
+  void tell(int to, const run::Signature& call) override;
+  std::optional<run::Told> hear() override;
 
  private:
   /// A message, cut or not.
@@ -62,6 +69,7 @@ class Messages final : public run::Transport {
   void count_piece(Operation& operation, int code, const MPI_Status& status);
   void tell_all(std::uint64_t first, std::uint64_t last, bool refusal, const std::string& why);
   void listen();
+  void forget_words();
 
   MPI_Comm comm_;
   bool blocking_waits_;
@@ -72,7 +80,11 @@ class Messages final : public run::Transport {
   int size_ = 1;
   std::vector<Operation> operations_;
   std::vector<Ticket> free_;
+  std::uint64_t stamp_;
   run::BadNews heard_;
+  std::deque<run::Told> told_;
+  struct Word;
+  std::vector<Word> words_;            ///< told, and maybe still under way
   bool disturbed_ = false;             ///< a call failed here
 };
 

@@ -128,9 +128,14 @@ std::uint64_t Board::refresh_consumed() {
 void Board::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
   std::uint32_t none = 0;
   if (!news_->state.compare_exchange_strong(none, 1)) {
-    if (none == 1 || last <= news_->last.load()) return;
-    // A later, wider failure: the text of the first stays, the range grows.
-    news_->last.store(last);
+    // A wider failure: the text of the first stays, the range grows.
+    for (int i = 0; news_->state.load(std::memory_order_acquire) != 2 && i < 10'000; ++i) sched_yield();
+    std::uint64_t begin = news_->first.load();
+    while (first < begin && !news_->first.compare_exchange_weak(begin, first)) {
+    }
+    std::uint64_t end = news_->last.load();
+    while (last > end && !news_->last.compare_exchange_weak(end, last)) {
+    }
     return;
   }
   news_->first.store(first);

@@ -14,10 +14,13 @@ struct ChannelMemory::News {
   std::atomic<bool> there{false};
   std::mutex mutex;
   BadNews heard;
+  std::vector<std::deque<Told>> told;  ///< per rank
 };
 
 ChannelMemory::ChannelMemory(int ranks)
-    : ranks_(ranks), rows_(static_cast<std::size_t>(ranks)), news_(std::make_unique<News>()) {}
+    : ranks_(ranks), rows_(static_cast<std::size_t>(ranks)), news_(std::make_unique<News>()) {
+  news_->told.resize(static_cast<std::size_t>(ranks));
+}
 ChannelMemory::~ChannelMemory() = default;
 
 ChannelMemory::Channel& ChannelMemory::channel(int from, int to) {
@@ -209,10 +212,32 @@ bool ChannelTransport::failed(std::uint64_t number, const std::vector<std::uint6
   return news.heard.concerns(number, own);
 }
 
+bool ChannelTransport::broken() const {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  return news.heard.broken();
+}
+
 std::string ChannelTransport::failure() const {
   auto& news = memory_->news();
   const std::lock_guard lock(news.mutex);
   return news.heard.why();
+}
+
+void ChannelTransport::tell(int to, const Signature& call) {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  news.told[static_cast<std::size_t>(to)].push_back({rank_, call});
+}
+
+std::optional<Told> ChannelTransport::hear() {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  auto& mine = news.told[static_cast<std::size_t>(rank_)];
+  if (mine.empty()) return std::nullopt;
+  const Told first = mine.front();
+  mine.pop_front();
+  return first;
 }
 
 }  // namespace chasqui::run

@@ -25,7 +25,8 @@ Task pass_by(Board& board) {
 }  // namespace
 
 Comm::Comm(Fabric fabric)
-    : fabric_(std::move(fabric)), exceptions_(std::uncaught_exceptions()), cached_(std::make_unique<Cached>()) {
+    : fabric_(std::move(fabric)), stall_(fabric_.rank, fabric_.size, fabric_.patience),
+      exceptions_(std::uncaught_exceptions()), cached_(std::make_unique<Cached>()) {
   CHASQUI_CHECK(fabric_.size >= 1 && fabric_.rank >= 0 && fabric_.rank < fabric_.size, "rank={} size={}", fabric_.rank,
                 fabric_.size);
   if (fabric_.profile == nullptr) fabric_.profile = std::make_shared<const Profile>(default_profile());
@@ -82,6 +83,7 @@ void Comm::check_arguments(const Call& call) {
 
 void Comm::refuse(const std::string& why) {
   const std::uint64_t number = ++number_;
+  calls_.note(number, {});
   if (fabric_.board != nullptr) {
     // The board counts this call too, after those under way on it.
     auto operation = std::make_shared<Operation>();
@@ -132,8 +134,30 @@ void Comm::look_for_failure(std::uint64_t number) {
   if (fabric_.board != nullptr && ++looks_ % 16 == 0) {  // who waits for each other may never read a line
     if (const int other = fabric_.board->disagreeing(); other >= 0) throw_disagreement(*fabric_.board, other);
   }
-  if (board_spans_all()) return;
-  if (fabric_.messages != nullptr && fabric_.messages->failed(number, refused_)) throw Error("{}", fabric_.messages->failure());
+  if (fabric_.messages == nullptr) return;
+  if (!board_spans_all() && fabric_.messages->failed(number, refused_)) throw Error("{}", fabric_.messages->failure());
+  if (!stall_.due()) return;
+  // Nothing moves, and another call failed: whoever this one waits for may have left.
+  if (!broken_.empty()) throw Error("{}", broken_);
+  if (fabric_.board != nullptr && fabric_.board->broken()) throw Error("{}", fabric_.board->failure());
+  if (fabric_.messages->broken()) throw Error("{}", fabric_.messages->failure());
+  if (const auto found = compare_calls(number)) throw Error("{}", found->what);
+  if (fabric_.elsewhere) fabric_.elsewhere(*this);
+}
+
+/// Everybody hears of what is found: those who wait in that call, too, when this rank has got further.
+std::optional<Disagreement> Comm::compare_calls(std::uint64_t number) {
+  std::vector<std::uint64_t> waiting;
+  for (const auto& operation : pending_) waiting.push_back(operation->number);
+  if (waiting.empty() && number != 0) waiting.push_back(number);
+  auto found = stall_.look(*fabric_.messages, calls_, number_, waiting);
+  if (found) report(found->number, kForever, fmt::format("rank {}: {}", fabric_.rank, found->what));
+  return found;
+}
+
+void Comm::answer() {
+  if (!broken_.empty() || fabric_.messages == nullptr || !stall_.due()) return;
+  if (const auto found = compare_calls(0)) broken_ = found->what;
 }
 
 void Comm::run(const Call& call) {
@@ -168,7 +192,10 @@ void Comm::run(const Call& call) {
 void Comm::run_small(const Call& call, Way way) {
   const std::uint64_t number = ++number_;
   const auto finish = [&](auto small) {
-    if (small.poll(Backoff::looks(fabric_.board->crowded()))) return;
+    const bool done = small.poll(Backoff::looks(fabric_.board->crowded()));
+    calls_.note(number, signature_of(call));
+    if (done) return;
+    stall_.moved();
     Backoff backoff(fabric_.board->crowded());
     while (!small.poll()) {
       if (backoff.pause()) look_for_failure(number);
@@ -187,6 +214,8 @@ void Comm::run_small(const Call& call, Way way) {
 /// The same for long calls: a task, but no table, no queue.
 void Comm::run_on_board(const Call& call, bool reaching) {
   const std::uint64_t number = ++number_;
+  calls_.note(number, signature_of(call));
+  stall_.moved();
   try {
     Activity activity(reaching ? across(*fabric_.board, *fabric_.reach, call) : on_board(call));
     Backoff backoff(fabric_.board->crowded());
@@ -194,6 +223,7 @@ void Comm::run_on_board(const Call& call, bool reaching) {
       if (activity.resumed() != resumed) {
         resumed = activity.resumed();
         backoff.reset();
+        stall_.moved();
       } else if (backoff.pause()) {
         look_for_failure(number);
       }
@@ -210,6 +240,7 @@ Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
   auto operation = std::make_shared<Operation>(call, rank(), size());
   operation->kept = std::move(kept);
   operation->number = ++number_;
+  calls_.note(number_, signature_of(call));
   const Call& packed = operation->packed.call;
   const Choice& chosen = choose(packed, true);
   const Choice choice{chosen.method, chosen.nanoseconds, chosen.parts, {}};  // its words would be copied from task to task
@@ -217,7 +248,7 @@ Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
                           (choice.method == Method::slots || choice.method == Method::staged ||
                            choice.method == Method::direct || choice.method == Method::across ||
                            choice.method == Method::two_level);
-  operation->activity.emplace(task_of(packed, choice, static_cast<std::uint32_t>(operation->number % 32'000)));
+  operation->activity.emplace(task_of(packed, choice, tag_of(operation->number, call.kind)));
   pending_.push_back(operation);
   progress();
   return {this, operation};
@@ -229,8 +260,8 @@ Request Comm::launch(const std::function<Task(Group)>& make, std::shared_ptr<con
   auto operation = std::make_shared<Operation>();
   operation->number = ++number_;
   operation->kept = std::move(kept);
-  const auto tag = static_cast<std::uint32_t>(operation->number % 32'000);
-  operation->activity.emplace(make({fabric_.messages.get(), {}, fabric_.rank, fabric_.size, tag}));
+  calls_.note(number_, {.what = Signature::What::own});
+  operation->activity.emplace(make({fabric_.messages.get(), {}, fabric_.rank, fabric_.size, tag_of_own(operation->number)}));
   pending_.push_back(operation);
   progress();
   return {this, operation};
@@ -277,12 +308,14 @@ bool Comm::progress() {
       ++i;
     }
   }
+  if (moved) stall_.moved();
   return moved;
 }
 
 void Comm::wait(Operation& operation) {
   Backoff backoff(crowded());
   const bool may_sleep = board_spans_all() || fabric_.shares_memory;
+  stall_.moved();
   while (!operation.finished) {
     if (progress()) {
       backoff.reset();

@@ -3,6 +3,7 @@
 // millisecond a rank sleeps long enough to find its caches cold, so that what it touches before it sends counts.
 #include "cached.hpp"
 #include "chasqui/run/backoff.hpp"
+#include "operation.hpp"
 
 namespace chasqui::run {
 
@@ -29,7 +30,9 @@ bool Comm::run_rehearsed(const Call& call) {
   }
   if (known->moves == nullptr) return false;
   const std::uint64_t number = ++number_;
-  group.tag = static_cast<std::uint32_t>(number % 32'000);
+  calls_.note(number, signature_of(call));
+  stall_.moved();
+  group.tag = tag_of(number, call.kind);
   try {
     Playing playing(*known->moves, group, call, known->stage);
     for (Backoff backoff(crowded()); !playing.ready();) {

@@ -16,7 +16,8 @@ namespace {
 
 /// What the ranks of one communicator share.
 struct Shared {
-  Shared(int ranks, bool with_board) : channels(std::make_shared<run::ChannelMemory>(ranks)) {
+  Shared(int ranks, bool with_board, run::Patience patience_of_all)
+      : channels(std::make_shared<run::ChannelMemory>(ranks)), patience(patience_of_all) {
     cores = run::available_cores();
     shape = run::BoardShape::for_threads(ranks);
     if (with_board) {
@@ -35,9 +36,10 @@ struct Shared {
   int cores = 1;  ///< of this process
   std::byte* memory = nullptr;
   std::shared_ptr<run::ChannelMemory> channels;
+  run::Patience patience;
 };
 
-std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key);
+std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, run::Patience patience);
 
 std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int rank,
                                      const std::shared_ptr<const Profile>& profile) {
@@ -52,11 +54,12 @@ std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int 
   fabric.shares_memory = true;
   fabric.crowded = fabric.size > shared->cores;
   fabric.profile = profile;
-  fabric.split = split;
+  fabric.patience = shared->patience;
+  fabric.split = [patience = shared->patience](run::Comm& comm, int colour, int key) { return split(comm, colour, key, patience); };
   return std::make_unique<run::Comm>(std::move(fabric));
 }
 
-std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key) {
+std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, run::Patience patience) {
   struct Wish {
     int colour, key, rank;
   };
@@ -73,7 +76,7 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key) {
   std::unique_ptr<std::shared_ptr<Shared>> holder;
   if (colour >= 0 && members[0].rank == comm.rank()) {
     holder = std::make_unique<std::shared_ptr<Shared>>(
-        std::make_shared<Shared>(static_cast<int>(members.size()), comm.terrain().board));
+        std::make_shared<Shared>(static_cast<int>(members.size()), comm.terrain().board, patience));
   }
   const std::shared_ptr<Shared>* offered = holder.get();
   std::vector<const std::shared_ptr<Shared>*> offers(n);
@@ -91,15 +94,15 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key) {
 
 }  // namespace
 
-CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_board) {
-  return [shared = std::make_shared<Shared>(n, with_board), profile = std::move(profile)](int rank) {
+CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_board, run::Patience patience) {
+  return [shared = std::make_shared<Shared>(n, with_board, patience), profile = std::move(profile)](int rank) {
     return make_comm(shared, rank, profile);
   };
 }
 
-std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board) {
+std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board, run::Patience patience) {
   if (n < 1 || n > 4096) throw Error("a team of {} threads: expected 1 to 4096", n);
-  const CommMaker make = share_comms(n, std::move(profile), with_board);
+  const CommMaker make = share_comms(n, std::move(profile), with_board, patience);
   std::vector<std::unique_ptr<run::Comm>> comms;
   for (int rank = 0; rank < n; ++rank) comms.push_back(make(rank));
   return comms;

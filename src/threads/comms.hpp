@@ -13,6 +13,6 @@ namespace chasqui::threads {
 using CommMaker = std::function<std::unique_ptr<run::Comm>(int rank)>;
 
 /// For ranks 0 .. n-1. REQUIRES 1 <= n <= 4096.
-CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_board);
+CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_board, run::Patience patience);
 
 }  // namespace chasqui::threads

@@ -55,7 +55,7 @@ struct Team::State {
 
   /// Each thread makes its own, so that what it writes lies in memory apart from the others'.
   void make_comms() {
-    make = share_comms(n, options.profile, true);
+    make = share_comms(n, options.profile, true, options.patience ? *options.patience : run::patience_from_environment());
     run(nullptr);
   }
 

@@ -50,8 +50,39 @@ std::vector<Misuse> misuses(int culprit) {
       list.push_back({fmt::format("{}: another size than {}", name, count), [=](run::Comm& comm) {
                         Sound sound(kind, comm.size(), comm.rank() == culprit ? count + 1 : count);
                         comm.run(sound.call);
-                      }, {"same size", "different sizes"}});
+                      }, {"same size", "different sizes", "same calls"}});
     }
+    // On a board somebody waits in vain. Messages may just do for what was called instead.
+    const Kind other = kind == Kind::allreduce ? Kind::allgather : Kind::allreduce;
+    for (const std::int64_t count : {2, 20, 3000}) {
+      list.push_back({fmt::format("{}: {} instead, {}", name, to_string(other), count), [=](run::Comm& comm) {
+                        Sound sound(comm.rank() == culprit ? other : kind, comm.size(), count);
+                        comm.run(sound.call);
+                      }, {"calls " + std::string(to_string(other)), "calls reduce where", "calls gather where", "same size", "different sizes", "same calls"}, Passes::by_messages});
+      list.push_back({fmt::format("{}: {} instead in flight, {}", name, to_string(other), count), [=](run::Comm& comm) {
+                        Sound before(Kind::allreduce, comm.size(), 5), after(Kind::allgather, comm.size(), 2);
+                        Sound sound(comm.rank() == culprit ? other : kind, comm.size(), count);
+                        run::Request requests[] = {comm.start(before.call), comm.start(sound.call), comm.start(after.call)};
+                        std::exception_ptr error;
+                        for (int i = 3; i-- > 0;) {  // all of them end, and the buffers stay as long
+                          try {
+                            requests[i].wait();
+                          } catch (...) {
+                            if (!error) error = std::current_exception();
+                          }
+                        }
+                        if (error) std::rethrow_exception(error);
+                      }, {"calls ", "same size", "different sizes", "same calls"}, Passes::by_messages});
+    }
+    list.push_back({name + ": elements of another size", [=](run::Comm& comm) {
+                      Sound sound(kind, comm.size(), 3000);
+                      if (comm.rank() == culprit) {
+                        sound.call.count = 6000;
+                        sound.call.layout.element = sizeof(std::int32_t);
+                        sound.call.op = run::operator_of<std::int32_t>(sound.sum, true);
+                      }
+                      comm.run(sound.call);
+                    }, {"same size", "different sizes", "same calls"}, Passes::anywhere});
     list.push_back({name + ": a negative count", [=](run::Comm& comm) {
                       Sound sound(kind, comm.size(), 4);
                       if (comm.rank() == culprit) sound.call.count = -4;
@@ -74,6 +105,13 @@ std::vector<Misuse> misuses(int culprit) {
                         if (comm.rank() == culprit) sound.call.root = comm.size();
                         comm.run(sound.call);
                       }, or_refusal("root ")});
+      for (const std::int64_t count : {2, 20, 3000}) {
+        list.push_back({fmt::format("{}: another root, {}", name, count), [=](run::Comm& comm) {
+                          Sound sound(kind, comm.size(), count);
+                          if (comm.rank() == culprit) sound.call.root = 1;
+                          comm.run(sound.call);
+                        }, {"same root", "same calls", "same size", "different sizes"}, Passes::anywhere});
+      }
     }
     if (kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan) {
       for (const std::int64_t count : {1, 3000}) {

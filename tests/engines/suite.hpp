@@ -49,14 +49,28 @@ void sums(run::Comm& comm);
 /// The binomial rival does what it is compared in: every collective, root and operator, contiguous data.
 void rivals(run::Comm& comm);
 
+/// May a mistake go unnoticed, because nobody waits in vain?
+enum class Passes { never, by_messages, anywhere };
+
 /// A mistake of one rank, or of all. The body ends or throws; barriers behind it must not hang.
 struct Misuse {
   std::string name;
   std::function<void(run::Comm&)> body;
   std::vector<std::string> words;  ///< every rank's error has one of them
+  Passes passes = Passes::never;   ///< no rank gets an error, then
+  bool may_pass(const run::Comm& comm) const {
+    return passes == Passes::anywhere || (passes == Passes::by_messages && (comm.terrain().nodes > 1 || !comm.terrain().board));
+  }
   bool explained_by(const std::string& error) const;
 };
 std::vector<Misuse> misuses(int culprit);
+
+/// Ranks that are so late that the others lose their patience: nothing happens. REQUIRES patience of less than `seconds`.
+void late(run::Comm& comm, double seconds);
+
+/// The last rank calls something that the others do not, on a part of the communicator, while they wait in the whole. What
+/// this rank heard of it; "none" if nothing. REQUIRES patience.
+std::string beside(run::Comm& comm);
 
 /// The whole programme of an engine on one communicator: the above, splits, failures that must not hang.
 void run_everything(run::Comm& comm, bool thorough);

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "chasqui/run/comm.hpp"
 
@@ -20,6 +21,9 @@ struct Options {
   /// 0: nodes as the machine has them; n > 0: ranks kn .. kn+n-1 count as one node; n < 0: ranks that are equal
   /// modulo -n do (tests, two-level studies)
   int pretend_node_size = 0;
+  /// after what time ranks that wait in vain compare their calls; missing: CHASQUI_STALL_SECONDS and CHASQUI_STALL_NOTICE,
+  /// else 2 seconds and no notice. Never with blocking waits.
+  std::optional<run::Patience> patience;
   bool native = true;                      ///< let the choice fall on the library's own collectives where the profile says they are faster
   /// may put something around the messages: a recording, for one
   std::function<std::shared_ptr<run::Transport>(std::shared_ptr<run::Transport>)> around;

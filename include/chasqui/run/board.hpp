@@ -232,6 +232,7 @@ class alignas(2 * kLine) Board {
   void refuse(std::uint64_t number);
   /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`? REQUIRES own is sorted
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const;
+  bool broken() const { return news_->state.load(std::memory_order_acquire) == 2; }  ///< did any collective fail?
   std::string failure() const;  ///< why a collective failed, as the rank said that reported it
 
  private:

@@ -72,7 +72,10 @@ class ChannelTransport final : public Transport {
   void report(std::uint64_t first, std::uint64_t last, const std::string& why) override;
   void refuse(std::uint64_t number, const std::string& why) override;
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
+  bool broken() const override;
   std::string failure() const override;
+  void tell(int to, const Signature& call) override;
+  std::optional<Told> hear() override;
 
  private:
   struct Operation {

@@ -19,6 +19,7 @@
 #include "chasqui/run/execute.hpp"
 #include "chasqui/run/reach.hpp"
 #include "chasqui/run/request.hpp"
+#include "chasqui/run/stall.hpp"
 #include "chasqui/run/task.hpp"
 #include "chasqui/run/transport.hpp"
 #include "chasqui/run/typed.hpp"
@@ -41,6 +42,9 @@ struct Fabric {
   /// Lets the MPI library go on with the program's own messages. Called each time a waiting collective gives the core
   /// away (Backoff::pause says true: never while it spins, so not in a collective for which all are in time), and by test().
   std::function<void()> idle;
+  Patience patience = {0, 0};  ///< after what time ranks that wait in vain compare their calls; the same on all ranks
+  /// Called when that time is over: other communicators of this process may have something to answer.
+  std::function<void(Comm&)> elsewhere;
   std::function<void(const Call&)> native;  ///< the MPI library's own collective; may be missing
   /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
   std::function<std::unique_ptr<Comm>(Comm&, int colour, int key)> split;
@@ -89,6 +93,10 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   /// Bad arguments: tells the ranks that wait in this collective, and throws the Error.
   [[noreturn]] void refuse(const std::string& why);
 
+  /// Answers ranks that wait in vain in a call of this communicator, while this one waits elsewhere. If they called something
+  /// else than this rank did, they get an Error, and so does this rank in its next call.
+  void answer();
+
   /// Says to all ranks that this one will not come back: whoever waits for it gets an Error.
   void leave(const std::string& why);
 
@@ -108,6 +116,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   void check_usable() const;
   void check_arguments(const Call& call);
   void look_for_failure(std::uint64_t number);
+  std::optional<Disagreement> compare_calls(std::uint64_t number);
   void report(std::uint64_t first, std::uint64_t last, const std::string& why);
   void give_up(std::uint64_t number);
 
@@ -136,6 +145,8 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   std::deque<std::shared_ptr<Operation>> pending_;
   std::uint64_t number_ = 0;
   unsigned looks_ = 0;  ///< for failures elsewhere
+  RecentCalls calls_;
+  Stall stall_;
   std::string broken_;
   int exceptions_;  ///< on their way when this was made
   std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused

@@ -43,7 +43,10 @@ class RecordingTransport final : public Transport {
   void report(std::uint64_t first, std::uint64_t last, const std::string& why) override { inner_->report(first, last, why); }
   void refuse(std::uint64_t number, const std::string& why) override { inner_->refuse(number, why); }
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override { return inner_->failed(number, own); }
+  bool broken() const override { return inner_->broken(); }
   std::string failure() const override { return inner_->failure(); }
+  void tell(int to, const Signature& call) override { inner_->tell(to, call); }
+  std::optional<Told> hear() override { return inner_->hear(); }
 
   /// What happened since the last call, in the order in which it was asked for. REQUIRES nothing under way.
   std::vector<RecordedEvent> take();

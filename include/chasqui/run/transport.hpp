@@ -5,12 +5,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "chasqui/run/signature.hpp"
 #include "chasqui/run/task.hpp"
 
 namespace chasqui::run {
+
+/// What another rank said that it waits in.
+struct Told {
+  int from = 0;    ///< who
+  Signature call;  ///< which call
+};
+
 /// Point-to-point messages of one rank.
 class Transport {
  public:
@@ -44,7 +53,13 @@ class Transport {
   virtual void refuse(std::uint64_t number, const std::string& why) = 0;
   /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`?
   virtual bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) = 0;
+  virtual bool broken() const { return false; }  ///< did any collective fail, as far as failed() has heard?
   virtual std::string failure() const = 0;  ///< why a collective failed, as the rank said that reported it
+
+  /// Tells one rank, without its help, which call this rank waits in (Stall). The default does not.
+  virtual void tell(int, const Signature&) {}
+  /// What another rank told this one, the earliest first; each once.
+  virtual std::optional<Told> hear() { return std::nullopt; }
 };
 
 inline constexpr Transport::Ticket kNoTicket = -1;  ///< no operation

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "chasqui/run/comm.hpp"
 
@@ -14,6 +15,9 @@ namespace chasqui::threads {
 struct Options {
   bool pin = true;                         ///< one core per thread, where the system allows it and there are enough cores
   std::shared_ptr<const Profile> profile;  ///< for the choice of methods; missing: built-in guesses
+  /// after what time ranks that wait in vain compare their calls; missing: CHASQUI_STALL_SECONDS and CHASQUI_STALL_NOTICE,
+  /// else 2 seconds and no notice
+  std::optional<run::Patience> patience;
 };
 /// Threads that wait for work, a rank each.
 class Team {
@@ -39,7 +43,8 @@ class Team {
 };
 
 /// The communicators of n ranks inside this process (for tests and simulations: one thread may drive all of them
-/// through the non-blocking calls). Index = rank.
-std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board = true);
+/// through the non-blocking calls). Index = rank. Ranks that wait in vain do so for ever, unless `patience` says otherwise.
+std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board = true,
+                                                   run::Patience patience = {0, 0});
 
 }  // namespace chasqui::threads
