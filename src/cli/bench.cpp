@@ -36,11 +36,11 @@ class BenchCommand final : public Command {
   int run(Output& out) override {
     if (mpi_) become_mpi_twin("bench", words());
     const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
-    if (n < 1 || n > 4096) throw Error("bench: --threads {} is not in 1..4096", n);
+    if (n < 1 || n > 4096) throw Error("--threads {} is not in 1..4096", n);
     run::BenchOptions options;
     options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
     options.seconds_per_row = seconds_;
-    options.kinds = run::kinds_from(kinds_, "bench: --kinds");
+    options.kinds = run::kinds_from(kinds_, "--kinds");
     const auto profile = std::make_shared<const Profile>(machine_ ? read_profile(*machine_) : default_profile());
     run::BenchTable table(thread_rivals(), !run::is_guess(*profile));
     Progress bar("bench");
