@@ -55,8 +55,7 @@ Profile profile_of(const std::vector<Round>& rounds, const CollectiveTable& tabl
   for (const Round& round : rounds) fan_ins.push_back(round.fan_in);
   network.receives_in_parallel = first.network && receives_in_parallel(fan_ins, network.G.value);
   profile.levels = {node, network};
-  const auto per_word = [](const Round& r) { return std::max(0.0, r.long_superstep - r.superstep) / (kWords - 1); };
-  profile.bsp_g = over_rounds(rounds, per_word);
+  profile.bsp_g = word_gap(rounds, network);
   profile.bsp_L = over_rounds(rounds, [&](const Round& r) { return std::max(0.0, r.superstep - per_word(r)); });
   profile.bsp_G = over_rounds(rounds, [&](const Round& r) {
     const int h = blocks_sent(r.ranks);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "chasqui/run/comm.hpp"
 #include "chasqui/run/estimate.hpp"
@@ -28,6 +29,14 @@ struct Round {
   double least = 0;  ///< nanoseconds that it takes with one sample of each
   bool cut = false;  ///< one sample of some parameter had to do
 };
+
+/// What a further word costs in a superstep of this round, nanoseconds.
+inline double per_word(const Round& r) { return std::max(0.0, r.long_superstep - r.superstep) / (kWords - 1); }
+/// The same over all rounds. A disturbed short superstep, in one round alone, hides it: the gap between messages, then.
+inline Estimate word_gap(const std::vector<Round>& rounds, const Level& messages) {
+  const Estimate found = over_rounds(rounds, per_word);
+  return found.value > 0 ? found : messages.g;
+}
 
 /// A budget of time for a round, from its begin on; rank 0's counts.
 struct RoundBudget {

@@ -9,8 +9,21 @@
 #include <map>
 #include <random>
 
+#include "run/round.hpp"
+
 namespace chasqui::run {
 namespace {
+
+TEST(Supersteps, AWordIsNeverFree) {
+  Level messages;
+  messages.g = Estimate::exactly(310);
+  Round round;
+  round.superstep = 9000;
+  round.long_superstep = 9000 + 31 * 120.0;
+  EXPECT_DOUBLE_EQ(word_gap({round}, messages).value, 120);
+  round.superstep = 20'000;  // disturbed
+  EXPECT_DOUBLE_EQ(word_gap({round}, messages).value, 310);
+}
 
 struct Machine {
   double L = 900, o_s = 180, o_r = 260, g = 310, G = 0.12;
