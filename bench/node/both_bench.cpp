@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "chasqui/mpi/comm.hpp"
@@ -58,6 +59,8 @@ std::unique_ptr<chasqui::threads::Team> make_team(int rank, int size) {
   cpu_set_t together = mine;
   for (const cpu_set_t& set : all) CPU_OR(&together, &together, &set);
   sched_setaffinity(0, sizeof together, &together);
+  // The others sleep while the team runs: it need not leave them a share of the cores.
+  for (const char* neighbours : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"}) unsetenv(neighbours);
   auto team = std::make_unique<chasqui::threads::Team>(size);
   sched_setaffinity(0, sizeof mine, &mine);
   return team;
