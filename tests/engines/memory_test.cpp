@@ -99,7 +99,7 @@ Comms two_a_node(int ranks) {
     fabric.rank = rank;
     fabric.size = ranks;
     for (int r = 0; r < ranks; ++r) fabric.node_of.push_back(r / 2);
-    fabric.board = {new run::Board(memory.get(), shape, rank % 2), [memory](run::Board* board) { delete board; }};
+    fabric.board = {new run::Board(memory.get(), shape, rank % 2, ranks), [memory](run::Board* board) { delete board; }};
     fabric.messages = std::make_shared<run::ChannelTransport>(channels, rank);
     comms.push_back(std::make_unique<run::Comm>(std::move(fabric)));
   }

@@ -33,7 +33,7 @@ void make_too_many() {
   const rlimit memory{rlim_t{600} << 20, rlim_t{600} << 20};
   setrlimit(RLIMIT_AS, &memory);
   try {
-    const Team team(400, {.pin = false, .profile = nullptr});
+    const Team team(400, {.pin = false, .profile = nullptr, .patience = {}});
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     _exit(3);
