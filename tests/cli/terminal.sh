@@ -32,7 +32,7 @@ slow() {
 }
 # Work whose length is given, however fast the machine.
 slow measure "measuring \[#*\.*\]" "chasqui measure --threads 2 --seconds 1.5 --out m.json"
-slow bench "bench \[#*\.*\]" "chasqui bench --threads 2 --kinds scan --largest 64 --seconds 0.5"
+slow bench "bench \[#*\.*\]" "chasqui bench --threads 2 --kinds scan,allgather --seconds 0.3"
 slow verify "verify \[ *<=> *\]" "sleep 1.6 | cat large.json - | chasqui verify -"
 # Under a launcher a rank's error stream is a pipe; the launcher's is asked.
 for name in OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle; do
@@ -41,7 +41,7 @@ done
 for library in openmpi mpich; do
   if command -v "chasqui-mpi-$library" >/dev/null && command -v "mpirun.$library" >/dev/null; then
     slow "measure-$library" "measuring \[#*\.*\]" "mpirun.$library -np 2 chasqui measure --mpi --seconds 1.5 --out m.json"
-    slow "bench-$library" "bench \[#*\.*\]" "mpirun.$library -np 2 chasqui bench --mpi --kinds scan --largest 64 --seconds 0.5"
+    slow "bench-$library" "bench \[#*\.*\]" "mpirun.$library -np 2 chasqui bench --mpi --kinds scan,allgather --seconds 0.3"
     "mpirun.$library" -np 2 chasqui measure --mpi --seconds 1.5 --out m.json 2>errors >>log
     if grep -q "measuring" errors; then echo "a bar without a terminal:"; cat errors; exit 1; fi
   fi

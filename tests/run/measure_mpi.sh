@@ -10,7 +10,8 @@ rm -rf "$folder" && mkdir -p "$folder" && cd "$folder"
 fail() { echo "measure_mpi: $*" >&2; cat said.txt >&2; exit 1; }
 
 "$@" "$chasqui" measure --mpi --seconds 1 --out m.json > printed.txt 2> said.txt || fail "measure failed"
-[ ! -s printed.txt ] || fail "printed something though the profile goes to a file"
+grep -q '^node, .* ranks: median (interval)$' printed.txt || fail "does not print what it found"
+grep -q '^o_s .*the sender is busy$' printed.txt || fail "does not print the sender's overhead"
 if grep -q '#\.' said.txt; then fail "a bar where there is no terminal"; fi
 grep -q '^stated 1 s, taken [0-9.]* s; rounds: [1-9]; collectives timed: [0-9]* of [0-9]*$' said.txt || fail "does not say what it took"
 cat said.txt

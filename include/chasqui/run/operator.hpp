@@ -111,7 +111,7 @@ inline constexpr bool is_number<std::complex<T>> = true;  ///< complex numbers t
 template <typename F, typename... Known>
 inline constexpr bool is_one_of = (std::is_same_v<F, Known> || ...);  ///< F is in the list
 
-/// May operands of type T be reordered? The operators above and those of <functional> commute on numbers; on types of one's own
+/// May operands of type T be reordered? The operators above and those of the standard library commute on numbers; on types of one's own
 /// (matrices have a * too) they are taken in rank order like any other function, unless commuting() promises otherwise.
 template <typename F, typename T>
 inline constexpr bool commutes =
