@@ -8,11 +8,13 @@
 #include <sched.h>
 
 #include <cstdlib>
-#include <fstream>
+#include <memory>
+#include <optional>
 
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/threads/team.hpp"
 #include "rows.hpp"
+#include "table.hpp"
 
 namespace {
 
@@ -73,16 +75,9 @@ void bench(const Settings& settings) {
   const bool first = comm->rank() == 0;
   const auto team = make_team(comm->rank(), comm->size());
   Bed bed;
-  std::ofstream raw;
-  if (first && !settings.csv.empty()) raw.open(settings.csv);
-  if (raw.is_open()) {
-    raw << "collective,bytes,ranks,processes_q1,processes_median,processes_q3,threads_q1,threads_median,threads_q3,"
-           "ratio_q1,ratio_median,ratio_q3\n";
-  }
-  if (first) {
-    std::printf("threads %d, pinned %d\n%-10s %9s %12s %12s %6s %11s   [quartiles ns: processes | threads]\n", team->size(),
-                team->pinned(), "collective", "bytes", "processes ns", "threads ns", "ratio", "quartiles");
-  }
+  if (first) std::printf("threads %d, pinned %d\n", team->size(), team->pinned());
+  std::optional<Table> table;
+  if (first) table.emplace(settings, "processes", "threads");
   for_each_row(comm->size(), settings, [&](const Row& row) {
     std::vector<std::unique_ptr<const Row>> rows(static_cast<std::size_t>(comm->size()));  // a thread's, made by itself
     const auto threads = [&] {
@@ -103,15 +98,8 @@ void bench(const Settings& settings) {
       const auto found = slice(*comm, row.rounds, [&] { comm->run(row.call); });
       return first ? found : std::vector<double>();
     };
-    const auto [p, t, ratio] = take_turns(processes, threads);
-    if (!first) return;
-    std::printf("%-10s %9zu %12.0f %12.0f %6.2f %5.2f %5.2f   [%.0f %.0f | %.0f %.0f]\n", row.name(), row.bytes, p.median,
-                t.median, ratio.median, ratio.low, ratio.high, p.low, p.high, t.low, t.high);
-    std::fflush(stdout);
-    if (raw.is_open()) {
-      raw << row.name() << ',' << row.bytes << ',' << comm->size() << ',' << p.low << ',' << p.median << ',' << p.high << ','
-          << t.low << ',' << t.median << ',' << t.high << ',' << ratio.low << ',' << ratio.median << ',' << ratio.high << '\n';
-    }
+    const Compared found = take_turns(processes, threads);
+    if (first) table->add(row, comm->size(), found);
   });
 }
 
