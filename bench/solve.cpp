@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     solve::Answer sat, corrected;
     const double sat_seconds = timed([&] { sat = solve::solve(instance, options); });
     solve::MilpResult published;
-    const double published_seconds = timed([&] {
+    const double published_seconds = timed([&, P = P, L = L, k = k] {
       const solve::PaperProgram literal = solve::literal_program(P, L, k, solve::printed_upper_bound(P, L, k));
       published = solve::minimise(literal.program, limit, {});
     });

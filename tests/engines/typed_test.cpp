@@ -74,7 +74,7 @@ TEST(Typed, StartedCollectivesKeepTheirOperator) {
     }();
     request.wait();
     if (out != std::vector<long>(1000, (4 + 5 + 6) % 7)) throw Error("the operator was gone");
-    const auto plan = plan::sum_operands({.P = 3, .L = 3, .o = 1, .g = 2}, 30);
+    const auto plan = plan::sum_operands(LogP{3, Time{3}, Time{1}, Time{2}}, 30);
     const std::vector<long> operands(static_cast<std::size_t>(plan->local({comm.rank()}).operands), 1);
     long total = 0;
     auto summing = [&] {
