@@ -22,8 +22,8 @@ struct News {
   enum class What : std::uint32_t { failure, refusal, call };
   std::uint64_t stamp;  ///< of the communicator
   What what;
-  std::uint64_t first, last;  ///< failure, refusal
-  run::Signature call;
+  std::uint64_t first, last;  ///< numbers of calls
+  run::Called call;
   char why[400];  ///< not sent with a call
 };
 constexpr int kWordBytes = offsetof(News, why);
@@ -227,7 +227,7 @@ void Messages::listen() {
     News news{};
     MPI_Recv(&news, sizeof news, MPI_BYTE, status.MPI_SOURCE, kNewsTag, comm_, MPI_STATUS_IGNORE);
     if (news.stamp != stamp_) continue;
-    if (news.what == News::What::call) told_.push_back({status.MPI_SOURCE, news.call});
+    if (news.what == News::What::call) told_.push_back({status.MPI_SOURCE, news.first, news.call});
     else if (news.what == News::What::refusal) heard_.refuse(news.first, news.why);
     else heard_.report(news.first, news.last, news.why);
   }
@@ -240,10 +240,10 @@ void Messages::forget_words() {
   });
 }
 
-void Messages::tell(int to, const run::Signature& call) {
+void Messages::tell(int to, std::uint64_t number, const run::Called& call) {
   if (blocking_waits_) return;
   forget_words();
-  Word word{std::make_unique<News>(News{stamp_, News::What::call, 0, 0, call, {}})};
+  Word word{std::make_unique<News>(News{stamp_, News::What::call, number, number, call, {}})};
   if (MPI_Isend(word.news.get(), kWordBytes, MPI_BYTE, to, kNewsTag, comm_, &word.request) != MPI_SUCCESS) return;
   words_.push_back(std::move(word));
 }

@@ -238,7 +238,7 @@ Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector
 }  // namespace
 
 Task across(Board& board, Reach& reach, Call call) {
-  board.begin(called(call, call.bytes()));
+  board.begin(called(call));
   std::vector<Places> all(static_cast<std::size_t>(board.ranks()));
   switch (call.kind) {
     case Kind::gather: co_await gather(board, reach, call); break;

@@ -224,10 +224,10 @@ std::string ChannelTransport::failure() const {
   return news.heard.why();
 }
 
-void ChannelTransport::tell(int to, const Signature& call) {
+void ChannelTransport::tell(int to, std::uint64_t number, const Called& call) {
   auto& news = memory_->news();
   const std::lock_guard lock(news.mutex);
-  news.told[static_cast<std::size_t>(to)].push_back({rank_, call});
+  news.told[static_cast<std::size_t>(to)].push_back({rank_, number, call});
 }
 
 std::optional<Told> ChannelTransport::hear() {

@@ -16,9 +16,8 @@ namespace {
 
 constexpr std::uint64_t kForever = ~std::uint64_t{0} >> 1;
 
-Task pass_by(Board& board) {
-  board.pass_by();
-  board.finish();
+Task passing_by(Board& board, Called call) {
+  board.pass_by(call);
   co_return;
 }
 
@@ -59,6 +58,9 @@ Comm::Comm(Fabric fabric)
                                          : BoardShape::for_ranks(terrain_.largest_node, 256 * 1024).stage;
     terrain_.largest_element = stage / 4;
   }
+  if (fabric_.board != nullptr && !board_spans_all()) {
+    fabric_.board->name_ranks(nodes_[static_cast<std::size_t>(nodes[static_cast<std::size_t>(fabric_.rank)])]);
+  }
 }
 
 Comm::~Comm() {
@@ -83,22 +85,31 @@ void Comm::check_arguments(const Call& call) {
 
 void Comm::refuse(const std::string& why) {
   const std::uint64_t number = ++number_;
-  calls_.note(number, {});
-  if (fabric_.board != nullptr) {
-    // The board counts this call too, after those under way on it.
-    auto operation = std::make_shared<Operation>();
-    operation->number = number;
-    operation->uses_board = true;
-    operation->activity.emplace(pass_by(*fabric_.board));
-    pending_.push_back(std::move(operation));
-    progress();
-  }
+  note(number, {});
+  if (fabric_.board != nullptr && !board_spans_all()) pass_by(number, {});  // so does nobody else on this node, or all fail
   refused_.push_back(number);
   if (fabric_.board != nullptr) fabric_.board->refuse(number);
   if (fabric_.messages != nullptr && !board_spans_all()) {
     fabric_.messages->refuse(number, fmt::format("rank {}: {}", fabric_.rank, why));
   }
   throw Error("{}", why);
+}
+
+/// A board that spans all ranks remembers all calls, in their order: those that go over it when they begin there.
+void Comm::note(std::uint64_t number, const Called& call, bool on_board) {
+  if (!board_spans_all()) calls_.note(number, call);
+  else if (!on_board) pass_by(number, call);
+}
+
+/// The board counts this call too, after those under way on it.
+void Comm::pass_by(std::uint64_t number, const Called& call) {
+  if (pending_.empty()) return fabric_.board->pass_by(call);
+  auto operation = std::make_shared<Operation>();
+  operation->number = number;
+  operation->uses_board = true;
+  operation->activity.emplace(passing_by(*fabric_.board, call));
+  pending_.push_back(std::move(operation));
+  progress();
 }
 
 void Comm::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
@@ -131,9 +142,7 @@ void Comm::leave(const std::string& why) {
 void Comm::look_for_failure(std::uint64_t number) {
   if (fabric_.idle) fabric_.idle();
   if (fabric_.board != nullptr && fabric_.board->failed(number, refused_)) throw Error("{}", fabric_.board->failure());
-  if (fabric_.board != nullptr && ++looks_ % 16 == 0) {  // who waits for each other may never read a line
-    if (const int other = fabric_.board->disagreeing(); other >= 0) throw_disagreement(*fabric_.board, other);
-  }
+  if (fabric_.board != nullptr && ++looks_ % 16 == 0) fabric_.board->compare_calls();
   if (fabric_.messages == nullptr) return;
   if (!board_spans_all() && fabric_.messages->failed(number, refused_)) throw Error("{}", fabric_.messages->failure());
   if (!stall_.due()) return;
@@ -150,7 +159,8 @@ std::optional<Disagreement> Comm::compare_calls(std::uint64_t number) {
   std::vector<std::uint64_t> waiting;
   for (const auto& operation : pending_) waiting.push_back(operation->number);
   if (waiting.empty() && number != 0) waiting.push_back(number);
-  auto found = stall_.look(*fabric_.messages, calls_, number_, waiting);
+  auto found = board_spans_all() ? stall_.look(*fabric_.messages, fabric_.board->calls(), fabric_.board->current(), waiting)
+                                 : stall_.look(*fabric_.messages, calls_, number_, waiting);
   if (found) report(found->number, kForever, fmt::format("rank {}: {}", fabric_.rank, found->what));
   return found;
 }
@@ -193,7 +203,6 @@ void Comm::run_small(const Call& call, Way way) {
   const std::uint64_t number = ++number_;
   const auto finish = [&](auto small) {
     const bool done = small.poll(Backoff::looks(fabric_.board->crowded()));
-    calls_.note(number, signature_of(call));
     if (done) return;
     stall_.moved();
     Backoff backoff(fabric_.board->crowded());
@@ -214,7 +223,6 @@ void Comm::run_small(const Call& call, Way way) {
 /// The same for long calls: a task, but no table, no queue.
 void Comm::run_on_board(const Call& call, bool reaching) {
   const std::uint64_t number = ++number_;
-  calls_.note(number, signature_of(call));
   stall_.moved();
   try {
     Activity activity(reaching ? across(*fabric_.board, *fabric_.reach, call) : on_board(call));
@@ -240,7 +248,6 @@ Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
   auto operation = std::make_shared<Operation>(call, rank(), size());
   operation->kept = std::move(kept);
   operation->number = ++number_;
-  calls_.note(number_, signature_of(call));
   const Call& packed = operation->packed.call;
   const Choice& chosen = choose(packed, true);
   const Choice choice{chosen.method, chosen.nanoseconds, chosen.parts, {}};  // its words would be copied from task to task
@@ -248,6 +255,7 @@ Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
                           (choice.method == Method::slots || choice.method == Method::staged ||
                            choice.method == Method::direct || choice.method == Method::across ||
                            choice.method == Method::two_level);
+  note(operation->number, called(call), operation->uses_board);
   operation->activity.emplace(task_of(packed, choice, tag_of(operation->number, call.kind)));
   pending_.push_back(operation);
   progress();
@@ -260,7 +268,7 @@ Request Comm::launch(const std::function<Task(Group)>& make, std::shared_ptr<con
   auto operation = std::make_shared<Operation>();
   operation->number = ++number_;
   operation->kept = std::move(kept);
-  calls_.note(number_, {.what = Signature::What::own});
+  note(operation->number, Called::own());
   operation->activity.emplace(make({fabric_.messages.get(), {}, fabric_.rank, fabric_.size, tag_of_own(operation->number)}));
   pending_.push_back(operation);
   progress();

@@ -34,7 +34,7 @@ DealtFold::DealtFold(Board& board, const Call& call)
       lent_(way_of(board, call) == Way::lent),
       reads_(call.kind == Kind::allreduce || board.rank() == static_cast<int>(call.root)),
       folded_(board.rank() >= shares_) {
-  board.begin(called(call, total_));
+  board.begin(called(call));
 }
 
 void DealtFold::publish() {
@@ -75,9 +75,6 @@ bool DealtFold::contributed(int rank) const {
 /// In rank order; in place, or beside the lines: nobody else reads this share of this rank's contribution. All
 /// contributions are there.
 void DealtFold::fold_own() {
-  for (int r = 0; r < board_.ranks(); ++r) {
-    if (!board_.agrees(r)) throw_disagreement(board_, r);
-  }
   const int me = board_.rank();
   Using others(board_);
   if (lent_) others.open();
@@ -106,7 +103,6 @@ bool DealtFold::shares_here() {
 void DealtFold::take() {
   auto* out = static_cast<std::byte*>(call_.out);
   for (int share = 0; share < shares_; ++share) {
-    if (!board_.agrees(share, Place::result)) throw_disagreement(board_, share);
     std::memcpy(out + begin(share), share_at(share), end(share) - begin(share));
   }
 }

@@ -27,15 +27,11 @@ LedFold::LedFold(Board& board, const Call& call)
     : board_(board), call_(call), total_(call.kind == Kind::barrier ? 0 : call.bytes()), parts_(one_line(call) ? 1 : 2),
       group_(board.group(parts_)), groups_((board.ranks() + group_ - 1) / group_), base_(board.rank() / group_ * group_),
       members_(std::min(group_, board.ranks() - base_)) {
-  board.begin(called(call, total_));
+  board.begin(called(call));
   const std::size_t count = total_ == 0 ? 0 : static_cast<std::size_t>(call.count);
   begin_[0] = 0;
   begin_[1] = parts_ == 1 ? count : half(call);
   begin_[2] = count;
-}
-
-void LedFold::check_same(int slot, Place place) const {
-  if (!board_.agrees(slot, place)) throw_disagreement(board_, slot);
 }
 
 void LedFold::publish() {
@@ -50,14 +46,12 @@ void LedFold::publish() {
 
 /// In rank order.
 void LedFold::fold_group(int part) {
-  for (int r = base_; r < base_ + members_; ++r) check_same(r, contribution(part));
   fold_values(call_, board_.payload(base_, contribution(part)), board_.stride(), members_, board_.room(result(part)), count(part));
   board_.announce(result(part));
 }
 
 /// The results of all groups, in order. All are there.
 void LedFold::take(int part) {
-  for (int group = 0; group < groups_; ++group) check_same(leader(group, part), result(part));
   fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(group_) * board_.stride(), groups_,
               static_cast<std::byte*>(call_.out) + begin_[part] * call_.layout.element, count(part));
 }

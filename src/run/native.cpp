@@ -17,7 +17,7 @@ void Comm::run_native(const Call& call) {
   }
   check_usable();
   const std::uint64_t number = ++number_;
-  calls_.note(number, signature_of(call));
+  note(number, called(call));
   try {
     if (call.layout.contiguous()) return fabric_.native(call);
     const Packed packed(call, rank(), size());

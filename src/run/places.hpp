@@ -49,11 +49,6 @@ class Using {
   bool open_ = false;
 };
 
-/// Throws the Error for ranks that called different things. REQUIRES board.published(other).
-inline void check_same(const Board& board, int other) {
-  if (!board.agrees(other)) throw_disagreement(board, other);
-}
-
 /// This rank's line says its whole size, as Places do.
 inline void publish_size(Board& board, const Call& call) {
   const std::uint64_t bytes = call.bytes();
@@ -64,9 +59,8 @@ inline void publish_size(Board& board, const Call& call) {
 /// by publish_size or with Places.
 inline void check_size(const Board& board, const Call& call, int other) {
   std::uint64_t bytes = 0;
-  check_same(board, other);
   board.read(other, &bytes, sizeof bytes);
-  if (bytes != call.bytes()) throw_disagreement(board, other);
+  if (bytes != call.bytes()) board.disagree(other);
 }
 
 /// Throws an Error for elements too large to be cut.

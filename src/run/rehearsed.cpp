@@ -30,7 +30,7 @@ bool Comm::run_rehearsed(const Call& call) {
   }
   if (known->moves == nullptr) return false;
   const std::uint64_t number = ++number_;
-  calls_.note(number, signature_of(call));
+  note(number, called(call));
   stall_.moved();
   group.tag = tag_of(number, call.kind);
   try {

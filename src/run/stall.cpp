@@ -79,14 +79,14 @@ std::optional<Disagreement> Stall::look(Transport& transport, const RecentCalls&
   }
   while (const auto told = transport.hear()) early_.push_back(*told);
   std::vector<Told> heard;
-  std::erase_if(early_, [&](const Told& told) { return told.call.number <= last && (heard.push_back(told), true); });
+  std::erase_if(early_, [&](const Told& told) { return told.number <= last && (heard.push_back(told), true); });
   for (const Told& told : heard) {
     if (auto found = compare(told, calls)) return found;
   }
   if (patience_.compare > 0) {
     for (const std::uint64_t number : agreed_) tell(transport, calls, number);
     std::erase_if(agreed_, [&](std::uint64_t number) { return told_everybody(number); });
-    for (std::size_t i = 0; i < std::min(waiting.size(), kMostWaiting); ++i) tell(transport, calls, waiting[i]);
+    for (std::size_t i = 0; i < std::min(waiting.size(), kMostWaiting) && waiting[i] <= last; ++i) tell(transport, calls, waiting[i]);
   }
   const double waited = now() - since_;
   if (patience_.notice > 0 && waited >= next_notice_ && !waiting.empty()) {
@@ -100,16 +100,13 @@ std::optional<Disagreement> Stall::compare(const Told& told, const RecentCalls& 
   for (Peer& peer : peers_) {
     if (peer.rank != told.from) continue;
     --peer.unanswered;
-    peer.last = told.call;
+    peer.last = told;
   }
-  const Signature mine = calls.find(told.call.number);
+  const Called mine = calls.find(told.number);
   if (!agree(told.call, mine)) {
-    return Disagreement{told.call.number,
-                        fmt::format("rank {} calls {} where rank {} calls {} (call {} of this communicator): all ranks must "
-                                    "make the same calls with the same sizes, in the same order",
-                                    told.from, to_text(told.call), rank_, to_text(mine), told.call.number)};
+    return Disagreement{told.number, disagreement(told.from, told.call, rank_, mine, fmt::format("call {} of this communicator", told.number))};
   }
-  if (std::find(agreed_.begin(), agreed_.end(), told.call.number) == agreed_.end()) agreed_.push_back(told.call.number);
+  if (std::find(agreed_.begin(), agreed_.end(), told.number) == agreed_.end()) agreed_.push_back(told.number);
   return std::nullopt;
 }
 
@@ -118,7 +115,7 @@ void Stall::tell(Transport& transport, const RecentCalls& calls, std::uint64_t n
     if (peer.told.has(number) || peer.unanswered >= kMostUnanswered) continue;
     peer.told.add(number);
     ++peer.unanswered;
-    transport.tell(peer.rank, calls.find(number));
+    transport.tell(peer.rank, number, calls.find(number));
   }
 }
 
@@ -131,7 +128,7 @@ void Stall::notice(double waited, const RecentCalls& calls, std::uint64_t number
   for (const Peer& peer : peers_) {
     if (!peer.last || peer.last->number < number) silent += fmt::format("{}{}", silent.empty() ? "" : ", ", peer.rank);
     else if (peer.last->number == number) heard += fmt::format(" Rank {} waits in it too.", peer.rank);
-    else heard += fmt::format(" Rank {} waits in call {}, {}.", peer.rank, peer.last->number, to_text(*peer.last));
+    else heard += fmt::format(" Rank {} waits in call {}, {}.", peer.rank, peer.last->number, to_text(peer.last->call));
   }
   if (!silent.empty()) heard += fmt::format(" No word from rank {}.", silent);
   const std::string line = fmt::format("chasqui: rank {} has waited {:.0f} s in call {}, {}.{}\n", rank_, waited, number,

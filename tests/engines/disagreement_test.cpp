@@ -59,7 +59,7 @@ TEST(Disagreement, SizesThatDifferByMebibytes) {
         std::vector<long> in(2 * count), out(2 * count);
         comm.run(call_of(kind, in, out, count, 0));
       });
-      expect_words(errors, {"1048576", std::to_string(kMiB + apart), "same size"});
+      expect_words(errors, {fmt::format("of {} x 8 bytes", kMiB / 8), fmt::format("of {} x 8 bytes", (kMiB + apart) / 8), "same size"});
     }
   }
 }
@@ -69,10 +69,11 @@ TEST(Disagreement, AnotherRoot) {
     for (const std::size_t count : {1, 100, 100'000}) {
       for (const int swapped : {0, 1}) {  // each takes itself for the root, or the other
         SCOPED_TRACE(fmt::format("{} of {}, {}", to_string(kind), count, swapped));
+        const char* to = kind == Kind::broadcast || kind == Kind::scatter ? "from" : "to";
         expect_words(errors_of(2, [&](run::Comm& comm) {
                        std::vector<long> in(2 * count), out(2 * count);
                        comm.run(call_of(kind, in, out, count, comm.rank() ^ swapped));
-                     }), {"root 0", "root 1", "same calls"});
+                     }), {fmt::format("bytes {} rank 0", to), fmt::format("bytes {} rank 1", to), "same calls"});
       }
     }
   }
@@ -90,6 +91,27 @@ TEST(Disagreement, AnotherKind) {
                      }), {std::string(to_string(first)), std::string(to_string(second)), "same calls"});
       }
     }
+  }
+}
+
+run::Task word_from_rank_0(run::Group group) {
+  long word = 0;
+  auto ticket = group.transport->receive(0, group.tag, &word, sizeof word);
+  co_await run::Completed(*group.transport, ticket);
+}
+
+/// What goes past the board is compared with what goes over it, whether that waits or has been left.
+TEST(Disagreement, AnOperationOfOnesOwn) {
+  for (const bool leaves : {false, true}) {
+    SCOPED_TRACE(leaves);
+    expect_words(errors_of(2, [&](run::Comm& comm) {
+                   long value = 0;
+                   comm.barrier();
+                   if (comm.rank() == 1) comm.launch(word_from_rank_0).wait();
+                   else if (leaves) comm.broadcast(value, 0);
+                   else comm.allreduce(value);
+                 }), {leaves ? "broadcast of 1 x 8 bytes from rank 0" : "allreduce of 1 x 8 bytes", "an operation of its own",
+                      "call 2 of this communicator", "same calls"});
   }
 }
 
@@ -173,11 +195,11 @@ TEST(Disagreement, AnOperatorThatThrowsNoException) {
 }
 
 /// Calls that differ by so little are never taken for each other.
-TEST(Disagreement, SignaturesTellCallsApart) {
-  const auto sign = [](std::uint64_t bytes, std::uint32_t what) { return run::Called{bytes, what}.after(12345) >> 44; };
+TEST(Disagreement, SumsTellCallsApart) {
+  const auto sign = [](std::uint64_t count, std::uint64_t what) { return run::Called::sum(12345, run::Called{count, 8, what}.word()) >> 44; };
   for (std::uint64_t apart = 1; apart < 514'229; ++apart) {
     ASSERT_NE(sign(1'000'000, 3), sign(1'000'000 + apart, 3)) << apart;
-    ASSERT_NE(sign(8, 7), sign(8, 7 + static_cast<std::uint32_t>(apart))) << apart;
+    ASSERT_NE(sign(8, 7), sign(8, 7 + apart)) << apart;
   }
 }
 

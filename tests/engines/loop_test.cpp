@@ -325,5 +325,25 @@ TEST(Loop, ExplainNamesTheChoiceTheRunnerUpAndWhyInLinesThatFit) {
   }
 }
 
+/// Ranks 1 and 3 share a node: they know each other by their numbers in the communicator.
+TEST(Loop, ErrorsNameRanksOfTheCommunicator) {
+  const auto comms = node_comms({0, 1, 0, 1}, network(1000, 300, 0.08));
+  std::vector<run::Request> requests;
+  std::vector<std::vector<long>> data(4, std::vector<long>(8));
+  for (std::size_t r = 0; r < 4; ++r) {
+    comms[r]->force(run::Choice{run::Method::two_level, 0, 0, {}});
+    requests.push_back(comms[r]->ibroadcast(std::span(data[r]).first(r == 3 ? 5 : 4), 1));
+  }
+  std::string heard;
+  for (int i = 0; i < 1000 && heard.empty(); ++i) {
+    try {
+      for (auto& request : requests) request.test();
+    } catch (const Error& error) {
+      heard = error.what();
+    }
+  }
+  EXPECT_NE(heard.find("rank 3 calls broadcast of 5 x 8 bytes from rank 1 where rank 1 calls broadcast of 4 x 8 bytes from rank 1 (call 1 of this node)"), std::string::npos) << heard;
+}
+
 }  // namespace
 }  // namespace chasqui::engines

@@ -30,9 +30,9 @@ class Words final : public Transport {
   void refuse(std::uint64_t, const std::string&) override {}
   bool failed(std::uint64_t, const std::vector<std::uint64_t>&) override { return false; }
   std::string failure() const override { return {}; }
-  void tell(int to, const Signature& call) override {
+  void tell(int to, std::uint64_t number, const Called& call) override {
     ++told;
-    boxes_[static_cast<std::size_t>(to)].push_back({rank_, call});
+    boxes_[static_cast<std::size_t>(to)].push_back({rank_, number, call});
   }
   std::optional<Told> hear() override {
     auto& mine = boxes_[static_cast<std::size_t>(rank_)];
@@ -48,18 +48,20 @@ class Words final : public Transport {
   int rank_;
 };
 
-Signature call_of(Kind kind, std::int64_t count, std::int64_t root = 0) {
+Call full_call(Kind kind, std::int64_t count, std::int64_t root = 0) {
   Call call;
   call.kind = kind;
   call.count = count;
   call.layout.element = 8;
   call.root = root;
-  return signature_of(call);
+  return call;
 }
+
+Called call_of(Kind kind, std::int64_t count, std::int64_t root = 0) { return called(full_call(kind, count, root)); }
 
 struct Rank {
   Rank(Words::Boxes& boxes, int rank, int size) : words(boxes, rank), stall(rank, size, {1, 0}) {}
-  void begin(const Signature& call) { calls.note(++last, call); }
+  void begin(const Called& call) { calls.note(++last, call); }
   std::optional<Disagreement> look() { return stall.look(words, calls, last, {last}); }
   Words words;
   Stall stall;
@@ -188,24 +190,31 @@ TEST(RecentCalls, CallsAlikeTakeOnePlace) {
   EXPECT_EQ(to_text(calls.find(100'010)), "barrier");
   EXPECT_EQ(to_text(calls.find(100'011)), "gather of 2 x 8 bytes to rank 1");
   for (int i = 0; i < 32; ++i) calls.note(++number, call_of(Kind::allreduce, i));
-  EXPECT_EQ(calls.find(11).what, Signature::What::unknown);
-  EXPECT_EQ(calls.find(number - 31).count, 0);
-  EXPECT_EQ(calls.find(number).count, 31);
+  EXPECT_FALSE(calls.find(11).known());
+  EXPECT_EQ(calls.find(number - 31).count, 0u);
+  EXPECT_EQ(calls.find(number).count, 31u);
 }
 
-TEST(Signatures, OnlyWhatTheKindUsesIsCompared) {
+TEST(Called, OnlyWhatTheKindUsesIsCompared) {
   EXPECT_TRUE(agree(call_of(Kind::allreduce, 3, 0), call_of(Kind::allreduce, 3, 1)));
   EXPECT_FALSE(agree(call_of(Kind::reduce, 3, 0), call_of(Kind::reduce, 3, 1)));
   EXPECT_FALSE(agree(call_of(Kind::reduce, 3), call_of(Kind::gather, 3)));
   EXPECT_TRUE(agree(call_of(Kind::barrier, 3), call_of(Kind::barrier, 4)));
   EXPECT_TRUE(agree({}, call_of(Kind::barrier, 4)));
-  Signature in_order = call_of(Kind::scan, 3);
-  in_order.commutative = false;
-  EXPECT_FALSE(agree(in_order, call_of(Kind::scan, 3)));
-  Signature exclusive = call_of(Kind::scan, 3);
-  exclusive.exclusive = true;
-  EXPECT_FALSE(agree(exclusive, call_of(Kind::scan, 3)));
-  EXPECT_FALSE(agree({.what = Signature::What::own}, call_of(Kind::scan, 3)));
+  EXPECT_FALSE(agree(Called::own(), call_of(Kind::scan, 3)));
+  for (const Kind kind : {Kind::scan, Kind::allreduce, Kind::gather, Kind::barrier}) {
+    for (const std::int64_t count : {0, 3}) {
+      const Call usual = full_call(kind, count);
+      Call in_order = usual, exclusive = usual, wider = usual;
+      in_order.op.commutative = false;
+      exclusive.exclusive = true;
+      wider.layout.element = 16;
+      const bool some = count != 0 && kind != Kind::barrier;
+      EXPECT_EQ(agree(called(in_order), called(usual)), !some || kind == Kind::gather) << to_string(kind) << ' ' << count;
+      EXPECT_EQ(agree(called(exclusive), called(usual)), kind != Kind::scan) << to_string(kind) << ' ' << count;
+      EXPECT_EQ(agree(called(wider), called(usual)), !some) << to_string(kind) << ' ' << count;
+    }
+  }
 }
 
 TEST(Patience, TheEnvironmentIsRead) {

@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chasqui/run/backoff.hpp"
@@ -86,18 +86,19 @@ class alignas(2 * kLine) Board {
   /// The next collective: the same call on every rank, or they will find out.
   void begin(const Called& call) {
     ++sequence_;
-    history_ = call.after(history_);
+    if (call != call_) change_to(call);
+    history_ = Called::sum(history_, word_);
     header_ = (sequence_ << kSignBits) | (history_ >> (64 - kSignBits));
-    Noted& note = calls_[rank_].noted[sequence_ % kNotes];
-    note.bytes.store(call.bytes, std::memory_order_relaxed);
-    note.what.store(sequence_ << 32 | call.what, std::memory_order_release);
   }
-  void pass_by() { ++sequence_; }  ///< the next collective is one that this rank refused
   void finish() {
     done(rank_).store(sequence_, std::memory_order_release);
     own_line(line_at(sequence_ + 1, rank_, Place::first));
     if (more_lines_ != 0) own_more();
   }  ///< this rank needs nothing more of the present collective
+  void pass_by(const Called& call) {
+    begin(call);
+    finish();
+  }  ///< the next collective goes another way, or was refused: an unknown one
   /// Everybody has begun the current collective, hence finished the previous one.
   void everybody_began() { slowest_ = sequence_ - 1; }
 
@@ -115,17 +116,20 @@ class alignas(2 * kLine) Board {
     }
     publish_line(slot, Place::first, data, bytes);
   }
+  /// Has the line been written for the present collective? Throws the Error for a rank that has made other calls.
   bool published(int slot, Place place = Place::first) const {
-    return (line(slot, place)->header.load(std::memory_order_acquire) >> kSignBits) == sequence_;
-  }  ///< has the line been written for the present collective?
-  /// Has the publisher made the same calls as this rank, up to this one? REQUIRES published(slot, place)
-  bool agrees(int slot, Place place = Place::first) const {
-    return line(slot, place)->header.load(std::memory_order_relaxed) == header_;
+    const std::uint64_t header = line(slot, place)->header.load(std::memory_order_acquire);
+    if (header == header_) return true;
+    if (header >> kSignBits == sequence_) disagree(slot);
+    return false;
   }
-  /// What `rank` called as collective `number`, one of the last 32 or so; nothing while it has not.
-  std::optional<Called> call_of(int rank, std::uint64_t number) const;
-  /// A rank that has called something else than this one as the present collective; -1: none has yet.
-  int disagreeing() const;
+  const RecentCalls& calls() const { return calls_[rank_].noted; }  ///< this rank's; those of all go over the board, or pass it by
+  /// Throws the Error for two ranks that called different things: names both calls.
+  [[noreturn]] void disagree(int other) const;
+  /// The same, if some rank has certainly called something else than this one: who waits for each other may never read a line.
+  void compare_calls() const;
+  /// The board's ranks as errors call them: their ranks in a communicator of several nodes.
+  void name_ranks(std::vector<int> names) { names_ = std::move(names); }
   /// True when all `bytes` are there (a second line may lag).
   bool arrived(int slot, std::size_t bytes) const {
     if (bytes <= kLinePayload || bytes > kSlotPayload) return published(slot);
@@ -237,7 +241,6 @@ class alignas(2 * kLine) Board {
 
  private:
   static constexpr int kSignBits = 20;  ///< of a header: what the calls so far come to; above them the sequence number
-  static constexpr std::uint64_t kNotes = 2 * kSlotRing;  ///< calls that are remembered: more than a rank can be ahead
   static constexpr std::size_t kRefusals = 2 * kSlotRing;  ///< with a collective between each two: more than a rank can be ahead
   static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
 
@@ -259,12 +262,8 @@ class alignas(2 * kLine) Board {
     alignas(2 * kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
     alignas(2 * kLine) Range refused[kRefusals];  ///< the numbers of its refusals: what came in a row is one
   };
-  struct Noted {
-    std::atomic<std::uint64_t> bytes;
-    std::atomic<std::uint64_t> what;  ///< Called::what, above it the sequence number
-  };
   struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
-    Noted noted[kNotes];
+    RecentCalls noted;
   };
   struct alignas(2 * kLine) News {
     std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
@@ -282,6 +281,7 @@ class alignas(2 * kLine) Board {
            which % 2 * (spacing_ / 2);
   }
   Line* line(int slot, Place place) const { return line_at(sequence_, slot, place); }
+  void change_to(const Called& call);
   static constexpr unsigned kWideBit = 1u << 4;  ///< in more_lines_, beside the places
   void own_more();
   std::atomic<std::uint64_t>& done(int rank) const { return counters_[rank].done; }
@@ -309,6 +309,8 @@ class alignas(2 * kLine) Board {
   FirstLook look_at_root_;
   FirstLook look_at_shares_;
   std::uint64_t sequence_ = 0;
+  Called call_;                ///< the present collective
+  std::uint64_t word_ = 0;     ///< of that call
   std::uint64_t history_ = 0;  ///< the sum over all calls so far
   std::uint64_t header_ = 0;   ///< of the lines of the present collective
   std::uint64_t slowest_ = 0;
@@ -318,6 +320,7 @@ class alignas(2 * kLine) Board {
   std::uint64_t depth_ = 1;
   std::uint64_t divided_ = 0;  ///< the round from which the present division of the stage holds
   std::size_t refusals_ = 0;  ///< ranges of them
+  std::vector<int> names_;    ///< empty: their places on the board
   std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
 };
 

@@ -33,7 +33,6 @@ class SmallCall {
   void publish();
   void fetch() const;
   bool all_here();
-  void check_same(int slot) const;
   void take();
   void fold();
 
@@ -68,7 +67,6 @@ class LedFold {
   /// Member `part` of each group leads that part; groups have at least two members.
   int leader(int group, int part) const { return group * group_ + part; }
   bool leads(int part) const { return board_.rank() - base_ == part; }
-  void check_same(int slot, Place place) const;
   void publish();
   bool lead();
   bool results_here() const;
@@ -140,8 +138,5 @@ Task direct(Board& board, Call call);
 /// Any size; processes that reach into each other's memory. One copy per byte, by the kernel (allreduce: the result,
 /// which all want, goes over the board). REQUIRES goes_across(call.kind), more bytes than fit a slot, two ranks or more.
 Task across(Board& board, Reach& reach, Call call);
-
-/// Throws the Error for two ranks that called different things: names both calls.
-[[noreturn]] void throw_disagreement(const Board& board, int other);
 
 }  // namespace chasqui::run

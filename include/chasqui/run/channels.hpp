@@ -74,7 +74,7 @@ class ChannelTransport final : public Transport {
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
   bool broken() const override;
   std::string failure() const override;
-  void tell(int to, const Signature& call) override;
+  void tell(int to, std::uint64_t number, const Called& call) override;
   std::optional<Told> hear() override;
 
  private:

@@ -117,6 +117,8 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   void check_arguments(const Call& call);
   void look_for_failure(std::uint64_t number);
   std::optional<Disagreement> compare_calls(std::uint64_t number);
+  void note(std::uint64_t number, const Called& call, bool on_board = false);
+  void pass_by(std::uint64_t number, const Called& call);
   void report(std::uint64_t first, std::uint64_t last, const std::string& why);
   void give_up(std::uint64_t number);
 
@@ -145,7 +147,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   std::deque<std::shared_ptr<Operation>> pending_;
   std::uint64_t number_ = 0;
   unsigned looks_ = 0;  ///< for failures elsewhere
-  RecentCalls calls_;
+  RecentCalls calls_;   ///< unless a board remembers them
   Stall stall_;
   std::string broken_;
   int exceptions_;  ///< on their way when this was made

@@ -45,7 +45,7 @@ class RecordingTransport final : public Transport {
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override { return inner_->failed(number, own); }
   bool broken() const override { return inner_->broken(); }
   std::string failure() const override { return inner_->failure(); }
-  void tell(int to, const Signature& call) override { inner_->tell(to, call); }
+  void tell(int to, std::uint64_t number, const Called& call) override { inner_->tell(to, number, call); }
   std::optional<Told> hear() override { return inner_->hear(); }
 
   /// What happened since the last call, in the order in which it was asked for. REQUIRES nothing under way.

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "chasqui/run/signature.hpp"
+#include "chasqui/run/called.hpp"
 #include "chasqui/run/transport.hpp"
 
 namespace chasqui::run {
@@ -63,7 +63,7 @@ class Stall {
     int rank = 0;
     Done told;
     std::int64_t unanswered = 0;  ///< told and not yet heard: who does not listen is not told more than a few
-    std::optional<Signature> last;
+    std::optional<Told> last;
   };
 
   std::optional<Disagreement> compare(const Told& told, const RecentCalls& calls);

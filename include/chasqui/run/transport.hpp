@@ -9,15 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "chasqui/run/signature.hpp"
+#include "chasqui/run/called.hpp"
 #include "chasqui/run/task.hpp"
 
 namespace chasqui::run {
 
 /// What another rank said that it waits in.
 struct Told {
-  int from = 0;    ///< who
-  Signature call;  ///< which call
+  int from = 0;              ///< who
+  std::uint64_t number = 0;  ///< of the call on its communicator, from 1
+  Called call;               ///< which call
 };
 
 /// Point-to-point messages of one rank.
@@ -57,7 +58,7 @@ class Transport {
   virtual std::string failure() const = 0;  ///< why a collective failed, as the rank said that reported it
 
   /// Tells one rank, without its help, which call this rank waits in (Stall). The default does not.
-  virtual void tell(int, const Signature&) {}
+  virtual void tell(int, std::uint64_t, const Called&) {}
   /// What another rank told this one, the earliest first; each once.
   virtual std::optional<Told> hear() { return std::nullopt; }
 };
