@@ -79,17 +79,28 @@ bool LedFold::results_here() const {
   return all;
 }
 
+/// The first look at what its group contributed.
+void LedFold::look_at_group() {
+  board_.look_at_group().wait();
+  for (int part = 0; part < parts_; ++part) {
+    for (int r = base_; leads(part) && r < base_ + members_; ++r) board_.fetch(r, contribution(part));
+  }
+  board_.look_at_group().learn(lead());
+}
+
 bool LedFold::poll() {
   if (!published_) {
     if (!board_.may_publish()) return false;
     publish();
-    for (int part = 0; part < parts_; ++part) {
-      for (int r = base_; leads(part) && r < base_ + members_; ++r) board_.fetch(r, contribution(part));
-    }
+    if (led_ = board_.rank() - base_ >= parts_; !led_) look_at_group();
   }
   if (!led_ && !lead()) return false;
   if (call_.kind != Kind::reduce || board_.rank() == static_cast<int>(call_.root)) {
-    if (!results_here()) return false;
+    if (!looked_) board_.look_at_results().wait();
+    const bool here = results_here();
+    if (!looked_) board_.look_at_results().learn(here);
+    looked_ = true;
+    if (!here) return false;
     for (int part = 0; part < parts_; ++part) take(part);
     board_.everybody_began();
   }

@@ -68,8 +68,9 @@ class Backoff {
 };
 
 /// When to look first at a line that another core is about to write. A look that comes too early takes the line from
-/// its writer, who must get it back before it can write: so every rank learns when to look, a pause later after each
-/// miss, a little earlier after each success.
+/// its writer, who must get it back before it can write, and then everybody is late: so a rank looks a pause later after
+/// each miss, and earlier again only after many looks that found the line there. One rank in a hundred rounds is too early,
+/// not one in every round (docs/results.md, "Running").
 class FirstLook {
  public:
   explicit FirstLook(int most_pauses) : most_(most_pauses * kFine) {}  ///< never waits longer than so many pauses
@@ -83,7 +84,7 @@ class FirstLook {
   }  ///< was the line there at the first look?
 
  private:
-  static constexpr int kFine = 8;  ///< steps to a pause: one look in nine may come too early
+  static constexpr int kFine = 128;  ///< looks in time that take back one that was too early
   int most_;
   int when_ = 0;
 };

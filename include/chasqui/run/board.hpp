@@ -180,7 +180,9 @@ class alignas(2 * kLine) Board {
   /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
   FirstLook& look_at_all() { return look_at_all_; }
   FirstLook& look_at_root() { return look_at_root_; }  ///< the same for the line of a root
-  FirstLook& look_at_shares() { return look_at_shares_; }  ///< the same for what others have folded
+  FirstLook& look_at_group() { return look_at_group_; }  ///< the same for the lines of a group, by who folds them
+  FirstLook& look_at_results() { return look_at_results_; }  ///< the same for what the groups have folded
+  FirstLook& look_at_shares() { return look_at_shares_; }  ///< the same for what others have folded of longer data
 
   // --- long data, in rounds
   std::uint64_t round() const { return round_; }  ///< number of the next round of stages
@@ -313,6 +315,8 @@ class alignas(2 * kLine) Board {
   std::uint64_t word_ = 0;     ///< of that call
   std::uint64_t history_ = 0;  ///< the sum over all calls so far
   std::uint64_t header_ = 0;   ///< of the lines of the present collective
+  FirstLook look_at_group_;
+  FirstLook look_at_results_;
   std::uint64_t slowest_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t consumed_by_all_ = 0;

@@ -69,6 +69,7 @@ class LedFold {
   bool leads(int part) const { return board_.rank() - base_ == part; }
   void publish();
   bool lead();
+  void look_at_group();
   bool results_here() const;
   void fold_group(int part);
   void take(int part);
@@ -85,7 +86,8 @@ class LedFold {
   std::size_t begin_[3];  ///< the first element of each part, and the end
   int part_ = 0;          ///< leading: the part being collected
   bool published_ = false;
-  bool led_ = false;
+  bool led_ = false;     ///< this rank has folded all that it leads
+  bool looked_ = false;  ///< at the results
   Missing missing_;
 };
 
