@@ -143,7 +143,7 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
       check(MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, fabric.rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     }
     fabric.node_of = nodes_of(own, node);
-    auto board = make_board(node, cores_of(node));
+    auto board = make_board(node, cores_of(node), options.stage_ring);
     int works = board != nullptr ? 1 : 0;
     int everywhere = 0;
     check(MPI_Allreduce(&works, &everywhere, 1, MPI_INT, MPI_MIN, own), "MPI_Allreduce");
@@ -170,7 +170,9 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
     MPI_Comm part = MPI_COMM_NULL;
     check(MPI_Comm_split(own, colour < 0 ? MPI_UNDEFINED : colour, key, &part), "MPI_Comm_split");
     if (part == MPI_COMM_NULL) return nullptr;
-    auto made = make_comm(part, options);
+    Options modest = options;
+    modest.stage_ring = 0;  // there may be very many of them
+    auto made = make_comm(part, modest);
     MPI_Comm_free(&part);
     return made;
   };

@@ -1,13 +1,47 @@
 // SPDX-License-Identifier: MIT
 #include "window.hpp"
 
+#include <sys/statvfs.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 
 #include "chasqui/run/cores.hpp"
 #include "check.hpp"
 
 namespace chasqui::mpi {
+namespace {
+
+/// Bytes of the third cache; 0 where there is none, or nobody says.
+std::size_t last_cache() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  std::size_t kibibytes = 0;
+  file >> kibibytes;
+  return kibibytes * 1024;
+}
+
+/// What is left where windows usually lie; much where that is somewhere else.
+std::size_t window_memory() {
+  struct statvfs found {};
+  if (statvfs("/dev/shm", &found) != 0) return ~std::size_t{0};
+  return static_cast<std::size_t>(found.f_bavail) * found.f_frsize;
+}
+
+/// No more than 64 MiB for all ranks, a quarter of the cache, half of the memory.
+run::BoardShape shape_for(int ranks, std::size_t ring) {
+  auto shape = run::BoardShape::for_ranks(ranks);
+  const std::size_t all = std::min(std::size_t{64} << 20, last_cache() / 4);
+  const std::size_t memory = window_memory();
+  shape.ring = ring;
+  while (shape.ring > shape.stage && (shape.ring * static_cast<std::size_t>(ranks) > all || shape.bytes() > memory / 2)) {
+    shape.ring /= 2;
+  }
+  return shape;
+}
+
+}  // namespace
 
 int cores_of(MPI_Comm node) {
   run::Cores cores = run::process_cores();
@@ -16,12 +50,13 @@ int cores_of(MPI_Comm node) {
   return cores.count();
 }
 
-std::shared_ptr<run::Board> make_board(MPI_Comm node, int cores) {
+std::shared_ptr<run::Board> make_board(MPI_Comm node, int cores, std::size_t ring) {
   int rank = 0;
   int size = 1;
   MPI_Comm_rank(node, &rank);
   MPI_Comm_size(node, &size);
-  const auto shape = run::BoardShape::for_ranks(size);
+  auto shape = shape_for(size, ring);
+  check(MPI_Bcast(&shape.ring, sizeof shape.ring, MPI_BYTE, 0, node), "MPI_Bcast");
   const MPI_Aint bytes = static_cast<MPI_Aint>(shape.bytes() + 2 * 4096);
   void* mine = nullptr;
   MPI_Win window = MPI_WIN_NULL;

@@ -53,8 +53,10 @@ class Served {
   int ranks_, root_, count_;
 };
 
-void divide_stage(Board& board, const Call& call) {
-  board.divide_stage(std::max(kLine, (call.bytes() + kLine - 1) / kLine * kLine));
+/// Into blocks; room for `blocks` of them where the stage has it.
+void divide_stage(Board& board, const Call& call, int blocks) {
+  const std::size_t block = std::max(kLine, (call.bytes() + kLine - 1) / kLine * kLine);
+  board.divide_stage(block, std::max(Board::kUsualRing, block * static_cast<std::size_t>(blocks)));
 }
 
 /// Every rank takes its block from the root, pages of its own, except those served.
@@ -65,7 +67,7 @@ Task scatter(Board& board, Reach& reach, const Call& call) {
   const Served served(board, call);
   const Places mine = places_of(call, me);
   const std::uint64_t base = board.round();
-  if (served.count() > 0) divide_stage(board, call);
+  if (served.count() > 0) divide_stage(board, call, served.count());
   if (me == root) {
     co_await announce(board, mine);
     for (int i = 0; i < served.count(); ++i) {
@@ -102,7 +104,7 @@ Task gather(Board& board, Reach& reach, const Call& call) {
   const Served served(board, call);
   const Places mine = places_of(call, me);
   const std::uint64_t round = board.round();
-  if (served.count() > 0) divide_stage(board, call);
+  if (served.count() > 0) divide_stage(board, call, 1);
   co_await announce(board, mine);
   if (me == root) {
     copy_bytes(mine.out + static_cast<std::size_t>(me) * bytes, mine.in, bytes);

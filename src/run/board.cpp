@@ -38,7 +38,7 @@ std::size_t BoardShape::zeroed() const {
 
 std::size_t BoardShape::bytes() const {
   const auto n = static_cast<std::size_t>(ranks);
-  return zeroed() + kSlotRing * n * (wide + kLine) + 4096 + n * stage;
+  return zeroed() + kSlotRing * n * (wide + kLine) + 4096 + n * stage_room();
 }
 
 Board::Board(void* memory, const BoardShape& shape, int rank, int cores)

@@ -204,9 +204,11 @@ Task staged(Board& board, Call call) {
     call.layout.element = 1;
   }
   const auto count = static_cast<std::size_t>(call.count);
-  board.divide_stage(chunk_bytes(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count));
-  const std::uint64_t rounds =
-      rounds_of(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count).count;
+  const std::size_t total = scatters ? count * static_cast<std::size_t>(board.ranks()) : count;
+  const std::size_t chunk = chunk_bytes(board, call, total);
+  if (call.kind == Kind::allgather) board.divide_stage(chunk, board.shape().stage_room());
+  else board.divide_stage(chunk);
+  const std::uint64_t rounds = rounds_of(board, call, total).count;
   switch (call.kind) {
     case Kind::broadcast:
     case Kind::scatter: co_await from_root(board, call); break;

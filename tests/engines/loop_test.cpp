@@ -83,6 +83,7 @@ Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Pr
     run::BoardShape shape;
     shape.ranks = static_cast<int>(std::count(node_of.begin(), node_of.end(), node_of[rank]));
     shape.stage = 16 * 1024;
+    shape.ring = 40 * 1024;
     if (boards.size() <= node) boards.resize(node + 1);
     if (boards[node] == nullptr) {
       constexpr std::align_val_t kPage{4096};

@@ -24,6 +24,9 @@ struct Options {
   /// after what time ranks that wait in vain compare their calls; missing: CHASQUI_STALL_SECONDS and CHASQUI_STALL_NOTICE,
   /// else 2 seconds and no notice. Never with blocking waits.
   std::optional<run::Patience> patience;
+  /// bytes of shared memory a rank has for what all others read (all-gathers), where the last cache of the machine is large:
+  /// at least 1 MiB, at most 64 MiB for all ranks; communicators made by split() have the least
+  std::size_t stage_ring = std::size_t{4} << 20;
   bool native = true;                      ///< let the choice fall on the library's own collectives where the profile says they are faster
   /// may put something around the messages: a recording, for one
   std::function<std::shared_ptr<run::Transport>(std::shared_ptr<run::Transport>)> around;

@@ -59,11 +59,13 @@ struct BoardShape {
   int ranks = 1;  ///< ranks that see it
   std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
   std::size_t wide = kWide;  ///< bytes of a slot beside its lines; 0: none
+  std::size_t ring = 0;  ///< bytes that a rank's stage moves through, if more than `stage`
 
   /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB; the wide parts of
   /// all slots below 8 MiB.
   static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024, std::size_t wide = kWide);
   static BoardShape for_threads(int ranks);  ///< without stages: they read each other's buffers
+  std::size_t stage_room() const { return std::max(stage, ring); }  ///< bytes of memory for each rank's stage
   std::size_t bytes() const;  ///< of memory, from an address that is a multiple of kLine
   std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
 };
@@ -185,14 +187,17 @@ class alignas(2 * kLine) Board {
   FirstLook& look_at_shares() { return look_at_shares_; }  ///< the same for what others have folded of longer data
 
   // --- long data, in rounds
+  static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
   std::uint64_t round() const { return round_; }  ///< number of the next round of stages
   void advance_rounds(std::uint64_t rounds) { round_ += rounds; }  ///< this many rounds are used by the present collective
-  /// The stage as chunks of this size from now on; no more of it than is useful, and the ranks' parts close
-  /// together, so that they stay in the caches. A change waits until everybody has consumed what was there.
-  void divide_stage(std::size_t chunk) {
-    if (chunk == chunk_) return;
+  /// The stage as chunks of this size from now on. Few `bytes` of it, and the ranks' parts close together, stay in the
+  /// caches; what all others read is cheaper to write again once it has left them. A change waits until everybody has
+  /// consumed what was there.
+  void divide_stage(std::size_t chunk, std::size_t bytes = kUsualRing) {
+    const std::uint64_t depth = std::min(shape_.stage_room(), std::max(bytes, 4 * chunk)) / chunk;
+    if (chunk == chunk_ && depth == depth_) return;
     chunk_ = chunk;
-    depth_ = std::min(shape_.stage, std::max(kUsualRing, 4 * chunk)) / chunk;
+    depth_ = depth;
     divided_ = round_;
   }
   /// Where `rank` puts its bytes of a round.
@@ -244,7 +249,6 @@ class alignas(2 * kLine) Board {
  private:
   static constexpr int kSignBits = 20;  ///< of a header: what the calls so far come to; above them the sequence number
   static constexpr std::size_t kRefusals = 2 * kSlotRing;  ///< with a collective between each two: more than a rank can be ahead
-  static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
 
   struct alignas(kLine) Line {
     std::atomic<std::uint64_t> header;
@@ -309,14 +313,14 @@ class alignas(2 * kLine) Board {
   std::uint64_t more_lines_until_ = 0;  ///< and how long that counts as lately
   FirstLook look_at_all_;
   FirstLook look_at_root_;
+  FirstLook look_at_group_;
+  FirstLook look_at_results_;
   FirstLook look_at_shares_;
   std::uint64_t sequence_ = 0;
   Called call_;                ///< the present collective
   std::uint64_t word_ = 0;     ///< of that call
   std::uint64_t history_ = 0;  ///< the sum over all calls so far
   std::uint64_t header_ = 0;   ///< of the lines of the present collective
-  FirstLook look_at_group_;
-  FirstLook look_at_results_;
   std::uint64_t slowest_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t consumed_by_all_ = 0;
