@@ -72,8 +72,9 @@ def run_many(program, folder, ranks, machine, mode, cases, who, options=(), time
                "--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0", "--log=root.thresh:critical", *options,
                program, ",".join(kind for kind, _ in cases), ",".join(str(size) for _, size in cases), who, str(L), str(o),
                str(G), mode]
+    fast = {"LD_PRELOAD": os.path.join(os.path.dirname(os.path.abspath(program)), "libsmpi_detached.so")}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                               env={**os.environ, **(environment or {})},
+                               env={**os.environ, **fast, **(environment or {})},
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
     try:
         out, err = process.communicate(timeout=timeout)
