@@ -64,6 +64,7 @@ Comm::Comm(Fabric fabric)
 }
 
 Comm::~Comm() {
+  in_flight_.leave();
   if (std::uncaught_exceptions() <= exceptions_ || !broken_.empty()) return;
   try {
     leave("an exception");
@@ -103,13 +104,12 @@ void Comm::note(std::uint64_t number, const Called& call, bool on_board) {
 
 /// The board counts this call too, after those under way on it.
 void Comm::pass_by(std::uint64_t number, const Called& call) {
-  if (pending_.empty()) return fabric_.board->pass_by(call);
+  if (nothing_in_flight()) return fabric_.board->pass_by(call);
   auto operation = std::make_shared<Operation>();
   operation->number = number;
   operation->uses_board = true;
   operation->activity.emplace(passing_by(*fabric_.board, call));
-  pending_.push_back(std::move(operation));
-  progress();
+  take_in_flight(std::move(operation));
 }
 
 void Comm::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
@@ -141,6 +141,7 @@ void Comm::leave(const std::string& why) {
 
 void Comm::look_for_failure(std::uint64_t number) {
   if (fabric_.idle) fabric_.idle();
+  InFlight::advance_beside(*this);
   if (fabric_.board != nullptr && fabric_.board->failed(number, refused_)) throw Error("{}", fabric_.board->failure());
   if (fabric_.board != nullptr && ++looks_ % 16 == 0) fabric_.board->compare_calls();
   if (fabric_.messages == nullptr) return;
@@ -174,7 +175,7 @@ void Comm::run(const Call& call) {
   check_usable();
   if (!acceptable(call, fabric_.rank, fabric_.size)) check_arguments(call);
   // What runs follows from arguments and profile alone: other ranks may have something else in flight, or another layout.
-  const bool here = pending_.empty() && call.layout.contiguous();
+  const bool here = nothing_in_flight() && call.layout.contiguous();
   if (fabric_.size == 1 && here) {
     ++number_;
     return run_alone(call);
@@ -257,8 +258,7 @@ Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
                            choice.method == Method::two_level);
   note(operation->number, called(call), operation->uses_board);
   operation->activity.emplace(task_of(packed, choice, tag_of(operation->number, call.kind)));
-  pending_.push_back(operation);
-  progress();
+  take_in_flight(operation);
   return {this, operation};
 }
 
@@ -270,8 +270,7 @@ Request Comm::launch(const std::function<Task(Group)>& make, std::shared_ptr<con
   operation->kept = std::move(kept);
   note(operation->number, Called::own());
   operation->activity.emplace(make({fabric_.messages.get(), {}, fabric_.rank, fabric_.size, tag_of_own(operation->number)}));
-  pending_.push_back(operation);
-  progress();
+  take_in_flight(operation);
   return {this, operation};
 }
 
@@ -297,27 +296,6 @@ bool Comm::advance(Operation& operation) {
     fail(operation, std::current_exception());
   }
   return operation.finished || operation.activity->resumed() != before;
-}
-
-bool Comm::progress() {
-  bool moved = false;
-  bool board_taken = false;
-  for (std::size_t i = 0; i < pending_.size();) {
-    const auto operation = pending_[i];
-    if (operation->uses_board && board_taken) {
-      ++i;
-      continue;
-    }
-    if (!operation->finished) moved = advance(*operation) || moved;
-    if (operation->finished) {
-      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
-      board_taken = board_taken || operation->uses_board;
-      ++i;
-    }
-  }
-  if (moved) stall_.moved();
-  return moved;
 }
 
 void Comm::wait(Operation& operation) {

@@ -17,6 +17,7 @@
 #include "chasqui/run/call.hpp"
 #include "chasqui/run/choose.hpp"
 #include "chasqui/run/execute.hpp"
+#include "chasqui/run/in_flight.hpp"
 #include "chasqui/run/reach.hpp"
 #include "chasqui/run/request.hpp"
 #include "chasqui/run/stall.hpp"
@@ -78,7 +79,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   /// `kept` is let go when it is complete.
   Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept = nullptr);
 
-  /// Advances everything in flight. True if something moved.
+  /// Advances everything in flight here. True if something moved.
   bool progress();
 
   /// A communicator of the ranks that pass the same colour, ordered by key; nullptr for a negative colour.
@@ -101,6 +102,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   void leave(const std::string& why);
 
  private:
+  friend class InFlight;
   friend class Request;
   struct Cached;
 
@@ -112,6 +114,10 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   void run_native(const Call& call);
   void wait(Operation& operation);
   bool advance(Operation& operation);
+  bool advance_all();
+  bool advance_beside();
+  void take_in_flight(std::shared_ptr<Operation> operation);
+  bool nothing_in_flight();
   void fail(Operation& operation, std::exception_ptr error);
   void check_usable() const;
   void check_arguments(const Call& call);
@@ -154,6 +160,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused
   std::optional<Choice> forced_;
   std::unique_ptr<Cached> cached_;
+  InFlight in_flight_{*this};  ///< listed while pending_ is not empty
 };
 
 }  // namespace chasqui::run
