@@ -23,6 +23,10 @@ void validate(const Call& call, int rank, int size) {
     throw Error("{}: {} elements of {} bytes on {} ranks do not fit in memory", name, call.count, element, size);
   }
   if (call.kind == Kind::barrier || call.count == 0) return;
+  if ((call.layout.pack == nullptr) != (call.layout.unpack == nullptr)) {
+    throw Error("{}: the layout has {} and no {}: set both, or neither", name, call.layout.pack != nullptr ? "pack" : "unpack",
+                call.layout.pack != nullptr ? "unpack" : "pack");
+  }
   const bool at_root = has_root(call.kind) && rank == static_cast<int>(call.root);
   const bool needs_out = call.kind == Kind::broadcast || call.kind == Kind::allreduce || call.kind == Kind::scan ||
                          call.kind == Kind::allgather || (call.kind == Kind::scatter && !at_root) ||

@@ -12,7 +12,7 @@
 namespace chasqui::run {
 
 /// How elements lie in the caller's memory. Contiguous by default; strided when `stride` is set; anything when the
-/// two functions are set (they copy elements first .. first+count-1 to and from packed form).
+/// two functions are set, both (they copy elements first .. first+count-1 to and from packed form).
 struct Layout {
   std::size_t element = 1;    ///< bytes of one packed element
   std::ptrdiff_t stride = 0;  ///< bytes from one element to the next; 0: contiguous
@@ -20,7 +20,10 @@ struct Layout {
   void (*unpack)(void* context, void* to, std::size_t first, std::size_t count, const void* packed) = nullptr;  ///< copies elements into the caller's memory
   void* context = nullptr;  ///< handed to both
 
-  bool contiguous() const { return pack == nullptr && (stride == 0 || stride == static_cast<std::ptrdiff_t>(element)); }  ///< no copying is needed
+  /// No copying is needed.
+  bool contiguous() const {
+    return pack == nullptr && unpack == nullptr && (stride == 0 || stride == static_cast<std::ptrdiff_t>(element));
+  }
 };
 
 /// REQUIRES: kind is neither sum nor stream. `count` is the number of elements that one rank contributes or gets.
@@ -31,6 +34,7 @@ struct Layout {
 ///   allgather            in, out of P*count                 in place: in == nullptr
 ///   scatter              in of P*count at the root, out     in place at the root: out == nullptr
 ///   barrier              nothing
+/// A pointer that does not count on this rank may be anything, and nothing is done through it.
 struct Call {
   Kind kind = Kind::barrier;  ///< which collective
   const void* in = nullptr;   ///< what this rank gives
@@ -56,6 +60,7 @@ inline bool acceptable(const Call& call, int rank, int size) {
   const unsigned rooted = bit(Kind::broadcast) | bit(Kind::scatter) | bit(Kind::gather) | bit(Kind::reduce);
   if ((kind & rooted) != 0 && static_cast<std::uint64_t>(call.root) >= static_cast<std::uint64_t>(size)) return false;
   if (call.kind == Kind::barrier || call.count == 0) return true;
+  if (!call.layout.contiguous() && (call.layout.pack == nullptr) != (call.layout.unpack == nullptr)) return false;
   const unsigned writes = bit(Kind::broadcast) | bit(Kind::allreduce) | bit(Kind::scan) | bit(Kind::allgather) |
                           (at_root ? bit(Kind::reduce) | bit(Kind::gather) : bit(Kind::scatter));
   const unsigned reads = at_root ? bit(Kind::scatter) : bit(Kind::reduce) | bit(Kind::gather);
