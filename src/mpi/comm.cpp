@@ -72,12 +72,18 @@ std::uint64_t stamp_of(MPI_Comm comm) {
   return stamp;
 }
 
-/// The communicators of this process. Who waits in vain in one of them answers in the others, too.
+/// The communicators of this process. Who waits in vain in one of them answers in the others, too, and none is used any
+/// more when MPI ends.
 class Neighbour {
  public:
-  Neighbour() {
+  explicit Neighbour(bool answers) : answers_(answers) {
     const std::lock_guard lock(mutex());
     all().push_back(this);
+    // What is attached to this communicator is let go by MPI_Finalize, before anything else.
+    static int key = MPI_KEYVAL_INVALID;
+    if (key != MPI_KEYVAL_INVALID) return;
+    check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &key, nullptr), "MPI_Comm_create_keyval");
+    check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
   }
   ~Neighbour() {
     const std::lock_guard lock(mutex());
@@ -90,11 +96,18 @@ class Neighbour {
   static void answer_beside(const run::Comm& waiting) {
     const std::lock_guard lock(mutex());
     for (const Neighbour* each : all()) {
-      if (each->comm_ != nullptr && each->comm_ != &waiting) each->comm_->answer();
+      if (each->answers_ && each->comm_ != nullptr && each->comm_ != &waiting) each->comm_->answer();
     }
   }
 
  private:
+  static int end_all(MPI_Comm, int, void*, void*) {
+    const std::lock_guard lock(mutex());
+    for (const Neighbour* each : all()) {
+      if (each->comm_ != nullptr) each->comm_->retire("MPI_Finalize was called: use communicators before it");
+    }
+    return MPI_SUCCESS;
+  }
   static std::mutex& mutex() {
     static auto* const one = new std::mutex;
     return *one;
@@ -104,6 +117,7 @@ class Neighbour {
     return *list;
   }
   run::Comm* comm_ = nullptr;
+  bool answers_;
 };
 
 /// Are two threads never in MPI at the same time? Otherwise another thread may be using another communicator right now.
@@ -119,6 +133,9 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized == 0) throw Error("MPI is not initialised: call MPI_Init before making a communicator");
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) throw Error("MPI_Finalize was called: make communicators before it");
   if (comm == MPI_COMM_NULL) throw Error("MPI_COMM_NULL has no ranks to communicate");
   int inter = 0;
   MPI_Comm_test_inter(comm, &inter);
@@ -166,7 +183,11 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   if (options.native) {
     fabric.native = [own](const run::Call& call) { run_native(own, call); };
   }
-  fabric.split = [own, options](run::Comm&, int colour, int key) -> std::unique_ptr<run::Comm> {
+  fabric.split = [own, options](run::Comm& whole, int colour, int key) -> std::unique_ptr<run::Comm> {
+    // With a collective of our own first: who has failed, or calls something else, is heard of, which the library cannot.
+    const int mine[3] = {colour, key, whole.rank()};
+    std::vector<int> all(3 * static_cast<std::size_t>(whole.size()));
+    whole.iallgather(std::span<const int>(mine), all).wait();
     MPI_Comm part = MPI_COMM_NULL;
     check(MPI_Comm_split(own, colour < 0 ? MPI_UNDEFINED : colour, key, &part), "MPI_Comm_split");
     if (part == MPI_COMM_NULL) return nullptr;
@@ -179,10 +200,11 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   std::shared_ptr<Neighbour> neighbour;
   if (!options.blocking_waits) {
     fabric.patience = options.patience ? *options.patience : run::patience_from_environment();
-    if (one_thread_at_a_time()) {
-      neighbour = std::make_shared<Neighbour>();
-      fabric.elsewhere = [neighbour](const run::Comm& waiting) { Neighbour::answer_beside(waiting); };
-    }
+    const bool answers = one_thread_at_a_time();
+    neighbour = std::make_shared<Neighbour>(answers);
+    fabric.elsewhere = [neighbour, answers](const run::Comm& waiting) {
+      if (answers) Neighbour::answer_beside(waiting);
+    };
   }
   auto made = std::make_unique<run::Comm>(std::move(fabric));
   if (neighbour != nullptr) neighbour->is(*made);

@@ -193,6 +193,9 @@ void Messages::abandon(Ticket ticket) {
       if (operation.request(i) != MPI_REQUEST_NULL) action(operation.request(i));
     }
   };
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) return;
   if (receives) each_open([](MPI_Request& piece) { MPI_Cancel(&piece); });
   const double until = MPI_Wtime() + (blocking_waits_ ? 0 : receives ? 10.0 : 0.2);  // for all pieces together
   each_open([&](MPI_Request& piece) { settle(piece, until); });

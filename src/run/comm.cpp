@@ -139,6 +139,14 @@ void Comm::leave(const std::string& why) {
   report(number_, kForever, fmt::format("rank {} left: {}", fabric_.rank, why));
 }
 
+void Comm::retire(const std::string& why) {
+  if (broken_.empty()) broken_ = why;
+  for (const auto& operation : pending_) {
+    if (!operation->finished) operation->error = std::make_exception_ptr(Error("{}", why));
+    operation->finished = true;
+  }
+}
+
 void Comm::look_for_failure(std::uint64_t number) {
   if (fabric_.idle) fabric_.idle();
   InFlight::advance_beside(*this);
@@ -321,6 +329,8 @@ void Comm::wait(Operation& operation) {
 std::unique_ptr<Comm> Comm::split(int colour, int key) {
   check_usable();
   if (!fabric_.split) throw Error("this communicator cannot be split");
+  finish_in_flight();
+  check_usable();
   return fabric_.split(*this, colour, key);
 }
 

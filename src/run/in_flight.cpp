@@ -79,6 +79,15 @@ void Comm::take_in_flight(std::shared_ptr<Operation> operation) {
   else in_flight_.join();
 }
 
+/// All that is in flight here, to its end. A failure is its request's.
+void Comm::finish_in_flight() {
+  while (!nothing_in_flight()) {
+    const auto operation = pending_.front();
+    wait(*operation);
+    progress();  // forgets it
+  }
+}
+
 /// As progress(), by whichever communicator's wait. Not where waits block: one thread may be many ranks there.
 bool Comm::advance_beside() { return (fabric_.messages == nullptr || !fabric_.messages->blocks()) && advance_all(); }
 

@@ -11,10 +11,7 @@ namespace chasqui::run {
 /// All ranks come here, whatever else each has in flight. The library knows nothing of that and waits for its own
 /// messages only, so it is finished first: the others wait for this rank's part of it before they come.
 void Comm::run_native(const Call& call) {
-  while (!pending_.empty()) {
-    const auto operation = pending_.front();
-    wait(*operation);
-  }
+  finish_in_flight();
   check_usable();
   const std::uint64_t number = ++number_;
   note(number, called(call));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -48,13 +49,88 @@ void any_order() {
   }
 }
 
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// What is in flight when some ranks split: others wait for it before they do.
+void split_in_flight() {
+  for (const Options& options : ways()) {
+    const auto comm = make_comm(MPI_COMM_WORLD, options);
+    const std::vector<long> ones(300'000, 1);
+    std::vector<long> sums(ones.size());
+    auto request = comm->iallreduce(ones, sums);
+    if (comm->rank() % 2 != 0) request.wait();
+    const auto part = comm->split(0, 0);
+    request.wait();
+    expect(sums.back() == comm->size() && part->allreduce(1) == comm->size(), "a sum is wrong");
+  }
+}
+
+/// A rank raises an error, or calls something else, where the others split: all hear of it.
+void split_alone() {
+  for (const Options& options : ways()) {
+    for (const bool throws : {true, false}) {
+      const auto heard = error_of([&] {
+        const auto comm = make_comm(MPI_COMM_WORLD, options);
+        const bool odd = comm->rank() == comm->size() - 1;
+        if (odd && throws) throw Error("this rank had enough");
+        if (odd) comm->barrier();
+        else static_cast<void>(comm->split(0, 0));
+      });
+      expect(!heard.empty(), throws ? "nobody heard of the error" : "nobody noticed");
+    }
+  }
+}
+
+/// Parts of parts, none for a negative colour, and the whole gone before its parts.
+void parts() {
+  for (const Options& options : ways()) {
+    auto comm = make_comm(MPI_COMM_WORLD, options);
+    const int rank = comm->rank(), size = comm->size();
+    auto half = comm->split(rank % 2, -rank);
+    auto quarter = half->split(rank == 0 ? -7 : 3, 0);
+    expect((quarter == nullptr) == (rank == 0), "a negative colour gives no communicator");
+    const int rest = half->size() - (rank % 2 == 0 ? 1 : 0);
+    half.reset();
+    comm.reset();
+    if (quarter == nullptr) continue;
+    expect(quarter->allreduce(1) == rest && quarter->size() == rest, "a part has another size");
+    const auto alone = quarter->split(quarter->rank(), 0);
+    expect(alone->size() == 1 && alone->allreduce(size) == size, "alone");
+  }
+}
+
+/// Communicators that the program keeps beyond MPI_Finalize: an Error for each call, and nothing when they go.
+void finalize() {
+  std::vector<std::unique_ptr<run::Comm>> kept;
+  for (const Options& options : ways()) kept.push_back(make_comm(MPI_COMM_WORLD, options));
+  std::vector<long> data(100, 1);
+  kept.push_back(make_comm(MPI_COMM_WORLD, ways()[1]));
+  run::Request started;
+  if (kept.back()->rank() != 0) started = kept.back()->ibroadcast(data, 0);  // for which nobody will wait
+  MPI_Finalize();
+  for (const auto& comm : kept) {
+    expect(error_of([&] { comm->barrier(); }).find("MPI_Finalize was called") != std::string::npos, "barrier");
+    expect(error_of([&] { static_cast<void>(comm->ibroadcast(data, 0)); }).find("MPI_Finalize") != std::string::npos, "ibroadcast");
+    expect(error_of([&] { comm->split(0, 0); }).find("MPI_Finalize") != std::string::npos, "split");
+  }
+  expect(!started.active() || error_of([&] { started.wait(); }).find("MPI_Finalize") != std::string::npos, "wait");
+  expect(error_of([] { make_comm(MPI_COMM_WORLD); }).find("before it") != std::string::npos, "make_comm");
+}
+
 }  // namespace
 }  // namespace chasqui::mpi
 
 int main(int argc, char** argv) {
   using namespace chasqui::mpi;
   const std::map<std::string, std::function<void()>> cases = {
-      {"any_order", any_order},
+      {"any_order", any_order}, {"split_in_flight", split_in_flight}, {"split_alone", split_alone}, {"parts", parts}, {"finalize", finalize},
   };
   MPI_Init(&argc, &argv);
   alarm(40);  // a hang is a failure
@@ -67,8 +143,10 @@ int main(int argc, char** argv) {
     found->second();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::abort();
   }
-  MPI_Finalize();
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) MPI_Finalize();
   return 0;
 }

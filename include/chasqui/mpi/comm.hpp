@@ -35,7 +35,7 @@ struct Options {
 
 /// Reads CHASQUI_PROFILE (a file of `chasqui measure`) when no profile is given; rank 0 reads it for all, and where it
 /// cannot, all ranks get the same Error. Collective over `comm`; the options are the same on every rank.
-/// REQUIRES MPI initialised. Destroy before MPI_Finalize.
+/// Throws an Error if MPI is not initialised, or for an inter-communicator. Destroy before MPI_Finalize: afterwards every call is an Error.
 std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options = {});
 
 /// The operator of an MPI_Op on elements of `type`; the pair must stay in place while it is used.

@@ -82,7 +82,8 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   /// Advances everything in flight here. True if something moved.
   bool progress();
 
-  /// A communicator of the ranks that pass the same colour, ordered by key; nullptr for a negative colour.
+  /// A communicator of the ranks that pass the same colour, ordered by key; nullptr for a negative colour. Collective: it ends
+  /// what is in flight here first. The new one may outlive this one.
   std::unique_ptr<Comm> split(int colour, int key);
 
   /// Which methods are there for this call, the chosen one first.
@@ -101,6 +102,9 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   /// Says to all ranks that this one will not come back: whoever waits for it gets an Error.
   void leave(const std::string& why);
 
+  /// What this communicator stands on is gone: every later call throws an Error that says why, and so does what is in flight. Tells nobody.
+  void retire(const std::string& why);
+
  private:
   friend class InFlight;
   friend class Request;
@@ -116,6 +120,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   bool advance(Operation& operation);
   bool advance_all();
   bool advance_beside();
+  void finish_in_flight();
   void take_in_flight(std::shared_ptr<Operation> operation);
   bool nothing_in_flight();
   void fail(Operation& operation, std::exception_ptr error);
