@@ -34,11 +34,14 @@ class BenchCommand final : public Command {
   }
 
   int run(Output& out) override {
+    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
+    if (largest_ < 8 || largest_ > std::int64_t{1} << 32) throw Error("--largest {} is not in 8..{}", largest_, std::int64_t{1} << 32);
+    run::kinds_from(kinds_, "--kinds");
     if (mpi_) become_mpi_twin("bench", words());
     const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
     if (n < 1 || n > 4096) throw Error("--threads {} is not in 1..4096", n);
     run::BenchOptions options;
-    options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
+    options.largest = static_cast<std::size_t>(largest_);
     options.seconds_per_row = seconds_;
     options.kinds = run::kinds_from(kinds_, "--kinds");
     const auto profile = std::make_shared<const Profile>(machine_ ? read_profile(*machine_) : default_profile());

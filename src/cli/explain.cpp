@@ -39,6 +39,8 @@ class ExplainCommand final : public Command {
     terrain.nodes = static_cast<int>(nodes_);
     terrain.largest_node = static_cast<int>((ranks + nodes_ - 1) / nodes_);
     terrain.board = terrain.largest_node > 1 || nodes_ == 1;
+    const Level* node = profile.level("node");
+    terrain.shares_memory = nodes_ == 1 && node != nullptr && node->threads;
     terrain.reaches = nodes_ == 1 && !profile.across.empty();
     const std::int64_t bytes = *kind == Kind::barrier ? 0 : bytes_;
     const run::Query query{*kind, static_cast<std::size_t>(bytes), 1, !ordered_};

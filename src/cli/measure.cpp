@@ -41,6 +41,7 @@ class MeasureCommand final : public Command {
     const std::int64_t known = before && before->levels.front().ranks > 0 ? before->levels.front().ranks : 0;
     const std::int64_t n = threads_.value_or(known > 0 ? known : std::max(2, run::available_cores()));
     if (n < 2 || n > 4096) throw Error("--threads {} is not in 2..4096", n);
+    if (before) run::check_comparable(*before, n, true);
     const run::Measurement measured = measure_threads(static_cast<int>(n), seconds_);
     fmt::print(stderr, "{}", run::to_text(measured));  // standard output is the profile's
     const Profile& profile = measured.profile;

@@ -15,6 +15,7 @@
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/clocks.hpp"
 #include "chasqui/show/timeline_file.hpp"
+#include "cli/alike.hpp"
 #include "cli/launcher.hpp"
 #include "cli/progress.hpp"
 #include "cli/recorded.hpp"
@@ -79,7 +80,7 @@ void record_mpi(std::map<std::string, std::string> options) {
   const Wanted wanted{options["--collective"], std::stoll(options["--bytes"]), options["--method"]};
   const std::int64_t repeat = std::stoll(options["--repeat"]);
   mpi::Options how;
-  if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(read_profile(options["--machine"]));
+  if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(profile_of_rank_zero(options["--machine"]));
   how.slots = how.native = false;  // messages alone: what is drawn is what ran
   std::shared_ptr<run::RecordingTransport> recording;
   how.around = [&](std::shared_ptr<run::Transport> inner) {
@@ -87,7 +88,7 @@ void record_mpi(std::map<std::string, std::string> options) {
     return recording = std::make_shared<run::RecordingTransport>(std::move(inner), run::RecordingTransport::Origin{});
   };
   const auto comm = mpi::make_comm(MPI_COMM_WORLD, how);
-  const std::string method = force_method(*comm, wanted);
+  const std::string method = alike([&] { return force_method(*comm, wanted); });
   run::ClockOffset offset;
   if (several_hosts() || options.contains("--clocks")) offset = run::clock_offset(*recording, run::clock_now, kTrips);
   const double uncertainty = error_between_two(offset.uncertainty, comm->rank(), comm->size());

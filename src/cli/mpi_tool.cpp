@@ -17,6 +17,7 @@
 #include "chasqui/run/agree.hpp"
 #include "chasqui/run/bench.hpp"
 #include "chasqui/run/measure.hpp"
+#include "cli/alike.hpp"
 #include "cli/launcher.hpp"
 #include "cli/mpi_record.hpp"
 #include "cli/progress.hpp"
@@ -43,12 +44,17 @@ void save(const std::string& path, const std::string& text) {
 /// 1 when it was measured again and differs.
 int measure_command(std::map<std::string, std::string> options) {
   Profile before;
-  if (options.contains("--again")) before = read_profile(options["--again"]);
   run::MeasureOptions how;
   how.seconds = options.contains("--seconds") ? std::stod(options["--seconds"]) : 4;
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  alike([&] {
+    if (size < 2) throw Error("measuring needs two ranks or more: mpirun -np 2 chasqui measure --mpi …");
+    if (!options.contains("--again")) return;
+    before = profile_of_rank_zero(options["--again"]);
+    run::check_comparable(before, size, false);
+  });
   Progress bar("measuring", rank == 0 && launcher_has_terminal());
   how.progress = [&](double share, const std::string&) { bar(share); };
   mpi::Options plain;
@@ -75,12 +81,12 @@ int measure_command(std::map<std::string, std::string> options) {
 
 void bench_command(std::map<std::string, std::string> options) {
   mpi::Options how;
-  if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(read_profile(options["--machine"]));
-  const auto comm = mpi::make_comm(MPI_COMM_WORLD, how);
+  if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(profile_of_rank_zero(options["--machine"]));
+  const auto comm = alike([&] { return mpi::make_comm(MPI_COMM_WORLD, how); });  // or CHASQUI_PROFILE has an error
   run::BenchOptions bench;
   if (options.contains("--largest")) bench.largest = std::stoull(options["--largest"]);
   if (options.contains("--seconds")) bench.seconds_per_row = std::stod(options["--seconds"]);
-  bench.kinds = run::kinds_from(options["--kinds"], "--kinds");
+  bench.kinds = alike([&] { return run::kinds_from(options["--kinds"], "--kinds"); });
   run::BenchTable table({"native", "binomial"}, !run::is_guess(comm->profile()));
   const bool json = options.contains("--json");
   Progress bar("bench", comm->rank() == 0 && launcher_has_terminal());
@@ -126,6 +132,10 @@ int main(int argc, char** argv) {
     } else {
       std::fprintf(stderr, "chasqui-mpi: measure, bench or record, started by mpirun\n");
     }
+  } catch (const chasqui::cli::Alike& error) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) std::fprintf(stderr, "chasqui-mpi: %s\n", error.what());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "chasqui-mpi: %s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, 2);

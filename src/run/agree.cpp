@@ -19,6 +19,20 @@ constexpr Parameter kBoard[] = {{"publish", &Level::publish}, {"publish_per_rank
 
 }  // namespace
 
+void check_comparable(const Profile& before, std::int64_t ranks, bool threads) {
+  std::int64_t measured = 0;
+  bool of_threads = false;
+  for (const Level& level : before.levels) {
+    measured = std::max(measured, level.ranks);
+    of_threads = of_threads || level.threads;
+  }
+  if (of_threads != threads) {
+    throw Error("the profile is of {} and this run has {}: {} --mpi", of_threads ? "threads" : "processes",
+                threads ? "threads" : "processes", of_threads ? "leave out" : "add");
+  }
+  if (measured != ranks) throw Error("the profile is of {} ranks and this run has {}: measure the same number again", measured, ranks);
+}
+
 std::vector<Comparison> compare(const Profile& before, const Profile& now) {
   std::vector<Comparison> list;
   for (const Level& old : before.levels) {

@@ -141,6 +141,7 @@ class Chooser {
                           : way == Way::staged                   ? Method::staged
                                                                  : Method::slots;
     const char* why = way == Way::lent               ? "some ranks fold a share each of all buffers"
+                      : method == Method::direct     ? "copied once, from buffer to buffer"
                       : method != Method::slots      ? "shared memory of the node"
                       : query_.bytes <= kSlotPayload ? "value and number in one line that all read"
                       : way == Way::dealt            ? "some ranks fold a share each of what all publish"

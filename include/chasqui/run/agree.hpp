@@ -21,6 +21,9 @@ std::string to_text(const Estimate& estimate);
 /// The measured parameters for people, 80 columns wide. A level of which nothing was measured is left out.
 std::string to_table(const Profile& profile);
 
+/// Throws an Error if the profile is not of so many threads, or processes: to be asked before measuring again.
+void check_comparable(const Profile& before, std::int64_t ranks, bool threads);
+
 /// Every parameter that both profiles have. A level of which nothing was measured is left out. Throws an
 /// Error if the profiles are of different numbers of ranks, or one of threads and the other of processes.
 std::vector<Comparison> compare(const Profile& before, const Profile& now);
