@@ -53,29 +53,29 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   news_ = reinterpret_cast<News*>(at);
   at += round_up(sizeof(News), 128);
   counters_ = reinterpret_cast<Counters*>(at);
+  own_ = counters_ + rank;
   at += n * sizeof(Counters);
   calls_ = reinterpret_cast<Calls*>(at);
   at += n * sizeof(Calls);
-  slots_ = reinterpret_cast<Line*>(at);
+  slots_ = lines_ = reinterpret_cast<Line*>(at);
   spacing_ = slot_spacing(shape.ranks);
-  results_ = spacing_ * kSlotRing * n;
+  row_ = spacing_ * n;
+  own_slot_ = spacing_ * static_cast<std::size_t>(rank);
+  results_ = kSlotRing * row_;
   at += 2 * results_ * sizeof(Line);
   wide_ = at;
   at += kSlotRing * n * wide_stride();
   stages_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
 }
 
-void Board::read(int slot, void* data, std::size_t bytes) const {
-  auto* target = static_cast<std::byte*>(data);
+/// Of more than a line.
+void Board::read_more(int slot, void* data, std::size_t bytes) const {
   if (bytes > kSlotPayload) {
     std::memcpy(data, wide(slot), bytes);
     return;
   }
-  if (bytes > kLinePayload) {
-    std::memcpy(target + kLinePayload, payload(slot, Place::second), bytes - kLinePayload);
-    bytes = kLinePayload;
-  }
-  copy_short(target, payload(slot, Place::first), bytes);
+  std::memcpy(data, payload(slot, Place::first), kLinePayload);
+  std::memcpy(static_cast<std::byte*>(data) + kLinePayload, payload(slot, Place::second), bytes - kLinePayload);
 }
 
 void Board::read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const {
@@ -88,9 +88,15 @@ void Board::read_part(int slot, std::size_t all, std::size_t offset, void* data,
   std::memcpy(data, whole + offset, bytes);
 }
 
-void Board::publish_wide(int slot, const void* data, std::size_t bytes) {
-  std::memcpy(wide(slot), data, bytes);
-  uses_wide(bytes);
+/// Of more than a line: all that the first line does not hold. The rest is for that.
+std::size_t Board::publish_more(int slot, const void* data, std::size_t bytes) {
+  if (bytes > kSlotPayload) {
+    std::memcpy(wide(slot), data, bytes);
+    uses_wide(bytes);
+    return 0;
+  }
+  publish_line(slot, Place::second, static_cast<const std::byte*>(data) + kLinePayload, bytes - kLinePayload);
+  return kLinePayload;
 }
 
 void Board::own_more() {
@@ -100,7 +106,7 @@ void Board::own_more() {
     for (std::size_t at = 0; at < owned_wide_; at += kLine) own_line(to + at);
   }
   for (const Place place : {Place::second, Place::result, Place::second_result}) {
-    if ((more_lines_ >> static_cast<unsigned>(place) & 1u) != 0) own_line(line_at(sequence_ + 1, rank_, place));
+    if ((more_lines_ >> static_cast<unsigned>(place) & 1u) != 0) own_line(row(sequence_ + 1) + own_slot_ + offset(place));
   }
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }
@@ -196,7 +202,7 @@ void Board::disagree(int other) const {
 }
 
 void Board::refuse(std::uint64_t number) {
-  auto& ranges = counters_[rank_].refused;
+  auto& ranges = own_->refused;
   if (refusals_ != 0) {
     Range& latest = ranges[(refusals_ - 1) % kRefusals];
     if (latest.last.load() + 1 == number) return latest.last.store(number, std::memory_order_release);

@@ -46,6 +46,7 @@ Comm::Comm(Fabric fabric)
   terrain_.ranks = fabric_.size;
   terrain_.nodes = static_cast<int>(nodes_.size());
   terrain_.board = fabric_.board != nullptr;
+  spans_ = terrain_.board && terrain_.nodes == 1;
   terrain_.shares_memory = fabric_.shares_memory;
   terrain_.reaches = board_spans_all() && fabric_.reach != nullptr;
   terrain_.messages = fabric_.messages != nullptr;
@@ -72,9 +73,7 @@ Comm::~Comm() {
   }
 }
 
-void Comm::check_usable() const {
-  if (!broken_.empty()) throw Error("this communicator failed before: {}", broken_);
-}
+void Comm::throw_broken() const { throw Error("this communicator failed before: {}", broken_); }
 
 void Comm::check_arguments(const Call& call) {
   try {
@@ -179,36 +178,8 @@ void Comm::answer() {
   if (const auto found = compare_calls(0)) broken_ = found->what;
 }
 
-void Comm::run(const Call& call) {
-  check_usable();
-  if (!acceptable(call, fabric_.rank, fabric_.size)) check_arguments(call);
-  // What runs follows from arguments and profile alone: other ranks may have something else in flight, or another layout.
-  const bool here = nothing_in_flight() && call.layout.contiguous();
-  if (fabric_.size == 1 && here) {
-    ++number_;
-    return run_alone(call);
-  }
-  if (board_spans_all() && !forced_) {
-    // The board is the choice, unless the library's own collective was measured to be faster.
-    const bool measured = fabric_.native && !profile().native.empty();
-    const bool asks = call.bytes() > kSlotPayload && (measured || (terrain_.reaches && call.bytes() >= kReachFrom) ||
-                                                      call.layout.element > terrain_.largest_element);
-    const Method method = asks ? choose(call).method : Method::staged;
-    if (method == Method::native) return run_native(call);
-    if (here && method == Method::across) return run_on_board(call, true);
-    if (here && (method == Method::staged || method == Method::slots || method == Method::direct)) {
-      const Way way = way_of(*fabric_.board, call);
-      return way == Way::direct || way == Way::staged ? run_on_board(call, false) : run_small(call, way);
-    }
-  } else {
-    if (here && !forced_ && run_rehearsed(call)) return;
-    if (fabric_.native && choose(call).method == Method::native) return run_native(call);
-  }
-  start(call).wait();
-}
-
 /// The fast path: no allocation, no table.
-void Comm::run_small(const Call& call, Way way) {
+inline void Comm::run_small(const Call& call, Way way) {
   const std::uint64_t number = ++number_;
   const auto finish = [&](auto small) {
     const bool done = small.poll(Backoff::looks(fabric_.board->crowded()));
@@ -227,6 +198,35 @@ void Comm::run_small(const Call& call, Way way) {
     give_up(number);
     throw;
   }
+}
+
+void Comm::run(const Call& call) {
+  check_usable();
+  if (!acceptable(call, fabric_.rank, fabric_.size)) check_arguments(call);
+  // What runs follows from arguments and profile alone: other ranks may have something else in flight, or another layout.
+  const bool here = nothing_in_flight() && call.layout.contiguous();
+  if (fabric_.size == 1 && here) {
+    ++number_;
+    return run_alone(call);
+  }
+  if (board_spans_all() && !forced_) {
+    // The board is the choice, unless the library's own collective was measured to be faster.
+    const auto asks = [&] {
+      const bool measured = fabric_.native && !profile().native.empty();
+      return measured || (terrain_.reaches && call.bytes() >= kReachFrom) || call.layout.element > terrain_.largest_element;
+    };
+    const Method method = call.bytes() > kSlotPayload && asks() ? choose(call).method : Method::staged;
+    if (method == Method::native) return run_native(call);
+    if (here && method == Method::across) return run_on_board(call, true);
+    if (here && (method == Method::staged || method == Method::slots || method == Method::direct)) {
+      const Way way = way_of(*fabric_.board, call);
+      return way == Way::direct || way == Way::staged ? run_on_board(call, false) : run_small(call, way);
+    }
+  } else {
+    if (here && !forced_ && run_rehearsed(call)) return;
+    if (fabric_.native && choose(call).method == Method::native) return run_native(call);
+  }
+  start(call).wait();
 }
 
 /// The same for long calls: a task, but no table, no queue.

@@ -91,10 +91,11 @@ class alignas(2 * kLine) Board {
     if (call != call_) change_to(call);
     history_ = Called::sum(history_, word_);
     header_ = (sequence_ << kSignBits) | (history_ >> (64 - kSignBits));
+    lines_ = row(sequence_);
   }
   void finish() {
-    done(rank_).store(sequence_, std::memory_order_release);
-    own_line(line_at(sequence_ + 1, rank_, Place::first));
+    own_->done.store(sequence_, std::memory_order_release);
+    own_line(row(sequence_ + 1) + own_slot_);
     if (more_lines_ != 0) own_more();
   }  ///< this rank needs nothing more of the present collective
   void pass_by(const Called& call) {
@@ -109,13 +110,7 @@ class alignas(2 * kLine) Board {
   bool may_publish() { return slowest_ + kSlotRing >= sequence_ || refresh_slowest() + kSlotRing >= sequence_; }
   /// Writes this rank's contribution: one line or two; or beside them, and the line says that it is there.
   void publish(int slot, const void* data, std::size_t bytes) {
-    if (bytes > kSlotPayload) {
-      publish_wide(slot, data, bytes);
-      bytes = 0;
-    } else if (bytes > kLinePayload) {
-      publish_line(slot, Place::second, static_cast<const std::byte*>(data) + kLinePayload, bytes - kLinePayload);
-      bytes = kLinePayload;
-    }
+    if (bytes > kLinePayload) bytes = publish_more(slot, data, bytes);
     publish_line(slot, Place::first, data, bytes);
   }
   /// Has the line been written for the present collective? Throws the Error for a rank that has made other calls.
@@ -139,7 +134,10 @@ class alignas(2 * kLine) Board {
     const bool second = published(slot, Place::second);
     return first && second;
   }
-  void read(int slot, void* data, std::size_t bytes) const;  ///< copies what `slot` published. REQUIRES arrived(slot, bytes)
+  void read(int slot, void* data, std::size_t bytes) const {
+    if (bytes > kLinePayload) return read_more(slot, data, bytes);
+    copy_short(data, payload(slot, Place::first), bytes);
+  }  ///< copies what `slot` published. REQUIRES arrived(slot, bytes)
   /// Copies `bytes` from `offset` on, of the `all` bytes that `slot` published.
   void read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const;
   /// Where contributions of more than kSlotPayload bytes lie: as many bytes as the shape says.
@@ -158,7 +156,6 @@ class alignas(2 * kLine) Board {
       more_lines_until_ = sequence_ + kSlotRing;
     }
   }
-  void publish_wide(int slot, const void* data, std::size_t bytes);  ///< beside the lines; nobody is told
   void uses_wide(std::size_t bytes) {
     owned_wide_ = bytes;
     more_lines_ |= kWideBit;
@@ -177,6 +174,7 @@ class alignas(2 * kLine) Board {
   /// about groups and about what goes through slots. The same on every rank.
   void arrange(double publish, double publish_per_rank, bool threads);
   const SlotLimits& limits() const { return limits_; }  ///< what goes through slots
+  bool grouped() const { return (group_[0] | group_[1]) != 0; }  ///< are there any?
   int group(int lines) const { return group_[lines - 1]; }  ///< ranks of a group for contributions of so many lines
 
   /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
@@ -209,12 +207,12 @@ class alignas(2 * kLine) Board {
     const std::uint64_t needed = std::max(divided_, round + 1 > depth_ ? round + 1 - depth_ : 0);
     return consumed_by_all_ >= needed || refresh_consumed() >= needed;
   }
-  void post(std::uint64_t round) { counters_[rank_].posted.store(round + 1, std::memory_order_release); }  ///< this rank's stage is filled
+  void post(std::uint64_t round) { own_->posted.store(round + 1, std::memory_order_release); }  ///< this rank's stage is filled
   bool has_posted(int rank, std::uint64_t round) const {
     return counters_[rank].posted.load(std::memory_order_acquire) > round;
   }  ///< is the stage of `rank` filled?
   /// The second phase of a round: this rank's part of the result is ready.
-  void post_result(std::uint64_t round) { counters_[rank_].result.store(round + 1, std::memory_order_release); }
+  void post_result(std::uint64_t round) { own_->result.store(round + 1, std::memory_order_release); }
   /// Has `rank` folded its part of the round?
   bool has_result(int rank, std::uint64_t round) const {
     return counters_[rank].result.load(std::memory_order_acquire) > round;
@@ -228,13 +226,13 @@ class alignas(2 * kLine) Board {
   /// Says that this rank uses the buffers of others, for no longer than it takes to copy or fold. False: one that had
   /// exposed its own has withdrawn them.
   bool enter() {
-    counters_[rank_].inside.store(sequence_);
+    own_->inside.store(sequence_);
     const std::uint64_t since = news_->withdrawn.load();  // either this sees the withdrawal or the withdrawal sees us
     if (since == 0 || since > sequence_) return true;
     leave();
     return false;
   }
-  void leave() { counters_[rank_].inside.store(0, std::memory_order_release); }  ///< the end of what enter() began
+  void leave() { own_->inside.store(0, std::memory_order_release); }  ///< the end of what enter() began
   void withdraw();  ///< nobody uses this rank's buffers after this; waits for those who have begun
 
   // --- bad news: collectives first .. last failed on some rank, and why
@@ -280,14 +278,16 @@ class alignas(2 * kLine) Board {
   };
   friend struct BoardShape;
 
-  Line* line_at(std::uint64_t sequence, int slot, Place place) const {
+  /// The lines of all ranks in one collective.
+  Line* row(std::uint64_t sequence) const { return slots_ + sequence % kSlotRing * row_; }
+  std::size_t offset(Place place) const {
     const auto which = static_cast<std::size_t>(place);
-    return slots_ + which / 2 * results_ +
-           spacing_ * ((sequence % kSlotRing) * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(slot)) +
-           which % 2 * (spacing_ / 2);
+    return which / 2 * results_ + which % 2 * (spacing_ / 2);
   }
-  Line* line(int slot, Place place) const { return line_at(sequence_, slot, place); }
+  Line* line(int slot, Place place) const { return lines_ + spacing_ * static_cast<std::size_t>(slot) + offset(place); }
   void change_to(const Called& call);
+  std::size_t publish_more(int slot, const void* data, std::size_t bytes);
+  void read_more(int slot, void* data, std::size_t bytes) const;
   static constexpr unsigned kWideBit = 1u << 4;  ///< in more_lines_, beside the places
   void own_more();
   std::atomic<std::uint64_t>& done(int rank) const { return counters_[rank].done; }
@@ -300,11 +300,15 @@ class alignas(2 * kLine) Board {
   bool crowded_;
   News* news_;
   Counters* counters_;
+  Counters* own_;  ///< of this rank
   Calls* calls_;
   Line* slots_;
   std::byte* wide_;
   std::byte* stages_;
+  Line* lines_;          ///< of the present collective
   std::size_t spacing_;  ///< lines from slot to slot
+  std::size_t row_;      ///< lines of all slots of a collective
+  std::size_t own_slot_; ///< lines from the first slot to this rank's
   std::size_t results_;  ///< lines from contributions to results
   SlotLimits limits_;
   int group_[2] = {0, 0};

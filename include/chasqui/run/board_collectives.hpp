@@ -15,21 +15,46 @@
 
 namespace chasqui::run {
 
+/// Bytes of what a slot holds: all blocks of a scatter.
+inline std::size_t slot_bytes(const Board& board, const Call& call) {
+  if (call.kind == Kind::barrier) return 0;
+  return call.kind == Kind::scatter ? call.bytes() * static_cast<std::size_t>(board.ranks()) : call.bytes();
+}
+
+Way way_of_more(const Board& board, const Call& call, std::size_t bytes);
 /// How a board runs a call: the same answer on every rank.
-Way way_of(const Board& board, const Call& call);
+inline Way way_of(const Board& board, const Call& call) {
+  const std::size_t bytes = slot_bytes(board, call);
+  return bytes <= kSlotPayload && !board.grouped() ? Way::slots : way_of_more(board, call, bytes);
+}
 
 /// A collective whose contributions fit a slot, as a state machine that polls; no allocation.
 class SmallCall {
  public:
   /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data.
-  SmallCall(Board& board, const Call& call);
+  SmallCall(Board& board, const Call& call)
+      : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()), slot_(slot_bytes(board, call)) {
+    board.begin(called(call));
+    const int me = board.rank();
+    const int root = static_cast<int>(call.root);
+    if (call.kind == Kind::broadcast || call.kind == Kind::scatter) {
+      published_ = me != root;
+      first_ = root;
+      last_ = published_ ? root + 1 : root;
+    } else if (call.kind == Kind::scan) {
+      last_ = call.exclusive ? me : me + 1;
+    } else if (!has_root(call.kind) || me == root) {
+      last_ = board.ranks();
+    }
+    missing_ = Missing(first_, last_, me);
+  }
 
-  /// Advances; true when the result is in place and the collective finished. Throws Error when sizes disagree.
-  bool poll();
-  /// The same, at most so many times in a row.
-  bool poll(int times);  ///< looks so many times before it says no
+  /// Advances, at most so many times in a row; true when the result is in place and the collective finished. Throws Error
+  /// when ranks disagree.
+  bool poll(int times = 1);
 
  private:
+  bool advance();
   void publish();
   void fetch() const;
   bool all_here();
@@ -45,7 +70,6 @@ class SmallCall {
   Missing missing_;
   bool published_ = false;
   bool looked_ = false;
-  bool reads_all_ = false;
 };
 
 /// All-reduce or barrier in two steps, or a reduction of two lines. Contributions are parts of one line each (at most

@@ -54,8 +54,8 @@ inline bool acceptable(const Call& call, int rank, int size) {
   const unsigned kind = bit(call.kind);
   constexpr std::int64_t usual = std::int64_t{1} << 15, most = std::int64_t{1} << 46;
   const auto element = static_cast<std::int64_t>(call.layout.element);
-  if ((kind & (bit(Kind::sum) | bit(Kind::stream))) != 0 || call.count < 0 || element < 1) return false;
-  if ((call.count >= usual || element >= usual || size >= usual) && call.count > most / element / size) return false;
+  if (call.kind > Kind::barrier || call.count < 0 || element < 1) return false;
+  if ((call.count | element | size) >= usual && call.count > most / element / size) return false;
   const bool at_root = call.root == rank;
   const unsigned rooted = bit(Kind::broadcast) | bit(Kind::scatter) | bit(Kind::gather) | bit(Kind::reduce);
   if ((kind & rooted) != 0 && static_cast<std::uint64_t>(call.root) >= static_cast<std::uint64_t>(size)) return false;

@@ -110,7 +110,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   friend class Request;
   struct Cached;
 
-  bool board_spans_all() const { return terrain_.board && terrain_.nodes == 1; }
+  bool board_spans_all() const { return spans_; }
   const Choice& choose(const Call& call, bool own = false);
   void run_small(const Call& call, Way way);
   void run_on_board(const Call& call, bool reaching);
@@ -124,7 +124,10 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   void take_in_flight(std::shared_ptr<Operation> operation);
   bool nothing_in_flight();
   void fail(Operation& operation, std::exception_ptr error);
-  void check_usable() const;
+  void check_usable() const {
+    if (!broken_.empty()) throw_broken();
+  }
+  [[noreturn]] void throw_broken() const;
   void check_arguments(const Call& call);
   void look_for_failure(std::uint64_t number);
   std::optional<Disagreement> compare_calls(std::uint64_t number);
@@ -153,6 +156,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
 
   Fabric fabric_;
   Terrain terrain_;
+  bool spans_;  ///< the board spans all ranks
   std::vector<std::vector<int>> nodes_;  ///< members of each node, in rank order
   std::vector<int> place_;               ///< per rank: index inside its node
   std::deque<std::shared_ptr<Operation>> pending_;
