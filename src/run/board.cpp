@@ -43,7 +43,7 @@ std::size_t BoardShape::bytes() const {
 
 Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
     : shape_(shape), rank_(rank), crowded_(shape.ranks > cores),
-      look_at_all_(crowded_ ? 0 : 5), look_at_root_(crowded_ ? 0 : 3), look_at_group_(crowded_ ? 0 : 3),
+      look_at_all_(crowded_ ? 0 : 10), look_at_root_(crowded_ ? 0 : 4), look_at_group_(crowded_ ? 0 : 5),
       look_at_results_(crowded_ ? 0 : 6), look_at_shares_(crowded_ ? 0 : 20) {
   CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
   CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
