@@ -10,6 +10,7 @@
 #include "chasqui/run/backoff.hpp"
 #include "chasqui/run/board_collectives.hpp"
 #include "operation.hpp"
+#include "small_call.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -178,22 +179,22 @@ void Comm::answer() {
   if (const auto found = compare_calls(0)) broken_ = found->what;
 }
 
+template <typename Small>
+void Comm::wait_for(Small& small, std::uint64_t number) {
+  stall_.moved();
+  const bool crowded = fabric_.board->crowded();
+  for (Backoff backoff(crowded, Backoff::looks(crowded)); !small.poll();) {
+    if (backoff.pause()) look_for_failure(number);
+  }
+}
+
 /// The fast path: no allocation, no table.
-inline void Comm::run_small(const Call& call, Way way) {
+template <typename Small>
+void Comm::run_small(const Call& call) {
   const std::uint64_t number = ++number_;
-  const auto finish = [&](auto small) {
-    const bool done = small.poll(Backoff::looks(fabric_.board->crowded()));
-    if (done) return;
-    stall_.moved();
-    Backoff backoff(fabric_.board->crowded());
-    while (!small.poll()) {
-      if (backoff.pause()) look_for_failure(number);
-    }
-  };
   try {
-    if (way == Way::slots) finish(SmallCall(*fabric_.board, call));
-    else if (way == Way::led) finish(LedFold(*fabric_.board, call));
-    else finish(DealtFold(*fabric_.board, call));
+    Small small(*fabric_.board, call);
+    if (!small.poll()) wait_for(small, number);
   } catch (...) {
     give_up(number);
     throw;
@@ -219,8 +220,13 @@ void Comm::run(const Call& call) {
     if (method == Method::native) return run_native(call);
     if (here && method == Method::across) return run_on_board(call, true);
     if (here && (method == Method::staged || method == Method::slots || method == Method::direct)) {
-      const Way way = way_of(*fabric_.board, call);
-      return way == Way::direct || way == Way::staged ? run_on_board(call, false) : run_small(call, way);
+      switch (way_of(*fabric_.board, call)) {
+        case Way::slots: return run_small<SmallCall>(call);
+        case Way::led: return run_small<LedFold>(call);
+        case Way::dealt:
+        case Way::lent: return run_small<DealtFold>(call);
+        default: return run_on_board(call, false);
+      }
     }
   } else {
     if (here && !forced_ && run_rehearsed(call)) return;

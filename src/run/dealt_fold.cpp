@@ -129,11 +129,4 @@ bool DealtFold::poll() {
   return true;
 }
 
-bool DealtFold::poll(int times) {
-  for (; times > 0; --times) {
-    if (poll()) return true;
-  }
-  return false;
-}
-
 }  // namespace chasqui::run

@@ -11,6 +11,7 @@
 #include "fold.hpp"
 #include "room.hpp"
 #include "scripts.hpp"
+#include "small_call.hpp"
 
 namespace chasqui::run {
 namespace {

@@ -64,8 +64,7 @@ bool Comm::progress() {
   return moved;
 }
 
-bool Comm::nothing_in_flight() {
-  if (!in_flight_.listed()) return true;
+bool Comm::look_in_flight() {
   in_flight_.claim();
   if (pending_.empty()) in_flight_.leave();
   return pending_.empty();

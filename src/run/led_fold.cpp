@@ -108,11 +108,4 @@ bool LedFold::poll() {
   return true;
 }
 
-bool LedFold::poll(int times) {
-  for (; times > 0; --times) {
-    if (poll()) return true;
-  }
-  return false;
-}
-
 }  // namespace chasqui::run

@@ -19,14 +19,19 @@ inline void cpu_relax() {
 /// Waiting that grows more patient: spin, yield, sleep.
 class Backoff {
  public:
-  explicit Backoff(bool crowded) : crowded_(crowded), spins_(crowded ? 20 : 20'000) {}  ///< crowded: more ranks than cores, so hardly any spinning
+  /// crowded: more ranks than cores, so hardly any spinning. The first `looks` pauses are none.
+  explicit Backoff(bool crowded, int looks = 0) : crowded_(crowded), spins_(crowded ? 20 : 20'000), looks_(looks) {}
 
-  /// How often to look in a row before the first pause: a pause takes as long as a line's journey.
-  static int looks(bool crowded) { return crowded ? 1 : 1'000; }
+  /// How often to look in a row for a line: a pause takes as long as its journey.
+  static int looks(bool crowded) { return crowded ? 0 : 1'000; }
 
   /// True when it gave the core away: the moment to look for bad news. Without sleep where waiting must keep a
   /// message library going.
   bool pause(bool may_sleep = true) {
+    if (looks_ > 0) {
+      --looks_;
+      return false;
+    }
     if (++count_ <= spins_) {
       cpu_relax();
       return false;
@@ -63,6 +68,7 @@ class Backoff {
   }
   bool crowded_;
   int spins_;
+  int looks_;
   int count_ = 0;
   long since_ = 0;  ///< when it gave the core away first
 };

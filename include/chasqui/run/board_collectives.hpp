@@ -21,56 +21,16 @@ inline std::size_t slot_bytes(const Board& board, const Call& call) {
   return call.kind == Kind::scatter ? call.bytes() * static_cast<std::size_t>(board.ranks()) : call.bytes();
 }
 
-Way way_of_more(const Board& board, const Call& call, std::size_t bytes);
+Way way_of_more(const Board& board, const Call& call, std::size_t bytes);  ///< where more is to be asked
 /// How a board runs a call: the same answer on every rank.
 inline Way way_of(const Board& board, const Call& call) {
   const std::size_t bytes = slot_bytes(board, call);
-  return bytes <= kSlotPayload && !board.grouped() ? Way::slots : way_of_more(board, call, bytes);
+  const bool led = board.grouped() && combines(call.kind);
+  return bytes <= kSlotPayload && !led ? Way::slots : way_of_more(board, call, bytes);
 }
 
-/// A collective whose contributions fit a slot, as a state machine that polls; no allocation.
-class SmallCall {
- public:
-  /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data.
-  SmallCall(Board& board, const Call& call)
-      : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()), slot_(slot_bytes(board, call)) {
-    board.begin(called(call));
-    const int me = board.rank();
-    const int root = static_cast<int>(call.root);
-    if (call.kind == Kind::broadcast || call.kind == Kind::scatter) {
-      published_ = me != root;
-      first_ = root;
-      last_ = published_ ? root + 1 : root;
-    } else if (call.kind == Kind::scan) {
-      last_ = call.exclusive ? me : me + 1;
-    } else if (!has_root(call.kind) || me == root) {
-      last_ = board.ranks();
-    }
-    missing_ = Missing(first_, last_, me);
-  }
-
-  /// Advances, at most so many times in a row; true when the result is in place and the collective finished. Throws Error
-  /// when ranks disagree.
-  bool poll(int times = 1);
-
- private:
-  bool advance();
-  void publish();
-  void fetch() const;
-  bool all_here();
-  void take();
-  void fold();
-
-  Board& board_;
-  const Call& call_;
-  std::size_t bytes_;  ///< of one contribution
-  std::size_t slot_;   ///< of what a slot holds: all blocks of a scatter
-  int first_ = 0;  ///< slots first_ .. last_-1 are read
-  int last_ = 0;
-  Missing missing_;
-  bool published_ = false;
-  bool looked_ = false;
-};
+/// A collective whose contributions fit a slot (src/run/small_call.hpp).
+class SmallCall;
 
 /// All-reduce or barrier in two steps, or a reduction of two lines. Contributions are parts of one line each (at most
 /// two); in each group of ranks, member i folds part i of its group and publishes that; everybody, or the root, reads the
@@ -85,7 +45,6 @@ class LedFold {
 
   /// As SmallCall::poll().
   bool poll();
-  bool poll(int times);  ///< looks so many times before it says no
 
  private:
   /// Member `part` of each group leads that part; groups have at least two members.
@@ -128,7 +87,6 @@ class DealtFold {
 
   /// As SmallCall::poll().
   bool poll();
-  bool poll(int times);  ///< looks so many times before it says no
 
  private:
   std::size_t begin(int share) const { return static_cast<std::size_t>(share) * share_ * call_.layout.element; }

@@ -112,7 +112,10 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
 
   bool board_spans_all() const { return spans_; }
   const Choice& choose(const Call& call, bool own = false);
-  void run_small(const Call& call, Way way);
+  template <typename Small>
+  void run_small(const Call& call);
+  template <typename Small>
+  void wait_for(Small& small, std::uint64_t number);
   void run_on_board(const Call& call, bool reaching);
   bool run_rehearsed(const Call& call);
   void run_native(const Call& call);
@@ -122,7 +125,8 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   bool advance_beside();
   void finish_in_flight();
   void take_in_flight(std::shared_ptr<Operation> operation);
-  bool nothing_in_flight();
+  bool nothing_in_flight() { return !in_flight_.listed() || look_in_flight(); }
+  bool look_in_flight();
   void fail(Operation& operation, std::exception_ptr error);
   void check_usable() const {
     if (!broken_.empty()) throw_broken();

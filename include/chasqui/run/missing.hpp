@@ -8,19 +8,21 @@ namespace chasqui::run {
 class Missing {
  public:
   Missing() = default;
-  /// Ranks first .. last-1, beginning after `me`.
-  Missing(int first, int last, int me) : first_(first), last_(last), next_(me + 1 < last && me + 1 > first ? me + 1 : first),
-        left_(last > first ? last - first : 0) {}
+  /// Ranks first .. last-1, beginning after `me`, who has done its own part.
+  Missing(int first, int last, int me) : first_(first), last_(last), next_(first), left_(last - first) {
+    if (me < first || me >= last) return;
+    if (me + 1 < last) next_ = me + 1;
+    --left_;
+  }
 
-  /// True once `ready` has said yes for every rank of the range.
+  /// True once `ready` has said yes for every rank of the range but this one.
   template <typename Ready>
   bool none(Ready ready) {
-    while (left_ > 0) {
-      if (!ready(next_)) return false;
-      --left_;
-      if (++next_ == last_) next_ = first_;
-    }
-    return true;
+    int next = next_, left = left_;
+    for (; left > 0 && ready(next); --left) next = next + 1 == last_ ? first_ : next + 1;
+    next_ = next;
+    left_ = left;
+    return left == 0;
   }
 
  private:
