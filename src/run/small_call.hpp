@@ -60,18 +60,16 @@ class SmallCall {
   void fetch_more() const;
 
   bool all_here() {
-    const auto here = [this](int slot) { return board_.arrived(slot, slot_); };
-    if (looked_ || first_ == last_) return missing_.none(here);
-    looked_ = true;
-    if (has_root(call_.kind) && last_ - first_ > 1) {  // a root collects: nothing gained by waiting
+    FirstLook* look = nullptr;
+    if (!looked_ && first_ != last_) {
+      looked_ = true;
+      if (!has_root(call_.kind)) look = &board_.look_at_all();
+      else if (last_ - first_ == 1) look = &board_.look_at_root();  // else a root collects: nothing gained by waiting
+      if (look != nullptr) look->wait();
       fetch();
-      return missing_.none(here);
     }
-    FirstLook& look = has_root(call_.kind) ? board_.look_at_root() : board_.look_at_all();
-    look.wait();
-    fetch();
-    const bool found = missing_.none(here);
-    look.learn(found);
+    const bool found = missing_.none([this](int slot) { return board_.arrived(slot, slot_); });
+    if (look != nullptr) look->learn(found);
     return found;
   }
 
