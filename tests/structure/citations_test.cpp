@@ -139,6 +139,21 @@ TEST(Citations, FilesExist) {
   EXPECT_GT(checked, 40U);
 }
 
+TEST(Citations, EveryEnvironmentVariableIsInItsTable) {
+  const std::string page = text_of("docs/environment.md");
+  const std::regex name("\"(CHASQUI_[A-Z_]+)\"");
+  int found = 0;
+  for (const SourceFile& file : source_files()) {
+    if (file.path.rfind("src/", 0) != 0) continue;
+    for (const std::string& line : file.lines) {
+      for (std::sregex_iterator at(line.begin(), line.end(), name), end; at != end; ++at, ++found) {
+        EXPECT_NE(page.find("| `" + (*at)[1].str() + "="), std::string::npos) << file.path << ": " << (*at)[1] << " is not in docs/environment.md";
+      }
+    }
+  }
+  EXPECT_GT(found, 10);
+}
+
 TEST(Citations, LinksOfTheDocumentationLead) {
   std::size_t checked = 0;
   for (const std::string& path : text_files()) {
