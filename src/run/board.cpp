@@ -113,7 +113,13 @@ void Board::own_more() {
 
 void Board::arrange(double publish, double publish_per_rank, bool threads) {
   limits_ = SlotLimits({shape_.ranks, publish, publish_per_rank}, shape_.wide, threads);
-  for (const int lines : {1, 2}) group_[lines - 1] = fold_group(shape_.ranks, lines, publish, publish_per_rank);
+  for (const int lines : {1, 2}) {
+    const int size = fold_group(shape_.ranks, lines, publish, publish_per_rank);
+    groups_[lines - 1] = {};
+    if (size == 0) continue;
+    const int base = rank_ / size * size;
+    groups_[lines - 1] = {size, (shape_.ranks + size - 1) / size, base, std::min(size, shape_.ranks - base)};
+  }
 }
 
 std::uint64_t Board::refresh_slowest() {

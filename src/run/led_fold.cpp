@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-
 #include "chasqui/run/board_collectives.hpp"
 #include "fold_values.hpp"
 
@@ -19,14 +17,13 @@ bool one_line(const Call& call) { return call.kind == Kind::barrier || call.byte
 
 bool LedFold::suits(const Board& board, const Call& call) {
   if (call.kind != Kind::allreduce && call.kind != Kind::barrier && call.kind != Kind::reduce) return false;
-  if (one_line(call)) return call.kind != Kind::reduce && board.group(1) != 0;
-  return board.group(2) != 0 && half(call) * call.layout.element <= kLinePayload;
+  if (one_line(call)) return call.kind != Kind::reduce && board.groups(1).size != 0;
+  return board.groups(2).size != 0 && half(call) * call.layout.element <= kLinePayload;
 }
 
 LedFold::LedFold(Board& board, const Call& call)
     : board_(board), call_(call), total_(call.kind == Kind::barrier ? 0 : call.bytes()), parts_(one_line(call) ? 1 : 2),
-      group_(board.group(parts_)), groups_((board.ranks() + group_ - 1) / group_), base_(board.rank() / group_ * group_),
-      members_(std::min(group_, board.ranks() - base_)) {
+      groups_(board.groups(parts_)) {
   board.begin(called(call));
   const std::size_t count = total_ == 0 ? 0 : static_cast<std::size_t>(call.count);
   begin_[0] = 0;
@@ -41,18 +38,18 @@ void LedFold::publish() {
     board_.publish_line(board_.rank(), contribution(part), in + begin_[part] * element, count(part) * element);
   }
   published_ = true;
-  missing_ = Missing(base_, base_ + members_, board_.rank());
+  missing_ = Missing(groups_.base, groups_.base + groups_.members, board_.rank());
 }
 
 /// In rank order.
 void LedFold::fold_group(int part) {
-  fold_values(call_, board_.payload(base_, contribution(part)), board_.stride(), members_, board_.room(result(part)), count(part));
+  fold_values(call_, board_.payload(groups_.base, contribution(part)), board_.stride(), groups_.members, board_.room(result(part)), count(part));
   board_.announce(result(part));
 }
 
 /// The results of all groups, in order. All are there.
 void LedFold::take(int part) {
-  fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(group_) * board_.stride(), groups_,
+  fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(groups_.size) * board_.stride(), groups_.count,
               static_cast<std::byte*>(call_.out) + begin_[part] * call_.layout.element, count(part));
 }
 
@@ -71,7 +68,7 @@ bool LedFold::lead() {
 bool LedFold::results_here() const {
   bool all = true;
   for (int part = 0; part < parts_; ++part) {
-    for (int group = 0; group < groups_; ++group) {
+    for (int group = 0; group < groups_.count; ++group) {
       const bool here = board_.published(leader(group, part), result(part));
       all = all && here;
     }
@@ -83,7 +80,7 @@ bool LedFold::results_here() const {
 void LedFold::look_at_group() {
   board_.look_at_group().wait();
   for (int part = 0; part < parts_; ++part) {
-    for (int r = base_; leads(part) && r < base_ + members_; ++r) board_.fetch(r, contribution(part));
+    for (int r = groups_.base; leads(part) && r < groups_.base + groups_.members; ++r) board_.fetch(r, contribution(part));
   }
   board_.look_at_group().learn(lead());
 }
@@ -92,7 +89,7 @@ bool LedFold::poll() {
   if (!published_) {
     if (!board_.may_publish()) return false;
     publish();
-    if (led_ = board_.rank() - base_ >= parts_; !led_) look_at_group();
+    if (led_ = board_.rank() - groups_.base >= parts_; !led_) look_at_group();
   }
   if (!led_ && !lead()) return false;
   if (call_.kind != Kind::reduce || board_.rank() == static_cast<int>(call_.root)) {

@@ -70,6 +70,14 @@ struct BoardShape {
   std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
 };
 
+/// Groups whose leaders fold for them, as one rank sees them.
+struct Groups {
+  int size = 0;     ///< ranks of each but the last; 0: everybody folds everything
+  int count = 0;    ///< how many there are
+  int base = 0;     ///< the first rank of this rank's
+  int members = 0;  ///< of this rank's
+};
+
 /// One rank's view of a board. Written at every call: not in a pair of lines with anything of another rank, which one
 /// thread may have made too.
 class alignas(2 * kLine) Board {
@@ -174,8 +182,8 @@ class alignas(2 * kLine) Board {
   /// about groups and about what goes through slots. The same on every rank.
   void arrange(double publish, double publish_per_rank, bool threads);
   const SlotLimits& limits() const { return limits_; }  ///< what goes through slots
-  bool grouped() const { return (group_[0] | group_[1]) != 0; }  ///< are there any?
-  int group(int lines) const { return group_[lines - 1]; }  ///< ranks of a group for contributions of so many lines
+  bool grouped() const { return (groups_[0].size | groups_[1].size) != 0; }  ///< are there any?
+  const Groups& groups(int lines) const { return groups_[lines - 1]; }  ///< for contributions of so many lines
 
   /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
   FirstLook& look_at_all() { return look_at_all_; }
@@ -311,7 +319,7 @@ class alignas(2 * kLine) Board {
   std::size_t own_slot_; ///< lines from the first slot to this rank's
   std::size_t results_;  ///< lines from contributions to results
   SlotLimits limits_;
-  int group_[2] = {0, 0};
+  Groups groups_[2];
   std::size_t owned_wide_ = 0;          ///< bytes published wide lately
   unsigned more_lines_ = 0;             ///< places besides the first that were published lately: a bit each
   std::uint64_t more_lines_until_ = 0;  ///< and how long that counts as lately

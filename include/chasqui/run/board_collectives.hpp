@@ -48,8 +48,8 @@ class LedFold {
 
  private:
   /// Member `part` of each group leads that part; groups have at least two members.
-  int leader(int group, int part) const { return group * group_ + part; }
-  bool leads(int part) const { return board_.rank() - base_ == part; }
+  int leader(int group, int part) const { return group * groups_.size + part; }
+  bool leads(int part) const { return board_.rank() - groups_.base == part; }
   void publish();
   bool lead();
   void look_at_group();
@@ -62,10 +62,7 @@ class LedFold {
   const Call& call_;
   std::size_t total_;
   int parts_;
-  int group_;
-  int groups_;
-  int base_;     ///< the first rank of this rank's group
-  int members_;  ///< of this rank's group
+  const Groups& groups_;
   std::size_t begin_[3];  ///< the first element of each part, and the end
   int part_ = 0;          ///< leading: the part being collected
   bool published_ = false;
