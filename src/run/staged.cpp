@@ -19,6 +19,7 @@ std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total)
   const std::size_t stage = board.shape().stage;
   const bool everywhere = call.kind == Kind::allreduce;
   std::size_t most = 64 * kKiB;
+  if (call.kind == Kind::allgather) most = 32 * kKiB;
   if (call.kind == Kind::broadcast) most = 128 * kKiB;
   if (everywhere || (call.kind == Kind::reduce && bytes >= 1024 * kKiB)) most = 256 * kKiB;
   most = std::min(most, stage / 4);
@@ -138,10 +139,12 @@ Task from_all(Board& board, const Call& call) {
     publish_size(board, call);
     co_await staged_by(board, call, rounds, 0, sources);
   }
-  for (std::uint64_t i = 0; i < rounds.count; ++i) {
+  for (std::uint64_t ahead = 0; ahead <= rounds.count; ++ahead) {
+    if (ahead < rounds.count) co_await stage_round(board, call, rounds, ahead, in);
+    if (ahead == 0) continue;
+    const std::uint64_t i = ahead - 1;
     const std::uint64_t round = rounds.base + i;
     const std::size_t offset = rounds.begin(i) * element;
-    co_await stage_round(board, call, rounds, i, in);
     co_await staged_by(board, call, rounds, i, sources);
     if (collects) {
       for (int k = 0; k < sources; ++k) {
