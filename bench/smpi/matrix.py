@@ -109,6 +109,7 @@ def work(table, options, case, fewer):
 
 def run_all(table, options):
     program = os.path.join(options.build, "bin/smpi_bench")
+    further = [f"--cfg=surf/precision:{options.precision}"] if options.precision else []
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         def one(job):
             key, option, hopeless = job
@@ -116,7 +117,7 @@ def run_all(table, options):
             if hopeless:
                 return table.add(key, simulator.Result("hopeless"))
             result = simulator.run(program, folder, int(ranks), machine, mode, kind, int(size),
-                                   "ours" if who == "ours" else "native", [option] if option else [], options.timeout)
+                                   "ours" if who == "ours" else "native", ([option] if option else []) + further, options.timeout)
             if who == "ours" and result.status != "right":
                 raise SystemExit(f"{key}: {result.status} {result.method}")
             table.add(key, result)
@@ -189,6 +190,7 @@ def main():
     parser.add_argument("--again", default="", help="forget these rows first: ours, or an algorithm's name")
     parser.add_argument("--only", default="", help="run these only: ours, rivals, or an algorithm's name")
     parser.add_argument("--table", action="store_true", help="run nothing")
+    parser.add_argument("--precision", default="", help="in seconds: events this close are one; with many messages coarse is fast")
     parser.add_argument("--timeout", type=int, default=120)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
