@@ -67,6 +67,7 @@ Comm::Comm(Fabric fabric)
 
 Comm::~Comm() {
   in_flight_.leave();
+  rest();
   if (std::uncaught_exceptions() <= exceptions_ || !broken_.empty()) return;
   try {
     leave("an exception");
@@ -139,6 +140,14 @@ void Comm::leave(const std::string& why) {
   report(number_, kForever, fmt::format("rank {} left: {}", fabric_.rank, why));
 }
 
+void Comm::rest() {
+  if (fabric_.departures != nullptr) fabric_.departures->leave(rank(), number_);
+}
+
+void Comm::resume() {
+  if (fabric_.departures != nullptr) fabric_.departures->back(rank());
+}
+
 void Comm::retire(const std::string& why) {
   if (broken_.empty()) broken_ = why;
   for (const auto& operation : pending_) {
@@ -150,10 +159,13 @@ void Comm::retire(const std::string& why) {
 void Comm::look_for_failure(std::uint64_t number) {
   if (fabric_.idle) fabric_.idle();
   InFlight::advance_beside(*this);
+  // Asked first and said last: why a rank has left is a better answer than that it has.
+  const bool alone = fabric_.departures != nullptr && fabric_.departures->concerns(number);
   if (fabric_.board != nullptr && fabric_.board->failed(number, refused_)) throw Error("{}", fabric_.board->failure());
-  if (fabric_.board != nullptr && ++looks_ % 16 == 0) fabric_.board->compare_calls();
+  if (fabric_.board != nullptr && (alone || ++looks_ % 16 == 0)) fabric_.board->compare_calls();
   if (fabric_.messages == nullptr) return;
   if (!board_spans_all() && fabric_.messages->failed(number, refused_)) throw Error("{}", fabric_.messages->failure());
+  if (alone) fabric_.departures->fail(number);
   if (!stall_.due()) return;
   // Nothing moves, and another call failed: whoever this one waits for may have left.
   if (!broken_.empty()) throw Error("{}", broken_);

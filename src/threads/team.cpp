@@ -44,6 +44,7 @@ struct Team::State {
   /// Every thread does it; rethrows the first exception.
   void run(const std::function<void(run::Comm&)>* what) {
     std::unique_lock lock(mutex);
+    for (int rank = 0; what != nullptr && rank < n; ++rank) comms[static_cast<std::size_t>(rank)]->resume();
     body = what;
     running = n;
     error = nullptr;
@@ -75,7 +76,7 @@ struct Team::State {
       std::exception_ptr failed;
       try {
         if (task == nullptr) comm = make(rank);
-        else (*task)(*comm);
+        else (*task)(*comm), comm->rest();
       } catch (...) {
         failed = std::current_exception();
         {  // before the others hear of it and fail in turn

@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
 #include <thread>
 
 #include "chasqui/base/error.hpp"
@@ -60,6 +63,45 @@ TEST(Team, ARunInsideARunIsAnError) {
   });
   EXPECT_EQ(errors, 2);
   team.run([](run::Comm& comm) { comm.barrier(); });
+}
+
+TEST(Team, WhoEndsEarlyLeavesNobodyWaiting) {
+  const auto heard = [](const std::function<void(run::Comm&)>& body) {
+    Team team(3);
+    std::string text;
+    try {
+      team.run(body);
+    } catch (const Error& error) {
+      text = error.what();
+    }
+    std::atomic<int> sum{0};
+    team.run([&](run::Comm& comm) { sum += comm.allreduce(1); });  // as if nothing had been
+    EXPECT_EQ(sum, 9);
+    return text;
+  };
+  EXPECT_NE(heard([](run::Comm& comm) {
+              comm.barrier();
+              if (comm.rank() != 1) comm.barrier();
+            }).find("rank 1 has ended, or given its communicator back, after 1 collective, and will not come to number 2"), std::string::npos);
+  EXPECT_NE(heard([](run::Comm& comm) {
+              const auto part = comm.split(0, 0);
+              if (comm.rank() != 2) part->barrier();
+            }).find("rank 2 has ended"), std::string::npos);
+  EXPECT_NE(heard([](run::Comm& comm) {
+              if (comm.rank() != 0) comm.ibarrier().wait();
+            }).find("after 0 collectives"), std::string::npos);
+}
+
+TEST(Team, WhoEndsFirstHarmsNobody) {
+  Team team(3);
+  for (int i = 0; i < 50; ++i) {
+    team.run([&](run::Comm& comm) {
+      if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::microseconds(300 * (i % 3)));
+      int value = comm.rank();
+      comm.broadcast(value, 2);  // the root leaves long before rank 0 comes
+      if (value != 2) throw Error("{}", value);
+    });
+  }
 }
 
 TEST(Team, TwoRunsAtOnceAreAnErrorForOne) {

@@ -16,6 +16,7 @@
 #include "chasqui/run/board.hpp"
 #include "chasqui/run/call.hpp"
 #include "chasqui/run/choose.hpp"
+#include "chasqui/run/departures.hpp"
 #include "chasqui/run/execute.hpp"
 #include "chasqui/run/in_flight.hpp"
 #include "chasqui/run/reach.hpp"
@@ -43,6 +44,7 @@ struct Fabric {
   /// Lets the MPI library go on with the program's own messages. Called each time a waiting collective gives the core
   /// away (Backoff::pause says true: never while it spins, so not in a collective for which all are in time), and by test().
   std::function<void()> idle;
+  std::shared_ptr<Departures> departures;  ///< where ranks know of each other that they have ended; may be missing
   Patience patience = {0, 0};  ///< after what time ranks that wait in vain compare their calls; the same on all ranks
   /// Called when that time is over: other communicators of this process may have something to answer.
   std::function<void(Comm&)> elsewhere;
@@ -101,6 +103,9 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
 
   /// Says to all ranks that this one will not come back: whoever waits for it gets an Error.
   void leave(const std::string& why);
+
+  void rest();    ///< this rank makes no further call before resume(): who waits for it in one gets an Error, where that can be known
+  void resume();  ///< it does. REQUIRES that no rank is in a call
 
   /// What this communicator stands on is gone: every later call throws an Error that says why, and so does what is in flight. Tells nobody.
   void retire(const std::string& why);

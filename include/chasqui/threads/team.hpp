@@ -34,7 +34,7 @@ class Team {
 
   /// Runs `body` on every thread with that thread's communicator; returns when all have ended. If one throws, the
   /// ranks that wait for it get an Error instead of waiting for ever, and the first exception is rethrown here; the
-  /// next run begins with fresh communicators. One run at a time: an Error for one that begins inside another.
+  /// next run begins with fresh communicators. So do ranks that wait in a call which another one's body has ended without. One run at a time: an Error for one that begins inside another.
   void run(const std::function<void(run::Comm&)>& body);
 
  private:
