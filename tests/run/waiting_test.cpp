@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "chasqui/run/backoff.hpp"
 #include "chasqui/run/cores.hpp"
@@ -70,6 +71,39 @@ TEST(Backoff, ASleepIsASmallPartOfTheWait) {
     EXPECT_EQ(Backoff::nap(1'000'000'000, crowded), 200'000) << "who waits long does sleep";
   }
   EXPECT_EQ(Backoff::nap(2'000'000, false), 0);
+}
+
+TEST(FirstLook, WaitsNoLongerThanItMay) {
+  FirstLook look(3);
+  EXPECT_EQ(look.pauses(), 0);
+  for (int expected : {1, 2, 3, 3, 3}) {
+    look.learn(false);
+    EXPECT_EQ(look.pauses(), expected);
+  }
+  for (int i = 0; i < 10'000; ++i) look.learn(true);
+  EXPECT_EQ(look.pauses(), 0) << "nobody is waited for who was there before";
+  FirstLook crowded(0);
+  crowded.learn(false);
+  EXPECT_EQ(crowded.pauses(), 0);
+}
+
+// A line that comes after two pauses, or so: who looks earlier makes all others late.
+TEST(FirstLook, AmongManyReadersOneIsEarlyOnlyNowAndThen) {
+  std::vector<FirstLook> readers(15, FirstLook(4));
+  unsigned random = 1;
+  int disturbed = 0;
+  constexpr int kRounds = 20'000;
+  for (int round = 0; round < kRounds; ++round) {
+    bool early = false;
+    for (FirstLook& reader : readers) {
+      random = random * 1664525u + 1013904223u;
+      const bool found = reader.pauses() + (random >> 24 < 4 ? 1 : 0) >= 2;  // some begin a little later
+      reader.learn(found);
+      early = early || !found;
+    }
+    disturbed += early ? 1 : 0;
+  }
+  EXPECT_LT(disturbed, kRounds / 5);
 }
 
 }  // namespace

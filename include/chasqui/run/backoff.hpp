@@ -81,8 +81,9 @@ class FirstLook {
  public:
   explicit FirstLook(int most_pauses) : most_(most_pauses * kFine) {}  ///< never waits longer than so many pauses
 
+  int pauses() const { return when_ / kFine; }  ///< how many were learned
   void wait() const {
-    for (int i = when_ / kFine; i > 0; --i) cpu_relax();
+    for (int i = pauses(); i > 0; --i) cpu_relax();
   }  ///< as long as was learned
   void learn(bool found) {
     if (found) when_ -= when_ > 0 ? 1 : 0;
