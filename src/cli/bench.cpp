@@ -37,6 +37,7 @@ class BenchCommand final : public Command {
     if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
     if (largest_ < 8 || largest_ > std::int64_t{1} << 32) throw Error("--largest {} is not in 8..{}", largest_, std::int64_t{1} << 32);
     run::kinds_from(kinds_, "--kinds");
+    if (mpi_ && threads_) throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_, *threads_);
     if (mpi_) become_mpi_twin("bench", words());
     const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
     if (n < 1 || n > 4096) throw Error("--threads {} is not in 1..4096", n);

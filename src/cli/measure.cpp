@@ -30,6 +30,7 @@ class MeasureCommand final : public Command {
 
   int run(Output& out) override {
     if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
+    if (mpi_ && threads_) throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_, *threads_);
     if (mpi_) {
       std::vector<std::string> words = {"--seconds", fmt::format("{}", seconds_)};
       if (out_) words.insert(words.end(), {"--out", *out_});
