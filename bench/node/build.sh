@@ -30,7 +30,7 @@ for program in node_bench team_bench both_bench; do
   $mpicxx $flags "$root/bench/node/$program.cpp" $objects -pthread -o "$out/$program"
 done
 tool=
-for part in alike launcher mpi_record mpi_tool progress recorded; do tool="$tool $root/src/cli/$part.cpp"; done
+for part in launcher mpi_record mpi_tool progress recorded; do tool="$tool $root/src/cli/$part.cpp"; done
 # shellcheck disable=SC2086
 $mpicxx $flags $tool $objects -pthread -o "$out/chasqui-mpi"
 echo "built $out/node_bench, $out/team_bench and $out/both_bench"

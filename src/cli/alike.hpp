@@ -6,7 +6,7 @@
 #include <string>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/model/profile.hpp"
+#include "mpi/profile.hpp"
 
 namespace chasqui::cli {
 
@@ -26,7 +26,9 @@ auto alike(Action&& action) {
   }
 }
 
-/// The profile in that file, as rank 0 reads it. Collective; all ranks get the same Error.
-Profile profile_of_rank_zero(const std::string& path);
+/// The profile in that file, as rank 0 reads it. Collective.
+inline Profile profile_for_all(const std::string& path) {
+  return alike([&] { return mpi::profile_of_rank_zero(MPI_COMM_WORLD, path.c_str()).value(); });
+}
 
 }  // namespace chasqui::cli

@@ -52,7 +52,7 @@ int measure_command(std::map<std::string, std::string> options) {
   alike([&] {
     if (size < 2) throw Error("measuring needs two ranks or more: mpirun -np 2 chasqui measure --mpi …");
     if (!options.contains("--again")) return;
-    before = profile_of_rank_zero(options["--again"]);
+    before = profile_for_all(options["--again"]);
     run::check_comparable(before, size, false);
   });
   Progress bar("measuring", rank == 0 && launcher_has_terminal());
@@ -81,7 +81,7 @@ int measure_command(std::map<std::string, std::string> options) {
 
 void bench_command(std::map<std::string, std::string> options) {
   mpi::Options how;
-  if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(profile_of_rank_zero(options["--machine"]));
+  if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(profile_for_all(options["--machine"]));
   const auto comm = alike([&] { return mpi::make_comm(MPI_COMM_WORLD, how); });  // or CHASQUI_PROFILE has an error
   run::BenchOptions bench;
   if (options.contains("--largest")) bench.largest = std::stoull(options["--largest"]);

@@ -12,6 +12,7 @@
 #include "check.hpp"
 #include "messages.hpp"
 #include "native.hpp"
+#include "profile.hpp"
 #include "reach.hpp"
 #include "window.hpp"
 
@@ -35,33 +36,11 @@ std::vector<int> nodes_of(MPI_Comm comm, MPI_Comm node) {
 
 constexpr int kIdleTag = 32'701;  ///< nobody sends it: probing for it only lets the library work
 
-/// A text of rank 0, on every rank.
-std::string from_rank_zero(MPI_Comm comm, std::string text) {
-  unsigned long long length = text.size();
-  check(MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG_LONG, 0, comm), "MPI_Bcast");
-  text.resize(length);
-  check(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, comm), "MPI_Bcast");
-  return text;
-}
-
-/// The profile that rank 0's CHASQUI_PROFILE names, as rank 0 reads it: other hosts may have another file of that name,
-/// or none, and ranks with different profiles would choose different methods. Collective; all ranks get the same Error.
+/// The profile that rank 0's CHASQUI_PROFILE names.
 std::shared_ptr<const Profile> profile_from_environment(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
   const char* path = std::getenv("CHASQUI_PROFILE");
-  std::string text, error;
-  if (rank == 0 && path != nullptr && *path != '\0') {
-    try {
-      text = to_json(read_profile(path));
-    } catch (const std::exception& found) {
-      error = found.what();
-    }
-  }
-  error = from_rank_zero(comm, std::move(error));
-  if (!error.empty()) throw Error("{}", error);
-  text = from_rank_zero(comm, std::move(text));
-  return std::make_shared<const Profile>(text.empty() ? default_profile() : profile_from_json(text, "CHASQUI_PROFILE of rank 0"));
+  auto found = profile_of_rank_zero(comm, path != nullptr && *path != '\0' ? path : nullptr);
+  return std::make_shared<const Profile>(found ? *std::move(found) : default_profile());
 }
 
 /// A number that no other communicator has, the same on all ranks of this one.
