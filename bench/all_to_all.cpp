@@ -9,9 +9,7 @@
 namespace chasqui {
 namespace {
 
-LogP cluster(std::int64_t P) {
-  return {P, Time{5'000}, Time{400}, Time{700}};
-}
+LogP cluster(std::int64_t P) { return {P, Time{5'000}, Time{400}, Time{700}}; }
 
 void allreduce_plan(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(plan::allreduce(cluster(state.range(0))));

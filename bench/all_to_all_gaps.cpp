@@ -22,8 +22,7 @@ struct Figures {
   LogP worst{};
 
   void add(const plan::Plan& plan) {
-    const double ratio =
-        static_cast<double>(plan.claim().finish.ticks) / static_cast<double>(plan.claim().bound.ticks);
+    const double ratio = static_cast<double>(plan.claim().finish.ticks) / static_cast<double>(plan.claim().bound.ticks);
     sum += ratio;
     ++count;
     optimal += plan.claim().optimal() ? 1 : 0;
@@ -76,7 +75,6 @@ int main(int argc, char** argv) {
          [](const LogP& m) { return plan::allgather(m); });
   report("allgather k=4", {2, 3, 4, 5, 7, 8, 13, 16}, [](const LogP& m) { return plan::allgather(m, 4); });
   report("allreduce P=2..16", range(2, 16), [](const LogP& m) { return plan::allreduce(m); });
-  report("allreduce P<=10^6", {25, 64, 100, 1000, 1'000'000},
-         [](const LogP& m) { return plan::allreduce(m); });
+  report("allreduce P<=10^6", {25, 64, 100, 1000, 1'000'000}, [](const LogP& m) { return plan::allreduce(m); });
   report("scan P=2..16", range(2, 16), [](const LogP& m) { return plan::scan(m); });
 }

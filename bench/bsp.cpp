@@ -32,13 +32,10 @@ void note(const std::string& what, const std::string& how, double value, const c
   fmt::print("{:<44} {:<34} {:>12.4g} {}\n", what, how, value, unit);
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
   return values[values.size() / 2];
 }
 
@@ -97,8 +94,7 @@ void multisearch(int p) {
   note(what, "std::lower_bound, one core", (now() - begin) * 1e3, "ms");
   begin = now();
   std::vector<std::pair<std::int64_t, std::int64_t>> sorted;
-  for (std::size_t i = 0; i < queries.size(); ++i)
-    sorted.emplace_back(queries[i], static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < queries.size(); ++i) sorted.emplace_back(queries[i], static_cast<std::int64_t>(i));
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::int64_t> merged(queries.size());
   std::size_t at = 0;
@@ -114,8 +110,7 @@ void multisearch(int p) {
     for (int repeat = 0; repeat < 3; ++repeat) {
       run(p, [&](World& w) {
         const auto part = [&](const auto& all) {
-          const auto size = all.size(), r = static_cast<std::size_t>(w.rank()),
-                     n = static_cast<std::size_t>(p);
+          const auto size = all.size(), r = static_cast<std::size_t>(w.rank()), n = static_cast<std::size_t>(p);
           return std::span(all).subspan(size * r / n, size * (r + 1) / n - size * r / n);
         };
         Multisearch<std::int64_t, std::int64_t> tree(w, part(keys), {.d = 1024, .z = z});
@@ -125,8 +120,7 @@ void multisearch(int p) {
         if (w.rank() == 0) best = std::min(best, (now() - start) * 1e3);
       });
     }
-    note(what, fmt::format("multisearch, {} threads, {}", p, z == 0 ? "random mapping" : "z-mapping"), best,
-         "ms");
+    note(what, fmt::format("multisearch, {} threads, {}", p, z == 0 ? "random mapping" : "z-mapping"), best, "ms");
   }
 }
 
@@ -205,8 +199,7 @@ void deterministic_cost() {
           for (int i = 0; i < 100; ++i) w.sync();
         },
         options);
-    note("empty superstep, 10^4 virtual processors", how, (now() - begin) / 100 * 1e9 / 10'000,
-         "ns a processor");
+    note("empty superstep, 10^4 virtual processors", how, (now() - begin) / 100 * 1e9 / 10'000, "ns a processor");
   }
 }
 

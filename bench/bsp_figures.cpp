@@ -44,8 +44,7 @@ void broadcasts(const std::string& folder) {
     csv += fmt::format("{},{},{},{},{}\n", k, p, cost_a, cost_b, totals(b).supersteps);
     plain.points.push_back({static_cast<double>(k), cost_a});
     root.points.push_back({static_cast<double>(k), cost_b});
-    if (k == 1 || k == 2 || k == 4 || k == 8 ||
-        k == 16) {  // squares of squares: the recurrence in closed form
+    if (k == 1 || k == 2 || k == 4 || k == 8 || k == 16) {  // squares of squares: the recurrence in closed form
       const double l = std::log2(k);
       model.points.push_back({static_cast<double>(k), k * (l + 3) - 1});
     }
@@ -69,8 +68,7 @@ Ledger slice(const Ledger& ledger, std::uint64_t begin, std::uint64_t end) {
   part.machines.resize(1);
   auto& steps = part.machines.front().supersteps;
   steps.resize(std::min<std::size_t>(steps.size(), end));
-  steps.erase(steps.begin(),
-              steps.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(begin, steps.size())));
+  steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(begin, steps.size())));
   return part;
 }
 
@@ -88,8 +86,7 @@ Counted search(int p, std::int64_t n, std::int64_t m, int d, int z, int k, std::
         for (std::int64_t i = first; i < last; ++i) splitters.push_back(2 * i + 1);
         std::mt19937_64 random(static_cast<std::uint64_t>(w.rank()) * 7919 + 1);
         std::vector<std::int64_t> queries(static_cast<std::size_t>(n / p));
-        for (auto& query : queries)
-          query = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(2 * m));
+        for (auto& query : queries) query = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(2 * m));
         Multisearch<std::int64_t, std::int64_t> tree(w, splitters, {.d = d, .z = z, .small = small, .k = k});
         tree.search(w, queries);
         const std::lock_guard lock(mutex);
@@ -133,8 +130,8 @@ class MultisearchFigures {
     Counted c = search(p, n, kM, d, z, kK, small);
     const Totals sum = totals(c.descent);
     const double tbin = c.levels * static_cast<double>(n / p) * std::log2(d);
-    csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}\n", p, n, kM, d, z, kK, small,
-                        c.levels, sum.supersteps, sum.blocks, sum.bytes, sum.work, c.small_blocks,
+    csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}\n", p, n, kM, d, z, kK, small, c.levels,
+                        sum.supersteps, sum.blocks, sum.bytes, sum.work, c.small_blocks,
                         static_cast<double>(sum.work) / tbin, c.small_levels, totals(c.small_rounds).blocks);
     return c;
   }
@@ -158,8 +155,7 @@ class MultisearchFigures {
               true};
     Series random{"random mapping", "#cc3311", {}}, mapped{"z-mapping, z = 16", "#0077bb", {}};
     Series random_work = random, mapped_work = mapped;
-    Series small{"rounds of small jobs, predicted", "#0077bb", {}},
-        all{"all rounds, predicted", "#009988", {}};
+    Series small{"rounds of small jobs, predicted", "#0077bb", {}}, all{"all rounds, predicted", "#009988", {}};
     Series limit{"rounds of small jobs: ratio of blocks H", "#999999", {}};
     for (const std::int64_t each : {16, 32, 64, 128, 256, 512}) {
       const Counted plain = count(kP, each * kP, kD, 0), star = count(kP, each * kP, kD, kZ);
@@ -171,14 +167,12 @@ class MultisearchFigures {
       mapped_work.points.push_back({x, static_cast<double>(totals(star.descent).work) / tbin});
       if (each != 128) continue;
       // Small jobs early: several rounds of them.
-      const Counted plain_small = count(kP, each * kP, kD, 0, each),
-                    star_small = count(kP, each * kP, kD, kZ, each);
+      const Counted plain_small = count(kP, each * kP, kD, 0, each), star_small = count(kP, each * kP, kD, kZ, each);
       for (double B = 1; B <= 65536; B *= 4) {
         const BspStar machine{kP, 1, 1000, B, 8};
         small.points.push_back(
             {B, predict(plain_small.small_rounds, machine) / predict(star_small.small_rounds, machine)});
-        all.points.push_back(
-            {B, predict(plain_small.descent, machine) / predict(star_small.descent, machine)});
+        all.points.push_back({B, predict(plain_small.descent, machine) / predict(star_small.descent, machine)});
         limit.points.push_back({B, static_cast<double>(totals(plain_small.small_rounds).blocks) /
                                        static_cast<double>(totals(star_small.small_rounds).blocks)});
       }
@@ -199,8 +193,7 @@ class MultisearchFigures {
               true};
     Series counted{"counted", "#0077bb", {}}, line{"z", "#999999", {}};
     for (const int z : {4, 8, 16, 32, 64, 128, 256}) {
-      counted.points.push_back(
-          {static_cast<double>(z), static_cast<double>(count(kP, 256 * kP, kD, z).small_blocks)});
+      counted.points.push_back({static_cast<double>(z), static_cast<double>(count(kP, 256 * kP, kD, z).small_blocks)});
       line.points.push_back({static_cast<double>(z), static_cast<double>(z)});
     }
     plot.series = {counted, line};
@@ -209,11 +202,8 @@ class MultisearchFigures {
 
   /// All queries at one leaf: every job is large, every round has its scans.
   void over_p() {
-    Plot plot{"Multisearch, all queries at one leaf: supersteps a round, O(log_k p)",
-              "p",
-              "supersteps a round",
-              {},
-              true};
+    Plot plot{
+        "Multisearch, all queries at one leaf: supersteps a round, O(log_k p)", "p", "supersteps a round", {}, true};
     for (const int k : {2, 4, 16}) {
       Series one{fmt::format("k = {}", k), k == 2 ? "#cc3311" : k == 4 ? "#0077bb" : "#009988", {}};
       for (int p = 4; p <= 1024; p *= 4) {
@@ -236,8 +226,7 @@ class MultisearchFigures {
   }
 
   std::string folder_;
-  std::string csv_ =
-      "p,n,m,d,z,k,r,levels,T,H_blocks,S_bytes,W,small_blocks,W_over_Tbin,small_rounds,H_small_rounds\n";
+  std::string csv_ = "p,n,m,d,z,k,r,levels,T,H_blocks,S_bytes,W,small_blocks,W_over_Tbin,small_rounds,H_small_rounds\n";
 };
 
 }  // namespace

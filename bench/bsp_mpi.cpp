@@ -17,8 +17,7 @@ using chasqui::bsp::World;
 constexpr int kRepeats = 15;
 
 double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
   return values[values.size() / 2];
 }
 
@@ -67,8 +66,8 @@ double by_alltoallv(int rank, int size, int messages) {
     MPI_Alltoall(counts.data(), 1, MPI_INT, in_counts.data(), 1, MPI_INT, MPI_COMM_WORLD);
     for (std::size_t i = 1; i < p; ++i) in_places[i] = in_places[i - 1] + in_counts[i - 1];
     std::vector<std::int64_t> in(static_cast<std::size_t>(in_places.back() + in_counts.back()));
-    MPI_Alltoallv(out.data(), counts.data(), places.data(), MPI_INT64_T, in.data(), in_counts.data(),
-                  in_places.data(), MPI_INT64_T, MPI_COMM_WORLD);
+    MPI_Alltoallv(out.data(), counts.data(), places.data(), MPI_INT64_T, in.data(), in_counts.data(), in_places.data(),
+                  MPI_INT64_T, MPI_COMM_WORLD);
     for (const auto value : in) sum += value;
     times.push_back(MPI_Wtime() - begin);
   }

@@ -35,9 +35,7 @@ std::string to_svg(const Plot& plot) {
     }
   }
   top *= 1.08 + 0.07 * static_cast<double>(plot.series.size());  // room for the legend
-  const auto px = [&](double x) {
-    return kLeft + 16 + (across(x) - low) / std::max(1e-9, high - low) * (kWidth - 32);
-  };
+  const auto px = [&](double x) { return kLeft + 16 + (across(x) - low) / std::max(1e-9, high - low) * (kWidth - 32); };
   const auto py = [&](double y) { return kTop + kHeight * (1 - y / top); };
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" font-family=\"sans-serif\" "
@@ -48,24 +46,21 @@ std::string to_svg(const Plot& plot) {
   const auto out = std::back_inserter(svg);
   const double step = tick_step(top);
   for (double y = 0; y <= top; y += step) {
-    fmt::format_to(out,
-                   "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\"/>\n",
-                   kLeft, kLeft + kWidth, py(y));
-    fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}</text>\n", kLeft - 6,
-                   py(y) + 4, y);
+    fmt::format_to(out, "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\"/>\n", kLeft,
+                   kLeft + kWidth, py(y));
+    fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}</text>\n", kLeft - 6, py(y) + 4, y);
   }
   for (const double x : xs) {
     fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:g}</text>\n", px(x),
                    kTop + kHeight + 18, x);
   }
-  fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                 kLeft + kWidth / 2, kTop + kHeight + 38, plot.x_label);
+  fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", kLeft + kWidth / 2,
+                 kTop + kHeight + 38, plot.x_label);
   fmt::format_to(
-      out,
-      "<text x=\"14\" y=\"{0:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 14 {0:.1f})\">{1}</text>\n",
+      out, "<text x=\"14\" y=\"{0:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 14 {0:.1f})\">{1}</text>\n",
       kTop + kHeight / 2, plot.y_label);
-  fmt::format_to(out, "<path d=\"M{0:.1f} {1:.1f}V{2:.1f}H{3:.1f}\" fill=\"none\" stroke=\"black\"/>\n",
-                 kLeft, kTop, kTop + kHeight, kLeft + kWidth);
+  fmt::format_to(out, "<path d=\"M{0:.1f} {1:.1f}V{2:.1f}H{3:.1f}\" fill=\"none\" stroke=\"black\"/>\n", kLeft, kTop,
+                 kTop + kHeight, kLeft + kWidth);
   double legend = kTop + 16;
   for (const Series& series : plot.series) {
     std::string points;
@@ -73,8 +68,7 @@ std::string to_svg(const Plot& plot) {
     fmt::format_to(out, "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points,
                    series.color);
     for (const auto& [x, y] : series.points)
-      fmt::format_to(out, "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", px(x), py(y),
-                     series.color);
+      fmt::format_to(out, "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", px(x), py(y), series.color);
     fmt::format_to(out,
                    "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"4\" fill=\"{}\"/><text "
                    "x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",

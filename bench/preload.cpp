@@ -58,7 +58,8 @@ void measure(benchmark::State& state, void (*call)()) {
 
 void difference(const Pair& pair) {
   const double through = least(pair.through), native = least(pair.native);
-  std::printf("MPI_%s: %.1f ns, PMPI_%s: %.1f ns, passing on costs %.1f ns\n", pair.name, through, pair.name, native, through - native);
+  std::printf("MPI_%s: %.1f ns, PMPI_%s: %.1f ns, passing on costs %.1f ns\n", pair.name, through, pair.name, native,
+              through - native);
 }
 
 }  // namespace

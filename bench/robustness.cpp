@@ -34,14 +34,15 @@ std::string robust_cell(const LogP& machine, std::int64_t k, std::uint64_t mutat
   std::vector<simulate::Candidate> candidates = {{"best", plan::kitem(machine, k)->schedule()}};
   for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
     try {
-      candidates.push_back({std::string(algorithm.name), algorithm.items(machine, k, Rank{0})->schedule(), algorithm.buffered});
+      candidates.push_back(
+          {std::string(algorithm.name), algorithm.items(machine, k, Rank{0})->schedule(), algorithm.buffered});
     } catch (const Error&) {
       continue;  // it does not apply here
     }
   }
   for (simulate::Candidate& candidate : candidates) candidate.schedule.bound = plan::kitem_bound(machine, k);
-  const auto robust =
-      simulate::most_robust(candidates, {.adversary = kJudge, .mutations = mutations, .schedules = 200'000, .seed = seed, .progress = {}});
+  const auto robust = simulate::most_robust(
+      candidates, {.adversary = kJudge, .mutations = mutations, .schedules = 200'000, .seed = seed, .progress = {}});
   return fmt::format("{} → {}{}", robust.worst.nominal.ticks, robust.worst.finish().ticks, robust.proved ? "*" : "");
 }
 
@@ -62,7 +63,8 @@ int main(int argc, char** argv) {
       const LogP machine = LogP::postal(P, Time{L});
       fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} |\n", P, L, plan::kitem_bound(machine, k).ticks,
                  cell(plan::kitem(machine, k)->schedule()), cell("stream", machine, k),
-                 cell("single-sending", machine, k), cell("simple", machine, k), robust_cell(machine, k, mutations, seed));
+                 cell("single-sending", machine, k), cell("simple", machine, k),
+                 robust_cell(machine, k, mutations, seed));
       std::fflush(stdout);
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The simulator on broadcasts of 10^4 to 10^7 ranks: messages a second, and the most memory held per message (schedule,
 // trace and all). Growth should be close to linear.
+#include "chasqui/simulate/simulate.hpp"
+
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
@@ -8,7 +10,6 @@
 #include <new>
 
 #include "chasqui/plan/broadcast.hpp"
-#include "chasqui/simulate/simulate.hpp"
 
 namespace {
 

@@ -2,6 +2,8 @@
 // Thirty fixed instances of k items from one source: processor seconds of the SAT engine without a warm start and of the integer
 // program as published (CBC; its answers are not to be trusted), with `all` also of the corrected one, which is slower. Raw data on
 // standard output as CSV; the last line sums up those that both finish. Usage: compare_solve [seconds per instance, default 60] [all]
+#include "chasqui/solve/solve.hpp"
+
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "chasqui/solve/paper_program.hpp"
-#include "chasqui/solve/solve.hpp"
 #include "solve/milp.hpp"
 
 namespace {
@@ -21,9 +22,9 @@ namespace solve = chasqui::solve;
 
 // (P, L, k). The published program is easy where L >= k, because its receptions in steps 1 .. L need no sender; so most have L < k.
 constexpr std::tuple<int, int, int> kInstances[] = {
-    {4, 2, 2},  {5, 3, 2},  {6, 3, 1},  {6, 2, 5},  {7, 2, 3},  {7, 3, 4},  {8, 5, 2},   {8, 4, 5},  {10, 4, 2}, {10, 5, 2},
-    {5, 1, 8},  {6, 1, 8},  {7, 1, 8},  {8, 1, 6},  {8, 1, 8},  {9, 1, 8},  {10, 1, 8},  {11, 1, 8}, {12, 1, 6}, {12, 1, 8},
-    {6, 1, 12}, {7, 1, 12}, {8, 1, 12}, {6, 2, 8},  {7, 2, 8},  {8, 2, 8},  {9, 2, 8},   {10, 2, 8}, {12, 2, 8}, {8, 3, 8},
+    {4, 2, 2},  {5, 3, 2},  {6, 3, 1},  {6, 2, 5}, {7, 2, 3}, {7, 3, 4}, {8, 5, 2},  {8, 4, 5},  {10, 4, 2}, {10, 5, 2},
+    {5, 1, 8},  {6, 1, 8},  {7, 1, 8},  {8, 1, 6}, {8, 1, 8}, {9, 1, 8}, {10, 1, 8}, {11, 1, 8}, {12, 1, 6}, {12, 1, 8},
+    {6, 1, 12}, {7, 1, 12}, {8, 1, 12}, {6, 2, 8}, {7, 2, 8}, {8, 2, 8}, {9, 2, 8},  {10, 2, 8}, {12, 2, 8}, {8, 3, 8},
 };
 
 /// Of this process and of its children: CBC runs in one.
@@ -55,7 +56,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "compare_solve: this build lacks CaDiCaL or CBC\n");
     return 1;
   }
-  fmt::print("P,L,k,finish,sat_seconds,sat_status,published_seconds,published_status{}\n", all ? ",corrected_seconds,corrected_status" : "");
+  fmt::print("P,L,k,finish,sat_seconds,sat_status,published_seconds,published_status{}\n",
+             all ? ",corrected_seconds,corrected_status" : "");
   double sat_total = 0, published_total = 0;
   int both = 0;
   for (const auto& [P, L, k] : kInstances) {
@@ -83,6 +85,6 @@ int main(int argc, char** argv) {
       published_total += published_seconds;
     }
   }
-  fmt::print("# both finish {} of {}: sat {:.3f} s, published program {:.3f} s, ratio {:.1f}\n", both, std::size(kInstances),
-             sat_total, published_total, published_total / sat_total);
+  fmt::print("# both finish {} of {}: sat {:.3f} s, published program {:.3f} s, ratio {:.1f}\n", both,
+             std::size(kInstances), sat_total, published_total, published_total / sat_total);
 }

@@ -48,9 +48,7 @@ void materialise_with_a_priority_queue(benchmark::State& state) {
   struct Offer {
     Time begin;
     Rank from;
-    bool operator<(const Offer& other) const {
-      return begin != other.begin ? begin > other.begin : from > other.from;
-    }
+    bool operator<(const Offer& other) const { return begin != other.begin ? begin > other.begin : from > other.from; }
   };
   for (auto _ : state) {
     std::vector<Send> sends;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The verifier and the schedule file at a million messages.
+#include "chasqui/verify/verify.hpp"
+
 #include <benchmark/benchmark.h>
 
 #include "chasqui/plan/allgather.hpp"
@@ -7,7 +9,6 @@
 #include "chasqui/plan/broadcast.hpp"
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/schedule/json.hpp"
-#include "chasqui/verify/verify.hpp"
 
 namespace {
 

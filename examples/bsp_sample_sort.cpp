@@ -19,8 +19,7 @@ std::vector<long> sample_sort(World& w, std::vector<long> mine) {
   samples = w.received<long>().values();
   std::sort(samples.begin(), samples.end());
   std::vector<long> splitters;
-  for (std::size_t i = 1; i < p && !samples.empty(); ++i)
-    splitters.push_back(samples[samples.size() * i / p]);
+  for (std::size_t i = 1; i < p && !samples.empty(); ++i) splitters.push_back(samples[samples.size() * i / p]);
   if (w.rank() == 0) {
     for (int to = 0; to < w.size(); ++to) w.send(to, splitters);
   }

@@ -2,7 +2,6 @@
 // An activity chart of an all-gather as SVG on standard output.
 #include <chasqui/plan/allgather.hpp>
 #include <chasqui/show/draw.hpp>
-
 #include <cstdio>
 
 int main() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What one rank of a billion does in an all-reduce, without building the schedule.
 #include <chasqui/plan/allreduce.hpp>
-
 #include <cstdio>
 
 int main() {

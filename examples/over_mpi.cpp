@@ -23,8 +23,8 @@ int main(int count, char** words) {
     const std::vector<Box> mine{{1.0 * comm->rank(), 2.0 * comm->rank()}};
     std::vector<Box> all(1);
     run::Request request = comm->iallreduce(mine, all, run::commuting([](const Box& a, const Box& b) {
-      return Box{std::min(a.low, b.low), std::max(a.high, b.high)};
-    }));
+                                              return Box{std::min(a.low, b.low), std::max(a.high, b.high)};
+                                            }));
 
     std::vector<Particle> particles(1000, {0.5 * comm->rank(), 1, nullptr});
     run::Layout layout{.element = 2 * sizeof(double)};  // place and speed travel, the pointer stays
@@ -36,10 +36,12 @@ int main(int count, char** words) {
       auto* p = static_cast<Particle*>(to) + first;
       for (auto* from = static_cast<const double*>(packed); n-- > 0; ++p) p->place = *from++, p->speed = *from++;
     };
-    comm->run({.kind = Kind::broadcast, .out = particles.data(), .count = 1000, .layout = layout, .root = comm->size() - 1});
+    comm->run(
+        {.kind = Kind::broadcast, .out = particles.data(), .count = 1000, .layout = layout, .root = comm->size() - 1});
 
     request.wait();
-    if (comm->rank() == 0) std::printf("box %g .. %g, particles at %g\n", all[0].low, all[0].high, particles[999].place);
+    if (comm->rank() == 0)
+      std::printf("box %g .. %g, particles at %g\n", all[0].low, all[0].high, particles[999].place);
   }
   MPI_Finalize();
 }

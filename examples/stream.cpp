@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A stream on 10^17 processors: what does one of them do a million steps from now? No table of that size is built.
-#include <fmt/format.h>
-
 #include "chasqui/plan/stream.hpp"
+
+#include <fmt/format.h>
 
 int main() {
   using namespace chasqui;

@@ -28,7 +28,8 @@ class Bed {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     void* mine = nullptr;
-    MPI_Win_allocate_shared(rank == 0 ? sizeof(pthread_barrier_t) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &window_);
+    MPI_Win_allocate_shared(rank == 0 ? sizeof(pthread_barrier_t) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
+                            &window_);
     MPI_Aint length = 0;
     int unit = 0;
     MPI_Win_shared_query(window_, 0, &length, &unit, &barrier_);
@@ -62,7 +63,8 @@ std::unique_ptr<chasqui::threads::Team> make_team(int rank, int size) {
   for (const cpu_set_t& set : all) CPU_OR(&together, &together, &set);
   sched_setaffinity(0, sizeof together, &together);
   // The others sleep while the team runs: it need not leave them a share of the cores.
-  for (const char* neighbours : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"}) unsetenv(neighbours);
+  for (const char* neighbours : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"})
+    unsetenv(neighbours);
   auto team = std::make_unique<chasqui::threads::Team>(size);
   sched_setaffinity(0, sizeof mine, &mine);
   return team;

@@ -78,7 +78,7 @@ struct Pattern {
   Order order;
   bool own;
   int group = 0;
-  int wait = 0;           ///< pauses between publishing and the first look at the leaders
+  int wait = 0;  ///< pauses between publishing and the first look at the leaders
   Order second = Order::one_by_one;
 };
 
@@ -197,7 +197,8 @@ std::vector<Pattern> patterns_for(int n) {
     p.name = std::string(shape) + " " + std::to_string(p.words * 8) + "B in " + std::to_string(p.parts) + ", every " +
              std::to_string(p.stride * 64) + ", " + orders[static_cast<int>(p.order)] + (p.own ? ", owned" : "");
     if (p.shape == Shape::leaders) {
-      p.name += ", groups of " + std::to_string(p.group) + ", wait " + std::to_string(p.wait) + ", then " + orders[static_cast<int>(p.second)];
+      p.name += ", groups of " + std::to_string(p.group) + ", wait " + std::to_string(p.wait) + ", then " +
+                orders[static_cast<int>(p.second)];
     }
     list.push_back(std::move(p));
   };
@@ -318,7 +319,8 @@ int main(int argc, char** argv) {
   const bool processes = argc > 1 && std::strcmp(argv[1], "processes") == 0;
   const int n = argc > 2 ? std::min(kMost, std::atoi(argv[2])) : 16;
   const int rounds = argc > 3 ? std::atoi(argv[3]) : 2000;
-  shared = static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  shared =
+      static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (argc > 1 && std::strcmp(argv[1], "matrix") == 0) {
     matrix(n);
     return 0;
@@ -326,7 +328,8 @@ int main(int argc, char** argv) {
   std::vector<Pattern> patterns = patterns_for(n);
   if (argc > 4) {
     std::erase_if(patterns, [&](const Pattern& p) {
-      return std::none_of(argv + 4, argv + argc, [&](const char* word) { return p.name.find(word) != std::string::npos; });
+      return std::none_of(argv + 4, argv + argc,
+                          [&](const char* word) { return p.name.find(word) != std::string::npos; });
     });
   }
   std::vector<std::thread> threads;

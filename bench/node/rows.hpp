@@ -65,7 +65,9 @@ struct Quartiles {
 /// REQUIRES values not empty.
 inline Quartiles quartiles(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto at = [&](double q) { return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))]; };
+  const auto at = [&](double q) {
+    return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+  };
   return {at(0.25), at(0.5), at(0.75)};
 }
 

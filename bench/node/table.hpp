@@ -19,13 +19,13 @@ class Table {
       raw_ << ',' << column << "_q1," << column << "_median," << column << "_q3";
     }
     raw_ << '\n';
-    std::printf("%-10s %9s %12s %12s %6s %11s   [quartiles ns: %s | %s]\n", "collective", "bytes", (a + " ns").c_str(), (b + " ns").c_str(),
-                "ratio", "quartiles", a.c_str(), b.c_str());
+    std::printf("%-10s %9s %12s %12s %6s %11s   [quartiles ns: %s | %s]\n", "collective", "bytes", (a + " ns").c_str(),
+                (b + " ns").c_str(), "ratio", "quartiles", a.c_str(), b.c_str());
   }
   void add(const Row& row, int ranks, const Compared& found) {
     const auto& [a, b, ratio] = found;
-    std::printf("%-10s %9zu %12.0f %12.0f %6.2f %5.2f %5.2f   [%.0f %.0f | %.0f %.0f]\n", row.name(), row.bytes, a.median, b.median,
-                ratio.median, ratio.low, ratio.high, a.low, a.high, b.low, b.high);
+    std::printf("%-10s %9zu %12.0f %12.0f %6.2f %5.2f %5.2f   [%.0f %.0f | %.0f %.0f]\n", row.name(), row.bytes,
+                a.median, b.median, ratio.median, ratio.low, ratio.high, a.low, a.high, b.low, b.high);
     std::fflush(stdout);
     raw_ << row.name() << ',' << row.bytes << ',' << ranks;
     for (const Quartiles& q : {a, b, ratio}) raw_ << ',' << q.low << ',' << q.median << ',' << q.high;

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
     const auto print = [&](const char* name, std::size_t bytes, const Quartiles& q) {
       if (comm.rank() == 0) std::printf("%-12s %9zu %12.0f   [%.0f %.0f]\n", name, bytes, q.median, q.low, q.high);
     };
-    if (comm.rank() == 0) std::printf("threads %d, pinned %d\n%-12s %9s %12s\n", threads, team.pinned(), "collective", "bytes", "ns");
+    if (comm.rank() == 0)
+      std::printf("threads %d, pinned %d\n%-12s %9s %12s\n", threads, team.pinned(), "collective", "bytes", "ns");
     print("std::barrier", 0,
           quartiles(measure(comm, settings.quick ? 200 : 2000, [&] { standard.arrive_and_wait(); })));
     for_each_row(threads, settings, [&](const Row& row) {

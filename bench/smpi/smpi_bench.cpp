@@ -156,8 +156,8 @@ int main(int argc, char** argv) {
     chasqui::mpi::Options options;
     options.slots = options.native = false;
     options.blocking_waits = true;
-    options.profile = machine(std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6]),
-                              std::string(argv[7]) == "shared");
+    options.profile =
+        machine(std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6]), std::string(argv[7]) == "shared");
     const auto comm = std::string(argv[3]) == "ours" ? chasqui::mpi::make_comm(MPI_COMM_WORLD, options) : nullptr;
     for (const Case& job : cases_from(argv[1], argv[2])) good = measure(job, comm.get(), rank, size) && good;
   }

@@ -16,9 +16,9 @@ namespace forced {
 struct Algorithm {
   std::string name;  ///< "default" for the library's own choice
   int number = 0;
-  int segment = 0;   ///< bytes; 0: none
-  int inner = 0;     ///< MPICH: which non-blocking algorithm, where `number` says to use those
-  int fan = 2;       ///< and the fan of its tree or exchange
+  int segment = 0;  ///< bytes; 0: none
+  int inner = 0;    ///< MPICH: which non-blocking algorithm, where `number` says to use those
+  int fan = 2;      ///< and the fan of its tree or exchange
 };
 
 class Variables {
@@ -70,7 +70,8 @@ inline std::vector<Algorithm> algorithms(chasqui::Kind kind, std::size_t bytes, 
 #ifdef OPEN_MPI
   switch (kind) {
     case chasqui::Kind::broadcast:
-      names = {"linear", "chain", "pipeline", "split binary", "binary", "binomial", "k-nomial", "scatter all-gather", "scatter ring"};
+      names = {"linear",   "chain",    "pipeline",           "split binary", "binary",
+               "binomial", "k-nomial", "scatter all-gather", "scatter ring"};
       segments = true;
       break;
     case chasqui::Kind::reduce:
@@ -105,7 +106,8 @@ inline std::vector<Algorithm> algorithms(chasqui::Kind kind, std::size_t bytes, 
   for (std::size_t i = 0; i < names.size(); ++i) {
     const int number = static_cast<int>(i) + 1;
     if (!names[i].empty()) list.push_back({names[i], number});
-    if (segments && bytes > 16384 && number >= 2 && number <= 7) list.push_back({names[i] + " by 16 KiB", number, 16384});
+    if (segments && bytes > 16384 && number >= 2 && number <= 7)
+      list.push_back({names[i] + " by 16 KiB", number, 16384});
   }
 #ifndef OPEN_MPI
   list.insert(list.end(), inner.begin(), inner.end());

@@ -53,11 +53,12 @@ chasqui::Profile measured(double seconds) {
   chasqui::mpi::Options plain;
   plain.profile = std::make_shared<const chasqui::Profile>(chasqui::default_profile());
   return chasqui::run::measure(
-      [&](const std::function<void(chasqui::run::Comm&)>& body) {
-        const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, plain);
-        body(*comm);
-      },
-      {.seconds = seconds, .tables = false, .progress = {}}).profile;
+             [&](const std::function<void(chasqui::run::Comm&)>& body) {
+               const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, plain);
+               body(*comm);
+             },
+             {.seconds = seconds, .tables = false, .progress = {}})
+      .profile;
 }
 
 /// The profile that rank 0 measured or read, everywhere.
@@ -82,10 +83,10 @@ struct Rival {
   std::string name;
   MPI_Comm comm = MPI_COMM_NULL;  ///< null: ours
   forced::Algorithm algorithm;
-  double slot = 0;                ///< nanoseconds that a round may take
-  double span = 0;                ///< what a call took while connections grew
-  int rounds = 0;                 ///< to come
-  std::vector<double> spans;      ///< of this rank
+  double slot = 0;            ///< nanoseconds that a round may take
+  double span = 0;            ///< what a call took while connections grew
+  int rounds = 0;             ///< to come
+  std::vector<double> spans;  ///< of this rank
   std::vector<double> late;
 };
 
@@ -101,7 +102,9 @@ class Spans {
     std::sort(spans_.begin(), spans_.end());
   }
   std::size_t count() const { return count_; }
-  double quantile(double q) const { return spans_[static_cast<std::size_t>(q * static_cast<double>(spans_.size() - 1))]; }
+  double quantile(double q) const {
+    return spans_[static_cast<std::size_t>(q * static_cast<double>(spans_.size() - 1))];
+  }
 
  private:
   std::vector<double> spans_;
@@ -254,7 +257,8 @@ class Bench {
     const auto row = [&](const std::string& who, const Spans& spans, double announced) {
       if (rank_ != 0) return;
       std::printf("ROW,%s,%zu,%s,%zu,%.1f,%.1f,%.1f,%.1f\n", std::string(to_string(kind)).c_str(), bytes, who.c_str(),
-                  spans.count(), spans.quantile(0.25) / 1e3, spans.quantile(0.5) / 1e3, spans.quantile(0.75) / 1e3, announced / 1e3);
+                  spans.count(), spans.quantile(0.25) / 1e3, spans.quantile(0.5) / 1e3, spans.quantile(0.75) / 1e3,
+                  announced / 1e3);
     };
     for (const auto& rival : rivals) row(rival.name, latest(rival), rival.comm == MPI_COMM_NULL ? predicted : 0.0);
     row("bound", Spans({bound_ + per_byte_ * static_cast<double>(bytes)}, {0}), 0);
@@ -277,8 +281,11 @@ class Bench {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  std::map<std::string, std::string> options = {{"--rounds", "15"}, {"--sizes", "8,65536"}, {"--profile", ""},
-                                                {"--seconds", "4"}, {"--kinds", "broadcast,reduce,allreduce,barrier"}};
+  std::map<std::string, std::string> options = {{"--rounds", "15"},
+                                                {"--sizes", "8,65536"},
+                                                {"--profile", ""},
+                                                {"--seconds", "4"},
+                                                {"--kinds", "broadcast,reduce,allreduce,barrier"}};
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -288,9 +295,9 @@ int main(int argc, char** argv) {
     how.profile = shared_profile(options["--profile"], std::stod(options["--seconds"]));
     how.native = false;
     if (const auto* level = how.profile->level("network"); rank == 0 && level != nullptr) {
-      std::printf("PROFILE L %.1f o_s %.1f o_r %.1f g %.1f bsp.g %.1f us, G %.3f bsp.G %.3f ns/B, switches", level->L.value / 1e3, level->o_s.value / 1e3,
-                  level->o_r.value / 1e3, level->g.value / 1e3, how.profile->bsp_g.value / 1e3, level->G.value,
-                  how.profile->bsp_G.value);
+      std::printf("PROFILE L %.1f o_s %.1f o_r %.1f g %.1f bsp.g %.1f us, G %.3f bsp.G %.3f ns/B, switches",
+                  level->L.value / 1e3, level->o_s.value / 1e3, level->o_r.value / 1e3, level->g.value / 1e3,
+                  how.profile->bsp_g.value / 1e3, level->G.value, how.profile->bsp_G.value);
       for (const auto size : level->switches) std::printf(" %ld", static_cast<long>(size));
       std::printf("\n");
       std::fflush(stdout);

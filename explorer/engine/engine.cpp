@@ -55,9 +55,10 @@ void refuse_too_large(const Question& question) {
   std::int64_t messages = saturating_multiply(P, question.request.items);
   if (question.collective == "allgather") messages = saturating_multiply(messages, P);
   if (messages > kMostMessages) {
-    throw Error("about {} messages are too many for this page (at most {}): use a smaller P or k, or the chasqui "
-                "command",
-                messages, kMostMessages);
+    throw Error(
+        "about {} messages are too many for this page (at most {}): use a smaller P or k, or the chasqui "
+        "command",
+        messages, kMostMessages);
   }
 }
 
@@ -71,7 +72,10 @@ Json verdict(const Schedule& schedule) {
     object["buffered"] = verify(schedule, options).legal();
   }
   for (const Violation& v : strict.violations) {
-    Json entry{{"rule", v.rule}, {"name", rule_name(v.rule)}, {"rank", v.rank.index}, {"time", v.time.ticks},
+    Json entry{{"rule", v.rule},
+               {"name", rule_name(v.rule)},
+               {"rank", v.rank.index},
+               {"time", v.time.ticks},
                {"text", to_string(v)}};
     if (v.message >= 0 && static_cast<std::size_t>(v.message) < schedule.sends.size()) {
       const Send& send = schedule.sends[static_cast<std::size_t>(v.message)];
@@ -94,7 +98,8 @@ Json messages_of(const show::Timeline& timeline, Time o) {
 }
 
 /// Pictures, messages and the finish as played. `shown` has finitely many items.
-void draw_and_play(Json& object, const Schedule& schedule, const Schedule& shown, const Question& question, bool playable) {
+void draw_and_play(Json& object, const Schedule& schedule, const Schedule& shown, const Question& question,
+                   bool playable) {
   using show::Picture;
   const bool small = shown.sends.size() <= kMostDrawn;
   std::int64_t trees = 1;
@@ -141,13 +146,15 @@ Json described(const Schedule& schedule) {
 /// A stream is shown and played by its first items, and long enough to reach the steady state.
 Schedule finite(const Schedule& schedule, std::int64_t items) {
   if (schedule.problem.kind != Kind::stream || schedule.period <= Time{0}) return schedule;
-  return unroll(schedule, std::clamp<std::int64_t>(items, 1, std::max<std::int64_t>(1, kMostMessages / schedule.machine.P)));
+  return unroll(schedule,
+                std::clamp<std::int64_t>(items, 1, std::max<std::int64_t>(1, kMostMessages / schedule.machine.P)));
 }
 
 /// What this question would be on a plain tree. A stream stands for its first items, as everywhere on the page.
 plan::PlainSchedule plain(plan::PlainTree tree, const Schedule& best, std::int64_t items) {
   if (best.problem.kind == Kind::sum) {
-    return plan::plain_sum(tree, best.machine, std::accumulate(best.operands.begin(), best.operands.end(), std::int64_t{0}));
+    return plan::plain_sum(tree, best.machine,
+                           std::accumulate(best.operands.begin(), best.operands.end(), std::int64_t{0}));
   }
   Problem problem = best.problem;
   if (problem.kind == Kind::stream) problem = {.kind = Kind::broadcast, .root = problem.root, .items = items};

@@ -41,10 +41,11 @@ Played play_adversary(const Schedule& schedule, const Play& how, simulate::Optio
   const auto latency = simulate::table(schedule.machine, worst.latencies);
   const std::string note = worst.late == Time{0} && !worst.exact ? "the search found no way to make it late"
                            : worst.exact ? fmt::format("exact: the worst of all latencies {}..{}, {} states searched",
-                                                     search.low.ticks, schedule.machine.L.ticks, worst.explored)
-                                       : fmt::format("the worst of {} plays with latencies {}..{}, not proved to be the "
-                                                     "worst of all",
-                                                     worst.explored, search.low.ticks, schedule.machine.L.ticks);
+                                                       search.low.ticks, schedule.machine.L.ticks, worst.explored)
+                                         : fmt::format(
+                                               "the worst of {} plays with latencies {}..{}, not proved to be the "
+                                               "worst of all",
+                                               worst.explored, search.low.ticks, schedule.machine.L.ticks);
   return {simulate::simulate(schedule, latency, options), note};
 }
 
@@ -60,11 +61,12 @@ Played play(const Schedule& schedule, const Play& how) {
     if (how.late_rank >= schedule.machine.P) {
       throw Error("late rank {} does not exist: ranks are 0..{}", how.late_rank, schedule.machine.P - 1);
     }
-    options.stragglers.push_back({Rank{static_cast<std::int32_t>(how.late_rank)}, Time{how.late_by}, schedule.machine.o,
-                                  schedule.machine.g});
+    options.stragglers.push_back(
+        {Rank{static_cast<std::int32_t>(how.late_rank)}, Time{how.late_by}, schedule.machine.o, schedule.machine.g});
   }
   if (how.latency == "adversarial" && !schedule.sends.empty()) return play_adversary(schedule, how, options);
-  if (how.latency == "adversarial") return {simulate::simulate(schedule, simulate::exactly_L(schedule.machine), options), ""};
+  if (how.latency == "adversarial")
+    return {simulate::simulate(schedule, simulate::exactly_L(schedule.machine), options), ""};
   return {simulate::simulate(schedule, policy(schedule.machine, how), options), ""};
 }
 

@@ -18,8 +18,7 @@ namespace chasqui::bsp::detail {
 namespace {
 
 /// Plans are immutable and shared by all processors of the process.
-plan::PlanPtr shared_plan(Kind kind, std::int32_t size, std::int32_t root, bool flag,
-                          const Options& options) {
+plan::PlanPtr shared_plan(Kind kind, std::int32_t size, std::int32_t root, bool flag, const Options& options) {
   using Key = std::tuple<Kind, std::int32_t, std::int32_t, bool, std::int64_t, std::int64_t, std::int64_t>;
   static std::mutex mutex;
   static std::map<Key, plan::PlanPtr> plans;
@@ -55,8 +54,7 @@ class Folds {
     CHASQUI_CHECK(tile(part.lo, part.len, chosen), "no tiling of {}+{} from {} pieces", part.lo, part.len,
                   pieces_.size());
     std::memcpy(result, pieces_[chosen[0]].value.data(), bytes_);
-    for (std::size_t i = 1; i < chosen.size(); ++i)
-      combine_(context_, result, pieces_[chosen[i]].value.data(), result);
+    for (std::size_t i = 1; i < chosen.size(); ++i) combine_(context_, result, pieces_[chosen[i]].value.data(), result);
   }
 
  private:
@@ -86,8 +84,7 @@ class Folds {
 
 }  // namespace
 
-void Core::send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index,
-                    std::span<const std::byte> bytes) {
+void Core::send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index, std::span<const std::byte> bytes) {
   auto block = std::make_unique<Block>();
   block->channel = {info_.id, sequence, Lane::collective};
   block->from = rank_;
@@ -112,8 +109,7 @@ BlockPtr Core::receive_now(std::uint64_t sequence, std::int32_t from, const Sour
   }
 }
 
-void Core::broadcast(std::byte* data, std::size_t bytes, std::int32_t root,
-                     const SourceLocation& where) {
+void Core::broadcast(std::byte* data, std::size_t bytes, std::int32_t root, const SourceLocation& where) {
   check_rank(root, "broadcasts from");
   const std::uint64_t sequence = collectives_++;
   if (size() == 1) return;
@@ -132,24 +128,23 @@ void Core::broadcast(std::byte* data, std::size_t bytes, std::int32_t root,
   for (const Send& send : form.sends) send_now(sequence, send.to.index, 0, {data, bytes});
 }
 
-void Core::combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t bytes, Part wanted,
-                           Combine combine, const void* context, const SourceLocation& where) {
+void Core::combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t bytes, Part wanted, Combine combine,
+                           const void* context, const SourceLocation& where) {
   const std::uint64_t sequence = collectives_++;
   const LocalForm form = plan.local(Rank{rank_});
   Folds folds(size(), bytes, combine, context);
   folds.add({rank_, 1}, data);
   std::size_t received = 0;
   const auto receive_until = [&](Time limit) {
-    for (; received < form.receives.size() && available(plan.machine(), form.receives[received]) <= limit;
-         ++received) {
+    for (; received < form.receives.size() && available(plan.machine(), form.receives[received]) <= limit; ++received) {
       const Send& expected = form.receives[received];
       const BlockPtr block = receive_now(sequence, expected.from.index, where);
       const std::size_t values = expected.second.len > 0 ? 2 : 1;
       if (block->payload.size() != values * bytes) {
         throw MachineError(
             Fault::sync_mismatch,
-            fmt::format("rank {} at {}:{} takes part in a collective of {} bytes a value, rank {} in another",
-                        rank_, where.file_name(), where.line(), bytes, block->from));
+            fmt::format("rank {} at {}:{} takes part in a collective of {} bytes a value, rank {} in another", rank_,
+                        where.file_name(), where.line(), bytes, block->from));
       }
       folds.add(expected.part, block->payload.data());
       folds.add(expected.second, block->payload.data() + bytes);
@@ -176,8 +171,8 @@ void Core::reduce(std::byte* data, std::size_t bytes, std::int32_t root, bool co
   combine_by_plan(*plan, data, bytes, {0, rank_ == root ? size() : 0}, combine, context, where);
 }
 
-void Core::allreduce(std::byte* data, std::size_t bytes, bool commutative, Combine combine,
-                     const void* context, const SourceLocation& where) {
+void Core::allreduce(std::byte* data, std::size_t bytes, bool commutative, Combine combine, const void* context,
+                     const SourceLocation& where) {
   if (size() == 1) return;
   const auto plan = shared_plan(Kind::allreduce, size(), 0, commutative, processor_.door().options());
   combine_by_plan(*plan, data, bytes, {0, size()}, combine, context, where);
@@ -192,8 +187,7 @@ bool Core::scan(std::byte* data, std::size_t bytes, bool exclusive, Combine comb
 }
 
 /// The plan of a gather is one message from everybody to the root; the root takes them as they come.
-std::vector<Buffer> Core::gather(std::span<const std::byte> mine, std::int32_t root,
-                                 const SourceLocation& where) {
+std::vector<Buffer> Core::gather(std::span<const std::byte> mine, std::int32_t root, const SourceLocation& where) {
   check_rank(root, "gathers to");
   const std::uint64_t sequence = collectives_++;
   std::vector<Buffer> all;
@@ -202,8 +196,7 @@ std::vector<Buffer> Core::gather(std::span<const std::byte> mine, std::int32_t r
     return all;
   }
   all.resize(static_cast<std::size_t>(size()));
-  if (!mine.empty())
-    std::memcpy(all[static_cast<std::size_t>(rank_)].extend(mine.size()), mine.data(), mine.size());
+  if (!mine.empty()) std::memcpy(all[static_cast<std::size_t>(rank_)].extend(mine.size()), mine.data(), mine.size());
   std::int32_t missing = size() - 1;
   std::vector<BlockPtr> blocks;
   for (;;) {
@@ -217,8 +210,8 @@ std::vector<Buffer> Core::gather(std::span<const std::byte> mine, std::int32_t r
       --missing;
     }
     if (missing == 0) return all;
-    processor_.await({Waiting::For::collective, info_.id, size(), main_.step, size() - missing, root,
-                      where.file_name(), where.line()});
+    processor_.await({Waiting::For::collective, info_.id, size(), main_.step, size() - missing, root, where.file_name(),
+                      where.line()});
   }
 }
 

@@ -76,13 +76,12 @@ void Context::start(std::byte* stack, std::size_t bytes, void (*entry)(void*), v
   boost::context::stack_context place;
   place.sp = stack + bytes;
   place.size = bytes;
-  inside_ =
-      boost::context::fiber(std::allocator_arg, boost::context::preallocated(place.sp, place.size, place),
-                            BorrowedStack{}, [this](boost::context::fiber&& caller) {
-                              outside_ = std::move(caller);
-                              enter();
-                              return std::move(outside_);
-                            });
+  inside_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(place.sp, place.size, place),
+                                  BorrowedStack{}, [this](boost::context::fiber&& caller) {
+                                    outside_ = std::move(caller);
+                                    enter();
+                                    return std::move(outside_);
+                                  });
 #ifdef CHASQUI_TSAN
   __tsan_switch_to_fiber(here, 0);
 #endif

@@ -56,8 +56,8 @@ void Core::set_block_bytes(std::int64_t bytes) {
 }
 
 void Core::bad_rank(std::int32_t rank, const char* doing) const {
-  throw MachineError(Fault::bad_rank, fmt::format("rank {} {} rank {}, but {} has ranks 0 to {}", rank_,
-                                                  doing, rank, machine_name(), size() - 1));
+  throw MachineError(Fault::bad_rank, fmt::format("rank {} {} rank {}, but {} has ranks 0 to {}", rank_, doing, rank,
+                                                  machine_name(), size() - 1));
 }
 
 Core::Outgoing& Core::outgoing(std::int32_t to) {
@@ -76,8 +76,7 @@ Core::Outgoing& Core::outgoing(std::int32_t to) {
     }
     outgoing_.push_back({to, 0, {}});
     if (outgoing_.size() > kLinearSlots) {
-      for (std::size_t i = 0; i < outgoing_.size(); ++i)
-        far_slot_[outgoing_[i].to] = static_cast<std::int32_t>(i);
+      for (std::size_t i = 0; i < outgoing_.size(); ++i) far_slot_[outgoing_[i].to] = static_cast<std::int32_t>(i);
     }
     return outgoing_.back();
   }
@@ -89,13 +88,12 @@ Core::Outgoing& Core::outgoing(std::int32_t to) {
 std::byte* Core::add_entry(std::int32_t to, std::uint32_t tag, std::size_t bytes, bool counts) {
   if (bytes > 0xffffffffU) [[unlikely]] {
     throw MachineError(Fault::resources,
-                       fmt::format("rank {} sends a message of {} bytes to rank {}: at most {}; split it",
-                                   rank_, bytes, to, 0xffffffffU));
+                       fmt::format("rank {} sends a message of {} bytes to rank {}: at most {}; split it", rank_, bytes,
+                                   to, 0xffffffffU));
   }
   Outgoing& out = outgoing(to);
   const std::size_t room = sizeof(Entry) + padded(bytes);
-  if (out.blocks.empty() ||
-      out.blocks.back()->payload.size() + room > static_cast<std::size_t>(block_bytes_)) {
+  if (out.blocks.empty() || out.blocks.back()->payload.size() + room > static_cast<std::size_t>(block_bytes_)) {
     if (!out.blocks.empty()) processor_.door().stow(*out.blocks.back());
     out.blocks.push_back(std::make_unique<Block>());
     out.blocks.back()->from = rank_;
@@ -147,9 +145,8 @@ void Core::check_ready(const SourceLocation& where) {
   if (children_ > 0) {
     throw MachineError(
         Fault::open_submachine,
-        fmt::format(
-            "rank {} synchronises {} at {}:{} while its submachine is open; let it go out of scope first",
-            rank_, machine_name(), where.file_name(), where.line()));
+        fmt::format("rank {} synchronises {} at {}:{} while its submachine is open; let it go out of scope first",
+                    rank_, machine_name(), where.file_name(), where.line()));
   }
 }
 
@@ -170,8 +167,8 @@ void Core::exchange(Meeting& meeting, const SourceLocation& where) {
     if (!meeting.includes.empty() && !meeting.includes[static_cast<std::size_t>(request.from)]) {
       throw MachineError(
           Fault::bad_get,
-          fmt::format("rank {} synchronises a subset at {}:{} with a get from rank {}, which is outside it",
-                      rank_, where.file_name(), where.line(), request.from));
+          fmt::format("rank {} synchronises a subset at {}:{} with a get from rank {}, which is outside it", rank_,
+                      where.file_name(), where.line(), request.from));
     }
     asks = true;
   }
@@ -197,10 +194,9 @@ void Core::deliver(Meeting& meeting) {
   if (const Block* late = processor_.late(meeting.info.id, meeting.step)) {
     throw MachineError(
         Fault::lost_messages,
-        fmt::format(
-            "a message of superstep {} from rank {} reached rank {} after it had ended that superstep; "
-            "its sync(expected) was told too few",
-            late->channel.step, late->from, rank_));
+        fmt::format("a message of superstep {} from rank {} reached rank {} after it had ended that superstep; "
+                    "its sync(expected) was told too few",
+                    late->channel.step, late->from, rank_));
   }
   std::sort(inbox_.begin(), inbox_.end(), [](const BlockPtr& a, const BlockPtr& b) {
     return a->from != b->from ? a->from < b->from : a->index < b->index;
@@ -213,16 +209,13 @@ void Core::deliver(Meeting& meeting) {
   }
 }
 
-void Core::sync(const SourceLocation& where) {
-  exchange(main_, where);
-}
+void Core::sync(const SourceLocation& where) { exchange(main_, where); }
 
 void Core::sync_expecting(std::int64_t expected, const SourceLocation& where) {
   check_ready(where);
   if (!gets_.empty()) {
-    throw MachineError(Fault::sync_mismatch,
-                       fmt::format("rank {}: a get needs sync(), not sync(expected), at {}:{}", rank_,
-                                   where.file_name(), where.line()));
+    throw MachineError(Fault::sync_mismatch, fmt::format("rank {}: a get needs sync(), not sync(expected), at {}:{}",
+                                                         rank_, where.file_name(), where.line()));
   }
   current_.nanoseconds = now_nanoseconds() - begun_ - processor_.take_waited();
   current_.step = main_.step;
@@ -234,14 +227,13 @@ void Core::sync_expecting(std::int64_t expected, const SourceLocation& where) {
     processor_.claim({info_.id, main_.step, Lane::superstep}, inbox_);
     for (; counted < inbox_.size(); ++counted) have += inbox_[counted]->messages;
     if (have >= expected) break;
-    processor_.await({Waiting::For::messages, info_.id, size(), main_.step, have, expected, where.file_name(),
-                      where.line()});
+    processor_.await(
+        {Waiting::For::messages, info_.id, size(), main_.step, have, expected, where.file_name(), where.line()});
   }
   if (have > expected) {
-    throw MachineError(
-        Fault::lost_messages,
-        fmt::format("rank {} was told to expect {} messages in superstep {} at {}:{}, but {} came", rank_,
-                    expected, main_.step, where.file_name(), where.line(), have));
+    throw MachineError(Fault::lost_messages,
+                       fmt::format("rank {} was told to expect {} messages in superstep {} at {}:{}, but {} came",
+                                   rank_, expected, main_.step, where.file_name(), where.line(), have));
   }
   deliver(main_);
   apply_puts();
@@ -257,9 +249,8 @@ void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation&
   for (const std::int32_t rank : sorted) check_rank(rank, "synchronises with");
   const auto self = std::lower_bound(sorted.begin(), sorted.end(), rank_);
   if (self == sorted.end() || *self != rank_) {
-    throw MachineError(Fault::sync_mismatch,
-                       fmt::format("rank {} synchronises a subset at {}:{} that it is not in", rank_,
-                                   where.file_name(), where.line()));
+    throw MachineError(Fault::sync_mismatch, fmt::format("rank {} synchronises a subset at {}:{} that it is not in",
+                                                         rank_, where.file_name(), where.line()));
   }
   const std::int32_t member = static_cast<std::int32_t>(self - sorted.begin());
   auto& subset = subsets_[sorted];
@@ -273,8 +264,7 @@ void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation&
       list->push_back(info_.members.at(rank));
       subset->includes[static_cast<std::size_t>(rank)] = true;
     }
-    subset->info = {
-        id, info_.id, kSubsetSplit, {list->front(), static_cast<std::int32_t>(list->size()), list}};
+    subset->info = {id, info_.id, kSubsetSplit, {list->front(), static_cast<std::int32_t>(list->size()), list}};
     subset->member = member;
     subset->group = processor_.door().open(subset->info);
   }
@@ -317,9 +307,8 @@ std::shared_ptr<Core> Core::split(const std::shared_ptr<Core>& self, std::vector
 void Core::finish() {
   if (processor_.deferred) throw MachineError(Fault::lost_messages, *processor_.deferred);
   if (!outgoing_.empty() || !gets_.empty()) {
-    throw MachineError(
-        Fault::lost_messages,
-        fmt::format("the program of rank {} ended with messages or gets that no sync delivered", rank_));
+    throw MachineError(Fault::lost_messages,
+                       fmt::format("the program of rank {} ended with messages or gets that no sync delivered", rank_));
   }
 }
 

@@ -9,9 +9,7 @@ namespace chasqui::bsp {
 
 namespace {
 
-void take_max(std::int64_t& into, std::int64_t value) {
-  into = std::max(into, value);
-}
+void take_max(std::int64_t& into, std::int64_t value) { into = std::max(into, value); }
 
 Totals& operator+=(Totals& a, const Totals& b) {
   a.supersteps += b.supersteps, a.messages += b.messages, a.blocks += b.blocks, a.bytes += b.bytes;
@@ -46,8 +44,7 @@ void merge(MachineCosts& machine, const MachineCosts& other) {
     Superstep& a = machine.supersteps[t];
     const Superstep& b = other.supersteps[t];
     take_max(a.nanoseconds, b.nanoseconds), take_max(a.work, b.work), take_max(a.messages, b.messages);
-    take_max(a.blocks, b.blocks), take_max(a.bytes, b.bytes),
-        take_max(a.span_nanoseconds, b.span_nanoseconds);
+    take_max(a.blocks, b.blocks), take_max(a.bytes, b.bytes), take_max(a.span_nanoseconds, b.span_nanoseconds);
     a.total_messages += b.total_messages, a.total_blocks += b.total_blocks, a.total_bytes += b.total_bytes;
     a.rows.insert(a.rows.end(), b.rows.begin(), b.rows.end());
   }
@@ -58,8 +55,7 @@ std::vector<MachineCosts> arrange(std::vector<MachineCosts> machines) {
   for (MachineCosts& machine : machines) {
     children[machine.parent].push_back(&machine);
     for (Superstep& step : machine.supersteps) {
-      std::sort(step.rows.begin(), step.rows.end(),
-                [](const Row& a, const Row& b) { return a.rank < b.rank; });
+      std::sort(step.rows.begin(), step.rows.end(), [](const Row& a, const Row& b) { return a.rank < b.rank; });
     }
   }
   std::vector<MachineCosts> arranged;
@@ -84,10 +80,8 @@ Totals totals(const Ledger& ledger) {
   std::map<std::uint64_t, std::vector<const MachineCosts*>> children;
   const MachineCosts* whole = nullptr;
   for (const MachineCosts& machine : ledger.machines) {
-    if (machine.parent == 0)
-      whole = &machine;
-    else
-      children[machine.parent].push_back(&machine);
+    if (machine.parent == 0) whole = &machine;
+    else children[machine.parent].push_back(&machine);
   }
   const auto total = [&](const auto& self, const MachineCosts& machine) -> Totals {
     Totals sum;

@@ -19,8 +19,7 @@ using nlohmann::json;
 void known_keys(const json& object, std::initializer_list<std::string_view> keys, const std::string& place) {
   if (!object.is_object()) throw Error("{}: an object is expected", place);
   for (const auto& [key, value] : object.items()) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      throw Error("{}: unknown key \"{}\"", place, key);
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) throw Error("{}: unknown key \"{}\"", place, key);
   }
 }
 
@@ -43,8 +42,8 @@ json parse(const std::string& text, const std::string& place) {
   }
 }
 
-constexpr std::string_view kStepKeys[] = {
-    "w_ns", "w", "h", "blocks", "bytes", "messages_total", "blocks_total", "bytes_total", "span_ns"};
+constexpr std::string_view kStepKeys[] = {"w_ns",         "w",           "h",      "blocks", "bytes", "messages_total",
+                                          "blocks_total", "bytes_total", "span_ns"};
 
 json step_to_json(const Superstep& s) {
   json out = {{"w_ns", s.nanoseconds},
@@ -57,16 +56,15 @@ json step_to_json(const Superstep& s) {
               {"bytes_total", s.total_bytes},
               {"span_ns", s.span_nanoseconds}};
   for (const Row& row : s.rows) {
-    out["rows"].push_back({row.rank, row.nanoseconds, row.work, row.sent_messages, row.sent_blocks,
-                           row.sent_bytes, row.received_messages, row.received_blocks, row.received_bytes});
+    out["rows"].push_back({row.rank, row.nanoseconds, row.work, row.sent_messages, row.sent_blocks, row.sent_bytes,
+                           row.received_messages, row.received_blocks, row.received_bytes});
   }
   return out;
 }
 
 Superstep step_from_json(const json& in, std::uint64_t number, const std::string& place) {
   known_keys(in,
-             {"w_ns", "w", "h", "blocks", "bytes", "messages_total", "blocks_total", "bytes_total", "span_ns",
-              "rows"},
+             {"w_ns", "w", "h", "blocks", "bytes", "messages_total", "blocks_total", "bytes_total", "span_ns", "rows"},
              place);
   std::int64_t v[9];
   for (std::size_t i = 0; i < 9; ++i) v[i] = need<std::int64_t>(in, std::string(kStepKeys[i]).c_str(), place);
@@ -86,10 +84,8 @@ Superstep step_from_json(const json& in, std::uint64_t number, const std::string
 }  // namespace
 
 std::string to_json(const Ledger& ledger) {
-  json out = {{"chasqui_bsp", 1},
-              {"processors", ledger.processors},
-              {"seconds", ledger.seconds},
-              {"machines", json::array()}};
+  json out = {
+      {"chasqui_bsp", 1}, {"processors", ledger.processors}, {"seconds", ledger.seconds}, {"machines", json::array()}};
   for (const MachineCosts& machine : ledger.machines) {
     json one = {{"id", fmt::format("{:x}", machine.id)},
                 {"parent", fmt::format("{:x}", machine.parent)},
@@ -135,9 +131,8 @@ Ledger ledger_from_json(const std::string& text, const std::string& place) {
     // A parent comes before its children, so the machines form a tree.
     if ((machine.parent == 0) != ids.empty() || (machine.parent != 0 && !ids.contains(machine.parent)) ||
         !ids.insert(machine.id).second) {
-      throw Error(
-          "{}: machine {:x} of parent {:x}: the whole machine comes first, a parent before its children",
-          place, machine.id, machine.parent);
+      throw Error("{}: machine {:x} of parent {:x}: the whole machine comes first, a parent before its children", place,
+                  machine.id, machine.parent);
     }
     ledger.machines.push_back(std::move(machine));
   }
@@ -165,13 +160,12 @@ Machine machine_from_json(const std::string& text, const std::string& place) {
   Machine machine;
   if (model == "bsp") {
     known_keys(in, {"model", "p", "g", "L"}, place);
-    machine =
-        Bsp{need<std::int64_t>(in, "p", place), need<double>(in, "g", place), need<double>(in, "L", place)};
+    machine = Bsp{need<std::int64_t>(in, "p", place), need<double>(in, "g", place), need<double>(in, "L", place)};
   } else if (model == "bsp*") {
     known_keys(in, {"model", "p", "g", "L", "B", "unit_bytes"}, place);
-    machine = BspStar{need<std::int64_t>(in, "p", place), need<double>(in, "g", place),
-                      need<double>(in, "L", place), need<double>(in, "B", place),
-                      in.contains("unit_bytes") ? need<double>(in, "unit_bytes", place) : 8};
+    machine =
+        BspStar{need<std::int64_t>(in, "p", place), need<double>(in, "g", place), need<double>(in, "L", place),
+                need<double>(in, "B", place), in.contains("unit_bytes") ? need<double>(in, "unit_bytes", place) : 8};
   } else if (model == "d-bsp") {
     known_keys(in, {"model", "p", "g", "L"}, place);
     machine = DBsp{need<std::int64_t>(in, "p", place), need<std::vector<double>>(in, "g", place),

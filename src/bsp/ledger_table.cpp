@@ -36,17 +36,15 @@ std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines,
     const auto& steps = ledger.machines.front().supersteps;
     double most = 0;
     for (const Superstep& step : steps) most = std::max(most, static_cast<double>(step.span_nanoseconds));
-    fmt::format_to(out, "{:>5} {:>11} {:>9} {:>9} {:>11} {:>10}{}\n", "step", charged ? "w (charged)" : "w",
-                   "h (msgs)", "blocks", "s (bytes)", "measured",
-                   machines.empty() ? "" : fmt::format(" {:>9}", "predicted"));
+    fmt::format_to(out, "{:>5} {:>11} {:>9} {:>9} {:>11} {:>10}{}\n", "step", charged ? "w (charged)" : "w", "h (msgs)",
+                   "blocks", "s (bytes)", "measured", machines.empty() ? "" : fmt::format(" {:>9}", "predicted"));
     for (std::size_t t = 0; t < steps.size(); ++t) {
       if (steps.size() > kMostLines && t == kMostLines / 2) {
         fmt::format_to(out, "   ... {} supersteps left out\n", steps.size() - kMostLines);
         t = steps.size() - kMostLines / 2;
       }
       const Superstep& s = steps[t];
-      const std::string w =
-          charged ? fmt::format("{}", s.work) : duration(static_cast<double>(s.nanoseconds));
+      const std::string w = charged ? fmt::format("{}", s.work) : duration(static_cast<double>(s.nanoseconds));
       fmt::format_to(out, "{:>5} {:>11} {:>9} {:>9} {:>11} {:>10}", t, w, s.messages, s.blocks, s.bytes,
                      duration(static_cast<double>(s.span_nanoseconds)));
       if (!machines.empty())
@@ -74,8 +72,7 @@ std::string to_svg(const Ledger& ledger, const std::vector<Machine>& machines, W
   if (!ledger.machines.empty()) {
     for (const Superstep& step : ledger.machines.front().supersteps) {
       measured.push_back(static_cast<double>(step.span_nanoseconds));
-      if (!machines.empty())
-        predicted.push_back(predict(step, ledger.machines.front().size, work, machines.front()));
+      if (!machines.empty()) predicted.push_back(predict(step, ledger.machines.front().size, work, machines.front()));
     }
   }
   const auto peak = [](const std::vector<double>& v) {
@@ -91,8 +88,8 @@ std::string to_svg(const Ledger& ledger, const std::vector<Machine>& machines, W
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       kLeft + kWidth + 20, kTop + kHeight + kBottom);
   const auto out = std::back_inserter(svg);
-  fmt::format_to(out, "<text x=\"{}\" y=\"20\">Supersteps of {} processors; blue: measured (highest {})",
-                 kLeft, ledger.processors, duration(peak(measured)));
+  fmt::format_to(out, "<text x=\"{}\" y=\"20\">Supersteps of {} processors; blue: measured (highest {})", kLeft,
+                 ledger.processors, duration(peak(measured)));
   if (!predicted.empty()) {
     fmt::format_to(out, "; orange: {} (highest {:.4g} {})", to_string(machines.front()), peak(predicted),
                    charged ? "units" : "ns");
@@ -100,25 +97,24 @@ std::string to_svg(const Ledger& ledger, const std::vector<Machine>& machines, W
   fmt::format_to(out, "</text>\n");
   const double room = kWidth / static_cast<double>(std::max<std::size_t>(measured.size(), 1));
   const auto bar_at = [&](double x, double width, double share, const char* color) {
-    fmt::format_to(out, "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"/>\n",
-                   x, kTop + kHeight * (1 - share), width, kHeight * share, color);
+    fmt::format_to(out, "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"/>\n", x,
+                   kTop + kHeight * (1 - share), width, kHeight * share, color);
   };
   const double parts = predicted.empty() ? 1 : 2;
   for (std::size_t t = 0; t < measured.size(); ++t) {
     const double x = kLeft + room * static_cast<double>(t);
     bar_at(x, room * 0.9 / parts, measured[t] / top_measured, "#4477aa");
-    if (!predicted.empty())
-      bar_at(x + room * 0.9 / parts, room * 0.9 / parts, predicted[t] / top_predicted, "#ee8833");
+    if (!predicted.empty()) bar_at(x + room * 0.9 / parts, room * 0.9 / parts, predicted[t] / top_predicted, "#ee8833");
   }
-  fmt::format_to(out, "<line x1=\"{0}\" y1=\"{1}\" x2=\"{2}\" y2=\"{1}\" stroke=\"black\"/>\n", kLeft,
-                 kTop + kHeight, kLeft + kWidth);
+  fmt::format_to(out, "<line x1=\"{0}\" y1=\"{1}\" x2=\"{2}\" y2=\"{1}\" stroke=\"black\"/>\n", kLeft, kTop + kHeight,
+                 kLeft + kWidth);
   const std::size_t every = std::max<std::size_t>(1, measured.size() / 10);
   for (std::size_t t = 0; t < measured.size(); t += every) {
     fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
                    kLeft + room * (static_cast<double>(t) + 0.45), kTop + kHeight + 18, t);
   }
-  fmt::format_to(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">superstep</text>\n</svg>\n",
-                 kLeft + kWidth / 2, kTop + kHeight + 38);
+  fmt::format_to(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">superstep</text>\n</svg>\n", kLeft + kWidth / 2,
+                 kTop + kHeight + 38);
   return svg;
 }
 

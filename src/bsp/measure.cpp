@@ -71,8 +71,7 @@ std::string to_json(const Profile& profile) {
 Profile profile_from_json(const std::string& text, const std::string& place) {
   try {
     const auto in = nlohmann::json::parse(text);
-    if (in.at("chasqui_bsp_profile").get<int>() != 1)
-      throw Error("{}: not version 1 of a BSP profile", place);
+    if (in.at("chasqui_bsp_profile").get<int>() != 1) throw Error("{}: not version 1 of a BSP profile", place);
     return {in.at("p").get<std::int64_t>(), in.at("L_ns").get<double>(), in.at("g_ns").get<double>(),
             in.at("block_ns").get<double>(), in.at("byte_ns").get<double>()};
   } catch (const nlohmann::json::exception& error) {
@@ -89,8 +88,7 @@ std::int64_t default_block_bytes() {
     if (path == nullptr || *path == '\0') return kUnmeasured;
     std::ifstream file(path);
     if (!file)
-      throw Error("{}: $CHASQUI_BSP_PROFILE cannot be read; unset it or run `chasqui bsp measure --json`",
-                  path);
+      throw Error("{}: $CHASQUI_BSP_PROFILE cannot be read; unset it or run `chasqui bsp measure --json`", path);
     std::stringstream text;
     text << file.rdbuf();
     const double measured = profile_from_json(text.str(), path).block_bytes();

@@ -56,8 +56,7 @@ void MpiEndpoint::look_for_deadlock(const Waiting& why) {
       RecordHead head;
       head.record = Record::abort;
       head.index = static_cast<std::uint32_t>(fault_);
-      for (std::int32_t to = 1; to < size_; ++to)
-        send_control(to, head, std::as_bytes(std::span(fault_text_)));
+      for (std::int32_t to = 1; to < size_; ++to) send_control(to, head, std::as_bytes(std::span(fault_text_)));
       return;
     }
     last_wave_ = std::move(wave);

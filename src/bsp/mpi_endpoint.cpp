@@ -47,10 +47,9 @@ void MpiEndpoint::post(std::int32_t to, BlockPtr block) {
   }
   Buffer& out = out_[static_cast<std::size_t>(to)];
   if (block->payload.size() > kMostBytes) {
-    throw MachineError(
-        Fault::resources,
-        fmt::format("rank {} sends {} bytes at once to rank {}: at most {} over MPI; split them", rank_,
-                    block->payload.size(), to, kMostBytes));
+    throw MachineError(Fault::resources,
+                       fmt::format("rank {} sends {} bytes at once to rank {}: at most {} over MPI; split them", rank_,
+                                   block->payload.size(), to, kMostBytes));
   }
   if (out.size() + block->payload.size() > kMostBytes) flush(to);
   RecordHead head;
@@ -72,8 +71,8 @@ void MpiEndpoint::flush(std::int32_t to) {
   flying_.back().bytes = std::move(out);
   out = Buffer();
   ++sent_;
-  MPI_Isend(flying_.back().bytes.data(), static_cast<int>(flying_.back().bytes.size()), MPI_BYTE, to, kTag,
-            comm_, &flying_.back().request);
+  MPI_Isend(flying_.back().bytes.data(), static_cast<int>(flying_.back().bytes.size()), MPI_BYTE, to, kTag, comm_,
+            &flying_.back().request);
 }
 
 void MpiEndpoint::flush_all() {
@@ -140,9 +139,7 @@ void MpiEndpoint::receive(std::span<const std::byte> message) {
         of_program = true;
         break;
       }
-      case Record::probe:
-        probe_ = head.index;
-        break;
+      case Record::probe: probe_ = head.index; break;
       case Record::status: {
         if (head.index != wave_) break;
         Status status{head.blocked != 0, head.information, head.received, {}, {}};
@@ -159,9 +156,7 @@ void MpiEndpoint::receive(std::span<const std::byte> message) {
           fault_text_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         }
         break;
-      case Record::goodbye:
-        ++goodbyes_;
-        break;
+      case Record::goodbye: ++goodbyes_; break;
     }
   });
   if (of_program) ++received_;

@@ -54,8 +54,7 @@ Ledger MpiEndpoint::finish(double seconds) {
                                       static_cast<std::int64_t>(step.rows.size())};
       std::memcpy(bytes.extend(sizeof numbers), numbers, sizeof numbers);
       if (!step.rows.empty())
-        std::memcpy(bytes.extend(step.rows.size() * sizeof(Row)), step.rows.data(),
-                    step.rows.size() * sizeof(Row));
+        std::memcpy(bytes.extend(step.rows.size() * sizeof(Row)), step.rows.data(), step.rows.size() * sizeof(Row));
     }
   };
   for (const auto& [id, costs] : accounts_) {
@@ -84,8 +83,7 @@ Ledger MpiEndpoint::finish(double seconds) {
         std::int64_t n[10];
         std::memcpy(n, at, sizeof n);
         at += sizeof n;
-        step = {n[0], n[1], n[2], n[3], n[4],
-                n[5], n[6], n[7], n[8], std::vector<Row>(static_cast<std::size_t>(n[9]))};
+        step = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], std::vector<Row>(static_cast<std::size_t>(n[9]))};
         if (n[9] > 0) std::memcpy(step.rows.data(), at, step.rows.size() * sizeof(Row));
         at += step.rows.size() * sizeof(Row);
       }

@@ -40,8 +40,7 @@ Ledger run_on(MPI_Comm communicator, const Program& program, const Options& opti
     endpoint.abandon(Fault::program, fmt::format("rank {} threw: {}", endpoint.rank(), error.what()));
     throw;
   } catch (...) {
-    endpoint.abandon(Fault::program,
-                     fmt::format("rank {} threw something that is no std::exception", endpoint.rank()));
+    endpoint.abandon(Fault::program, fmt::format("rank {} threw something that is no std::exception", endpoint.rank()));
     throw;
   }
 }

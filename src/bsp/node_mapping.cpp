@@ -12,9 +12,7 @@ namespace chasqui::bsp {
 using detail::mix;
 
 Permutation::Permutation(std::uint64_t n, std::uint64_t seed)
-    : n_(n),
-      seed_(seed),
-      half_bits_(std::max(1, (static_cast<int>(std::bit_width(n > 0 ? n - 1 : 0)) + 1) / 2)) {}
+    : n_(n), seed_(seed), half_bits_(std::max(1, (static_cast<int>(std::bit_width(n > 0 ? n - 1 : 0)) + 1) / 2)) {}
 
 std::uint64_t Permutation::operator()(std::uint64_t i) const {
   const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
@@ -43,8 +41,7 @@ std::int64_t NodeMapping::child_owner(int level, std::int64_t index, std::int64_
   if (z_ == 0) return static_cast<std::int64_t>((mix(at_level, node) >> 8) % p);
   if (!clustered(level)) return static_cast<std::int64_t>(Permutation(p, at_level)(node));
   const std::uint64_t which = (mix(at_level, node) >> 8) % static_cast<std::uint64_t>(z_);
-  return static_cast<std::int64_t>(
-      Permutation(p, mix(at_level, ~static_cast<std::uint64_t>(parent_owner)))(which));
+  return static_cast<std::int64_t>(Permutation(p, mix(at_level, ~static_cast<std::uint64_t>(parent_owner)))(which));
 }
 
 std::int64_t NodeMapping::owner(int level, std::int64_t index) const {

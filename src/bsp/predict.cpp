@@ -18,8 +18,7 @@ Work settle(Work work, const Ledger& ledger) {
 
 double predict(const Superstep& step, std::int64_t size, Work work, const Machine& machine) {
   const auto w = static_cast<double>(work == Work::charged ? step.work : step.nanoseconds);
-  if (const auto* bsp = std::get_if<Bsp>(&machine))
-    return superstep_cost(*bsp, w, static_cast<double>(step.messages));
+  if (const auto* bsp = std::get_if<Bsp>(&machine)) return superstep_cost(*bsp, w, static_cast<double>(step.messages));
   if (const auto* star = std::get_if<BspStar>(&machine)) {
     return superstep_cost(*star, w, static_cast<double>(step.blocks),
                           static_cast<double>(step.bytes) / star->unit_bytes);
@@ -32,10 +31,8 @@ double predict(const Ledger& ledger, const Machine& machine, Work work) {
   std::map<std::uint64_t, std::vector<const MachineCosts*>> children;
   const MachineCosts* whole = nullptr;
   for (const MachineCosts& one : ledger.machines) {
-    if (one.parent == 0)
-      whole = &one;
-    else
-      children[one.parent].push_back(&one);
+    if (one.parent == 0) whole = &one;
+    else children[one.parent].push_back(&one);
   }
   if (whole == nullptr) return 0;
   const auto total = [&](const auto& self, const MachineCosts& one) -> double {

@@ -29,8 +29,7 @@ Ledger run(int p, const Program& program, const Options& options) {
     engine = p <= cores ? Engine::threads : Engine::virtual_processors;
   }
   const detail::Body body = [&](detail::Processor& processor) { detail::run_program(processor, program); };
-  return engine == Engine::threads ? detail::run_threads(p, options, body)
-                                   : detail::run_virtual(p, options, body);
+  return engine == Engine::threads ? detail::run_threads(p, options, body) : detail::run_virtual(p, options, body);
 }
 
 }  // namespace chasqui::bsp

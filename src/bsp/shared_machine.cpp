@@ -47,10 +47,8 @@ void SharedGroup::close(bool keep_rows) {
 }
 
 SharedMachine::SharedMachine(std::int32_t processors, const Options& options)
-    : waiting(static_cast<std::size_t>(processors)),
-      finished(static_cast<std::size_t>(processors)),
-      processors_(processors),
-      options_(options),
+    : waiting(static_cast<std::size_t>(processors)), finished(static_cast<std::size_t>(processors)),
+      processors_(processors), options_(options),
       mail_(std::make_unique<std::atomic<Block*>[]>(static_cast<std::size_t>(processors))) {}
 
 SharedMachine::~SharedMachine() {

@@ -16,14 +16,11 @@ namespace chasqui::bsp::detail {
 namespace {
 
 const std::uint64_t kPage = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-std::uint64_t pages(std::uint64_t bytes) {
-  return (bytes + kPage - 1) / kPage * kPage;
-}
+std::uint64_t pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 [[noreturn]] void io_failed(const char* doing, const std::string& directory, int error) {
-  throw MachineError(Fault::resources,
-                     fmt::format("spill file in {}: {}: {}; free disk or choose another directory", directory,
-                                 doing, std::strerror(error)));
+  throw MachineError(Fault::resources, fmt::format("spill file in {}: {}: {}; free disk or choose another directory",
+                                                   directory, doing, std::strerror(error)));
 }
 
 }  // namespace
@@ -38,9 +35,7 @@ SpillFile::SpillFile(const std::string& directory) : directory_(directory) {
   }
 }
 
-SpillFile::~SpillFile() {
-  close(file_);
-}
+SpillFile::~SpillFile() { close(file_); }
 
 std::uint64_t SpillFile::allocate(std::uint64_t bytes) {
   const std::uint64_t needed = pages(bytes);
@@ -57,8 +52,7 @@ std::uint64_t SpillFile::allocate(std::uint64_t bytes) {
   } else {
     end_ += needed;
   }
-  if (const int error = posix_fallocate(file_, static_cast<off_t>(offset), static_cast<off_t>(needed));
-      error != 0) {
+  if (const int error = posix_fallocate(file_, static_cast<off_t>(offset), static_cast<off_t>(needed)); error != 0) {
     release(offset, bytes);
     io_failed("reserve", directory_, error);
   }
@@ -105,15 +99,12 @@ void SpillFile::read(std::uint64_t offset, std::span<std::byte> bytes) {
 }
 
 std::byte* SpillFile::map(std::uint64_t offset, std::uint64_t bytes, std::byte* hint) {
-  void* const at =
-      mmap(hint, pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(offset));
+  void* const at = mmap(hint, pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(offset));
   if (at == MAP_FAILED) io_failed("map", directory_, errno);
   return static_cast<std::byte*>(at);
 }
 
-void SpillFile::unmap(std::byte* at, std::uint64_t bytes) noexcept {
-  munmap(at, pages(bytes));
-}
+void SpillFile::unmap(std::byte* at, std::uint64_t bytes) noexcept { munmap(at, pages(bytes)); }
 
 void SpillFile::read_ahead(std::uint64_t offset, std::uint64_t bytes) noexcept {
   (void)posix_fadvise(file_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);

@@ -20,8 +20,7 @@ constexpr auto kLook = std::chrono::milliseconds(20);
 /// What a thread is doing: even while it runs, odd while it waits; its own cache line.
 struct alignas(64) Ticket {
   std::atomic<std::uint64_t> value{0};
-  std::atomic<std::uint64_t> group{
-      0};  ///< waits for this machine's generation to leave `generation`; 0: for mail
+  std::atomic<std::uint64_t> group{0};  ///< waits for this machine's generation to leave `generation`; 0: for mail
   std::atomic<std::uint32_t> generation{0};
 };
 constexpr std::uint64_t kFinished = ~std::uint64_t{0};
@@ -29,8 +28,7 @@ constexpr std::uint64_t kFinished = ~std::uint64_t{0};
 class ThreadsMachine final : public SharedMachine {
  public:
   ThreadsMachine(std::int32_t processors, const Options& options)
-      : SharedMachine(processors, options),
-        tickets(std::make_unique<Ticket[]>(static_cast<std::size_t>(processors))),
+      : SharedMachine(processors, options), tickets(std::make_unique<Ticket[]>(static_cast<std::size_t>(processors))),
         spins(static_cast<unsigned>(processors) <= std::thread::hardware_concurrency()) {}
 
   std::unique_ptr<Ticket[]> tickets;
@@ -89,17 +87,15 @@ class ThreadsMachine final : public SharedMachine {
     if (!anyone_waits) return false;
     std::unordered_map<std::uint64_t, std::uint32_t> generations;
     const auto groups = open_groups();
-    for (const auto& group : groups)
-      generations[group->info.id] = group->generation.load(std::memory_order_acquire);
+    for (const auto& group : groups) generations[group->info.id] = group->generation.load(std::memory_order_acquire);
     for (std::size_t rank = 0; rank < seen.size(); ++rank) {
       if (seen[rank] == kFinished) continue;
       const Ticket& ticket = tickets[rank];
       const std::uint64_t group = ticket.group.load(std::memory_order_relaxed);
       const auto known = generations.find(group);
-      const bool satisfied = group == 0
-                                 ? !asleep(static_cast<std::int32_t>(rank))
-                                 : known == generations.end() ||
-                                       known->second != ticket.generation.load(std::memory_order_relaxed);
+      const bool satisfied =
+          group == 0 ? !asleep(static_cast<std::int32_t>(rank))
+                     : known == generations.end() || known->second != ticket.generation.load(std::memory_order_relaxed);
       if (satisfied) return false;
     }
     for (std::size_t rank = 0; rank < seen.size(); ++rank) {
@@ -176,9 +172,7 @@ class ThreadEndpoint final : public Endpoint {
     ticket_.generation.store(generation, std::memory_order_relaxed);
     ticket_.value.store(ticket_.value.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
   }
-  void end_wait() {
-    ticket_.value.store(ticket_.value.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
-  }
+  void end_wait() { ticket_.value.store(ticket_.value.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst); }
 
   ThreadsMachine& machine_;
   std::int32_t rank_;
@@ -214,10 +208,9 @@ Ledger run_threads(std::int32_t processors, const Options& options, const Body& 
     try {
       threads.emplace_back(work, rank);
     } catch (const std::system_error& error) {
-      machine.fail(std::make_exception_ptr(
-          MachineError(Fault::resources,
-                       fmt::format("thread {} of {}: {}; use fewer processors or Engine::virtual_processors",
-                                   rank, processors, error.what()))));
+      machine.fail(std::make_exception_ptr(MachineError(
+          Fault::resources, fmt::format("thread {} of {}: {}; use fewer processors or Engine::virtual_processors", rank,
+                                        processors, error.what()))));
       const std::lock_guard lock(mutex);
       running -= processors - rank;
       break;

@@ -52,8 +52,8 @@ void Core::free_variable(std::uint32_t id, const SourceLocation& where) noexcept
 Core::Registered& Core::alive(std::uint32_t id, const char* doing) {
   Registered& variable = *variables_[id];
   if (!variable.alive) {
-    throw MachineError(Fault::freed_variable, fmt::format("rank {} {} variable #{}, which it freed at {}:{}",
-                                                          rank_, doing, id, variable.file, variable.line));
+    throw MachineError(Fault::freed_variable, fmt::format("rank {} {} variable #{}, which it freed at {}:{}", rank_,
+                                                          doing, id, variable.file, variable.line));
   }
   return variable;
 }
@@ -72,8 +72,7 @@ void Core::put(std::uint32_t id, std::int32_t to, std::size_t offset, std::span<
   if (!bytes.empty()) std::memcpy(place + sizeof at, bytes.data(), bytes.size());
 }
 
-std::shared_ptr<Fetched> Core::get(std::uint32_t id, std::int32_t from, std::size_t offset,
-                                   std::size_t bytes) {
+std::shared_ptr<Fetched> Core::get(std::uint32_t id, std::int32_t from, std::size_t offset, std::size_t bytes) {
   check_rank(from, "gets from");
   alive(id, "gets from");
   const GetRequest request{offset, bytes, gets_.size()};
@@ -92,20 +91,18 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
       std::memcpy(&request, bytes, sizeof request);
       const auto id = entry.channel();
       if (id >= variables_.size() || !variables_[id]->alive) {
-        throw MachineError(
-            Fault::freed_variable,
-            fmt::format("rank {} gets from variable #{} of rank {}, which {}", block->from, id, rank_,
-                        id >= variables_.size()
-                            ? "has not registered it"
-                            : fmt::format("freed it at {}:{}", variables_[id]->file, variables_[id]->line)));
+        throw MachineError(Fault::freed_variable,
+                           fmt::format("rank {} gets from variable #{} of rank {}, which {}", block->from, id, rank_,
+                                       id >= variables_.size() ? "has not registered it"
+                                                               : fmt::format("freed it at {}:{}", variables_[id]->file,
+                                                                             variables_[id]->line)));
       }
       const Segment& segment = variables_[id]->segment;
       if (request.bytes > segment.bytes || request.offset > segment.bytes - request.bytes) {
         throw MachineError(
             Fault::bad_get,
-            fmt::format("rank {} gets bytes {} to {} of variable #{} of rank {}, which has {} bytes",
-                        block->from, request.offset, request.offset + request.bytes, id, rank_,
-                        segment.bytes));
+            fmt::format("rank {} gets bytes {} to {} of variable #{} of rank {}, which has {} bytes", block->from,
+                        request.offset, request.offset + request.bytes, id, rank_, segment.bytes));
       }
       if (reply == nullptr) reply = std::make_unique<Block>();
       const Entry head{static_cast<std::uint32_t>(request.bytes),
@@ -151,19 +148,17 @@ void Core::apply_puts() {
       std::memcpy(&offset, bytes, sizeof offset);
       const std::size_t length = entry.bytes - sizeof offset;
       if (id >= variables_.size() || !variables_[id]->alive) {
-        throw MachineError(
-            Fault::freed_variable,
-            fmt::format("rank {} puts to variable #{} of rank {}, which {}", block->from, id, rank_,
-                        id >= variables_.size()
-                            ? "has not registered it"
-                            : fmt::format("freed it at {}:{}", variables_[id]->file, variables_[id]->line)));
+        throw MachineError(Fault::freed_variable,
+                           fmt::format("rank {} puts to variable #{} of rank {}, which {}", block->from, id, rank_,
+                                       id >= variables_.size() ? "has not registered it"
+                                                               : fmt::format("freed it at {}:{}", variables_[id]->file,
+                                                                             variables_[id]->line)));
       }
       const Segment& segment = variables_[id]->segment;
       if (length > segment.bytes || offset > segment.bytes - length) {
-        throw MachineError(
-            Fault::bad_put,
-            fmt::format("rank {} puts bytes {} to {} of variable #{} of rank {}, which has {} bytes",
-                        block->from, offset, offset + length, id, rank_, segment.bytes));
+        throw MachineError(Fault::bad_put,
+                           fmt::format("rank {} puts bytes {} to {} of variable #{} of rank {}, which has {} bytes",
+                                       block->from, offset, offset + length, id, rank_, segment.bytes));
       }
       if (length > 0) std::memcpy(segment.data + offset, bytes + sizeof offset, length);
     });

@@ -17,19 +17,17 @@ constexpr std::int32_t kMostGuarded = 16384;
 
 std::int32_t carriers_for(std::int32_t processors, const Options& options) {
   if (options.deterministic || !options.spill.empty()) return 1;
-  const auto wanted = options.carriers > 0 ? options.carriers
-                                           : static_cast<std::int32_t>(std::thread::hardware_concurrency());
+  const auto wanted =
+      options.carriers > 0 ? options.carriers : static_cast<std::int32_t>(std::thread::hardware_concurrency());
   return std::clamp(wanted, 1, processors);
 }
 
 }  // namespace
 
 VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, const Body& body)
-    : SharedMachine(processors, options),
-      body_(body),
+    : SharedMachine(processors, options), body_(body),
       processors_(std::make_unique<VirtualProcessor[]>(static_cast<std::size_t>(processors))),
-      carriers_(static_cast<std::size_t>(carriers_for(processors, options))),
-      unfinished_(processors) {
+      carriers_(static_cast<std::size_t>(carriers_for(processors, options))), unfinished_(processors) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const bool guarded = processors <= kMostGuarded;
   stack_bytes_ =
@@ -48,8 +46,8 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
     VirtualProcessor& one = processor(rank);
     one.machine = this;
     one.rank = rank;
-    one.home = static_cast<std::int32_t>(static_cast<std::int64_t>(rank) *
-                                         static_cast<std::int64_t>(carriers_.size()) / processors);
+    one.home = static_cast<std::int32_t>(static_cast<std::int64_t>(rank) * static_cast<std::int64_t>(carriers_.size()) /
+                                         processors);
     one.stack = stacks_ + stack_bytes_ * static_cast<std::size_t>(rank);
     if (guarded) mprotect(one.stack, page, PROT_NONE);
     one.context.start(
@@ -181,15 +179,13 @@ void VirtualMachine::wake_all() noexcept {
   for (std::int32_t rank = 0; rank < size(); ++rank) wake(rank);
 }
 
-void VirtualMachine::sleep(VirtualProcessor& self, SharedGroup* group, const Arrival* arrival,
-                           const Waiting& why) {
+void VirtualMachine::sleep(VirtualProcessor& self, SharedGroup* group, const Arrival* arrival, const Waiting& why) {
   throw_if_failed();
   const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
   if (here < self.stack + 2048) {
-    throw MachineError(
-        Fault::stack_overflow,
-        fmt::format("rank {} at {}:{} has used its {} bytes of stack; raise Options::stack_bytes", self.rank,
-                    why.file, why.line, stack_bytes_));
+    throw MachineError(Fault::stack_overflow,
+                       fmt::format("rank {} at {}:{} has used its {} bytes of stack; raise Options::stack_bytes",
+                                   self.rank, why.file, why.line, stack_bytes_));
   }
   self.group = group, self.arrival = arrival, self.why = &why;
   self.context.suspend();

@@ -29,14 +29,12 @@ std::string name_ranks(const std::vector<std::int32_t>& ranks) {
 std::string Waiting::text() const {
   const auto place = fmt::format("at {}:{}", file, line);
   switch (what) {
-    case For::barrier:
-      return fmt::format("in sync() of superstep {} on {} processors {}", step, group_size, place);
+    case For::barrier: return fmt::format("in sync() of superstep {} on {} processors {}", step, group_size, place);
     case For::messages:
       return fmt::format("in sync({}) of superstep {} with {} messages {}", expected, step, have, place);
     case For::collective:
       return fmt::format("in a collective on {} processors for rank {} {}", group_size, expected, place);
-    case For::nothing:
-      break;
+    case For::nothing: break;
   }
   return "nowhere";
 }

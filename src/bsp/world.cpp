@@ -20,8 +20,8 @@ Piece piece(int n, int parts, int index) {
 
 void check_parts(int parts, int size) {
   if (parts < 1 || parts > size) {
-    throw MachineError(Fault::bad_rank, fmt::format("split of {} processors into {} parts: between 1 and {}",
-                                                    size, parts, size));
+    throw MachineError(Fault::bad_rank,
+                       fmt::format("split of {} processors into {} parts: between 1 and {}", size, parts, size));
   }
 }
 
@@ -47,8 +47,7 @@ World World::split(int parts) {
 World World::split(std::span<const int> sizes) {
   int first = 0, begin = 0, count = 0;
   for (const int one : sizes) {
-    if (one < 1)
-      throw MachineError(Fault::bad_rank, fmt::format("split: a submachine of {} processors", one));
+    if (one < 1) throw MachineError(Fault::bad_rank, fmt::format("split: a submachine of {} processors", one));
     if (rank() >= first && rank() < first + one) begin = first, count = one;
     first += one;
   }

@@ -17,9 +17,10 @@ namespace {
 class AtlasCommand final : public Command {
  public:
   AtlasCommand() : Command("atlas", "exact optima of small instances: make, continue, merge or show the table") {
-    describe("Searches for the optimum of every instance of a family that FILE does not have yet, and writes FILE after each. "
-             "It can be stopped at any time and goes on where it stopped. Several processes share the work with --shard, "
-             "each with a FILE of its own; --merge joins the files.");
+    describe(
+        "Searches for the optimum of every instance of a family that FILE does not have yet, and writes FILE after each. "
+        "It can be stopped at any time and goes on where it stopped. Several processes share the work with --shard, "
+        "each with a FILE of its own; --merge joins the files.");
     positional("FILE", &file_, "the atlas; made if it is not there").required().file();
     option("--family", "NAME", &range_.family, "what to search for; default broadcast")
         .choices({"broadcast", "single", "allgather", "stream"});
@@ -61,7 +62,8 @@ class AtlasCommand final : public Command {
   void save(const solve::Atlas& atlas) const {
     const std::string temporary = file_ + ".new";
     std::ofstream(temporary) << atlas.text();
-    if (std::rename(temporary.c_str(), file_.c_str()) != 0) throw Error("{}: cannot be written: is the folder there?", file_);
+    if (std::rename(temporary.c_str(), file_.c_str()) != 0)
+      throw Error("{}: cannot be written: is the folder there?", file_);
   }
 
   void read_shard() {

@@ -16,15 +16,18 @@ namespace {
 class BenchCommand final : public Command {
  public:
   BenchCommand() : Command("bench", "compare every collective with its rivals on this machine") {
-    describe("Sizes 8 B to 4 MiB. Threads: against a binomial tree, std::barrier and OpenMP's barrier and reduction. With "
-             "--mpi, started by mpirun: against the MPI library's own and a binomial tree. Common start, latest finish, "
-             "median; the columns of rivals hold rival / Chasqui. With --machine \"!\" marks predictions off by more than 20 %. Sums of placed "
-             "operands, eight items and streams run along their plans by messages, against single calls (\"plain\" are Chasqui's own) "
-             "and a chain; \"delay\" is how long an item of a stream is under way.");
+    describe(
+        "Sizes 8 B to 4 MiB. Threads: against a binomial tree, std::barrier and OpenMP's barrier and reduction. With "
+        "--mpi, started by mpirun: against the MPI library's own and a binomial tree. Common start, latest finish, "
+        "median; the columns of rivals hold rival / Chasqui. With --machine \"!\" marks predictions off by more than 20 %. Sums of placed "
+        "operands, eight items and streams run along their plans by messages, against single calls (\"plain\" are Chasqui's own) "
+        "and a chain; \"delay\" is how long an item of a stream is under way.");
     option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
     flag("--mpi", mpi_, "bench the MPI run this is part of: mpirun -np 4 chasqui bench --mpi");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
-    option("--kinds", "LIST", &kinds_, "only these, separated by commas: barrier, broadcast, reduce, allreduce, allgather, gather, scatter, scan, sum, items, stream");
+    option(
+        "--kinds", "LIST", &kinds_,
+        "only these, separated by commas: barrier, broadcast, reduce, allreduce, allgather, gather, scatter, scan, sum, items, stream");
     option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
     option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
     option("--out", "FILE", &out_, "medians and quartiles as CSV").output();
@@ -35,9 +38,12 @@ class BenchCommand final : public Command {
 
   int run(Output& out) override {
     if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
-    if (largest_ < 8 || largest_ > std::int64_t{1} << 32) throw Error("--largest {} is not in 8..{}", largest_, std::int64_t{1} << 32);
+    if (largest_ < 8 || largest_ > std::int64_t{1} << 32)
+      throw Error("--largest {} is not in 8..{}", largest_, std::int64_t{1} << 32);
     run::kinds_from(kinds_, "--kinds");
-    if (mpi_ && threads_) throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_, *threads_);
+    if (mpi_ && threads_)
+      throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_,
+                  *threads_);
     if (mpi_) become_mpi_twin("bench", words());
     const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
     if (n < 1 || n > 4096) throw Error("--threads {} is not in 1..4096", n);

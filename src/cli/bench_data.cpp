@@ -28,8 +28,10 @@ template <typename Number>
 Number number(const std::string& field, std::string_view place, int line) {
   Number value{};
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc{} || end != field.data() + field.size() || !(value >= 0) || !std::isfinite(static_cast<double>(value))) {
-    throw Error("{}:{}: \"{}\" is not a number from 0 on: the file should come from `chasqui bench --out`", place, line, field);
+  if (error != std::errc{} || end != field.data() + field.size() || !(value >= 0) ||
+      !std::isfinite(static_cast<double>(value))) {
+    throw Error("{}:{}: \"{}\" is not a number from 0 on: the file should come from `chasqui bench --out`", place, line,
+                field);
   }
   return value;
 }
@@ -44,7 +46,8 @@ BenchData bench_data_from_csv(std::string_view text, std::string_view place, std
     const std::string_view words = text.substr(at, end - at);
     at = end + 1;
     ++line;
-    if (line == 1 && words != kHeading) throw Error("{}:1: is not the heading that `chasqui bench --out` writes", place);
+    if (line == 1 && words != kHeading)
+      throw Error("{}:1: is not the heading that `chasqui bench --out` writes", place);
     if (line == 1 || words.empty()) continue;
     const std::vector<std::string> f = fields_of(words);
     if (f.size() != 8) throw Error("{}:{}: has {} fields, not 8: was the file cut off?", place, line, f.size());

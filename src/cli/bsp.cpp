@@ -21,8 +21,7 @@ bsp::Machine read_machine(const std::string& text) {
   if (!text.empty() && text.front() == '{') return bsp::machine_from_json(text, "--machine");
   std::ifstream file(text);
   if (!file)
-    throw Error(
-        "--machine {}: cannot be read; give a file or {{\"model\":\"bsp\",\"p\":8,\"g\":2,\"L\":100}}", text);
+    throw Error("--machine {}: cannot be read; give a file or {{\"model\":\"bsp\",\"p\":8,\"g\":2,\"L\":100}}", text);
   if (std::filesystem::is_directory(text)) throw Error("--machine: {} is a folder: name a file", text);
   std::stringstream content;
   content << file.rdbuf();
@@ -38,14 +37,11 @@ class BspCommand final : public Command {
         "(tables of g and L over log2 of the submachine's size). measure finds g, L and B here. record FILE "
         "runs a broadcast "
         "on virtual processors and writes its ledger.");
-    positional("ACTION", &action_, "cost, measure or record")
-        .required()
-        .choices({"cost", "measure", "record"});
+    positional("ACTION", &action_, "cost, measure or record").required().choices({"cost", "measure", "record"});
     positional("FILE", &file_, "the ledger (cost, record)").file();
     option("-m,--machine", "JSON|FILE", &machines_, "a machine to predict for; several are fine");
     option("--svg", "FILE", &svg_, "cost: also draw the supersteps (- for standard output)").file();
-    option("-p,--processors", "N", &processors_,
-           "measure: processors (default: one a core); record: default 16");
+    option("-p,--processors", "N", &processors_, "measure: processors (default: one a core); record: default 16");
     option("--algorithm", "NAME", &algorithm_, "record: doubling or root").choices({"doubling", "root"});
     option("--work", "SOURCE", &work_,
            "cost: w is what the program charged, or measured nanoseconds; default: charged if any")
@@ -91,16 +87,14 @@ class BspCommand final : public Command {
 
   int measure(Output& out) {
     const auto p = static_cast<int>(processors_.value_or(std::thread::hardware_concurrency()));
-    const bsp::Profile profile =
-        bsp::measure([&](const bsp::Program& program) { return bsp::run(p, program); });
+    const bsp::Profile profile = bsp::measure([&](const bsp::Program& program) { return bsp::run(p, program); });
     if (json_) {
       out.print("{}\n", bsp::to_json(profile));
     } else {
       out.print(
           "p = {}: L = {:.0f} ns, g = {:.2f} ns a message, {:.0f} ns a block, {:.3f} ns a byte, B = {:.0f} "
           "bytes\n",
-          profile.p, profile.latency, profile.message_gap, profile.block_cost, profile.byte_gap,
-          profile.block_bytes());
+          profile.p, profile.latency, profile.message_gap, profile.block_cost, profile.byte_gap, profile.block_bytes());
     }
     return 0;
   }
@@ -108,12 +102,9 @@ class BspCommand final : public Command {
   int record(Output& out) {
     const auto p = static_cast<int>(processors_.value_or(16));
     const bool root = algorithm_.value_or("root") == "root";
-    const bsp::Ledger ledger =
-        bsp::run(p,
-                 [&](bsp::World& w) {
-                   root ? bsp::broadcast_root(w, w.rank()) : bsp::broadcast_doubling(w, w.rank());
-                 },
-                 {.engine = bsp::Engine::virtual_processors});
+    const bsp::Ledger ledger = bsp::run(
+        p, [&](bsp::World& w) { root ? bsp::broadcast_root(w, w.rank()) : bsp::broadcast_doubling(w, w.rank()); },
+        {.engine = bsp::Engine::virtual_processors});
     bsp::write_ledger(*file_, ledger);
     const bsp::Totals sum = bsp::totals(ledger);
     out.print("{}: p = {}, T = {}, H = {}\n", *file_, ledger.processors, sum.supersteps, sum.messages);
@@ -129,8 +120,6 @@ class BspCommand final : public Command {
 
 }  // namespace
 
-CommandPtr make_bsp_command() {
-  return std::make_unique<BspCommand>();
-}
+CommandPtr make_bsp_command() { return std::make_unique<BspCommand>(); }
 
 }  // namespace chasqui::cli

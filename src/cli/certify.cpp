@@ -92,8 +92,6 @@ class CertifyCommand final : public Command {
 
 }  // namespace
 
-CommandPtr make_certify_command() {
-  return std::make_unique<CertifyCommand>();
-}
+CommandPtr make_certify_command() { return std::make_unique<CertifyCommand>(); }
 
 }  // namespace chasqui::cli

@@ -12,8 +12,9 @@ namespace {
 class CheckProofCommand final : public Command {
  public:
   CheckProofCommand() : Command("check-proof", "check a certificate of optimality that `solve --proof` wrote") {
-    describe("Checks the schedule against the rules of the model, that the formula is the encoding of one step less, and the proof "
-             "that it is unsatisfiable, with a checker of its own. Exit status 0: accepted; 1: rejected, with the reason.");
+    describe(
+        "Checks the schedule against the rules of the model, that the formula is the encoding of one step less, and the proof "
+        "that it is unsatisfiable, with a checker of its own. Exit status 0: accepted; 1: rejected, with the reason.");
     positional("DIR", &folder_, "the folder").required().file();
     flag("--json", json_, "print the report as JSON");
     example("chasqui check-proof proof", "check the certificate in the folder proof");
@@ -36,8 +37,8 @@ class CheckProofCommand final : public Command {
       out.print("  schedule  legal, finishes at {}\n", report.finish.ticks);
       out.print("  bound     {}\n", report.bound_source);
       if (report.evidence == solve::Evidence::search) {
-        out.print("  proof     {} clauses, {} steps, {} of them needed and checked\n", report.proof.clauses, report.proof.steps,
-                  report.proof.checked);
+        out.print("  proof     {} clauses, {} steps, {} of them needed and checked\n", report.proof.clauses,
+                  report.proof.steps, report.proof.checked);
       }
     } else {
       out.print("rejected: {}\n", wrap(report.reason, 10, static_cast<std::size_t>(out.width())));

@@ -22,11 +22,11 @@ std::string carried(const plan::Plan& plan, const Send& send) {
 std::string claim_text(const plan::Plan& plan, const Output& out) {
   const plan::Claim& claim = plan.claim();
   const auto width = static_cast<std::size_t>(out.width());
-  const std::string verdict =
-      claim.optimal() ? out.good("optimal")
-                      : fmt::format("gap {}: at most {:.1f}% above the bound", claim.gap().ticks,
-                                    100.0 * static_cast<double>(claim.gap().ticks) /
-                                        static_cast<double>(std::max<std::int64_t>(1, claim.bound.ticks)));
+  const std::string verdict = claim.optimal()
+                                  ? out.good("optimal")
+                                  : fmt::format("gap {}: at most {:.1f}% above the bound", claim.gap().ticks,
+                                                100.0 * static_cast<double>(claim.gap().ticks) /
+                                                    static_cast<double>(std::max<std::int64_t>(1, claim.bound.ticks)));
   const char* measure = plan.problem().kind == Kind::stream ? "delay" : "finish";
   std::string text = fmt::format("{:<13} {} ({})\n", measure, claim.finish.ticks, verdict);
   text += "lower bound   " + wrap(fmt::format("{}, {}", claim.bound.ticks, claim.bound_source), kColumn, width) + "\n";
@@ -47,8 +47,8 @@ std::string local_text(const plan::Plan& plan, const LocalForm& local, const Out
   for (const Send& send : local.sends) row(send, send.begin, "to", send.to);
   for (const Add& add : local.adds) {
     const bool own = add.from == local.rank;
-    text += fmt::format("add  {:>15} {:>20} {:>11}  {}\n", add.begin.ticks, add.begin.ticks + add.count,
-                        add.from.index, own ? fmt::format("{} operands of its own", add.count) : "the value received");
+    text += fmt::format("add  {:>15} {:>20} {:>11}  {}\n", add.begin.ticks, add.begin.ticks + add.count, add.from.index,
+                        own ? fmt::format("{} operands of its own", add.count) : "the value received");
   }
   if (local.sends.empty() && local.receives.empty()) text += "nothing to send or receive\n";
   return text;

@@ -55,14 +55,10 @@ const Collective& CollectiveArguments::collective() const {
 
 void CollectiveArguments::refuse_strangers(const Collective& chosen) const {
   const std::pair<bool, std::pair<unsigned, const char*>> given[] = {
-      {root_.has_value(), {kRoot, "--root"}},
-      {items_.has_value(), {kItems, "--items"}},
-      {bytes_.has_value(), {kBytes, "--bytes"}},
-      {operands_.has_value(), {kOperands, "--operands"}},
-      {time_.has_value(), {kTime, "--time"}},
-      {non_commutative_, {kNonCommutative, "--non-commutative"}},
-      {exclusive_, {kExclusive, "--exclusive"}},
-      {algorithm_.has_value(), {kAlgorithm, "--algorithm"}},
+      {root_.has_value(), {kRoot, "--root"}},    {items_.has_value(), {kItems, "--items"}},
+      {bytes_.has_value(), {kBytes, "--bytes"}}, {operands_.has_value(), {kOperands, "--operands"}},
+      {time_.has_value(), {kTime, "--time"}},    {non_commutative_, {kNonCommutative, "--non-commutative"}},
+      {exclusive_, {kExclusive, "--exclusive"}}, {algorithm_.has_value(), {kAlgorithm, "--algorithm"}},
   };
   for (const auto& [present, option] : given) {
     if (present && (chosen.accepts & option.first) == 0) {
@@ -122,7 +118,8 @@ std::string CollectiveArguments::algorithms() const {
   const auto outcome = [&] {
     try {
       const plan::PlanPtr plan = chosen.plan(wanted);
-      return fmt::format("{} {}", plan->problem().kind == Kind::stream ? "delay" : "finish", plan->claim().finish.ticks);
+      return fmt::format("{} {}", plan->problem().kind == Kind::stream ? "delay" : "finish",
+                         plan->claim().finish.ticks);
     } catch (const Error&) {
       return std::string("does not apply");
     }
@@ -130,7 +127,8 @@ std::string CollectiveArguments::algorithms() const {
   std::string text = fmt::format("{:<15} {:<15} {}\n", "best", outcome(), "the best schedule known (the default)");
   for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
     wanted.algorithm = algorithm.name;
-    const std::string summary = std::string(algorithm.summary) + (algorithm.buffered ? " [verify with --buffered]" : "");
+    const std::string summary =
+        std::string(algorithm.summary) + (algorithm.buffered ? " [verify with --buffered]" : "");
     text += fmt::format("{:<15} {:<15} {}\n", algorithm.name, outcome(), wrap(summary, 32, 80));
   }
   return text;
@@ -138,8 +136,8 @@ std::string CollectiveArguments::algorithms() const {
 
 std::string CollectiveArguments::spelled() const {
   const LogP machine = machine_.machine();
-  std::string text = fmt::format("{} -P {} -L {} -o {} -g {}", name_, machine.P, machine.L.ticks, machine.o.ticks,
-                                 machine.g.ticks);
+  std::string text =
+      fmt::format("{} -P {} -L {} -o {} -g {}", name_, machine.P, machine.L.ticks, machine.o.ticks, machine.g.ticks);
   if (root_) text += fmt::format(" --root {}", *root_);
   if (items_) text += fmt::format(" --items {}", *items_);
   if (bytes_) text += fmt::format(" --bytes {} --G {}", *bytes_, G_.value_or("1"));

@@ -33,9 +33,11 @@ struct Option {
   std::vector<std::string> offered;
 
   Option& required() { return is_required = true, *this; }
-  Option& file() { return is_file = true, *this; }  ///< the shell completes file names
+  Option& file() { return is_file = true, *this; }       ///< the shell completes file names
   Option& output() { return is_output = true, file(); }  ///< written after long work: parse() looks whether it can be
-  Option& offers(std::vector<std::string> values) { return offered = std::move(values), *this; }  ///< the shell completes these
+  Option& offers(std::vector<std::string> values) {
+    return offered = std::move(values), *this;
+  }  ///< the shell completes these
   Option& choices(std::vector<std::string> values) { return allowed = offered = std::move(values), *this; }
 };
 

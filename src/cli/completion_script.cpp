@@ -71,10 +71,13 @@ std::string completion_bash() {
          "  local words='' positionals='' choices='' files='' pfiles=''\n"
          "  COMPREPLY=()\n"
          "  if ((COMP_CWORD == 1)); then\n"
-         "    COMPREPLY=($(compgen -W '" + names + "--help --version' -- \"$current\"))\n"
+         "    COMPREPLY=($(compgen -W '" +
+         names +
+         "--help --version' -- \"$current\"))\n"
          "    return\n"
          "  fi\n"
-         "  case \"${COMP_WORDS[1]}\" in\n" + cases +
+         "  case \"${COMP_WORDS[1]}\" in\n" +
+         cases +
          "  esac\n"
          "  if [[ -n $choices ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$choices\" -- \"$current\"))\n"
@@ -112,7 +115,8 @@ std::string completion_zsh() {
   return "#compdef chasqui\n"
          "_chasqui() {\n"
          "  local -a commands\n"
-         "  commands=(\n" + names +
+         "  commands=(\n" +
+         names +
          "  )\n"
          "  if (( CURRENT == 2 )); then\n"
          "    _describe command commands\n"
@@ -121,7 +125,8 @@ std::string completion_zsh() {
          "  local chosen=$words[2]\n"
          "  shift words\n"
          "  (( CURRENT-- ))\n"
-         "  case $chosen in\n" + cases +
+         "  case $chosen in\n" +
+         cases +
          "  esac\n"
          "}\n"
          "# From fpath this file is the function itself; sourced, it registers it.\n"

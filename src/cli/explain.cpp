@@ -12,11 +12,13 @@ namespace {
 class ExplainCommand final : public Command {
  public:
   ExplainCommand() : Command("explain", "say how a collective would be run, its predicted time, and the runner-up") {
-    describe("The same decision that a communicator takes: every method that applies is given a predicted time from "
-             "the machine's profile; the least wins, save that memory shared by all ranks is used wherever there is some, since it "
-             "notices sizes that disagree. Without --machine the built-in guesses are used.");
-    positional("COLLECTIVE", &kind_, "what to run").required().choices(
-        {"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"});
+    describe(
+        "The same decision that a communicator takes: every method that applies is given a predicted time from "
+        "the machine's profile; the least wins, save that memory shared by all ranks is used wherever there is some, since it "
+        "notices sizes that disagree. Without --machine the built-in guesses are used.");
+    positional("COLLECTIVE", &kind_, "what to run")
+        .required()
+        .choices({"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"});
     option("--bytes", "N", &bytes_, "size of one rank's contribution (default 8)");
     option("-P,--processors", "N", &ranks_, "ranks (default: as measured, else 16)");
     option("--nodes", "N", &nodes_, "nodes the ranks lie on (default 1; as many as ranks: messages only)");
@@ -50,8 +52,10 @@ class ExplainCommand final : public Command {
     }
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const auto& choice : run::choices(query, terrain, profile)) {
-      list.push_back({{"method", to_string(choice.method)}, {"parts", choice.parts},
-                      {"nanoseconds", choice.nanoseconds}, {"why", choice.why}});
+      list.push_back({{"method", to_string(choice.method)},
+                      {"parts", choice.parts},
+                      {"nanoseconds", choice.nanoseconds},
+                      {"why", choice.why}});
     }
     nlohmann::ordered_json root = {{"collective", kind_}, {"bytes", bytes}, {"ranks", ranks}, {"choices", list}};
     if (!machine_) root["machine"] = profile.how;

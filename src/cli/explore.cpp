@@ -38,8 +38,9 @@ void open_in_browser(const std::string& url) {
 class ExploreCommand final : public Command {
  public:
   ExploreCommand() : Command("explore", "the explorer in the browser: plans, pictures, animation") {
-    describe("Serves one page on 127.0.0.1 until interrupted and opens it with xdg-open. The page needs no network: "
-             "the planner runs inside it, as WebAssembly, and it can also be opened as a file.");
+    describe(
+        "Serves one page on 127.0.0.1 until interrupted and opens it with xdg-open. The page needs no network: "
+        "the planner runs inside it, as WebAssembly, and it can also be opened as a file.");
     option("--port", "N", &port_, "port; default: any free one");
     option("--page", "FILE", &page_, "the page; default: the one built or installed with this program").file();
     option("--requests", "N", &requests_, "stop after so many requests");
@@ -53,7 +54,8 @@ class ExploreCommand final : public Command {
     if (requests_ && *requests_ < 1) throw Error("--requests {}: use at least 1", *requests_);
     const std::string path = page_.value_or(default_page());
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error("{}: not there: build it with 'cmake --build … --target explorer_page' (needs emscripten)", path);
+    if (!file)
+      throw Error("{}: not there: build it with 'cmake --build … --target explorer_page' (needs emscripten)", path);
     std::ostringstream page;
     page << file.rdbuf();
     LoopbackServer server(page.str(), static_cast<std::uint16_t>(port_));

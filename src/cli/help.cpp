@@ -92,7 +92,8 @@ std::string help_text(const Command& command, int width) {
 
 std::string help_overview(int width) {
   const auto columns = static_cast<std::size_t>(width);
-  std::string text = "chasqui: optimal collectives for the machine at hand\n\nUsage: chasqui COMMAND [options]\n\nCommands:\n";
+  std::string text =
+      "chasqui: optimal collectives for the machine at hand\n\nUsage: chasqui COMMAND [options]\n\nCommands:\n";
   for (const CommandPtr& command : make_commands()) entry(text, command->name(), command->summary(), columns);
   text += "\nOptions:\n";
   entry(text, "-h, --help", "this text; 'chasqui COMMAND --help' for one command", columns);

@@ -17,7 +17,8 @@ void Interrupt::note(int signal) {
     first = now;
     return;
   }
-  const double since = static_cast<double>(now.tv_sec - first.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - first.tv_nsec);
+  const double since =
+      static_cast<double>(now.tv_sec - first.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - first.tv_nsec);
   if (since < 0.5) return;
   std::signal(signal, SIG_DFL);
   raise(signal);

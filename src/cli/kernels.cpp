@@ -29,8 +29,7 @@ class KernelsCommand : public Command {
     option("--attempts", "N", &options_.attempts, "trees tried for each P and L");
     option("--threads", "N", &threads_, "threads");
     flag("--resume", options_.resume, "keep the lines that are there");
-    example("chasqui kernels build --out kernels.txt --max-P 128 --max-L 16 --resume",
-            "the table that is shipped");
+    example("chasqui kernels build --out kernels.txt --max-P 128 --max-L 16 --resume", "the table that is shipped");
     example("chasqui kernels coverage --max-L 8 --max-P 20000", "what merging reaches");
   }
 
@@ -41,7 +40,8 @@ class KernelsCommand : public Command {
     options_.path = *out_;
     const std::int64_t max_P = max_P_.value_or(128);
     if (max_P < 2 || max_P > kMost || max_L_ < 1 || max_L_ > kMost || threads_ < 1 || threads_ > kMost) {
-      throw Error("kernels build: --max-P, --max-L and --threads must lie in 2..{}, 1..{} and 1..{}", kMost, kMost, kMost);
+      throw Error("kernels build: --max-P, --max-L and --threads must lie in 2..{}, 1..{} and 1..{}", kMost, kMost,
+                  kMost);
     }
     options_.bases = action_ == "bases";
     options_.max_P = static_cast<int>(max_P);
@@ -70,8 +70,8 @@ class KernelsCommand : public Command {
     for (std::int64_t L = 3; L <= max_L_; ++L) {
       for (const plan::kernel::MergedLevel& row : plan::kernel::merged_coverage(L, most)) {
         const std::int64_t all = row.last - row.first + 1;
-        out.print("{:>3} {:>6} {:>17} {:>7} {:>9} {:>4} %\n", L, row.level, fmt::format("{}..{}", row.first + 1, row.last + 1),
-                  row.bases, row.reached, 100 * row.reached / all);
+        out.print("{:>3} {:>6} {:>17} {:>7} {:>9} {:>4} %\n", L, row.level,
+                  fmt::format("{}..{}", row.first + 1, row.last + 1), row.bases, row.reached, 100 * row.reached / all);
       }
     }
     return 0;

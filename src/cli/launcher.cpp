@@ -34,7 +34,8 @@ bool launcher_has_terminal() {
   int id = getppid();
   for (int i = 0; i < kGenerations && id > 1; ++i) {
     const Process process = look_up(id);
-    const bool launcher = process.name.starts_with("mpi") || process.name.starts_with("orte") || process.name.starts_with("prte");
+    const bool launcher =
+        process.name.starts_with("mpi") || process.name.starts_with("orte") || process.name.starts_with("prte");
     if (launcher) {
       std::error_code none;
       const std::string stream = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", id), none).string();

@@ -20,7 +20,8 @@ template <typename T>
 bool read_at(std::ifstream& file, std::uint64_t offset, std::vector<T>& values) {
   file.clear();
   file.seekg(static_cast<std::streamoff>(offset));
-  return !values.empty() && file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+  return !values.empty() &&
+         file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
 }
 
 std::string text_at(std::ifstream& file, std::uint64_t offset) {
@@ -46,7 +47,8 @@ std::vector<std::string> needed(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<Elf64_Ehdr> head(1);
   if (!file || !read_at(file, 0, head) || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0) return {};
-  if (head[0].e_ident[EI_CLASS] != ELFCLASS64 || head[0].e_phentsize != sizeof(Elf64_Phdr) || head[0].e_phnum > kMost) return {};
+  if (head[0].e_ident[EI_CLASS] != ELFCLASS64 || head[0].e_phentsize != sizeof(Elf64_Phdr) || head[0].e_phnum > kMost)
+    return {};
   std::vector<Elf64_Phdr> parts(head[0].e_phnum);
   if (!read_at(file, head[0].e_phoff, parts)) return {};
   std::vector<std::string> names;

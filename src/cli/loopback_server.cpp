@@ -21,9 +21,10 @@ constexpr int kSlowReader = 120;  // seconds: a browser on a crowded machine
 constexpr std::size_t kMostConnections = 16;
 
 std::string with_status(const std::string& status, const std::string& type, const std::string& body, bool head_only) {
-  return fmt::format("HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\nCache-Control: "
-                     "no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n",
-                     status, type, body.size()) +
+  return fmt::format(
+             "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\nCache-Control: "
+             "no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n",
+             status, type, body.size()) +
          (head_only ? "" : body);
 }
 
@@ -49,7 +50,8 @@ void send_all(int client, const std::string& text) {
 }  // namespace
 
 std::string http_answer(const std::string& head, const std::string& page) {
-  if (head.find("\r\n\r\n") == std::string::npos) return with_status("400 Bad Request", "text/plain", "bad request\n", false);
+  if (head.find("\r\n\r\n") == std::string::npos)
+    return with_status("400 Bad Request", "text/plain", "bad request\n", false);
   std::istringstream words(head);
   std::string method;
   std::string target;
@@ -57,11 +59,13 @@ std::string http_answer(const std::string& head, const std::string& page) {
   const bool head_only = method == "HEAD";
   if (method != "GET" && !head_only) return with_status("405 Method Not Allowed", "text/plain", "only GET\n", false);
   target = target.substr(0, target.find('?'));
-  if (target != "/" && target != "/explorer.html") return with_status("404 Not Found", "text/plain", "not found\n", head_only);
+  if (target != "/" && target != "/explorer.html")
+    return with_status("404 Not Found", "text/plain", "not found\n", head_only);
   return with_status("200 OK", "text/html; charset=utf-8", page, head_only);
 }
 
-LoopbackServer::LoopbackServer(std::string page, std::uint16_t port, int patience) : page_(std::move(page)), patience_(patience) {
+LoopbackServer::LoopbackServer(std::string page, std::uint16_t port, int patience)
+    : page_(std::move(page)), patience_(patience) {
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener_ < 0) throw Error("no socket: {}", std::strerror(errno));
   const int yes = 1;

@@ -25,7 +25,8 @@ std::string roff(const std::string& text) {
 std::string heading(const std::string& title, const std::string& summary) {
   std::string upper = title;
   for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return fmt::format(".TH {} 1 \"2026-11-15\" \"chasqui " CHASQUI_VERSION "\" \"Chasqui Manual\"\n.SH NAME\n{} \\- {}\n",
+  return fmt::format(".TH {} 1 \"2026-11-15\" \"chasqui " CHASQUI_VERSION
+                     "\" \"Chasqui Manual\"\n.SH NAME\n{} \\- {}\n",
                      roff(upper), roff(title), roff(summary));
 }
 
@@ -52,7 +53,8 @@ std::string man_page(const Command& command) {
     page += ".SH DESCRIPTION\n";
     std::istringstream paragraphs(command.details());
     const char* between = "";
-    for (std::string paragraph; std::getline(paragraphs, paragraph); between = ".PP\n") page += between + roff(paragraph) + "\n";
+    for (std::string paragraph; std::getline(paragraphs, paragraph); between = ".PP\n")
+      page += between + roff(paragraph) + "\n";
   }
   page += ".SH OPTIONS\n";
   for (const Option& option : command.options()) {

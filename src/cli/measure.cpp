@@ -14,11 +14,13 @@ namespace {
 
 class MeasureCommand final : public Command {
  public:
-  MeasureCommand() : Command("measure", "measure this machine: L, o, g, G, B and the cost of publishing, with intervals") {
-    describe("Threads by default. With --mpi, started by mpirun, the processes of that run. Prints a table; the profile itself is for "
-             "programs. Takes the stated seconds; on a "
-             "busy machine less is measured, the intervals widen, and it is said. With --again the machine is measured anew "
-             "and compared: exit status 0 if all intervals meet, 1 if not.");
+  MeasureCommand()
+      : Command("measure", "measure this machine: L, o, g, G, B and the cost of publishing, with intervals") {
+    describe(
+        "Threads by default. With --mpi, started by mpirun, the processes of that run. Prints a table; the profile itself is for "
+        "programs. Takes the stated seconds; on a "
+        "busy machine less is measured, the intervals widen, and it is said. With --again the machine is measured anew "
+        "and compared: exit status 0 if all intervals meet, 1 if not.");
     option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
     flag("--mpi", mpi_, "measure the MPI run this is part of: mpirun -np 4 chasqui measure --mpi");
     option("--seconds", "S", &seconds_, "how long to measure (default 4)");
@@ -30,7 +32,9 @@ class MeasureCommand final : public Command {
 
   int run(Output& out) override {
     if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
-    if (mpi_ && threads_) throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_, *threads_);
+    if (mpi_ && threads_)
+      throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_,
+                  *threads_);
     if (mpi_) {
       std::vector<std::string> words = {"--seconds", fmt::format("{}", seconds_)};
       if (out_) words.insert(words.end(), {"--out", *out_});

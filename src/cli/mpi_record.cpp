@@ -80,7 +80,8 @@ void record_mpi(std::map<std::string, std::string> options) {
   const Wanted wanted{options["--collective"], std::stoll(options["--bytes"]), options["--method"]};
   const std::int64_t repeat = std::stoll(options["--repeat"]);
   mpi::Options how;
-  if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(profile_for_all(options["--machine"]));
+  if (options.contains("--machine"))
+    how.profile = std::make_shared<const Profile>(profile_for_all(options["--machine"]));
   how.slots = how.native = false;  // messages alone: what is drawn is what ran
   std::shared_ptr<run::RecordingTransport> recording;
   how.around = [&](std::shared_ptr<run::Transport> inner) {

@@ -58,7 +58,8 @@ int measure_command(std::map<std::string, std::string> options) {
   Progress bar("measuring", rank == 0 && launcher_has_terminal());
   how.progress = [&](double share, const std::string&) { bar(share); };
   mpi::Options plain;
-  plain.profile = std::make_shared<const Profile>(default_profile());  // what an earlier profile chose is not what counts
+  plain.profile =
+      std::make_shared<const Profile>(default_profile());  // what an earlier profile chose is not what counts
   run::Measurement measured = run::measure(
       [&](const std::function<void(run::Comm&)>& body) {
         const auto comm = mpi::make_comm(MPI_COMM_WORLD, plain);
@@ -68,9 +69,11 @@ int measure_command(std::map<std::string, std::string> options) {
   wipe_progress();
   if (rank != 0) return 0;
   Profile& profile = measured.profile;
-  profile.how = fmt::format("mpirun -np {} chasqui measure --mpi --seconds {} ({})", size, how.seconds, CHASQUI_MPI_FLAVOUR);
+  profile.how =
+      fmt::format("mpirun -np {} chasqui measure --mpi --seconds {} ({})", size, how.seconds, CHASQUI_MPI_FLAVOUR);
   std::fputs(run::to_text(measured).c_str(), stderr);
-  if (!options.contains("--again")) std::fputs(run::to_table(profile).c_str(), options.contains("--out") ? stdout : stderr);
+  if (!options.contains("--again"))
+    std::fputs(run::to_table(profile).c_str(), options.contains("--out") ? stdout : stderr);
   if (options.contains("--out")) write_profile(options["--out"], profile);
   else if (!options.contains("--again")) std::fputs(to_json(profile).c_str(), stdout);
   if (!options.contains("--again")) return 0;
@@ -81,7 +84,8 @@ int measure_command(std::map<std::string, std::string> options) {
 
 void bench_command(std::map<std::string, std::string> options) {
   mpi::Options how;
-  if (options.contains("--machine")) how.profile = std::make_shared<const Profile>(profile_for_all(options["--machine"]));
+  if (options.contains("--machine"))
+    how.profile = std::make_shared<const Profile>(profile_for_all(options["--machine"]));
   const auto comm = alike([&] { return mpi::make_comm(MPI_COMM_WORLD, how); });  // or CHASQUI_PROFILE has an error
   run::BenchOptions bench;
   if (options.contains("--largest")) bench.largest = std::stoull(options["--largest"]);

@@ -12,7 +12,7 @@ namespace chasqui::cli {
 
 void become_mpi_twin(const std::string& command, const std::vector<std::string>& arguments) {
   const char* library = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr ? "openmpi"
-                      : std::getenv("PMI_SIZE") != nullptr             ? "mpich"
+                        : std::getenv("PMI_SIZE") != nullptr           ? "mpich"
                                                                        : nullptr;
   if (library == nullptr) {
     throw Error("{} --mpi: no MPI launcher started this: mpirun -np 4 chasqui {} --mpi …", command, command);

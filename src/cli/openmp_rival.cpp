@@ -56,7 +56,7 @@ double* total = nullptr;  // a reduction's variable is one that all threads of t
 /// opens the loop and come back only when it returns: many rounds in one function would use it up.
 [[gnu::noinline]] void reduce_once(const std::vector<double>& in, int n) {
   const std::size_t count = in.size();
-#pragma omp for schedule(static) reduction(+ : total[ : count])
+#pragma omp for schedule(static) reduction(+ : total[:count])
   for (int i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < count; ++k) total[k] += in[k];
   }

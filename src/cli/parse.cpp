@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The only file that knows CLI11. Whatever is wrong with the arguments becomes one line: what, and the remedy.
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -49,7 +48,8 @@ double parse_real(const std::string& text, const std::string& place) {
 
 void store(const Option& option, const std::string& text) {
   const std::string place = shown_name(option);
-  if (!option.allowed.empty() && std::find(option.allowed.begin(), option.allowed.end(), text) == option.allowed.end()) {
+  if (!option.allowed.empty() &&
+      std::find(option.allowed.begin(), option.allowed.end(), text) == option.allowed.end()) {
     throw Error("{}: '{}' is not one of {}{}", place, text, fmt::join(option.allowed, ", "),
                 did_you_mean(text, option.allowed));
   }
@@ -81,11 +81,10 @@ void add(CLI::App& app, const Option& option) {
   }
   const bool many = std::holds_alternative<std::vector<std::string>*>(option.target);
   const std::string name = option.positional ? "positional" + std::to_string(app.get_options().size()) : option.names;
-  CLI::Option* added = app.add_option(
-      name, [option](const CLI::results_t& results) {
-        for (const std::string& text : results) store(option, text);
-        return true;
-      });
+  CLI::Option* added = app.add_option(name, [option](const CLI::results_t& results) {
+    for (const std::string& text : results) store(option, text);
+    return true;
+  });
   if (many) {
     added->expected(option.positional ? -1 : 1)->take_all();
   }
@@ -156,7 +155,8 @@ void parse(Command& command, const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < command.options().size(); ++i) {
     const Option& option = command.options()[i];
     if (!option.is_required || is_given(app, option, index_of[i])) continue;
-    const std::string remedy = option.allowed.empty() ? option.help : fmt::format("one of {}", fmt::join(option.allowed, ", "));
+    const std::string remedy =
+        option.allowed.empty() ? option.help : fmt::format("one of {}", fmt::join(option.allowed, ", "));
     throw Error("{} is missing ({})", shown_name(option), remedy);
   }
 }

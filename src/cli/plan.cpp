@@ -21,14 +21,16 @@ constexpr std::int64_t kDrawnUnasked = 32;  ///< up to this many processors the 
 class PlanCommand final : public Command {
  public:
   PlanCommand() : Command("plan", "plan a collective: the best schedule known, and how good it is") {
-    describe("Prints when the schedule finishes, a proved lower bound and where it comes from. \"Optimal\" is said only "
-             "when the two are equal. Small schedules are drawn. A schedule file is written with --out, or printed "
-             "with --json; with --rank only what one rank does is computed, for any number of processors.");
+    describe(
+        "Prints when the schedule finishes, a proved lower bound and where it comes from. \"Optimal\" is said only "
+        "when the two are equal. Small schedules are drawn. A schedule file is written with --out, or printed "
+        "with --json; with --rank only what one rank does is computed, for any number of processors.");
     arguments_.declare(*this);
     option("--rank", "R", &rank_, "only what rank R does, without building the schedule");
     flag("--json", json_, "print the schedule file (with --rank: the rank's part as JSON)");
     flag("--exact", exact_, "search for the true optimum (small instances; see also `chasqui solve`)");
-    flag("--robust", robust_, "kitem, stream: the least worst case when latencies vary in 1..L (see also `chasqui simulate`)");
+    flag("--robust", robust_,
+         "kitem, stream: the least worst case when latencies vary in 1..L (see also `chasqui simulate`)");
     flag("--why", why_, "--bytes: explain the number of segments, by formula and search");
     option("--time-limit", "SECONDS", &time_limit_, "--exact: stop searching then; default 0, no limit");
     option("--out", "FILE", &out_, "write the schedule file to FILE; - is the standard output").file();
@@ -50,7 +52,8 @@ class PlanCommand final : public Command {
       return 0;
     }
     const auto message = arguments_.message();
-    if (why_ && !message) throw Error("--why explains how a message is cut: give its size with --bytes (see also `chasqui explain`)");
+    if (why_ && !message)
+      throw Error("--why explains how a message is cut: give its size with --bytes (see also `chasqui explain`)");
     const plan::PlanPtr plan = this->plan();
     if (rank_) return show_rank(*plan, out);
     if (json_ || out_ == "-") {

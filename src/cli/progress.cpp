@@ -43,7 +43,8 @@ void wipe_progress() {
 
 Progress::Progress(std::string what) : Progress(std::move(what), isatty(STDERR_FILENO) != 0) {}
 
-Progress::Progress(std::string what, bool terminal) : what_(std::move(what)), terminal_(terminal), started_(Clock::now()), last_(started_) {
+Progress::Progress(std::string what, bool terminal)
+    : what_(std::move(what)), terminal_(terminal), started_(Clock::now()), last_(started_) {
   const std::lock_guard lock(line);
   ++bars;
   wipe();
@@ -86,7 +87,8 @@ void Pulse::beat(const std::string& what) {
     const int turn = beat % (2 * (kWidth - 3));
     std::string bar(kWidth, ' ');
     bar.replace(static_cast<std::size_t>(std::min(turn, 2 * (kWidth - 3) - turn)), 3, "<=>");
-    draw(fmt::format("{} [{}] {} s ", what, bar, std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started).count()));
+    draw(fmt::format("{} [{}] {} s ", what, bar,
+                     std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started).count()));
   }
   wipe();
 }

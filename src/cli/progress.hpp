@@ -14,7 +14,7 @@ class Progress {
  public:
   explicit Progress(std::string what);
   Progress(std::string what, bool terminal);  ///< where somebody else knows whether it will be seen
-  ~Progress();  ///< wipes the bar
+  ~Progress();                                ///< wipes the bar
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 

@@ -18,15 +18,19 @@ namespace {
 class RecordCommand final : public Command {
  public:
   RecordCommand() : Command("record", "run a collective and keep the times of its messages") {
-    describe("The collective runs by messages alone, as between nodes, several times; the fastest run is kept. Threads by default; "
-             "with --mpi, started by mpirun, the processes of that run, whose clocks are compared where they are on several hosts. "
-             "`chasqui draw` shows the file as a chart, or writes it as a timeline for Perfetto. A reception is drawn from when "
-             "its rank looked and found the message, which may be later than the message's arrival.");
-    positional("COLLECTIVE", &wanted_.collective, "what to run").required().choices({"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"});
+    describe(
+        "The collective runs by messages alone, as between nodes, several times; the fastest run is kept. Threads by default; "
+        "with --mpi, started by mpirun, the processes of that run, whose clocks are compared where they are on several hosts. "
+        "`chasqui draw` shows the file as a chart, or writes it as a timeline for Perfetto. A reception is drawn from when "
+        "its rank looked and found the message, which may be later than the message's arrival.");
+    positional("COLLECTIVE", &wanted_.collective, "what to run")
+        .required()
+        .choices({"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"});
     option("--threads", "N", &threads_, "ranks, one thread each (default 4)");
     flag("--mpi", mpi_, "record the MPI run this is part of: mpirun -np 4 chasqui record broadcast --mpi");
     option("--bytes", "N", &wanted_.bytes, "of one rank's contribution (default 64), rounded up to 8");
-    option("--method", "NAME", &wanted_.method, "tree, items, exchange, …: what `chasqui explain` lists; default: what it would choose");
+    option("--method", "NAME", &wanted_.method,
+           "tree, items, exchange, …: what `chasqui explain` lists; default: what it would choose");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`, for the choice of method").file();
     option("--repeat", "N", &repeat_, "how often to run (default 50)");
     option("--out", "FILE", &out_, "where the run goes (default run.json)").output();
@@ -51,8 +55,8 @@ class RecordCommand final : public Command {
 
  private:
   std::vector<std::string> words() const {
-    std::vector<std::string> list = {"--collective", wanted_.collective, "--bytes", std::to_string(wanted_.bytes),
-                                     "--repeat", std::to_string(repeat_), "--out", out_};
+    std::vector<std::string> list = {"--collective", wanted_.collective,      "--bytes", std::to_string(wanted_.bytes),
+                                     "--repeat",     std::to_string(repeat_), "--out",   out_};
     if (!wanted_.method.empty()) list.insert(list.end(), {"--method", wanted_.method});
     if (machine_) list.insert(list.end(), {"--machine", *machine_});
     return list;
@@ -67,7 +71,8 @@ class RecordCommand final : public Command {
     std::vector<std::shared_ptr<run::RecordingTransport>> transports;
     std::vector<std::unique_ptr<run::Comm>> comms;
     for (std::size_t rank = 0; rank < n; ++rank) {
-      transports.push_back(std::make_shared<run::RecordingTransport>(std::make_shared<run::ChannelTransport>(memory, static_cast<int>(rank)), origin));
+      transports.push_back(std::make_shared<run::RecordingTransport>(
+          std::make_shared<run::ChannelTransport>(memory, static_cast<int>(rank)), origin));
       run::Fabric fabric;
       fabric.rank = static_cast<int>(rank);
       fabric.size = static_cast<int>(n);

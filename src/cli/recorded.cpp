@@ -14,7 +14,8 @@ namespace chasqui::cli {
 
 Kind Wanted::kind() const {
   const auto kind = kind_from(collective);
-  if (!kind || *kind == Kind::sum || *kind == Kind::stream) throw Error("\"{}\" is no collective that can be recorded", collective);
+  if (!kind || *kind == Kind::sum || *kind == Kind::stream)
+    throw Error("\"{}\" is no collective that can be recorded", collective);
   return *kind;
 }
 
@@ -69,7 +70,8 @@ show::Timeline timeline_of(const Log& log, std::string title) {
     for (const run::RecordedEvent& event : log[static_cast<std::size_t>(rank)]) {
       if (!event.sends) continue;
       sent[{rank, event.peer, event.tag}].push_back(timeline.messages.size());
-      timeline.activities.push_back({Rank{rank}, show::Doing::send, at(event.begin), at(event.end), std::ssize(timeline.messages), 1});
+      timeline.activities.push_back(
+          {Rank{rank}, show::Doing::send, at(event.begin), at(event.end), std::ssize(timeline.messages), 1});
       const auto bytes = static_cast<std::int32_t>(std::min<std::size_t>(event.bytes, INT32_MAX));
       timeline.messages.push_back({Rank{rank}, Rank{event.peer}, at(event.end), at(event.end), {bytes, 1}, {}});
     }
@@ -91,7 +93,8 @@ show::Timeline timeline_of(const Log& log, std::string title) {
       const Time found = std::max(at(event.begin), timeline.activities[message].begin);
       flight.departs = std::min(flight.departs, found);  // it may be there before the sender's call returns
       flight.arrives = found;
-      timeline.activities.push_back({Rank{rank}, show::Doing::receive, found, std::max(found, at(event.end)), static_cast<std::int64_t>(message), 1});
+      timeline.activities.push_back({Rank{rank}, show::Doing::receive, found, std::max(found, at(event.end)),
+                                     static_cast<std::int64_t>(message), 1});
     }
   }
   timeline.end = at(finish);
@@ -102,8 +105,8 @@ show::Timeline timeline_of(const Log& log, std::string title) {
 
 std::string title_of(const Wanted& wanted, const Log& log, const std::string& ranks, const std::string& method) {
   const auto [first, last] = span_of(log);
-  return fmt::format("{} of {} bytes on {} {} by {}, {:.2f} us", wanted.collective, wanted.words() * 8, log.size(), ranks, method,
-                     static_cast<double>(last - first) / 1000);
+  return fmt::format("{} of {} bytes on {} {} by {}, {:.2f} us", wanted.collective, wanted.words() * 8, log.size(),
+                     ranks, method, static_cast<double>(last - first) / 1000);
 }
 
 std::string force_method(run::Comm& comm, const Wanted& wanted) {
@@ -122,7 +125,8 @@ std::string force_method(run::Comm& comm, const Wanted& wanted) {
 }
 
 RecordedCall::RecordedCall(const Wanted& wanted, int ranks)
-    : kind_(wanted.kind()), in_(static_cast<std::size_t>(wanted.words()), 1), all_(in_.size() * static_cast<std::size_t>(ranks), 1) {}
+    : kind_(wanted.kind()), in_(static_cast<std::size_t>(wanted.words()), 1),
+      all_(in_.size() * static_cast<std::size_t>(ranks), 1) {}
 
 void RecordedCall::run(run::Comm& comm) {
   const std::span<const std::int64_t> mine(in_);

@@ -2,8 +2,8 @@
 // chasqui report: this machine, measured, and every collective on it, as one HTML page.
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/run/cores.hpp"
 #include "chasqui/run/bench.hpp"
+#include "chasqui/run/cores.hpp"
 #include "chasqui/run/measure.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
@@ -16,14 +16,16 @@ namespace {
 class ReportCommand final : public Command {
  public:
   ReportCommand() : Command("report", "measure this machine and write a page about every collective on it") {
-    describe("One HTML file without scripts or references to anything else: the measured parameters with their intervals; "
-             "for every collective the plan, its tree and activity chart, predicted and measured times, plots against the "
-             "binomial tree and, with --add, the MPI library; what is optimal and why. With both --machine and --add nothing is "
-             "measured now: a page about another machine.");
+    describe(
+        "One HTML file without scripts or references to anything else: the measured parameters with their intervals; "
+        "for every collective the plan, its tree and activity chart, predicted and measured times, plots against the "
+        "binomial tree and, with --add, the MPI library; what is optimal and why. With both --machine and --add nothing is "
+        "measured now: a page about another machine.");
     option("--out", "FILE", &out_, "where the page goes (default report.html); - is the standard output").output();
     option("--threads", "N", &threads_, "threads to measure and time (default: one a core, at least 2)");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`, instead of measuring now").file();
-    option("--add", "FILE", &more_, "raw data of another run, written by `chasqui bench --out`; may be repeated").file();
+    option("--add", "FILE", &more_, "raw data of another run, written by `chasqui bench --out`; may be repeated")
+        .file();
     flag("--unmeasured", unmeasured_, "measure and time nothing: plans for a built-in guess of a machine");
     option("--processors", "N", &drawn_, "processors of the drawn plans (default 16)");
     option("--seconds", "S", &seconds_, "how long to measure, and how long to time (default 3)");
@@ -36,13 +38,16 @@ class ReportCommand final : public Command {
   int run(Output& out) override {
     const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
     if (n < 2 || n > 4096) throw Error("--threads {} is not in 2..4096", n);
-    if (drawn_ < 2 || drawn_ > 64) throw Error("--processors {} is not in 2..64: larger drawings are unreadable", drawn_);
+    if (drawn_ < 2 || drawn_ > 64)
+      throw Error("--processors {} is not in 2..64: larger drawings are unreadable", drawn_);
     if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
     ReportInput input;
     input.drawn = drawn_;
     for (const std::string& file : more_) input.benches.push_back(read_bench_data(file));
     if (unmeasured_ && machine_) throw Error("--unmeasured and --machine exclude each other");
-    input.profile = machine_ ? read_profile(*machine_) : unmeasured_ ? default_profile() : measure_threads(static_cast<int>(n), seconds_).profile;
+    input.profile = machine_      ? read_profile(*machine_)
+                    : unmeasured_ ? default_profile()
+                                  : measure_threads(static_cast<int>(n), seconds_).profile;
     if (unmeasured_) input.profile.how = "nobody: these are built-in guesses of an order of magnitude";
     if (input.profile.levels.empty()) throw Error("{}: describes no level: measure again", *machine_);
     if (!unmeasured_ && (!machine_ || more_.empty())) {

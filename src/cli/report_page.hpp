@@ -12,8 +12,8 @@ namespace chasqui::cli {
 
 struct ReportInput {
   Profile profile;
-  std::int64_t drawn = 16;        ///< processors of the drawn plans
-  std::vector<BenchData> benches; ///< the first was made with `profile`
+  std::int64_t drawn = 16;         ///< processors of the drawn plans
+  std::vector<BenchData> benches;  ///< the first was made with `profile`
 };
 
 std::string report_page(const ReportInput& input);

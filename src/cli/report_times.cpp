@@ -27,7 +27,8 @@ std::string size_text(std::int64_t bytes) {
 
 /// The same colour for the same name, whatever else is in the picture.
 int colour_of(const std::string& who) {
-  constexpr const char* kNames[] = {"Chasqui", "predicted", "native", "binomial", "std::barrier", "OpenMP", "chain", "plain"};
+  constexpr const char* kNames[] = {"Chasqui",      "predicted", "native", "binomial",
+                                    "std::barrier", "OpenMP",    "chain",  "plain"};
   constexpr int kColours[] = {0, 1, 2, 3, 4, 5, 4, 5};  // the last two are never seen with the two before
   const auto found = std::find(std::begin(kNames), std::end(kNames), who);
   return found == std::end(kNames) ? -1 : kColours[found - std::begin(kNames)];
@@ -51,8 +52,11 @@ std::string_view unit_of(const std::string& collective) {
 }
 
 show::Plot plot_of(const BenchData& bench, const std::string& collective) {
-  show::Plot plot{.title = fmt::format("{}: {}{}", bench.name, collective == "delay" ? "stream" : collective, unit_of(collective)), .x_label = "bytes", .y_label = "µs, median and quartiles",
-                  .curves = {}};
+  show::Plot plot{
+      .title = fmt::format("{}: {}{}", bench.name, collective == "delay" ? "stream" : collective, unit_of(collective)),
+      .x_label = "bytes",
+      .y_label = "µs, median and quartiles",
+      .curves = {}};
   plot.curves = {{"Chasqui", {}, false, 0}, {"predicted", {}, true, 1}};
   for (const BenchTime& time : bench.times) {
     if (time.collective != collective || time.bytes == 0) continue;
@@ -62,8 +66,10 @@ show::Plot plot_of(const BenchData& bench, const std::string& collective) {
       if (time.predicted > 0) plot.curves[1].points.push_back({x, time.predicted / 1000, 0, 0});
       continue;
     }
-    auto curve = std::find_if(plot.curves.begin(), plot.curves.end(), [&](const show::Curve& c) { return c.name == time.who; });
-    if (curve == plot.curves.end()) curve = plot.curves.insert(plot.curves.end(), {time.who, {}, false, colour_of(time.who)});
+    auto curve =
+        std::find_if(plot.curves.begin(), plot.curves.end(), [&](const show::Curve& c) { return c.name == time.who; });
+    if (curve == plot.curves.end())
+      curve = plot.curves.insert(plot.curves.end(), {time.who, {}, false, colour_of(time.who)});
     curve->points.push_back({x, time.median / 1000, time.low / 1000, time.high / 1000});
   }
   return plot;
@@ -78,13 +84,14 @@ void times_table(show::Page& page, const BenchData& bench, const std::string& co
     if (time.collective != collective) continue;
     if (time.ours()) {
       median = time.median;
-      rows.push_back({size_text(time.bytes), time.who.substr(time.who.find(' ') + 1), us(time.predicted), us(time.median),
-                      fmt::format("{:+.0f} %", (time.predicted / time.median - 1) * 100)});
+      rows.push_back({size_text(time.bytes), time.who.substr(time.who.find(' ') + 1), us(time.predicted),
+                      us(time.median), fmt::format("{:+.0f} %", (time.predicted / time.median - 1) * 100)});
       continue;
     }
     const auto column = std::find(headings.begin(), headings.end(), time.who + " µs");
     if (column == headings.end()) headings.insert(headings.end(), {time.who + " µs", "ratio"});
-    const auto at = static_cast<std::size_t>(std::find(headings.begin(), headings.end(), time.who + " µs") - headings.begin());
+    const auto at =
+        static_cast<std::size_t>(std::find(headings.begin(), headings.end(), time.who + " µs") - headings.begin());
     if (rows.empty()) continue;
     rows.back().resize(std::max(rows.back().size(), at));
     rows.back().insert(rows.back().end(), {us(time.median), fmt::format("x{:.2f}", time.median / median)});
@@ -102,9 +109,11 @@ void measured_part(show::Page& page, const std::vector<BenchData>& benches, cons
     if (!plot.curves[0].points.empty()) plots.push_back(show::plot_svg(plot));
     else if (std::string bars = bars_of(bench, collective); !bars.empty()) plots.push_back(std::move(bars));
   }
-  if (!plots.empty()) page.figures(plots, "Common start, latest finish. A rival's ratio in the tables is its time over Chasqui's.");
+  if (!plots.empty())
+    page.figures(plots, "Common start, latest finish. A rival's ratio in the tables is its time over Chasqui's.");
   for (const BenchData& bench : benches) {
-    const bool any = std::any_of(bench.times.begin(), bench.times.end(), [&](const auto& t) { return t.collective == collective; });
+    const bool any =
+        std::any_of(bench.times.begin(), bench.times.end(), [&](const auto& t) { return t.collective == collective; });
     if (!any) continue;
     page.paragraph(fmt::format("{}{}, {} ranks:", bench.name, unit_of(collective), bench.times.front().ranks));
     times_table(page, bench, collective);
@@ -127,9 +136,10 @@ std::vector<std::pair<std::string, std::string>> speed_ups(const std::vector<Ben
         else if (time.who == rival && ours > 0 && time.median > 0) logs += std::log(time.median / ours), ++count;
       }
       if (count == 0) continue;
-      pairs.emplace_back(fmt::format("x{:.2f}", std::exp(logs / count)),
-                         fmt::format("{}: time of {} over Chasqui's, {}", bench.name, rival,
-                                     count == 1 ? "one call" : fmt::format("geometric mean of {} single calls", count)));
+      pairs.emplace_back(
+          fmt::format("x{:.2f}", std::exp(logs / count)),
+          fmt::format("{}: time of {} over Chasqui's, {}", bench.name, rival,
+                      count == 1 ? "one call" : fmt::format("geometric mean of {} single calls", count)));
     }
   }
   return pairs;

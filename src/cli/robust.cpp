@@ -13,8 +13,8 @@
 namespace chasqui::cli {
 namespace {
 
-constexpr std::uint64_t kEffort = 400'000;    ///< a mutation costs about the number of messages times the time
-constexpr std::int64_t kStreamItems = 8;  ///< a stream is judged by so many items unless --items says otherwise
+constexpr std::uint64_t kEffort = 400'000;  ///< a mutation costs about the number of messages times the time
+constexpr std::int64_t kStreamItems = 8;    ///< a stream is judged by so many items unless --items says otherwise
 
 std::vector<simulate::Candidate> candidates(const LogP& machine, std::int64_t k, Rank root) {
   std::vector<simulate::Candidate> list = {{"best", plan::kitem(machine, k, root)->schedule()}};
@@ -43,15 +43,16 @@ plan::PlanPtr most_robust_plan(const plan::PlanPtr& planned, const Request& requ
   simulate::RobustOptions options;
   options.adversary.states = 200'000;
   options.adversary.plays = 4'000;
-  const auto moments = static_cast<std::uint64_t>(k * machine.P) * static_cast<std::uint64_t>(plan::kitem_bound(machine, k).ticks);
+  const auto moments =
+      static_cast<std::uint64_t>(k * machine.P) * static_cast<std::uint64_t>(plan::kitem_bound(machine, k).ticks);
   options.mutations = std::clamp<std::uint64_t>(kEffort / std::max<std::uint64_t>(moments, 1), 20, 1000);
   options.progress = std::ref(bar);
   const simulate::RobustSchedule robust = simulate::most_robust(candidates(machine, k, request.root), options);
   const std::string verdict = robust.worst.exact ? "exactly" : "at least (heuristic)";
-  plan::Claim claim{robust.schedule.finish, plan::kitem_bound(machine, k),
-                    "counting bound for exact latency",
-                    fmt::format("{}; worst case over latencies 1..L: {} {}{}", robust.how, verdict,
-                                robust.worst.finish().ticks, robust.proved ? ", proved to be the least" : ", not proved to be the least")};
+  plan::Claim claim{
+      robust.schedule.finish, plan::kitem_bound(machine, k), "counting bound for exact latency",
+      fmt::format("{}; worst case over latencies 1..L: {} {}{}", robust.how, verdict, robust.worst.finish().ticks,
+                  robust.proved ? ", proved to be the least" : ", not proved to be the least")};
   return std::make_shared<plan::ListedPlan>(robust.schedule.machine, robust.schedule.problem, std::move(claim),
                                             robust.schedule.sends);
 }

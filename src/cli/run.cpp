@@ -43,7 +43,8 @@ std::string library_of(const std::string& flavour) {
     const auto path = self / place / ("libchasqui-mpi-" + flavour + ".so");
     if (std::filesystem::exists(path)) return std::filesystem::canonical(path);
   }
-  throw Error("libchasqui-mpi-{}.so is not beside {}: was it built (apt install lib{}-dev)?", flavour, self.string(), flavour);
+  throw Error("libchasqui-mpi-{}.so is not beside {}: was it built (apt install lib{}-dev)?", flavour, self.string(),
+              flavour);
 }
 
 bool is_launcher(const std::string& word) {
@@ -54,14 +55,17 @@ bool is_launcher(const std::string& word) {
 /// What the program is linked with; where that cannot be seen (a script), what the launcher belongs to.
 std::string flavour_of(const std::vector<std::string>& words) {
   const MpiProgram program = first_mpi_program(words);
-  const std::string launcher = is_launcher(words.front()) ? flavour_of_launcher(words.front()) : linked_mpi(words.front());
+  const std::string launcher =
+      is_launcher(words.front()) ? flavour_of_launcher(words.front()) : linked_mpi(words.front());
   if (!program.flavour.empty() && !launcher.empty() && program.flavour != launcher) {
     throw Error("{} is linked with {}, but {} starts programs of {}: use mpirun.{}", program.path, program.flavour,
                 words.front(), launcher, program.flavour);
   }
   const std::string& flavour = program.flavour.empty() ? launcher : program.flavour;
   if (!flavour.empty()) return flavour;
-  throw Error("neither '{} --version' nor a program of the command says which MPI it is: add --mpi openmpi or --mpi mpich", words.front());
+  throw Error(
+      "neither '{} --version' nor a program of the command says which MPI it is: add --mpi openmpi or --mpi mpich",
+      words.front());
 }
 
 class RunCommand : public Command {
@@ -88,8 +92,8 @@ class RunCommand : public Command {
   int run(Output& out) override {
     const std::string flavour = flavour_ == "auto" ? flavour_of(words_) : flavour_;
     const bool kept = report_.has_value();
-    const auto temporary = std::filesystem::temp_directory_path() /
-                           fmt::format("chasqui-report-{}{}", getpid(), json_ ? ".json" : ".txt");
+    const auto temporary =
+        std::filesystem::temp_directory_path() / fmt::format("chasqui-report-{}{}", getpid(), json_ ? ".json" : ".txt");
     const std::string report = std::filesystem::absolute(kept ? *report_ : temporary.string());
     set_up(flavour, report);
     const int status = start();
@@ -109,7 +113,8 @@ class RunCommand : public Command {
  private:
   /// The launcher hands variables on to other machines only when it is told to; a plain command inherits them.
   void set_up(const std::string& flavour, const std::string& report) {
-    std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", library_of(flavour)}, {"CHASQUI_REPORT", report}};
+    std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", library_of(flavour)},
+                                                                  {"CHASQUI_REPORT", report}};
     if (const char* before = std::getenv("LD_PRELOAD"); before != nullptr && *before != '\0') {
       variables[0].second += fmt::format(":{}", before);
     }
@@ -130,7 +135,8 @@ class RunCommand : public Command {
     }
     // -x of Open MPI counts for one part of "mpirun … a : … b" only, -genv of MPICH for all.
     for (std::size_t at = words_.size(); flavour == "openmpi" && at-- > 1;) {
-      if (words_[at] == ":") words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at) + 1, extra.begin(), extra.end());
+      if (words_[at] == ":")
+        words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at) + 1, extra.begin(), extra.end());
     }
     words_.insert(words_.begin() + 1, extra.begin(), extra.end());
   }

@@ -37,8 +37,8 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
 int unknown_command(const std::string& name) {
   std::vector<std::string> names;
   for (const CommandEntry& entry : command_entries()) names.emplace_back(entry.name);
-  return complain("chasqui", fmt::format("'{}' is not a command{}; 'chasqui --help' lists them", name,
-                                         did_you_mean(name, names)));
+  return complain("chasqui",
+                  fmt::format("'{}' is not a command{}; 'chasqui --help' lists them", name, did_you_mean(name, names)));
 }
 
 int run_command(Command& command, const std::vector<std::string>& arguments, Output& out) {
@@ -77,7 +77,8 @@ int dispatch(const std::vector<std::string>& arguments, Output& out) {
   if (entry == nullptr) return unknown_command(arguments[0]);
   if (entry->make == nullptr) {
     return complain("chasqui", fmt::format("'{}' is not in this build: room {} was skipped; configure again with its "
-                                           "packages (see packages.txt)", entry->name, entry->missing));
+                                           "packages (see packages.txt)",
+                                           entry->name, entry->missing));
   }
   const CommandPtr command = entry->make();
   return run_command(*command, {arguments.begin() + 1, arguments.end()}, out);

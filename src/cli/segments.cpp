@@ -15,15 +15,17 @@ namespace {
 class SegmentsCommand final : public Command {
  public:
   SegmentsCommand() : Command("segments", "cut a long message for its broadcast: how many segments, and why") {
-    describe("The machine is LogGP: every byte after the first takes G more ticks, given as TICKS/BYTES. A segment is "
-             "an item of a k-item broadcast; the number of segments with the earliest finish is searched and compared "
-             "with the formula.");
+    describe(
+        "The machine is LogGP: every byte after the first takes G more ticks, given as TICKS/BYTES. A segment is "
+        "an item of a k-item broadcast; the number of segments with the earliest finish is searched and compared "
+        "with the formula.");
     machine_.declare(*this);
     option("--bytes", "M", &bytes_, "size of the message").required();
     option("--G", "TICKS/BYTES", &G_, "gap per byte, like 1/8 or 3");
     flag("--why", why_, "explain the choice");
     flag("--json", json_, "print as JSON");
-    example("chasqui segments -P 32 -L 2000 -o 300 -g 400 --bytes 1000000 --G 1/4 --why", "a megabyte at 4 bytes a tick");
+    example("chasqui segments -P 32 -L 2000 -o 300 -g 400 --bytes 1000000 --G 1/4 --why",
+            "a megabyte at 4 bytes a tick");
   }
 
   int run(Output& out) override {
@@ -32,15 +34,16 @@ class SegmentsCommand final : public Command {
     const plan::PlanPtr plan = plan::broadcast_bytes(machine, bytes_);
     const plan::Claim& claim = plan->claim();
     if (json_) {
-      nlohmann::ordered_json object = {{"segments", choice.best.segments}, {"segment_bytes", choice.best.bytes},
-                                       {"finish", claim.finish.ticks},     {"bound", claim.bound.ticks},
+      nlohmann::ordered_json object = {{"segments", choice.best.segments},   {"segment_bytes", choice.best.bytes},
+                                       {"finish", claim.finish.ticks},       {"bound", claim.bound.ticks},
                                        {"construction", claim.construction}, {"formula", choice.formula}};
       out.write(object.dump(2) + "\n");
       return 0;
     }
     if (why_) out.write(plan::explain(machine, bytes_, choice));
     out.print("{} segments of {} bytes\n", choice.best.segments, choice.best.bytes);
-    out.print("finish {}, bound for so many segments {}, gap {}\n", claim.finish.ticks, claim.bound.ticks, claim.gap().ticks);
+    out.print("finish {}, bound for so many segments {}, gap {}\n", claim.finish.ticks, claim.bound.ticks,
+              claim.gap().ticks);
     out.print("construction: {}\n", wrap(claim.construction, 14, static_cast<std::size_t>(out.width())));
     return 0;
   }

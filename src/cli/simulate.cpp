@@ -149,8 +149,9 @@ class SimulateCommand final : public Command {
         break;
       }
       const Send& send = trace.schedule.sends[step.message];
-      const std::string what = fmt::format("  {:>8}  rank {} {} rank {}:", step.time.ticks, step.reception ? send.to.index : send.from.index,
-                                           step.reception ? "receives from" : "sends to", step.reception ? send.from.index : send.to.index);
+      const std::string what =
+          fmt::format("  {:>8}  rank {} {} rank {}:", step.time.ticks, step.reception ? send.to.index : send.from.index,
+                      step.reception ? "receives from" : "sends to", step.reception ? send.from.index : send.to.index);
       const std::string why = to_string(step.reason);
       constexpr std::size_t kColumns = 80;
       out.print("{}{}{}\n", what, what.size() + 1 + why.size() > kColumns ? "\n              " : " ", why);
@@ -188,7 +189,10 @@ class SimulateCommand final : public Command {
     Progress bar("simulating");
     const Statistics statistics = monte_carlo(
         schedule, [&](std::uint64_t seed) { return policy(schedule.machine, seed); },
-        {.runs = static_cast<std::uint64_t>(*runs_), .seed = seed_as_bits(), .threads = threads(), .progress = std::ref(bar)},
+        {.runs = static_cast<std::uint64_t>(*runs_),
+         .seed = seed_as_bits(),
+         .threads = threads(),
+         .progress = std::ref(bar)},
         options());
     if (json_) {
       Json object;
@@ -214,7 +218,7 @@ class SimulateCommand final : public Command {
     const WorstCase worst = worst_case(schedule, how);
     keep(replay(schedule, worst), out);
     if (json_) {
-      Json object{{"nominal", worst.nominal.ticks}, {"late", worst.late.ticks},           {"worst", worst.finish().ticks},
+      Json object{{"nominal", worst.nominal.ticks}, {"late", worst.late.ticks},         {"worst", worst.finish().ticks},
                   {"exact", worst.exact},           {"robustness", worst.robustness()}, {"explored", worst.explored}};
       object["latencies"] = Json::array();
       for (const Time latency : worst.latencies) object["latencies"].push_back(latency.ticks);

@@ -3,7 +3,6 @@
 #include "chasqui/solve/solve.hpp"
 
 #include <algorithm>
-
 #include <nlohmann/json.hpp>
 
 #include "chasqui/base/error.hpp"
@@ -24,10 +23,12 @@ using solve::Status;
 class SolveCommand final : public Command {
  public:
   SolveCommand() : Command("solve", "the true optimum of a small instance, with evidence") {
-    describe("Answers optimal, infeasible (with --at-most) or unknown; unknown comes with the best schedule and the best bound so far, "
-             "also after Ctrl-C. --proof writes a certificate that `chasqui check-proof` checks. Exit status 0: optimal; 1: not.");
-    positional("PROBLEM", &kind_, "what to solve").required().choices(
-        {"broadcast", "allgather", "reduce", "allreduce", "scan", "stream"});
+    describe(
+        "Answers optimal, infeasible (with --at-most) or unknown; unknown comes with the best schedule and the best bound so far, "
+        "also after Ctrl-C. --proof writes a certificate that `chasqui check-proof` checks. Exit status 0: optimal; 1: not.");
+    positional("PROBLEM", &kind_, "what to solve")
+        .required()
+        .choices({"broadcast", "allgather", "reduce", "allreduce", "scan", "stream"});
     machine_.declare(*this);
     option("--root", "RANK", &root_, "broadcast, reduce, stream: the rank that has, or gets, everything; default 0");
     option("-k,--items", "K", &items_, "broadcast: how many items; allgather: how many a rank; default 1");
@@ -36,7 +37,8 @@ class SolveCommand final : public Command {
     flag("--two-values", two_values_, "reduce, allreduce, scan: a message may carry two folds; default one");
     flag("--exclusive", exclusive_, "scan: rank i gets the fold of ranks 0..i-1");
     option("--period", "TICKS", &period_, "stream: the schedule repeats after so many ticks");
-    option("--engine", "NAME", &engine_, "sat, milp, or both and compare; default sat").choices({"sat", "milp", "both"});
+    option("--engine", "NAME", &engine_, "sat, milp, or both and compare; default sat")
+        .choices({"sat", "milp", "both"});
     option("--time-limit", "SECONDS", &time_limit_, "stop then; default 0, no limit");
     option("--at-most", "TICKS", &at_most_, "only ask whether there is a schedule that finishes by then");
     flag("--cold", cold_, "do not begin with the best plan");
@@ -81,8 +83,10 @@ class SolveCommand final : public Command {
     instance.single_sending = single_;
     instance.two_values = two_values_;
     instance.period = Time{period_};
-    if (exclusive_ && instance.problem.kind != Kind::scan) throw Error("--exclusive has no meaning for {}: leave it out", kind_);
-    if (root_ != 0 && !has_root(instance.problem.kind)) throw Error("--root has no meaning for {}: leave it out", kind_);
+    if (exclusive_ && instance.problem.kind != Kind::scan)
+      throw Error("--exclusive has no meaning for {}: leave it out", kind_);
+    if (root_ != 0 && !has_root(instance.problem.kind))
+      throw Error("--root has no meaning for {}: leave it out", kind_);
     if (items_ != 1 && instance.problem.kind != Kind::broadcast && instance.problem.kind != Kind::allgather) {
       throw Error("--items has no meaning for {}: leave it out", kind_);
     }
@@ -92,7 +96,9 @@ class SolveCommand final : public Command {
 
   solve::Options options() const {
     solve::Options options;
-    options.engine = engine_ == "milp" ? solve::Engine::milp : engine_ == "both" ? solve::Engine::both : solve::Engine::sat;
+    options.engine = engine_ == "milp"   ? solve::Engine::milp
+                     : engine_ == "both" ? solve::Engine::both
+                                         : solve::Engine::sat;
     if (time_limit_ < 0) throw Error("--time-limit {} is negative: give seconds, or 0 for none", time_limit_);
     options.time_limit = time_limit_;
     if (at_most_) options.at_most = Time{*at_most_};
@@ -112,7 +118,8 @@ class SolveCommand final : public Command {
     out.print("bound   {} ({})\n", answer.bound.ticks, answer.bound_source);
     if (out_ && answer.best) out.print("written {}\n", *out_);
     if (proof_) {
-      out.print("proof   {}\n", answer.status == Status::optimal ? certificate : "none: only an optimum has a certificate");
+      out.print("proof   {}\n",
+                answer.status == Status::optimal ? certificate : "none: only an optimum has a certificate");
     }
   }
 
@@ -132,7 +139,8 @@ class SolveCommand final : public Command {
   std::string kind_;
   MachineArguments machine_;
   std::int64_t root_ = 0, items_ = 1, period_ = 0;
-  bool single_ = false, two_values_ = false, non_commutative_ = false, exclusive_ = false, cold_ = false, formula_only_ = false, json_ = false, quiet_ = false;
+  bool single_ = false, two_values_ = false, non_commutative_ = false, exclusive_ = false, cold_ = false,
+       formula_only_ = false, json_ = false, quiet_ = false;
   std::string engine_ = "sat";
   double time_limit_ = 0;
   std::optional<std::int64_t> at_most_;

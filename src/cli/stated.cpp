@@ -18,7 +18,8 @@ Time proved_bound(const Schedule& schedule) {
   request.items = schedule.problem.items;
   request.commutative = schedule.problem.commutative;
   request.exclusive = schedule.problem.exclusive;
-  if (schedule.problem.kind == Kind::sum) request.operands = std::accumulate(schedule.operands.begin(), schedule.operands.end(), std::int64_t{0});
+  if (schedule.problem.kind == Kind::sum)
+    request.operands = std::accumulate(schedule.operands.begin(), schedule.operands.end(), std::int64_t{0});
   try {
     for (const Collective& collective : collectives()) {
       if (collective.name == to_string(schedule.problem.kind)) return collective.plan(request)->claim().bound;
@@ -46,13 +47,14 @@ Stated check_stated(Schedule& schedule, const std::string& place) {
   stated.legal = report.legal();
   if (!stated.legal) {
     const std::size_t count = report.violations.size() + static_cast<std::size_t>(report.omitted);
-    stated.doubts = fmt::format("{}: not legal: {} violation{}; `chasqui verify` names them\n", place, count, count == 1 ? "" : "s");
+    stated.doubts = fmt::format("{}: not legal: {} violation{}; `chasqui verify` names them\n", place, count,
+                                count == 1 ? "" : "s");
   }
   const Time reached = schedule.problem.kind == Kind::stream ? schedule.delay : schedule.finish;
   if (reached != schedule.bound) return stated;
   if (const Time proved = proved_bound(schedule); proved < schedule.bound) {
-    stated.doubts += fmt::format("{}: states the bound {}; proved without a search: {}\n", place,
-                                 schedule.bound.ticks, proved.ticks);
+    stated.doubts += fmt::format("{}: states the bound {}; proved without a search: {}\n", place, schedule.bound.ticks,
+                                 proved.ticks);
     schedule.bound = proved;
   }
   return stated;

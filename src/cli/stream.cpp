@@ -21,9 +21,7 @@ constexpr std::size_t kRowsShown = 30;
 constexpr std::size_t kWordShown = 33;  ///< a row has 80 columns
 constexpr std::int64_t kLargestDigraph = 400;
 
-bool wants_svg(const std::string& path) {
-  return path.size() > 4 && path.substr(path.size() - 4) == ".svg";
-}
+bool wants_svg(const std::string& path) { return path.size() > 4 && path.substr(path.size() - 4) == ".svg"; }
 
 /// "Hacab": the head as a capital, leaves as small letters; numbers where the alphabet ends.
 std::string word_text(const plan::StreamRun& run) {
@@ -40,8 +38,7 @@ std::string word_text(const plan::StreamRun& run) {
 
 class StreamCommand final : public Command {
  public:
-  StreamCommand()
-      : Command("stream", "look inside a continuous broadcast: blocks, words, a rank's next messages") {
+  StreamCommand() : Command("stream", "look inside a continuous broadcast: blocks, words, a rank's next messages") {
     describe(
         "Plans a stream on the postal machine for up to 10^18 processors and prints its delay, its bound and "
         "its blocks. A "
@@ -92,8 +89,7 @@ class StreamCommand final : public Command {
     out.print("bound         {}\n", wrap(fmt::format("{}: {}", claim.bound.ticks, claim.bound_source), 14, width));
     out.print("construction  {}\n", wrap(claim.construction, 14, width));
     const std::int64_t period = stream.period();
-    out.print("period        {}\n",
-              period == kSaturated ? "more than 2^63 steps" : fmt::format("{} steps", period));
+    out.print("period        {}\n", period == kSaturated ? "more than 2^63 steps" : fmt::format("{} steps", period));
   }
 
   static void show_runs(const plan::Stream& stream, Output& out) {
@@ -102,11 +98,10 @@ class StreamCommand final : public Command {
     out.print("\n{:>20} {:>6} {:>7} {:>9}  {}\n", "blocks", "ranks", "label", "children", "word");
     for (std::size_t r = 0; r < layout->runs.size() && r < kRowsShown; ++r) {
       const plan::StreamRun& run = layout->runs[r];
-      out.print("{:>20} {:>6} {:>7} {:>9}  {}\n", run.blocks, run.q(), run.heads[0].label,
-                run.heads[0].children, word_text(run));
+      out.print("{:>20} {:>6} {:>7} {:>9}  {}\n", run.blocks, run.q(), run.heads[0].label, run.heads[0].children,
+                word_text(run));
     }
-    if (layout->runs.size() > kRowsShown)
-      out.print("{:>20} more kinds of blocks\n", layout->runs.size() - kRowsShown);
+    if (layout->runs.size() > kRowsShown) out.print("{:>20} more kinds of blocks\n", layout->runs.size() - kRowsShown);
     if (layout->receive_only) {
       out.print("{:>20} {:>6} {:>7} {:>9}  {}\n", 1, 1, "", 0, plan::spell({*layout->receive_only}));
     }
@@ -127,8 +122,7 @@ class StreamCommand final : public Command {
       return 0;
     }
     show_claim(stream, out);
-    out.print("\n{:>12}  {:<38}  {}\n", "time", fmt::format("rank {} receives", *rank_),
-              "and begins to send");
+    out.print("\n{:>12}  {:<38}  {}\n", "time", fmt::format("rank {} receives", *rank_), "and begins to send");
     for (std::int64_t time = at_; time < at_ + steps_; ++time) {
       const auto got = stream.received(*rank_, Time{time});
       const auto sent = stream.sent(*rank_, Time{time});
@@ -193,8 +187,6 @@ class StreamCommand final : public Command {
 
 }  // namespace
 
-CommandPtr make_stream_command() {
-  return std::make_unique<StreamCommand>();
-}
+CommandPtr make_stream_command() { return std::make_unique<StreamCommand>(); }
 
 }  // namespace chasqui::cli

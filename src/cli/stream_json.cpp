@@ -7,8 +7,7 @@ namespace chasqui::cli {
 
 using Json = nlohmann::ordered_json;
 
-std::string stream_json(const plan::Stream& stream,
-                        const std::optional<std::vector<plan::StreamMessage>>& messages) {
+std::string stream_json(const plan::Stream& stream, const std::optional<std::vector<plan::StreamMessage>>& messages) {
   Json object = {{"P", stream.P()}, {"L", stream.L()}, {"root", stream.root()}};
   object["delay"] = stream.delay().ticks;
   object["bound"] = stream.bound().ticks;

@@ -12,7 +12,6 @@ namespace chasqui::cli {
 
 /// {"P", "L", "root", "delay", "bound", "optimal", "bound_source", "construction", "height", "tree_latency",
 /// "runs", "receive_only"}; messages, if given, replace the last four.
-std::string stream_json(const plan::Stream& stream,
-                        const std::optional<std::vector<plan::StreamMessage>>& messages);
+std::string stream_json(const plan::Stream& stream, const std::optional<std::vector<plan::StreamMessage>>& messages);
 
 }  // namespace chasqui::cli

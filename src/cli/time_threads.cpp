@@ -33,7 +33,8 @@ std::vector<std::string> thread_rivals() {
   return names;
 }
 
-std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> profile, const run::BenchOptions& options) {
+std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> profile,
+                                         const run::BenchOptions& options) {
   threads::Options team_options;
   if (profile) team_options.profile = std::move(profile);
   // OpenMP has threads of its own: it runs by itself, before the team is there.

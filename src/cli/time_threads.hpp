@@ -20,6 +20,7 @@ std::vector<std::string> thread_rivals();
 
 /// n threads against the binomial tree, std::barrier and, where there is one, OpenMP; without a profile the built-in
 /// guesses choose.
-std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> profile, const run::BenchOptions& options);
+std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> profile,
+                                         const run::BenchOptions& options);
 
 }  // namespace chasqui::cli

@@ -44,8 +44,9 @@ std::string within(const std::string& report, std::size_t width) {
 class VerifyCommand final : public Command {
  public:
   VerifyCommand() : Command("verify", "check a schedule file against the rules of the model") {
-    describe("Names every violation with its rule, rank, time and message. Exit status 0: legal; 1: not legal. The "
-             "rules are numbered in docs/model.md.");
+    describe(
+        "Names every violation with its rule, rank, time and message. Exit status 0: legal; 1: not legal. The "
+        "rules are numbered in docs/model.md.");
     positional("FILE", &file_, "schedule file; - is the standard input").required().file();
     flag("--buffered", buffered_, "messages may wait in a buffer of the receiver");
     flag("--json", json_, "print the report as JSON");

@@ -20,8 +20,7 @@ double look_up(const std::vector<double>& table, std::int64_t k) {
 }
 
 void check(const char* name, double value, const char* model) {
-  if (!std::isfinite(value) || value < 0)
-    throw Error("{} machine: {} = {}: a number, at least 0", model, name, value);
+  if (!std::isfinite(value) || value < 0) throw Error("{} machine: {} = {}: a number, at least 0", model, name, value);
 }
 
 void check_size(std::int64_t p, const char* model) {
@@ -30,17 +29,12 @@ void check_size(std::int64_t p, const char* model) {
 
 }  // namespace
 
-double DBsp::gap(std::int64_t k) const {
-  return look_up(g, k);
-}
-double DBsp::latency(std::int64_t k) const {
-  return look_up(L, k);
-}
+double DBsp::gap(std::int64_t k) const { return look_up(g, k); }
+double DBsp::latency(std::int64_t k) const { return look_up(L, k); }
 
 DBsp DBsp::hypercube(std::int64_t p) {
   DBsp machine{p, {1}, {0}};
-  for (int level = 1; level <= 62 && (std::int64_t{1} << (level - 1)) < p; ++level)
-    machine.L.push_back(level);
+  for (int level = 1; level <= 62 && (std::int64_t{1} << (level - 1)) < p; ++level) machine.L.push_back(level);
   return machine;
 }
 
@@ -66,15 +60,12 @@ void validate(const DBsp& machine) {
   for (const double L : machine.L) check("L", L, "D-BSP");
 }
 
-std::string to_string(const Bsp& machine) {
-  return fmt::format("BSP p={} g={} L={}", machine.p, machine.g, machine.L);
-}
+std::string to_string(const Bsp& machine) { return fmt::format("BSP p={} g={} L={}", machine.p, machine.g, machine.L); }
 std::string to_string(const BspStar& machine) {
   return fmt::format("BSP* p={} g={} L={} B={}", machine.p, machine.g, machine.L, machine.B);
 }
 std::string to_string(const DBsp& machine) {
-  return fmt::format("D-BSP p={} g=[{}] L=[{}]", machine.p, fmt::join(machine.g, ","),
-                     fmt::join(machine.L, ","));
+  return fmt::format("D-BSP p={} g=[{}] L=[{}]", machine.p, fmt::join(machine.g, ","), fmt::join(machine.L, ","));
 }
 
 }  // namespace chasqui

@@ -9,7 +9,8 @@ namespace chasqui {
 void validate(const LogGP& machine) {
   validate(machine.base);
   if (machine.G_ticks < 0 || machine.G_ticks > kMaxParameter) {
-    throw Error("G={}/{} is out of range: its ticks must lie in 0..{}", machine.G_ticks, machine.G_bytes, kMaxParameter);
+    throw Error("G={}/{} is out of range: its ticks must lie in 0..{}", machine.G_ticks, machine.G_bytes,
+                kMaxParameter);
   }
   if (machine.G_bytes < 1 || machine.G_bytes > kMaxBytes) {
     throw Error("G={}/{} is out of range: its bytes must lie in 1..{}", machine.G_ticks, machine.G_bytes, kMaxBytes);

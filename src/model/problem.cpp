@@ -10,11 +10,16 @@ namespace chasqui {
 namespace {
 
 constexpr std::array kNames = {
-    std::pair{Kind::broadcast, "broadcast"}, std::pair{Kind::scatter, "scatter"},
-    std::pair{Kind::gather, "gather"},       std::pair{Kind::allgather, "allgather"},
-    std::pair{Kind::reduce, "reduce"},       std::pair{Kind::allreduce, "allreduce"},
-    std::pair{Kind::scan, "scan"},           std::pair{Kind::barrier, "barrier"},
-    std::pair{Kind::sum, "sum"},             std::pair{Kind::stream, "stream"},
+    std::pair{Kind::broadcast, "broadcast"},
+    std::pair{Kind::scatter, "scatter"},
+    std::pair{Kind::gather, "gather"},
+    std::pair{Kind::allgather, "allgather"},
+    std::pair{Kind::reduce, "reduce"},
+    std::pair{Kind::allreduce, "allreduce"},
+    std::pair{Kind::scan, "scan"},
+    std::pair{Kind::barrier, "barrier"},
+    std::pair{Kind::sum, "sum"},
+    std::pair{Kind::stream, "stream"},
 };
 
 }  // namespace

@@ -25,7 +25,8 @@ void check_keys(const json& object, const std::set<std::string>& required, const
                 std::string_view place, const std::string& where) {
   if (!object.is_object()) fail(place, fmt::format("{} must be an object", where));
   for (const auto& [key, value] : object.items()) {
-    if (!required.contains(key) && !optional.contains(key)) fail(place, fmt::format("unknown key \"{}\" in {}", key, where));
+    if (!required.contains(key) && !optional.contains(key))
+      fail(place, fmt::format("unknown key \"{}\" in {}", key, where));
   }
   for (const auto& key : required) {
     if (!object.contains(key)) fail(place, fmt::format("{} lacks \"{}\"", where, key));
@@ -68,10 +69,15 @@ struct Field {
   const char* name;
   Estimate Level::*member;
 };
-constexpr Field kFields[] = {{"L", &Level::L},   {"o_s", &Level::o_s}, {"o_r", &Level::o_r},
-                             {"g", &Level::g},   {"G", &Level::G},     {"publish", &Level::publish},
+constexpr Field kFields[] = {{"L", &Level::L},
+                             {"o_s", &Level::o_s},
+                             {"o_r", &Level::o_r},
+                             {"g", &Level::g},
+                             {"G", &Level::G},
+                             {"publish", &Level::publish},
                              {"publish_per_rank", &Level::publish_per_rank},
-                             {"copy", &Level::copy}, {"B", &Level::B}};
+                             {"copy", &Level::copy},
+                             {"B", &Level::B}};
 
 Level level_from(const json& value, std::string_view place, const std::string& where) {
   std::set<std::string> required = {"name", "ranks", "switches"};
@@ -143,28 +149,34 @@ bool Profile::knows_network() const {
 
 Profile default_profile() {
   const auto exactly = Estimate::exactly;
-  Level node{"node", 0, exactly(120), exactly(40), exactly(40), exactly(60), exactly(0.1), exactly(400),
-             exactly(16), exactly(0.15), exactly(600), {}, false, false, false, false};
-  Level network{"network", 0, exactly(2000), exactly(400), exactly(400), exactly(400), exactly(0.1), exactly(0),
-                exactly(0), exactly(0.1), exactly(20'000), {}, false, false, false, false};
-  return {"unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {}, {}, {}};
+  Level node{"node",       0,           exactly(120),  exactly(40),  exactly(40), exactly(60), exactly(0.1),
+             exactly(400), exactly(16), exactly(0.15), exactly(600), {},          false,       false,
+             false,        false};
+  Level network{"network",    0,          exactly(2000), exactly(400), exactly(400),    exactly(400),
+                exactly(0.1), exactly(0), exactly(0),    exactly(0.1), exactly(20'000), {},
+                false,        false,      false,         false};
+  return {
+      "unmeasured", "", "built-in guesses: run `chasqui measure`", {node, network}, exactly(1), exactly(5000), {}, {},
+      {},           {}};
 }
 
 Profile profile_from_json(std::string_view source, std::string_view place) {
   json root;
   try {
-    root = json::parse(source, [&, keys = std::vector<std::set<std::string>>()](int, json::parse_event_t event, json& parsed) mutable {
-      if (event == json::parse_event_t::object_start) keys.emplace_back();
-      if (event == json::parse_event_t::object_end) keys.pop_back();
-      if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
-        fail(place, fmt::format("key \"{}\" given twice", parsed.get<std::string>()));
-      }
-      return true;
-    });
+    root = json::parse(
+        source, [&, keys = std::vector<std::set<std::string>>()](int, json::parse_event_t event, json& parsed) mutable {
+          if (event == json::parse_event_t::object_start) keys.emplace_back();
+          if (event == json::parse_event_t::object_end) keys.pop_back();
+          if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
+            fail(place, fmt::format("key \"{}\" given twice", parsed.get<std::string>()));
+          }
+          return true;
+        });
   } catch (const json::exception& error) {
     fail(place, fmt::format("no JSON: {}", error.what()));
   }
-  check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"}, {"native", "measured", "across"}, place, "the profile");
+  check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"}, {"native", "measured", "across"}, place,
+             "the profile");
   if (root["chasqui_profile"] != 1) fail(place, "chasqui_profile must be 1, the only version there is");
   Profile profile;
   profile.host = text(root["host"], place, "host");
@@ -199,8 +211,9 @@ std::string to_json(const Profile& profile) {
     if (level.assumed) value["assumed"] = true;
     levels.push_back(value);
   }
-  json root = {{"chasqui_profile", 1}, {"host", profile.host}, {"when", profile.when}, {"how", profile.how},
-               {"levels", levels}, {"bsp", {{"g", to_value(profile.bsp_g)}, {"L", to_value(profile.bsp_L)}}}};
+  json root = {{"chasqui_profile", 1}, {"host", profile.host},
+               {"when", profile.when}, {"how", profile.how},
+               {"levels", levels},     {"bsp", {{"g", to_value(profile.bsp_g)}, {"L", to_value(profile.bsp_L)}}}};
   if (profile.bsp_G.high > 0) root["bsp"]["G"] = to_value(profile.bsp_G);
   for (const auto& [kind, points] : profile.native) root["native"][kind] = points;
   for (const auto& [kind, points] : profile.measured) root["measured"][kind] = points;

@@ -127,8 +127,8 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   MPI_Comm_rank(own, &fabric.rank);
   MPI_Comm_size(own, &fabric.size);
   const Level* network = options.profile->level("network");
-  fabric.messages =
-      std::make_shared<Messages>(own, options.blocking_waits, network != nullptr ? *network : Level{}, Messages::kLongest, stamp_of(own));
+  fabric.messages = std::make_shared<Messages>(own, options.blocking_waits, network != nullptr ? *network : Level{},
+                                               Messages::kLongest, stamp_of(own));
   if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   fabric.profile = options.profile;
   MPI_Comm node = MPI_COMM_NULL;

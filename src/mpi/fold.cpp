@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An MPI_Op as an operator: MPI_Reduce_local folds from the left, in place on the right.
-#include <cstring>
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "chasqui/mpi/comm.hpp"
@@ -26,7 +26,8 @@ void apply(void* context, const void* left, const void* right, void* out, std::s
     if (out == left && out != right) {  // aside: the left operand must stay until it is folded
       scratch.resize(bytes / sizeof(std::max_align_t) + 1);
       std::memcpy(scratch.data(), r + at * extent, bytes);
-      check(MPI_Reduce_local(l + at * extent, scratch.data(), static_cast<int>(now), fold.type, fold.op), "MPI_Reduce_local");
+      check(MPI_Reduce_local(l + at * extent, scratch.data(), static_cast<int>(now), fold.type, fold.op),
+            "MPI_Reduce_local");
       std::memcpy(target, scratch.data(), bytes);
     } else {
       if (out != right) std::memcpy(target, r + at * extent, bytes);

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <memory>
 
-#include "check.hpp"
 #include "chasqui/run/message_cost.hpp"
+#include "check.hpp"
 
 namespace chasqui::mpi {
 namespace {
@@ -100,7 +100,8 @@ run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* dat
   std::size_t sent = 0;
   do {
     const std::size_t now = std::min(piece, bytes - sent);
-    check(MPI_Isend(at + sent, static_cast<int>(now), MPI_BYTE, to, static_cast<int>(tag), comm_, &next_piece(ticket)), "MPI_Isend");
+    check(MPI_Isend(at + sent, static_cast<int>(now), MPI_BYTE, to, static_cast<int>(tag), comm_, &next_piece(ticket)),
+          "MPI_Isend");
     sent += now;
   } while (sent < bytes);
   return ticket;
@@ -113,7 +114,8 @@ run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data
   std::size_t got = 0;
   do {
     const std::size_t now = std::min(piece, bytes - got);
-    check(MPI_Irecv(at + got, static_cast<int>(now), MPI_BYTE, from, static_cast<int>(tag), comm_, &next_piece(ticket)), "MPI_Irecv");
+    check(MPI_Irecv(at + got, static_cast<int>(now), MPI_BYTE, from, static_cast<int>(tag), comm_, &next_piece(ticket)),
+          "MPI_Irecv");
     got += now;
   } while (got < bytes);
   return ticket;
@@ -213,7 +215,8 @@ void Messages::tell_all(std::uint64_t first, std::uint64_t last, bool refusal, c
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     MPI_Request request = MPI_REQUEST_NULL;
-    if (MPI_Isend(news, sizeof(News), MPI_BYTE, r, kNewsTag, comm_, &request) == MPI_SUCCESS) MPI_Request_free(&request);
+    if (MPI_Isend(news, sizeof(News), MPI_BYTE, r, kNewsTag, comm_, &request) == MPI_SUCCESS)
+      MPI_Request_free(&request);
   }
 }
 

@@ -53,12 +53,12 @@ class Messages final : public run::Transport {
     int from = -1;                         ///< receives only
     int code = MPI_SUCCESS;
     std::size_t bytes = 0;
-    std::size_t piece = 1;                 ///< bytes of each but the last
-    std::size_t arrived = 0;               ///< bytes
+    std::size_t piece = 1;    ///< bytes of each but the last
+    std::size_t arrived = 0;  ///< bytes
     std::uint32_t pieces = 0;
-    std::uint32_t complete = 0;            ///< pieces, from the first on
-    bool other_size = false;               ///< a piece was not as long as expected
-    std::vector<MPI_Request> others;       ///< of the pieces after the first
+    std::uint32_t complete = 0;       ///< pieces, from the first on
+    bool other_size = false;          ///< a piece was not as long as expected
+    std::vector<MPI_Request> others;  ///< of the pieces after the first
 
     MPI_Request& request(std::uint32_t i) { return i == 0 ? first : others[i - 1]; }
   };
@@ -84,8 +84,8 @@ class Messages final : public run::Transport {
   run::BadNews heard_;
   std::deque<run::Told> told_;
   struct Word;
-  std::vector<Word> words_;            ///< told, and maybe still under way
-  bool disturbed_ = false;             ///< a call failed here
+  std::vector<Word> words_;  ///< told, and maybe still under way
+  bool disturbed_ = false;   ///< a call failed here
 };
 
 }  // namespace chasqui::mpi

@@ -115,13 +115,15 @@ void run_borrowed(MPI_Comm comm, int rank, const run::Call& call, const Borrowed
       return check(MPI_Scan(in, call.out, count, type, borrowed.op, comm), "MPI_Scan");
     case Kind::gather:
       return check(MPI_Gather(rank == root && call.in == nullptr ? MPI_IN_PLACE : call.in, count, type, call.out, count,
-                              type, root, comm), "MPI_Gather");
+                              type, root, comm),
+                   "MPI_Gather");
     case Kind::allgather:
       return check(MPI_Allgather(call.in == nullptr ? MPI_IN_PLACE : call.in, count, type, call.out, count, type, comm),
                    "MPI_Allgather");
     case Kind::scatter:
-      return check(MPI_Scatter(call.in, count, type, rank == root && call.out == nullptr ? MPI_IN_PLACE : call.out, count,
-                               type, root, comm), "MPI_Scatter");
+      return check(MPI_Scatter(call.in, count, type, rank == root && call.out == nullptr ? MPI_IN_PLACE : call.out,
+                               count, type, root, comm),
+                   "MPI_Scatter");
     default: throw Error("{} has no native form", to_string(call.kind));
   }
 }

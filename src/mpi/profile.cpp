@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "check.hpp"
 #include "chasqui/base/error.hpp"
+#include "check.hpp"
 
 namespace chasqui::mpi {
 namespace {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "check.hpp"
 #include "chasqui/base/error.hpp"
+#include "check.hpp"
 
 namespace chasqui::mpi {
 namespace {

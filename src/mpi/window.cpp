@@ -35,7 +35,8 @@ run::BoardShape shape_for(int ranks, std::size_t ring) {
   const std::size_t all = std::min(std::size_t{64} << 20, last_cache() / 4);
   const std::size_t memory = window_memory();
   shape.ring = ring;
-  while (shape.ring > shape.stage && (shape.ring * static_cast<std::size_t>(ranks) > all || shape.bytes() > memory / 2)) {
+  while (shape.ring > shape.stage &&
+         (shape.ring * static_cast<std::size_t>(ranks) > all || shape.bytes() > memory / 2)) {
     shape.ring /= 2;
   }
   return shape;
@@ -45,7 +46,9 @@ run::BoardShape shape_for(int ranks, std::size_t ring) {
 
 int cores_of(MPI_Comm node) {
   run::Cores cores = run::process_cores();
-  check(MPI_Allreduce(MPI_IN_PLACE, cores.mask.data(), static_cast<int>(cores.mask.size()), MPI_UINT64_T, MPI_BOR, node), "MPI_Allreduce");
+  check(
+      MPI_Allreduce(MPI_IN_PLACE, cores.mask.data(), static_cast<int>(cores.mask.size()), MPI_UINT64_T, MPI_BOR, node),
+      "MPI_Allreduce");
   check(MPI_Allreduce(MPI_IN_PLACE, &cores.quota, 1, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
   return cores.count();
 }

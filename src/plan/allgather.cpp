@@ -42,8 +42,7 @@ struct Listed {
 
 /// The best matched all-gather of few items, if one ends before a last send at `last`; `least` is good
 /// enough.
-std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std::int64_t least,
-                                   std::int64_t last) {
+std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std::int64_t least, std::int64_t last) {
   std::optional<Listed> best;
   if (machine.P * items > kMostMatched) return best;
   const Spacing spacing(machine);
@@ -63,8 +62,7 @@ std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std:
       }
     }
   }
-  if (auto sends = matched_at_random(machine, items, least, last))
-    best = {"matched tick by tick", std::move(*sends)};
+  if (auto sends = matched_at_random(machine, items, least, last)) best = {"matched tick by tick", std::move(*sends)};
   return best;
 }
 
@@ -90,8 +88,7 @@ PlanPtr allgather(const LogP& machine, std::int64_t items) {
   }
   claim.finish = Time{last} + machine.lambda();
   if (!ring) return std::make_shared<SymmetricAllgather>(machine, problem, claim, std::move(times));
-  claim.construction =
-      fmt::format("ring of {} classes, period {}, {} ranks over", ring->m, ring->period, ring->rest);
+  claim.construction = fmt::format("ring of {} classes, period {}, {} ranks over", ring->m, ring->period, ring->rest);
   if (ring->rest > 1) return std::make_shared<RestRingAllgather>(machine, problem, claim, *ring);
   return std::make_shared<RingAllgather>(machine, problem, claim, *ring);
 }

@@ -12,12 +12,10 @@ namespace {
 /// Throws an Error when items do not fit a message, or times the horizon.
 void require_size(const LogP& machine, std::int64_t items) {
   if (saturating_multiply(machine.P, items) > kMaxProcessors) {
-    throw Error("allgather: P={} ranks with {} items each are more than 2^31 items: use fewer items",
-                machine.P, items);
+    throw Error("allgather: P={} ranks with {} items each are more than 2^31 items: use fewer items", machine.P, items);
   }
   const std::int64_t slot = std::max(machine.gap().ticks, 2 * machine.o.ticks);
-  require_horizon(saturating_add(saturating_multiply(items * (machine.P - 1), slot), machine.lambda().ticks),
-                  machine);
+  require_horizon(saturating_add(saturating_multiply(items * (machine.P - 1), slot), machine.lambda().ticks), machine);
 }
 
 /// G < 2o: the rank sends a times, then alternates receptions and sends (one of each takes 2o), and the
@@ -52,10 +50,8 @@ Time allgather_bound(const LogP& machine, std::int64_t items) {
   std::int64_t low = 1, high = std::max<std::int64_t>(1, n - 1);
   while (low < high) {
     const std::int64_t middle = low + (high - low) / 2;
-    if (busy_time(s, n, middle + 1) >= busy_time(s, n, middle))
-      high = middle;
-    else
-      low = middle + 1;
+    if (busy_time(s, n, middle + 1) >= busy_time(s, n, middle)) high = middle;
+    else low = middle + 1;
   }
   return Time{std::min(busy_time(s, n, low), busy_time(s, n, n))};
 }

@@ -11,13 +11,10 @@ void RestRingAllgather::pass(std::vector<Send>& list, std::int64_t c, std::int64
                              std::int64_t block, std::int64_t round, std::int64_t owner_class,
                              std::int64_t owner_column) const {
   const std::int64_t m = ring_.m, k = ring_.items;
-  const auto rank = [&](std::int64_t cls, std::int64_t column) {
-    return static_cast<std::int32_t>(column * m + cls);
-  };
+  const auto rank = [&](std::int64_t cls, std::int64_t column) { return static_cast<std::int32_t>(column * m + cls); };
   const std::int64_t start = ring_.offset[static_cast<std::size_t>(c)] + block * ring_.block;
   for (std::int64_t j = 0; j < k; ++j) {
-    list.push_back(send_item(Time{start + (round * k + j) * ring_.period}, Rank{rank(c, from)},
-                             Rank{rank(next(c), to)},
+    list.push_back(send_item(Time{start + (round * k + j) * ring_.period}, Rank{rank(c, from)}, Rank{rank(next(c), to)},
                              static_cast<std::int32_t>(rank(owner_class, owner_column) * k + j)));
   }
 }

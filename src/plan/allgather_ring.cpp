@@ -12,8 +12,8 @@ Time RingAllgather::when(std::int64_t c, std::int64_t block, std::int64_t round)
 }
 
 /// All items of `owner`, one each in k consecutive rounds.
-void RingAllgather::pass(std::vector<Send>& list, Place from, Place to, std::int64_t block,
-                         std::int64_t round, Place owner) const {
+void RingAllgather::pass(std::vector<Send>& list, Place from, Place to, std::int64_t block, std::int64_t round,
+                         Place owner) const {
   const std::int64_t k = ring_.items;
   for (std::int64_t j = 0; j < k; ++j) {
     list.push_back(send_item(when(from.c, block, round * k + j), rank(from), rank(to),

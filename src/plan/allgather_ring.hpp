@@ -35,8 +35,7 @@ class RingAllgather final : public Plan {
   std::int64_t after(std::int64_t c) const { return c + 1 == ring_.m ? 0 : c + 1; }
   std::int64_t before(std::int64_t c) const { return c == 0 ? ring_.m - 1 : c - 1; }
   Time when(std::int64_t c, std::int64_t block, std::int64_t round) const;
-  void pass(std::vector<Send>& list, Place from, Place to, std::int64_t block, std::int64_t round,
-            Place owner) const;
+  void pass(std::vector<Send>& list, Place from, Place to, std::int64_t block, std::int64_t round, Place owner) const;
 
   RingShape ring_;
 };

@@ -5,8 +5,6 @@
 
 namespace chasqui::plan {
 
-PlanPtr barrier(const LogP& machine) {
-  return WindowPlan::make(machine, {.kind = Kind::barrier});
-}
+PlanPtr barrier(const LogP& machine) { return WindowPlan::make(machine, {.kind = Kind::barrier}); }
 
 }  // namespace chasqui::plan

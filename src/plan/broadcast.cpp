@@ -13,8 +13,7 @@ class Broadcast final : public Plan {
   Broadcast(const LogP& machine, Rank root, const UniversalTree& tree)
       : Plan(machine, Problem{.kind = Kind::broadcast, .root = root},
              Claim{tree.finish(), tree.finish(), "universal tree: no rank can be reached earlier", "universal tree"}),
-        tree_(tree),
-        rotation_{machine.P, root} {}
+        tree_(tree), rotation_{machine.P, root} {}
 
   LocalForm local(Rank rank) const override {
     const auto node = tree_.node(rotation_.index(rank));

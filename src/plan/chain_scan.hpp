@@ -10,8 +10,7 @@ namespace chasqui::plan {
 /// Time: (P-1)(L + 2o).
 class ChainScan final : public Plan {
  public:
-  ChainScan(const LogP& machine, const Problem& problem, Claim claim)
-      : Plan(machine, problem, std::move(claim)) {}
+  ChainScan(const LogP& machine, const Problem& problem, Claim claim) : Plan(machine, problem, std::move(claim)) {}
 
   LocalForm local(Rank rank) const override;
   Schedule schedule() const override;

@@ -27,24 +27,21 @@ namespace {
 constexpr const char* kBoundSource = "counting: a step moves no more messages than there are holders or receivers";
 constexpr std::int64_t kSearchReceivers = 400;  ///< beyond the table a kernel is searched up to here
 constexpr std::int64_t kSearchLatency = 64;
-constexpr std::int64_t kSearchMoves = 4'000'000;  ///< of annealing, in all: a second or two
-constexpr std::int64_t kFewMessages = 10'000'000;  ///< few items: messages that are listed, at most
-constexpr std::int64_t kFewCells = 4096;            ///< few items: k times L, for the edge colouring
+constexpr std::int64_t kSearchMoves = 4'000'000;     ///< of annealing, in all: a second or two
+constexpr std::int64_t kFewMessages = 10'000'000;    ///< few items: messages that are listed, at most
+constexpr std::int64_t kFewCells = 4096;             ///< few items: k times L, for the edge colouring
 constexpr std::int64_t kFewQuickMessages = 100'000;  ///< the same in a program that must not wait
 constexpr std::int64_t kMergeReceivers = 400;        ///< and so many are looked for in the bases
-constexpr std::int64_t kMaxLatency = 10'000;        ///< of kernels, few items and streams here
+constexpr std::int64_t kMaxLatency = 10'000;         ///< of kernels, few items and streams here
 
-Problem kitem_problem(std::int64_t k, Rank root) {
-  return Problem{.kind = Kind::broadcast, .root = root, .items = k};
-}
+Problem kitem_problem(std::int64_t k, Rank root) { return Problem{.kind = Kind::broadcast, .root = root, .items = k}; }
 
 /// The first k items of the best stream: within L steps of the counting bound wherever the stream meets its own.
 PlanPtr from_stream(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound) {
   if (step.L > kMaxLatency) return nullptr;
   PlanPtr postal = stream_window(LogP::postal(machine.P, Time{step.L}), problem.items, problem.root);
   const Time last = postal->claim().finish - Time{step.L};
-  Claim claim{last.ticks * step.step + machine.lambda(), bound, kBoundSource,
-              postal->claim().construction};
+  Claim claim{last.ticks * step.step + machine.lambda(), bound, kBoundSource, postal->claim().construction};
   if (!machine.is_postal()) claim.construction += fmt::format(", in steps of {} ticks", step.step.ticks);
   return std::make_shared<ScaledPlan>(machine, std::move(claim), std::move(postal), step.step);
 }
@@ -82,7 +79,8 @@ class AtTheBound {
   }
 
   PlanPtr few(const kernel::Counting& counting, std::int64_t last) const {
-    if (M_ * problem_.items > (searches_ ? kFewMessages : kFewQuickMessages) || problem_.items * step_.L > kFewCells) return nullptr;
+    if (M_ * problem_.items > (searches_ ? kFewMessages : kFewQuickMessages) || problem_.items * step_.L > kFewCells)
+      return nullptr;
     const auto window = kernel::few_items(counting, problem_.items);
     if (!window) return nullptr;
     std::vector<Send> sends;
@@ -171,7 +169,8 @@ Time kitem_time_without_search(const LogP& machine, std::int64_t k) {
   const std::int64_t L = machine.L.ticks;
   const Time bound = kitem_bound(machine, k);
   if (M <= 1 || L == 1) return bound;
-  const Time single = kitem_single_sending_bound(machine, k) + Time{L == 2 && !stream_bound_reachable_at_two(machine.P) ? 1 : 0};
+  const Time single =
+      kitem_single_sending_bound(machine, k) + Time{L == 2 && !stream_bound_reachable_at_two(machine.P) ? 1 : 0};
   if (L > kMaxLatency) return single;
   const auto counting = kernel::count(M, L);
   if (k <= counting.k_star) return M * k <= kFewQuickMessages && k * L <= kFewCells ? bound : single;

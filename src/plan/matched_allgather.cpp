@@ -10,8 +10,7 @@
 namespace chasqui::plan {
 
 std::optional<std::vector<Send>> matched_ring(const LogP& machine, std::int64_t items, std::int64_t period,
-                                              const std::vector<std::int64_t>& offset,
-                                              std::int64_t unless_by) {
+                                              const std::vector<std::int64_t>& offset, std::int64_t unless_by) {
   const std::size_t m = offset.size(), P = static_cast<std::size_t>(machine.P), regular = P / m * m;
   std::vector<std::vector<int>> members(m);
   for (std::size_t r = 0; r < P; ++r) {
@@ -21,8 +20,7 @@ std::optional<std::vector<Send>> matched_ring(const LogP& machine, std::int64_t 
   }
   std::vector<std::size_t> order(m);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return offset[a] < offset[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return offset[a] < offset[b]; });
   SlotMatcher matcher(machine, items);
   for (std::int64_t start = 0;; start += period) {
     for (const std::size_t c : order) {
@@ -34,8 +32,8 @@ std::optional<std::vector<Send>> matched_ring(const LogP& machine, std::int64_t 
   }
 }
 
-std::optional<std::vector<Send>> matched_at_random(const LogP& machine, std::int64_t items,
-                                                   std::int64_t good_enough, std::int64_t unless_by) {
+std::optional<std::vector<Send>> matched_at_random(const LogP& machine, std::int64_t items, std::int64_t good_enough,
+                                                   std::int64_t unless_by) {
   constexpr int kAttempts = 1 << 12;
   const std::int64_t unit = std::gcd(std::gcd(machine.L.ticks, machine.o.ticks), machine.gap().ticks);
   if (machine.P * items > 6 || unless_by / unit > 255) return std::nullopt;
@@ -51,8 +49,7 @@ std::optional<std::vector<Send>> matched_at_random(const LogP& machine, std::int
     const unsigned idle_of_16 = static_cast<unsigned>(attempt) % 8;
     matcher.reset();
     for (std::int64_t t = 0; !matcher.done() && !matcher.hopeless(t, end); ++t) {
-      for (std::size_t i = everybody.size() - 1; i > 0; --i)
-        std::swap(everybody[i], everybody[random() % (i + 1)]);
+      for (std::size_t i = everybody.size() - 1; i > 0; --i) std::swap(everybody[i], everybody[random() % (i + 1)]);
       from.clear();
       for (const int r : everybody) {
         if (random() % 16 >= idle_of_16) from.push_back(r);

@@ -13,13 +13,12 @@ namespace chasqui::plan {
 /// On a ring of m classes where m need not divide P: the ranks m*floor(P/m) .. P-1 move between the classes
 /// as their overheads allow. The messages by begin, when all begin before `unless_by`; nothing otherwise.
 std::optional<std::vector<Send>> matched_ring(const LogP& machine, std::int64_t items, std::int64_t period,
-                                              const std::vector<std::int64_t>& offset,
-                                              std::int64_t unless_by);
+                                              const std::vector<std::int64_t>& offset, std::int64_t unless_by);
 
 /// Without classes: at every tick a random part of the ranks may send; many short attempts from a fixed seed,
 /// each given up when it cannot end in time. Improves until a last send at `good_enough`. For at most 6 items
 /// in all and times up to 255 units (the greatest common divisor of L, o and g is the unit); nothing beyond.
-std::optional<std::vector<Send>> matched_at_random(const LogP& machine, std::int64_t items,
-                                                   std::int64_t good_enough, std::int64_t unless_by);
+std::optional<std::vector<Send>> matched_at_random(const LogP& machine, std::int64_t items, std::int64_t good_enough,
+                                                   std::int64_t unless_by);
 
 }  // namespace chasqui::plan

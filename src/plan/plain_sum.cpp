@@ -26,8 +26,9 @@ Schedule plain_sum(PlainTree tree, const LogP& machine, std::int64_t n) {
   }
   // From the leaves to the root, a parent's nearest child first: subtrees stay intervals, operands stay in order.
   std::vector<Branch> branches = branches_of(tree, ranks);
-  std::sort(branches.begin(), branches.end(),
-            [](const Branch& a, const Branch& b) { return std::pair(-a.parent, a.child) < std::pair(-b.parent, b.child); });
+  std::sort(branches.begin(), branches.end(), [](const Branch& a, const Branch& b) {
+    return std::pair(-a.parent, a.child) < std::pair(-b.parent, b.child);
+  });
   for (const Branch& b : branches) {
     const auto child = static_cast<std::size_t>(b.child), parent = static_cast<std::size_t>(b.parent);
     const Time flight = machine.o + machine.L;

@@ -141,7 +141,8 @@ Schedule gather_then_spread_items(PlainTree tree, const LogP& machine, const Pro
   for (const Branch& b : branches) parent[static_cast<std::size_t>(b.child)] = b.parent;
   Builder builder(machine, problem);
   const std::int64_t items = machine.P * problem.items;
-  std::vector<std::vector<Time>> has(static_cast<std::size_t>(items), std::vector<Time>(static_cast<std::size_t>(machine.P), kNever));
+  std::vector<std::vector<Time>> has(static_cast<std::size_t>(items),
+                                     std::vector<Time>(static_cast<std::size_t>(machine.P), kNever));
   for (std::int64_t i = 0; i < items; ++i) {
     auto& seen = has[static_cast<std::size_t>(i)];
     std::int64_t v = i / problem.items;

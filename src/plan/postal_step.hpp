@@ -11,8 +11,8 @@
 namespace chasqui::plan {
 
 struct PostalStep {
-  Time step;              ///< ticks
-  std::int64_t L = 1;     ///< latency of the postal machine, in steps
+  Time step;           ///< ticks
+  std::int64_t L = 1;  ///< latency of the postal machine, in steps
 
   friend bool operator==(const PostalStep&, const PostalStep&) = default;
 };

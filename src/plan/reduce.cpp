@@ -16,8 +16,7 @@ class Reduce final : public Plan {
       : Plan(machine, Problem{.kind = Kind::reduce, .root = root, .commutative = commutative},
              Claim{tree.finish(), tree.finish(), "a reduction run backwards is a broadcast",
                    "universal tree, reversed"}),
-        tree_(tree),
-        rotation_{machine.P, root} {}
+        tree_(tree), rotation_{machine.P, root} {}
 
   LocalForm local(Rank rank) const override {
     const auto node = tree_.node(rotation_.index(rank));

@@ -60,7 +60,8 @@ Time repeated_tree_finish(const LogP& machine, std::int64_t k) {
   return Time{checked_add(once.ticks, more, "k-item broadcast")};
 }
 
-PlanPtr repeated_tree(const LogP& machine, const Problem& problem, Time bound, std::string bound_source, bool reversed) {
+PlanPtr repeated_tree(const LogP& machine, const Problem& problem, Time bound, std::string bound_source,
+                      bool reversed) {
   PlanPtr once = reversed ? reduce(machine, problem.root, problem.commutative) : broadcast(machine, problem.root);
   Claim claim{repeated_tree_finish(machine, problem.items), bound, std::move(bound_source),
               reversed ? "universal tree reversed, once per item" : "universal tree, once per item"};

@@ -47,9 +47,7 @@ std::vector<Positions> reachable(const Steps& steps, std::int64_t m, std::int64_
   return where;
 }
 
-bool closes(const std::vector<Positions>& where) {
-  return !where.back().empty() && where.back().front().first == 0;
-}
+bool closes(const std::vector<Positions>& where) { return !where.back().empty() && where.back().front().first == 0; }
 
 /// The smallest position of `options` in [low, high], or -1.
 std::int64_t pick(const Positions& options, std::int64_t low, std::int64_t high) {
@@ -61,8 +59,7 @@ std::int64_t pick(const Positions& options, std::int64_t low, std::int64_t high)
 
 }  // namespace
 
-std::optional<std::vector<std::int64_t>> ring_offsets(const Spacing& spacing, std::int64_t m,
-                                                      std::int64_t period) {
+std::optional<std::vector<std::int64_t>> ring_offsets(const Spacing& spacing, std::int64_t m, std::int64_t period) {
   const std::int64_t low = spacing.D % period;
   const std::int64_t high = low + period - spacing.overheads();
   if (period < spacing.overheads()) return std::nullopt;

@@ -17,8 +17,7 @@ void set_block(RingShape& ring, const Spacing& spacing) {
   }
   std::int64_t rounds = std::max(ring.columns * ring.items, divide_up(spacing.D - least_step, ring.period));
   if (ring.rest > 1) {  // one round more a block, and it comes one round earlier in the last block
-    rounds = std::max((ring.columns + 1) * ring.items,
-                      divide_up(spacing.D - least_step, ring.period) + ring.items);
+    rounds = std::max((ring.columns + 1) * ring.items, divide_up(spacing.D - least_step, ring.period) + ring.items);
   }
   ring.block = saturating_multiply(rounds, ring.period);
 }
@@ -35,8 +34,7 @@ std::vector<std::int64_t> ring_periods(const Spacing& spacing, std::int64_t m) {
   };
   for (std::int64_t q = least; q < least + 12; ++q) consider(q);
   const std::int64_t most = m * L / least;
-  for (std::int64_t k = most; k >= 0 && k > most - 24; --k)
-    consider(std::max(least, divide_up(m * D, m + k)));
+  for (std::int64_t k = most; k >= 0 && k > most - 24; --k) consider(std::max(least, divide_up(m * D, m + k)));
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
@@ -54,12 +52,10 @@ std::int64_t RingShape::last_send() const {
   return std::max(usual, saturating_add(offset.back(), at(m - 1, rounds + rest * items)));
 }
 
-std::optional<RingShape> ring_shape(const LogP& machine, std::int64_t items, std::int64_t m,
-                                    std::int64_t unless_by) {
+std::optional<RingShape> ring_shape(const LogP& machine, std::int64_t items, std::int64_t m, std::int64_t unless_by) {
   const Spacing spacing(machine);
   std::optional<RingShape> best;
-  RingShape ring{
-      .m = m, .columns = divide_up(machine.P, m), .rest = machine.P % m, .items = items, .offset = {}};
+  RingShape ring{.m = m, .columns = divide_up(machine.P, m), .rest = machine.P % m, .items = items, .offset = {}};
   for (const std::int64_t q : ring_periods(spacing, m)) {
     ring.period = q;
     ring.offset.assign(static_cast<std::size_t>(m), 0);

@@ -20,8 +20,7 @@ struct RingShape {
   std::int64_t rest = 0;
   std::int64_t items = 1;
   std::int64_t period = 1;
-  std::int64_t block =
-      1;  ///< ticks from one block (items of one class) to the next, a multiple of the period
+  std::int64_t block = 1;  ///< ticks from one block (items of one class) to the next, a multiple of the period
   std::vector<std::int64_t> offset;
 
   std::int64_t last_send() const;
@@ -29,13 +28,11 @@ struct RingShape {
 
 /// The best ring of m classes, unless `unless_by` (a last send) is not beaten. REQUIRES 2 <= m <= 64, m <= P.
 /// Time: bounded, independent of P and of the ticks.
-std::optional<RingShape> ring_shape(const LogP& machine, std::int64_t items, std::int64_t m,
-                                    std::int64_t unless_by);
+std::optional<RingShape> ring_shape(const LogP& machine, std::int64_t items, std::int64_t m, std::int64_t unless_by);
 
 /// Offsets with the least maximum for m classes and this period, or nothing when no closed walk exists:
 /// exact, by propagating intervals of positions and bisecting the maximum.
-std::optional<std::vector<std::int64_t>> ring_offsets(const Spacing& spacing, std::int64_t m,
-                                                      std::int64_t period);
+std::optional<std::vector<std::int64_t>> ring_offsets(const Spacing& spacing, std::int64_t m, std::int64_t period);
 
 /// Periods worth trying, ascending: the least ones, and the least period for each of the largest numbers k of
 /// whole periods that m steps can add up to, m(D - q) <= kq <= mL. Only those that admit some k.

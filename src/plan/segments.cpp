@@ -58,7 +58,8 @@ Segmentation choose_segments(const LogGP& machine, std::int64_t bytes) {
   result.step = Time{std::max({std::int64_t{1}, base.g.ticks, 2 * base.o.ticks})};
   const Time one = finish_at_the_bound(segment_machine(machine, 1), 1);
   result.depth = static_cast<double>(one.ticks) / static_cast<double>(result.step.ticks);
-  const double all = static_cast<double>(bytes) * static_cast<double>(machine.G_ticks) / static_cast<double>(machine.G_bytes);
+  const double all =
+      static_cast<double>(bytes) * static_cast<double>(machine.G_ticks) / static_cast<double>(machine.G_bytes);
   result.formula = std::clamp(std::sqrt(result.depth * all / static_cast<double>(result.step.ticks)), 1.0,
                               static_cast<double>(bytes));
   std::vector<SegmentChoice> choices;
@@ -95,7 +96,8 @@ PlanPtr broadcast_bytes(const LogGP& machine, std::int64_t bytes, Rank root) {
 std::string explain(const LogGP& machine, std::int64_t bytes, const Segmentation& s) {
   const LogP segment = segment_machine(machine, s.best.bytes);
   std::string text = fmt::format("machine      {}, {} bytes\n", to_string(machine), bytes);
-  text += fmt::format("best         {} segments of {} bytes, finish {}\n", s.best.segments, s.best.bytes, s.best.finish.ticks);
+  text += fmt::format("best         {} segments of {} bytes, finish {}\n", s.best.segments, s.best.bytes,
+                      s.best.finish.ticks);
   text += fmt::format("a segment is a message on {}\n", to_string(segment));
   text += fmt::format(
       "formula      k = sqrt(d m G / h) = {:.1f}\n"

@@ -74,12 +74,8 @@ std::vector<GroupPattern> group_patterns(const Spacing& spacing, std::int64_t li
   std::vector<GroupPattern> patterns;
   const auto add = [&, L = L, D = D, G = G](std::int64_t reach) {
     // size - 1 = x: period >= (D + xG) / (reach+1) and >= (x+1)G, reach*period + xG <= L.
-    const auto period_for = [&](std::int64_t x) {
-      return std::max(divide_up(D + x * G, reach + 1), (x + 1) * G);
-    };
-    const auto fits = [&](std::int64_t x) {
-      return period_for(x) <= (L - x * G) / std::max<std::int64_t>(reach, 1);
-    };
+    const auto period_for = [&](std::int64_t x) { return std::max(divide_up(D + x * G, reach + 1), (x + 1) * G); };
+    const auto fits = [&](std::int64_t x) { return period_for(x) <= (L - x * G) / std::max<std::int64_t>(reach, 1); };
     if (reach > 0 && !fits(0)) return;
     std::int64_t low = 0;
     for (std::int64_t high = L / G + 1; high - low > 1;) {

@@ -22,8 +22,7 @@ struct Spacing {
   std::int64_t D = 1;  ///< L + 2o
   std::int64_t G = 1;  ///< max(g, o)
 
-  explicit Spacing(const LogP& machine)
-      : L(machine.L.ticks), D(machine.lambda().ticks), G(machine.gap().ticks) {}
+  explicit Spacing(const LogP& machine) : L(machine.L.ticks), D(machine.lambda().ticks), G(machine.gap().ticks) {}
 
   std::int64_t overheads() const { return D - L; }
   /// Waiting longer than this after the last send never helps: by then no earlier send restricts the next
@@ -57,9 +56,7 @@ struct GroupPattern {
   std::int64_t size = 1;
   std::int64_t period = 1;
 
-  std::int64_t at(std::int64_t i, const Spacing& spacing) const {
-    return i / size * period + i % size * spacing.G;
-  }
+  std::int64_t at(std::int64_t i, const Spacing& spacing) const { return i / size * period + i % size * spacing.G; }
 };
 
 /// The legal group patterns worth trying, one or two for each number of groups begun within L. Legal because

@@ -20,12 +20,8 @@ bool free_of(const std::vector<std::int64_t>& begins, std::int64_t t, std::int64
 }  // namespace
 
 SlotMatcher::SlotMatcher(const LogP& machine, std::int64_t items)
-    : spacing_(machine),
-      o_(machine.o.ticks),
-      P_(static_cast<int>(machine.P)),
-      items_(static_cast<int>(items)),
-      all_(P_ * items_),
-      processors_(static_cast<std::size_t>(P_)) {
+    : spacing_(machine), o_(machine.o.ticks), P_(static_cast<int>(machine.P)), items_(static_cast<int>(items)),
+      all_(P_ * items_), processors_(static_cast<std::size_t>(P_)) {
   CHASQUI_CHECK(all_ <= kMostMatched, "{} items", all_);
   reset();
 }
@@ -56,8 +52,7 @@ bool SlotMatcher::can_receive(int rank, std::int64_t t) const {
 }
 
 SlotMatcher::Set SlotMatcher::useful(int from, int to) const {
-  return processors_[static_cast<std::size_t>(from)].has &
-         ~processors_[static_cast<std::size_t>(to)].expected;
+  return processors_[static_cast<std::size_t>(from)].has & ~processors_[static_cast<std::size_t>(to)].expected;
 }
 
 bool SlotMatcher::hopeless(std::int64_t t, std::int64_t end) const {
@@ -123,8 +118,7 @@ void SlotMatcher::commit(std::int64_t t, int from, int to) {
   Processor& receiver = processors_[static_cast<std::size_t>(to)];
   receiver.expected |= Set{1} << item;
   receiver.arriving.push_back({t + spacing_.D, Set{1} << item});
-  receiver.received.insert(std::upper_bound(receiver.received.begin(), receiver.received.end(), begins),
-                           begins);
+  receiver.received.insert(std::upper_bound(receiver.received.begin(), receiver.received.end(), begins), begins);
   processors_[static_cast<std::size_t>(from)].sent.push_back(t);
   ++copies_[static_cast<std::size_t>(item)];
   --missing_;

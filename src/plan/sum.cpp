@@ -22,9 +22,7 @@ class Sum final : public SumPlan {
       : SumPlan(machine, Problem{.kind = Kind::sum, .commutative = commutative},
                 Claim{t, t, "no summation folds more operands in less time (sum-optimal tree)",
                       "sum-optimal universal tree, reversed"}),
-        n_(n),
-        surplus_(surplus),
-        tree_(tree) {}
+        n_(n), surplus_(surplus), tree_(tree) {}
 
   std::int64_t operands() const override { return n_; }
   std::int64_t participants() const override { return tree_.size(); }
@@ -104,7 +102,9 @@ class Sum final : public SumPlan {
 
   Send message(std::int64_t index, std::int64_t size, Time label, std::int64_t parent) const {
     const auto from = static_cast<std::int32_t>(index);
-    return {claim_.finish - label, Rank{from}, Rank{static_cast<std::int32_t>(parent)},
+    return {claim_.finish - label,
+            Rank{from},
+            Rank{static_cast<std::int32_t>(parent)},
             {from, static_cast<std::int32_t>(size)}};
   }
 
@@ -177,8 +177,7 @@ std::int64_t most_operands(const LogP& machine, Time t) {
   const Time last = t - machine.o - Time{1};
   const Time full = broadcast_time(shape, machine.P);
   const std::int64_t growing = cumulative_reach(shape, std::min(last, full - Time{1}));
-  const std::int64_t steady =
-      last < full ? 0 : saturating_multiply(machine.P, (last - full).ticks + 1);
+  const std::int64_t steady = last < full ? 0 : saturating_multiply(machine.P, (last - full).ticks + 1);
   return saturating_add(saturating_add(growing, steady), machine.o.ticks + 1);
 }
 

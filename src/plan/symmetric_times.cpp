@@ -15,8 +15,7 @@ using Ages = std::vector<std::int64_t>;
 /// The ages below D of the sends before times[index], seen from there.
 Ages ages_at(const SendTimes& times, std::size_t index, const Spacing& spacing) {
   Ages ages;
-  for (std::size_t i = index; i-- > 0 && times[index] - times[i] < spacing.D;)
-    ages.push_back(times[index] - times[i]);
+  for (std::size_t i = index; i-- > 0 && times[index] - times[i] < spacing.D;) ages.push_back(times[index] - times[i]);
   return ages;
 }
 
@@ -34,8 +33,8 @@ class Levels {
       SendTimes times = unfold(node);
       for (const std::int64_t t : next_candidates(times, spacing_, 16)) {
         times.push_back(t);
-        const auto [place, fresh] = best.try_emplace(ages_at(times, times.size() - 1, spacing_),
-                                                     static_cast<std::int32_t>(nodes_.size()));
+        const auto [place, fresh] =
+            best.try_emplace(ages_at(times, times.size() - 1, spacing_), static_cast<std::int32_t>(nodes_.size()));
         if (fresh) {
           nodes_.push_back({node, t});
         } else if (Node& known = nodes_[static_cast<std::size_t>(place->second)]; t < known.time) {
@@ -86,8 +85,8 @@ void try_cycles(const SendTimes& base, const Spacing& spacing, std::int64_t n, S
     if (missing % static_cast<std::int64_t>(cycle) != 0) continue;
     for (std::size_t from = 0; from + cycle < base.size(); ++from) {
       if (ages[from] != ages[from + cycle]) continue;
-      SymmetricTimes repeated = SymmetricTimes::of_sequence(base, static_cast<std::int64_t>(from),
-                                                            static_cast<std::int64_t>(cycle), n);
+      SymmetricTimes repeated =
+          SymmetricTimes::of_sequence(base, static_cast<std::int64_t>(from), static_cast<std::int64_t>(cycle), n);
       if (repeated.last() < best.last()) best = std::move(repeated);
     }
   }
@@ -103,8 +102,7 @@ SymmetricTimes SymmetricTimes::of_groups(GroupPattern groups, const Spacing& spa
   return times;
 }
 
-SymmetricTimes SymmetricTimes::of_sequence(SendTimes base, std::int64_t from, std::int64_t cycle,
-                                           std::int64_t n) {
+SymmetricTimes SymmetricTimes::of_sequence(SendTimes base, std::int64_t from, std::int64_t cycle, std::int64_t n) {
   SymmetricTimes times;
   times.count_ = n;
   times.from_ = from;

@@ -98,10 +98,7 @@ Time broadcast_time(const TreeShape& shape, std::int64_t P) {
 }
 
 UniversalTree::UniversalTree(const TreeShape& shape, std::int64_t P)
-    : shape_(shape),
-      P_(P),
-      finish_(broadcast_time(shape, P)),
-      kept_last_(P - reach(shape, finish_ - Time{1})) {}
+    : shape_(shape), P_(P), finish_(broadcast_time(shape, P)), kept_last_(P - reach(shape, finish_ - Time{1})) {}
 
 /// Nodes of the largest label in an unpruned subtree whose root has `remaining` ticks left, itself included.
 std::int64_t UniversalTree::last_within(Time remaining) const {

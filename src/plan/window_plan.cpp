@@ -11,13 +11,9 @@
 namespace chasqui::plan {
 namespace {
 
-Part part(std::int64_t lo, std::int64_t len) {
-  return {static_cast<std::int32_t>(lo), static_cast<std::int32_t>(len)};
-}
+Part part(std::int64_t lo, std::int64_t len) { return {static_cast<std::int32_t>(lo), static_cast<std::int32_t>(len)}; }
 
-Rank rank_of(std::int64_t index) {
-  return Rank{static_cast<std::int32_t>(index)};
-}
+Rank rank_of(std::int64_t index) { return Rank{static_cast<std::int32_t>(index)}; }
 
 /// Before 2D nobody can pass on what he received, so an all-reduce that ends earlier is an all-gather. That
 /// takes 2D or more when P - 1 sends and as many receptions fill 2D. REQUIRES P >= 3.
@@ -38,8 +34,7 @@ void set_bound(Claim& claim, const LogP& machine, Kind kind) {
   }
   if (const Time bound = direct_bound(machine); bound > claim.bound) {
     claim.bound = bound;
-    claim.bound_source =
-        "before 2(L + 2o) nothing received is passed on, as in an all-gather (results.md A4)";
+    claim.bound_source = "before 2(L + 2o) nothing received is passed on, as in an all-gather (results.md A4)";
   }
 }
 
@@ -56,8 +51,7 @@ PlanPtr WindowPlan::make(const LogP& machine, const Problem& problem) {
   return PlanPtr(new WindowPlan(machine, problem, std::move(claim), window_rounds(machine, times)));
 }
 
-WindowPlan::WindowPlan(const LogP& machine, const Problem& problem, Claim claim,
-                       std::vector<WindowRound> rounds)
+WindowPlan::WindowPlan(const LogP& machine, const Problem& problem, Claim claim, std::vector<WindowRound> rounds)
     : Plan(machine, problem, std::move(claim)), rounds_(std::move(rounds)) {}
 
 LocalForm WindowPlan::local(Rank rank) const {
@@ -92,8 +86,7 @@ LocalForm WindowPlan::local(Rank rank) const {
   for (const WindowRound& round : rounds_) {
     add(local.sends, round, rank.index);
     add(local.receives, round,
-        cyclic() ? rank.index + (rank.index < round.distance ? P : 0) - round.distance
-                 : rank.index - round.distance);
+        cyclic() ? rank.index + (rank.index < round.distance ? P : 0) - round.distance : rank.index - round.distance);
   }
   return local;
 }
@@ -104,8 +97,7 @@ LocalForm WindowPlan::local(Rank rank) const {
 Schedule WindowPlan::schedule() const {
   Schedule schedule = empty_schedule();
   const std::int64_t P = machine_.P;
-  schedule.sends.reserve(saturating_multiply(static_cast<std::int64_t>(rounds_.size()), P) <
-                                 (std::int64_t{1} << 32)
+  schedule.sends.reserve(saturating_multiply(static_cast<std::int64_t>(rounds_.size()), P) < (std::int64_t{1} << 32)
                              ? rounds_.size() * static_cast<std::size_t>(P)
                              : 0);
   std::int64_t held = 1;

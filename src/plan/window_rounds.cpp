@@ -14,8 +14,7 @@ namespace {
 constexpr std::size_t kMaxRounds = std::size_t{1} << 25;
 
 [[noreturn]] void too_many_rounds(const LogP& machine) {
-  throw Error("{}: a rank would send more than 2^25 messages: reduce P, or use a coarser gap g",
-              to_string(machine));
+  throw Error("{}: a rank would send more than 2^25 messages: reduce P, or use a coarser gap g", to_string(machine));
 }
 
 /// Adds send times by `next(times)` until the windows hold P, or `best` is not beaten.
@@ -55,8 +54,7 @@ std::vector<WindowRound> window_rounds(const LogP& machine, const SendTimes& tim
   __extension__ using Wide = unsigned __int128;
   const auto window = [&](std::size_t j) {
     const Wide last = static_cast<Wide>(reach.back());
-    return static_cast<std::int64_t>((static_cast<Wide>(machine.P) * static_cast<Wide>(reach[j]) + last - 1) /
-                                     last);
+    return static_cast<std::int64_t>((static_cast<Wide>(machine.P) * static_cast<Wide>(reach[j]) + last - 1) / last);
   };
   std::vector<WindowRound> rounds;
   std::size_t arrived = 0;
@@ -79,16 +77,14 @@ SendTimes window_send_times(const LogP& machine) {
   SendTimes best;
   if (machine.P == 1) return best;
   // Sends that begin within L add one contribution each.
-  if (std::min(spacing.L / spacing.G, machine.P - 2) >= static_cast<std::int64_t>(kMaxRounds))
-    too_many_rounds(machine);
+  if (std::min(spacing.L / spacing.G, machine.P - 2) >= static_cast<std::int64_t>(kMaxRounds)) too_many_rounds(machine);
   grow(machine, spacing, best, [&](const SendTimes& times) {
     return times.empty() ? 0 : earliest_legal(times, spacing, times.back() + spacing.G);
   });
   if (machine.is_postal()) return best;
   for (const GroupPattern& pattern : group_patterns(spacing, best.size() > 100'000 ? 2 : 32)) {
-    grow(machine, spacing, best, [&](const SendTimes& times) {
-      return pattern.at(static_cast<std::int64_t>(times.size()), spacing);
-    });
+    grow(machine, spacing, best,
+         [&](const SendTimes& times) { return pattern.at(static_cast<std::int64_t>(times.size()), spacing); });
   }
   improve_by_beam(machine, best);
   return best;

@@ -22,9 +22,7 @@ struct Node {
 class Beam {
  public:
   Beam(const LogP& machine, SendTimes& best)
-      : P_(machine.P),
-        spacing_(machine),
-        best_(best),
+      : P_(machine.P), spacing_(machine), best_(best),
         rate_(std::log2(static_cast<double>(P_)) / static_cast<double>(best.back() + spacing_.D)) {
     const std::size_t rounds = best.size();
     width_ = rounds <= 24 ? 160 : rounds <= 100 ? 48 : rounds <= 400 ? 8 : 2;

@@ -86,7 +86,8 @@ inline void conclude(Cell& cell, double ours, double native, std::uint32_t trial
   cell.verdict = ours < kMargin * native ? Verdict::ours : Verdict::native;
   cell.spent += (worse - better) * trials;
   const double rare = std::min(1e18, trials / kShare * (worse / better));
-  cell.again = std::max(static_cast<std::uint64_t>(rare), cell.comparisons == 0 ? 0 : std::min<std::uint64_t>(cell.again, 1ull << 60) * 4);
+  cell.again = std::max(static_cast<std::uint64_t>(rare),
+                        cell.comparisons == 0 ? 0 : std::min<std::uint64_t>(cell.again, 1ull << 60) * 4);
   cell.settled = 0;
   ++cell.comparisons;
   cell.ours_seen = {};

@@ -122,10 +122,10 @@ void run_fold(Work& work, const Fold& fold) {
 }
 
 void run_fold_in_order(Work& work, const Fold& fold) {
-  const Keep keep = fold.kind == Kind::reduce  ? Keep::root
-                    : fold.kind != Kind::scan  ? Keep::all
-                    : fold.exclusive           ? Keep::before
-                                               : Keep::upto;
+  const Keep keep = fold.kind == Kind::reduce ? Keep::root
+                    : fold.kind != Kind::scan ? Keep::all
+                    : fold.exclusive          ? Keep::before
+                                              : Keep::upto;
   fold_in_order(work, {fold.input(), fold.receive, fold.count, fold.type, fold.op, keep, fold.root});
 }
 
@@ -168,7 +168,8 @@ int serve_scattered(Collective what, const Fold& whole, Counts counts, MPI_Comm 
     return demand;
   };
   const auto in_order = [&](Work& work) {
-    fold_in_order(work, {whole.input(), whole.receive, whole.count, whole.type, whole.op, Keep::share, -1, counts(work.state())});
+    fold_in_order(
+        work, {whole.input(), whole.receive, whole.count, whole.type, whole.op, Keep::share, -1, counts(work.state())});
   };
   const auto ours = [&](Work& work) {
     const auto bytes = static_cast<std::size_t>(whole.count) * facts_of(whole.type).size;
@@ -187,12 +188,14 @@ extern "C" {
 
 int MPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   const Fold fold{send, receive, count, type, op, Kind::reduce, root, false};
-  return serve_fold(Collective::Reduce, fold, comm, [&] { return PMPI_Reduce(send, receive, count, type, op, root, comm); });
+  return serve_fold(Collective::Reduce, fold, comm,
+                    [&] { return PMPI_Reduce(send, receive, count, type, op, root, comm); });
 }
 
 int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const Fold fold{send, receive, count, type, op, Kind::allreduce, -1, false};
-  return serve_fold(Collective::Allreduce, fold, comm, [&] { return PMPI_Allreduce(send, receive, count, type, op, comm); });
+  return serve_fold(Collective::Allreduce, fold, comm,
+                    [&] { return PMPI_Allreduce(send, receive, count, type, op, comm); });
 }
 
 int MPI_Scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
@@ -209,13 +212,16 @@ int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Dat
   int ranks = 1;
   if (active.load(std::memory_order_relaxed) && comm != MPI_COMM_NULL) PMPI_Comm_size(comm, &ranks);
   const long long total = static_cast<long long>(count) * ranks;
-  const Fold whole{send, receive, total > 0x7fffffff ? -1 : static_cast<int>(total), type, op, Kind::allreduce, -1, false};
-  return serve_scattered(Collective::Reduce_scatter_block, whole,
-                         [&](const State& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm,
-                         [&] { return PMPI_Reduce_scatter_block(send, receive, count, type, op, comm); });
+  const Fold whole{send, receive, total > 0x7fffffff ? -1 : static_cast<int>(total), type, op, Kind::allreduce,
+                   -1,   false};
+  return serve_scattered(
+      Collective::Reduce_scatter_block, whole,
+      [&](const State& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm,
+      [&] { return PMPI_Reduce_scatter_block(send, receive, count, type, op, comm); });
 }
 
-int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm) {
   int ranks = 0;
   int inter = 0;
   if (active.load(std::memory_order_relaxed) && comm != MPI_COMM_NULL && counts != nullptr &&
@@ -224,11 +230,12 @@ int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_
   }
   const bool good = std::all_of(counts, counts + ranks, [](int each) { return each >= 0; });
   const long long total = std::accumulate(counts, counts + ranks, 0ll);
-  const Fold whole{send, receive, good && total < 0x7fffffff ? static_cast<int>(total) : -1, type, op, Kind::allreduce, -1,
-                   false};
-  return serve_scattered(Collective::Reduce_scatter, whole,
-                         [&](const State& state) { return std::vector<int>(counts, counts + state.size); }, comm,
-                         [&] { return PMPI_Reduce_scatter(send, receive, counts, type, op, comm); });
+  const Fold whole{send, receive, good && total < 0x7fffffff ? static_cast<int>(total) : -1, type, op, Kind::allreduce,
+                   -1,   false};
+  return serve_scattered(
+      Collective::Reduce_scatter, whole,
+      [&](const State& state) { return std::vector<int>(counts, counts + state.size); }, comm,
+      [&] { return PMPI_Reduce_scatter(send, receive, counts, type, op, comm); });
 }
 
 }  // extern "C"

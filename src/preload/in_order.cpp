@@ -12,7 +12,7 @@ namespace chasqui::preload {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{4} << 20;  ///< bytes of all contributions that one rank holds at a time
-constexpr std::size_t kAtOnce = 1024;                 ///< bytes of a vector that is sent whole to whoever needs the fold
+constexpr std::size_t kAtOnce = 1024;  ///< bytes of a vector that is sent whole to whoever needs the fold
 
 void check(int code, const char* what) {
   if (code != MPI_SUCCESS) throw Error("{} failed with MPI error {}", what, code);
@@ -86,7 +86,8 @@ class InOrder {
   /// Slot r, of `count` elements, becomes the fold of slots 0 .. r.
   void accumulate(std::byte* slots, int count, int last) {
     const std::size_t slot = at(count) * wire_.size();
-    for (int r = 1; r <= last; ++r) wire_.op()(slots + (at(r) - 1) * slot, slots + at(r) * slot, slots + at(r) * slot, at(count));
+    for (int r = 1; r <= last; ++r)
+      wire_.op()(slots + (at(r) - 1) * slot, slots + at(r) * slot, slots + at(r) * slot, at(count));
   }
 
   int at_once() {
@@ -113,7 +114,8 @@ class InOrder {
     std::vector<int> firsts(counts.size(), 0);
     std::partial_sum(counts.begin(), counts.end() - 1, firsts.begin() + 1);
     const int longest = *std::max_element(counts.begin(), counts.end());
-    const int step = static_cast<int>(std::clamp<std::size_t>(kPiece / wire_.size() / at(ranks_), 1, at(std::max(1, longest))));
+    const int step =
+        static_cast<int>(std::clamp<std::size_t>(kPiece / wire_.size() / at(ranks_), 1, at(std::max(1, longest))));
     Room room = room_for(at(std::min(step, counts[at(me_)])) * at(ranks_) * wire_.size());
     std::byte* const slots = bytes_of(room);
     std::vector<int> taken(at(ranks_)), from(at(ranks_)), mine(at(ranks_)), slot(at(ranks_));
@@ -127,13 +129,15 @@ class InOrder {
         mine[at(r)] = own;
         slot[at(r)] = r * own;
       }
-      check(PMPI_Alltoallv(in_, taken.data(), from.data(), wire_.type(), slots, mine.data(), slot.data(), wire_.type(), work_.comm()),
+      check(PMPI_Alltoallv(in_, taken.data(), from.data(), wire_.type(), slots, mine.data(), slot.data(), wire_.type(),
+                           work_.comm()),
             "exchanging contributions");
       if (own > 0) accumulate(slots, own, ranks_ - 1);
       hand_round(slots, own, done, taken, from, mine, slot);
     }
     if (fold_.keep == Keep::share) return counts[at(me_)];
-    return (fold_.keep == Keep::root && me_ != fold_.root) || (fold_.keep == Keep::before && me_ == 0) ? 0 : fold_.count;
+    return (fold_.keep == Keep::root && me_ != fold_.root) || (fold_.keep == Keep::before && me_ == 0) ? 0
+                                                                                                       : fold_.count;
   }
 
   void hand_round(const std::byte* slots, int own, int done, std::vector<int> taken, const std::vector<int>& from,
@@ -143,7 +147,8 @@ class InOrder {
     const MPI_Comm comm = work_.comm();
     switch (fold_.keep) {
       case Keep::all:
-        return check(PMPI_Allgatherv(result, own, type, out_, taken.data(), from.data(), type, comm), "handing results round");
+        return check(PMPI_Allgatherv(result, own, type, out_, taken.data(), from.data(), type, comm),
+                     "handing results round");
       case Keep::root:
         return check(PMPI_Gatherv(result, own, type, out_, taken.data(), from.data(), type, fold_.root, comm),
                      "bringing results to the root");

@@ -29,9 +29,10 @@ Joined join(std::uint64_t settings_hash, std::int64_t seconds) {
     const auto now = Clock::now();
     if (now > patient) std::this_thread::sleep_for(std::chrono::microseconds(100));
     if (seconds == 0 || now < limit) continue;
-    say(fmt::format("rank {} waited {} s for ranks that have not loaded this library: LD_PRELOAD must reach every rank (mpirun -x or "
-                    "-genv, for each part of the command) and the file must be on every machine; CHASQUI_JOIN=seconds waits longer",
-                    rank, seconds));
+    say(fmt::format(
+        "rank {} waited {} s for ranks that have not loaded this library: LD_PRELOAD must reach every rank (mpirun -x or "
+        "-genv, for each part of the command) and the file must be on every machine; CHASQUI_JOIN=seconds waits longer",
+        rank, seconds));
     PMPI_Abort(MPI_COMM_WORLD, 1);
   }
   return most[0] == -most[1] ? Joined::all_alike : Joined::different;

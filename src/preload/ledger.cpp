@@ -60,8 +60,9 @@ Cost reproducible_cost() {
   return cost;
 }
 std::string to_string(const Cost& cost) {
-  return fmt::format("{} reproducible reductions took {:.1f} us; the MPI library's own would have taken about {:.1f} us: factor {:.2f}",
-                     cost.calls, cost.ours, cost.native, cost.native > 0 ? cost.ours / cost.native : 0);
+  return fmt::format(
+      "{} reproducible reductions took {:.1f} us; the MPI library's own would have taken about {:.1f} us: factor {:.2f}",
+      cost.calls, cost.ours, cost.native, cost.native > 0 ? cost.ours / cost.native : 0);
 }
 
 }  // namespace
@@ -117,7 +118,8 @@ void enter_in_ledger(const State& state) {
 std::string report_text(int ranks) {
   const std::lock_guard lock(mutex);
   std::string text = fmt::format(
-      "Chasqui report, as rank 0 of {} saw it. Times in microseconds a call; typical: median, agreed by all ranks.\n", ranks);
+      "Chasqui report, as rank 0 of {} saw it. Times in microseconds a call; typical: median, agreed by all ranks.\n",
+      ranks);
   text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "collective", "bytes", "ours",
                       "native", "plan", "predicted", "typical", "native t.", "mean", "saved ms");
   double saved = 0, spent = 0;
@@ -126,10 +128,10 @@ std::string report_text(int ranks) {
     saved += line.saved;
     spent += line.spent;
     comparisons += line.comparisons;
-    text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>12.3f}\n", kNames[key.first],
-                        sizes(key.first, key.second), line.ours, line.native, line.plan, line.predicted / 1000,
-                        line.ours_typical / 1000, line.native_typical / 1000, mean_us(line.ours_time, line.ours_timed),
-                        line.saved / 1e6);
+    text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>12.3f}\n",
+                        kNames[key.first], sizes(key.first, key.second), line.ours, line.native, line.plan,
+                        line.predicted / 1000, line.ours_typical / 1000, line.native_typical / 1000,
+                        mean_us(line.ours_time, line.ours_timed), line.saved / 1e6);
   }
   text += fmt::format("time saved, estimated from the comparison before each call: {:.3f} ms on rank 0\n", saved / 1e6);
   text += fmt::format("comparisons made: {}; they cost {:.3f} ms beyond the faster way\n", comparisons, spent / 1e6);
@@ -154,7 +156,8 @@ std::string report_json(int ranks) {
         "{}\n{{\"collective\":\"{}\",\"bytes\":\"{}\",\"ours\":{},\"native\":{},\"plan\":\"{}\",\"predicted_ns\":{:.1f},"
         "\"ours_ns\":{:.1f},\"native_ns\":{:.1f},\"mean_ns\":{:.1f},\"saved_ns\":{:.1f},\"comparisons\":{},\"comparisons_ns\":{:.1f}}}",
         comma, kNames[key.first], sizes(key.first, key.second), line.ours, line.native, line.plan, line.predicted,
-        line.ours_typical, line.native_typical, mean_us(line.ours_time, line.ours_timed) * 1000, line.saved, line.comparisons, line.spent);
+        line.ours_typical, line.native_typical, mean_us(line.ours_time, line.ours_timed) * 1000, line.saved,
+        line.comparisons, line.spent);
     comma = ",";
   }
   text += "],\n\"passed\":[";
@@ -169,8 +172,10 @@ std::string report_json(int ranks) {
     }
   }
   const Cost cost = reproducible_cost();
-  return text + fmt::format("],\n\"reproducible\":{{\"calls\":{},\"ours_us\":{:.1f},\"native_us\":{:.1f}}},\n\"verified\":{},\"different\":{}}}\n",
-                            cost.calls, cost.ours, cost.native, verified.load(), different.load());
+  return text +
+         fmt::format(
+             "],\n\"reproducible\":{{\"calls\":{},\"ours_us\":{:.1f},\"native_us\":{:.1f}}},\n\"verified\":{},\"different\":{}}}\n",
+             cost.calls, cost.ours, cost.native, verified.load(), different.load());
 }
 
 void note_verdict(Collective what, std::size_t bytes, const Cell& cell) {

@@ -12,9 +12,11 @@ void broadcast(Work& work, const Buffer& data, int root) {
   if (data.facts.dense) return work.run(call);
   Bytes packed(data.bytes());
   call.out = packed.data();
-  if (work.rank() == root) pack(data.where, data.count, data.type, data.facts, packed.data(), work.quiet(), work.rank());
+  if (work.rank() == root)
+    pack(data.where, data.count, data.type, data.facts, packed.data(), work.quiet(), work.rank());
   work.run(call);
-  if (work.rank() != root) unpack(data.where, data.count, data.type, data.facts, packed.data(), work.quiet(), work.rank());
+  if (work.rank() != root)
+    unpack(data.where, data.count, data.type, data.facts, packed.data(), work.quiet(), work.rank());
 }
 
 /// Gather at its root and allgather: `in` is missing when the own block is in place.
@@ -31,11 +33,13 @@ void collect(Work& work, Kind kind, const Buffer* in, const Buffer& out, int roo
   packed_out.resize(out.bytes() * static_cast<std::size_t>(work.size()));
   call.out = packed_out.data();
   const auto own = static_cast<std::size_t>(work.rank()) * out.bytes();
-  if (in == nullptr) pack(out.block(work.rank()), out.count, out.type, out.facts, packed_out.data() + own, work.quiet(), work.rank());
+  if (in == nullptr)
+    pack(out.block(work.rank()), out.count, out.type, out.facts, packed_out.data() + own, work.quiet(), work.rank());
   work.run(call);
   for (int r = 0; r < work.size(); ++r) {
     if (in == nullptr && r == work.rank()) continue;
-    unpack(out.block(r), out.count, out.type, out.facts, packed_out.data() + static_cast<std::size_t>(r) * out.bytes(), work.quiet(), work.rank());
+    unpack(out.block(r), out.count, out.type, out.facts, packed_out.data() + static_cast<std::size_t>(r) * out.bytes(),
+           work.quiet(), work.rank());
   }
 }
 
@@ -60,7 +64,8 @@ void scatter(Work& work, const Buffer* in, const Buffer* out, int root) {
     if (!in->facts.dense) {
       packed_in.resize(bytes * static_cast<std::size_t>(work.size()));
       for (int r = 0; r < work.size(); ++r) {
-        pack(in->block(r), in->count, in->type, in->facts, packed_in.data() + static_cast<std::size_t>(r) * bytes, work.quiet(), work.rank());
+        pack(in->block(r), in->count, in->type, in->facts, packed_in.data() + static_cast<std::size_t>(r) * bytes,
+             work.quiet(), work.rank());
       }
       call.in = packed_in.data();
     }
@@ -73,7 +78,8 @@ void scatter(Work& work, const Buffer* in, const Buffer* out, int root) {
     }
   }
   work.run(call);
-  if (!packed_out.empty()) unpack(out->where, out->count, out->type, out->facts, packed_out.data(), work.quiet(), work.rank());
+  if (!packed_out.empty())
+    unpack(out->where, out->count, out->type, out->facts, packed_out.data(), work.quiet(), work.rank());
 }
 
 }  // namespace
@@ -86,8 +92,7 @@ extern "C" {
 
 int MPI_Barrier(MPI_Comm comm) {
   return serve(Collective::Barrier, comm,
-               {[&] { return PMPI_Barrier(comm); },
-                [](const State&) { return Demand{}; },
+               {[&] { return PMPI_Barrier(comm); }, [](const State&) { return Demand{}; },
                 [](Work& work) { work.run(call_of(Kind::barrier, 0, 0)); }, nothing});
 }
 
@@ -138,8 +143,8 @@ int MPI_Scatter(const void* send, int sendcount, MPI_Datatype sendtype, void* re
     if (!in_place && !Buffer(receive, receivecount, receivetype).good()) return bad();
     if (at_root && !Buffer(send, sendcount, sendtype).good()) return bad();
     if (at_root && overlap_is_an_error(send, receive, Buffer(send, sendcount, sendtype).bytes())) return bad();
-    const std::size_t bytes = at_root ? Buffer(send, sendcount, sendtype).bytes()
-                                      : Buffer(receive, receivecount, receivetype).bytes();
+    const std::size_t bytes =
+        at_root ? Buffer(send, sendcount, sendtype).bytes() : Buffer(receive, receivecount, receivetype).bytes();
     if (at_root && !in_place && Buffer(receive, receivecount, receivetype).bytes() != bytes) return bad();
     Demand demand = demand_of(Kind::scatter, bytes, state.size);
     if (!in_place) returns(demand, Buffer(receive, receivecount, receivetype), 1);
@@ -175,8 +180,8 @@ int MPI_Allgather(const void* send, int sendcount, MPI_Datatype sendtype, void* 
     collect(work, Kind::allgather, in_place ? nullptr : &in, Buffer(receive, receivecount, receivetype), 0);
   };
   return serve(Collective::Allgather, comm,
-               {[&] { return PMPI_Allgather(send, sendcount, sendtype, receive, receivecount, receivetype, comm); }, look,
-                ours, nothing});
+               {[&] { return PMPI_Allgather(send, sendcount, sendtype, receive, receivecount, receivetype, comm); },
+                look, ours, nothing});
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 
 namespace chasqui::preload {
 
+// clang-format off
 // Served when it pays, then those that are always passed on.
 #define CHASQUI_SERVED(X)                                                                                     \
   X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block)      \
@@ -14,6 +15,7 @@ namespace chasqui::preload {
   X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iscan) X(Iexscan)                   \
   X(Ireduce_scatter) X(Ireduce_scatter_block) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather)   \
   X(Iallgatherv)
+// clang-format on
 
 enum class Collective : int {
 #define CHASQUI_NAME(name) name,

@@ -21,7 +21,8 @@ void apply(void* context, const void* left, const void* right, void* out, std::s
     const int now = static_cast<int>(std::min(step, count - at));
     const std::size_t place = at * size;
     unpack(first.at(0), now, fold.type, fold.facts, static_cast<const std::byte*>(left) + place, fold.comm, fold.rank);
-    unpack(second.at(0), now, fold.type, fold.facts, static_cast<const std::byte*>(right) + place, fold.comm, fold.rank);
+    unpack(second.at(0), now, fold.type, fold.facts, static_cast<const std::byte*>(right) + place, fold.comm,
+           fold.rank);
     if (PMPI_Reduce_local(first.at(0), second.at(0), now, fold.type, fold.op) != MPI_SUCCESS) {
       throw Error("MPI_Reduce_local refuses the operation on a derived datatype");
     }

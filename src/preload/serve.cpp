@@ -27,8 +27,9 @@ class Inside {
 };
 
 double now() {
-  return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                 std::chrono::steady_clock::now().time_since_epoch()).count());
+  return static_cast<double>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
 }
 
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
@@ -45,7 +46,8 @@ struct Path {
 void ask_profile(State& state, Cell& cell, const Demand& demand) {
   cell.asked = true;
   const run::Query query{demand.shape.kind, demand.shape.kind == Kind::barrier ? 0 : demand.bytes,
-                         demand.shape.layout.element, demand.shape.op.combine == nullptr || demand.shape.op.commutative};
+                         demand.shape.layout.element,
+                         demand.shape.op.combine == nullptr || demand.shape.op.commutative};
   const auto list = run::choices(query, state.comm->terrain(), *settings().profile);
   for (const auto& choice : list) {
     if (choice.method == run::Method::native) continue;
@@ -92,7 +94,10 @@ void find_way(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
     case Turn::ours: path.way = Path::ours; break;
     case Turn::native: ++cell.native_calls; return passed(Reason::slower);
     case Turn::try_ours: path.way = Path::compare_ours; break;
-    case Turn::try_native: path.way = Path::compare_native; note(what, Reason::comparing); break;
+    case Turn::try_native:
+      path.way = Path::compare_native;
+      note(what, Reason::comparing);
+      break;
   }
 }
 

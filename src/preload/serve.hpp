@@ -39,8 +39,8 @@ struct Demand {
   std::size_t bytes = 0;
   run::Call shape{};  ///< kind and operator, for the choice of the plan
   void* out = nullptr;
-  Span touched{};  ///< of out: what the call may read and write
-  Span result{};   ///< of out: what must be equal afterwards
+  Span touched{};                          ///< of out: what the call may read and write
+  Span result{};                           ///< of out: what must be equal afterwards
   MPI_Datatype folds = MPI_DATATYPE_NULL;  ///< reductions: the type
 };
 
@@ -84,7 +84,7 @@ struct Parts {
   Ref<void(Work&)> in_order;  ///< reductions under CHASQUI_REPRODUCIBLE
 };
 
-extern std::atomic<bool> active;           ///< between MPI_Init and MPI_Finalize, ranks agreeing
+extern std::atomic<bool> active;            ///< between MPI_Init and MPI_Finalize, ranks agreeing
 extern thread_local int inside_of_chasqui;  ///< > 0: the MPI library or we ourselves are calling
 
 int serve_actively(Collective what, MPI_Comm comm, const Parts& parts);

@@ -116,7 +116,8 @@ bool read_settings() {
   const Joined joined = join(s.hash(), s.join);
   if (joined == Joined::all_alike) s.profile = common_profile(rank, warnings);
   if (rank == 0 && !warnings.empty()) say(warnings.substr(0, warnings.size() - 1));
-  if (rank == 0 && joined == Joined::different) say("the ranks have different CHASQUI_ variables: everything goes to the MPI library");
+  if (rank == 0 && joined == Joined::different)
+    say("the ranks have different CHASQUI_ variables: everything goes to the MPI library");
   return joined == Joined::all_alike;
 }
 

@@ -104,8 +104,8 @@ bool agree(bool mine, MPI_Comm own) {
 
 std::size_t private_communicators() {
   const std::lock_guard lock(mutex);
-  return static_cast<std::size_t>(std::count_if(living().begin(), living().end(),
-                                                [](const State* state) { return state->comm != nullptr; }));
+  return static_cast<std::size_t>(
+      std::count_if(living().begin(), living().end(), [](const State* state) { return state->comm != nullptr; }));
 }
 
 run::Fabric fabric_of(const State& state, MPI_Comm own) {
@@ -180,7 +180,8 @@ void prepare(State& state, MPI_Comm comm) {
   }
   run::Fabric fabric = fabric_of(state, own);
   const Level* network = fabric.profile->level("network");
-  const auto messages = std::make_shared<mpi::Messages>(own, false, network != nullptr ? *network : Level{});  // owns it from here
+  const auto messages =
+      std::make_shared<mpi::Messages>(own, false, network != nullptr ? *network : Level{});  // owns it from here
   std::unique_ptr<run::Comm> made;
   try {
     fabric.messages = messages;

@@ -18,11 +18,11 @@ namespace chasqui::preload {
 struct State {
   int rank = 0;
   int size = 1;
-  std::int64_t calls = 0;          ///< interposed collectives so far: the same number on every rank
-  Reason never = Reason::none;     ///< why this communicator is never served
-  bool looked = false;             ///< for ranks of another MPI_COMM_WORLD
-  bool prepared = false;           ///< the private part was tried
-  MPI_Comm own = MPI_COMM_NULL;    ///< belongs to `comm`
+  std::int64_t calls = 0;        ///< interposed collectives so far: the same number on every rank
+  Reason never = Reason::none;   ///< why this communicator is never served
+  bool looked = false;           ///< for ranks of another MPI_COMM_WORLD
+  bool prepared = false;         ///< the private part was tried
+  MPI_Comm own = MPI_COMM_NULL;  ///< belongs to `comm`
   std::unique_ptr<run::Comm> comm;
   std::array<std::unique_ptr<std::array<Cell, kClasses>>, kServed> cells;
 

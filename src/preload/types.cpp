@@ -20,16 +20,18 @@ bool any(MPI_Datatype type, const MPI_Datatype (&list)[N]) {
 
 int class_of(MPI_Datatype type) {
   const MPI_Datatype integers[] = {
-      MPI_INT, MPI_LONG, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_SHORT,
-      MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,
-      MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT, MPI_INTEGER};
+      MPI_INT,     MPI_LONG,           MPI_UNSIGNED,    MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG,
+      MPI_SHORT,   MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T,    MPI_INT16_T,
+      MPI_INT32_T, MPI_INT64_T,        MPI_UINT8_T,     MPI_UINT16_T,      MPI_UINT32_T,  MPI_UINT64_T,
+      MPI_AINT,    MPI_OFFSET,         MPI_COUNT,       MPI_INTEGER};
   const MPI_Datatype floating[] = {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION};
   const MPI_Datatype logical[] = {MPI_C_BOOL, MPI_LOGICAL};
   const MPI_Datatype complex[] = {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_COMPLEX,
                                   MPI_DOUBLE_COMPLEX};
   const MPI_Datatype bytes[] = {MPI_BYTE};
-  const MPI_Datatype pairs[] = {MPI_2INT, MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT,
-                                MPI_2INTEGER, MPI_2REAL, MPI_2DOUBLE_PRECISION};
+  const MPI_Datatype pairs[] = {MPI_2INT,     MPI_FLOAT_INT, MPI_DOUBLE_INT,
+                                MPI_LONG_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT,
+                                MPI_2INTEGER, MPI_2REAL,     MPI_2DOUBLE_PRECISION};
   if (any(type, integers)) return kInteger;
   if (any(type, floating)) return kFloating;
   if (any(type, logical)) return kLogical;
@@ -111,7 +113,8 @@ void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts
   }
   int position = 0;
   if (from == MPI_BOTTOM) {  // MPICH packs nothing from there, but sends it
-    const int sent = PMPI_Sendrecv(from, count, type, rank, kSelfTag, packed, static_cast<int>(bytes), MPI_PACKED, rank, kSelfTag, comm, MPI_STATUS_IGNORE);
+    const int sent = PMPI_Sendrecv(from, count, type, rank, kSelfTag, packed, static_cast<int>(bytes), MPI_PACKED, rank,
+                                   kSelfTag, comm, MPI_STATUS_IGNORE);
     if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be packed");
     return;
   }
@@ -120,14 +123,16 @@ void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts
     const int now = std::min(step, count - first);
     const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
     position = 0;
-    const int code = PMPI_Pack(moved(from, first * facts.extent), now, type, packed, static_cast<int>(piece), &position, comm);
-    if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece) throw Error("MPI_Pack made {} of {} bytes", position, piece);
+    const int code =
+        PMPI_Pack(moved(from, first * facts.extent), now, type, packed, static_cast<int>(piece), &position, comm);
+    if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece)
+      throw Error("MPI_Pack made {} of {} bytes", position, piece);
     packed = static_cast<std::byte*>(packed) + piece;
   }
 }
 
 void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, const void* packed, MPI_Comm comm,
-          int rank) {
+            int rank) {
   const std::size_t bytes = static_cast<std::size_t>(count) * facts.size;
   if (facts.dense) {
     std::memcpy(to, packed, bytes);
@@ -135,7 +140,8 @@ void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, cons
   }
   int position = 0;
   if (to == MPI_BOTTOM) {
-    const int sent = PMPI_Sendrecv(packed, static_cast<int>(bytes), MPI_PACKED, rank, kSelfTag, to, count, type, rank, kSelfTag, comm, MPI_STATUS_IGNORE);
+    const int sent = PMPI_Sendrecv(packed, static_cast<int>(bytes), MPI_PACKED, rank, kSelfTag, to, count, type, rank,
+                                   kSelfTag, comm, MPI_STATUS_IGNORE);
     if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be unpacked");
     return;
   }
@@ -144,8 +150,10 @@ void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, cons
     const int now = std::min(step, count - first);
     const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
     position = 0;
-    const int code = PMPI_Unpack(packed, static_cast<int>(piece), &position, moved(to, first * facts.extent), now, type, comm);
-    if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece) throw Error("MPI_Unpack took {} of {} bytes", position, piece);
+    const int code =
+        PMPI_Unpack(packed, static_cast<int>(piece), &position, moved(to, first * facts.extent), now, type, comm);
+    if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece)
+      throw Error("MPI_Unpack took {} of {} bytes", position, piece);
     packed = static_cast<const std::byte*>(packed) + piece;
   }
 }

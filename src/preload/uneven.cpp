@@ -63,7 +63,8 @@ void collect(Work& work, Kind kind, int root, const Buffer* in, const Buffer& ou
   work.run(call);
   for (int r = 0; r < work.size(); ++r) {
     if (in == nullptr && r == me) continue;
-    unpack_one(work, Buffer(blocks.block(out, r), blocks.counts[r], out.type), all.data() + static_cast<std::size_t>(r) * blocks.largest);
+    unpack_one(work, Buffer(blocks.block(out, r), blocks.counts[r], out.type),
+               all.data() + static_cast<std::size_t>(r) * blocks.largest);
   }
 }
 
@@ -116,7 +117,9 @@ int MPI_Allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void*
     const auto own = static_cast<std::size_t>(counts[state.rank]) * out.facts.size;
     if (!in_place && Buffer(send, sendcount, sendtype).bytes() != own) return bad();
     const Uneven blocks(counts, displacements, state.size, out.facts.size);
-    if (overlap_is_an_error(send, receive, blocks.total) || (receive == nullptr && out.facts.dense && blocks.total != 0)) return bad();
+    if (overlap_is_an_error(send, receive, blocks.total) ||
+        (receive == nullptr && out.facts.dense && blocks.total != 0))
+      return bad();
     Demand demand = demand_of(Kind::allgather, blocks.largest, state.size);
     if (blocks.very_uneven(state.size)) demand.reason = Reason::uneven;
     returns_blocks(demand, out, blocks, state.size);
@@ -129,9 +132,10 @@ int MPI_Allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void*
     const Uneven blocks(counts, displacements, work.size(), out.facts.size);
     collect(work, Kind::allgather, 0, in_place ? nullptr : &in, out, blocks);
   };
-  return serve(Collective::Allgatherv, comm,
-               {[&] { return PMPI_Allgatherv(send, sendcount, sendtype, receive, counts, displacements, receivetype, comm); },
-                look, ours, nothing});
+  return serve(
+      Collective::Allgatherv, comm,
+      {[&] { return PMPI_Allgatherv(send, sendcount, sendtype, receive, counts, displacements, receivetype, comm); },
+       look, ours, nothing});
 }
 
 int MPI_Gatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, const int counts[],
@@ -142,8 +146,11 @@ int MPI_Gatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* re
     const Buffer out(receive, 0, receivetype);
     if (!out.good() || counts == nullptr || displacements == nullptr || negative(counts, ranks)) return false;
     const Uneven blocks(counts, displacements, ranks, out.facts.size);
-    if (send != MPI_IN_PLACE && (!mine().good() || mine().bytes() != static_cast<std::size_t>(counts[root]) * out.facts.size)) return false;
-    return !overlap_is_an_error(send, receive, blocks.total) && !(receive == nullptr && out.facts.dense && blocks.total != 0);
+    if (send != MPI_IN_PLACE &&
+        (!mine().good() || mine().bytes() != static_cast<std::size_t>(counts[root]) * out.facts.size))
+      return false;
+    return !overlap_is_an_error(send, receive, blocks.total) &&
+           !(receive == nullptr && out.facts.dense && blocks.total != 0);
   };
   const auto look = [&](const State& state) {
     if (root < 0 || root >= state.size || (state.rank != root && !mine().good())) return bad();
@@ -170,9 +177,10 @@ int MPI_Gatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* re
     const Buffer own = mine();
     collect(work, Kind::gather, root, &own, out, blocks);
   };
-  return serve(Collective::Gatherv, comm,
-               {[&] { return PMPI_Gatherv(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm); },
-                look, ours, nothing});
+  return serve(
+      Collective::Gatherv, comm,
+      {[&] { return PMPI_Gatherv(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm); },
+       look, ours, nothing});
 }
 
 int MPI_Scatterv(const void* send, const int counts[], const int displacements[], MPI_Datatype sendtype, void* receive,
@@ -183,8 +191,11 @@ int MPI_Scatterv(const void* send, const int counts[], const int displacements[]
     const Buffer from(send, 0, sendtype);
     if (!from.good() || counts == nullptr || displacements == nullptr || negative(counts, ranks)) return false;
     const Uneven blocks(counts, displacements, ranks, from.facts.size);
-    if (receive != MPI_IN_PLACE && (!mine().good() || mine().bytes() != static_cast<std::size_t>(counts[root]) * from.facts.size)) return false;
-    return !overlap_is_an_error(send, receive, blocks.total) && !(send == nullptr && from.facts.dense && blocks.total != 0);
+    if (receive != MPI_IN_PLACE &&
+        (!mine().good() || mine().bytes() != static_cast<std::size_t>(counts[root]) * from.facts.size))
+      return false;
+    return !overlap_is_an_error(send, receive, blocks.total) &&
+           !(send == nullptr && from.facts.dense && blocks.total != 0);
   };
   const auto look = [&](const State& state) {
     if (root < 0 || root >= state.size || (state.rank != root && !mine().good())) return bad();
@@ -204,7 +215,8 @@ int MPI_Scatterv(const void* send, const int counts[], const int displacements[]
       all.resize(largest * static_cast<std::size_t>(work.size()));
       for (int r = 0; r < work.size(); ++r) {
         if (r == root && in_place(root)) continue;
-        pack_one(work, Buffer(blocks.block(from, r), counts[r], sendtype), all.data() + static_cast<std::size_t>(r) * largest);
+        pack_one(work, Buffer(blocks.block(from, r), counts[r], sendtype),
+                 all.data() + static_cast<std::size_t>(r) * largest);
       }
     } else {
       largest = largest_of(work, root, nullptr, true);
@@ -217,7 +229,10 @@ int MPI_Scatterv(const void* send, const int counts[], const int displacements[]
     if (!in_place(work.rank())) unpack_one(work, mine(), packed.data());
   };
   return serve(Collective::Scatterv, comm,
-               {[&] { return PMPI_Scatterv(send, counts, displacements, sendtype, receive, receivecount, receivetype, root, comm); },
+               {[&] {
+                  return PMPI_Scatterv(send, counts, displacements, sendtype, receive, receivecount, receivetype, root,
+                                       comm);
+                },
                 look, ours, nothing});
 }
 

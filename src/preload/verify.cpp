@@ -44,7 +44,8 @@ double difference(const Region& other, const Demand& demand) {
   const std::byte* mine = address(demand.out, demand.result.low);
   const std::byte* theirs = other.at(demand.result.low);
   if (std::memcmp(mine, theirs, bytes) == 0) return 0;
-  if (demand.folds == MPI_FLOAT || demand.folds == MPI_C_FLOAT_COMPLEX) return worst_of<float>(mine, theirs, bytes, 1e-4);
+  if (demand.folds == MPI_FLOAT || demand.folds == MPI_C_FLOAT_COMPLEX)
+    return worst_of<float>(mine, theirs, bytes, 1e-4);
   if (demand.folds == MPI_DOUBLE || demand.folds == MPI_C_DOUBLE_COMPLEX) {
     return worst_of<double>(mine, theirs, bytes, 1e-10);
   }

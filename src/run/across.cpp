@@ -169,8 +169,8 @@ void fold_from_all(Board& board, Reach& reach, const Call& call, const std::vect
   const int me = board.rank();
   const int ranks = board.ranks();
   const std::size_t element = call.layout.element;
-  const std::size_t step =
-      std::max<std::size_t>(1, std::clamp<std::size_t>(kScratch / static_cast<std::size_t>(ranks), 8192, 65'536) / element);
+  const std::size_t step = std::max<std::size_t>(
+      1, std::clamp<std::size_t>(kScratch / static_cast<std::size_t>(ranks), 8192, 65'536) / element);
   const std::size_t piece = (step * element + kLine - 1) / kLine * kLine;
   thread_local Room room;
   room.grown_to(piece * static_cast<std::size_t>(ranks));
@@ -230,7 +230,8 @@ Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector
     for (int k = 0; k < ranks; ++k) {
       const int other = (me + k) % ranks;
       co_await until([&] { return board.has_result(other, round); });
-      copy_block(out + edge(other) * element, board.stage(other, round), (edge(other + 1) - edge(other)) * element, call.bytes());
+      copy_block(out + edge(other) * element, board.stage(other, round), (edge(other + 1) - edge(other)) * element,
+                 call.bytes());
     }
     board.consume(round);
   }
@@ -253,7 +254,8 @@ Task across(Board& board, Reach& reach, Call call) {
   board.finish();
   // Nobody may leave while others come for its data, or bring some.
   const bool at_root_only = call.kind == Kind::gather || call.kind == Kind::scatter;
-  if (!at_root_only || board.rank() == static_cast<int>(call.root)) co_await until([&] { return board.all_finished(); });
+  if (!at_root_only || board.rank() == static_cast<int>(call.root))
+    co_await until([&] { return board.all_finished(); });
   board.cover();
 }
 

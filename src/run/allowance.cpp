@@ -6,9 +6,9 @@
 namespace chasqui::run {
 namespace {
 
-constexpr double kMost = 400;    ///< samples of one part
-constexpr double kAtOnce = 32;   ///< between two looks at the clock
-constexpr double kShort = 50;    ///< nanoseconds; nothing is faster
+constexpr double kMost = 400;      ///< samples of one part
+constexpr double kAtOnce = 32;     ///< between two looks at the clock
+constexpr double kShort = 50;      ///< nanoseconds; nothing is faster
 constexpr double kNothing = 1e-9;  ///< what rounding leaves of all shares
 
 }  // namespace
@@ -28,7 +28,8 @@ void Allowance::begin(double now, double share) {
 
 int Allowance::more(double now, double fastest, std::size_t taken) const {
   const double cost = std::max(fastest, kShort);
-  const double wanted = std::min((begun_ + own_ - now) / cost, std::min(own_ / cost, kMost) - static_cast<double>(taken));
+  const double wanted =
+      std::min((begun_ + own_ - now) / cost, std::min(own_ / cost, kMost) - static_cast<double>(taken));
   return static_cast<int>(std::clamp(wanted, 0.0, kAtOnce));
 }
 

@@ -52,7 +52,9 @@ Trial trial_of(Comm& comm, const std::string& name, std::size_t bytes) {
 Quartiles Quartiles::of(std::vector<double> spans) {
   std::vector<double> sorted = spans;
   std::sort(sorted.begin(), sorted.end());
-  const auto at = [&](double q) { return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))]; };
+  const auto at = [&](double q) {
+    return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
+  };
   return {at(0.25), at(0.5), at(0.75), std::move(spans)};
 }
 
@@ -61,14 +63,17 @@ std::vector<std::string> kinds_from(const std::string& list, const std::string& 
   for (std::size_t at = 0; at < list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string word = list.substr(at, end - at);
-    if (std::find(kAll.begin(), kAll.end(), word) == kAll.end()) throw Error("{} has \"{}\", which is no collective", option, word);
+    if (std::find(kAll.begin(), kAll.end(), word) == kAll.end())
+      throw Error("{} has \"{}\", which is no collective", option, word);
     kinds.push_back(word);
     at = end + 1;
   }
   return kinds;
 }
 
-bool is_many(const std::string& name) { return name == "sum" || name == "items" || name == "stream" || name == "delay"; }
+bool is_many(const std::string& name) {
+  return name == "sum" || name == "items" || name == "stream" || name == "delay";
+}
 
 std::vector<std::pair<std::string, std::size_t>> bench_plan(const BenchOptions& options) {
   std::vector<std::pair<std::string, std::size_t>> plan;
@@ -108,7 +113,8 @@ Trial trial_of_call(Comm& comm, Kind kind, std::size_t bytes) {
   const auto once = [buffers](const std::function<void(const Call&)>& run) {
     return [buffers, run](CommonStart& start) { return std::vector<double>{start.once([&] { run(buffers->call); })}; };
   };
-  Trial trial{{std::string(to_string(kind))}, bytes, std::string(to_string(choice.method)), {choice.nanoseconds}, {}, {}, {}};
+  Trial trial{
+      {std::string(to_string(kind))}, bytes, std::string(to_string(choice.method)), {choice.nanoseconds}, {}, {}, {}};
   trial.ours = once([&comm](const Call& one) { comm.run(one); });
   trial.against = [once, buffers](const Rival& rival) -> Trial::Sample {
     if (!rival.run(buffers->call)) return {};
@@ -138,7 +144,8 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
     const auto against = [&](const std::string& who, const Trial::Sample& sample) {
       const std::vector<Quartiles> times = time_for(comm, start, time, sample);
       for (std::size_t i = 0; i < times.size(); ++i) fresh[i].rivals.emplace_back(who, times[i]);
-      progress(static_cast<double>(fresh.front().rivals.size() + 1) / static_cast<double>(rivals.size() + trial.further.size() + 2));
+      progress(static_cast<double>(fresh.front().rivals.size() + 1) /
+               static_cast<double>(rivals.size() + trial.further.size() + 2));
     };
     progress(0.25);
     for (const Rival& rival : rivals) {

@@ -15,8 +15,10 @@ namespace chasqui::run {
 namespace {
 
 constexpr std::int64_t kItems = 8;
-constexpr double kSlack = 1.1;  ///< items of a stream follow each other this much slower than they could when delays are looked at
-constexpr std::size_t kStreamed = std::size_t{4} << 20;  ///< bytes of the stream's items together, if that makes enough of them
+constexpr double kSlack =
+    1.1;  ///< items of a stream follow each other this much slower than they could when delays are looked at
+constexpr std::size_t kStreamed = std::size_t{4}
+                                  << 20;  ///< bytes of the stream's items together, if that makes enough of them
 
 /// The items from rank to rank.
 Script chain(int ranks, int rank, std::int64_t items) {
@@ -33,7 +35,8 @@ Script chain(int ranks, int rank, std::int64_t items) {
 /// Items in one buffer, from rank 0 to all.
 class Items {
  public:
-  Items(Comm& comm, std::int64_t items, std::size_t bytes) : comm_(comm), items_(items), data_(bytes / sizeof(double)) {}
+  Items(Comm& comm, std::int64_t items, std::size_t bytes)
+      : comm_(comm), items_(items), data_(bytes / sizeof(double)) {}
 
   Comm& comm() const { return comm_; }
   double count() const { return static_cast<double>(items_); }
@@ -44,23 +47,31 @@ class Items {
   }
   void check(const std::string& who) const {
     for (std::size_t i = 0; i < data_.size(); ++i) {
-      if (data_[i] != static_cast<double>(i + 1)) throw Error("{}: rank {} has {} at place {}", who, comm_.rank(), data_[i], i);
+      if (data_[i] != static_cast<double>(i + 1))
+        throw Error("{}: rank {} has {} at place {}", who, comm_.rank(), data_[i], i);
     }
   }
 
   /// All of them along a script.
   void play(const Script& script, Transport* over = nullptr) {
-    comm_.launch([&](Group group) {
-      if (over != nullptr) group.transport = over;
-      return move_items(std::move(group), script, reinterpret_cast<std::byte*>(data_.data()), data_.size(), sizeof(double), items_, {});
-    }).wait();
+    comm_
+        .launch([&](Group group) {
+          if (over != nullptr) group.transport = over;
+          return move_items(std::move(group), script, reinterpret_cast<std::byte*>(data_.data()), data_.size(),
+                            sizeof(double), items_, {});
+        })
+        .wait();
   }
 
   /// One.
   Call call_of(std::int64_t item) {
-    const auto begin = [&](std::int64_t i) { return share_begin(data_.size(), static_cast<int>(items_), static_cast<int>(i)); };
-    return {.kind = Kind::broadcast, .out = data_.data() + begin(item),
-            .count = static_cast<std::int64_t>(begin(item + 1) - begin(item)), .layout = {.element = sizeof(double)}};
+    const auto begin = [&](std::int64_t i) {
+      return share_begin(data_.size(), static_cast<int>(items_), static_cast<int>(i));
+    };
+    return {.kind = Kind::broadcast,
+            .out = data_.data() + begin(item),
+            .count = static_cast<std::int64_t>(begin(item + 1) - begin(item)),
+            .layout = {.element = sizeof(double)}};
   }
 
   /// The median time from when rank 0 began with an item until the last rank had it. Collective; right on rank 0.
@@ -117,10 +128,12 @@ Trial trial_of_script(const std::shared_ptr<Items>& items, const Script& script,
     return [=](CommonStart& start) {
       const double span = start.once([&] { items->play(plan); });
       const double each = span / items->count();
-      return stream ? std::vector<double>{each, items->delay_of(plan, kSlack * each, start)} : std::vector<double>{span};
+      return stream ? std::vector<double>{each, items->delay_of(plan, kSlack * each, start)}
+                    : std::vector<double>{span};
     };
   };
-  const auto in_turn = [items, stream](const std::function<bool(const Call&)>& run, const std::string& who) -> Trial::Sample {
+  const auto in_turn = [items, stream](const std::function<bool(const Call&)>& run,
+                                       const std::string& who) -> Trial::Sample {
     const auto all = [=] {
       for (std::int64_t i = 0; i < static_cast<std::int64_t>(items->count()); ++i) {
         if (!run(items->call_of(i))) return false;
@@ -132,14 +145,16 @@ Trial trial_of_script(const std::shared_ptr<Items>& items, const Script& script,
     items->check(who);
     return [=](CommonStart& start) {
       const double span = start.once(all);
-      return stream ? std::vector<double>{span / items->count(), items->delay_of(run, start)} : std::vector<double>{span};
+      return stream ? std::vector<double>{span / items->count(), items->delay_of(run, start)}
+                    : std::vector<double>{span};
     };
   };
   Comm& comm = items->comm();
   Trial trial;
   trial.ours = along(script, "the plan's items");
   trial.against = [in_turn](const Rival& rival) { return in_turn(rival.run, rival.name); };
-  trial.further.emplace_back("chain", along(chain(comm.size(), comm.rank(), static_cast<std::int64_t>(items->count())), "chain"));
+  trial.further.emplace_back(
+      "chain", along(chain(comm.size(), comm.rank(), static_cast<std::int64_t>(items->count())), "chain"));
   trial.further.emplace_back("plain", in_turn([&comm](const Call& call) { return comm.run(call), true; }, "plain"));
   return trial;
 }
@@ -151,7 +166,8 @@ Trial trial_of_items(Comm& comm, std::size_t bytes) {
   const double item = static_cast<double>(bytes) / kItems;
   const SizedMachine sized = item_machine(level, comm.size(), item);
   const plan::PlanPtr plan = plan::kitem_without_search(sized.machine, kItems);
-  Trial trial = trial_of_script(std::make_shared<Items>(comm, kItems, bytes), item_script(*plan, sized, level, item, comm.rank()), false);
+  Trial trial = trial_of_script(std::make_shared<Items>(comm, kItems, bytes),
+                                item_script(*plan, sized, level, item, comm.rank()), false);
   trial.names = {"items"};
   trial.bytes = bytes;
   trial.method = "items";

@@ -43,7 +43,8 @@ double addition_time(Comm& comm) {
 LogP adding_machine(const Level& level, std::int64_t ranks, double addition) {
   const SizedMachine sized = receiving_machine_for(level, ranks, sizeof(double), kTicks);
   const auto ticks = [&](Time time, std::int64_t least) {
-    return Time{std::max(least, static_cast<std::int64_t>(std::llround(static_cast<double>(time.ticks) * sized.tick / addition)))};
+    return Time{std::max(
+        least, static_cast<std::int64_t>(std::llround(static_cast<double>(time.ticks) * sized.tick / addition)))};
   };
   return {ranks, ticks(sized.machine.L, 1), ticks(sized.machine.o, 0), ticks(sized.machine.g, 1)};
 }
@@ -60,7 +61,8 @@ Trial trial_of_sum(Comm& comm, std::size_t bytes) {
   const auto n = static_cast<std::int64_t>(bytes / sizeof(double));
   const double addition = addition_time(comm);
   const auto sum = std::make_shared<Summation>();
-  sum->plan = plan::sum_operands(adding_machine(message_level(comm.terrain(), comm.profile()), comm.size(), addition), n);
+  sum->plan =
+      plan::sum_operands(adding_machine(message_level(comm.terrain(), comm.profile()), comm.size(), addition), n);
   sum->placed.assign(static_cast<std::size_t>(sum->plan->local({comm.rank()}).operands), 1.0);
   sum->share.assign(static_cast<std::size_t>(n / comm.size() + (comm.rank() < n % comm.size() ? 1 : 0)), 1.0);
   Trial trial{{"sum"}, bytes, "tree", {static_cast<double>(sum->plan->claim().finish.ticks) * addition}, {}, {}, {}};
@@ -71,8 +73,12 @@ Trial trial_of_sum(Comm& comm, std::size_t bytes) {
   };
   const auto folded_first = [sum](const std::function<bool(const Call&)>& run) -> Trial::Sample {
     static const Sum op;
-    const Call call{.kind = Kind::reduce, .in = &sum->fold, .out = &sum->total, .count = 1,
-                    .layout = {.element = sizeof(double)}, .op = operator_of<double>(op, true)};
+    const Call call{.kind = Kind::reduce,
+                    .in = &sum->fold,
+                    .out = &sum->total,
+                    .count = 1,
+                    .layout = {.element = sizeof(double)},
+                    .op = operator_of<double>(op, true)};
     if (!run(call)) return {};
     return [=](CommonStart& start) {
       return std::vector<double>{start.once([&] {

@@ -18,7 +18,9 @@ std::string ratio_text(double ratio) {
 }
 
 /// At most nine, below 10^9.
-std::string time_text(double microseconds) { return fmt::format("{:.{}f}", microseconds, microseconds < 1e6 - 1 ? 2 : 0); }
+std::string time_text(double microseconds) {
+  return fmt::format("{:.{}f}", microseconds, microseconds < 1e6 - 1 ? 2 : 0);
+}
 
 int width_of(const std::string& rival) { return static_cast<int>(std::max<std::size_t>(6, rival.size())); }
 
@@ -39,7 +41,8 @@ std::string source_of(const Profile& profile) {
     return "expected: built-in guesses of an order of magnitude; for this machine's own:\n"
            "  chasqui measure --out machine.json, then bench --machine machine.json\n";
   }
-  return fmt::format("expected: as measured{} by\n  {}\n", profile.when.empty() ? "" : " " + printable(profile.when), printable(profile.how));
+  return fmt::format("expected: as measured{} by\n  {}\n", profile.when.empty() ? "" : " " + printable(profile.when),
+                     printable(profile.how));
 }
 
 std::string BenchTable::add(const BenchRow& row) {
@@ -50,10 +53,12 @@ std::string BenchTable::add(const BenchRow& row) {
   }
   std::string text = columns == columns_ ? "" : (columns_.empty() ? "" : "\n") + heading_of(columns);
   const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
-  text += fmt::format("{:<9} {:>7} {:<9} {:>9} {:>9} {}", row.name, row.bytes, row.method, time_text(row.ours.median / 1000),
-                      time_text(row.predicted / 1000), marks_ && off > 0.2 ? "!" : " ");
+  text +=
+      fmt::format("{:<9} {:>7} {:<9} {:>9} {:>9} {}", row.name, row.bytes, row.method,
+                  time_text(row.ours.median / 1000), time_text(row.predicted / 1000), marks_ && off > 0.2 ? "!" : " ");
   for (const auto& name : columns) {
-    const auto found = std::find_if(row.rivals.begin(), row.rivals.end(), [&](const auto& rival) { return rival.first == name; });
+    const auto found =
+        std::find_if(row.rivals.begin(), row.rivals.end(), [&](const auto& rival) { return rival.first == name; });
     const std::string ratio = found == row.rivals.end() ? "-" : ratio_text(found->second.median / row.ours.median);
     text += fmt::format(" {:>{}}", ratio, width_of(name));
   }
@@ -95,8 +100,9 @@ std::string to_json(const std::vector<BenchRow>& rows, int ranks) {
   std::string text = fmt::format("{{\"ranks\": {}, \"rows\": [", ranks);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const BenchRow& row = rows[i];
-    text += fmt::format("{}\n  {{\"collective\": \"{}\", \"bytes\": {}, \"way\": \"{}\", \"predicted_ns\": {:.1f}, {}, \"rivals\": [",
-                        i == 0 ? "" : ",", row.name, row.bytes, row.method, row.predicted, times(row.ours));
+    text += fmt::format(
+        "{}\n  {{\"collective\": \"{}\", \"bytes\": {}, \"way\": \"{}\", \"predicted_ns\": {:.1f}, {}, \"rivals\": [",
+        i == 0 ? "" : ",", row.name, row.bytes, row.method, row.predicted, times(row.ours));
     for (std::size_t j = 0; j < row.rivals.size(); ++j) {
       const auto& [name, time] = row.rivals[j];
       text += fmt::format("{}{{\"name\": \"{}\", {}, \"ratio\": {:.3f}}}", j == 0 ? "" : ", ", name, times(time),

@@ -79,7 +79,8 @@ class Binomial {
     if (me_ != 0) finish(receive(me_ - lowest_, 3, blocks, span(me_, bytes)));
     std::vector<Transport::Ticket> tickets;
     for (int bit = lowest_ / 2; bit > 0; bit /= 2) {
-      if (me_ + bit < size_) tickets.push_back(send(me_ + bit, 3, blocks + static_cast<std::size_t>(bit) * bytes, span(me_ + bit, bytes)));
+      if (me_ + bit < size_)
+        tickets.push_back(send(me_ + bit, 3, blocks + static_cast<std::size_t>(bit) * bytes, span(me_ + bit, bytes)));
     }
     for (const auto ticket : tickets) finish(ticket);
   }
@@ -128,7 +129,9 @@ class Binomial {
 
 /// Rank order to places counted from the root, or back.
 void turn(const std::byte* from, std::byte* to, std::size_t bytes, int size, int by) {
-  for (int i = 0; i < size; ++i) copy_bytes(to + static_cast<std::size_t>(i) * bytes, from + static_cast<std::size_t>((i + by) % size) * bytes, bytes);
+  for (int i = 0; i < size; ++i)
+    copy_bytes(to + static_cast<std::size_t>(i) * bytes, from + static_cast<std::size_t>((i + by) % size) * bytes,
+               bytes);
 }
 
 void gather(Binomial tree, const Call& call, int rank, int size, int root, std::byte* out) {
@@ -151,8 +154,10 @@ void scatter(Binomial tree, const Call& call, int size, int root) {
 
 bool binomial(Comm& comm, const Call& call) {
   if (comm.messages() == nullptr || !call.layout.contiguous()) return false;
-  const bool rooted = call.kind == Kind::broadcast || call.kind == Kind::reduce || call.kind == Kind::gather || call.kind == Kind::scatter;
-  const bool in_order = call.kind == Kind::reduce && !call.op.commutative;  // only a tree from rank 0 folds in rank order
+  const bool rooted = call.kind == Kind::broadcast || call.kind == Kind::reduce || call.kind == Kind::gather ||
+                      call.kind == Kind::scatter;
+  const bool in_order =
+      call.kind == Kind::reduce && !call.op.commutative;  // only a tree from rank 0 folds in rank order
   const int root = rooted && !in_order ? static_cast<int>(call.root) : 0;
   Binomial tree(*comm.messages(), root);
   const std::size_t bytes = call.bytes();

@@ -42,9 +42,9 @@ std::size_t BoardShape::bytes() const {
 }
 
 Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
-    : shape_(shape), rank_(rank), crowded_(shape.ranks > cores),
-      look_at_all_(crowded_ ? 0 : 10), look_at_root_(crowded_ ? 0 : 4), look_at_group_(crowded_ ? 0 : 5),
-      look_at_results_(crowded_ ? 0 : 6), look_at_shares_(crowded_ ? 0 : 20) {
+    : shape_(shape), rank_(rank), crowded_(shape.ranks > cores), look_at_all_(crowded_ ? 0 : 10),
+      look_at_root_(crowded_ ? 0 : 4), look_at_group_(crowded_ ? 0 : 5), look_at_results_(crowded_ ? 0 : 6),
+      look_at_shares_(crowded_ ? 0 : 20) {
   CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
   CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
   CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);
@@ -101,12 +101,14 @@ std::size_t Board::publish_more(int slot, const void* data, std::size_t bytes) {
 
 void Board::own_more() {
   if ((more_lines_ & kWideBit) != 0) {
-    const std::size_t next = (sequence_ + 1) % kSlotRing * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(rank_);
+    const std::size_t next =
+        (sequence_ + 1) % kSlotRing * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(rank_);
     std::byte* const to = wide_ + next * wide_stride();
     for (std::size_t at = 0; at < owned_wide_; at += kLine) own_line(to + at);
   }
   for (const Place place : {Place::second, Place::result, Place::second_result}) {
-    if ((more_lines_ >> static_cast<unsigned>(place) & 1u) != 0) own_line(row(sequence_ + 1) + own_slot_ + offset(place));
+    if ((more_lines_ >> static_cast<unsigned>(place) & 1u) != 0)
+      own_line(row(sequence_ + 1) + own_slot_ + offset(place));
   }
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }
@@ -201,8 +203,9 @@ void Board::disagree(int other) const {
   for (const std::uint64_t number : changes) {
     const Called my_call = calls().find(number), their_call = theirs.find(number);
     if (number > sequence_ || agree(my_call, their_call)) continue;
-    throw Error("{}", disagreement(me, named(my_call), they, named(their_call),
-                                   fmt::format("call {} of this {}", number, names_.empty() ? "communicator" : "node")));
+    throw Error("{}",
+                disagreement(me, named(my_call), they, named(their_call),
+                             fmt::format("call {} of this {}", number, names_.empty() ? "communicator" : "node")));
   }
   throw Error("ranks {} and {} have not made the same calls with the same sizes, in the same order", me, they);
 }

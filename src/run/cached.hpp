@@ -20,8 +20,15 @@ struct Comm::Cached {
   using ScriptKey = std::tuple<Kind, Method, std::size_t, std::int64_t, int, int, int, bool, bool>;
 
   static ScriptKey script_key(const Group& group, const Call& call, const Choice& choice) {
-    return {call.kind, choice.method, call.kind == Kind::barrier ? 0 : call.bytes(), choice.parts, static_cast<int>(call.root),
-            group.size, group.rank, call.op.combine == nullptr || call.op.commutative, call.exclusive};
+    return {call.kind,
+            choice.method,
+            call.kind == Kind::barrier ? 0 : call.bytes(),
+            choice.parts,
+            static_cast<int>(call.root),
+            group.size,
+            group.rank,
+            call.op.combine == nullptr || call.op.commutative,
+            call.exclusive};
   }
 
   using BetweenKey = std::tuple<Kind, std::size_t, std::size_t, bool>;  ///< kind, bytes, element, commutative

@@ -24,16 +24,16 @@ void validate(const Call& call, int rank, int size) {
   }
   if (call.kind == Kind::barrier || call.count == 0) return;
   if ((call.layout.pack == nullptr) != (call.layout.unpack == nullptr)) {
-    throw Error("{}: the layout has {} and no {}: set both, or neither", name, call.layout.pack != nullptr ? "pack" : "unpack",
-                call.layout.pack != nullptr ? "unpack" : "pack");
+    throw Error("{}: the layout has {} and no {}: set both, or neither", name,
+                call.layout.pack != nullptr ? "pack" : "unpack", call.layout.pack != nullptr ? "unpack" : "pack");
   }
   const bool at_root = has_root(call.kind) && rank == static_cast<int>(call.root);
   const bool needs_out = call.kind == Kind::broadcast || call.kind == Kind::allreduce || call.kind == Kind::scan ||
                          call.kind == Kind::allgather || (call.kind == Kind::scatter && !at_root) ||
                          ((call.kind == Kind::reduce || call.kind == Kind::gather) && at_root);
   if (needs_out && call.out == nullptr) throw Error("{}: no output buffer on rank {}", name, rank);
-  const bool needs_in = (call.kind == Kind::scatter && at_root) ||
-                        ((call.kind == Kind::reduce || call.kind == Kind::gather) && !at_root);
+  const bool needs_in =
+      (call.kind == Kind::scatter && at_root) || ((call.kind == Kind::reduce || call.kind == Kind::gather) && !at_root);
   if (needs_in && call.in == nullptr) throw Error("{}: no input buffer on rank {}", name, rank);
   if ((call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan) &&
       call.op.combine == nullptr) {

@@ -12,8 +12,8 @@ std::string to_text(const Called& call) {
   if (call == Called::own()) return "an operation of its own";
   const Kind kind = call.kind();
   if (kind == Kind::barrier) return "barrier";
-  std::string text = fmt::format("{}{} of {} x {} bytes", (call.what & Called::kExclusive) != 0 ? "exclusive " : "", to_string(kind),
-                                 call.count, call.element);
+  std::string text = fmt::format("{}{} of {} x {} bytes", (call.what & Called::kExclusive) != 0 ? "exclusive " : "",
+                                 to_string(kind), call.count, call.element);
   if (has_root(kind)) {
     const bool outwards = kind == Kind::broadcast || kind == Kind::scatter;
     text += fmt::format(" {} rank {}", outwards ? "from" : "to", call.root());
@@ -23,8 +23,10 @@ std::string to_text(const Called& call) {
 }
 
 std::string disagreement(int one, const Called& ones, int other, const Called& others, const std::string& which) {
-  return fmt::format("rank {} calls {} where rank {} calls {} ({}): all ranks must make the same calls with the same sizes, "
-                     "in the same order", one, to_text(ones), other, to_text(others), which);
+  return fmt::format(
+      "rank {} calls {} where rank {} calls {} ({}): all ranks must make the same calls with the same sizes, "
+      "in the same order",
+      one, to_text(ones), other, to_text(others), which);
 }
 
 void RecentCalls::note(std::uint64_t number, const Called& call) {

@@ -164,8 +164,7 @@ bool ChannelTransport::done(Ticket ticket) {
       pull(operation.peer);
     } else {
       if (operation.number != 0 && !operation.complete) {
-        operation.complete =
-            outgoing(operation.peer).taken.load(std::memory_order_acquire) >= operation.number;
+        operation.complete = outgoing(operation.peer).taken.load(std::memory_order_acquire) >= operation.number;
       }
     }
     if (!operation.complete) return false;

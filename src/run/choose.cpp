@@ -78,7 +78,8 @@ SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes) 
                          : std::max(level.g.value, level.o_s.value + level.o_r.value + level.G.value * bytes);
   const double step = std::max(own, 1e-6);
   const double lambda = flight_time(level, bytes);
-  const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(std::min(lambda / step, kMost) - 1e-9)));
+  const auto steps =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(std::min(lambda / step, kMost) - 1e-9)));
   return {LogP::postal(ranks, Time{steps}), step};
 }
 
@@ -111,7 +112,8 @@ class Chooser {
     }
     // What fits a slot goes over the board unasked: asking would take as long.
     const bool slot = terrain_.board && terrain_.nodes == 1 && query_.bytes <= kSlotPayload;
-    if (choices_.size() > 1 && choices_[0].method == Method::native && (slot || !trusts_native_)) std::swap(choices_[0], choices_[1]);
+    if (choices_.size() > 1 && choices_[0].method == Method::native && (slot || !trusts_native_))
+      std::swap(choices_[0], choices_[1]);
     return choices_;
   }
 
@@ -179,7 +181,10 @@ class Chooser {
         direct_messages(level, ranks, list);
         break;
       case Kind::gather:
-      case Kind::scatter: direct_messages(level, ranks, list); tree(level, ranks, list); break;
+      case Kind::scatter:
+        direct_messages(level, ranks, list);
+        tree(level, ranks, list);
+        break;
       case Kind::barrier:
         windows(level, ranks, list, Method::tree);
         items(level, ranks, list, 2);
@@ -189,13 +194,15 @@ class Chooser {
   }
 
   static double tree_time(const SizedMachine& sized) {
-    return static_cast<double>(plan::broadcast_time(plan::broadcast_shape(sized.machine), sized.machine.P).ticks) * sized.tick;
+    return static_cast<double>(plan::broadcast_time(plan::broadcast_shape(sized.machine), sized.machine.P).ticks) *
+           sized.tick;
   }
 
   void tree(const Level& level, int ranks, std::vector<Choice>& list) const {
     const bool blocks = query_.kind == Kind::gather || query_.kind == Kind::scatter;
     const bool receives = query_.kind == Kind::reduce;
-    double time = tree_time((receives ? receiving_machine_for : machine_for)(level, ranks, blocks ? 0 : bytes(), kTreeTicks));
+    double time =
+        tree_time((receives ? receiving_machine_for : machine_for)(level, ranks, blocks ? 0 : bytes(), kTreeTicks));
     if (blocks) time += bytes() * level.G.value * (ranks - 1) * 1.5;
     list.push_back({Method::tree, time, 1, "optimal tree of one message a rank"});
   }
@@ -208,7 +215,8 @@ class Chooser {
     const auto plan_for = [&](const Level& seen) {
       Choice choice;
       choice.method = method;
-      return plan_script(choice, blocks ? Kind::allgather : Kind::allreduce, seen, ranks, 0, static_cast<std::size_t>(size), true, false, 0);
+      return plan_script(choice, blocks ? Kind::allgather : Kind::allreduce, seen, ranks, 0,
+                         static_cast<std::size_t>(size), true, false, 0);
     };
     const auto time_of = [&](Script script) {
       if (blocks) return symmetric_time(script, level, size);
@@ -229,7 +237,8 @@ class Chooser {
   /// Radices of circulant windows worth a look: those that need fewer rounds than the one before.
   static std::vector<int> radices(int ranks) {
     std::vector<int> list = {2};
-    for (int radix = 3; radix <= std::min(4, ranks); ++radix) list.push_back(radix);  // more than the ranks is the same again
+    for (int radix = 3; radix <= std::min(4, ranks); ++radix)
+      list.push_back(radix);  // more than the ranks is the same again
     for (int rounds = 4; rounds >= 1; --rounds) {
       int radix = list.back();
       while (radix <= kLargestRadix && std::pow(radix, rounds) < ranks) ++radix;
@@ -268,12 +277,15 @@ class Chooser {
     const std::int64_t most = std::min<std::int64_t>({elements, static_cast<std::int64_t>(query_.bytes / 256), 4096});
     Choice best;
     if (times == 2) {  // one item: the tree, there and back
-      best = {Method::items, 2 * tree_time(machine_for(level, ranks, bytes(), kTreeTicks)), 1, "along a tree, there and back"};
+      best = {Method::items, 2 * tree_time(machine_for(level, ranks, bytes(), kTreeTicks)), 1,
+              "along a tree, there and back"};
     }
     for (std::int64_t k = 2; k <= most; k += std::max<std::int64_t>(1, k / 8)) {
       const auto sized = item_machine(level, ranks, bytes() / static_cast<double>(k));
-      const double time = times * static_cast<double>(plan::kitem_time_without_search(sized.machine, k).ticks) * sized.tick;
-      if (best.nanoseconds == 0 || time < best.nanoseconds) best = {Method::items, time, k, "cut into items that follow each other"};
+      const double time =
+          times * static_cast<double>(plan::kitem_time_without_search(sized.machine, k).ticks) * sized.tick;
+      if (best.nanoseconds == 0 || time < best.nanoseconds)
+        best = {Method::items, time, k, "cut into items that follow each other"};
     }
     if (best.nanoseconds > 0) list.push_back(best);
   }
@@ -281,10 +293,11 @@ class Chooser {
   void direct_messages(const Level& alone, int ranks, std::vector<Choice>& list) const {
     const bool everybody = query_.kind == Kind::allgather;
     const Level level = everybody ? with_everybody_sending(alone, profile_) : alone;
-    const double gap = everybody                    ? spread_step(level, bytes())
+    const double gap = everybody                     ? spread_step(level, bytes())
                        : query_.kind == Kind::gather ? receive_port_time(level, bytes())
                                                      : port_time(level, bytes());
-    list.push_back({Method::messages, flight_time(level, bytes()) + (ranks - 2) * gap, 1, "every block straight to its reader"});
+    list.push_back(
+        {Method::messages, flight_time(level, bytes()) + (ranks - 2) * gap, 1, "every block straight to its reader"});
   }
 
   void in_two_levels() {
@@ -320,9 +333,8 @@ class Chooser {
     }
     std::vector<Choice> list;
     Chooser(between, terrain_, profile_).by_messages(*network, terrain_.nodes, list);
-    const auto best = std::min_element(list.begin(), list.end(), [](const Choice& a, const Choice& b) {
-      return a.nanoseconds < b.nanoseconds;
-    });
+    const auto best = std::min_element(list.begin(), list.end(),
+                                       [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
     choices_.push_back({Method::two_level, inside + best->nanoseconds, 1,
                         fmt::format("slots in the nodes, {} between them", to_string(best->method))});
   }

@@ -15,7 +15,8 @@ constexpr std::uint32_t kClockTag = kProbeTag + 2;
 constexpr int kTogether = 8;  ///< more at a time would wait for each other at rank 0, and the trips grow
 
 /// Rank 0: one round trip to each of the ranks from .. to-1, all under way together.
-void trips_to(Transport& transport, const std::function<double()>& clock, int from, int to, std::vector<ClockOffset>& best) {
+void trips_to(Transport& transport, const std::function<double()>& clock, int from, int to,
+              std::vector<ClockOffset>& best) {
   struct Trip {
     double sent = 0, answer = 0;
     Transport::Ticket ticket = kNoTicket;
@@ -67,7 +68,8 @@ ClockOffset clock_offset(Transport& transport, const std::function<double()>& cl
     return own;
   }
   const int size = transport.size();
-  std::vector<ClockOffset> best(static_cast<std::size_t>(size), ClockOffset{0, std::numeric_limits<double>::infinity()});
+  std::vector<ClockOffset> best(static_cast<std::size_t>(size),
+                                ClockOffset{0, std::numeric_limits<double>::infinity()});
   for (int from = 1; from < size; from += kTogether) {
     const int to = std::min(size, from + kTogether);
     for (int i = 0; i < trips; ++i) trips_to(transport, clock, from, to, best);

@@ -9,11 +9,11 @@ namespace chasqui::run {
 namespace {
 
 /// In the order in which they are worth most, when time is short: the ends first.
-constexpr std::int64_t kSizes[] = {8, 65'536, 1024, 524'288, 64, 8192, std::int64_t{2} << 20, 4096, 56, 112, 120, 2048,
-                                   std::int64_t{4} << 20};
+constexpr std::int64_t kSizes[] = {
+    8, 65'536, 1024, 524'288, 64, 8192, std::int64_t{2} << 20, 4096, 56, 112, 120, 2048, std::int64_t{4} << 20};
 constexpr std::int64_t kLargest = std::int64_t{8} << 20;  ///< of all ranks' blocks together
-constexpr Kind kKinds[] = {Kind::barrier, Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
-                           Kind::scatter, Kind::scan};
+constexpr Kind kKinds[] = {Kind::barrier,   Kind::broadcast, Kind::reduce,  Kind::allreduce,
+                           Kind::allgather, Kind::gather,    Kind::scatter, Kind::scan};
 constexpr std::int64_t kFar = 64;  ///< times the longest that was timed must reach the longest there is
 
 std::int64_t blocks_of(Kind kind, int ranks) {
@@ -51,10 +51,14 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Entry& entry = list[(static_cast<std::size_t>(at) + i) % list.size()];
     const std::int64_t count = entry.bytes / 8;
-    std::vector<double> in(static_cast<std::size_t>(count * blocks_of(entry.kind, comm.size())), 1.0), out(in.size(), 0.0);
-    Call call{.kind = entry.kind, .in = in.data(), .out = out.data(),
+    std::vector<double> in(static_cast<std::size_t>(count * blocks_of(entry.kind, comm.size())), 1.0),
+        out(in.size(), 0.0);
+    Call call{.kind = entry.kind,
+              .in = in.data(),
+              .out = out.data(),
               .count = entry.kind == Kind::barrier ? 0 : count,
-              .layout = {.element = sizeof(double)}, .op = operator_of<double>(sum, true)};
+              .layout = {.element = sizeof(double)},
+              .op = operator_of<double>(sum, true)};
     const auto forced = [&](Method method) {
       const Choice choice{method, 0, 1, ""};
       return sampler.together(share, [&] {  // the sampler's own messages go their usual way
@@ -96,7 +100,8 @@ std::map<std::string, Times> CollectiveTable::medians(std::vector<double> Values
 
 bool CollectiveTable::reaches_far(Kind kind) const {
   const auto& sizes = values_.at(kind);
-  return kind == Kind::barrier || (sizes.begin()->first == kSizes[0] && sizes.rbegin()->first * kFar >= largest_.at(kind));
+  return kind == Kind::barrier ||
+         (sizes.begin()->first == kSizes[0] && sizes.rbegin()->first * kFar >= largest_.at(kind));
 }
 
 std::size_t CollectiveTable::timed() const {

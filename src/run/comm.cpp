@@ -41,8 +41,8 @@ Comm::Comm(Fabric fabric)
   }
   if (fabric_.board != nullptr) {
     const Level* node = profile().level("node");
-    fabric_.board->arrange(node != nullptr ? node->publish.value : 0, node != nullptr ? node->publish_per_rank.value : 0,
-                           fabric_.shares_memory);
+    fabric_.board->arrange(node != nullptr ? node->publish.value : 0,
+                           node != nullptr ? node->publish_per_rank.value : 0, fabric_.shares_memory);
   }
   terrain_.ranks = fabric_.size;
   terrain_.nodes = static_cast<int>(nodes_.size());
@@ -88,7 +88,8 @@ void Comm::check_arguments(const Call& call) {
 void Comm::refuse(const std::string& why) {
   const std::uint64_t number = ++number_;
   note(number, {});
-  if (fabric_.board != nullptr && !board_spans_all()) pass_by(number, {});  // so does nobody else on this node, or all fail
+  if (fabric_.board != nullptr && !board_spans_all())
+    pass_by(number, {});  // so does nobody else on this node, or all fail
   refused_.push_back(number);
   if (fabric_.board != nullptr) fabric_.board->refuse(number);
   if (fabric_.messages != nullptr && !board_spans_all()) {
@@ -180,8 +181,9 @@ std::optional<Disagreement> Comm::compare_calls(std::uint64_t number) {
   std::vector<std::uint64_t> waiting;
   for (const auto& operation : pending_) waiting.push_back(operation->number);
   if (waiting.empty() && number != 0) waiting.push_back(number);
-  auto found = board_spans_all() ? stall_.look(*fabric_.messages, fabric_.board->calls(), fabric_.board->current(), waiting)
-                                 : stall_.look(*fabric_.messages, calls_, number_, waiting);
+  auto found = board_spans_all()
+                   ? stall_.look(*fabric_.messages, fabric_.board->calls(), fabric_.board->current(), waiting)
+                   : stall_.look(*fabric_.messages, calls_, number_, waiting);
   if (found) report(found->number, kForever, fmt::format("rank {}: {}", fabric_.rank, found->what));
   return found;
 }
@@ -226,7 +228,8 @@ void Comm::run(const Call& call) {
     // The board is the choice, unless the library's own collective was measured to be faster.
     const auto asks = [&] {
       const bool measured = fabric_.native && !profile().native.empty();
-      return measured || (terrain_.reaches && call.bytes() >= kReachFrom) || call.layout.element > terrain_.largest_element;
+      return measured || (terrain_.reaches && call.bytes() >= kReachFrom) ||
+             call.layout.element > terrain_.largest_element;
     };
     const Method method = call.bytes() > kSlotPayload && asks() ? choose(call).method : Method::staged;
     if (method == Method::native) return run_native(call);
@@ -277,11 +280,12 @@ Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
   operation->number = ++number_;
   const Call& packed = operation->packed.call;
   const Choice& chosen = choose(packed, true);
-  const Choice choice{chosen.method, chosen.nanoseconds, chosen.parts, {}};  // its words would be copied from task to task
-  operation->uses_board = fabric_.board != nullptr &&
-                          (choice.method == Method::slots || choice.method == Method::staged ||
-                           choice.method == Method::direct || choice.method == Method::across ||
-                           choice.method == Method::two_level);
+  const Choice choice{
+      chosen.method, chosen.nanoseconds, chosen.parts, {}};  // its words would be copied from task to task
+  operation->uses_board =
+      fabric_.board != nullptr &&
+      (choice.method == Method::slots || choice.method == Method::staged || choice.method == Method::direct ||
+       choice.method == Method::across || choice.method == Method::two_level);
   note(operation->number, called(call), operation->uses_board);
   operation->activity.emplace(task_of(packed, choice, tag_of(operation->number, call.kind)));
   take_in_flight(operation);
@@ -295,7 +299,8 @@ Request Comm::launch(const std::function<Task(Group)>& make, std::shared_ptr<con
   operation->number = ++number_;
   operation->kept = std::move(kept);
   note(operation->number, Called::own());
-  operation->activity.emplace(make({fabric_.messages.get(), {}, fabric_.rank, fabric_.size, tag_of_own(operation->number)}));
+  operation->activity.emplace(
+      make({fabric_.messages.get(), {}, fabric_.rank, fabric_.size, tag_of_own(operation->number)}));
   take_in_flight(operation);
   return {this, operation};
 }

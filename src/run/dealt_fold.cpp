@@ -78,8 +78,9 @@ void DealtFold::fold_own() {
   const int me = board_.rank();
   Using others(board_);
   if (lent_) others.open();
-  fold_in_order(call_, board_.ranks(), (end(me) - begin(me)) / call_.layout.element, share_at(me),
-                [&](int r) { return contribution(r) + begin(me); }, end(me) - begin(me) > kFetched);
+  fold_in_order(
+      call_, board_.ranks(), (end(me) - begin(me)) / call_.layout.element, share_at(me),
+      [&](int r) { return contribution(r) + begin(me); }, end(me) - begin(me) > kFetched);
   others.close();
   board_.announce(Place::result);
   folded_ = true;

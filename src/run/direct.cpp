@@ -57,8 +57,9 @@ Task fold_prefix(Board& board, const Call& call, const std::vector<Places>& all)
   if (sources > 0) {
     Using others(board);
     others.open();
-    fold_in_order(call, sources, static_cast<std::size_t>(call.count), result.data(),
-                  [&](int r) { return all[static_cast<std::size_t>(r)].in; }, call.bytes() > kLongScan);
+    fold_in_order(
+        call, sources, static_cast<std::size_t>(call.count), result.data(),
+        [&](int r) { return all[static_cast<std::size_t>(r)].in; }, call.bytes() > kLongScan);
   }
   const std::uint64_t round = board.round();
   board.post_result(round);
@@ -92,7 +93,8 @@ Task direct(Board& board, Call call) {
     Using others(board);
     others.open();
     if (call.kind == Kind::broadcast) copy_block(mine.out, there.in, bytes);
-    else if (call.kind == Kind::gather) copy_block(there.out + own, mine.in, bytes, bytes * static_cast<std::size_t>(ranks));
+    else if (call.kind == Kind::gather)
+      copy_block(there.out + own, mine.in, bytes, bytes * static_cast<std::size_t>(ranks));
     else if (mine.out != nullptr) copy_block(mine.out, there.in + own, bytes);
   } else {
     std::vector<Places> all(static_cast<std::size_t>(ranks));

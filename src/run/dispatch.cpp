@@ -34,7 +34,8 @@ std::vector<std::size_t> touched_blocks(const Script& script, int ranks, int own
   touched[static_cast<std::size_t>(own)] = true;
   for (const auto* list : {&script.form.sends, &script.form.receives}) {
     for (const Send& send : *list) {
-      for (std::int64_t i = 0; i < send.part.len; ++i) touched[static_cast<std::size_t>((send.part.lo + i) % ranks)] = true;
+      for (std::int64_t i = 0; i < send.part.len; ++i)
+        touched[static_cast<std::size_t>((send.part.lo + i) % ranks)] = true;
     }
   }
   std::vector<std::size_t> offsets = {0};
@@ -193,7 +194,8 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
     case Kind::gather:
     case Kind::scatter: {
       const bool gathers = call.kind == Kind::gather;
-      const auto offsets = at_root ? equal_blocks(group.size, bytes) : touched_blocks(script, group.size, group.rank, bytes);
+      const auto offsets =
+          at_root ? equal_blocks(group.size, bytes) : touched_blocks(script, group.size, group.rank, bytes);
       const bool passes_on = !at_root && offsets.back() > bytes;
       const Room room = room_for(passes_on ? offsets.back() : 0);
       std::byte* const user = gathers == at_root ? out : const_cast<std::byte*>(in);  // nothing is written to `in`

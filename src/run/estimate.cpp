@@ -45,8 +45,9 @@ Estimate median_of(std::vector<double> values) {
   const std::size_t n = values.size();
   const double middle = n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
   // Beyond a thousand values the binomial is a normal distribution, and 2^-n no longer a number.
-  const std::size_t r = n <= 1000 ? std::max<std::size_t>(1, interval_rank(n)) : 1 + static_cast<std::size_t>(
-      static_cast<double>(n) / 2 - 0.98 * std::sqrt(static_cast<double>(n)));
+  const std::size_t r =
+      n <= 1000 ? std::max<std::size_t>(1, interval_rank(n))
+                : 1 + static_cast<std::size_t>(static_cast<double>(n) / 2 - 0.98 * std::sqrt(static_cast<double>(n)));
   return {middle, values[r - 1], values[n - r]};
 }
 

@@ -14,19 +14,23 @@ std::string duration(double nanoseconds) {
 }
 
 std::string name_of(const Choice& choice) {
-  return choice.parts > 1 ? fmt::format("{} ({})", to_string(choice.method), choice.parts) : std::string(to_string(choice.method));
+  return choice.parts > 1 ? fmt::format("{} ({})", to_string(choice.method), choice.parts)
+                          : std::string(to_string(choice.method));
 }
 
 std::string reason(const std::vector<Choice>& list) {
   if (list.size() == 1) return "nothing else applies";
-  const auto fastest = std::min_element(list.begin() + 1, list.end(), [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
+  const auto fastest = std::min_element(list.begin() + 1, list.end(),
+                                        [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
   const std::string rival = fastest == list.begin() + 1 ? "the runner-up" : name_of(*fastest);
   const double ratio = fastest->nanoseconds / std::max(1e-3, list[0].nanoseconds);
   if (ratio >= 1) return fmt::format("predicted {:.2f} times as fast as {}", ratio, rival);
-  if (fastest->method == Method::native) return "the library's own is not faster by a tenth at the sizes measured around";
-  return fmt::format("predicted {:.2f} times slower than {}, and taken: a board\n"
-                     "          that spans all ranks is always used: it notices sizes that disagree",
-                     1 / ratio, rival);
+  if (fastest->method == Method::native)
+    return "the library's own is not faster by a tenth at the sizes measured around";
+  return fmt::format(
+      "predicted {:.2f} times slower than {}, and taken: a board\n"
+      "          that spans all ranks is always used: it notices sizes that disagree",
+      1 / ratio, rival);
 }
 
 }  // namespace
@@ -37,11 +41,15 @@ std::string explain(const Query& query, const Terrain& terrain, const Profile& p
   std::string text = fmt::format("{}{} on {} rank{}, {} node{}\n", to_string(query.kind), size, terrain.ranks,
                                  terrain.ranks == 1 ? "" : "s", terrain.nodes, terrain.nodes == 1 ? "" : "s");
   for (std::size_t i = 0; i < list.size(); ++i) {
-    text += fmt::format("{:<9} {:<13} {:>10}  {}\n", i == 0 ? "chosen" : i == 1 ? "runner-up" : "", name_of(list[i]),
-                        duration(list[i].nanoseconds), list[i].why);
+    text += fmt::format("{:<9} {:<13} {:>10}  {}\n",
+                        i == 0   ? "chosen"
+                        : i == 1 ? "runner-up"
+                                 : "",
+                        name_of(list[i]), duration(list[i].nanoseconds), list[i].why);
   }
   text += fmt::format("{:<9} {}\n", "why", reason(list));
-  if (const std::string doubt = doubt_of(terrain, profile); !doubt.empty()) text += fmt::format("{:<9} {}\n", "but", doubt);
+  if (const std::string doubt = doubt_of(terrain, profile); !doubt.empty())
+    text += fmt::format("{:<9} {}\n", "but", doubt);
   return text;
 }
 

@@ -20,7 +20,8 @@ void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source 
   const auto fetch = [&](int r, std::size_t at) {
     if (!ahead || r >= n) return;
     const std::byte* begin = source(r) + at * element;
-    for (std::size_t line = 0; line < std::min(step, count - at) * element; line += 64) __builtin_prefetch(begin + line);
+    for (std::size_t line = 0; line < std::min(step, count - at) * element; line += 64)
+      __builtin_prefetch(begin + line);
   };
   thread_local Room scratch;
   std::byte* piece = scratch.grown_to(step * element);

@@ -11,7 +11,8 @@
 namespace chasqui::run {
 
 /// The same where elements must be copied: they may need an alignment of 16, or are folded two by two.
-[[gnu::noinline]] inline void fold_copies(const Call& call, const std::byte* first, std::size_t stride, int n, void* out, std::size_t count) {
+[[gnu::noinline]] inline void fold_copies(const Call& call, const std::byte* first, std::size_t stride, int n,
+                                          void* out, std::size_t count) {
   const std::size_t bytes = count * call.layout.element;
   alignas(kLargestAlignment) std::byte fold[kLinePayload];
   alignas(kLargestAlignment) std::byte value[kLinePayload];
@@ -25,7 +26,8 @@ namespace chasqui::run {
 
 /// out = the n values that begin `stride` bytes apart, folded in order; `count` elements that fit a line.
 /// `out` is none of the values.
-inline void fold_values(const Call& call, const std::byte* first, std::size_t stride, int n, void* out, std::size_t count) {
+inline void fold_values(const Call& call, const std::byte* first, std::size_t stride, int n, void* out,
+                        std::size_t count) {
   if (count == 0) return;
   const bool where_they_lie = call.op.fold != nullptr && call.layout.element % 16 != 0;
   if (where_they_lie) call.op.fold(call.op.context, first, stride, static_cast<std::size_t>(n), out, count);

@@ -43,14 +43,15 @@ void LedFold::publish() {
 
 /// In rank order.
 void LedFold::fold_group(int part) {
-  fold_values(call_, board_.payload(groups_.base, contribution(part)), board_.stride(), groups_.members, board_.room(result(part)), count(part));
+  fold_values(call_, board_.payload(groups_.base, contribution(part)), board_.stride(), groups_.members,
+              board_.room(result(part)), count(part));
   board_.announce(result(part));
 }
 
 /// The results of all groups, in order. All are there.
 void LedFold::take(int part) {
-  fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(groups_.size) * board_.stride(), groups_.count,
-              static_cast<std::byte*>(call_.out) + begin_[part] * call_.layout.element, count(part));
+  fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(groups_.size) * board_.stride(),
+              groups_.count, static_cast<std::byte*>(call_.out) + begin_[part] * call_.layout.element, count(part));
 }
 
 /// True when the part that this rank leads is folded and published.
@@ -80,7 +81,8 @@ bool LedFold::results_here() const {
 void LedFold::look_at_group() {
   board_.look_at_group().wait();
   for (int part = 0; part < parts_; ++part) {
-    for (int r = groups_.base; leads(part) && r < groups_.base + groups_.members; ++r) board_.fetch(r, contribution(part));
+    for (int r = groups_.base; leads(part) && r < groups_.base + groups_.members; ++r)
+      board_.fetch(r, contribution(part));
   }
   board_.look_at_group().learn(lead());
 }

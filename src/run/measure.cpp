@@ -116,7 +116,8 @@ Measurement measure(const Anew& anew, const MeasureOptions& options) {
   if (options.progress) options.progress(1, "done");
   result.profile = profile_of(rounds, table);
   result.rounds = static_cast<int>(rounds.size());
-  result.hasty = static_cast<int>(std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.cut; }));
+  result.hasty =
+      static_cast<int>(std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.cut; }));
   for (const Round& round : rounds) result.clocks = std::max(result.clocks, round.clocks);
   result.timed = table.timed();
   result.collectives = table.entries();
@@ -125,13 +126,18 @@ Measurement measure(const Anew& anew, const MeasureOptions& options) {
 
 std::string to_text(const Measurement& m) {
   std::string cut;
-  if (m.rounds < kRounds) cut += fmt::format("cut short: {} of {} rounds; the intervals are wider\n", m.rounds, kRounds);
-  if (m.hasty > 0) cut += fmt::format("cut short: in {} of {} rounds some parameter has one sample only\n", m.hasty, m.rounds);
+  if (m.rounds < kRounds)
+    cut += fmt::format("cut short: {} of {} rounds; the intervals are wider\n", m.rounds, kRounds);
+  if (m.hasty > 0)
+    cut += fmt::format("cut short: in {} of {} rounds some parameter has one sample only\n", m.hasty, m.rounds);
   if (m.timed < m.collectives) cut += "cut short: collectives that were not timed are predicted from the others\n";
   if (!cut.empty()) cut += "more --seconds, or fewer programs beside it, give the rest\n";
-  return fmt::format("stated {:.3g} s, taken {:.3g} s; rounds: {}; collectives timed: {} of {}\n", m.stated, m.taken, m.rounds, m.timed,
-                     m.collectives) +
-         (m.clocks > 0 ? fmt::format("the hosts' clocks were compared: times may be off by {:.1f} us at most\n", m.clocks / 1000) : "") + cut;
+  return fmt::format("stated {:.3g} s, taken {:.3g} s; rounds: {}; collectives timed: {} of {}\n", m.stated, m.taken,
+                     m.rounds, m.timed, m.collectives) +
+         (m.clocks > 0
+              ? fmt::format("the hosts' clocks were compared: times may be off by {:.1f} us at most\n", m.clocks / 1000)
+              : "") +
+         cut;
 }
 
 }  // namespace chasqui::run

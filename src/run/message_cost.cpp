@@ -46,7 +46,9 @@ namespace {
 
 /// Of one message among many. A lone one may cost more than the gap of a burst, which holds its overheads: the rank was
 /// asleep, its caches are cold. Where the gap was not told from 0 the lone one's cost has to do.
-double burst_overhead(const Level& level, double lone) { return level.g.low > 0 ? std::min(level.g.value, lone) : lone; }
+double burst_overhead(const Level& level, double lone) {
+  return level.g.low > 0 ? std::min(level.g.value, lone) : lone;
+}
 
 }  // namespace
 
@@ -57,12 +59,14 @@ double port_time(const Level& level, double bytes) {
 }
 
 double receive_port_time(const Level& level, double bytes) {
-  return level.receives_in_parallel ? std::max(level.g.value, burst_overhead(level, level.o_r.value)) : port_time(level, bytes);
+  return level.receives_in_parallel ? std::max(level.g.value, burst_overhead(level, level.o_r.value))
+                                    : port_time(level, bytes);
 }
 
 Level with_everybody_sending(Level level, const Profile& profile) {
   // A rank that sends and receives pays both overheads for a message; more than that is what ranks share.
-  if (profile.bsp_g.value > level.o_s.value + level.o_r.value && profile.bsp_g.value > level.g.value) level.g = profile.bsp_g;
+  if (profile.bsp_g.value > level.o_s.value + level.o_r.value && profile.bsp_g.value > level.g.value)
+    level.g = profile.bsp_g;
   if (profile.bsp_G.value > level.G.value) level.G = profile.bsp_G;
   return level;
 }

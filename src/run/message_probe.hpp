@@ -64,7 +64,9 @@ class MessageProbe final : public Probe {
   }
   /// The last message goes to the partner, who answers when it has all of its own.
   double burst(int messages) override {
-    const auto to = [&](int i) { return others_[others_.size() - 1 - static_cast<std::size_t>(messages - 1 - i) % others_.size()]; };
+    const auto to = [&](int i) {
+      return others_[others_.size() - 1 - static_cast<std::size_t>(messages - 1 - i) % others_.size()];
+    };
     std::vector<std::byte> data(static_cast<std::size_t>(messages));
     std::vector<Transport::Ticket> tickets;
     tickets.reserve(data.size());
@@ -84,8 +86,12 @@ class MessageProbe final : public Probe {
  private:
   bool takes_part() const { return rank_ == 0 || rank_ == partner_; }
   int other() const { return rank_ == 0 ? partner_ : 0; }
-  void send(const void* data, std::size_t bytes) { finish(transport_, transport_.send(other(), kProbeTag, data, bytes)); }
-  void receive(void* data, std::size_t bytes) { finish(transport_, transport_.receive(other(), kProbeTag, data, bytes)); }
+  void send(const void* data, std::size_t bytes) {
+    finish(transport_, transport_.send(other(), kProbeTag, data, bytes));
+  }
+  void receive(void* data, std::size_t bytes) {
+    finish(transport_, transport_.receive(other(), kProbeTag, data, bytes));
+  }
   double echo() {
     std::byte byte{};
     receive(&byte, 1);

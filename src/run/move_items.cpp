@@ -33,13 +33,13 @@ class Origin {
 
 }  // namespace
 
-Task move_items(Group group, Script script, std::byte* data, std::size_t count, std::size_t element,
-                std::int64_t items, Operator op) {
+Task move_items(Group group, Script script, std::byte* data, std::size_t count, std::size_t element, std::int64_t items,
+                Operator op) {
   const auto steps = steps_of(script);
-  const auto begin = [&](std::int64_t item) { return share_begin(count, static_cast<int>(items), static_cast<int>(item)); };
-  const auto bytes = [&](const Step& step) {
-    return (begin(step.part.lo + 1) - begin(step.part.lo)) * element;
+  const auto begin = [&](std::int64_t item) {
+    return share_begin(count, static_cast<int>(items), static_cast<int>(item));
   };
+  const auto bytes = [&](const Step& step) { return (begin(step.part.lo + 1) - begin(step.part.lo)) * element; };
   const auto place = [&](const Step& step) { return data + begin(step.part.lo) * element; };
   Room arrivals;  // only when folding: one buffer per reception
   if (script.reversed) {

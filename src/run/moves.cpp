@@ -89,7 +89,8 @@ class Folds {
 };
 
 Spot receive(Moves& moves, int peer, std::uint8_t values, Spot to) {
-  moves.list.push_back({Move::What::arrive, values, static_cast<std::int32_t>(moves.receives.size()), kNowhere, kNowhere, to});
+  moves.list.push_back(
+      {Move::What::arrive, values, static_cast<std::int32_t>(moves.receives.size()), kNowhere, kNowhere, to});
   moves.receives.push_back({peer, to, values});
   return to;
 }
@@ -113,7 +114,8 @@ Moves fold_moves(const Script& script, Kind kind, int rank, int size, int root, 
   folds.know({rank, 1}, kOwn);
   const auto fold_of = [&](Part part) {
     const Spot value = folds.make(part);
-    CHASQUI_CHECK(value != kNowhere, "rank {} cannot make the fold of {} contributions from {}", rank, part.len, part.lo);
+    CHASQUI_CHECK(value != kNowhere, "rank {} cannot make the fold of {} contributions from {}", rank, part.len,
+                  part.lo);
     return value;
   };
   for (const Step& step : steps_of(script)) {

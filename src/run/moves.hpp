@@ -21,14 +21,14 @@ struct Move {
   What what;
   std::uint8_t values = 1;  ///< send: of the message
   std::int32_t other = 0;   ///< send: plan rank; arrive: index into Moves::receives
-  Spot from = kNowhere;    ///< send: the first value; fold: the left one; copy
-  Spot right = kNowhere;   ///< fold
-  Spot to = kNowhere;      ///< fold, copy
+  Spot from = kNowhere;     ///< send: the first value; fold: the left one; copy
+  Spot right = kNowhere;    ///< fold
+  Spot to = kNowhere;       ///< fold, copy
 };
 
 struct Reception {
   std::int32_t peer;  ///< plan rank
-  Spot to;           ///< of the first value
+  Spot to;            ///< of the first value
   std::uint8_t values;
 };
 
@@ -36,8 +36,8 @@ struct Moves {
   std::vector<Reception> receives;  ///< all posted before the first move
   std::vector<Move> list;
   std::int32_t sends = 0;
-  std::int32_t room = 0;            ///< values that need room of the call's own: spots 0 .. room-1
-  Spot result = kNowhere;          ///< copied to the output buffer when all messages are done with
+  std::int32_t room = 0;   ///< values that need room of the call's own: spots 0 .. room-1
+  Spot result = kNowhere;  ///< copied to the output buffer when all messages are done with
 };
 
 /// Folds of intervals of contributions (reduce, all-reduce, scan, barrier). `values`: false where nothing is carried.

@@ -6,11 +6,11 @@ namespace {
 
 /// What a rank's call reads and writes, in elements. What does not count on this rank is not touched: its pointer may be anything.
 struct Extent {
-  std::size_t in = 0;          ///< read from `in`
-  std::size_t out = 0;         ///< room in `out`
-  std::size_t kept_from = 0;   ///< of which these are read too:
-  std::size_t kept = 0;        ///< data that is given in place
-  bool delivers = true;        ///< `out` gets something
+  std::size_t in = 0;         ///< read from `in`
+  std::size_t out = 0;        ///< room in `out`
+  std::size_t kept_from = 0;  ///< of which these are read too:
+  std::size_t kept = 0;       ///< data that is given in place
+  bool delivers = true;       ///< `out` gets something
 };
 
 Extent extent_of(const Call& call, int rank, int size) {
@@ -34,7 +34,8 @@ Extent extent_of(const Call& call, int rank, int size) {
       if (!at_root) return {.in = own, .delivers = false};
       [[fallthrough]];
     case Kind::allgather: return {.in = given ? own : 0, .out = all, .kept_from = first, .kept = given ? 0 : own};
-    case Kind::scatter: return {.in = at_root ? all : 0, .out = call.out != nullptr ? own : 0, .delivers = call.out != nullptr};
+    case Kind::scatter:
+      return {.in = at_root ? all : 0, .out = call.out != nullptr ? own : 0, .delivers = call.out != nullptr};
     default: return {};
   }
 }

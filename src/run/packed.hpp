@@ -8,8 +8,8 @@
 namespace chasqui::run {
 
 struct Packed {
-  Call call;  ///< with packed buffers
-  Call user;  ///< as the caller passed it
+  Call call;     ///< with packed buffers
+  Call user;     ///< as the caller passed it
   Room in, out;  ///< the copies
 
   Packed() = default;

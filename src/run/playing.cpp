@@ -43,19 +43,23 @@ void Playing::end_sends() {
 bool Playing::ready() {
   for (; begun_ < moves_.receives.size(); ++begun_) {
     const Reception& reception = moves_.receives[begun_];
-    tickets_[begun_] = transport_.receive(group_.member({reception.peer}), group_.tag, at(reception.to), reception.values * bytes_);
+    tickets_[begun_] =
+        transport_.receive(group_.member({reception.peer}), group_.tag, at(reception.to), reception.values * bytes_);
   }
   for (; next_ < moves_.list.size(); ++next_) {
     const Move& move = moves_.list[next_];
     switch (move.what) {
       case Move::What::send:
-        tickets_[begun_] = transport_.send(group_.member({move.other}), group_.tag, at(move.from), move.values * bytes_);
+        tickets_[begun_] =
+            transport_.send(group_.member({move.other}), group_.tag, at(move.from), move.values * bytes_);
         ++begun_;
         break;
       case Move::What::arrive:
         if (!done(static_cast<std::size_t>(move.other))) return end_sends(), false;
         break;
-      case Move::What::fold: call_.op(at(move.from), at(move.right), at(move.to), static_cast<std::size_t>(call_.count)); break;
+      case Move::What::fold:
+        call_.op(at(move.from), at(move.right), at(move.to), static_cast<std::size_t>(call_.count));
+        break;
       case Move::What::copy: copy_bytes(at(move.to), at(move.from), bytes_); break;
     }
   }

@@ -77,7 +77,7 @@ double modelled(const Level& node, Kind kind, double bytes, int ranks, bool thre
 
 /// The same by the kernel: every call costs something, and so does every page, more where many want pages of one table.
 double modelled_across(const Level& node, Kind kind, double bytes, int ranks) {
-  constexpr double kPage = 4096, kPagesOfTable = 512;                    // bytes; pages
+  constexpr double kPage = 4096, kPagesOfTable = 512;                 // bytes; pages
   constexpr double kCall = 1500, kLookUp = 120, kLookUpInTurn = 400;  // nanoseconds
   const double others = ranks - 1;
   const double lines = others * node.publish_per_rank.value + node.publish.value;
@@ -135,7 +135,8 @@ double across_time(const Profile& profile, Kind kind, double bytes, int ranks) {
   const double model = modelled_across(node, kind, bytes, ranks);
   const Times* times = table(profile.across, kind);
   if (times == nullptr || !one_node(profile) || node.threads || node.ranks < 1) return model;
-  if (bytes < static_cast<double>(times->front().first)) return std::max(model, board_time(profile, kind, bytes, ranks, false));
+  if (bytes < static_cast<double>(times->front().first))
+    return std::max(model, board_time(profile, kind, bytes, ranks, false));
   const double measured = at_size(*times, bytes);
   const auto there = static_cast<int>(node.ranks);
   return there == ranks ? measured : measured * model / std::max(1.0, modelled_across(node, kind, bytes, there));

@@ -9,14 +9,16 @@ Transport::Ticket RecordingTransport::send(int to, std::uint32_t tag, const void
   const std::int64_t begin = now();
   const Ticket ticket = inner_->send(to, tag, data, bytes);
   events_.push_back({true, to, tag, bytes, begin, now()});
-  if (receptions_.size() <= static_cast<std::size_t>(ticket)) receptions_.resize(static_cast<std::size_t>(ticket) + 1, -1);
+  if (receptions_.size() <= static_cast<std::size_t>(ticket))
+    receptions_.resize(static_cast<std::size_t>(ticket) + 1, -1);
   receptions_[static_cast<std::size_t>(ticket)] = -1;
   return ticket;
 }
 
 Transport::Ticket RecordingTransport::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
   const Ticket ticket = inner_->receive(from, tag, data, bytes);
-  if (receptions_.size() <= static_cast<std::size_t>(ticket)) receptions_.resize(static_cast<std::size_t>(ticket) + 1, -1);
+  if (receptions_.size() <= static_cast<std::size_t>(ticket))
+    receptions_.resize(static_cast<std::size_t>(ticket) + 1, -1);
   receptions_[static_cast<std::size_t>(ticket)] = static_cast<std::int64_t>(events_.size());
   events_.push_back({false, from, tag, bytes, 0, 0});
   return ticket;

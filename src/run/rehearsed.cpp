@@ -11,8 +11,12 @@ namespace chasqui::run {
 bool Comm::run_rehearsed(const Call& call) {
   if (fabric_.messages == nullptr || fabric_.size == 1 || fabric_.messages->blocks()) return false;
   using Rehearsed = Cached::Rehearsed;
-  const Rehearsed::Key key{call.kind, call.op.commutative, call.exclusive, static_cast<std::int32_t>(call.root),
-                           call.kind == Kind::barrier ? 0 : call.bytes(), call.layout.element};
+  const Rehearsed::Key key{call.kind,
+                           call.op.commutative,
+                           call.exclusive,
+                           static_cast<std::int32_t>(call.root),
+                           call.kind == Kind::barrier ? 0 : call.bytes(),
+                           call.layout.element};
   Group group{fabric_.messages.get(), {}, fabric_.rank, fabric_.size, 0};
   Rehearsed* known = cached_->latest;
   if (known == nullptr || known->key != key) {

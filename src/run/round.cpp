@@ -58,8 +58,10 @@ FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
     return *sampler.together(share / 2, [&] {
       std::vector<Transport::Ticket> tickets;
       for (std::size_t i = 0; i < count; ++i) {
-        if (comm.rank() == 0) tickets.push_back(transport.receive(senders[i], kProbeTag + 1, data[i].data(), data[i].size()));
-        if (comm.rank() == senders[i]) tickets.push_back(transport.send(0, kProbeTag + 1, data[0].data(), data[0].size()));
+        if (comm.rank() == 0)
+          tickets.push_back(transport.receive(senders[i], kProbeTag + 1, data[i].data(), data[i].size()));
+        if (comm.rank() == senders[i])
+          tickets.push_back(transport.send(0, kProbeTag + 1, data[0].data(), data[0].size()));
       }
       for (const auto ticket : tickets) finish(transport, ticket);
     });

@@ -26,8 +26,8 @@ struct Round {
   double superstep = 0, long_superstep = 0, block_superstep = 0;  ///< of one word, many words, many long messages
   FanIn fan_in;
   double clocks = 0;  ///< how far times may be off because the hosts' clocks differ
-  double least = 0;  ///< nanoseconds that it takes with one sample of each
-  bool cut = false;  ///< one sample of some parameter had to do
+  double least = 0;   ///< nanoseconds that it takes with one sample of each
+  bool cut = false;   ///< one sample of some parameter had to do
 };
 
 /// What a further word costs in a superstep of this round, nanoseconds.

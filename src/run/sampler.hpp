@@ -32,7 +32,7 @@ class Sampler {
 
   double least() const { return least_; }  ///< rank 0: nanoseconds that one sample of each part so far takes
   double clocks() const { return start_.uncertainty(); }  ///< how far times may be off because the hosts' clocks differ
-  bool cut() const { return cut_; }        ///< rank 0: some part had to do with one sample or none
+  bool cut() const { return cut_; }                       ///< rank 0: some part had to do with one sample or none
 
  private:
   Comm& comm_;

@@ -75,20 +75,21 @@ plan::PlanPtr item_plan(const LogP& machine, std::int64_t items, Rank root) {
 /// Plans of this process, shared by its communicators (and by the ranks of a simulation).
 plan::PlanPtr shared_plan(Method method, Kind kind, const LogP& machine, Rank root, std::int64_t parts,
                           bool commutative, bool exclusive) {
-  using Key = std::tuple<Method, Kind, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int, std::int64_t, bool, bool>;
+  using Key =
+      std::tuple<Method, Kind, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int, std::int64_t, bool, bool>;
   static std::mutex mutex;
   static std::map<Key, plan::PlanPtr> plans;
   constexpr std::size_t kMost = 1024;
-  const Key key{method, kind, machine.P, machine.L.ticks, machine.o.ticks, machine.g.ticks, root.index, parts,
-                commutative, exclusive};
+  const Key key{method,          kind,       machine.P, machine.L.ticks, machine.o.ticks,
+                machine.g.ticks, root.index, parts,     commutative,     exclusive};
   const std::lock_guard lock(mutex);
   if (const auto found = plans.find(key); found != plans.end()) return found->second;
   if (plans.size() >= kMost) plans.clear();
   plan::PlanPtr plan;
   if (method == Method::messages) {
-    plan = kind == Kind::scatter ? plan::scatter(machine, root)
-         : kind == Kind::gather  ? plan::gather(machine, root)
-                                 : plan::allgather(machine, 1);
+    plan = kind == Kind::scatter  ? plan::scatter(machine, root)
+           : kind == Kind::gather ? plan::gather(machine, root)
+                                  : plan::allgather(machine, 1);
   } else if (method == Method::windows) {
     plan = plan::allreduce(machine, true);
   } else if (method == Method::items) {
@@ -130,12 +131,13 @@ Script plan_script(const Choice& choice, Kind kind, const Level& level, int rank
     return {plan->local({rank}), machine, false, {kEarly * step, flight_time(level, size), plan->claim().finish}};
   }
   const bool blocks = kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather;
-  const bool symmetric = kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
+  const bool symmetric =
+      kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
   const bool receives = kind == Kind::reduce || (kind == Kind::gather && choice.method == Method::messages);
-  const LogP machine = (receives ? receiving_machine_for : machine_for)(
-                           level, ranks, blocks && choice.method != Method::messages ? 0 : size,
-                           symmetric ? kWindowTicks : kTreeTicks)
-                           .machine;
+  const LogP machine =
+      (receives ? receiving_machine_for : machine_for)(
+          level, ranks, blocks && choice.method != Method::messages ? 0 : size, symmetric ? kWindowTicks : kTreeTicks)
+          .machine;
   const auto plan = shared_plan(choice.method, kind, machine, {root}, 1, commutative, exclusive);
   return {plan->local({rank}), machine, kind == Kind::scatter && choice.method == Method::tree, {}};
 }
@@ -245,7 +247,8 @@ double superstep_time(const Script& script, const Level& level, double bytes_per
   for (const Step& step : steps_of(script)) {
     const double bytes = bytes_per_block * step.part.len;
     if (!step.receives) {
-      if (waves.empty() || waves.back() != wave + 1) ports -= port_time(level, bytes);  // the first of a wave waits for none
+      if (waves.empty() || waves.back() != wave + 1)
+        ports -= port_time(level, bytes);  // the first of a wave waits for none
       waves.push_back(wave + 1);
       ports += port_time(level, bytes);
       last = std::max(last, flight_time(level, bytes));

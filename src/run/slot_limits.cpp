@@ -52,7 +52,8 @@ double way_time(const LineCosts& costs, Way way, Kind kind, double bytes) {
 }
 
 SlotLimits::SlotLimits(const LineCosts& costs, std::size_t wide, bool threads)
-    : lent_most_(threads ? wide * static_cast<std::size_t>(costs.ranks) : 0), long_(threads ? Way::direct : Way::staged) {
+    : lent_most_(threads ? wide * static_cast<std::size_t>(costs.ranks) : 0),
+      long_(threads ? Way::direct : Way::staged) {
   for (std::size_t k = 0; k < kKinds; ++k) {
     const auto kind = static_cast<Kind>(k);
     const auto time = [&](Way way, std::size_t bytes) {

@@ -12,7 +12,8 @@ class SmallCall {
  public:
   /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data.
   SmallCall(Board& board, const Call& call)
-      : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()), slot_(slot_bytes(board, call)) {
+      : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
+        slot_(slot_bytes(board, call)) {
     board.begin(called(call));
     const int me = board.rank();
     const int root = static_cast<int>(call.root);
@@ -43,12 +44,14 @@ class SmallCall {
 
  private:
   void publish() {
-    const auto* in = static_cast<const std::byte*>(call_.in != nullptr && call_.kind != Kind::broadcast ? call_.in : call_.out);
+    const auto* in =
+        static_cast<const std::byte*>(call_.in != nullptr && call_.kind != Kind::broadcast ? call_.in : call_.out);
     const auto before = static_cast<std::size_t>(board_.rank()) * bytes_;
     if (call_.in == nullptr && (call_.kind == Kind::allgather || call_.kind == Kind::gather)) in += before;
     board_.publish(board_.rank(), in, slot_);
     published_ = true;
-    if (call_.kind == Kind::scatter && call_.out != nullptr && bytes_ != 0) std::memmove(call_.out, in + before, bytes_);
+    if (call_.kind == Kind::scatter && call_.out != nullptr && bytes_ != 0)
+      std::memmove(call_.out, in + before, bytes_);
   }
 
   /// All lines, and what is longer, are asked for at once before the first is looked at.
@@ -78,7 +81,8 @@ class SmallCall {
     auto* out = static_cast<std::byte*>(call_.out);
     if (combines(call_.kind)) {
       if (bytes_ > kLinePayload) return fold_more();
-      return fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, out, static_cast<std::size_t>(call_.count));
+      return fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, out,
+                         static_cast<std::size_t>(call_.count));
     }
     if (call_.kind == Kind::scatter) {
       return board_.read_part(first_, slot_, static_cast<std::size_t>(board_.rank()) * bytes_, out, bytes_);

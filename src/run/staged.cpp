@@ -151,7 +151,8 @@ Task from_all(Board& board, const Call& call) {
         const int other = (me + k) % board.ranks();
         std::byte* to = out + static_cast<std::size_t>(other) * call.bytes() + offset;
         const std::byte* from = other == me ? in + offset : board.stage(other, round);
-        if (to != from) copy_out(to, from, rounds.size(i) * element, call.bytes() * static_cast<std::size_t>(board.ranks()));
+        if (to != from)
+          copy_out(to, from, rounds.size(i) * element, call.bytes() * static_cast<std::size_t>(board.ranks()));
       }
     } else if (sources > 0) {
       fold_in_order(call, sources, rounds.size(i), out + offset,
@@ -178,8 +179,9 @@ Task fold_shares(Board& board, const Call& call) {
     co_await staged_by(board, call, rounds, i - 1, ranks);
     const std::size_t low = share_begin(size, ranks, me);
     const std::size_t high = share_begin(size, ranks, me + 1);
-    fold_in_order(call, ranks, high - low, board.stage(me, round) + low * element,
-                  [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)) + low * element; }, true);
+    fold_in_order(
+        call, ranks, high - low, board.stage(me, round) + low * element,
+        [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)) + low * element; }, true);
     board.post_result(round);
     if (reads) {
       Missing missing(0, ranks, me);

@@ -11,14 +11,12 @@
 namespace chasqui::run {
 namespace {
 
-constexpr double kBetweenLooks = 1e-3;      ///< seconds
+constexpr double kBetweenLooks = 1e-3;  ///< seconds
 constexpr std::int64_t kMostUnanswered = 8;
-constexpr std::size_t kMostWaiting = 16;    ///< calls in flight, the oldest, that others are told of
+constexpr std::size_t kMostWaiting = 16;  ///< calls in flight, the oldest, that others are told of
 constexpr std::size_t kMostRemembered = 256;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double seconds_from(const char* name, double otherwise) {
   const char* text = std::getenv(name);
@@ -32,7 +30,8 @@ double seconds_from(const char* name, double otherwise) {
 }  // namespace
 
 Patience patience_from_environment(Patience otherwise) {
-  return {seconds_from("CHASQUI_STALL_SECONDS", otherwise.compare), seconds_from("CHASQUI_STALL_NOTICE", otherwise.notice)};
+  return {seconds_from("CHASQUI_STALL_SECONDS", otherwise.compare),
+          seconds_from("CHASQUI_STALL_NOTICE", otherwise.notice)};
 }
 
 bool Stall::Done::has(std::uint64_t number) const {
@@ -86,7 +85,8 @@ std::optional<Disagreement> Stall::look(Transport& transport, const RecentCalls&
   if (patience_.compare > 0) {
     for (const std::uint64_t number : agreed_) tell(transport, calls, number);
     std::erase_if(agreed_, [&](std::uint64_t number) { return told_everybody(number); });
-    for (std::size_t i = 0; i < std::min(waiting.size(), kMostWaiting) && waiting[i] <= last; ++i) tell(transport, calls, waiting[i]);
+    for (std::size_t i = 0; i < std::min(waiting.size(), kMostWaiting) && waiting[i] <= last; ++i)
+      tell(transport, calls, waiting[i]);
   }
   const double waited = now() - since_;
   if (patience_.notice > 0 && waited >= next_notice_ && !waiting.empty()) {
@@ -104,7 +104,8 @@ std::optional<Disagreement> Stall::compare(const Told& told, const RecentCalls& 
   }
   const Called mine = calls.find(told.number);
   if (!agree(told.call, mine)) {
-    return Disagreement{told.number, disagreement(told.from, told.call, rank_, mine, fmt::format("call {} of this communicator", told.number))};
+    return Disagreement{told.number, disagreement(told.from, told.call, rank_, mine,
+                                                  fmt::format("call {} of this communicator", told.number))};
   }
   if (std::find(agreed_.begin(), agreed_.end(), told.number) == agreed_.end()) agreed_.push_back(told.number);
   return std::nullopt;
@@ -131,8 +132,8 @@ void Stall::notice(double waited, const RecentCalls& calls, std::uint64_t number
     else heard += fmt::format(" Rank {} waits in call {}, {}.", peer.rank, peer.last->number, to_text(peer.last->call));
   }
   if (!silent.empty()) heard += fmt::format(" No word from rank {}.", silent);
-  const std::string line = fmt::format("chasqui: rank {} has waited {:.0f} s in call {}, {}.{}\n", rank_, waited, number,
-                                       to_text(calls.find(number)), heard);
+  const std::string line = fmt::format("chasqui: rank {} has waited {:.0f} s in call {}, {}.{}\n", rank_, waited,
+                                       number, to_text(calls.find(number)), heard);
   std::fputs(line.c_str(), stderr);
 }
 

@@ -21,11 +21,11 @@ std::vector<Step> steps_of(const Script& script) {
     steps.push_back({sign * send.begin, script.reversed, send.to.index, send.part, send.second});
   }
   for (const Send& send : script.form.receives) {
-    steps.push_back({sign * available(script.machine, send), !script.reversed, send.from.index, send.part, send.second});
+    steps.push_back(
+        {sign * available(script.machine, send), !script.reversed, send.from.index, send.part, send.second});
   }
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
-    return a.at != b.at ? a.at < b.at : a.receives > b.receives;
-  });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.at != b.at ? a.at < b.at : a.receives > b.receives; });
   return steps;
 }
 

@@ -26,7 +26,8 @@ inline void streaming_copy(void* to, const void* from, std::size_t bytes) {
   for (; bytes >= 64; bytes -= 64, source += 64, target += 64) {
     const auto* s = reinterpret_cast<const __m128i*>(source);
     auto* t = reinterpret_cast<__m128i*>(target);
-    const __m128i a = _mm_loadu_si128(s), b = _mm_loadu_si128(s + 1), c = _mm_loadu_si128(s + 2), d = _mm_loadu_si128(s + 3);
+    const __m128i a = _mm_loadu_si128(s), b = _mm_loadu_si128(s + 1), c = _mm_loadu_si128(s + 2),
+                  d = _mm_loadu_si128(s + 3);
     _mm_stream_si128(t, a);
     _mm_stream_si128(t + 1, b);
     _mm_stream_si128(t + 2, c);

@@ -18,7 +18,7 @@ struct Trial {
   std::vector<std::string> names;  ///< of the rows; most have one
   std::size_t bytes = 0;
   std::string method;
-  std::vector<double> predicted;                        ///< one a row
+  std::vector<double> predicted;  ///< one a row
   Sample ours;
   std::function<Sample(const Rival&)> against;          ///< empty: the rival cannot do it. Collective.
   std::vector<std::pair<std::string, Sample>> further;  ///< rivals of this trial alone

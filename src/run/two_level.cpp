@@ -56,7 +56,8 @@ Choice Comm::choose_between(const Call& call) {
   Terrain flat;
   flat.ranks = flat.nodes = terrain_.nodes;
   const auto list = choices(query, flat, profile());
-  const auto own = std::find_if(list.begin(), list.end(), [](const Choice& each) { return each.method != Method::native; });
+  const auto own =
+      std::find_if(list.begin(), list.end(), [](const Choice& each) { return each.method != Method::native; });
   Choice choice = own != list.end() ? *own : Choice{};
   choice.why.clear();
   return cached_->between.emplace(key, std::move(choice)).first->second;

@@ -31,8 +31,8 @@ std::string read_all(std::FILE* file, const std::string& name) {
 /// `shown` is what a complaint calls the file.
 void write_all(const std::string& name, const std::string& text, const std::string& shown) {
   File file(std::fopen(name.c_str(), "wb"));
-  const bool written = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-                       std::fflush(file.get()) == 0;
+  const bool written =
+      file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() && std::fflush(file.get()) == 0;
   if (!written) {
     const int why = errno;
     throw Error("{}: cannot write it ({}): choose a place that exists, is writable and has room", shown,
@@ -48,8 +48,7 @@ Schedule read_schedule(const std::filesystem::path& path) {
   std::string text;
   {
     const File file(std::fopen(name.c_str(), "rb"));
-    if (!file)
-      throw Error("{}: cannot open it ({}): give the name of a schedule file", name, std::strerror(errno));
+    if (!file) throw Error("{}: cannot open it ({}): give the name of a schedule file", name, std::strerror(errno));
     text = read_all(file.get(), name);
   }
   return schedule_from_json(text, name);

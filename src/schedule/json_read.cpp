@@ -14,8 +14,7 @@ constexpr unsigned kItemKey = 1U << 3U, kIntervalKeys = 3U << 4U, kPartsKey = 1U
 
 std::int32_t Reader::small(std::int64_t value) const {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (value < -most || value > most)
-    fail(where(), "{} is out of range: use a number of at most {}", value, most);
+  if (value < -most || value > most) fail(where(), "{} is out of range: use a number of at most {}", value, most);
   return static_cast<std::int32_t>(value);
 }
 
@@ -36,64 +35,34 @@ void Reader::file_number(std::int64_t value) {
     case 0:
       if (value != 1) fail(where(), "version {} is unknown: this program reads version 1", value);
       return;
-    case 3:
-      schedule_.finish = time(value);
-      return;
-    case 4:
-      schedule_.bound = time(value);
-      return;
-    case 8:
-      schedule_.period = Time{at_least(0, value)};
-      return;
-    case 9:
-      schedule_.delay = Time{at_least(0, value)};
-      return;
-    default:
-      wrong_type("a number");
+    case 3: schedule_.finish = time(value); return;
+    case 4: schedule_.bound = time(value); return;
+    case 8: schedule_.period = Time{at_least(0, value)}; return;
+    case 9: schedule_.delay = Time{at_least(0, value)}; return;
+    default: wrong_type("a number");
   }
 }
 
 void Reader::send_number(std::int64_t value) {
   Send& send = schedule_.sends.back();
   switch (key_) {
-    case 0:
-      send.begin = time(value);
-      return;
-    case 1:
-      send.from = Rank{small(value)};
-      return;
-    case 2:
-      send.to = Rank{small(value)};
-      return;
-    case 3:
-      send.part = {small(value), 1};
-      return;
-    case 4:
-      send.part.lo = small(value);
-      return;
-    case 5:
-      send.part.len = small(value);
-      return;
-    default:
-      wrong_type("a number");
+    case 0: send.begin = time(value); return;
+    case 1: send.from = Rank{small(value)}; return;
+    case 2: send.to = Rank{small(value)}; return;
+    case 3: send.part = {small(value), 1}; return;
+    case 4: send.part.lo = small(value); return;
+    case 5: send.part.len = small(value); return;
+    default: wrong_type("a number");
   }
 }
 
 void Reader::add_number(std::int64_t value) {
   Add& add = schedule_.adds.back();
   switch (key_) {
-    case 0:
-      add.begin = time(value);
-      return;
-    case 1:
-      add.rank = Rank{small(value)};
-      return;
-    case 2:
-      add.from = Rank{small(value)};
-      return;
-    default:
-      add.count = at_least(0, value);
-      return;
+    case 0: add.begin = time(value); return;
+    case 1: add.rank = Rank{small(value)}; return;
+    case 2: add.from = Rank{small(value)}; return;
+    default: add.count = at_least(0, value); return;
   }
 }
 
@@ -105,9 +74,7 @@ bool Reader::number_float(number_float_t, const string_t& text) {
 
 bool Reader::number_integer(number_integer_t value) {
   switch (at_) {
-    case At::file:
-      file_number(value);
-      break;
+    case At::file: file_number(value); break;
     case At::machine: {
       LogP& m = schedule_.machine;
       (key_ == 0 ? m.P : key_ == 1 ? m.L.ticks : key_ == 2 ? m.o.ticks : m.g.ticks) = value;
@@ -122,9 +89,7 @@ bool Reader::number_integer(number_integer_t value) {
         wrong_type("a number");
       }
       break;
-    case At::send:
-      send_number(value);
-      break;
+    case At::send: send_number(value); break;
     case At::pair: {
       Part& part = pair_ == 0 ? schedule_.sends.back().part : schedule_.sends.back().second;
       if (place_in_pair_ > 1) fail(where(), "a pair has two numbers [lo,len]: remove the rest");
@@ -132,14 +97,9 @@ bool Reader::number_integer(number_integer_t value) {
       ++place_in_pair_;
       break;
     }
-    case At::operands:
-      schedule_.operands.push_back(at_least(0, value));
-      break;
-    case At::add:
-      add_number(value);
-      break;
-    default:
-      wrong_type("a number");
+    case At::operands: schedule_.operands.push_back(at_least(0, value)); break;
+    case At::add: add_number(value); break;
+    default: wrong_type("a number");
   }
   return true;
 }
@@ -188,8 +148,7 @@ bool Reader::key(string_t& name) {
   std::size_t i = 0;
   while (i < g.keys.size() && (g.keys[i] != name || name.empty())) ++i;
   key_ = -1;
-  if (i == g.keys.size())
-    fail(where(), "unknown key \"{}\": the keys here are {}", shown(name), quoted_list(g));
+  if (i == g.keys.size()) fail(where(), "unknown key \"{}\": the keys here are {}", shown(name), quoted_list(g));
   unsigned& seen = at_ == At::file ? file_seen_ : seen_;
   if ((seen >> i & 1U) != 0) fail(where(), "\"{}\" is there twice: remove one", name);
   seen |= 1U << i;
@@ -255,8 +214,7 @@ bool Reader::parse_error(std::size_t byte, const std::string&, const nlohmann::j
   const std::string_view before = text_.substr(0, byte == 0 ? 0 : byte - 1);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
-  fail("", "line {}, column {}: this is not JSON: write one complete object and nothing after it", line,
-       column);
+  fail("", "line {}, column {}: this is not JSON: write one complete object and nothing after it", line, column);
 }
 
 Schedule Reader::finish() {
@@ -275,12 +233,11 @@ Schedule Reader::finish() {
   }
   const bool named = names_items(schedule_.problem);
   if (!named && first_item_) {
-    fail(fmt::format("sends[{}]", *first_item_),
-         "a {} carries \"lo\" and \"len\": write them instead of \"item\"", name);
+    fail(fmt::format("sends[{}]", *first_item_), "a {} carries \"lo\" and \"len\": write them instead of \"item\"",
+         name);
   }
   if (named && first_interval_) {
-    fail(fmt::format("sends[{}]", *first_interval_),
-         "a {} carries an \"item\": write it instead of an interval", name);
+    fail(fmt::format("sends[{}]", *first_interval_), "a {} carries an \"item\": write it instead of an interval", name);
   }
   for (const std::string_view key : {"operands", "adds"}) {
     if (kind == Kind::sum && !has(key)) fail("", "\"{}\" is missing: a sum needs it", key);

@@ -66,12 +66,10 @@ class Reader {
  private:
   template <typename... Args>
   [[noreturn]] void fail(const std::string& where, fmt::format_string<Args...> text, Args&&... args) const {
-    throw Error("{}: {}{}{}", place_, where, where.empty() ? "" : ": ",
-                fmt::format(text, std::forward<Args>(args)...));
+    throw Error("{}: {}{}{}", place_, where, where.empty() ? "" : ": ", fmt::format(text, std::forward<Args>(args)...));
   }
   [[noreturn]] void wrong_type(std::string_view got) const {
-    if (at_ == At::start)
-      fail("", "expected an object {{\"chasqui\":1, ...}}, not {}: is this a schedule file?", got);
+    if (at_ == At::start) fail("", "expected an object {{\"chasqui\":1, ...}}, not {}: is this a schedule file?", got);
     fail(where(), "expected {}, not {}", expected(), got);
   }
 

@@ -6,8 +6,7 @@ namespace chasqui::schedule_file {
 namespace {
 
 constexpr Grammar kFile{
-    {"chasqui", "machine", "problem", "finish", "bound", "sends", "operands", "adds", "period", "delay"},
-    0b111111};
+    {"chasqui", "machine", "problem", "finish", "bound", "sends", "operands", "adds", "period", "delay"}, 0b111111};
 constexpr Grammar kMachine{{"P", "L", "o", "g"}, 0b1111};
 constexpr Grammar kProblem{{"kind", "root", "items", "commutative", "exclusive"}, 0b1};
 constexpr Grammar kSend{{"t", "from", "to", "item", "lo", "len", "parts"}, 0b111};
@@ -17,18 +16,12 @@ constexpr Grammar kAdd{{"t", "rank", "from", "count"}, 0b1111};
 
 const Grammar* grammar(At at) {
   switch (at) {
-    case At::file:
-      return &kFile;
-    case At::machine:
-      return &kMachine;
-    case At::problem:
-      return &kProblem;
-    case At::send:
-      return &kSend;
-    case At::add:
-      return &kAdd;
-    default:
-      return nullptr;
+    case At::file: return &kFile;
+    case At::machine: return &kMachine;
+    case At::problem: return &kProblem;
+    case At::send: return &kSend;
+    case At::add: return &kAdd;
+    default: return nullptr;
   }
 }
 
@@ -57,28 +50,17 @@ std::string Reader::where() const {
   const std::size_t message = schedule_.sends.size();
   switch (at_) {
     case At::start:
-    case At::end:
-      return "";
-    case At::file:
-      return keyed("");
-    case At::machine:
-      return keyed("machine");
-    case At::problem:
-      return keyed("problem");
-    case At::sends:
-      return fmt::format("sends[{}]", message);
-    case At::send:
-      return keyed(fmt::format("sends[{}]", message - 1));
-    case At::parts:
-      return fmt::format("sends[{}].parts[{}]", message - 1, pair_);
-    case At::pair:
-      return fmt::format("sends[{}].parts[{}][{}]", message - 1, pair_, place_in_pair_);
-    case At::operands:
-      return fmt::format("operands[{}]", schedule_.operands.size());
-    case At::adds:
-      return fmt::format("adds[{}]", schedule_.adds.size());
-    case At::add:
-      return keyed(fmt::format("adds[{}]", schedule_.adds.size() - 1));
+    case At::end: return "";
+    case At::file: return keyed("");
+    case At::machine: return keyed("machine");
+    case At::problem: return keyed("problem");
+    case At::sends: return fmt::format("sends[{}]", message);
+    case At::send: return keyed(fmt::format("sends[{}]", message - 1));
+    case At::parts: return fmt::format("sends[{}].parts[{}]", message - 1, pair_);
+    case At::pair: return fmt::format("sends[{}].parts[{}][{}]", message - 1, pair_, place_in_pair_);
+    case At::operands: return fmt::format("operands[{}]", schedule_.operands.size());
+    case At::adds: return fmt::format("adds[{}]", schedule_.adds.size());
+    case At::add: return keyed(fmt::format("adds[{}]", schedule_.adds.size() - 1));
   }
   return "";
 }
@@ -89,18 +71,12 @@ std::string_view Reader::expected() const {
       if (key_ == 1 || key_ == 2) return "an object {...}";
       if (key_ >= 5 && key_ <= 7) return "an array [...]";
       return "an integer";
-    case At::problem:
-      return key_ == 0 ? "the name of a collective" : key_ >= 3 ? "true or false" : "an integer";
-    case At::sends:
-      return "a message {\"t\":..., \"from\":..., \"to\":..., ...}";
-    case At::send:
-      return key_ == 6 ? "an array [[lo,len],[lo,len]]" : "an integer";
-    case At::parts:
-      return "a pair [lo,len]";
-    case At::adds:
-      return "an object {\"t\":..., \"rank\":..., \"from\":..., \"count\":...}";
-    default:
-      return "an integer";
+    case At::problem: return key_ == 0 ? "the name of a collective" : key_ >= 3 ? "true or false" : "an integer";
+    case At::sends: return "a message {\"t\":..., \"from\":..., \"to\":..., ...}";
+    case At::send: return key_ == 6 ? "an array [[lo,len],[lo,len]]" : "an integer";
+    case At::parts: return "a pair [lo,len]";
+    case At::adds: return "an object {\"t\":..., \"rank\":..., \"from\":..., \"count\":...}";
+    default: return "an integer";
   }
 }
 
@@ -116,8 +92,7 @@ void Reader::require_keys() const {
   const Grammar& g = *grammar(at_);
   const unsigned seen = at_ == At::file ? file_seen_ : seen_;
   for (std::size_t i = 0; i < g.keys.size(); ++i) {
-    if ((g.required >> i & 1U) != 0 && (seen >> i & 1U) == 0)
-      fail(where(), "\"{}\" is missing: add it", g.keys[i]);
+    if ((g.required >> i & 1U) != 0 && (seen >> i & 1U) == 0) fail(where(), "\"{}\" is missing: add it", g.keys[i]);
   }
 }
 

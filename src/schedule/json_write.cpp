@@ -18,13 +18,12 @@ void put(Out& out, fmt::format_string<Args...> text, Args&&... args) {
 
 void put_head(Out& out, const Schedule& s) {
   const LogP& m = s.machine;
-  put(out, "{{\"chasqui\":1,\n\"machine\":{{\"P\":{},\"L\":{},\"o\":{},\"g\":{}}},\n", m.P, m.L.ticks,
-      m.o.ticks, m.g.ticks);
+  put(out, "{{\"chasqui\":1,\n\"machine\":{{\"P\":{},\"L\":{},\"o\":{},\"g\":{}}},\n", m.P, m.L.ticks, m.o.ticks,
+      m.g.ticks);
   const Problem& p = s.problem;
   put(out, "\"problem\":{{\"kind\":\"{}\"", to_string(p.kind));
   if (has_root(p.kind) || p.root.index != 0) put(out, ",\"root\":{}", p.root.index);
-  if (p.kind == Kind::broadcast || p.kind == Kind::allgather || p.items != 1)
-    put(out, ",\"items\":{}", p.items);
+  if (p.kind == Kind::broadcast || p.kind == Kind::allgather || p.items != 1) put(out, ",\"items\":{}", p.items);
   if (!p.commutative) put(out, ",\"commutative\":false");
   if (p.exclusive) put(out, ",\"exclusive\":true");
   put(out, "}},\n\"finish\":{},\"bound\":{},\n", s.finish.ticks, s.bound.ticks);
@@ -35,8 +34,7 @@ void put_sends(Out& out, const std::vector<Send>& sends, bool combining) {
   put(out, "\"sends\":[");
   const char* separator = "\n";
   for (const Send& send : sends) {
-    put(out, "{}{{\"t\":{},\"from\":{},\"to\":{},", separator, send.begin.ticks, send.from.index,
-        send.to.index);
+    put(out, "{}{{\"t\":{},\"from\":{},\"to\":{},", separator, send.begin.ticks, send.from.index, send.to.index);
     if (!combining) {
       put(out, "\"item\":{}}}", send.part.lo);
     } else if (send.second == Part{}) {
@@ -53,8 +51,8 @@ void put_computations(Out& out, const Schedule& s) {
   put(out, ",\n\"operands\":[{}],\n\"adds\":[", fmt::join(s.operands, ","));
   const char* separator = "\n";
   for (const Add& add : s.adds) {
-    put(out, "{}{{\"t\":{},\"rank\":{},\"from\":{},\"count\":{}}}", separator, add.begin.ticks,
-        add.rank.index, add.from.index, add.count);
+    put(out, "{}{{\"t\":{},\"rank\":{},\"from\":{},\"count\":{}}}", separator, add.begin.ticks, add.rank.index,
+        add.from.index, add.count);
     separator = ",\n";
   }
   put(out, "]");

@@ -35,8 +35,7 @@ Time actual_finish(const Schedule& schedule) {
 
 double Metrics::utilisation() const {
   if (finish <= Time{0} || ranks.empty()) return 0;
-  return static_cast<double>(busy.ticks) /
-         (static_cast<double>(finish.ticks) * static_cast<double>(ranks.size()));
+  return static_cast<double>(busy.ticks) / (static_cast<double>(finish.ticks) * static_cast<double>(ranks.size()));
 }
 
 Metrics measure(const Schedule& schedule) {
@@ -51,8 +50,7 @@ Metrics measure(const Schedule& schedule) {
   metrics.messages = static_cast<std::int64_t>(schedule.sends.size());
   metrics.ranks.resize(static_cast<std::size_t>(schedule.machine.P));
   const auto of = [&](Rank rank) -> RankMetrics& {
-    CHASQUI_CHECK(rank.index >= 0 && rank.index < schedule.machine.P, "rank={} P={}", rank.index,
-                  schedule.machine.P);
+    CHASQUI_CHECK(rank.index >= 0 && rank.index < schedule.machine.P, "rank={} P={}", rank.index, schedule.machine.P);
     return metrics.ranks[static_cast<std::size_t>(rank.index)];
   };
   for (const Send& send : schedule.sends) {

@@ -36,7 +36,8 @@ std::string bars_svg(const std::string& title, const std::string& unit, const st
       svg.line(from, y + kHeight, from + length, y + kHeight, style);
       svg.line(from + length, y, from + length, y + kHeight, style);
     } else {
-      svg.rectangle(from, y, length, kHeight, fmt::format("mark{}", bar.colour % 6), fmt::format("{}: {}", bar.name, words));
+      svg.rectangle(from, y, length, kHeight, fmt::format("mark{}", bar.colour % 6),
+                    fmt::format("{}: {}", bar.name, words));
     }
     svg.text(from + length + 8, y + 12, words, "dim");
     y += kRow;

@@ -27,8 +27,7 @@ Digraph block_digraph(const Schedule& schedule, const std::vector<std::int64_t>&
     block_of.push_back(graph.vertices.size());
     graph.vertices.push_back({"0", false});
   }
-  CHASQUI_CHECK(static_cast<std::int64_t>(block_of.size()) == P, "block_digraph: {} ranks, P={}",
-                block_of.size(), P);
+  CHASQUI_CHECK(static_cast<std::int64_t>(block_of.size()) == P, "block_digraph: {} ranks, P={}", block_of.size(), P);
   std::set<Rank> senders;
   for (const Send& send : schedule.sends) {
     if (send.item() == item) senders.insert(send.from);
@@ -84,9 +83,8 @@ std::string digraph_svg(const Digraph& graph) {
     const double y1 = places[edge.from].second;
     const double x2 = places[edge.to].first;
     const double y2 = places[edge.to].second;
-    const std::string what =
-        fmt::format("{} to {}{}", graph.vertices[edge.from].label, graph.vertices[edge.to].label,
-                    edge.label.empty() ? "" : ": " + edge.label);
+    const std::string what = fmt::format("{} to {}{}", graph.vertices[edge.from].label, graph.vertices[edge.to].label,
+                                         edge.label.empty() ? "" : ": " + edge.label);
     if (edge.from == edge.to) {  // a loop: a small circle outside
       const double out = 1 + 1.9 * disc / radius;
       const double x = centre + (x1 - centre) * out;
@@ -103,8 +101,7 @@ std::string digraph_svg(const Digraph& graph) {
     const auto draw = [&](double shift) {
       const double dx = -uy * shift;
       const double dy = ux * shift;
-      svg.arrow(x1 + ux * disc + dx, y1 + uy * disc + dy, x2 - ux * (disc + 3) + dx,
-                y2 - uy * (disc + 3) + dy, what);
+      svg.arrow(x1 + ux * disc + dx, y1 + uy * disc + dy, x2 - ux * (disc + 3) + dx, y2 - uy * (disc + 3) + dy, what);
     };
     draw(beside);
     if (edge.thick) {
@@ -112,8 +109,8 @@ std::string digraph_svg(const Digraph& graph) {
       draw(beside + 1);
     }
     if (!edge.label.empty()) {
-      svg.text(x1 + ux * length * 0.72 - uy * 11, y1 + uy * length * 0.72 + ux * 11, edge.label, "dim",
-               Anchor::middle, 10);
+      svg.text(x1 + ux * length * 0.72 - uy * 11, y1 + uy * length * 0.72 + ux * 11, edge.label, "dim", Anchor::middle,
+               10);
     }
   }
   for (std::size_t v = 0; v < graph.vertices.size(); ++v) {

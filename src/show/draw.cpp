@@ -17,16 +17,12 @@ Picture settled(const Schedule& schedule, Picture what) {
 
 Picture best_picture(const Schedule& schedule) {
   switch (schedule.problem.kind) {
-    case Kind::broadcast:
-      return schedule.problem.items > 1 ? Picture::table : Picture::tree;
-    case Kind::stream:
-      return Picture::table;
+    case Kind::broadcast: return schedule.problem.items > 1 ? Picture::table : Picture::tree;
+    case Kind::stream: return Picture::table;
     case Kind::scatter:
     case Kind::gather:
-    case Kind::reduce:
-      return Picture::tree;
-    default:
-      return Picture::chart;
+    case Kind::reduce: return Picture::tree;
+    default: return Picture::chart;
   }
 }
 

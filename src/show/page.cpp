@@ -58,7 +58,8 @@ table{font-size:7.5pt}th{white-space:normal;vertical-align:bottom}th,td{padding:
 
 std::string anchor(std::string_view name) {
   std::string id;
-  for (const char c : name) id += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : '-';
+  for (const char c : name)
+    id += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : '-';
   return id;
 }
 
@@ -71,7 +72,8 @@ double width_of(const std::string& svg) {
 }
 
 bool number_like(const std::string& cell) {
-  return cell.empty() || cell == "–" || (cell[0] >= '0' && cell[0] <= '9') || cell[0] == 'x' || cell[0] == '+' || cell[0] == '-';
+  return cell.empty() || cell == "–" || (cell[0] >= '0' && cell[0] <= '9') || cell[0] == 'x' || cell[0] == '+' ||
+         cell[0] == '-';
 }
 
 }  // namespace
@@ -85,13 +87,15 @@ void Page::section(std::string_view name) {
 
 void Page::heading(std::string_view name, std::string_view verdict, bool good) {
   body_ += fmt::format("<h3 id=\"{}\">{}", anchor(name), escaped(name));
-  if (!verdict.empty()) body_ += fmt::format(" <span class=\"verdict{}\">{}</span>", good ? " good" : "", escaped(verdict));
+  if (!verdict.empty())
+    body_ += fmt::format(" <span class=\"verdict{}\">{}</span>", good ? " good" : "", escaped(verdict));
   body_ += "</h3>\n";
 }
 
 void Page::links(const std::vector<std::string>& headings) {
   body_ += "<nav aria-label=\"in this chapter\">";
-  for (const std::string& name : headings) body_ += fmt::format("<a href=\"#{}\">{}</a>\n", anchor(name), escaped(name));
+  for (const std::string& name : headings)
+    body_ += fmt::format("<a href=\"#{}\">{}</a>\n", anchor(name), escaped(name));
   body_ += "</nav>\n";
 }
 
@@ -110,11 +114,16 @@ void Page::table(const std::vector<std::string>& headings, const std::vector<std
   // Where cells are sentences a phone shows a card for each row, every cell behind its heading.
   const bool wordy = std::find(sentences.begin(), sentences.end(), true) != sentences.end();
   const auto cell = [&](const char* tag, std::size_t i, const std::string& text, const std::string& of) {
-    body_ += fmt::format("<{0}{1}{3}>{2}</{0}>", tag, numbers[i] && i > 0 ? " class=\"n\"" : sentences[i] ? " class=\"t\"" : "", escaped(text),
-                         wordy && i > 0 && !of.empty() ? fmt::format(" data-of=\"{}\"", escaped(of)) : "");
+    body_ +=
+        fmt::format("<{0}{1}{3}>{2}</{0}>", tag,
+                    numbers[i] && i > 0 ? " class=\"n\""
+                    : sentences[i]      ? " class=\"t\""
+                                        : "",
+                    escaped(text), wordy && i > 0 && !of.empty() ? fmt::format(" data-of=\"{}\"", escaped(of)) : "");
   };
-  body_ += fmt::format("<div class=\"wide{}\" tabindex=\"0\" role=\"region\" aria-label=\"table: {}\"><table><thead><tr>", wordy ? " wordy" : "",
-                       headings.empty() ? "" : escaped(headings.front()));
+  body_ +=
+      fmt::format("<div class=\"wide{}\" tabindex=\"0\" role=\"region\" aria-label=\"table: {}\"><table><thead><tr>",
+                  wordy ? " wordy" : "", headings.empty() ? "" : escaped(headings.front()));
   for (std::size_t i = 0; i < headings.size(); ++i) cell("th", i, headings[i], {});
   body_ += "</tr></thead><tbody>\n";
   for (const auto& row : rows) {
@@ -150,12 +159,14 @@ void Page::numbers(const std::vector<std::pair<std::string, std::string>>& pairs
 
 std::string Page::html() const {
   std::string contents;
-  for (const std::string& name : sections_) contents += fmt::format("<a href=\"#{}\">{}</a>\n", anchor(name), escaped(name));
-  return fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
-                     "<style>{1}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<p class=\"lead\">{2}</p>\n<nav>{3}</nav>\n{4}"
-                     "</main>\n</body>\n</html>\n",
-                     escaped(title_), kPageStyle, escaped(lead_), contents, body_);
+  for (const std::string& name : sections_)
+    contents += fmt::format("<a href=\"#{}\">{}</a>\n", anchor(name), escaped(name));
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
+      "<style>{1}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<p class=\"lead\">{2}</p>\n<nav>{3}</nav>\n{4}"
+      "</main>\n</body>\n</html>\n",
+      escaped(title_), kPageStyle, escaped(lead_), contents, body_);
 }
 
 }  // namespace chasqui::show

@@ -32,7 +32,8 @@ struct Scale {
 };
 
 bool drawable(const PlotPoint& point) {
-  return point.x > 0 && point.y > 0 && std::isfinite(point.x) && std::isfinite(point.y) && std::isfinite(point.low) && std::isfinite(point.high);
+  return point.x > 0 && point.y > 0 && std::isfinite(point.x) && std::isfinite(point.y) && std::isfinite(point.low) &&
+         std::isfinite(point.high);
 }
 
 std::string amount(double value) {

@@ -74,7 +74,8 @@ ReceptionTable reception_table(const Schedule& listed) {
   const std::vector<Arrival> arrivals = arrivals_of(schedule);
   for (auto first = arrivals.begin(); first != arrivals.end();) {
     const auto last = std::find_if(first, arrivals.end(), [&](const Arrival& a) { return a.rank != first->rank; });
-    receive(schedule.machine, std::span<const Arrival>(&*first, static_cast<std::size_t>(last - first)), table.receptions);
+    receive(schedule.machine, std::span<const Arrival>(&*first, static_cast<std::size_t>(last - first)),
+            table.receptions);
     first = last;
   }
   for (const Reception& reception : table.receptions) table.times.push_back(reception.time);

@@ -61,7 +61,9 @@ std::string curve_style() {
   std::string light = "\n", dark = "@media screen and (prefers-color-scheme:dark){\n";
   int i = 0;
   for (const auto& [on_light, on_dark] : kCurveColours) {
-    light += fmt::format(".cq-line{0}{{stroke:{1};stroke-width:2}}\n.cq-dash{0}{{stroke:{1};stroke-width:1.6;stroke-dasharray:5 4}}\n.cq-mark{0}{{fill:{1}}}\n", i, on_light);
+    light += fmt::format(
+        ".cq-line{0}{{stroke:{1};stroke-width:2}}\n.cq-dash{0}{{stroke:{1};stroke-width:1.6;stroke-dasharray:5 4}}\n.cq-mark{0}{{fill:{1}}}\n",
+        i, on_light);
     dark += fmt::format(".cq-line{0},.cq-dash{0}{{stroke:{1}}}\n.cq-mark{0}{{fill:{1}}}\n", i++, on_dark);
   }
   return light + dark + "}\n";
@@ -175,9 +177,10 @@ std::string Svg::document(double width, double height, std::string_view title, s
                       kStyle);
   if (body_.find("\"cq-line") != std::string::npos) text += fmt::format("<style>{}</style>\n", curve_style());
   if (arrows_) {
-    text += R"(<defs><marker id="cq-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">)"
-            R"(<path class="cq-head" d="M0 1L8 4L0 7Z"/></marker></defs>)"
-            "\n";
+    text +=
+        R"(<defs><marker id="cq-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">)"
+        R"(<path class="cq-head" d="M0 1L8 4L0 7Z"/></marker></defs>)"
+        "\n";
   }
   text += R"(<rect class="cq-bg" width="100%" height="100%"/>)";
   return text + "\n" + body_ + "</svg>\n";

@@ -117,7 +117,8 @@ void draw_dense_bars(Svg& svg, const Timeline& timeline, const Geometry& geometr
     }
     for (const Doing doing : {Doing::send, Doing::receive, Doing::compute}) {
       const double top = geometry.middle(rank) - (halves && doing == Doing::receive ? 0 : geometry.cell / 2);
-      svg.bars(spans[static_cast<std::size_t>(doing)], top, halves ? geometry.cell / 2 : geometry.cell, style_of(doing));
+      svg.bars(spans[static_cast<std::size_t>(doing)], top, halves ? geometry.cell / 2 : geometry.cell,
+               style_of(doing));
     }
   }
 }
@@ -139,9 +140,9 @@ void draw_arrows(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
     const double from = geometry.middle(message.from);
     const double to = geometry.middle(message.to);
     const double down = to > from ? 1 : -1;
-    svg.arrow(geometry.x(message.departs), from + down * edge * 0.5, geometry.x(message.arrives), to - down * edge * 0.9,
-              fmt::format("{} from P{} to P{}", carried(message, timeline), message.from.index,
-                          message.to.index));
+    svg.arrow(geometry.x(message.departs), from + down * edge * 0.5, geometry.x(message.arrives),
+              to - down * edge * 0.9,
+              fmt::format("{} from P{} to P{}", carried(message, timeline), message.from.index, message.to.index));
   }
 }
 
@@ -184,14 +185,16 @@ std::string chart_svg(const Timeline& timeline) {
   draw_bars(svg, timeline, geometry);
   double height = kTop + geometry.row * static_cast<double>(timeline.P) + 24;
   if (timeline.left_out > 0) {
-    svg.text(24, height + 4, fmt::format("{} messages are left out: they never came, or their ranks do not exist", timeline.left_out),
+    svg.text(24, height + 4,
+             fmt::format("{} messages are left out: they never came, or their ranks do not exist", timeline.left_out),
              "dim", Anchor::start, 11);
     height += 18;
   }
   const double width = std::max({geometry.left + geometry.width, 24 + title_width(title), legend}) + kRight;
-  return svg.document(width, height, title,
-                      fmt::format("Activity of {} processors until time {}{}, with {} messages.", timeline.P,
-                                  timeline.end.ticks, timeline.measured ? " " + unit_of(timeline) : "", timeline.messages.size()));
+  return svg.document(
+      width, height, title,
+      fmt::format("Activity of {} processors until time {}{}, with {} messages.", timeline.P, timeline.end.ticks,
+                  timeline.measured ? " " + unit_of(timeline) : "", timeline.messages.size()));
 }
 
 }  // namespace chasqui::show

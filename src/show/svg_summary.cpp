@@ -47,9 +47,9 @@ std::string summary_svg(const Summary& summary) {
     y += kRow;
   }
   const double width = std::max(kLeft + label + kBarRoom + 110, kLeft + title_width(summary.title) + 24);
-  return svg.document(width, y + 20, summary.title,
-                      fmt::format("Summary of a schedule too large to draw: {} processors, {} messages.", summary.P,
-                                  summary.messages));
+  return svg.document(
+      width, y + 20, summary.title,
+      fmt::format("Summary of a schedule too large to draw: {} processors, {} messages.", summary.P, summary.messages));
 }
 
 }  // namespace chasqui::show

@@ -77,7 +77,8 @@ void draw_node(Svg& svg, const TreeNode& node, const Place& place, const Geometr
   const std::string rank = fmt::format("P{}", node.rank.index);
   if (geometry.top_down) {
     const std::string below = node.operands >= 0 ? fmt::format("{}: {}", rank, node.operands) : rank;
-    svg.text(place.x + geometry.node_width / 2 - 2, place.y + geometry.node_height / 2 + 2, below, "dim", Anchor::start, 9.5);
+    svg.text(place.x + geometry.node_width / 2 - 2, place.y + geometry.node_height / 2 + 2, below, "dim", Anchor::start,
+             9.5);
   } else {
     svg.text(place.x + geometry.node_width / 2 + 3, place.y + 3.4, rank, "dim", Anchor::start, 9.5);
   }

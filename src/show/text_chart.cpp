@@ -120,7 +120,8 @@ std::string chart_text(const Timeline& timeline, const TextStyle& style) {
     text += fmt::format("{:>{}}  ", rank, margin - 2) + row_text(cells, style) + "\n";
   }
   if (timeline.left_out > 0) {
-    text += fmt::format("\n{} messages are left out: they never came, or their ranks do not exist\n", timeline.left_out);
+    text +=
+        fmt::format("\n{} messages are left out: they never came, or their ranks do not exist\n", timeline.left_out);
   }
   return text;
 }

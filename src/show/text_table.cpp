@@ -60,7 +60,8 @@ void band(std::string& text, const ReceptionTable& table, Cursors& cursors, std:
     text += padded(number, number.size(), margin);
     std::size_t column = first;
     for (; next != table.receptions.end() && next->rank.index == rank && next->time <= table.times[last - 1]; ++next) {
-      while (column < last && table.times[column] < next->time) text += padded(style.utf8 ? "·" : ".", 1, cell), ++column;
+      while (column < last && table.times[column] < next->time)
+        text += padded(style.utf8 ? "·" : ".", 1, cell), ++column;
       const auto [shown, columns] = marked(*next, table.combining, style);
       text += padded(shown, columns, cell);
       ++column;

@@ -25,7 +25,9 @@ class Writer {
  public:
   explicit Writer(double ticks_per_microsecond) : per_microsecond_(ticks_per_microsecond) {}
 
-  std::string stamp(Time time) const { return fmt::format("{:.16g}", static_cast<double>(time.ticks) / per_microsecond_); }
+  std::string stamp(Time time) const {
+    return fmt::format("{:.16g}", static_cast<double>(time.ticks) / per_microsecond_);
+  }
 
   void event(const std::string& fields) {
     text_ += text_.empty() ? "\n  {" : ",\n  {";
@@ -42,19 +44,19 @@ class Writer {
   std::string text_;
 };
 
-const char* name_of(Doing doing) {
-  return doing == Doing::send ? "send" : doing == Doing::receive ? "receive" : "add";
-}
+const char* name_of(Doing doing) { return doing == Doing::send ? "send" : doing == Doing::receive ? "receive" : "add"; }
 
 void write_track_names(Writer& writer, const Timeline& timeline, const Tracks& tracks) {
   for (std::int64_t rank = 0; rank < timeline.P; ++rank) {
     for (int part = 0; part < (tracks.split ? 2 : 1); ++part) {
       const std::int64_t track = tracks.split ? 2 * rank + part : rank;
       const char* suffix = !tracks.split ? "" : part == 0 ? " out" : " in";
-      writer.event(fmt::format(R"("ph": "M", "name": "thread_name", "pid": 0, "tid": {}, "args": {{"name": "rank {}{}"}})",
-                               track, rank, suffix));
-      writer.event(fmt::format(R"("ph": "M", "name": "thread_sort_index", "pid": 0, "tid": {}, "args": {{"sort_index": {}}})",
-                               track, track));
+      writer.event(
+          fmt::format(R"("ph": "M", "name": "thread_name", "pid": 0, "tid": {}, "args": {{"name": "rank {}{}"}})",
+                      track, rank, suffix));
+      writer.event(
+          fmt::format(R"("ph": "M", "name": "thread_sort_index", "pid": 0, "tid": {}, "args": {{"sort_index": {}}})",
+                      track, track));
     }
   }
 }
@@ -73,14 +75,14 @@ void write_activity(Writer& writer, const Timeline& timeline, const Tracks& trac
   } else {
     details = fmt::format(R"("additions": {})", activity.count);
   }
-  writer.event(fmt::format(R"("ph": "X", "name": "{}", "cat": "{}", "pid": 0, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}})",
-                           name, name_of(activity.doing), track, writer.stamp(activity.begin), writer.stamp(length),
-                           details));
+  writer.event(
+      fmt::format(R"("ph": "X", "name": "{}", "cat": "{}", "pid": 0, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}})",
+                  name, name_of(activity.doing), track, writer.stamp(activity.begin), writer.stamp(length), details));
   if (activity.message < 0) return;
   const bool send = activity.doing == Doing::send;
-  writer.event(fmt::format(R"("ph": "{}", {}"name": "message", "cat": "message", "id": {}, "pid": 0, "tid": {}, "ts": {})",
-                           send ? "s" : "f", send ? "" : R"("bp": "e", )", activity.message, track,
-                           writer.stamp(activity.begin)));
+  writer.event(fmt::format(
+      R"("ph": "{}", {}"name": "message", "cat": "message", "id": {}, "pid": 0, "tid": {}, "ts": {})", send ? "s" : "f",
+      send ? "" : R"("bp": "e", )", activity.message, track, writer.stamp(activity.begin)));
 }
 
 }  // namespace
@@ -90,7 +92,8 @@ std::string trace_json(const Timeline& timeline) {
                                     [](const Activity& activity) { return activity.begin == activity.end; });
   const Tracks tracks{instants};
   Writer writer(timeline.ticks_per_microsecond);
-  const std::string title = nlohmann::json(timeline.title).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  const std::string title =
+      nlohmann::json(timeline.title).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   writer.event(fmt::format(R"("ph": "M", "name": "process_name", "pid": 0, "args": {{"name": {}}})", title));
   if (timeline.P <= 100'000) write_track_names(writer, timeline, tracks);
   for (const Activity& activity : timeline.activities) write_activity(writer, timeline, tracks, activity);

@@ -113,8 +113,8 @@ void flow_into(Tree& tree, const Schedule& schedule, Rank rank) {
   for (std::size_t next = 0; next < tree.nodes.size(); ++next) {
     const Send* outer = brought[next];
     for (const Send& send : received[tree.nodes[next].rank.index]) {
-      if (outer != nullptr && (available(schedule.machine, send) > outer->begin ||
-                               !contains(*outer, send, schedule.machine.P))) {
+      if (outer != nullptr &&
+          (available(schedule.machine, send) > outer->begin || !contains(*outer, send, schedule.machine.P))) {
         continue;
       }
       if (!seen.emplace(send.from.index, true).second) continue;
@@ -129,7 +129,8 @@ std::int64_t chosen(const Schedule& schedule, std::optional<std::int64_t> of, st
                     std::int64_t count) {
   const std::int64_t value = of.value_or(automatic);
   if (value < 0 || value >= count) {
-    throw Error("{} {} does not exist in this {}: choose 0..{}", what, value, to_string(schedule.problem.kind), count - 1);
+    throw Error("{} {} does not exist in this {}: choose 0..{}", what, value, to_string(schedule.problem.kind),
+                count - 1);
   }
   return value;
 }
@@ -156,13 +157,9 @@ Tree tree_of(const Schedule& listed, std::optional<std::int64_t> of) {
       spread(tree, schedule, Rank{static_cast<std::int32_t>(item / items)}, item);
       break;
     }
-    case Kind::scatter:
-      spread(tree, schedule, schedule.problem.root, -1);
-      break;
+    case Kind::scatter: spread(tree, schedule, schedule.problem.root, -1); break;
     case Kind::gather:
-    case Kind::sum:
-      flow_together(tree, schedule, schedule.problem.root, -1);
-      break;
+    case Kind::sum: flow_together(tree, schedule, schedule.problem.root, -1); break;
     case Kind::reduce: {
       const std::int64_t item = chosen(schedule, of, 0, "item", items);
       if (items > 1) tree.title += fmt::format(", item {}", item);

@@ -12,7 +12,8 @@ using Reason = CriticalStep::Reason;
 class Explainer {
  public:
   Explainer(const Trace& trace, const Latency& latency, const Options& options)
-      : trace_(trace), latency_(latency), options_(options), first_(static_cast<std::size_t>(trace.schedule.machine.P) + 1, 0) {
+      : trace_(trace), latency_(latency), options_(options),
+        first_(static_cast<std::size_t>(trace.schedule.machine.P) + 1, 0) {
     const auto& sends = trace_.schedule.sends;
     for (const Send& send : sends) {
       ++first_[index(send.from) + 1];

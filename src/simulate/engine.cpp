@@ -20,12 +20,8 @@ constexpr Time kLongAgo{-(std::int64_t{1} << 62)};
 class Engine {
  public:
   Engine(Program program, const Latency& latency, const Options& options)
-      : program_(std::move(program)),
-        latency_(latency),
-        options_(options),
-        o_(program_.schedule().machine.o),
-        gap_(program_.schedule().machine.gap()),
-        batch_(program_.ranks()) {
+      : program_(std::move(program)), latency_(latency), options_(options), o_(program_.schedule().machine.o),
+        gap_(program_.schedule().machine.gap()), batch_(program_.ranks()) {
     reserve_on_large_pages(ranks_, static_cast<std::size_t>(program_.ranks()));
     ranks_.resize(static_cast<std::size_t>(program_.ranks()));
     if (!program_.single()) progress_.resize(ranks_.size());
@@ -185,7 +181,8 @@ class Engine {
 
   Time planned_action(const State& of_rank) const {
     const std::uint32_t action = program_.action(of_rank.next_action);
-    return action & Program::kAdd ? program_.schedule().adds[action & ~Program::kAdd].begin : program_.send(action).begin;
+    return action & Program::kAdd ? program_.schedule().adds[action & ~Program::kAdd].begin
+                                  : program_.send(action).begin;
   }
   Time planned_reception(const State& of_rank) const {
     return reception_begin(program_.schedule().machine, program_.send(of_rank.pool));
@@ -210,7 +207,8 @@ class Engine {
     Time time = std::max(now, actions_end(of_rank, rank, o));
     if (options_.mode == Mode::timed) time = std::max(time, planned_action(of_rank));
     if (!addition) time = std::max(time, last_send(of_rank) + gap(rank));
-    if (addition || o > Time{0}) time = std::max(time, last_reception(of_rank) + o);  // what takes no time fits anywhere
+    if (addition || o > Time{0})
+      time = std::max(time, last_reception(of_rank) + o);  // what takes no time fits anywhere
     return time;
   }
 
@@ -330,9 +328,8 @@ void measure_delays(Trace& trace) {
     const auto item = static_cast<std::size_t>(trace.schedule.sends[m].part.lo);
     if (item >= items) continue;
     first[item] = std::min(first[item], trace.times[m].send);
-    last[item] = std::max(last[item], trace.times[m].reception == kNever
-                                          ? kNever
-                                          : trace.times[m].reception + trace.schedule.machine.o);
+    last[item] = std::max(
+        last[item], trace.times[m].reception == kNever ? kNever : trace.times[m].reception + trace.schedule.machine.o);
   }
   trace.item_delay.reserve(items);
   for (std::size_t i = 0; i < items; ++i) trace.item_delay.push_back(last[i] == kNever ? kNever : last[i] - first[i]);

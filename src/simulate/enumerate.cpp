@@ -10,13 +10,8 @@ namespace {
 class Enumeration {
  public:
   Enumeration(const LogP& machine, std::int64_t k, Time finish, const std::function<bool(const Schedule&)>& visit)
-      : P_(static_cast<std::size_t>(machine.P)),
-        k_(static_cast<std::size_t>(k)),
-        L_(machine.L.ticks),
-        last_send_(finish.ticks - machine.L.ticks),
-        visit_(visit),
-        available_(P_ * k_, kMissing),
-        receives_at_(P_),
+      : P_(static_cast<std::size_t>(machine.P)), k_(static_cast<std::size_t>(k)), L_(machine.L.ticks),
+        last_send_(finish.ticks - machine.L.ticks), visit_(visit), available_(P_ * k_, kMissing), receives_at_(P_),
         left_((P_ - 1) * k_) {
     schedule_.machine = machine;
     schedule_.problem = {.kind = Kind::broadcast, .items = k};
@@ -79,7 +74,8 @@ class Enumeration {
 
   bool report() {
     Schedule complete = schedule_;
-    for (const Send& send : complete.sends) complete.finish = std::max(complete.finish, chasqui::available(complete.machine, send));
+    for (const Send& send : complete.sends)
+      complete.finish = std::max(complete.finish, chasqui::available(complete.machine, send));
     normalise(complete);
     return visit_(complete);
   }
@@ -97,7 +93,8 @@ class Enumeration {
 
 }  // namespace
 
-bool for_each_broadcast(const LogP& machine, std::int64_t k, Time finish, const std::function<bool(const Schedule&)>& visit) {
+bool for_each_broadcast(const LogP& machine, std::int64_t k, Time finish,
+                        const std::function<bool(const Schedule&)>& visit) {
   return Enumeration(machine, k, finish, visit).run();
 }
 

@@ -22,9 +22,8 @@ std::string to_goal(const Schedule& schedule, std::int64_t bytes) {
   for (std::int32_t r = 0; r < program.ranks(); ++r) {
     fmt::format_to(out, "\nrank {} {{\n", r);
     auto& receptions = incoming[static_cast<std::size_t>(r)];
-    std::sort(receptions.begin(), receptions.end(), [&](auto a, auto b) {
-      return program.reception_number(a) < program.reception_number(b);
-    });
+    std::sort(receptions.begin(), receptions.end(),
+              [&](auto a, auto b) { return program.reception_number(a) < program.reception_number(b); });
     for (const std::uint32_t m : receptions) {
       fmt::format_to(out, "r{}: recv {}b from {} tag {}\n", m, bytes, sends[m].from.index, m);
     }

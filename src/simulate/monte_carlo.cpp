@@ -13,8 +13,9 @@
 namespace chasqui::simulate {
 
 double Statistics::mean() const {
-  const double sum = std::accumulate(finishes.begin(), finishes.end(), 0.0,
-                                     [](double total, Time finish) { return total + static_cast<double>(finish.ticks); });
+  const double sum = std::accumulate(finishes.begin(), finishes.end(), 0.0, [](double total, Time finish) {
+    return total + static_cast<double>(finish.ticks);
+  });
   return sum / static_cast<double>(finishes.size());
 }
 
@@ -53,7 +54,8 @@ Statistics monte_carlo(const Schedule& schedule, const std::function<Latency(std
     }
   };
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(many.threads == 0 ? cores : many.threads, many.runs));
+  const auto threads =
+      static_cast<unsigned>(std::min<std::uint64_t>(many.threads == 0 ? cores : many.threads, many.runs));
   std::vector<std::thread> helpers;
   for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
   work();

@@ -192,8 +192,8 @@ void PlayFormula::with_overhead(Rank rank) {
     for (std::uint32_t m = actions.first; m < actions.end; ++m) occupied.push_back(within(sends_[m], t - o, t - 1));
     const int busy = any(occupied);
     const int closed = any(port_in_use);
-    Clause begins;                // what begins now, receptions first
-    std::vector<int> waiting;     // by place in the pool: it has arrived and was not received before
+    Clause begins;             // what begins now, receptions first
+    std::vector<int> waiting;  // by place in the pool: it has arrived and was not received before
     for (const std::uint32_t m : pool) {
       begins.push_back(at(receptions_[m], t));
       waiting.push_back(both(by(arrivals_[m], t), after(receptions_[m], t - 1)));

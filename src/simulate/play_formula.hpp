@@ -61,10 +61,10 @@ class PlayFormula {
   std::function<void(const Clause&)> add_;
   int variables_ = 0;
   int true_ = 0;
-  std::vector<Moment> sends_, arrivals_, receptions_;       // by message
-  std::vector<std::vector<std::uint32_t>> to_;              // by rank: the messages it receives, as they are numbered
-  std::vector<std::uint32_t> place_;                        // by message: its place in to_
-  std::vector<std::vector<int>> ahead_;                     // by rank: variables of pairs in to_
+  std::vector<Moment> sends_, arrivals_, receptions_;  // by message
+  std::vector<std::vector<std::uint32_t>> to_;         // by rank: the messages it receives, as they are numbered
+  std::vector<std::uint32_t> place_;                   // by message: its place in to_
+  std::vector<std::vector<int>> ahead_;                // by rank: variables of pairs in to_
 };
 
 }  // namespace chasqui::simulate

@@ -56,8 +56,7 @@ bool reduces_items(const Problem& problem) { return names_items(problem) && comb
 }  // namespace
 
 Program::Program(Schedule schedule)
-    : schedule_(std::move(schedule)),
-      prefix_(counts_prefixes(schedule_.problem)),
+    : schedule_(std::move(schedule)), prefix_(counts_prefixes(schedule_.problem)),
       per_item_(reduces_items(schedule_.problem)) {
   require_playable(schedule_.machine, schedule_.problem);
   require_ranks();
@@ -78,8 +77,9 @@ void Program::require_ranks() const {
   constexpr std::uint64_t kFew = 1'000'000;
   const std::uint64_t most = 2 * schedule_.sends.size() + schedule_.adds.size() + schedule_.operands.size();
   if (static_cast<std::uint64_t>(ranks()) > std::max(kFew, most)) {
-    throw Error("P is {}, and {} messages reach {} ranks at most: correct P, or verify the schedule before it is played", ranks(),
-                schedule_.sends.size(), 2 * schedule_.sends.size());
+    throw Error(
+        "P is {}, and {} messages reach {} ranks at most: correct P, or verify the schedule before it is played",
+        ranks(), schedule_.sends.size(), 2 * schedule_.sends.size());
   }
   for (const Send& send : schedule_.sends) require(send.from), require(send.to);
   for (const Add& add : schedule_.adds) require(add.rank);
@@ -99,9 +99,8 @@ void Program::sort_by_sender() {
   sorted.resize(schedule_.sends.size());
   for (const Send& send : schedule_.sends) sorted[next[index(send.from)]++] = send;
   schedule_.sends = std::move(sorted);
-  std::sort(schedule_.adds.begin(), schedule_.adds.end(), [](const Add& a, const Add& b) {
-    return a.rank != b.rank ? a.rank < b.rank : a.begin < b.begin;
-  });
+  std::sort(schedule_.adds.begin(), schedule_.adds.end(),
+            [](const Add& a, const Add& b) { return a.rank != b.rank ? a.rank < b.rank : a.begin < b.begin; });
 }
 
 void Program::number_receptions() {
@@ -154,9 +153,9 @@ void Program::find_needs() {
     const std::span<const Send> own_sends(sends.data() + first_action_[r], first_action_[r + 1] - first_action_[r]);
     const auto add_base = static_cast<std::uint32_t>(first_add - schedule_.adds.begin());
     const std::span<const Add> own_adds(schedule_.adds.data() + add_base, static_cast<std::size_t>(add - first_add));
-    merge(own_sends, own_adds,
-          [&](std::size_t i) { merged.push_back(first_action_[r] + static_cast<std::uint32_t>(i)); },
-          [&](std::size_t i) { merged.push_back(kAdd | (add_base + static_cast<std::uint32_t>(i))); });
+    merge(
+        own_sends, own_adds, [&](std::size_t i) { merged.push_back(first_action_[r] + static_cast<std::uint32_t>(i)); },
+        [&](std::size_t i) { merged.push_back(kAdd | (add_base + static_cast<std::uint32_t>(i))); });
     first_merged[r + 1] = static_cast<std::uint32_t>(merged.size());
   }
   if (schedule_.adds.empty()) return;
@@ -212,7 +211,8 @@ std::int32_t Program::need_of_send(const Send& send, const std::vector<Send>& re
   if (!per_item_ && holds_initially(send.from, send.part.lo)) return kNothing;
   const auto found = std::lower_bound(by_item.begin(), by_item.end(), std::pair{send.part.lo, std::int32_t{0}});
   if (found == by_item.end() || found->first != send.part.lo) return per_item_ ? kNothing : kImpossible;
-  const bool in_time = !per_item_ || available(schedule_.machine, receives[static_cast<std::size_t>(found->second)]) <= send.begin;
+  const bool in_time =
+      !per_item_ || available(schedule_.machine, receives[static_cast<std::size_t>(found->second)]) <= send.begin;
   return in_time ? found->second : kNothing;
 }
 

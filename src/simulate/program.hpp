@@ -59,7 +59,8 @@ class Program {
   std::uint32_t first_reception(Rank rank) const { return first_reception_[index(rank)]; }
   std::size_t receptions() const { return receptions_; }
   std::size_t receptions_of(Rank rank) const {
-    return all_known() ? first_reception_[index(rank) + 1] - first_reception_[index(rank)] : planned_[index(rank)].size();
+    return all_known() ? first_reception_[index(rank) + 1] - first_reception_[index(rank)]
+                       : planned_[index(rank)].size();
   }
 
  private:

@@ -79,8 +79,10 @@ void require_comparable(const std::vector<Candidate>& candidates) {
   const Schedule& first = candidates.front().schedule;
   for (const Candidate& candidate : candidates) {
     const Schedule& schedule = candidate.schedule;
-    if (!schedule.machine.is_postal()) throw Error("robust schedules are searched on the postal machine: use -o 0 -g 1");
-    if (schedule.problem.kind != Kind::broadcast || schedule.machine != first.machine || schedule.problem != first.problem) {
+    if (!schedule.machine.is_postal())
+      throw Error("robust schedules are searched on the postal machine: use -o 0 -g 1");
+    if (schedule.problem.kind != Kind::broadcast || schedule.machine != first.machine ||
+        schedule.problem != first.problem) {
       throw Error("candidate '{}' solves another problem than '{}'", candidate.name, candidates.front().name);
     }
   }

@@ -63,7 +63,8 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
   // Hill climbing that also walks along plateaus, with restarts. A move shortens or lengthens a few messages that go to
   // one rank: making them meet at its port is what does harm.
   std::vector<std::vector<std::uint32_t>> to(static_cast<std::size_t>(machine.P));
-  for (std::uint32_t m = 0; m < messages; ++m) to[static_cast<std::size_t>(plain.schedule.sends[m].to.index)].push_back(m);
+  for (std::uint32_t m = 0; m < messages; ++m)
+    to[static_cast<std::size_t>(plain.schedule.sends[m].to.index)].push_back(m);
   std::erase_if(to, [](const auto& list) { return list.size() < 2; });
   if (to.empty()) return best;
   const auto latency_between = [&] {
@@ -90,8 +91,7 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
       const Time meet = plain.times[list[first]].reception;
       for (std::size_t i = first; i < first + count; ++i) {
         const Time wished = meet - plain.schedule.sends[list[i]].begin - machine.o;  // arrive with the first one
-        next.latencies[list[i]] =
-            random() % 3 == 0 ? latency_between() : std::clamp(wished, options.low, machine.L);
+        next.latencies[list[i]] = random() % 3 == 0 ? latency_between() : std::clamp(wished, options.low, machine.L);
       }
       std::swap(next.order[list[first]], next.order[list[random() % list.size()]]);
     }

@@ -21,7 +21,8 @@ namespace {
 class Search {
  public:
   Search(const Schedule& schedule, const AdversaryOptions& options)
-      : program_(schedule), options_(options), machine_(schedule.machine), due_(due_times(program_.schedule(), options.lateness)) {
+      : program_(schedule), options_(options), machine_(schedule.machine),
+        due_(due_times(program_.schedule(), options.lateness)) {
     const auto P = static_cast<std::size_t>(machine_.P);
     for (std::size_t r = 0; r < P; ++r) {
       const auto actions = program_.actions_of(Rank{static_cast<std::int32_t>(r)});
@@ -150,7 +151,8 @@ class Search {
   }
 
   /// Goes through the ranks, one choice each, then to the next tick.
-  void branch(const State& state, std::int64_t now, std::size_t r, std::vector<std::int32_t>& choice, Time late_now, Value& best) {
+  void branch(const State& state, std::int64_t now, std::size_t r, std::vector<std::int32_t>& choice, Time late_now,
+              Value& best) {
     if (gave_up_) return;
     if (++branches_ > kBranchesPerState * options_.states) {  // few states with very many choices each
       gave_up_ = true;
@@ -184,9 +186,8 @@ class Search {
   }
 
   bool done(const State& state) const {
-    return std::all_of(state.ranks.begin(), state.ranks.end(), [](const RankState& rank) {
-      return rank.next == rank.end && rank.waiting.empty();
-    });
+    return std::all_of(state.ranks.begin(), state.ranks.end(),
+                       [](const RankState& rank) { return rank.next == rank.end && rank.waiting.empty(); });
   }
 
   /// All that the future depends on: times relative to now, and no further back than they matter.
@@ -203,7 +204,8 @@ class Search {
       put(std::min(now - rank.last_reception, matters));
       put(static_cast<std::int64_t>(rank.waiting.size()));
       auto waiting = rank.waiting;
-      std::sort(waiting.begin(), waiting.end(), [](const Waiting& a, const Waiting& b) { return a.message < b.message; });
+      std::sort(waiting.begin(), waiting.end(),
+                [](const Waiting& a, const Waiting& b) { return a.message < b.message; });
       for (const Waiting& w : waiting) {
         put(w.message);
         put(std::max(w.low, now) - now);
@@ -230,8 +232,8 @@ class Search {
         const bool port = port_free(rank, now);
         if (message >= 0) {
           const auto m = static_cast<std::size_t>(message);
-          const auto chosen = std::find_if(rank.waiting.begin(), rank.waiting.end(),
-                                           [&](const Waiting& w) { return w.message == m; });
+          const auto chosen =
+              std::find_if(rank.waiting.begin(), rank.waiting.end(), [&](const Waiting& w) { return w.message == m; });
           result.latencies[m] = Time{chosen->low - sent[m]};
           result.order[m] = priority++;
           decide(rank, message, now);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Is there a play that is later? One formula for each lateness, from the best known on, until there is none.
-#include <cadical.hpp>
-
 #include <algorithm>
+#include <cadical.hpp>
 #include <cstdlib>
 
 #include "chasqui/base/error.hpp"

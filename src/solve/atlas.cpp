@@ -85,7 +85,9 @@ std::vector<Instance> atlas_instances(const AtlasRange& range) {
     for (std::int64_t L = 1; L <= range.L; ++L) {
       if (range.family == "broadcast" || range.family == "single") {
         for (std::int64_t k = 1; k <= range.k; ++k) {
-          all.push_back({.machine = LogP::postal(P, Time{L}), .problem = {.items = k}, .single_sending = range.family == "single"});
+          all.push_back({.machine = LogP::postal(P, Time{L}),
+                         .problem = {.items = k},
+                         .single_sending = range.family == "single"});
         }
       } else if (range.family == "allgather") {
         for (std::int64_t g = 1; g <= range.g; ++g) {
@@ -118,7 +120,8 @@ std::optional<AtlasEntry> entry_of(const Instance& instance, const Answer& answe
 std::optional<AtlasEntry> planned_stream(Instance instance) {
   constexpr std::int64_t kLongest = 120;
   if (!instance.machine.is_postal() || instance.machine.P < 2) return std::nullopt;
-  const plan::StreamPtr stream = plan::make_stream(instance.machine.P, instance.machine.L.ticks, instance.problem.root.index);
+  const plan::StreamPtr stream =
+      plan::make_stream(instance.machine.P, instance.machine.L.ticks, instance.problem.root.index);
   if (stream->period() > kLongest) return std::nullopt;
   instance.period = Time{stream->period()};
   const Schedule witness = canonical(instance, plan::stream_plan(instance.machine, stream)->schedule());

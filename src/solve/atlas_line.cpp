@@ -51,7 +51,8 @@ Instance instance_of(const std::string& name, const LogP& machine, std::int64_t 
   } else {
     instance.problem.items = k;
   }
-  if (family(instance) != name) throw Error("{}: unknown family '{}': broadcast, single, allgather or stream", place, name);
+  if (family(instance) != name)
+    throw Error("{}: unknown family '{}': broadcast, single, allgather or stream", place, name);
   return instance;
 }
 
@@ -97,7 +98,8 @@ AtlasEntry entry_from_line(std::string_view line, const std::string& place) {
   std::size_t next = witness == "-" ? 1 : 0;
   const auto digit = [&]() -> std::int64_t {
     const std::size_t value = next < witness.size() ? kDigits.find(witness[next++]) : std::string_view::npos;
-    if (value == std::string_view::npos) throw Error("{}: the witness is too short or has a letter that is no digit", place);
+    if (value == std::string_view::npos)
+      throw Error("{}: the witness is too short or has a letter that is no digit", place);
     return static_cast<std::int64_t>(value);
   };
   each_delivery(entry.instance, [&](std::int32_t item, Rank to) {

@@ -110,11 +110,12 @@ std::string atlas_table(const Atlas& atlas, bool compare_plans) {
   }
   if (families.contains("allgather")) {
     text += "## All-gather on the strict machine\n\n" + summary(families["allgather"], compare_plans) +
-            grids(families["allgather"], "P \\ L",
-                  [](const AtlasEntry& entry) {
-                    return fmt::format("o = {}, g = {}", entry.instance.machine.o.ticks, entry.instance.machine.g.ticks);
-                  },
-                  latency, compare_plans);
+            grids(
+                families["allgather"], "P \\ L",
+                [](const AtlasEntry& entry) {
+                  return fmt::format("o = {}, g = {}", entry.instance.machine.o.ticks, entry.instance.machine.g.ticks);
+                },
+                latency, compare_plans);
   }
   if (families.contains("stream")) {
     text += "## Continuous broadcast: least delay\n\n" + summary(families["stream"], compare_plans);

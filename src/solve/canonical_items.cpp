@@ -20,7 +20,8 @@ std::vector<std::int32_t> places(const std::vector<std::int64_t>& key) {
     return key[static_cast<std::size_t>(a)] < key[static_cast<std::size_t>(b)];
   });
   std::vector<std::int32_t> place(key.size());
-  for (std::size_t n = 0; n < order.size(); ++n) place[static_cast<std::size_t>(order[n])] = static_cast<std::int32_t>(n);
+  for (std::size_t n = 0; n < order.size(); ++n)
+    place[static_cast<std::size_t>(order[n])] = static_cast<std::int32_t>(n);
   return place;
 }
 
@@ -90,10 +91,12 @@ void order_allgather(const Instance& instance, Schedule& schedule) {
   std::vector<std::int32_t> item;
   for (std::int64_t p = 0; p < instance.machine.P; ++p) {
     const auto begin = first.begin() + static_cast<std::ptrdiff_t>(p * k);
-    for (const std::int32_t place : places({begin, begin + k})) item.push_back(static_cast<std::int32_t>(p * k) + place);
+    for (const std::int32_t place : places({begin, begin + k}))
+      item.push_back(static_cast<std::int32_t>(p * k) + place);
   }
   rename_items(schedule, item);
-  auto received = first_begin(schedule, instance.machine.P, [](const Send& s) { return s.part.lo == 0 ? s.to.index : std::int64_t{-1}; });
+  auto received = first_begin(schedule, instance.machine.P,
+                              [](const Send& s) { return s.part.lo == 0 ? s.to.index : std::int64_t{-1}; });
   received[0] = -1;  // rank 0 stays
   rename(places(received));
 }
@@ -122,8 +125,8 @@ Schedule canonical_items(const Instance& instance, Schedule schedule) {
     return schedule;
   }
   rename_items(schedule, places(first_begin(schedule, instance.problem.items, [&](const Send& s) {
-    return s.from == instance.problem.root ? std::int64_t{s.part.lo} : std::int64_t{-1};
-  })));
+                 return s.from == instance.problem.root ? std::int64_t{s.part.lo} : std::int64_t{-1};
+               })));
   order_by_reception(instance, schedule);
   return schedule;
 }

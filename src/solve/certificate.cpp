@@ -19,11 +19,13 @@ constexpr std::int64_t kConflictsInsteadOfCounting = 20'000;
 
 /// Empty, or what is wrong with the schedule as the upper bound.
 std::string schedule_fault(const Schedule& schedule, const Instance& instance, Time finish) {
-  if (schedule.machine != instance.machine || schedule.problem != instance.problem || schedule.period != instance.period) {
+  if (schedule.machine != instance.machine || schedule.problem != instance.problem ||
+      schedule.period != instance.period) {
     return "the schedule is for another instance";
   }
   const auto two = [](const Send& send) { return send.second.len > 0; };
-  if (!instance.two_values && std::any_of(schedule.sends.begin(), schedule.sends.end(), two)) return "a message carries two values";
+  if (!instance.two_values && std::any_of(schedule.sends.begin(), schedule.sends.end(), two))
+    return "a message carries two values";
   const Report report = verify(schedule);
   if (!report.violations.empty()) return "the schedule is illegal: " + chasqui::to_string(report.violations.front());
   if (objective(schedule) != finish) {
@@ -51,7 +53,8 @@ std::string traffic_fault(CertificateReport& report) {
   const TrafficCount count = count_traffic(question.instance, question.by);
   switch (count.verdict()) {
     case Verdict::unsatisfiable: return "";
-    case Verdict::satisfiable: return fmt::format("the ports alone could finish by {}", (report.finish - Time{1}).ticks);
+    case Verdict::satisfiable:
+      return fmt::format("the ports alone could finish by {}", (report.finish - Time{1}).ticks);
     case Verdict::unknown: break;
   }
   return "there is too much traffic to count";
@@ -68,8 +71,8 @@ std::string bound_fault(const std::filesystem::path& folder, CertificateReport& 
   report.bound_source = fmt::format("proof that {} is impossible", (report.finish - Time{1}).ticks);
   const std::string formula = read_text(folder / kFormulaFile);
   if (const std::string expected = one_step_less(report.instance, report.finish); formula != expected) {
-    return fmt::format("{} is not the formula of the instance with one step less: they differ from line {} on", kFormulaFile,
-                       first_difference(expected, formula));
+    return fmt::format("{} is not the formula of the instance with one step less: they differ from line {} on",
+                       kFormulaFile, first_difference(expected, formula));
   }
   report.proof = check_drat(formula, read_text(folder / kProofFile));
   return report.proof.accepted ? "" : fmt::format("{}: {}", kProofFile, report.proof.reason);
@@ -79,7 +82,8 @@ std::string bound_fault(const std::filesystem::path& folder, CertificateReport& 
 
 bool write_certificate(const std::filesystem::path& folder, const Instance& instance, const Answer& answer,
                        const std::function<bool()>& stop) {
-  CHASQUI_CHECK(answer.status == Status::optimal && answer.best, "{} is {}", to_string(instance), to_string(answer.status));
+  CHASQUI_CHECK(answer.status == Status::optimal && answer.best, "{} is {}", to_string(instance),
+                to_string(answer.status));
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Error("{}: the folder cannot be made: {}", folder.string(), error.message());
@@ -95,7 +99,8 @@ bool write_certificate(const std::filesystem::path& folder, const Instance& inst
     const Question question = question_of(instance, finish);
     const auto encoding = encode(question.instance, question.by);
     const Verdict verdict = refute(encoding->cnf(), folder / kProofFile, conflicts, stop);
-    CHASQUI_CHECK(verdict != Verdict::satisfiable, "{}: {} is feasible after all", to_string(instance), (finish - Time{1}).ticks);
+    CHASQUI_CHECK(verdict != Verdict::satisfiable, "{}: {} is feasible after all", to_string(instance),
+                  (finish - Time{1}).ticks);
     if (verdict == Verdict::unsatisfiable) certificate.evidence = Evidence::search;
     if (verdict == Verdict::unknown) {
       if (conflicts == 0 || (stop && stop())) return false;

@@ -37,7 +37,8 @@ template <typename Integer = std::int64_t>
 Integer integer(const nlohmann::json& json, const char* key, const std::string& place) {
   const nlohmann::json& value = json.at(key);
   if (!value.is_number_integer() || value.get<std::int64_t>() != static_cast<Integer>(value.get<std::int64_t>()) ||
-      (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})) {
+      (value.is_number_unsigned() &&
+       value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})) {
     throw Error("{}: {} is not an integer, or out of range", place, key);
   }
   return value.get<Integer>();
@@ -46,8 +47,8 @@ Integer integer(const nlohmann::json& json, const char* key, const std::string& 
 Instance instance_from(const nlohmann::json& json, const std::string& place) {
   Instance instance;
   const nlohmann::json& machine = json.at("machine");
-  instance.machine = {integer(machine, "P", place), Time{integer(machine, "L", place)}, Time{integer(machine, "o", place)},
-                      Time{integer(machine, "g", place)}};
+  instance.machine = {integer(machine, "P", place), Time{integer(machine, "L", place)},
+                      Time{integer(machine, "o", place)}, Time{integer(machine, "g", place)}};
   const std::optional<Kind> kind = kind_from(json.at("kind").get<std::string>());
   if (!kind) throw Error("{}: unknown kind {}", place, json.at("kind").dump());
   instance.problem.kind = *kind;
@@ -71,7 +72,8 @@ Instance instance_from(const nlohmann::json& json, const std::string& place) {
 CertificateText certificate_from_json(const std::string& text, const std::string& place) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
-    if (json.at("chasqui_certificate") != 1) throw Error("{}: unknown version of a certificate: this is version 1", place);
+    if (json.at("chasqui_certificate") != 1)
+      throw Error("{}: unknown version of a certificate: this is version 1", place);
     if (json.size() != 12) throw Error("{}: a certificate has 12 keys, this has {}", place, json.size());
     CertificateText certificate;
     certificate.instance = instance_from(json, place);
@@ -80,7 +82,9 @@ CertificateText certificate_from_json(const std::string& text, const std::string
     if (bound != "argument" && bound != "traffic" && bound != "proof") {
       throw Error("{}: bound is neither \"argument\" nor \"traffic\" nor \"proof\"", place);
     }
-    certificate.evidence = bound == "argument" ? Evidence::argument : bound == "traffic" ? Evidence::traffic : Evidence::search;
+    certificate.evidence = bound == "argument"  ? Evidence::argument
+                           : bound == "traffic" ? Evidence::traffic
+                                                : Evidence::search;
     return certificate;
   } catch (const nlohmann::json::exception& error) {
     throw Error("{}: not a certificate: {}", place, error.what());
@@ -89,7 +93,8 @@ CertificateText certificate_from_json(const std::string& text, const std::string
 
 std::string one_step_less(const Instance& instance, Time finish) {
   const Question question = question_of(instance, finish);
-  const std::vector<std::string> comments{fmt::format("{}: finish by {}", to_string(question.instance), question.by.ticks)};
+  const std::vector<std::string> comments{
+      fmt::format("{}: finish by {}", to_string(question.instance), question.by.ticks)};
   return to_dimacs(encode(question.instance, question.by)->cnf(), comments);
 }
 

@@ -17,12 +17,9 @@ namespace {
 class Checker {
  public:
   explicit Checker(Proof& proof)
-      : proof_(proof),
-        present_(proof.count(), false),
-        needed_(proof.count(), false),
+      : proof_(proof), present_(proof.count(), false), needed_(proof.count(), false),
         watched_by_(2 * static_cast<std::size_t>(proof.variables) + 2),
-        value_(static_cast<std::size_t>(proof.variables) + 1, 0),
-        reason_(value_.size(), kNone),
+        value_(static_cast<std::size_t>(proof.variables) + 1, 0), reason_(value_.size(), kNone),
         seen_(value_.size(), false) {
     for (ClauseId c = 0; c < proof.count(); ++c) {
       const std::span<const int> clause = proof_.clause(c);
@@ -55,7 +52,9 @@ class Checker {
  private:
   static constexpr ClauseId kNone = ~ClauseId{0};
 
-  static std::size_t slot(int literal) { return 2 * static_cast<std::size_t>(std::abs(literal)) + (literal < 0 ? 1 : 0); }
+  static std::size_t slot(int literal) {
+    return 2 * static_cast<std::size_t>(std::abs(literal)) + (literal < 0 ? 1 : 0);
+  }
   int value(int literal) const {
     const int v = value_[static_cast<std::size_t>(std::abs(literal))];
     return literal > 0 ? v : -v;
@@ -194,9 +193,12 @@ ProofReport check_drat(std::string_view formula, std::string_view proof_text) {
   report.accepted = checker.run(report.checked, bad);
   if (!report.accepted) {
     const auto clause = proof.clause(bad);
-    report.reason = clause.empty() ? "the empty clause does not follow from the clauses before it"
-                                   : fmt::format("addition {} of the proof, a clause of {} literals, does not follow from the clauses before it",
-                                                 bad - proof.formula_clauses + 1, clause.size());
+    report.reason =
+        clause.empty()
+            ? "the empty clause does not follow from the clauses before it"
+            : fmt::format(
+                  "addition {} of the proof, a clause of {} literals, does not follow from the clauses before it",
+                  bad - proof.formula_clauses + 1, clause.size());
   }
   return report;
 }

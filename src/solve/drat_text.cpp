@@ -62,15 +62,17 @@ std::string read_formula(std::string_view text, Proof& proof) {
     word = words.next();
   }
   int announced = 0, clauses = 0;
-  if (word != "p" || words.next() != "cnf" || !to_int(words.next(), announced) || !to_int(words.next(), clauses) || announced < 0 ||
-      clauses < 0) {
+  if (word != "p" || words.next() != "cnf" || !to_int(words.next(), announced) || !to_int(words.next(), clauses) ||
+      announced < 0 || clauses < 0) {
     return "the formula does not begin with 'p cnf VARIABLES CLAUSES'";
   }
   for (int c = 0; c < clauses; ++c) {
-    if (!read_literals(words, words.next(), proof)) return fmt::format("the formula's line {} is not a clause", words.line());
+    if (!read_literals(words, words.next(), proof))
+      return fmt::format("the formula's line {} is not a clause", words.line());
     for (std::size_t i = proof.first.back(); i < proof.pool.size(); ++i) {
       const int variable = std::abs(proof.pool[i]);
-      if (variable > announced) return fmt::format("the formula's line {} has variable {} of only {}", words.line(), variable, announced);
+      if (variable > announced)
+        return fmt::format("the formula's line {} has variable {} of only {}", words.line(), variable, announced);
       proof.variables = std::max(proof.variables, variable);
     }
     proof.first.push_back(proof.pool.size());
@@ -128,7 +130,8 @@ std::string read_steps(std::string_view text, Proof& proof) {
     const bool deletes = word == "d";
     if (deletes) word = words.next();
     const int line = words.line();
-    if (!read_literals(words, word, proof)) return fmt::format("the proof's line {} is not a step: literals, then 0", line);
+    if (!read_literals(words, word, proof))
+      return fmt::format("the proof's line {} is not a step: literals, then 0", line);
     const std::span<const int> literals = std::span(proof.pool).subspan(proof.first.back());
     for (const int literal : literals) proof.variables = std::max(proof.variables, std::abs(literal));
     if (!deletes) {
@@ -142,7 +145,8 @@ std::string read_steps(std::string_view text, Proof& proof) {
     ClauseId found = 0;
     // Units stay: a formula with more clauses is no easier to satisfy, so every later check remains sound.
     if (literals.size() != 1) {
-      if (!present.take(literals, found)) return fmt::format("the proof's line {} deletes a clause that is not there", line);
+      if (!present.take(literals, found))
+        return fmt::format("the proof's line {} deletes a clause that is not there", line);
       proof.steps.push_back({found, true});
     }
     proof.pool.resize(proof.first.back());

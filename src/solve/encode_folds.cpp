@@ -15,16 +15,15 @@ namespace chasqui::solve {
 namespace {
 
 /// May the ranks be renamed by a rotation?
-bool turns(const Instance& instance) { return instance.problem.kind == Kind::allreduce && instance.problem.commutative; }
+bool turns(const Instance& instance) {
+  return instance.problem.kind == Kind::allreduce && instance.problem.commutative;
+}
 
 class Folds final : public Encoding {
  public:
   Folds(const Instance& instance, Time horizon)
-      : Encoding(instance, horizon),
-        P_(instance.machine.P),
-        steps_(last_step() + 1),
-        lambda_(instance.machine.lambda().ticks),
-        wraps_(instance.problem.commutative) {
+      : Encoding(instance, horizon), P_(instance.machine.P), steps_(last_step() + 1),
+        lambda_(instance.machine.lambda().ticks), wraps_(instance.problem.commutative) {
     if (P_ == 1) return;
     if (steps_ <= 0) {  // no message arrives within the horizon
       cnf_.clause({});
@@ -75,7 +74,7 @@ class Folds final : public Encoding {
 
   std::int64_t P_, steps_, lambda_;
   bool wraps_;
-  std::vector<Literal> message_;            ///< by sender, receiver, step
+  std::vector<Literal> message_;              ///< by sender, receiver, step
   std::vector<Literal> carries_, got_, can_;  ///< by interval, rank, step
   std::vector<std::vector<Literal>> sending_;
 };
@@ -173,12 +172,14 @@ void Folds::tile_intervals() {
 /// The circle may be tiled from anywhere.
 void Folds::tile(std::int64_t lo, std::int64_t len, std::int64_t rank, std::int64_t t) {
   std::vector<Literal> ways{-can_[at(lo, len, rank, t)], got_[at(lo, len, rank, t)]};
-  for (std::int64_t turn = 0; turn < (wraps_ && len == P_ ? P_ : 1); ++turn) tile_from((lo + turn) % P_, len, rank, t, ways);
+  for (std::int64_t turn = 0; turn < (wraps_ && len == P_ ? P_ : 1); ++turn)
+    tile_from((lo + turn) % P_, len, rank, t, ways);
   cnf_.clause(ways);
 }
 
 /// The first tile is a fold received, or the rank's own contribution; the rest can be tiled in its turn.
-void Folds::tile_from(std::int64_t lo, std::int64_t len, std::int64_t rank, std::int64_t t, std::vector<Literal>& ways) {
+void Folds::tile_from(std::int64_t lo, std::int64_t len, std::int64_t rank, std::int64_t t,
+                      std::vector<Literal>& ways) {
   for (std::int64_t first = 1; first < len; ++first) {
     const Literal tile = got_[at(lo, first, rank, t)];  // 0: its own, always there
     const Literal rest = can_[at((lo + first) % P_, len - first, rank, t)];
@@ -265,11 +266,13 @@ Schedule Folds::decode(const Model& model) const {
         std::vector<Part> parts;
         each_interval([&](std::int64_t lo, std::int64_t len) {
           const Literal carries = carries_[at(lo, len, q, t)];
-          if (carries != 0 && model(carries)) parts.push_back({static_cast<std::int32_t>(lo), static_cast<std::int32_t>(len)});
+          if (carries != 0 && model(carries))
+            parts.push_back({static_cast<std::int32_t>(lo), static_cast<std::int32_t>(len)});
         });
         CHASQUI_CHECK(parts.size() == 1 || (parts.size() == 2 && instance_.two_values), "parts={}", parts.size());
         parts.resize(2);
-        schedule.sends.push_back({Time{t}, Rank{static_cast<std::int32_t>(p)}, Rank{static_cast<std::int32_t>(q)}, parts[0], parts[1]});
+        schedule.sends.push_back(
+            {Time{t}, Rank{static_cast<std::int32_t>(p)}, Rank{static_cast<std::int32_t>(q)}, parts[0], parts[1]});
         schedule.finish = std::max(schedule.finish, Time{t} + instance_.machine.lambda());
       }
     }
@@ -282,7 +285,8 @@ std::vector<Literal> Folds::describe(const Schedule& schedule) const {
   std::vector<bool> value(static_cast<std::size_t>(cnf_.variables()) + 1, false);
   for (const Send& send : schedule.sends) {
     const std::int64_t t = send.begin.ticks;
-    CHASQUI_CHECK(t >= 0 && t < steps_ && (send.second.len == 0 || instance_.two_values), "step={} steps={}", t, steps_);
+    CHASQUI_CHECK(t >= 0 && t < steps_ && (send.second.len == 0 || instance_.two_values), "step={} steps={}", t,
+                  steps_);
     value[static_cast<std::size_t>(message_[pair(send.from.index, send.to.index, t)])] = true;
     for (const Part& part : {send.part, send.second}) {
       if (part.len > 0) value[static_cast<std::size_t>(carries_[at(part.lo, part.len, send.to.index, t)])] = true;

@@ -17,10 +17,7 @@ namespace {
 class Items final : public Encoding {
  public:
   Items(const Instance& instance, Time horizon)
-      : Encoding(instance, horizon),
-        P_(instance.machine.P),
-        items_(item_count(instance)),
-        steps_(last_step() + 1),
+      : Encoding(instance, horizon), P_(instance.machine.P), items_(item_count(instance)), steps_(last_step() + 1),
         lambda_(instance.machine.lambda().ticks) {
     if (P_ == 1) return;
     if (steps_ <= 0) {  // no message arrives within the horizon

@@ -30,8 +30,9 @@ void refuse_giants(const Instance& instance, Time horizon) {
   const double variables = combines(instance.problem.kind) ? steps * P * P * P * (P / 2 + 3)
                                                            : steps * P * static_cast<double>(item_count(instance)) * 6;
   if (variables <= kMostVariables) return;
-  throw Error("{} by {} is too large for exact search: about {:.0e} variables, at most {:.0e} (use `plan`, or a coarser unit of time)",
-              to_string(instance), horizon.ticks, variables, kMostVariables);
+  throw Error(
+      "{} by {} is too large for exact search: about {:.0e} variables, at most {:.0e} (use `plan`, or a coarser unit of time)",
+      to_string(instance), horizon.ticks, variables, kMostVariables);
 }
 
 std::unique_ptr<Encoding> encode(const Instance& instance, Time horizon) {

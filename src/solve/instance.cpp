@@ -52,9 +52,10 @@ void validate(const Instance& instance) {
   require(!instance.single_sending || kind == Kind::broadcast, "single sending is a question about broadcasts",
           "leave it out");
   require(!instance.two_values || combines(kind), "two values are a question about folds", "leave it out");
-  require(problem.commutative || combines(kind), fmt::format("nothing is folded in {}", to_string(kind)), "leave out --non-commutative");
-  require(problem.items == 1 || !combines(kind), fmt::format("no exact search for {} of {} items", to_string(kind), problem.items),
-          "ask for one item");
+  require(problem.commutative || combines(kind), fmt::format("nothing is folded in {}", to_string(kind)),
+          "leave out --non-commutative");
+  require(problem.items == 1 || !combines(kind),
+          fmt::format("no exact search for {} of {} items", to_string(kind), problem.items), "ask for one item");
   if (kind == Kind::stream) {
     require(instance.period.ticks >= 1 && instance.period.ticks % machine.gap().ticks == 0,
             fmt::format("period={} does not fit", instance.period.ticks),

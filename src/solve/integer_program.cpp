@@ -15,9 +15,7 @@ using Terms = std::vector<Program::Term>;
 class ItemProgram final : public IntegerProgram {
  public:
   ItemProgram(const Instance& instance, Time bound, Time horizon)
-      : instance_(instance),
-        P_(instance.machine.P),
-        items_(item_count(instance)),
+      : instance_(instance), P_(instance.machine.P), items_(item_count(instance)),
         steps_(std::max<std::int64_t>(0, (horizon - instance.machine.lambda()).ticks + 1)),
         lambda_(instance.machine.lambda().ticks) {
     const std::int64_t free_steps = (bound - instance.machine.lambda()).ticks + 1;
@@ -38,7 +36,9 @@ class ItemProgram final : public IntegerProgram {
 
  private:
   static std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
-  int receives(std::int64_t i, std::int64_t p, std::int64_t t) const { return receives_[index((i * P_ + p) * steps_ + t)]; }
+  int receives(std::int64_t i, std::int64_t p, std::int64_t t) const {
+    return receives_[index((i * P_ + p) * steps_ + t)];
+  }
   int sends(std::int64_t i, std::int64_t p, std::int64_t t) const { return sends_[index((i * P_ + p) * steps_ + t)]; }
   bool owns(std::int64_t p, std::int64_t i) const { return owner(instance_, i).index == p; }
 
@@ -128,7 +128,8 @@ void ItemProgram::obey_ports(std::int64_t p) {
   for (std::int64_t a = 0; a < ticks; ++a) {
     for (const auto* port : {&sending, &receiving}) {
       Terms window;
-      for (std::int64_t b = a; b < a + G && (period > 0 || b < ticks); ++b) window = join(window, (*port)[index(b % ticks)]);
+      for (std::int64_t b = a; b < a + G && (period > 0 || b < ticks); ++b)
+        window = join(window, (*port)[index(b % ticks)]);
       program_.at_most(std::move(window), 1);
     }
     for (std::int64_t b = 0; b < ticks && o > 0; ++b) {

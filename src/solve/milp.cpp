@@ -50,7 +50,8 @@ MilpResult minimise_here(const Program& program, double seconds) {
 
   if (const double* best = model.bestSolution(); best != nullptr) {
     for (std::size_t c = 0; c < program.columns.size(); ++c) result.point.push_back(std::lround(best[c]) == 1);
-    CHASQUI_CHECK(feasible(program, result.point), "CBC gave a point that breaks a row, columns={}", program.columns.size());
+    CHASQUI_CHECK(feasible(program, result.point), "CBC gave a point that breaks a row, columns={}",
+                  program.columns.size());
     result.verdict = Verdict::satisfiable;
     result.optimal = model.isProvenOptimal();
   } else if (model.isProvenInfeasible()) {

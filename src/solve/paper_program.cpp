@@ -84,7 +84,7 @@ PaperProgram literal_program(std::int64_t P, std::int64_t L, std::int64_t k, std
       program.equal(std::move(row), 1);
     }
   }
-  send_what_was_received(paper, 2);  // 5
+  send_what_was_received(paper, 2);                    // 5
   for (std::int64_t t = 1; t + L <= last_step; ++t) {  // 6: nothing is said of receptions in steps 1 .. L
     for (std::int64_t i = 1; i <= k; ++i) {
       Terms row;
@@ -158,7 +158,8 @@ std::optional<Schedule> PaperProgram::decode(const Point& point) const {
     for (std::int64_t t = 1; t <= last_step; ++t) {
       std::vector<Rank> senders;
       for (std::int64_t p = 1; p <= P && t > L; ++p) {
-        if (point[static_cast<std::size_t>(send(i, p, t - L))]) senders.push_back(Rank{static_cast<std::int32_t>(p - 1)});
+        if (point[static_cast<std::size_t>(send(i, p, t - L))])
+          senders.push_back(Rank{static_cast<std::int32_t>(p - 1)});
       }
       std::size_t used = 0;
       for (std::int64_t p = 1; p <= P; ++p) {

@@ -20,7 +20,8 @@ bool feasible(const Program& program, const Point& point) {
   }
   for (const Program::Row& row : program.rows) {
     int sum = 0;
-    for (const Program::Term& term : row.terms) sum += point[static_cast<std::size_t>(term.column)] ? term.coefficient : 0;
+    for (const Program::Term& term : row.terms)
+      sum += point[static_cast<std::size_t>(term.column)] ? term.coefficient : 0;
     if (sum < row.least || sum > row.most) return false;
   }
   return true;

@@ -66,7 +66,8 @@ Verdict refute(const Cnf& cnf, const std::filesystem::path& proof, std::int64_t 
   CaDiCaL::Solver solver;
   solver.set("quiet", 1);
   solver.set("binary", 0);
-  if (!solver.trace_proof(proof.c_str())) throw Error("{}: the proof cannot be written: is the folder writable?", proof.string());
+  if (!solver.trace_proof(proof.c_str()))
+    throw Error("{}: the proof cannot be written: is the folder writable?", proof.string());
   load(solver, cnf);
   limit_conflicts(solver, conflicts);
   const Verdict verdict = run(solver, stop);

@@ -24,8 +24,8 @@ void require_engine(Engine engine) {
 
 std::string in_words(const Answer& answer) {
   return fmt::format("{}, {}, bound {} ({})", to_string(answer.status),
-                     answer.best ? fmt::format("best {}", objective(*answer.best).ticks) : "no schedule", answer.bound.ticks,
-                     answer.bound_source);
+                     answer.best ? fmt::format("best {}", objective(*answer.best).ticks) : "no schedule",
+                     answer.bound.ticks, answer.bound_source);
 }
 
 /// Without a look at the clock.

@@ -20,11 +20,12 @@ Answer solve_by_milp(const Instance& instance, const Options& options) {
     const std::unique_ptr<IntegerProgram> program = integer_program(instance, bound, horizon);
     const double left = options.time_limit > 0 ? std::max(0.001, options.time_limit - search.seconds()) : 0;
     const MilpResult result = minimise(program->program(), left, search.stop());
-    if (result.verdict == Verdict::unsatisfiable) search.refuted(horizon, Evidence::search, "integer program infeasible");
+    if (result.verdict == Verdict::unsatisfiable)
+      search.refuted(horizon, Evidence::search, "integer program infeasible");
     if (result.verdict != Verdict::satisfiable) continue;
     search.found(program->decode(result.point));
-    const auto proved = static_cast<std::int64_t>(
-        result.optimal ? (objective(search.best()) - bound).ticks : std::ceil(result.objective_bound - 1e-6));
+    const auto proved = static_cast<std::int64_t>(result.optimal ? (objective(search.best()) - bound).ticks
+                                                                 : std::ceil(result.objective_bound - 1e-6));
     if (proved > 0) search.refuted(bound + Time{proved - 1}, Evidence::search, "integer program");
   }
   return search.answer();

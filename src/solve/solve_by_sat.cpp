@@ -61,7 +61,8 @@ std::unique_ptr<Incremental> questions_for(const Instance& instance, const Searc
 Answer solve_by_sat(const Instance& instance, const Options& options) {
   Search search(instance, options, "sat");
   if (options.traffic) search_by_traffic(search);
-  std::unique_ptr<Incremental> rising;   // raises the bound; most optima meet the first one, so its first formula is tight
+  std::unique_ptr<Incremental>
+      rising;  // raises the bound; most optima meet the first one, so its first formula is tight
   std::unique_ptr<Incremental> falling;  // lowers the best, or finds a first one
   const Time step = std::max(instance.machine.gap(), Time{2});
   Time rising_slack{0};

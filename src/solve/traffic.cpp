@@ -18,9 +18,11 @@ void keep_distinct(std::vector<T>& values) {
 
 }  // namespace
 
-TrafficCount::TrafficCount(const LogP& machine, std::int64_t receptions, Time finish, std::int64_t most_moments, const Stop& stop)
+TrafficCount::TrafficCount(const LogP& machine, std::int64_t receptions, Time finish, std::int64_t most_moments,
+                           const Stop& stop)
     : machine_(machine), receptions_(receptions), finish_(finish.ticks), most_moments_(most_moments) {
-  CHASQUI_CHECK(machine.o > Time{0} && receptions >= 0 && finish >= Time{0}, "o={} finish={}", machine.o.ticks, finish_);
+  CHASQUI_CHECK(machine.o > Time{0} && receptions >= 0 && finish >= Time{0}, "o={} finish={}", machine.o.ticks,
+                finish_);
   const std::int64_t G = machine.gap().ticks;
   const std::int64_t flight = (machine.o + machine.L).ticks;
   flight_bits_ = std::bit_width(static_cast<std::uint64_t>(machine.P));
@@ -83,7 +85,8 @@ void TrafficCount::bound_sends() {
 std::vector<int> TrafficCount::ranks_of(const Moment& moment) const {
   std::vector<int> ranks(static_cast<std::size_t>(machine_.P));
   std::uint64_t word = moment.ranks;
-  for (std::size_t n = ranks.size(); n-- > 0; word >>= rank_bits_) ranks[n] = static_cast<int>(word & ((1ULL << rank_bits_) - 1));
+  for (std::size_t n = ranks.size(); n-- > 0; word >>= rank_bits_)
+    ranks[n] = static_cast<int>(word & ((1ULL << rank_bits_) - 1));
   return ranks;
 }
 
@@ -104,14 +107,16 @@ void TrafficCount::each_successor(const Moment& moment, std::int64_t tick, Visit
   const std::uint64_t mask = (1ULL << flight_bits_) - 1;
   std::int64_t to_send = machine_.P * receptions_;
   for (const int rank : ranks) to_send -= states_[static_cast<std::size_t>(rank)].state.received;
-  for (std::uint64_t word = moment.flight; word != 0; word >>= flight_bits_) to_send -= static_cast<std::int64_t>(word & mask);
+  for (std::uint64_t word = moment.flight; word != 0; word >>= flight_bits_)
+    to_send -= static_cast<std::int64_t>(word & mask);
   const bool may_send = tick <= finish_ - machine_.lambda().ticks;
   const std::uint64_t older = moment.flight >> flight_bits_;
   const std::int64_t newest = flight_bits_ * ((machine_.o + machine_.L).ticks - 1);
   std::vector<int> next(ranks.size());
   std::vector<Act> acts(ranks.size());
 
-  const auto choose = [&](auto& self, std::size_t n, std::uint64_t arriving, std::int64_t sent, std::int64_t can_send) -> void {
+  const auto choose = [&](auto& self, std::size_t n, std::uint64_t arriving, std::int64_t sent,
+                          std::int64_t can_send) -> void {
     if (n == ranks.size()) {
       if (arriving != 0 || sent > to_send || sent + can_send < to_send) return;
       visit(moment_of(next, older | (static_cast<std::uint64_t>(sent) << newest)), acts);

@@ -26,7 +26,8 @@ struct Traffic {
 class TrafficCount {
  public:
   /// REQUIRES o > 0.
-  TrafficCount(const LogP& machine, std::int64_t receptions, Time finish, std::int64_t most_moments, const Stop& stop = {});
+  TrafficCount(const LogP& machine, std::int64_t receptions, Time finish, std::int64_t most_moments,
+               const Stop& stop = {});
 
   Verdict verdict() const { return verdict_; }
   std::int64_t moments() const { return moments_; }

@@ -50,7 +50,9 @@ class Assignment {
     friend auto operator<=>(const Pair&, const Pair&) = default;
   };
 
-  const std::vector<Time>& receives(std::int32_t rank) const { return traffic_.receives[static_cast<std::size_t>(rank)]; }
+  const std::vector<Time>& receives(std::int32_t rank) const {
+    return traffic_.receives[static_cast<std::size_t>(rank)];
+  }
   std::size_t index(std::int32_t rank, std::size_t reception, std::int32_t item) const {
     const auto items = static_cast<std::size_t>(item_count(instance_));
     return (static_cast<std::size_t>(rank) * items + reception) * items + static_cast<std::size_t>(item);
@@ -106,7 +108,8 @@ class Assignment {
         if (carries == 0 || owner(instance_, i).index == who.from) continue;
         std::vector<Literal> clause{-pair, -carries};
         for (std::size_t n = 0; n < receives(who.from).size(); ++n) {
-          if (receives(who.from)[n] + instance_.machine.lambda() <= who.begin) clause.push_back(carries_[index(who.from, n, i)]);
+          if (receives(who.from)[n] + instance_.machine.lambda() <= who.begin)
+            clause.push_back(carries_[index(who.from, n, i)]);
         }
         cnf_.clause(clause);
       }
@@ -132,7 +135,8 @@ TrafficCount count_traffic(const Instance& instance, Time T, const Stop& stop) {
   return {instance.machine, receptions, T, kMostMoments, stop};
 }
 
-std::optional<Schedule> schedule_with(const Instance& instance, const Traffic& traffic, std::int64_t conflicts, const Stop& stop) {
+std::optional<Schedule> schedule_with(const Instance& instance, const Traffic& traffic, std::int64_t conflicts,
+                                      const Stop& stop) {
   const Assignment assignment(instance, traffic);
   SatSolver solver(assignment.cnf());
   if (solver.decide({}, conflicts, stop) != Verdict::satisfiable) return std::nullopt;

@@ -22,7 +22,8 @@ TrafficCount count_traffic(const Instance& instance, Time T, const Stop& stop = 
 
 /// A schedule with this traffic: senders matched with receivers, and an item for every message. Empty: there is none, or `conflicts` of the
 /// SAT solver were not enough.
-std::optional<Schedule> schedule_with(const Instance& instance, const Traffic& traffic, std::int64_t conflicts, const Stop& stop);
+std::optional<Schedule> schedule_with(const Instance& instance, const Traffic& traffic, std::int64_t conflicts,
+                                      const Stop& stop);
 
 /// Raises the bound as long as there is no traffic, then looks for a schedule that meets it among random traffics. Leaves the search as it is
 /// where that does not help.

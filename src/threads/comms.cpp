@@ -23,12 +23,12 @@ struct Shared {
     shape = run::BoardShape::for_threads(ranks);
     if (with_board) {
       const std::size_t bytes = shape.bytes();
-      memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t{4096}));
+      memory = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{4096}));
       std::memset(memory, 0, shape.zeroed());
     }
   }
   ~Shared() {
-    if (memory != nullptr) ::operator delete(memory, std::align_val_t{4096});
+    if (memory != nullptr) ::operator delete (memory, std::align_val_t{4096});
   }
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
@@ -58,7 +58,9 @@ std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int 
   fabric.crowded = fabric.size > shared->cores;
   fabric.profile = profile;
   fabric.patience = shared->patience;
-  fabric.split = [patience = shared->patience](run::Comm& comm, int colour, int key) { return split(comm, colour, key, patience); };
+  fabric.split = [patience = shared->patience](run::Comm& comm, int colour, int key) {
+    return split(comm, colour, key, patience);
+  };
   return std::make_unique<run::Comm>(std::move(fabric));
 }
 
@@ -103,7 +105,8 @@ CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_b
   };
 }
 
-std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board, run::Patience patience) {
+std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board,
+                                                   run::Patience patience) {
   if (n < 1 || n > 4096) throw Error("a team of {} threads: expected 1 to 4096", n);
   const CommMaker make = share_comms(n, std::move(profile), with_board, patience);
   std::vector<std::unique_ptr<run::Comm>> comms;

@@ -24,7 +24,7 @@ struct Team::State {
 
   std::mutex mutex;
   std::condition_variable begin, end;
-  int pinned = 0;  ///< threads bound to a core
+  int pinned = 0;                                         ///< threads bound to a core
   const std::function<void(run::Comm&)>* body = nullptr;  ///< nothing: make the communicators
   std::uint64_t generation = 0;
   int running = 0;
@@ -56,7 +56,8 @@ struct Team::State {
 
   /// Each thread makes its own, so that what it writes lies in memory apart from the others'.
   void make_comms() {
-    make = share_comms(n, options.profile, true, options.patience ? *options.patience : run::patience_from_environment());
+    make =
+        share_comms(n, options.profile, true, options.patience ? *options.patience : run::patience_from_environment());
     run(nullptr);
   }
 
@@ -112,8 +113,9 @@ Team::Team(int n, Options options) : state_(std::make_unique<State>()) {
       state_->threads.emplace_back([state = state_.get(), rank] { state->work(rank); });
     }
   } catch (const std::exception& error) {
-    throw Error("a team of {} threads: the system began {} and then refused ({}): ask for fewer, or raise its limits on threads and memory",
-                n, state_->threads.size(), error.what());
+    throw Error(
+        "a team of {} threads: the system began {} and then refused ({}): ask for fewer, or raise its limits on threads and memory",
+        n, state_->threads.size(), error.what());
   }
   state_->make_comms();
 }
@@ -125,8 +127,10 @@ int Team::pinned() const { return state_->pinned; }
 
 void Team::run(const std::function<void(run::Comm&)>& body) {
   if (state_->busy.exchange(true)) {
-    throw Error("this team of {} threads is running already, for this thread or another: begin the next run when the first has ended, "
-                "or make another team", state_->n);
+    throw Error(
+        "this team of {} threads is running already, for this thread or another: begin the next run when the first has ended, "
+        "or make another team",
+        state_->n);
   }
   const struct Idle {
     ~Idle() { busy = false; }

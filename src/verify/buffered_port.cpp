@@ -39,8 +39,7 @@ class Needs {
 
 /// The first time from `time` on at which a receive overhead meets no send overhead. `next` moves along the
 /// sends.
-std::int64_t clear_of_sends(std::span<const Event> sends, std::size_t& next, std::int64_t time,
-                            std::int64_t o) {
+std::int64_t clear_of_sends(std::span<const Event> sends, std::size_t& next, std::int64_t time, std::int64_t o) {
   if (o == 0) return time;
   while (next < sends.size() && sends[next].time + o <= time) ++next;
   for (std::size_t i = next; i < sends.size() && sends[i].time < time + o; ++i) {

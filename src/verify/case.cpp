@@ -35,8 +35,8 @@ Report Findings::report() && {
   return report;
 }
 
-Case::Case(const Schedule& schedule, const VerifyOptions& options,
-           const std::vector<std::uint32_t>& usable_sends, const std::vector<std::uint32_t>& usable_adds)
+Case::Case(const Schedule& schedule, const VerifyOptions& options, const std::vector<std::uint32_t>& usable_sends,
+           const std::vector<std::uint32_t>& usable_adds)
     : schedule_(schedule), options_(options) {
   if (problem().kind == Kind::stream) period_ = schedule.period.ticks;
   std::vector<std::int32_t> mentioned{problem().root.index};
@@ -56,8 +56,7 @@ Case::Case(const Schedule& schedule, const VerifyOptions& options,
     sends.add(ranks_.id(send.from), clock(send.begin.ticks), i);
     receptions.add(ranks_.id(send.to), clock(send.begin.ticks + flight), i);
   }
-  for (const std::uint32_t i : usable_adds)
-    adds.add(ranks_.id(schedule.adds[i].rank), schedule.adds[i].begin.ticks, i);
+  for (const std::uint32_t i : usable_adds) adds.add(ranks_.id(schedule.adds[i].rank), schedule.adds[i].begin.ticks, i);
   sends_ = sends.build(ranks_.count());
   adds_ = adds.build(ranks_.count());
   receptions_ = receptions.build(ranks_.count());
@@ -86,12 +85,9 @@ std::int64_t Case::available(std::uint32_t index) const {
 
 std::int64_t Case::item_count() const {
   switch (problem().kind) {
-    case Kind::broadcast:
-      return problem().items;
-    case Kind::stream:
-      return period_ / machine().gap().ticks;
-    default:
-      return saturating_multiply(problem().items, machine().P);
+    case Kind::broadcast: return problem().items;
+    case Kind::stream: return period_ / machine().gap().ticks;
+    default: return saturating_multiply(problem().items, machine().P);
   }
 }
 
@@ -119,8 +115,7 @@ std::int64_t Case::last_event() const {
   std::int64_t last = 0;
   for (std::size_t id = 0; id < ranks_.count(); ++id) {
     for (const Event& event : receptions_.of(id)) last = std::max(last, available(event.index));
-    for (const Event& event : adds_.of(id))
-      last = std::max(last, event.time + schedule_.adds[event.index].count);
+    for (const Event& event : adds_.of(id)) last = std::max(last, event.time + schedule_.adds[event.index].count);
   }
   return last;
 }

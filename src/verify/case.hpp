@@ -55,11 +55,9 @@ class Case {
   bool buffered() const { return options_.receptions == Receptions::buffered; }
 
   const Directory& ranks() const { return ranks_; }
-  const Lanes& sends() const { return sends_; }  ///< by sender; time is the begin
-  const Lanes& receptions() const {
-    return receptions_;
-  }                                            ///< by receiver; time is when the receive overhead begins
-  const Lanes& adds() const { return adds_; }  ///< by rank; time is the begin
+  const Lanes& sends() const { return sends_; }            ///< by sender; time is the begin
+  const Lanes& receptions() const { return receptions_; }  ///< by receiver; time is when the receive overhead begins
+  const Lanes& adds() const { return adds_; }              ///< by rank; time is the begin
 
   const Send& message(std::uint32_t index) const { return schedule_.sends[index]; }
 
@@ -96,9 +94,7 @@ class Case {
 };
 
 /// a mod m, never negative. REQUIRES m > 0.
-constexpr std::int64_t modulo(std::int64_t a, std::int64_t m) {
-  return a % m < 0 ? a % m + m : a % m;
-}
+constexpr std::int64_t modulo(std::int64_t a, std::int64_t m) { return a % m < 0 ? a % m + m : a % m; }
 
 /// Plays the ports of all receivers (docs/model.md, "buffered"): the begin of each message's reception.
 /// `arrivals` are lanes of arrival times by receiver.

@@ -10,8 +10,7 @@ Contributions::Contributions(const Case& c) : P_(c.machine().P) {
   if (c.problem().kind != Kind::sum) return;
   before_.reserve(c.schedule().operands.size() + 1);
   before_.push_back(0);
-  for (const std::int64_t operands : c.schedule().operands)
-    before_.push_back(before_.back() + (operands > 0 ? 1 : 0));
+  for (const std::int64_t operands : c.schedule().operands) before_.push_back(before_.back() + (operands > 0 ? 1 : 0));
 }
 
 Piece Contributions::piece(const Part& part, std::int64_t available) const {
@@ -34,8 +33,7 @@ std::optional<Part> promised_fold(const Case& c, Rank rank) {
       if (len == 0) return std::nullopt;
       return Part{0, len};
     }
-    default:
-      return Part{0, P};
+    default: return Part{0, P};
   }
 }
 

@@ -113,15 +113,16 @@ void judge_handed_over(const Case& c, const std::vector<std::uint32_t>& usable, 
   for (const std::uint32_t index : usable) by_item[c.message(index).part.lo].push_back(index);
   const auto require_all = [&](std::int64_t item, std::int64_t count) {
     if (count == c.machine().P) return;
-    findings.add(7, c.problem().root, c.finish(), kNoMessage, "it ends with {} of the {} contributions to item {}", count,
-                 c.machine().P, item);
+    findings.add(7, c.problem().root, c.finish(), kNoMessage, "it ends with {} of the {} contributions to item {}",
+                 count, c.machine().P, item);
   };
   for (auto& [item, messages] : by_item) {
     std::stable_sort(messages.begin(), messages.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return c.begin(a) < c.begin(b); });
     require_all(item, ItemPlay(c, findings).play(messages));
   }
-  if (c.machine().P == 1 || !findings.wants(7)) return;  // the root's own contribution is all there is, of however many items
+  if (c.machine().P == 1 || !findings.wants(7))
+    return;  // the root's own contribution is all there is, of however many items
   for (std::int64_t item = 0; item < c.problem().items && !findings.full(); ++item) {
     if (!by_item.contains(item)) require_all(item, 1);
   }

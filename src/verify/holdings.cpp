@@ -24,8 +24,8 @@ Holdings::Holdings(const Case& c) {
 
 const Holding* Holdings::find(std::size_t id, std::int64_t item) const {
   const auto held = of(id);
-  const auto place = std::lower_bound(held.begin(), held.end(), item,
-                                      [](const Holding& h, std::int64_t x) { return h.item < x; });
+  const auto place =
+      std::lower_bound(held.begin(), held.end(), item, [](const Holding& h, std::int64_t x) { return h.item < x; });
   return place != held.end() && place->item == item ? &*place : nullptr;
 }
 

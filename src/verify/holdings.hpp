@@ -22,9 +22,7 @@ class Holdings {
   explicit Holdings(const Case& the_case);
 
   /// By item, then availability.
-  std::span<const Holding> of(std::size_t id) const {
-    return {all_.data() + first_[id], first_[id + 1] - first_[id]};
-  }
+  std::span<const Holding> of(std::size_t id) const { return {all_.data() + first_[id], first_[id + 1] - first_[id]}; }
   /// The first copy of the item received there, or nullptr.
   const Holding* find(std::size_t id, std::int64_t item) const;
 

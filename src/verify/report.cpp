@@ -26,8 +26,7 @@ std::string to_string(const Report& report) {
     return text + fmt::format("legal under the {} rules, finish {}\n", report.rules, report.finish.ticks);
   const auto count = static_cast<std::int64_t>(report.violations.size()) + report.omitted;
   if (report.omitted > 0) text += fmt::format("and {} more\n", report.omitted);
-  return text +
-         fmt::format("illegal: {} violation{} of the {} rules\n", count, count == 1 ? "" : "s", report.rules);
+  return text + fmt::format("illegal: {} violation{} of the {} rules\n", count, count == 1 ? "" : "s", report.rules);
 }
 
 }  // namespace chasqui

@@ -28,9 +28,8 @@ void items(const Case& c, const Holdings& holdings, Findings& findings) {
       }
       const std::int64_t late = has - c.begin(event.index);
       if (late > 0) {
-        findings.add(
-            1, rank, event.time, event.index, "it sends {} to rank {} but has it only {} tick{} later",
-            cargo(c, c.message(event.index)), c.message(event.index).to.index, late, late == 1 ? "" : "s");
+        findings.add(1, rank, event.time, event.index, "it sends {} to rank {} but has it only {} tick{} later",
+                     cargo(c, c.message(event.index)), c.message(event.index).to.index, late, late == 1 ? "" : "s");
       }
     }
   }
@@ -57,10 +56,8 @@ void added_values(const Case& c, std::size_t id, Findings& findings) {
   const auto add_lane = c.adds().of(id);
   std::vector<Event> got(got_lane.begin(), got_lane.end());
   std::vector<Event> adds(add_lane.begin(), add_lane.end());
-  std::stable_sort(got.begin(), got.end(),
-                   [&](const Event& a, const Event& b) { return sender(a) < sender(b); });
-  std::stable_sort(adds.begin(), adds.end(),
-                   [&](const Event& a, const Event& b) { return source(a) < source(b); });
+  std::stable_sort(got.begin(), got.end(), [&](const Event& a, const Event& b) { return sender(a) < sender(b); });
+  std::stable_sort(adds.begin(), adds.end(), [&](const Event& a, const Event& b) { return source(a) < source(b); });
   std::size_t next = 0;
   for (const Event& event : adds) {
     const Rank from = source(event);
@@ -70,15 +67,14 @@ void added_values(const Case& c, std::size_t id, Findings& findings) {
     }
     while (next < got.size() && sender(got[next]) < from) ++next;
     if (next == got.size() || sender(got[next]) != from) {
-      findings.add(1, rank, event.time, kNoMessage, "it adds a value from rank {} that it never gets",
-                   from.index);
+      findings.add(1, rank, event.time, kNoMessage, "it adds a value from rank {} that it never gets", from.index);
       continue;
     }
     const std::int64_t has = c.available(got[next].index);
     if (has > event.time) {
       findings.add(1, rank, event.time, got[next].index,
-                   "it adds the value from rank {} but has it only {} tick{} later", from.index,
-                   has - event.time, has - event.time == 1 ? "" : "s");
+                   "it adds the value from rank {} but has it only {} tick{} later", from.index, has - event.time,
+                   has - event.time == 1 ? "" : "s");
     }
     ++next;
   }
@@ -98,8 +94,8 @@ void complete_values(const Case& c, std::size_t id, Findings& findings) {
     }
     const std::int64_t needed = std::max<std::int64_t>(0, operands - 1 + received);
     if (done < needed) {
-      findings.add(1, rank, event.time, event.index, "its value is not complete: {} of {} additions are done",
-                   done, needed);
+      findings.add(1, rank, event.time, event.index, "its value is not complete: {} of {} additions are done", done,
+                   needed);
     }
   }
 }

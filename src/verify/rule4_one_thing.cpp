@@ -18,12 +18,9 @@ struct Activity {
 
 std::string describe(const Case& c, const Activity& a) {
   switch (a.doing) {
-    case Doing::sends:
-      return fmt::format("sending to rank {}", c.message(a.index).to.index);
-    case Doing::receives:
-      return fmt::format("receiving from rank {}", c.message(a.index).from.index);
-    case Doing::adds:
-      return "adding";
+    case Doing::sends: return fmt::format("sending to rank {}", c.message(a.index).to.index);
+    case Doing::receives: return fmt::format("receiving from rank {}", c.message(a.index).from.index);
+    case Doing::adds: return "adding";
   }
   return "";
 }
@@ -31,9 +28,8 @@ std::string describe(const Case& c, const Activity& a) {
 void report(const Case& c, Rank rank, const Activity& busy, const Activity& next, std::int64_t shift,
             Findings& findings) {
   const std::int64_t message = next.doing == Doing::adds ? kNoMessage : std::int64_t{next.index};
-  findings.add(4, rank, next.begin, message, "{} during [{}, {}) overlaps {} during [{}, {})",
-               describe(c, next), next.begin + shift, next.end + shift, describe(c, busy), busy.begin,
-               busy.end);
+  findings.add(4, rank, next.begin, message, "{} during [{}, {}) overlaps {} during [{}, {})", describe(c, next),
+               next.begin + shift, next.end + shift, describe(c, busy), busy.begin, busy.end);
 }
 
 }  // namespace
@@ -46,15 +42,13 @@ void rule4_one_thing(const Case& c, Findings& findings) {
     day.clear();
     if (o > 0) {
       for (const Event& e : c.sends().of(id)) day.push_back({e.time, e.time + o, e.index, Doing::sends});
-      for (const Event& e : c.receptions().of(id))
-        day.push_back({e.time, e.time + o, e.index, Doing::receives});
+      for (const Event& e : c.receptions().of(id)) day.push_back({e.time, e.time + o, e.index, Doing::receives});
     }
     for (const Event& e : c.adds().of(id)) {
       day.push_back({e.time, e.time + c.schedule().adds[e.index].count, e.index, Doing::adds});
     }
     if (day.empty()) continue;
-    std::stable_sort(day.begin(), day.end(),
-                     [](const Activity& a, const Activity& b) { return a.begin < b.begin; });
+    std::stable_sort(day.begin(), day.end(), [](const Activity& a, const Activity& b) { return a.begin < b.begin; });
     const Rank rank = c.ranks().rank(id);
     const Activity* busy = &day.front();  // of those begun, the one that ends last
     for (std::size_t i = 1; i < day.size(); ++i) {

@@ -30,12 +30,12 @@ void network(const Case& c, Findings& findings) {
   for (std::size_t id = 0; id < c.ranks().count(); ++id) {
     const Rank rank = c.ranks().rank(id);
     for_each_excess(c, c.sends().of(id), [&](const Event& event, std::size_t capacity) {
-      findings.add(5, rank, event.time, event.index,
-                   "this send leaves more than {} messages in flight from it", capacity);
+      findings.add(5, rank, event.time, event.index, "this send leaves more than {} messages in flight from it",
+                   capacity);
     });
     for_each_excess(c, c.receptions().of(id), [&](const Event& event, std::size_t capacity) {
-      findings.add(5, rank, event.time, event.index,
-                   "before this reception more than {} messages are in flight to it", capacity);
+      findings.add(5, rank, event.time, event.index, "before this reception more than {} messages are in flight to it",
+                   capacity);
     });
   }
 }
@@ -47,9 +47,8 @@ void buffers(const Case& c, Findings& findings) {
     const auto receptions = c.receptions().of(id);
     arrivals.clear();
     for (const Event& event : receptions) arrivals.push_back({c.begin(event.index) + flight, event.index});
-    std::sort(arrivals.begin(), arrivals.end(), [](const Event& a, const Event& b) {
-      return a.time != b.time ? a.time < b.time : a.index < b.index;
-    });
+    std::sort(arrivals.begin(), arrivals.end(),
+              [](const Event& a, const Event& b) { return a.time != b.time ? a.time < b.time : a.index < b.index; });
     std::size_t begun = 0;
     for (std::size_t i = 0; i < arrivals.size(); ++i) {
       if (i + 1 < arrivals.size() && arrivals[i + 1].time == arrivals[i].time) continue;
@@ -57,8 +56,7 @@ void buffers(const Case& c, Findings& findings) {
       const auto waiting = static_cast<std::int64_t>(i + 1 - begun);
       if (waiting <= c.options().buffer) continue;
       findings.add(5, c.ranks().rank(id), arrivals[i].time, arrivals[i].index,
-                   "{} messages are left waiting in its buffer, which has room for {}", waiting,
-                   c.options().buffer);
+                   "{} messages are left waiting in its buffer, which has room for {}", waiting, c.options().buffer);
     }
   }
 }

@@ -9,12 +9,8 @@
 namespace chasqui::verifier {
 namespace {
 
-bool exists(Rank rank, const LogP& machine) {
-  return rank.index >= 0 && rank.index < machine.P;
-}
-bool exists(Time time) {
-  return time.ticks >= -kMaxTime && time.ticks <= kMaxTime;
-}
+bool exists(Rank rank, const LogP& machine) { return rank.index >= 0 && rank.index < machine.P; }
+bool exists(Time time) { return time.ticks >= -kMaxTime && time.ticks <= kMaxTime; }
 
 /// What is wrong with machine, problem and the like; "" if they can be judged.
 std::string flaw(const Schedule& s) {
@@ -50,9 +46,8 @@ std::string flaw(const Schedule& s, const Part& part) {
   if (part.len > s.machine.P) return fmt::format("{} contributions are more than there are", part.len);
   const bool wraps = std::int64_t{part.lo} + part.len > s.machine.P;
   if (wraps && !s.problem.commutative && s.problem.kind != Kind::barrier) {
-    return fmt::format(
-        "{} contributions from {} on wrap around the end, which is out of order; send two parts", part.len,
-        part.lo);
+    return fmt::format("{} contributions from {} on wrap around the end, which is out of order; send two parts",
+                       part.len, part.lo);
   }
   return "";
 }
@@ -64,13 +59,11 @@ std::string item_flaw(const Schedule& s, const Send& send) {
     std::int64_t age = 0;
     const bool overflow = __builtin_mul_overflow(std::int64_t{send.part.lo}, s.machine.gap().ticks, &born) ||
                           __builtin_sub_overflow(send.begin.ticks, born, &age);
-    return overflow || !exists(Time{age}) ? fmt::format("the time of item {} is out of range", send.part.lo)
-                                          : "";
+    return overflow || !exists(Time{age}) ? fmt::format("the time of item {} is out of range", send.part.lo) : "";
   }
   std::int64_t items = s.problem.items;
   const bool in_all = s.problem.kind == Kind::broadcast || s.problem.kind == Kind::reduce;
-  if (!in_all && __builtin_mul_overflow(items, s.machine.P, &items))
-    items = kMaxTime;
+  if (!in_all && __builtin_mul_overflow(items, s.machine.P, &items)) items = kMaxTime;
   return send.part.lo < 0 || send.part.lo >= items ? fmt::format("item {} does not exist", send.part.lo) : "";
 }
 
@@ -79,8 +72,7 @@ bool overlap(const Part& a, const Part& b, std::int64_t P) {
 }
 
 std::string flaw(const Schedule& s, const Send& send) {
-  if (!exists(send.from, s.machine))
-    return fmt::format("its sender, rank {}, does not exist", send.from.index);
+  if (!exists(send.from, s.machine)) return fmt::format("its sender, rank {}, does not exist", send.from.index);
   if (!exists(send.to, s.machine)) return fmt::format("its receiver, rank {}, does not exist", send.to.index);
   if (send.from == send.to) return "it goes from a rank to itself";
   if (!exists(send.begin)) return "its time is out of range";
@@ -101,8 +93,7 @@ std::string flaw(const Schedule& s, const Add& add) {
     return fmt::format("it adds a value from rank {}, which does not exist", add.from.index);
   if (!exists(add.begin)) return "its time is out of range";
   if (add.count < 1 || add.count > kMaxTime) return fmt::format("{} additions are not possible", add.count);
-  if (add.from != add.rank && add.count != 1)
-    return fmt::format("a received value is added {} times", add.count);
+  if (add.from != add.rank && add.count != 1) return fmt::format("a received value is added {} times", add.count);
   return "";
 }
 
@@ -115,9 +106,8 @@ void items_once(const Case& c, const Holdings& holdings, Findings& findings) {
     for (std::size_t i = 0; i < held.size(); ++i) {
       const bool own = held[i].item >= first && held[i].item < end;
       if (!own && (i == 0 || held[i - 1].item != held[i].item)) continue;
-      findings.add(6, rank, held[i].available, held[i].message,
-                   "it gets item {} from rank {} but has it already", c.message(held[i].message).part.lo,
-                   c.message(held[i].message).from.index);
+      findings.add(6, rank, held[i].available, held[i].message, "it gets item {} from rank {} but has it already",
+                   c.message(held[i].message).part.lo, c.message(held[i].message).from.index);
     }
   }
 }
@@ -128,11 +118,11 @@ void folds_once(const Case& c, const Folds& folds, Findings& findings) {
       const Send& send = c.message(event.index);
       if (folds.message[event.index] == Cover::overlapping) {
         findings.add(6, send.from, event.time, event.index,
-                     "it sends {} to rank {} but can make that only by counting a contribution twice",
-                     cargo(c, send), send.to.index);
+                     "it sends {} to rank {} but can make that only by counting a contribution twice", cargo(c, send),
+                     send.to.index);
       } else if (folds.message[event.index] == Cover::empty) {
-        findings.add(6, send.from, event.time, event.index,
-                     "it sends {} to rank {}, where nobody has an operand", cargo(c, send), send.to.index);
+        findings.add(6, send.from, event.time, event.index, "it sends {} to rank {}, where nobody has an operand",
+                     cargo(c, send), send.to.index);
       }
     }
     if (folds.result[id] == Cover::overlapping) {
@@ -152,14 +142,13 @@ void added_once(const Case& c, Findings& findings) {
     std::int64_t last = 0;
     for (const Event& event : c.adds().of(id)) {
       const Add& add = c.schedule().adds[event.index];
-      (add.from == rank ? own : received) =
-          std::min(kMaxTime, (add.from == rank ? own : received) + add.count);
+      (add.from == rank ? own : received) = std::min(kMaxTime, (add.from == rank ? own : received) + add.count);
       last = std::max(last, event.time);
     }
     const std::int64_t possible = std::max<std::int64_t>(0, operands - 1);
     if (own > possible) {
-      findings.add(6, rank, last, kNoMessage, "{} additions of its own {} operand{} count one twice", own,
-                   operands, operands == 1 ? "" : "s");
+      findings.add(6, rank, last, kNoMessage, "{} additions of its own {} operand{} count one twice", own, operands,
+                   operands == 1 ? "" : "s");
     }
     const auto values = static_cast<std::int64_t>(c.receptions().of(id).size());
     if (received > values) {

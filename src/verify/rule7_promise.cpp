@@ -38,8 +38,7 @@ Missing missing_items(const Case& c, Rank rank, std::span<const Holding> held) {
   return missing;
 }
 
-void report_items(const Case& c, Rank rank, std::span<const Holding> held, std::int64_t end,
-                  Findings& findings) {
+void report_items(const Case& c, Rank rank, std::span<const Holding> held, std::int64_t end, Findings& findings) {
   const Missing missing = missing_items(c, rank, held);
   if (missing.count == 1) {
     findings.add(7, rank, end, kNoMessage, "it never gets item {}", missing.first);
@@ -85,8 +84,7 @@ void folds(const Case& c, const Folds& judged, Findings& findings) {
     if (c.problem().kind == Kind::barrier) {
       findings.add(7, rank, end, kNoMessage, "it does not hear of every rank");
     } else {
-      findings.add(7, rank, end, kNoMessage, "it cannot make the fold of {} from what it has",
-                   interval(c, *promise));
+      findings.add(7, rank, end, kNoMessage, "it cannot make the fold of {} from what it has", interval(c, *promise));
     }
   };
   for (std::size_t id = 0; id < c.ranks().count(); ++id) {
@@ -105,11 +103,10 @@ void additions_of_root(const Case& c, Findings& findings) {
   const auto received = static_cast<std::int64_t>(c.receptions().of(id).size());
   const std::int64_t needed = std::max<std::int64_t>(0, operands - 1 + received);
   std::int64_t done = 0;
-  for (const Event& event : c.adds().of(id))
-    done = std::min(needed + 1, done + c.schedule().adds[event.index].count);
+  for (const Event& event : c.adds().of(id)) done = std::min(needed + 1, done + c.schedule().adds[event.index].count);
   if (done < needed) {
-    findings.add(7, root, c.finish(), kNoMessage, "the result is not complete: {} of {} additions are done",
-                 done, needed);
+    findings.add(7, root, c.finish(), kNoMessage, "the result is not complete: {} of {} additions are done", done,
+                 needed);
   }
 }
 
@@ -119,8 +116,7 @@ void claims(const Case& c, Findings& findings) {
   const std::int64_t true_value = c.finish();
   const std::string_view name = stream ? "delay" : "finish";
   if (claimed != true_value) {
-    findings.add(7, kNoRank, true_value, kNoMessage, "the {} is {}, not {} as claimed", name, true_value,
-                 claimed);
+    findings.add(7, kNoRank, true_value, kNoMessage, "the {} is {}, not {} as claimed", name, true_value, claimed);
   }
   if (c.schedule().bound.ticks > claimed) {
     findings.add(7, kNoRank, true_value, kNoMessage, "the claimed bound {} is above the claimed {} {}",

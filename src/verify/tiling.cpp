@@ -15,8 +15,8 @@ void Pieces::sort() {
 template <typename Visit>
 void Pieces::sweep(std::int64_t lo, std::int64_t len, Visit visit) const {
   const std::size_t m = pieces_.size();
-  const auto start = std::lower_bound(pieces_.begin(), pieces_.end(), lo,
-                                      [](const Piece& p, std::int64_t x) { return p.lo < x; });
+  const auto start =
+      std::lower_bound(pieces_.begin(), pieces_.end(), lo, [](const Piece& p, std::int64_t x) { return p.lo < x; });
   std::size_t at = static_cast<std::size_t>(start - pieces_.begin());
   for (std::size_t n = 0; n < m; ++n, ++at) {
     const Piece& piece = pieces_[at < m ? at : at - m];

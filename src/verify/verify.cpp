@@ -57,8 +57,7 @@ Report verify(const Schedule& schedule, const VerifyOptions& options) {
     rule5_capacity(the_case, findings);
     rule6_counted_once(the_case, evidence, findings);
     if (handed_over(the_case)) judge_handed_over(the_case, usable.sends, findings);
-    const bool complete =
-        usable.sends.size() == schedule.sends.size() && usable.adds.size() == schedule.adds.size();
+    const bool complete = usable.sends.size() == schedule.sends.size() && usable.adds.size() == schedule.adds.size();
     rule7_promise(the_case, evidence, complete, findings);
     finish = the_case.finish();
   }

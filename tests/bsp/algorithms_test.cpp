@@ -27,8 +27,8 @@ void check(bool holds, const char* what) {
 template <typename T>
 std::vector<T> part_of(const std::vector<T>& all, int r, int p) {
   const auto at = [&](int i) {
-    return all.begin() + static_cast<std::ptrdiff_t>(all.size() * static_cast<std::size_t>(i) /
-                                                     static_cast<std::size_t>(p));
+    return all.begin() +
+           static_cast<std::ptrdiff_t>(all.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(p));
   };
   return {at(r), at(r + 1)};
 }
@@ -75,10 +75,9 @@ TEST(SegmentedPrefix, EqualsTheSequentialOne) {
           auto mine = part_of(start, w.rank(), p);
           const auto flags = part_of(heads, w.rank(), p);
           segmented_prefix(w, std::span(mine), std::span<const char>(flags), compose, k);
-          std::copy(
-              mine.begin(), mine.end(),
-              got.begin() + static_cast<std::ptrdiff_t>(got.size() * static_cast<std::size_t>(w.rank()) /
-                                                        static_cast<std::size_t>(p)));
+          std::copy(mine.begin(), mine.end(),
+                    got.begin() + static_cast<std::ptrdiff_t>(got.size() * static_cast<std::size_t>(w.rank()) /
+                                                              static_cast<std::size_t>(p)));
         },
         kVirtual);
     RC_ASSERT(got == expected);
@@ -90,8 +89,7 @@ TEST(IntegerSort, SortsStably) {
     const auto p = *rc::gen::inRange(1, 10);
     const auto bound = *rc::gen::element<std::uint64_t>(1, 2, 10, 1000, 1ULL << 40);
     const auto bits = *rc::gen::inRange(1, 9);
-    const auto keys =
-        *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, bound));
+    const auto keys = *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, bound));
     std::vector<std::pair<std::uint64_t, std::uint64_t>> items;
     for (std::size_t i = 0; i < keys.size(); ++i) items.emplace_back(keys[i], i);
     struct Item {
@@ -146,11 +144,9 @@ TEST(ZMapping, SpreadsUpperLevelsAndClustersLowerOnes) {
         targets[static_cast<std::size_t>(parent)].insert(owner);
       }
     }
-    if (nodes <= kP)
-      EXPECT_EQ(static_cast<std::int64_t>(used.size()), nodes) << "level " << level;
+    if (nodes <= kP) EXPECT_EQ(static_cast<std::int64_t>(used.size()), nodes) << "level " << level;
     else
-      for (const auto& set : targets)
-        EXPECT_LE(static_cast<std::int64_t>(set.size()), kZ) << "level " << level;
+      for (const auto& set : targets) EXPECT_LE(static_cast<std::int64_t>(set.size()), kZ) << "level " << level;
     above = owners;
   }
 }
@@ -176,8 +172,7 @@ TEST(Multisearch, EqualsUpperBound) {
             const auto found = search.search(w, asked);
             check(found.size() == asked.size(), "an answer for each");
             for (std::size_t i = 0; i < asked.size(); ++i) {
-              check(found[i] ==
-                        std::upper_bound(splitters.begin(), splitters.end(), asked[i]) - splitters.begin(),
+              check(found[i] == std::upper_bound(splitters.begin(), splitters.end(), asked[i]) - splitters.begin(),
                     "the right segment");
             }
           }
@@ -193,9 +188,7 @@ TEST(Multisearch, OtherTypesAndComparators) {
   struct Line {  // y = slope x + offset, sorted upwards, not crossing for 0 <= x <= 1
     double slope, offset;
   };
-  const auto below = [](const Point& point, const Line& line) {
-    return point.y < line.slope * point.x + line.offset;
-  };
+  const auto below = [](const Point& point, const Line& line) { return point.y < line.slope * point.x + line.offset; };
   constexpr int kP = 6, kLines = 200;
   run(
       kP,

@@ -15,9 +15,7 @@
 namespace chasqui::bsp {
 namespace {
 
-int informed(const std::vector<char>& has) {
-  return static_cast<int>(std::count(has.begin(), has.end(), 1));
-}
+int informed(const std::vector<char>& has) { return static_cast<int>(std::count(has.begin(), has.end(), 1)); }
 
 /// Processors count from 1, as printed: in superstep t = 1, 2, … processors 1 … 2^(t-1) send to i +
 /// 2^(t-1+shift).
@@ -72,8 +70,7 @@ MultisearchCounts scattered(int p, int each, int d, std::int64_t segments) {
   run(p,
       [&](World& w) {
         std::vector<std::int64_t> splitters, queries;
-        for (std::int64_t i = segments * w.rank() / p; i < segments * (w.rank() + 1) / p; ++i)
-          splitters.push_back(i);
+        for (std::int64_t i = segments * w.rank() / p; i < segments * (w.rank() + 1) / p; ++i) splitters.push_back(i);
         std::mt19937_64 random(static_cast<std::uint64_t>(w.rank()) + 1);
         for (int i = 0; i < each; ++i)
           queries.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(segments)));

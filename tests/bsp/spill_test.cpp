@@ -43,8 +43,7 @@ void sort_program(World& w) {
   const std::size_t each = kData / sizeof(std::uint64_t) / p;
   std::uint64_t sum = 0;
   Array<std::uint64_t> data(w, each);
-  for (std::size_t i = 0; i < each; ++i)
-    sum += data[i] = scramble(static_cast<std::uint64_t>(w.rank()) * each + i + 1);
+  for (std::size_t i = 0; i < each; ++i) sum += data[i] = scramble(static_cast<std::uint64_t>(w.rank()) * each + i + 1);
   std::sort(data.begin(), data.end());
   for (std::size_t i = 0; i < p; ++i) w.send(0, data[each * i / p]);
   w.sync();
@@ -60,12 +59,11 @@ void sort_program(World& w) {
   std::size_t begin = 0;
   for (std::size_t to = 0; to < p; ++to) {
     const auto local = data.local();
-    const auto end =
-        to + 1 < p
-            ? static_cast<std::size_t>(std::upper_bound(local.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                        local.end(), splitters[to]) -
-                                       local.begin())
-            : each;
+    const auto end = to + 1 < p
+                         ? static_cast<std::size_t>(std::upper_bound(local.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                                     local.end(), splitters[to]) -
+                                                    local.begin())
+                         : each;
     w.send(static_cast<int>(to), std::span<const std::uint64_t>(local.subspan(begin, end - begin)));
     begin = end;
   }

@@ -37,8 +37,7 @@ void order_of_delivery(World& w) {
   int expected = 0;
   for (const auto& message : w.received<std::array<int, 2>>()) {
     expect(message.from == expected / 7, "senders in rank order", w);
-    expect(message.value()[0] == message.from && message.value()[1] == expected % 7,
-           "then in order of sending", w);
+    expect(message.value()[0] == message.from && message.value()[1] == expected % 7, "then in order of sending", w);
     ++expected;
   }
   expect(expected == 7 * w.size(), "all of them", w);
@@ -61,11 +60,9 @@ void spans_and_queues(World& w) {
       const int sender = from / 2;
       expect(message.from == sender, "sender", w);
       if (from % 2 == 0)
-        expect(
-            message.values.size() == static_cast<std::size_t>(sender + 3) && message.value() == 10 * sender,
-            "span", w);
-      else
-        expect(message.values.empty(), "an empty span is a message", w);
+        expect(message.values.size() == static_cast<std::size_t>(sender + 3) && message.value() == 10 * sender, "span",
+               w);
+      else expect(message.values.empty(), "an empty span is a message", w);
       ++from;
     }
     expect(from == 2 * w.size(), "two messages from each", w);
@@ -73,8 +70,7 @@ void spans_and_queues(World& w) {
     double sum = 0;
     for (const auto& message : doubles) sum += message.value();
     expect(sum == 0.25 * w.size() * (w.size() - 1), "doubles", w);
-    expect(w.received<int>().values().size() ==
-               static_cast<std::size_t>(3 * w.size() + w.size() * (w.size() - 1) / 2),
+    expect(w.received<int>().values().size() == static_cast<std::size_t>(3 * w.size() + w.size() * (w.size() - 1) / 2),
            "values()", w);
   } else {
     expect(first.received().empty(), "nothing for the others", w);
@@ -100,8 +96,7 @@ void blocks_of_any_size(World& w) {
 void puts_and_gets(World& w) {
   Array<std::int64_t> table(w, static_cast<std::size_t>(w.size()), -1);
   Var<int> mine(w, w.rank() * w.rank());
-  for (int to = 0; to < w.size(); ++to)
-    table.put(to, static_cast<std::size_t>(w.rank()), w.rank() * 1000 + to);
+  for (int to = 0; to < w.size(); ++to) table.put(to, static_cast<std::size_t>(w.rank()), w.rank() * 1000 + to);
   const auto before = table.get((w.rank() + 1) % w.size(), 0, table.size());
   const auto square = mine.get((w.rank() + 1) % w.size());
   bool early = false;
@@ -112,8 +107,7 @@ void puts_and_gets(World& w) {
   }
   expect(early, "a get is not there before sync", w);
   w.sync();
-  for (const std::int64_t value : before.values())
-    expect(value == -1, "gets see the values of before the puts", w);
+  for (const std::int64_t value : before.values()) expect(value == -1, "gets see the values of before the puts", w);
   const int right = (w.rank() + 1) % w.size();
   expect(square.value() == right * right, "get", w);
   for (int from = 0; from < w.size(); ++from)
@@ -154,8 +148,7 @@ void collectives(World& w) {
     if (w.rank() == root) expect(same(folded, all), "reduce", w);
     const auto gathered = w.gather(w.rank() * 3L, root);
     expect(gathered.size() == (w.rank() == root ? static_cast<std::size_t>(w.size()) : 0), "gather", w);
-    for (std::size_t r = 0; r < gathered.size(); ++r)
-      expect(gathered[r] == 3 * static_cast<long>(r), "gathered", w);
+    for (std::size_t r = 0; r < gathered.size(); ++r) expect(gathered[r] == 3 * static_cast<long>(r), "gathered", w);
   }
   expect(same(w.allreduce(mine(w.rank()), compose), all), "allreduce", w);
   expect(same(w.scan(mine(w.rank()), compose), until), "scan", w);
@@ -182,8 +175,7 @@ void submachines(World& w) {
     World half = part.split(part.size() > 1 ? 2 : 1);
     half.send(0, w.rank());
     half.sync();
-    if (half.rank() == 0)
-      expect(half.received<int>().size() == static_cast<std::size_t>(half.size()), "nested", w);
+    if (half.rank() == 0) expect(half.received<int>().size() == static_cast<std::size_t>(half.size()), "nested", w);
     Array<int> local(half, 2, half.rank());
     local.put(0, 1, 9);
     half.sync();
@@ -191,8 +183,7 @@ void submachines(World& w) {
   }
   w.send(0, 1);
   w.sync();
-  if (w.rank() == 0)
-    expect(w.received<int>().size() == static_cast<std::size_t>(w.size()), "joined again", w);
+  if (w.rank() == 0) expect(w.received<int>().size() == static_cast<std::size_t>(w.size()), "joined again", w);
 }
 
 void submachines_by_size_and_color(World& w) {
@@ -227,11 +218,9 @@ void subset_sync(World& w) {
   }
   w.sync();
   if (w.rank() == 0)
-    expect(w.received<int>().size() == static_cast<std::size_t>(w.size() / 2), "the others' messages later",
-           w);
+    expect(w.received<int>().size() == static_cast<std::size_t>(w.size() / 2), "the others' messages later", w);
   if (w.rank() == 1)
-    expect(w.received<int>().size() == static_cast<std::size_t>(w.size()), "messages out of the subset later",
-           w);
+    expect(w.received<int>().size() == static_cast<std::size_t>(w.size()), "messages out of the subset later", w);
 }
 
 void oblivious_sync(World& w) {
@@ -268,9 +257,7 @@ void message_to_a_bad_rank(World& w) {
   w.sync();
 }
 
-void root_out_of_range(World& w) {
-  w.broadcast(1, -1);
-}
+void root_out_of_range(World& w) { w.broadcast(1, -1); }
 
 void put_outside(World& w) {
   Array<int> a(w, 4);
@@ -316,10 +303,8 @@ void different_machines(World& w) {
 }
 
 void different_kinds(World& w) {
-  if (w.rank() == 0)
-    w.sync();
-  else
-    w.sync(0);
+  if (w.rank() == 0) w.sync();
+  else w.sync(0);
   w.sync();
 }
 
@@ -375,11 +360,10 @@ constexpr Misuse kMisuses[] = {
     {"put_after_free", Fault::freed_variable, "suite.cpp:", 1, put_after_free},
     {"use_after_free", Fault::freed_variable, "which it freed at", 1, use_after_free},
     {"one_leaves_early", Fault::sync_mismatch, "rank 0 finished", 2, one_leaves_early},
-    {"different_machines", Fault::sync_mismatch, "in sync() of superstep 0 on 2 processors", 3,
-     different_machines},
+    {"different_machines", Fault::sync_mismatch, "in sync() of superstep 0 on 2 processors", 3, different_machines},
     {"different_kinds", Fault::sync_mismatch, "superstep", 2, different_kinds},
-    {"waits_for_a_message_that_never_comes", Fault::deadlock,
-     "rank 0 waits in sync(1) of superstep 1 with 0 messages", 2, waits_for_a_message_that_never_comes},
+    {"waits_for_a_message_that_never_comes", Fault::deadlock, "rank 0 waits in sync(1) of superstep 1 with 0 messages",
+     2, waits_for_a_message_that_never_comes},
     {"too_many_messages", Fault::lost_messages, "was told", 1, too_many_messages},
     {"messages_left_over", Fault::lost_messages, "no sync delivered", 1, messages_left_over},
     {"syncs_with_an_open_part", Fault::open_submachine, "suite.cpp:", 1, syncs_with_an_open_part},
@@ -388,11 +372,7 @@ constexpr Misuse kMisuses[] = {
 
 }  // namespace
 
-std::span<const Case> cases() {
-  return kCases;
-}
-std::span<const Misuse> misuses() {
-  return kMisuses;
-}
+std::span<const Case> cases() { return kCases; }
+std::span<const Misuse> misuses() { return kMisuses; }
 
 }  // namespace chasqui::bsp::suite

@@ -53,7 +53,9 @@ std::vector<CommandLine> unrun_lines(const std::filesystem::path& root, const st
     // In a list four spaces go on with an entry; elsewhere, after a blank line, they are a block.
     block = indented && !list && (block || blank);
     if (block) found.push_back({name, number, without_comment(line)});
-    if (!indented && line[0] != ' ') list = line.starts_with("- ") || line.starts_with("* ") || (std::isdigit(static_cast<unsigned char>(line[0])) != 0 && line.find(". ") < 4);
+    if (!indented && line[0] != ' ')
+      list = line.starts_with("- ") || line.starts_with("* ") ||
+             (std::isdigit(static_cast<unsigned char>(line[0])) != 0 && line.find(". ") < 4);
     blank = false;
   }
   return found;
@@ -72,7 +74,8 @@ std::vector<Elsewhere> read_elsewhere(const std::filesystem::path& file) {
     const std::string text = trimmed(line);
     const auto at = text.find(": ");
     if (at == std::string::npos || second != open) {
-      throw std::runtime_error(fmt::format("{}:{}: expected {}", file.string(), number, open ? "\"  FILE: WORDS\"" : "\"PAGE: COMMAND\""));
+      throw std::runtime_error(
+          fmt::format("{}:{}: expected {}", file.string(), number, open ? "\"  FILE: WORDS\"" : "\"PAGE: COMMAND\""));
     }
     if (!second) entries.push_back({text.substr(0, at), text.substr(at + 2), "", "", number});
     else entries.back().file = text.substr(0, at), entries.back().words = text.substr(at + 2);

@@ -22,7 +22,7 @@ std::vector<CommandLine> unrun_lines(const std::filesystem::path& root, const st
 struct Elsewhere {
   std::string page;
   std::string text;
-  std::string file;  ///< of the tree: where a test has the same
+  std::string file;   ///< of the tree: where a test has the same
   std::string words;  ///< which stand there
   int line = 0;
 };

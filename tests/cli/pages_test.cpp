@@ -30,7 +30,8 @@ std::vector<CommandLine> all_unrun_lines() {
 TEST(Pages, EveryBlockIsRunHereOrElsewhere) {
   const auto entries = read_elsewhere(kRoot / "tests/cli/elsewhere.txt");
   for (const CommandLine& line : all_unrun_lines()) {
-    const bool listed = std::any_of(entries.begin(), entries.end(), [&](const Elsewhere& e) { return e.page == line.page && e.text == line.text; });
+    const bool listed = std::any_of(entries.begin(), entries.end(),
+                                    [&](const Elsewhere& e) { return e.page == line.page && e.text == line.text; });
     EXPECT_TRUE(listed) << line.page << ":" << line.line << ": nobody runs \"" << line.text
                         << "\": make it a ```console block, or say in tests/cli/elsewhere.txt which test does the same";
   }
@@ -39,20 +40,24 @@ TEST(Pages, EveryBlockIsRunHereOrElsewhere) {
 TEST(Pages, WhatIsSaidToRunElsewhereStandsThere) {
   const auto lines = all_unrun_lines();
   for (const Elsewhere& entry : read_elsewhere(kRoot / "tests/cli/elsewhere.txt")) {
-    const bool there = std::any_of(lines.begin(), lines.end(), [&](const CommandLine& l) { return l.page == entry.page && l.text == entry.text; });
-    EXPECT_TRUE(there) << "elsewhere.txt:" << entry.line << ": " << entry.page << " no longer has \"" << entry.text << "\"";
+    const bool there = std::any_of(lines.begin(), lines.end(),
+                                   [&](const CommandLine& l) { return l.page == entry.page && l.text == entry.text; });
+    EXPECT_TRUE(there) << "elsewhere.txt:" << entry.line << ": " << entry.page << " no longer has \"" << entry.text
+                       << "\"";
     const bool run = entry.file.starts_with("tests/") || entry.file.starts_with(".ci/") || entry.file == "Makefile";
     EXPECT_TRUE(run) << "elsewhere.txt:" << entry.line << ": " << entry.file << " is neither a test nor run by CI";
     std::ifstream file(kRoot / entry.file);
     const std::string text(std::istreambuf_iterator<char>(file), {});
-    EXPECT_NE(text.find(entry.words), std::string::npos) << "elsewhere.txt:" << entry.line << ": " << entry.file << " has no \"" << entry.words << "\"";
+    EXPECT_NE(text.find(entry.words), std::string::npos)
+        << "elsewhere.txt:" << entry.line << ": " << entry.file << " has no \"" << entry.words << "\"";
   }
 }
 
 TEST(Pages, BlocksAreFound) {
   const fs::path page = fs::path(testing::TempDir()) / "sample.md";
-  std::ofstream(page) << "Words\n    not a block\n\n    make tea    # a comment\n    serve tea\n\n- an entry\n\n    that goes on\n\nWords\n\n"
-                         "```console\n$ true\n```\n\n```sh\npour\n```\n\n```cpp\nint x;\n```\n";
+  std::ofstream(page)
+      << "Words\n    not a block\n\n    make tea    # a comment\n    serve tea\n\n- an entry\n\n    that goes on\n\nWords\n\n"
+         "```console\n$ true\n```\n\n```sh\npour\n```\n\n```cpp\nint x;\n```\n";
   const auto lines = unrun_lines(testing::TempDir(), page);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].text, "make tea");

@@ -20,7 +20,8 @@ TEST(ParseInteger, ReadsWhatPeopleWrite) {
 }
 
 TEST(ParseInteger, RefusesTheRest) {
-  for (const char* text : {"", "x", "1.5", "1e", "e6", "10^", "^2", "1e99", "9223372036854775808", "2^64", "1 000", "0x10"}) {
+  for (const char* text :
+       {"", "x", "1.5", "1e", "e6", "10^", "^2", "1e99", "9223372036854775808", "2^64", "1 000", "0x10"}) {
     EXPECT_THROW(parse_integer(text, "-P"), Error) << text;
   }
 }
@@ -59,7 +60,8 @@ std::string complaint(const std::vector<std::string>& arguments) {
 
 TEST(Parse, FillsTheVariables) {
   Sample sample;
-  parse(sample, {"--number", "12", "a.json", "--colour=red", "--quick", "--ratio", "0.5", "--word", "x", "--word", "y"});
+  parse(sample,
+        {"--number", "12", "a.json", "--colour=red", "--quick", "--ratio", "0.5", "--word", "x", "--word", "y"});
   EXPECT_EQ(sample.file, "a.json");
   EXPECT_EQ(sample.number, 12);
   EXPECT_EQ(sample.colour, "red");
@@ -115,7 +117,8 @@ TEST(Help, FitsEightyColumnsAndNamesEverything) {
 }
 
 TEST(Help, EveryCommandIsInTheOverviewTheManualAndTheCompletions) {
-  const std::string overview = help_overview(80), manual = man_overview(), bash = completion_bash(), zsh = completion_zsh();
+  const std::string overview = help_overview(80), manual = man_overview(), bash = completion_bash(),
+                    zsh = completion_zsh();
   ASSERT_GT(make_commands().size(), 10u);
   for (const CommandPtr& command : make_commands()) {
     const std::string& name = command->name();

@@ -31,7 +31,8 @@ std::vector<fs::path> transcripts() {
 
 /// Code points, as a terminal counts them (the tool prints nothing wider than a column).
 std::size_t columns(const std::string& line) {
-  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 /// Output that programs read: JSON, CSV, traces, roff, shell scripts; and what is not ours.
@@ -47,7 +48,8 @@ class Transcripts : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Transcripts, SayWhatHappens) {
   const std::vector<Step> steps = read_transcript(GetParam());
-  const fs::path directory = fs::path(testing::TempDir()) / fmt::format("chasqui-{}-{}", GetParam().stem().string(), getpid());
+  const fs::path directory =
+      fs::path(testing::TempDir()) / fmt::format("chasqui-{}-{}", GetParam().stem().string(), getpid());
   fs::remove_all(directory);
   fs::create_directories(directory);
   fs::create_directory_symlink(fs::path(CHASQUI_SOURCE_DIR) / "data", directory / "data");
@@ -58,8 +60,9 @@ TEST_P(Transcripts, SayWhatHappens) {
     if (std::getenv("CHASQUI_UPDATE") != nullptr) continue;
     const std::string place = fmt::format("{}:{}: $ {}", GetParam().string(), step.line, step.command);
     EXPECT_TRUE(matches(step.expected, outcome.lines))
-        << place << "\nexpected:\n" << fmt::format("{}", fmt::join(step.expected, "\n"))
-        << "\nprinted:\n" << fmt::format("{}", fmt::join(outcome.lines, "\n"));
+        << place << "\nexpected:\n"
+        << fmt::format("{}", fmt::join(step.expected, "\n")) << "\nprinted:\n"
+        << fmt::format("{}", fmt::join(outcome.lines, "\n"));
     EXPECT_EQ(outcome.status, step.status) << place;
     if (!is_for_people(step, outcome)) continue;
     for (const std::string& line : outcome.lines) EXPECT_LE(columns(line), 80u) << place << "\ntoo wide: " << line;
@@ -73,8 +76,10 @@ TEST_P(Transcripts, SayWhatHappens) {
 
 std::string test_name(const testing::TestParamInfo<fs::path>& info) {
   std::string name = info.param.stem().string();
-  if (info.param.parent_path() == fs::path(CHASQUI_SOURCE_DIR) / "docs") name += "_page";  // docs/plan.md and plan.transcript both exist
-  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  if (info.param.parent_path() == fs::path(CHASQUI_SOURCE_DIR) / "docs")
+    name += "_page";  // docs/plan.md and plan.transcript both exist
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 }
 
@@ -123,7 +128,8 @@ int main(int count, char** words) {
   setenv("LC_ALL", "C.UTF-8", 1);
   unsetenv("NO_COLOR");
   // Open MPI as it must be asked on a small machine, as root, beside other tests.
-  for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"}) {
+  for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                           "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"}) {
     setenv(name, "1", 1);
   }
   setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <thread>
 
-
 #include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
 
@@ -47,7 +46,8 @@ run::Call call_of(Kind kind, std::vector<long>& in, std::vector<long>& out, std:
   return call;
 }
 
-constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::gather, Kind::allgather, Kind::scatter, Kind::scan};
+constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce,  Kind::allreduce, Kind::gather,
+                           Kind::allgather, Kind::scatter, Kind::scan};
 
 TEST(Disagreement, SizesThatDifferByMebibytes) {
   constexpr std::size_t kMiB = 1 << 20;
@@ -59,7 +59,8 @@ TEST(Disagreement, SizesThatDifferByMebibytes) {
         std::vector<long> in(2 * count), out(2 * count);
         comm.run(call_of(kind, in, out, count, 0));
       });
-      expect_words(errors, {fmt::format("of {} x 8 bytes", kMiB / 8), fmt::format("of {} x 8 bytes", (kMiB + apart) / 8), "same size"});
+      expect_words(errors, {fmt::format("of {} x 8 bytes", kMiB / 8),
+                            fmt::format("of {} x 8 bytes", (kMiB + apart) / 8), "same size"});
     }
   }
 }
@@ -70,10 +71,12 @@ TEST(Disagreement, AnotherRoot) {
       for (const int swapped : {0, 1}) {  // each takes itself for the root, or the other
         SCOPED_TRACE(fmt::format("{} of {}, {}", to_string(kind), count, swapped));
         const char* to = kind == Kind::broadcast || kind == Kind::scatter ? "from" : "to";
-        expect_words(errors_of(2, [&](run::Comm& comm) {
-                       std::vector<long> in(2 * count), out(2 * count);
-                       comm.run(call_of(kind, in, out, count, comm.rank() ^ swapped));
-                     }), {fmt::format("bytes {} rank 0", to), fmt::format("bytes {} rank 1", to), "same calls"});
+        expect_words(errors_of(2,
+                               [&](run::Comm& comm) {
+                                 std::vector<long> in(2 * count), out(2 * count);
+                                 comm.run(call_of(kind, in, out, count, comm.rank() ^ swapped));
+                               }),
+                     {fmt::format("bytes {} rank 0", to), fmt::format("bytes {} rank 1", to), "same calls"});
       }
     }
   }
@@ -85,10 +88,12 @@ TEST(Disagreement, AnotherKind) {
       if (first == second) continue;
       for (const std::size_t count : {1, 100'000}) {
         SCOPED_TRACE(fmt::format("{} and {} of {}", to_string(first), to_string(second), count));
-        expect_words(errors_of(3, [&](run::Comm& comm) {
-                       std::vector<long> in(3 * count), out(3 * count);
-                       comm.run(call_of(comm.rank() == 1 ? second : first, in, out, count, 0));
-                     }), {std::string(to_string(first)), std::string(to_string(second)), "same calls"});
+        expect_words(errors_of(3,
+                               [&](run::Comm& comm) {
+                                 std::vector<long> in(3 * count), out(3 * count);
+                                 comm.run(call_of(comm.rank() == 1 ? second : first, in, out, count, 0));
+                               }),
+                     {std::string(to_string(first)), std::string(to_string(second)), "same calls"});
       }
     }
   }
@@ -104,14 +109,16 @@ run::Task word_from_rank_0(run::Group group) {
 TEST(Disagreement, AnOperationOfOnesOwn) {
   for (const bool leaves : {false, true}) {
     SCOPED_TRACE(leaves);
-    expect_words(errors_of(2, [&](run::Comm& comm) {
-                   long value = 0;
-                   comm.barrier();
-                   if (comm.rank() == 1) comm.launch(word_from_rank_0).wait();
-                   else if (leaves) comm.broadcast(value, 0);
-                   else comm.allreduce(value);
-                 }), {leaves ? "broadcast of 1 x 8 bytes from rank 0" : "allreduce of 1 x 8 bytes", "an operation of its own",
-                      "call 2 of this communicator", "same calls"});
+    expect_words(errors_of(2,
+                           [&](run::Comm& comm) {
+                             long value = 0;
+                             comm.barrier();
+                             if (comm.rank() == 1) comm.launch(word_from_rank_0).wait();
+                             else if (leaves) comm.broadcast(value, 0);
+                             else comm.allreduce(value);
+                           }),
+                 {leaves ? "broadcast of 1 x 8 bytes from rank 0" : "allreduce of 1 x 8 bytes",
+                  "an operation of its own", "call 2 of this communicator", "same calls"});
   }
 }
 
@@ -196,7 +203,9 @@ TEST(Disagreement, AnOperatorThatThrowsNoException) {
 
 /// Calls that differ by so little are never taken for each other.
 TEST(Disagreement, SumsTellCallsApart) {
-  const auto sign = [](std::uint64_t count, std::uint64_t what) { return run::Called::sum(12345, run::Called{count, 8, what}.word()) >> 44; };
+  const auto sign = [](std::uint64_t count, std::uint64_t what) {
+    return run::Called::sum(12345, run::Called{count, 8, what}.word()) >> 44;
+  };
   for (std::uint64_t apart = 1; apart < 514'229; ++apart) {
     ASSERT_NE(sign(1'000'000, 3), sign(1'000'000 + apart, 3)) << apart;
     ASSERT_NE(sign(8, 7), sign(8, 7 + apart)) << apart;

@@ -16,12 +16,16 @@ Layout layout_of(int way) {
   if (way == 0) return {.element = sizeof(long)};
   if (way == 1) return {.element = sizeof(long), .stride = 2 * sizeof(long)};
   return {.element = sizeof(long),
-          .pack = [](void*, const void* from, std::size_t first, std::size_t count, void* packed) {
-            for (std::size_t i = 0; i < count; ++i) static_cast<long*>(packed)[i] = static_cast<const long*>(from)[2 * (first + i)];
-          },
-          .unpack = [](void*, void* to, std::size_t first, std::size_t count, const void* packed) {
-            for (std::size_t i = 0; i < count; ++i) static_cast<long*>(to)[2 * (first + i)] = static_cast<const long*>(packed)[i];
-          }};
+          .pack =
+              [](void*, const void* from, std::size_t first, std::size_t count, void* packed) {
+                for (std::size_t i = 0; i < count; ++i)
+                  static_cast<long*>(packed)[i] = static_cast<const long*>(from)[2 * (first + i)];
+              },
+          .unpack =
+              [](void*, void* to, std::size_t first, std::size_t count, const void* packed) {
+                for (std::size_t i = 0; i < count; ++i)
+                  static_cast<long*>(to)[2 * (first + i)] = static_cast<const long*>(packed)[i];
+              }};
 }
 
 struct Buffers {
@@ -33,8 +37,13 @@ struct Buffers {
     const bool at_root = comm.rank() == 1;
     in.resize(static_cast<std::size_t>(2 * count * comm.size()), 1);
     out.resize(in.size(), -1);
-    call = {.kind = kind, .in = in.data(), .out = out.data(), .count = count, .layout = layout_of(way),
-            .op = operator_of<long>(sum, true), .root = 1};
+    call = {.kind = kind,
+            .in = in.data(),
+            .out = out.data(),
+            .count = count,
+            .layout = layout_of(way),
+            .op = operator_of<long>(sum, true),
+            .root = 1};
     if (at_root) return;
     if (kind == Kind::scatter) call.in = kNowhere;
     else call.out = kNowhere;
@@ -64,7 +73,8 @@ TEST(Insignificant, BuffersOfTheOtherRanksAreNotTouched) {
           for (auto& comm : comms) buffers.emplace_back(*comm, kind, count, way, sum);
           for (std::size_t r = 0; r < 3; ++r) requests.push_back(comms[r]->start(buffers[r].call));
           for (Request& request : requests) request.wait();
-          for (std::size_t r = 0; r < 3; ++r) ASSERT_NO_THROW(buffers[r].check(*comms[r])) << to_string(kind) << ' ' << count << ' ' << way;
+          for (std::size_t r = 0; r < 3; ++r)
+            ASSERT_NO_THROW(buffers[r].check(*comms[r])) << to_string(kind) << ' ' << count << ' ' << way;
         }
       }
     }
@@ -80,14 +90,20 @@ TEST(Insignificant, TheRootsDataIsNotWrittenAndRankZeroKeepsItsOwn) {
   Sum sum;
   std::vector<Request> requests;
   unpacked = 0;
-  for (auto& comm : comms) requests.push_back(comm->start({.kind = Kind::broadcast, .out = data.data(), .count = 5, .layout = layout}));
+  for (auto& comm : comms)
+    requests.push_back(comm->start({.kind = Kind::broadcast, .out = data.data(), .count = 5, .layout = layout}));
   for (Request& request : requests) request.wait();
   EXPECT_EQ(unpacked, 1);
   requests.clear();
   unpacked = 0;
   for (auto& comm : comms) {
-    requests.push_back(comm->start({.kind = Kind::scan, .in = data.data(), .out = data.data(), .count = 5, .layout = layout,
-                                    .op = operator_of<long>(sum, true), .exclusive = true}));
+    requests.push_back(comm->start({.kind = Kind::scan,
+                                    .in = data.data(),
+                                    .out = data.data(),
+                                    .count = 5,
+                                    .layout = layout,
+                                    .op = operator_of<long>(sum, true),
+                                    .exclusive = true}));
   }
   for (Request& request : requests) request.wait();
   EXPECT_EQ(unpacked, 1);

@@ -139,8 +139,8 @@ TEST(Loop, EveryMethodOnManyRanks) {
   play_all(11, std::make_shared<const Profile>(parallel), {1, 2000}, used);
   play_all(33, network(25'000, 3000, 0.8), {1, 70}, used);
   play_all(21, network(5'000'000, 10'000, 8), {2, 2000}, used);
-  for (const auto method : {run::Method::tree, run::Method::items, run::Method::exchange, run::Method::windows,
-                            run::Method::messages}) {
+  for (const auto method :
+       {run::Method::tree, run::Method::items, run::Method::exchange, run::Method::windows, run::Method::messages}) {
     EXPECT_TRUE(used.contains(method)) << to_string(method) << " was never tried";
   }
 }
@@ -161,12 +161,11 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
     if (HasFatalFailure()) return;
     EXPECT_TRUE(used.contains(run::Method::two_level));
     const auto comms = node_comms(node_of, profile);
-    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather, Kind::scatter,
-                            Kind::scan, Kind::barrier}) {
+    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
+                            Kind::scatter, Kind::scan, Kind::barrier}) {
       const auto list = run::choices({kind, 8, 8, true}, comms[0]->terrain(), *profile);
-      const bool offered = std::any_of(list.begin(), list.end(), [](const run::Choice& choice) {
-        return choice.method == run::Method::two_level;
-      });
+      const bool offered = std::any_of(
+          list.begin(), list.end(), [](const run::Choice& choice) { return choice.method == run::Method::two_level; });
       EXPECT_EQ(offered, ordered || kind != Kind::scan) << to_string(kind);
     }
   }
@@ -196,15 +195,21 @@ TEST(Loop, AcrossWhereThereIsNoSuchWay) {
     std::vector<run::Request> requests;
     for (std::size_t r = 0; r < 3; ++r) {
       comms[r]->force(run::Choice{run::Method::across, 0, 1, ""});
-      requests.push_back(comms[r]->start({.kind = kind, .in = in[r].data(), .out = out[r].data(), .count = count,
-                                          .layout = {.element = 8}, .op = run::operator_of<double>(sum, true)}));
+      requests.push_back(comms[r]->start({.kind = kind,
+                                          .in = in[r].data(),
+                                          .out = out[r].data(),
+                                          .count = count,
+                                          .layout = {.element = 8},
+                                          .op = run::operator_of<double>(sum, true)}));
     }
-    for (int turns = 0; std::any_of(requests.begin(), requests.end(), [](auto& request) { return request.active(); }); ++turns) {
+    for (int turns = 0; std::any_of(requests.begin(), requests.end(), [](auto& request) { return request.active(); });
+         ++turns) {
       ASSERT_LT(turns, 10'000) << to_string(kind) << ": does not end";
       for (auto& request : requests) request.test();
     }
     for (const auto& result : out) {
-      for (int i = 0; i < count; ++i) ASSERT_EQ(result[static_cast<std::size_t>(i)], 3.0) << to_string(kind) << " " << count;
+      for (int i = 0; i < count; ++i)
+        ASSERT_EQ(result[static_cast<std::size_t>(i)], 3.0) << to_string(kind) << " " << count;
     }
   }
 }
@@ -218,8 +223,12 @@ TEST(Loop, MemoryThatCannotBeReadIsEverybodysError) {
     std::vector<run::Request> requests;
     for (std::size_t r = 0; r < 4; ++r) {
       comms[r]->force(run::Choice{run::Method::across, 0, 1, ""});
-      requests.push_back(comms[r]->start({.kind = kind, .in = in[r].data(), .out = out[r].data(), .count = 9000,
-                                          .layout = {.element = 8}, .op = run::operator_of<double>(sum, true)}));
+      requests.push_back(comms[r]->start({.kind = kind,
+                                          .in = in[r].data(),
+                                          .out = out[r].data(),
+                                          .count = 9000,
+                                          .layout = {.element = 8},
+                                          .op = run::operator_of<double>(sum, true)}));
     }
     std::size_t errors = 0;
     for (int turns = 0; errors < 4; ++turns) {
@@ -251,7 +260,9 @@ TEST(Loop, SummationOnManyRanks) {
       std::vector<Affine> totals(mine.size());
       std::vector<run::Request> requests;
       const Compose compose;
-      const auto operand = [](std::int64_t i) { return Affine{static_cast<std::uint32_t>(2 * i + 3), static_cast<std::uint32_t>(i * i)}; };
+      const auto operand = [](std::int64_t i) {
+        return Affine{static_cast<std::uint32_t>(2 * i + 3), static_cast<std::uint32_t>(i * i)};
+      };
       for (std::size_t r = 0; r < mine.size(); ++r) {
         for (const auto& range : plan->placement({static_cast<std::int32_t>(r)})) {
           for (std::int64_t i = 0; i < range.count; ++i) mine[r].push_back(operand(range.position + i));
@@ -286,7 +297,9 @@ TEST(Loop, AFullChannelDoesNotStopBothSides) {
   for (int turns = 0, i[2] = {0, 0}; i[0] + i[1] < 2 * kMessages; ++turns) {
     ASSERT_LT(turns, 10'000) << "does not end";
     for (const int r : {0, 1}) {
-      if (i[r] < kMessages && comms[static_cast<std::size_t>(r)]->messages()->done(tickets[r][static_cast<std::size_t>(i[r])])) ++i[r];
+      if (i[r] < kMessages &&
+          comms[static_cast<std::size_t>(r)]->messages()->done(tickets[r][static_cast<std::size_t>(i[r])]))
+        ++i[r];
     }
   }
   for (int i = 0; i < kMessages; ++i) EXPECT_EQ(got[1][i], values[0][i]);
@@ -311,8 +324,8 @@ TEST(Loop, ExplainNamesTheChoiceTheRunnerUpAndWhyInLinesThatFit) {
     terrain.nodes = nodes;
     terrain.largest_node = 16 / nodes;
     terrain.board = nodes < 16;
-    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather, Kind::scatter,
-                            Kind::scan, Kind::barrier}) {
+    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
+                            Kind::scatter, Kind::scan, Kind::barrier}) {
       const auto text = run::explain({kind, 1 << 22, 1, true}, terrain, *network(1e7, 3e5, 8));
       const bool alone = text.find("nothing else applies") != std::string::npos;
       EXPECT_EQ(text.find("\nrunner-up ") == std::string::npos, alone) << text;
@@ -343,7 +356,11 @@ TEST(Loop, ErrorsNameRanksOfTheCommunicator) {
       heard = error.what();
     }
   }
-  EXPECT_NE(heard.find("rank 3 calls broadcast of 5 x 8 bytes from rank 1 where rank 1 calls broadcast of 4 x 8 bytes from rank 1 (call 1 of this node)"), std::string::npos) << heard;
+  EXPECT_NE(
+      heard.find(
+          "rank 3 calls broadcast of 5 x 8 bytes from rank 1 where rank 1 calls broadcast of 4 x 8 bytes from rank 1 (call 1 of this node)"),
+      std::string::npos)
+      << heard;
 }
 
 }  // namespace

@@ -28,8 +28,12 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 
 [[gnu::noinline]] void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) { return allocate(bytes, static_cast<std::size_t>(alignment)); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes, alignof(std::max_align_t)); }
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes, alignof(std::max_align_t));
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
@@ -93,14 +97,16 @@ Comms two_a_node(int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     constexpr std::align_val_t kPage{4096};
     if (rank % 2 == 0) {
-      memory = {static_cast<std::byte*>(::operator new(shape.bytes(), kPage)), [](std::byte* m) { ::operator delete(m, kPage); }};
+      memory = {static_cast<std::byte*>(::operator new(shape.bytes(), kPage)),
+                [](std::byte* m) { ::operator delete(m, kPage); }};
       std::memset(memory.get(), 0, shape.bytes());
     }
     run::Fabric fabric;
     fabric.rank = rank;
     fabric.size = ranks;
     for (int r = 0; r < ranks; ++r) fabric.node_of.push_back(r / 2);
-    fabric.board = {new run::Board(memory.get(), shape, rank % 2, ranks), [memory](run::Board* board) { delete board; }};
+    fabric.board = {new run::Board(memory.get(), shape, rank % 2, ranks),
+                    [memory](run::Board* board) { delete board; }};
     fabric.messages = std::make_shared<run::ChannelTransport>(channels, rank);
     comms.push_back(std::make_unique<run::Comm>(std::move(fabric)));
   }
@@ -143,8 +149,12 @@ TEST(Memory, ThreadsFoldWhereElementsAreAligned) {
     for (const std::size_t count : {1, 2, 5, 30, 500, 10'000}) {
       std::vector<Line> in(count, Line{{1}}), out(count);
       for (const Kind kind : {Kind::reduce, Kind::allreduce, Kind::scan}) {
-        const run::Call call{.kind = kind, .in = in.data(), .out = out.data(), .count = static_cast<std::int64_t>(count),
-                             .layout = {.element = sizeof(Line)}, .op = run::operator_of<Line>(add, true)};
+        const run::Call call{.kind = kind,
+                             .in = in.data(),
+                             .out = out.data(),
+                             .count = static_cast<std::int64_t>(count),
+                             .layout = {.element = sizeof(Line)},
+                             .op = run::operator_of<Line>(add, true)};
         for (const auto& choice : comm.choices_for(call)) {
           comm.force(choice);
           comm.run(call);

@@ -26,8 +26,12 @@ void mpi_operators(run::Comm& comm) {
     for (const int count : {1, 17, 5000}) {
       std::vector<int> in(static_cast<std::size_t>(count)), out(in.size()), expected(in.size());
       for (int i = 0; i < count; ++i) in[static_cast<std::size_t>(i)] = (comm.rank() + 3) * (i + 7) % 1009;
-      run::Call call{.kind = Kind::allreduce, .in = in.data(), .out = out.data(), .count = count,
-                     .layout = {.element = sizeof(int)}, .op = mpi::operator_of(context)};
+      run::Call call{.kind = Kind::allreduce,
+                     .in = in.data(),
+                     .out = out.data(),
+                     .count = count,
+                     .layout = {.element = sizeof(int)},
+                     .op = mpi::operator_of(context)};
       comm.run(call);
       MPI_Allreduce(in.data(), expected.data(), count, MPI_INT, op, MPI_COMM_WORLD);
       if (out != expected) throw std::runtime_error("an MPI operator gives another result");
@@ -77,7 +81,8 @@ void failures(mpi::Options options, bool all, const std::string& words = {}) {
         comm->leave("unnoticed");  // messages that nobody expected may be under way: its number is not used again
         continue;
       }
-      expect_everywhere(misuse.explained_by(heard), fmt::format("{} by {} (here: \"{}\")", misuse.name, culprit, heard));
+      expect_everywhere(misuse.explained_by(heard),
+                        fmt::format("{} by {} (here: \"{}\")", misuse.name, culprit, heard));
     }
   }
   // An exception that has nothing to do with the communicator takes it along.
@@ -102,7 +107,8 @@ void patience(mpi::Options options) {
   for (int i = 0; i < 2; ++i) late(*mpi::make_comm(MPI_COMM_WORLD, options), 0.3);
   const auto comm = mpi::make_comm(MPI_COMM_WORLD, options);
   const std::string heard = beside(*comm);
-  expect_everywhere(heard.find("same calls") != std::string::npos, "a part of a communicator (here: \"" + heard + "\")");
+  expect_everywhere(heard.find("same calls") != std::string::npos,
+                    "a part of a communicator (here: \"" + heard + "\")");
   comm->barrier();
 }
 
@@ -126,13 +132,16 @@ void measuring(const mpi::Options& options) {
       {.seconds = 0.1, .progress = {}});
   if (rank != 0) return;
   const Profile& profile = measured.profile;
-  if (profile_from_json(to_json(profile), "measured") != profile) throw std::runtime_error("the profile does not come back");
+  if (profile_from_json(to_json(profile), "measured") != profile)
+    throw std::runtime_error("the profile does not come back");
   const std::int64_t node = options.pretend_node_size > 0 ? options.pretend_node_size : options.slots ? size : 0;
   if (profile.level("network")->ranks != size) throw std::runtime_error("the network has other ranks");
   if (profile.level("node")->ranks != node) throw std::runtime_error("the node has other ranks");
   if (measured.rounds < 1 || measured.rounds > run::kRounds) throw std::runtime_error("a strange number of rounds");
-  if (measured.timed > measured.collectives || profile.measured.size() > 8) throw std::runtime_error("too many collectives");
-  if (measured.timed == measured.collectives && profile.measured.size() != 8) throw std::runtime_error("a collective is missing");
+  if (measured.timed > measured.collectives || profile.measured.size() > 8)
+    throw std::runtime_error("too many collectives");
+  if (measured.timed == measured.collectives && profile.measured.size() != 8)
+    throw std::runtime_error("a collective is missing");
   for (const auto& [kind, times] : profile.measured) {
     if (profile.native.at(kind).size() != times.size()) throw std::runtime_error(kind + " was not timed in turn");
   }
@@ -198,7 +207,8 @@ int programme(int argc, char** argv) {
     for (std::int64_t done = 0; done < count; done += kSlice) {
       alarm(240);
       soak(*comm, std::min(kSlice, count - done), seed + static_cast<std::uint64_t>(done));
-      if (comm->rank() == 0 && (done / kSlice) % 50 == 0) std::fprintf(stderr, "%lld collectives\n", static_cast<long long>(done));
+      if (comm->rank() == 0 && (done / kSlice) % 50 == 0)
+        std::fprintf(stderr, "%lld collectives\n", static_cast<long long>(done));
     }
   } else {
     run_everything(*comm, thorough);
@@ -206,8 +216,9 @@ int programme(int argc, char** argv) {
     patience(options);
     failures(options, thorough);
   }
-  if (comm->rank() == 0) std::printf("%s: %d ranks on %d nodes%s: right\n", CHASQUI_MPI_FLAVOUR, comm->size(), comm->terrain().nodes,
-                                      comm->terrain().reaches ? " that reach each other" : "");
+  if (comm->rank() == 0)
+    std::printf("%s: %d ranks on %d nodes%s: right\n", CHASQUI_MPI_FLAVOUR, comm->size(), comm->terrain().nodes,
+                comm->terrain().reaches ? " that reach each other" : "");
   return 0;
 }
 

@@ -18,7 +18,8 @@ std::uint32_t scramble(std::uint64_t x) {
 
 template <typename T>
 T sample(int rank, int index) {
-  const std::uint32_t bits = scramble(static_cast<std::uint64_t>(rank) * 1'000'003u + static_cast<std::uint64_t>(index) + 17);
+  const std::uint32_t bits =
+      scramble(static_cast<std::uint64_t>(rank) * 1'000'003u + static_cast<std::uint64_t>(index) + 17);
   if constexpr (std::is_same_v<T, Affine>) {
     return {bits | 1u, scramble(bits)};
   } else if constexpr (std::is_same_v<T, double>) {
@@ -37,7 +38,8 @@ struct Data {
   std::size_t place(int i) const { return static_cast<std::size_t>(stride == kPacked ? count - 1 - i : i * stride); }
   T& at(int i) { return values[place(i)]; }
   const T& at(int i) const { return values[place(i)]; }
-  Data(int n, int step) : values(static_cast<std::size_t>(n) * static_cast<std::size_t>(std::max(step, 1)) + 1), count(n), stride(step) {}
+  Data(int n, int step)
+      : values(static_cast<std::size_t>(n) * static_cast<std::size_t>(std::max(step, 1)) + 1), count(n), stride(step) {}
 };
 
 struct Shape {
@@ -57,7 +59,8 @@ class TypedCase final : public Case {
         in_(shape.count * (shape.kind == Kind::scatter && rank == shape.root ? size : 1), shape.stride),
         out_(shape.count * (gathers() ? size : 1), shape.stride) {
     const int count = shape.count;
-    const bool place = shape.in_place && (shape.kind != Kind::scatter && shape.kind != Kind::gather ? true : rank == shape.root);
+    const bool place =
+        shape.in_place && (shape.kind != Kind::scatter && shape.kind != Kind::gather ? true : rank == shape.root);
     const bool reduces_away = shape.kind == Kind::reduce && rank != shape.root;
     if (shape.kind == Kind::scatter) {
       for (int i = 0; rank == shape.root && i < count * size; ++i) in_.at(i) = sample<T>(shape.root, i);
@@ -144,7 +147,9 @@ struct List {
   void add(const char* type, const Shape& shape) {
     recipes.push_back({fmt::format("{} of {} {} root {}{}{}{}", to_string(shape.kind), shape.count, type, shape.root,
                                    shape.in_place ? " in place" : "", shape.exclusive ? " exclusive" : "",
-                                   shape.stride > 1 ? " strided" : shape.stride == kPacked ? " packed" : ""),
+                                   shape.stride > 1          ? " strided"
+                                   : shape.stride == kPacked ? " packed"
+                                                             : ""),
                        [shape](int rank, int size) { return std::make_unique<TypedCase<T, F>>(shape, rank, size); }});
   }
   template <typename T, typename F>
@@ -186,7 +191,8 @@ std::vector<Recipe> recipes(int size, const std::vector<int>& roots, const std::
     for (const int stride : {2, kPacked}) {
       list.folds<double, run::Sum>("double sum", count, last, stride == kPacked, stride);
       for (const Kind kind : {Kind::allgather, Kind::gather, Kind::scatter, Kind::broadcast}) {
-        list.add<std::uint16_t, run::Sum>("uint16", {kind, count, kind == Kind::allgather ? 0 : size - 1, false, false, stride});
+        list.add<std::uint16_t, run::Sum>("uint16",
+                                          {kind, count, kind == Kind::allgather ? 0 : size - 1, false, false, stride});
       }
     }
   }

@@ -22,10 +22,18 @@ void late(run::Comm& comm, double seconds) {
     pause();
     if (comm.allreduce(value) != 17 * size) throw std::runtime_error("a late all-reduce is wrong");
     std::vector<long> in(3000, comm.rank()), all(in.size() * static_cast<std::size_t>(size));
-    run::Call call{.kind = Kind::allgather, .in = in.data(), .out = all.data(), .count = 3000, .layout = {.element = sizeof(long)}};
+    run::Call call{.kind = Kind::allgather,
+                   .in = in.data(),
+                   .out = all.data(),
+                   .count = 3000,
+                   .layout = {.element = sizeof(long)}};
     std::vector<long> other(in.size());
     run::Sum sum;
-    run::Call second{.kind = Kind::allreduce, .in = in.data(), .out = other.data(), .count = 3000, .layout = {.element = sizeof(long)},
+    run::Call second{.kind = Kind::allreduce,
+                     .in = in.data(),
+                     .out = other.data(),
+                     .count = 3000,
+                     .layout = {.element = sizeof(long)},
                      .op = run::operator_of<long>(sum, true)};
     pause();
     auto first = comm.start(call);
@@ -47,7 +55,7 @@ std::string beside(run::Comm& comm) {
   try {
     long value = 0;
     if (comm.rank() == comm.size() - 1) part->allreduce(value);  // all the others do not call this
-    else if (comm.rank() == 0) part->broadcast(value, 0);              // sends and leaves
+    else if (comm.rank() == 0) part->broadcast(value, 0);        // sends and leaves
     comm.barrier();
     part->barrier();
   } catch (const std::exception& error) {

@@ -68,7 +68,8 @@ void every_collective(Comm& comm, std::int64_t n, std::int64_t in_stride, std::i
   Column gathered(rank == root ? n * size : 0, out_stride);
   CHASQUI_BOTH(begun, gather, in.view(), gathered.view(), root);
   gathered.check("gather", block);
-  std::vector<long> packed(rank == root ? static_cast<std::size_t>(n * size) : 0);  // lies side by side, and the input does not
+  std::vector<long> packed(rank == root ? static_cast<std::size_t>(n * size)
+                                        : 0);  // lies side by side, and the input does not
   CHASQUI_BOTH(begun, gather, in.view(), packed, root);
   for (std::size_t i = 0; i < packed.size(); ++i) {
     if (packed[i] != block(static_cast<std::int64_t>(i))) throw Error("gather into a vector: {} at {}", packed[i], i);
@@ -124,7 +125,8 @@ TEST(Strided, SingleValues) {
     const long own = comm.rank() + 1;
     if (comm.scan(own) != own * (own + 1) / 2) throw Error("scan");
     if (comm.exclusive_scan(own) != own * (own - 1) / 2) throw Error("exclusive scan");
-    if (comm.exclusive_scan(own, Maximum{}, -7) != (comm.rank() == 0 ? -7 : own - 1)) throw Error("exclusive scan of the largest");
+    if (comm.exclusive_scan(own, Maximum{}, -7) != (comm.rank() == 0 ? -7 : own - 1))
+      throw Error("exclusive scan of the largest");
     if (comm.allgather(own) != std::vector<long>{1, 2, 3, 4}) throw Error("allgather");
   });
 }

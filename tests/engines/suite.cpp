@@ -108,7 +108,8 @@ void run_in_flight(run::Comm& comm, const std::vector<Recipe>& recipes, int at_o
 void rivals(run::Comm& comm) {
   if (comm.messages() == nullptr) return;
   const int size = comm.size();
-  for (const auto& recipe : recipes(size, size <= 8 ? all_roots(size) : std::vector<int>{0, 5, size - 1}, {0, 1, 9, 20'001})) {
+  for (const auto& recipe :
+       recipes(size, size <= 8 ? all_roots(size) : std::vector<int>{0, 5, size - 1}, {0, 1, 9, 20'001})) {
     const auto one = recipe.make(comm.rank(), size);
     if (!run::binomial(comm, one->call)) {
       if (one->call.layout.contiguous()) throw std::runtime_error(recipe.name + ": no binomial tree");
@@ -122,7 +123,8 @@ void rivals(run::Comm& comm) {
 
 void run_everything(run::Comm& comm, bool thorough) {
   const int size = comm.size();
-  run_blocking(comm, recipes(size, all_roots(size), thorough || size <= 8 ? std::vector<int>{0, 1, 3} : std::vector<int>{1}));
+  run_blocking(comm,
+               recipes(size, all_roots(size), thorough || size <= 8 ? std::vector<int>{0, 1, 3} : std::vector<int>{1}));
   run_blocking(comm, recipes(size, {size - 1, size / 3}, {0, 13, 501, 901, thorough ? 70'001 : 20'001}));
   run_in_flight(comm, recipes(size, {0, size - 1}, {1, 40}), 5);
   sums(comm);
@@ -135,7 +137,8 @@ void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);  // the same on every rank
   struct Stock {
     explicit Stock(int size)
-        : usual(recipes(size, {0, size - 1}, {0, 1, 2, 7, 8, 30, 300})), rare(recipes(size, {size / 2}, {5001, 40'000})) {}
+        : usual(recipes(size, {0, size - 1}, {0, 1, 2, 7, 8, 30, 300})),
+          rare(recipes(size, {size / 2}, {5001, 40'000})) {}
     std::vector<Recipe> usual, rare;
   };
   std::map<int, Stock> stocks;
@@ -143,7 +146,8 @@ void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed) {
   for (std::int64_t i = 0; i < count;) {
     if (random() % 300 == 0) {
       const std::uint64_t colours = random();
-      part = comm.split(static_cast<int>(colours >> (comm.rank() % 60) & 1), comm.rank() * ((colours & 64) != 0 ? -1 : 1));
+      part =
+          comm.split(static_cast<int>(colours >> (comm.rank() % 60) & 1), comm.rank() * ((colours & 64) != 0 ? -1 : 1));
     }
     run::Comm& where = random() % 4 == 0 && part != nullptr ? *part : comm;
     const Stock& stock = stocks.try_emplace(where.size(), where.size()).first->second;

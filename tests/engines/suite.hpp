@@ -59,7 +59,8 @@ struct Misuse {
   std::vector<std::string> words;  ///< every rank's error has one of them
   Passes passes = Passes::never;   ///< no rank gets an error, then
   bool may_pass(const run::Comm& comm) const {
-    return passes == Passes::anywhere || (passes == Passes::by_messages && (comm.terrain().nodes > 1 || !comm.terrain().board));
+    return passes == Passes::anywhere ||
+           (passes == Passes::by_messages && (comm.terrain().nodes > 1 || !comm.terrain().board));
   }
   bool explained_by(const std::string& error) const;
 };

@@ -33,7 +33,8 @@ void expect(bool right, const run::Comm& comm, std::int64_t n, const char* what)
 
 void sums(run::Comm& comm) {
   const bool root = comm.rank() == 0;
-  for (const LogP& machine : {LogP{comm.size(), Time{5}, Time{2}, Time{4}}, LogP{comm.size(), Time{1}, Time{0}, Time{3}}}) {
+  for (const LogP& machine :
+       {LogP{comm.size(), Time{5}, Time{2}, Time{4}}, LogP{comm.size(), Time{1}, Time{0}, Time{3}}}) {
     for (const std::int64_t n : {1, 2, 7, 100, 3000}) {
       const auto plan = plan::sum_operands(machine, n, false);
       long expected = 0;

@@ -94,7 +94,8 @@ TEST(Threads, OneRanksMistakeIsAnErrorEverywhere) {
         }
       });
       if (misuse.passes == Passes::anywhere && errors == std::vector<std::string>(errors.size(), "none")) continue;
-      for (const auto& error : errors) EXPECT_TRUE(misuse.explained_by(error)) << misuse.name << " by " << culprit << " of " << n << ": " << error;
+      for (const auto& error : errors)
+        EXPECT_TRUE(misuse.explained_by(error)) << misuse.name << " by " << culprit << " of " << n << ": " << error;
     }
   }
 }

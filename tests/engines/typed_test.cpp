@@ -13,13 +13,20 @@
 namespace chasqui::run {
 namespace {
 
-template <typename T> concept Broadcasts = requires(Comm& comm, T& value) { comm.broadcast(value); };
-template <typename In, typename Out> concept StartsAllreduce =
-    requires(Comm& comm, In&& in, Out&& out) { comm.iallreduce(std::forward<In>(in), std::forward<Out>(out)); };
+template <typename T>
+concept Broadcasts = requires(Comm& comm, T& value) {
+  comm.broadcast(value);
+};
+template <typename In, typename Out>
+concept StartsAllreduce = requires(Comm& comm, In&& in, Out&& out) {
+  comm.iallreduce(std::forward<In>(in), std::forward<Out>(out));
+};
 
 TEST(Typed, AViewIsNotAValueAndAPointerIsNone) {
-  static_assert(Broadcasts<int> && Broadcasts<std::vector<int>> && Broadcasts<std::array<int, 3>> && Broadcasts<std::span<int>>);
-  static_assert(!Broadcasts<int*> && !Broadcasts<std::string_view> && !Broadcasts<std::span<const int>> && !Broadcasts<std::vector<std::vector<int>>>);
+  static_assert(Broadcasts<int> && Broadcasts<std::vector<int>> && Broadcasts<std::array<int, 3>> &&
+                Broadcasts<std::span<int>>);
+  static_assert(!Broadcasts<int*> && !Broadcasts<std::string_view> && !Broadcasts<std::span<const int>> &&
+                !Broadcasts<std::vector<std::vector<int>>>);
   static_assert(!Value<std::span<int, 4>> && !Value<char*> && Value<std::array<int, 4>>);
   threads::Team(2).run([](Comm& comm) {
     std::array<int, 4> mine{comm.rank(), comm.rank(), comm.rank(), comm.rank()};
@@ -30,8 +37,10 @@ TEST(Typed, AViewIsNotAValueAndAPointerIsNone) {
 }
 
 TEST(Typed, WhatAStartedCollectiveUsesMustLast) {
-  static_assert(StartsAllreduce<std::vector<int>&, std::vector<int>&> && StartsAllreduce<std::span<int>, std::span<int>>);
-  static_assert(!StartsAllreduce<std::vector<int>, std::vector<int>&> && !StartsAllreduce<std::vector<int>&, std::vector<int>>);
+  static_assert(StartsAllreduce<std::vector<int>&, std::vector<int>&> &&
+                StartsAllreduce<std::span<int>, std::span<int>>);
+  static_assert(!StartsAllreduce<std::vector<int>, std::vector<int>&> &&
+                !StartsAllreduce<std::vector<int>&, std::vector<int>>);
 }
 
 TEST(Typed, RangesOfAnyKind) {
@@ -79,7 +88,8 @@ TEST(Typed, StartedCollectivesKeepTheirOperator) {
     long total = 0;
     auto summing = [&] {
       const std::vector<long> modulus{7};
-      return isum(comm, *plan, std::span<const long>(operands), total, [modulus](long a, long b) { return (a + b) % modulus[0]; });
+      return isum(comm, *plan, std::span<const long>(operands), total,
+                  [modulus](long a, long b) { return (a + b) % modulus[0]; });
     }();
     summing.wait();
     if (comm.rank() == 0 && total != 30 % 7) throw Error("the sum's operator was gone");
@@ -95,8 +105,10 @@ struct Matrix {
 };
 
 TEST(Typed, OnlyNumbersAreKnownToCommute) {
-  static_assert(commutes<Product, double> && commutes<std::plus<>, int> && commutes<std::plus<int>, int> && commutes<Sum, std::complex<float>>);
-  static_assert(!commutes<Product, Matrix> && !commutes<std::multiplies<>, Matrix> && !commutes<decltype(modular)*, long>);
+  static_assert(commutes<Product, double> && commutes<std::plus<>, int> && commutes<std::plus<int>, int> &&
+                commutes<Sum, std::complex<float>>);
+  static_assert(!commutes<Product, Matrix> && !commutes<std::multiplies<>, Matrix> &&
+                !commutes<decltype(modular)*, long>);
   static_assert(commutes<decltype(commuting(&modular)), long>);
   threads::Team(5).run([](Comm& comm) {
     const auto of = [](int rank) { return Matrix{1, rank, rank % 2, 1}; };

@@ -16,7 +16,8 @@ namespace chasqui::engines {
 namespace {
 
 constexpr long kMine = 1, kGone = -777;
-constexpr std::size_t kLent = 2 * run::kWideOfThreads / sizeof(long), kLong = 2 * kLent;  // three shares fit slots, or do not
+constexpr std::size_t kLent = 2 * run::kWideOfThreads / sizeof(long),
+                      kLong = 2 * kLent;  // three shares fit slots, or do not
 
 /// Throws on one rank. On the others it takes its time, in the hope that the one leaves meanwhile, and looks out for what
 /// that one writes after it has left.
@@ -72,7 +73,8 @@ void fail_one(Kind kind, int threads, std::size_t count) {
   });
   EXPECT_EQ(errors, threads);
   EXPECT_EQ(seen, 0) << "read after rank 1 had left";
-  EXPECT_EQ(std::count(out.begin(), out.end(), kGone), static_cast<std::ptrdiff_t>(count)) << "written after rank 1 had left";
+  EXPECT_EQ(std::count(out.begin(), out.end(), kGone), static_cast<std::ptrdiff_t>(count))
+      << "written after rank 1 had left";
 }
 
 TEST(Withdrawal, NobodyUsesTheBuffersOfARankThatHasLeft) {

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-
 namespace chasqui::explorer {
 namespace {
 
@@ -58,13 +57,14 @@ TEST(Engine, ComparesWithAllThreeTrees) {
     EXPECT_TRUE(row["legal"]) << row.dump();
     EXPECT_GE(row["finish"], reply["claim"]["bound"]);
   }
-  EXPECT_EQ(reply["compare"][2]["finish"], 15 * 10);            // a chain pays L + 2o for each hop
+  EXPECT_EQ(reply["compare"][2]["finish"], 15 * 10);             // a chain pays L + 2o for each hop
   EXPECT_EQ(reply["compare"][3]["finish"], 14 * 4 + 6 + 2 * 2);  // a flat tree pays g for each rank
 }
 
 TEST(Engine, EveryCollectiveIsComparedOrSaysWhyNot) {
-  for (const Json& more : {Json{{"collective", "sum"}, {"operands", 60}}, Json{{"collective", "stream"}, {"k", 9}, {"o", 0}, {"g", 1}},
-                           Json{{"collective", "allgather"}, {"k", 3}}, Json{{"collective", "scan"}, {"exclusive", true}}}) {
+  for (const Json& more :
+       {Json{{"collective", "sum"}, {"operands", 60}}, Json{{"collective", "stream"}, {"k", 9}, {"o", 0}, {"g", 1}},
+        Json{{"collective", "allgather"}, {"k", 3}}, Json{{"collective", "scan"}, {"exclusive", true}}}) {
     const Json question = with(machine(9, 6, 1, 2), more);
     const Json reply = ask(question);
     ASSERT_FALSE(reply.contains("error")) << reply["error"] << question.dump();

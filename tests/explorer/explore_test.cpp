@@ -44,7 +44,8 @@ std::string fetch(std::uint16_t port, const std::string& request) {
   ::shutdown(client, SHUT_WR);
   std::string answer;
   char buffer[4096];
-  for (ssize_t got = 0; (got = ::recv(client, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<std::size_t>(got));
+  for (ssize_t got = 0; (got = ::recv(client, buffer, sizeof buffer, 0)) > 0;)
+    answer.append(buffer, static_cast<std::size_t>(got));
   ::close(client);
   return answer;
 }

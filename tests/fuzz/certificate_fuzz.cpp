@@ -2,8 +2,8 @@
 // Any bytes are an Error or a certificate, which passes through its file unchanged and asks about an instance that is allowed.
 #include <cstdint>
 
-#include "solve/certificate_files.hpp"
 #include "require.hpp"
+#include "solve/certificate_files.hpp"
 
 using namespace chasqui;
 

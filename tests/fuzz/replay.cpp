@@ -29,21 +29,11 @@ std::string damaged(std::string text, std::mt19937& random) {
   for (std::size_t n = 1 + below(4); n > 0 && !text.empty(); --n) {
     const std::size_t at = below(text.size());
     switch (below(5)) {
-      case 0:
-        text[at] = alphabet[below(alphabet.size())];
-        break;
-      case 1:
-        text.erase(at, 1 + below(8));
-        break;
-      case 2:
-        text.insert(at, text.substr(below(text.size()), 1 + below(40)));
-        break;
-      case 3:
-        text.insert(at, std::to_string(random() * (below(2) == 0 ? 1ULL : 4'294'967'291ULL)));
-        break;
-      default:
-        text.resize(at);
-        break;
+      case 0: text[at] = alphabet[below(alphabet.size())]; break;
+      case 1: text.erase(at, 1 + below(8)); break;
+      case 2: text.insert(at, text.substr(below(text.size()), 1 + below(40))); break;
+      case 3: text.insert(at, std::to_string(random() * (below(2) == 0 ? 1ULL : 4'294'967'291ULL))); break;
+      default: text.resize(at); break;
     }
   }
   return text;
@@ -68,7 +58,6 @@ int main(int argc, char** argv) {
     run(text);
     for (int copy = 0; copy < kDamagedCopies && text.size() <= kLongest; ++copy) run(damaged(text, random));
   }
-  std::printf("replayed %zu files, %d damaged copies of each, seed %u\n", files.size(), kDamagedCopies,
-              kSeed);
+  std::printf("replayed %zu files, %d damaged copies of each, seed %u\n", files.size(), kDamagedCopies, kSeed);
   return files.empty() ? 1 : 0;
 }

@@ -53,9 +53,8 @@ TEST_P(Misuse, SaysWhatIsWrong) {
     said = to_string(report);
     EXPECT_EQ(report.legal(), name.starts_with("legal-"));
     for (const Violation& violation : report.violations) {
-      EXPECT_TRUE(name.starts_with("rule" + std::to_string(violation.rule) + "-"))
-          << "breaks another rule too\n"
-          << said;
+      EXPECT_TRUE(name.starts_with("rule" + std::to_string(violation.rule) + "-")) << "breaks another rule too\n"
+                                                                                   << said;
     }
     EXPECT_FALSE(name.starts_with("bad-")) << "the reader let it pass";
   } catch (const Error& error) {
@@ -78,9 +77,8 @@ TEST(MisuseCorpus, HasAFileForEveryRule) {
   const auto all = names();
   for (int rule = 1; rule <= 7; ++rule) {
     const std::string prefix = "rule" + std::to_string(rule) + "-";
-    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const std::string& n) {
-      return n.starts_with(prefix);
-    })) << rule;
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const std::string& n) { return n.starts_with(prefix); }))
+        << rule;
   }
 }
 

@@ -58,7 +58,8 @@ TEST(Profile, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(message_for(replaced(good, "\"host\"", "\"hots\"")).find("hots"), std::string::npos);
   EXPECT_NE(message_for(replaced(good, "\"publish\"", "\"publich\"")).find("publich"), std::string::npos);
   EXPECT_NE(message_for(replaced(good, "\"node\"", "\"nude\"")).find("nude"), std::string::npos);
-  EXPECT_NE(message_for(replaced(good, "\"chasqui_profile\": 1", "\"chasqui_profile\": 2")).find("version"), std::string::npos);
+  EXPECT_NE(message_for(replaced(good, "\"chasqui_profile\": 1", "\"chasqui_profile\": 2")).find("version"),
+            std::string::npos);
   EXPECT_NE(message_for(replaced(good, "\"value\": 600.0", "\"value\": -600.0")).find("-600"), std::string::npos);
   EXPECT_NE(message_for(replaced(good, "\"value\": 600.0", "\"value\": 700.0")).find("interval"), std::string::npos);
   EXPECT_NE(message_for(replaced(good, "\"host\"", "\"host\": \"a\", \"host\"")).find("twice"), std::string::npos);

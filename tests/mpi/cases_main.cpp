@@ -67,19 +67,24 @@ void native_strided() {
   const auto comm = make_comm(MPI_COMM_WORLD, fast_native());
   const int rank = comm->rank(), size = comm->size();
   constexpr int kCount = 1000;
-  expect(comm->choices_for({.kind = Kind::broadcast, .count = 4 * kCount}).front().method == run::Method::native, "not native");
+  expect(comm->choices_for({.kind = Kind::broadcast, .count = 4 * kCount}).front().method == run::Method::native,
+         "not native");
   for (const int apart : {0, 1, 2}) {  // rank 0 alone, rank 1 alone, all
     const std::int64_t stride = apart == 2 || apart == rank ? 3 : 1;
     std::vector<int> data(static_cast<std::size_t>(kCount * stride), -1);
     for (int i = 0; i < kCount; ++i) data[static_cast<std::size_t>(i * stride)] = rank == 0 ? i : -2;
     comm->broadcast(run::Strided<int>{data.data(), kCount, stride}, 0);
     for (int i = 0; i < static_cast<int>(data.size()); ++i) {
-      expect(data[static_cast<std::size_t>(i)] == (i % stride == 0 ? i / stride : -1), "broadcast: wrong at " + std::to_string(i));
+      expect(data[static_cast<std::size_t>(i)] == (i % stride == 0 ? i / stride : -1),
+             "broadcast: wrong at " + std::to_string(i));
     }
     run::Sum sum;
     std::vector<int> in(data.size(), 1), out(data.size(), -1);
     for (int i = 0; i < kCount; ++i) in[static_cast<std::size_t>(i * stride)] = i + rank;
-    comm->run({.kind = Kind::allreduce, .in = in.data(), .out = out.data(), .count = kCount,
+    comm->run({.kind = Kind::allreduce,
+               .in = in.data(),
+               .out = out.data(),
+               .count = kCount,
                .layout = {.element = sizeof(int), .stride = stride * static_cast<std::ptrdiff_t>(sizeof(int))},
                .op = run::operator_of<int>(sum, true)});
     for (int i = 0; i < static_cast<int>(out.size()); ++i) {
@@ -275,8 +280,12 @@ void fold_aligned(run::Comm& comm) {
     for (const std::size_t count : {1, 2, 3, 30, 500, 20'000}) {
       std::vector<T> in(count, T{{1, 2}}), out(count);
       for (const bool commutes : {false, true}) {
-        const run::Call call{.kind = kind, .in = in.data(), .out = out.data(), .count = static_cast<std::int64_t>(count),
-                             .layout = {.element = sizeof(T)}, .op = run::operator_of<T>(add, commutes)};
+        const run::Call call{.kind = kind,
+                             .in = in.data(),
+                             .out = out.data(),
+                             .count = static_cast<std::int64_t>(count),
+                             .layout = {.element = sizeof(T)},
+                             .op = run::operator_of<T>(add, commutes)};
         for (const auto& choice : comm.choices_for(call)) {
           comm.force(choice);
           comm.run(call);

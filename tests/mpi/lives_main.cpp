@@ -117,7 +117,8 @@ void finalize() {
   MPI_Finalize();
   for (const auto& comm : kept) {
     expect(error_of([&] { comm->barrier(); }).find("MPI_Finalize was called") != std::string::npos, "barrier");
-    expect(error_of([&] { static_cast<void>(comm->ibroadcast(data, 0)); }).find("MPI_Finalize") != std::string::npos, "ibroadcast");
+    expect(error_of([&] { static_cast<void>(comm->ibroadcast(data, 0)); }).find("MPI_Finalize") != std::string::npos,
+           "ibroadcast");
     expect(error_of([&] { comm->split(0, 0); }).find("MPI_Finalize") != std::string::npos, "split");
   }
   expect(!started.active() || error_of([&] { started.wait(); }).find("MPI_Finalize") != std::string::npos, "wait");
@@ -130,7 +131,8 @@ void finalize() {
 int main(int argc, char** argv) {
   using namespace chasqui::mpi;
   const std::map<std::string, std::function<void()>> cases = {
-      {"any_order", any_order}, {"split_in_flight", split_in_flight}, {"split_alone", split_alone}, {"parts", parts}, {"finalize", finalize},
+      {"any_order", any_order}, {"split_in_flight", split_in_flight}, {"split_alone", split_alone}, {"parts", parts},
+      {"finalize", finalize},
   };
   MPI_Init(&argc, &argv);
   alarm(40);  // a hang is a failure

@@ -100,11 +100,10 @@ Schedule printed_combining(std::int64_t P, std::int64_t L) {
   for (std::int64_t j = 0; j <= T.ticks - L; ++j) {
     const std::int64_t distance = plan::reach(shape, Time{j + L - 1}), held = plan::reach(shape, Time{j});
     for (std::int64_t i = 0; i < P; ++i) {
-      s.sends.push_back(
-          {Time{j},
-           Rank{static_cast<std::int32_t>(i)},
-           Rank{static_cast<std::int32_t>((i + distance) % P)},
-           {static_cast<std::int32_t>((i - held + 1 + P) % P), static_cast<std::int32_t>(held)}});
+      s.sends.push_back({Time{j},
+                         Rank{static_cast<std::int32_t>(i)},
+                         Rank{static_cast<std::int32_t>((i + distance) % P)},
+                         {static_cast<std::int32_t>((i - held + 1 + P) % P), static_cast<std::int32_t>(held)}});
     }
   }
   normalise(s);

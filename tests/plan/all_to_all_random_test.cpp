@@ -59,8 +59,7 @@ TEST(AllToAll, EveryRingOnRandomMachines) {
     const auto ring = plan::ring_shape(m, problem.items, classes, kSaturated);
     RC_ASSERT(ring.has_value());
     RC_ASSERT(ring->rest == m.P % classes);
-    const plan::Claim claim{Time{ring->last_send()} + m.lambda(), plan::allgather_bound(m, problem.items), "",
-                            ""};
+    const plan::Claim claim{Time{ring->last_send()} + m.lambda(), plan::allgather_bound(m, problem.items), "", ""};
     if (ring->rest > 1) {
       check(plan::RestRingAllgather(m, problem, claim, *ring));
     } else {

@@ -14,9 +14,7 @@
 namespace chasqui {
 namespace {
 
-LogP machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) {
-  return {P, Time{L}, Time{o}, Time{g}};
-}
+LogP machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) { return {P, Time{L}, Time{o}, Time{g}}; }
 
 TEST(Allgather, IsOptimalOnPostalMachines) {
   for (std::int64_t P = 2; P <= 20; ++P) {
@@ -59,17 +57,16 @@ TEST(Allgather, IsLegalOnStrictMachines) {
       }
     }
   }
-  EXPECT_EQ(kinds, (std::set<std::string>{"matc", "ring 0", "ring 1", "ring rest", "ring slot",
-                                          "symm"}));  // all were tried
+  EXPECT_EQ(kinds,
+            (std::set<std::string>{"matc", "ring 0", "ring 1", "ring rest", "ring slot", "symm"}));  // all were tried
 }
 
 TEST(Allgather, MeetsTheExactValues) {
   struct Row {
     std::int64_t P, L, o, g, exact;
   };
-  for (const Row& row :
-       {Row{3, 1, 1, 2, 6}, Row{4, 6, 2, 4, 20}, Row{5, 2, 1, 1, 10}, Row{4, 2, 2, 2, 14},
-        Row{6, 1, 1, 2, 12}, Row{4, 2, 1, 3, 11}, Row{5, 1, 1, 2, 11}, Row{5, 3, 2, 4, 22}}) {
+  for (const Row& row : {Row{3, 1, 1, 2, 6}, Row{4, 6, 2, 4, 20}, Row{5, 2, 1, 1, 10}, Row{4, 2, 2, 2, 14},
+                         Row{6, 1, 1, 2, 12}, Row{4, 2, 1, 3, 11}, Row{5, 1, 1, 2, 11}, Row{5, 3, 2, 4, 22}}) {
     const auto plan = plan::allgather(machine(row.P, row.L, row.o, row.g));
     EXPECT_EQ(plan->claim().finish, Time{row.exact}) << to_string(plan->machine());
     EXPECT_LE(plan->claim().bound, Time{row.exact}) << to_string(plan->machine());
@@ -168,8 +165,7 @@ TEST(Allgather, WorksFarOut) {
       const auto plan = plan::allgather(m);
       EXPECT_GE(plan->claim().finish, plan->claim().bound) << to_string(m);
       const LocalForm local = plan->local(Rank{static_cast<std::int32_t>(P / 3)});
-      EXPECT_EQ(local.sends.size() + local.receives.size(), static_cast<std::size_t>(2 * (P - 1)))
-          << to_string(m);
+      EXPECT_EQ(local.sends.size() + local.receives.size(), static_cast<std::size_t>(2 * (P - 1))) << to_string(m);
     }
   }
 }

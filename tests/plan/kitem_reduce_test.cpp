@@ -38,7 +38,8 @@ TEST(KitemReduce, AnyMachineAndBothOperators) {
                        Time{*rc::gen::inRange(1, 7)}};
     const auto k = *rc::gen::inRange(1, 15);
     const bool commutative = *rc::gen::arbitrary<bool>();
-    const auto plan = plan::kitem_reduce(machine, k, Rank{*rc::gen::inRange(0, static_cast<int>(machine.P))}, commutative);
+    const auto plan =
+        plan::kitem_reduce(machine, k, Rank{*rc::gen::inRange(0, static_cast<int>(machine.P))}, commutative);
     const Report report = verify(plan->schedule());
     RC_LOG() << to_string(machine) << " k=" << k << "\n" << to_string(report);
     RC_ASSERT(report.legal());

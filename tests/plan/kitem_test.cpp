@@ -31,7 +31,8 @@ std::int64_t bound_by_definition(std::int64_t P, std::int64_t L, std::int64_t k)
 void expect_legal(const plan::PlanPtr& plan) {
   const Schedule schedule = plan->schedule();
   const Report report = verify(schedule);
-  ASSERT_TRUE(report.legal()) << to_string(plan->machine()) << " k=" << plan->problem().items << "\n" << to_string(report);
+  ASSERT_TRUE(report.legal()) << to_string(plan->machine()) << " k=" << plan->problem().items << "\n"
+                              << to_string(report);
 }
 
 TEST(KitemBound, IsItsDefinition) {
@@ -112,7 +113,13 @@ TEST(Kitem, SampleOfTheTable) {
 }
 
 TEST(Kitem, LocalFormsAreTheSchedule) {
-  for (auto [P, L, k, root] : {std::tuple{1, 1, 3, 0}, {2, 4, 5, 1}, {10, 3, 2, 0}, {10, 3, 1, 9}, {10, 3, 8, 4}, {37, 5, 40, 36}, {128, 16, 30, 7}}) {
+  for (auto [P, L, k, root] : {std::tuple{1, 1, 3, 0},
+                               {2, 4, 5, 1},
+                               {10, 3, 2, 0},
+                               {10, 3, 1, 9},
+                               {10, 3, 8, 4},
+                               {37, 5, 40, 36},
+                               {128, 16, 30, 7}}) {
     plan::expect_local_forms_equal_schedule(*plan::kitem(postal(P, L), k, Rank{root}));
   }
   plan::expect_local_forms_equal_schedule(*plan::kitem(LogP{9, Time{5}, Time{2}, Time{3}}, 6, Rank{2}));
@@ -181,8 +188,19 @@ TEST(Kitem, RandomPostalBeyondTheTable) {
 
 // What a running program gets: no search, and its time known before it is made.
 TEST(KitemWithoutSearch, FinishesWhenItWasSaid) {
-  for (auto [P, L, k] : {std::tuple{2, 3, 5}, {16, 1, 9}, {40, 4, 30}, {64, 30, 5}, {64, 250, 40}, {129, 2, 41}, {200, 2, 41},
-                         {256, 2, 41}, {256, 5, 60}, {257, 2, 41}, {150, 9, 20}, {300, 1, 7}, {300, 17, 3}}) {
+  for (auto [P, L, k] : {std::tuple{2, 3, 5},
+                         {16, 1, 9},
+                         {40, 4, 30},
+                         {64, 30, 5},
+                         {64, 250, 40},
+                         {129, 2, 41},
+                         {200, 2, 41},
+                         {256, 2, 41},
+                         {256, 5, 60},
+                         {257, 2, 41},
+                         {150, 9, 20},
+                         {300, 1, 7},
+                         {300, 17, 3}}) {
     const auto plan = plan::kitem_without_search(postal(P, L), k);
     EXPECT_EQ(plan->claim().finish, plan::kitem_time_without_search(postal(P, L), k)) << P << ' ' << L << ' ' << k;
     expect_legal(plan);

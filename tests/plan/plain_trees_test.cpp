@@ -13,7 +13,7 @@ namespace chasqui::plan {
 namespace {
 
 constexpr PlainTree kTrees[] = {PlainTree::binomial, PlainTree::chain, PlainTree::flat};
-const LogP kMachines[] = {{1, {3}, {1}, {2}}, {2, {3}, {1}, {2}},  {8, {6}, {2}, {4}}, {13, {1}, {0}, {10}},
+const LogP kMachines[] = {{1, {3}, {1}, {2}},  {2, {3}, {1}, {2}},  {8, {6}, {2}, {4}}, {13, {1}, {0}, {10}},
                           {17, {5}, {0}, {1}}, {33, {2}, {5}, {1}}, {7, {5}, {2}, {4}}};
 
 TEST(PlainTrees, AreLegal) {
@@ -35,7 +35,8 @@ TEST(PlainTrees, AreLegal) {
             }
             ++made;
             const Report report = verify(std::get<Schedule>(schedule));
-            EXPECT_TRUE(report.legal()) << to_string(tree) << " " << to_string(kind) << " of " << items << " on " << to_string(m) << "\n"
+            EXPECT_TRUE(report.legal()) << to_string(tree) << " " << to_string(kind) << " of " << items << " on "
+                                        << to_string(m) << "\n"
                                         << to_string(report);
           }
         }
@@ -52,7 +53,8 @@ TEST(PlainTrees, SumsAreLegalAndNotFasterThanThePlan) {
         const Schedule schedule = plain_sum(tree, m, n);
         EXPECT_EQ(std::accumulate(schedule.operands.begin(), schedule.operands.end(), std::int64_t{0}), n);
         const Report report = verify(schedule);
-        EXPECT_TRUE(report.legal()) << to_string(tree) << " of " << n << " on " << to_string(m) << "\n" << to_string(report);
+        EXPECT_TRUE(report.legal()) << to_string(tree) << " of " << n << " on " << to_string(m) << "\n"
+                                    << to_string(report);
         EXPECT_GE(schedule.finish, least_sum_time(m, n)) << to_string(tree) << " of " << n << " on " << to_string(m);
       }
     }
@@ -61,15 +63,19 @@ TEST(PlainTrees, SumsAreLegalAndNotFasterThanThePlan) {
 
 TEST(PlainTrees, TakeAsLongAsTheirShapeSays) {
   const LogP m{16, {6}, {2}, {4}};
-  const auto finish = [&](PlainTree tree) { return std::get<Schedule>(plain_schedule(tree, m, {.kind = Kind::broadcast})).finish; };
+  const auto finish = [&](PlainTree tree) {
+    return std::get<Schedule>(plain_schedule(tree, m, {.kind = Kind::broadcast})).finish;
+  };
   EXPECT_EQ(finish(PlainTree::chain), 15 * m.lambda());
   EXPECT_EQ(finish(PlainTree::flat), m.lambda() + 14 * m.gap());
   EXPECT_EQ(finish(PlainTree::binomial), 4 * m.lambda());
-  EXPECT_EQ(plain_sum(PlainTree::chain, LogP{3, {5}, {2}, {4}}, 3).finish, 2 * (LogP{3, {5}, {2}, {4}}.lambda() + Time{1}));
+  EXPECT_EQ(plain_sum(PlainTree::chain, LogP{3, {5}, {2}, {4}}, 3).finish,
+            2 * (LogP{3, {5}, {2}, {4}}.lambda() + Time{1}));
 }
 
 TEST(PlainTrees, TooLargeIsSaid) {
-  EXPECT_TRUE(std::holds_alternative<std::string_view>(plain_schedule(PlainTree::flat, {100000, {1}, {0}, {1}}, {.kind = Kind::allgather})));
+  EXPECT_TRUE(std::holds_alternative<std::string_view>(
+      plain_schedule(PlainTree::flat, {100000, {1}, {0}, {1}}, {.kind = Kind::allgather})));
 }
 
 }  // namespace

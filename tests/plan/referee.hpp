@@ -36,8 +36,7 @@ inline bool made_of(const std::vector<Piece>& pieces, std::int64_t t, std::int64
 inline std::string timing(const Schedule& s) {
   const auto& m = s.machine;
   const std::int64_t G = std::max(m.g.ticks, m.o.ticks), o = m.o.ticks, L = m.L.ticks;
-  std::vector<std::vector<std::int64_t>> out(static_cast<std::size_t>(m.P)),
-      in(static_cast<std::size_t>(m.P));
+  std::vector<std::vector<std::int64_t>> out(static_cast<std::size_t>(m.P)), in(static_cast<std::size_t>(m.P));
   for (const Send& x : s.sends) {
     if (x.from == x.to || x.from.index < 0 || x.to.index < 0 || x.from.index >= m.P || x.to.index >= m.P) {
       return fmt::format("rule 6: {} to {}", x.from.index, x.to.index);
@@ -80,8 +79,7 @@ inline std::string judge(const Schedule& s) {
   std::vector<std::vector<Piece>> has(static_cast<std::size_t>(P));
   std::int64_t finish = 0;
   for (std::int64_t r = 0; r < P; ++r) {
-    if (folds)
-      has[static_cast<std::size_t>(r)].push_back({0, r, 1});
+    if (folds) has[static_cast<std::size_t>(r)].push_back({0, r, 1});
     else
       for (std::int64_t i = 0; i < k; ++i) has[static_cast<std::size_t>(r)].push_back({0, r * k + i, 1});
   }
@@ -94,8 +92,7 @@ inline std::string judge(const Schedule& s) {
       if (part.len == 0) continue;
       if (folds && !s.problem.commutative && part.lo + part.len > P) return "a part runs over the end";
       if (!made_of(from, x.begin.ticks, part.lo, part.len, folds ? P : P * k)) {
-        return fmt::format("rule 1: rank {} at {} lacks {}+{}", x.from.index, x.begin.ticks, part.lo,
-                           part.len);
+        return fmt::format("rule 1: rank {} at {} lacks {}+{}", x.from.index, x.begin.ticks, part.lo, part.len);
       }
       to.push_back({arrives, part.lo, part.len});
     }

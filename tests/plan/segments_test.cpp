@@ -23,8 +23,9 @@ TEST(Segments, ASegmentIsAMessage) {
 }
 
 TEST(Segments, NoNumberOfSegmentsIsBetter) {
-  for (const LogGP& machine : {LogGP{{8, Time{20}, Time{2}, Time{4}}, 1, 2}, LogGP{{17, Time{5}, Time{0}, Time{1}}, 3, 1},
-                               LogGP{{30, Time{50}, Time{7}, Time{3}}, 1, 10}}) {
+  for (const LogGP& machine :
+       {LogGP{{8, Time{20}, Time{2}, Time{4}}, 1, 2}, LogGP{{17, Time{5}, Time{0}, Time{1}}, 3, 1},
+        LogGP{{30, Time{50}, Time{7}, Time{3}}, 1, 10}}) {
     for (std::int64_t bytes : {1, 7, 100, 300}) {
       const auto choice = plan::choose_segments(machine, bytes);
       const auto plan = plan::broadcast_bytes(machine, bytes);

@@ -29,13 +29,9 @@ std::vector<std::int64_t> growth(std::int64_t L, std::int64_t t) {
   return f;
 }
 
-std::int64_t nice(std::int64_t L, std::int64_t t) {
-  return growth(L, t).back() + 1;
-}
+std::int64_t nice(std::int64_t L, std::int64_t t) { return growth(L, t).back() + 1; }
 
-LogP postal(std::int64_t P, std::int64_t L) {
-  return LogP::postal(P, Time{L});
-}
+LogP postal(std::int64_t P, std::int64_t L) { return LogP::postal(P, Time{L}); }
 
 std::string judge(const Schedule& schedule, bool buffered = false) {
   VerifyOptions options;
@@ -147,8 +143,7 @@ TEST(BlockCyclic, FigureThreeHasTheBlocksOfThePaper) {
   ASSERT_TRUE(recipe);
   std::map<std::int32_t, std::int64_t> blocks;
   for (const auto& [type, count] : recipe->blocks) blocks[type.q] += count;
-  EXPECT_EQ(blocks,
-            (std::map<std::int32_t, std::int64_t>{{9, 1}, {6, 1}, {5, 1}, {4, 1}, {3, 2}, {2, 3}, {1, 4}}));
+  EXPECT_EQ(blocks, (std::map<std::int32_t, std::int64_t>{{9, 1}, {6, 1}, {5, 1}, {4, 1}, {3, 2}, {2, 3}, {1, 4}}));
   EXPECT_THROW(stream_algorithm("block-cyclic").items(postal(43, 3), 4, Rank{0}), Error);
 }
 
@@ -239,16 +234,13 @@ RC_GTEST_PROP(Buffered, MeetsTheSingleSendingBoundForEveryMachine, ()) {
   const auto P = *rc::gen::inRange<std::int64_t>(2, 200);
   const auto k = *rc::gen::inRange<std::int64_t>(1, 30);
   const PlanPtr plan = buffered_items(postal(P, L), k);
-  const std::int64_t bound =
-      make_stream(P, L)->bound().ticks - (L == 2 && !stream_bound_reachable_at_two(P) ? 1 : 0);
+  const std::int64_t bound = make_stream(P, L)->bound().ticks - (L == 2 && !stream_bound_reachable_at_two(P) ? 1 : 0);
   RC_ASSERT(plan->claim().finish.ticks == bound + k - 1);
   RC_ASSERT(judge(plan->schedule(), true) == "");
   RC_ASSERT(judge(simple_items(postal(P, L), k)->schedule(), true) == "");
 }
 
-TEST(Buffered, WithoutBuffersReceptionsMeet) {
-  EXPECT_NE(judge(buffered_items(postal(8, 4), 20)->schedule()), "");
-}
+TEST(Buffered, WithoutBuffersReceptionsMeet) { EXPECT_NE(judge(buffered_items(postal(8, 4), 20)->schedule()), ""); }
 
 /// SV 6's assignment protocol inside one group of q ranks: each step the group gets one internal node (the
 /// item that completes `head` steps later, ranks in turn) and one leaf per letter. "Arbitrary" is read as

@@ -38,8 +38,7 @@ std::string play(const plan::Stream& stream, std::int64_t steps) {
       if (got.has_value() != (expected != due.end()))
         return fmt::format("rank {} at {}: reception and arrival differ", rank, time);
       if (!got) continue;
-      if (*got != expected->second)
-        return fmt::format("{} received as {}", text(expected->second), text(*got));
+      if (*got != expected->second) return fmt::format("{} received as {}", text(expected->second), text(*got));
       due.erase(expected);
       auto row = has.find(got->item);
       if (row == has.end()) return fmt::format("{} is too late or unknown", text(*got));
@@ -51,8 +50,7 @@ std::string play(const plan::Stream& stream, std::int64_t steps) {
     for (std::int64_t rank = 0; rank < P; ++rank) {
       const auto sent = stream.sent(rank, Time{time});
       if (!sent) continue;
-      if (sent->from != rank || sent->begin.ticks != time || sent->to == rank || sent->to < 0 ||
-          sent->to >= P) {
+      if (sent->from != rank || sent->begin.ticks != time || sent->to == rank || sent->to < 0 || sent->to >= P) {
         return fmt::format("rank {} at {} says {}", rank, time, text(*sent));
       }
       const auto row = has.find(sent->item);
@@ -88,16 +86,14 @@ std::string spot_check(const plan::Stream& stream, std::int64_t rank, std::int64
       if (!has) return fmt::format("{}: does not have it", text(*sent));
     }
     if (const auto got = stream.received(rank, Time{time})) {
-      if (stream.sent(got->from, got->begin) != got)
-        return fmt::format("{}: the sender does not agree", text(*got));
+      if (stream.sent(got->from, got->begin) != got) return fmt::format("{}: the sender does not agree", text(*got));
       if (!items.insert(got->item).second) return fmt::format("{} again", text(*got));
       if (time - got->item > stream.delay().ticks) return fmt::format("{} is late", text(*got));
     }
   }
   // Every item old enough to be complete and young enough not to be received before `from`.
   for (std::int64_t item = from; item + stream.delay().ticks < from + steps; ++item) {
-    if (rank != stream.root() && !items.contains(item))
-      return fmt::format("rank {} misses item {}", rank, item);
+    if (rank != stream.root() && !items.contains(item)) return fmt::format("rank {} misses item {}", rank, item);
   }
   return "";
 }

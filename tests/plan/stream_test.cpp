@@ -99,8 +99,7 @@ RC_GTEST_PROP(Stream, HugeOnesAgreeRankByRank, ()) {
 }
 
 TEST(Stream, MessagesOfAnItemAreWhatTheRanksSay) {
-  for (const auto& [P, L] :
-       {std::pair{10, 3}, {42, 3}, {6, 2}, {9, 2}, {22, 2}, {7, 4}, {40, 1}, {130, 5}, {2, 4}}) {
+  for (const auto& [P, L] : {std::pair{10, 3}, {42, 3}, {6, 2}, {9, 2}, {22, 2}, {7, 4}, {40, 1}, {130, 5}, {2, 4}}) {
     const StreamPtr stream = make_stream(P, L, 1);
     for (std::int64_t item = 0; item < 7; ++item) {
       std::vector<StreamMessage> said;
@@ -140,14 +139,17 @@ TEST(Stream, TheRunningExampleHasTheLettersOfThePaper) {
 TEST(Stream, BeyondTheCertificateTheSameMethodStillMeetsTheBound) {
   for (const auto& [P, L] : {std::pair{450, 310}, {700, 301}, {300, 250}}) expect_plays(P, L);
   // All block kinds, block by block and in bulk, by the ranks' own words about each other.
-  for (const auto& [P, L] : {std::pair{1'000'000L, 1000L}, {1'000'000L, 10'000L}, {60L, 100'000L}, {40L, 1'000'000'000L},
-                             {5'000'000'000L, 301L}, {100'000'000'000'000'000L, 500L}}) {
+  for (const auto& [P, L] : {std::pair{1'000'000L, 1000L},
+                             {1'000'000L, 10'000L},
+                             {60L, 100'000L},
+                             {40L, 1'000'000'000L},
+                             {5'000'000'000L, 301L},
+                             {100'000'000'000'000'000L, 500L}}) {
     const StreamPtr stream = make_stream(P, L);
     EXPECT_EQ(stream->delay(), stream->bound()) << P << " " << L;
     if (L > 10'000) continue;
     for (const std::int64_t rank : {P / 2, P - 1}) {
-      EXPECT_EQ(test::spot_check(*stream, rank, 1'000'000, L >= 1000 ? 8 : 400), "")
-          << P << " " << L << " " << rank;
+      EXPECT_EQ(test::spot_check(*stream, rank, 1'000'000, L >= 1000 ? 8 : 400), "") << P << " " << L << " " << rank;
     }
   }
 }

@@ -62,8 +62,7 @@ TEST(JugglingOrder, ExistsExactlyWhenTheSumVanishesForAllSmallWords) {
 RC_GTEST_PROP(JugglingOrder, OrdersAnyMultisetWithSumZero, ()) {
   const auto q = *rc::gen::inRange<std::int32_t>(1, 400);
   const auto spread = *rc::gen::inRange<std::int32_t>(1, 500);
-  Word values =
-      *rc::gen::container<Word>(static_cast<std::size_t>(q), rc::gen::inRange<std::int32_t>(0, spread));
+  Word values = *rc::gen::container<Word>(static_cast<std::size_t>(q), rc::gen::inRange<std::int32_t>(0, spread));
   const std::int64_t sum = std::accumulate(values.begin(), values.end(), std::int64_t{0});
   values[0] += static_cast<std::int32_t>((q - sum % q) % q);
   Word word = juggling_order(values);
@@ -132,8 +131,7 @@ void expect_books_balance(std::int64_t L, const BaseName& name, const BaseCase& 
   std::int64_t missing = 0;
   for (std::int64_t r = 1; r <= name.t - L + 1; ++r) {
     const std::int64_t nodes = r == name.t - L + 1 ? 1 : at(name.t - 2 * L + 1 - r);
-    const std::int64_t gone =
-        r == 1 ? letters[-1] : pruned[r];  // a node of potential 1 without its child is a leaf
+    const std::int64_t gone = r == 1 ? letters[-1] : pruned[r];  // a node of potential 1 without its child is a leaf
     ASSERT_EQ(whole[r] + gone, nodes) << "potential " << r;
     missing += gone;
   }

@@ -105,8 +105,9 @@ TEST(UniversalTree, RandomShapes) {
 
 TEST(UniversalTree, HugeTreesAnswerForOneNode) {
   // A flat tree, a chain of 10^9 generations, and the machine of the benchmark.
-  for (const TreeShape shape : {TreeShape{Time{1'000'000'000'000}, Time{1}}, TreeShape{Time{1}, Time{1'000'000'000'000}},
-                                TreeShape{Time{5'004'000}, Time{4'000}}, TreeShape{Time{1}, Time{1}}}) {
+  for (const TreeShape shape :
+       {TreeShape{Time{1'000'000'000'000}, Time{1}}, TreeShape{Time{1}, Time{1'000'000'000'000}},
+        TreeShape{Time{5'004'000}, Time{4'000}}, TreeShape{Time{1}, Time{1}}}) {
     const UniversalTree tree(shape, 1'000'000'000);
     for (const std::int64_t index : {0L, 1L, 77'777'777L, 500'000'000L, 999'999'998L, 999'999'999L}) {
       const auto node = tree.node(index);

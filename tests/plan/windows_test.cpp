@@ -16,9 +16,7 @@
 namespace chasqui {
 namespace {
 
-LogP machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) {
-  return {P, Time{L}, Time{o}, Time{g}};
-}
+LogP machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) { return {P, Time{L}, Time{o}, Time{g}}; }
 
 std::vector<plan::PlanPtr> all_plans(const LogP& m) {
   return {plan::allreduce(m, true), plan::allreduce(m, false), plan::scan(m, false), plan::scan(m, true),
@@ -80,10 +78,8 @@ void best_set(const plan::Spacing& spacing, std::int64_t P, plan::SendTimes& tim
     if (times.empty() && t > 0) return;
     if (!times.empty() && !plan::legal_after(times, spacing, t)) continue;
     times.push_back(t);
-    if (plan::window_growth(times, spacing).back() >= P)
-      best = t;
-    else
-      best_set(spacing, P, times, best);
+    if (plan::window_growth(times, spacing).back() >= P) best = t;
+    else best_set(spacing, P, times, best);
     times.pop_back();
   }
 }

@@ -56,12 +56,14 @@ int main(int argc, char** argv) {
     const int block = count / me.size;
     share.resize(index(block) + 1);
     MPI_Reduce_scatter_block(in.data(), share.data(), block, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    equal("reduce_scatter_block", std::memcmp(share.data(), all.data() + me.rank * block, index(block) * sizeof(double)), 0);
+    equal("reduce_scatter_block",
+          std::memcmp(share.data(), all.data() + me.rank * block, index(block) * sizeof(double)), 0);
     // Every second double by a derived type and an operation of the program.
     std::vector<double> spread(2 * in.size(), -1), sums(spread);
     for (int i = 0; i < count; ++i) spread[index(2 * i)] = in[index(i)];
     MPI_Allreduce(spread.data(), sums.data(), count, second, plus, MPI_COMM_WORLD);
-    for (int i = 0; i < count; ++i) equal("derived", std::memcmp(&sums[index(2 * i)], &all[index(i)], sizeof(double)), 0);
+    for (int i = 0; i < count; ++i)
+      equal("derived", std::memcmp(&sums[index(2 * i)], &all[index(i)], sizeof(double)), 0);
     MPI_Exscan(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; me.rank > 0 && i < count; ++i) {
       double sum = value(0, i);

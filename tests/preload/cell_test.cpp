@@ -55,7 +55,8 @@ TEST(Comparison, EqualTimesGoToTheMpiLibrary) {
 
 TEST(Comparison, OneLateCallDoesNotDecide) {
   Played a;
-  a.play(100, 6, [](std::uint64_t n) { return n == 5 ? 1e9 : 1000.0; }, slow);
+  a.play(
+      100, 6, [](std::uint64_t n) { return n == 5 ? 1e9 : 1000.0; }, slow);
   EXPECT_EQ(a.cell.verdict, Verdict::ours);
 }
 

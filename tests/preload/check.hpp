@@ -52,11 +52,11 @@ struct Place {
   }
 };
 
-void moves(MPI_Comm comm);      // moves.cpp
-void folds(MPI_Comm comm);      // folds.cpp
-void derived(MPI_Comm comm);    // derived.cpp
-void company(MPI_Comm comm);    // company.cpp: the program's own messages, requests, errors, attributes
-void threads();                 // threads.cpp
-void inter_communicators();     // inter.cpp
+void moves(MPI_Comm comm);    // moves.cpp
+void folds(MPI_Comm comm);    // folds.cpp
+void derived(MPI_Comm comm);  // derived.cpp
+void company(MPI_Comm comm);  // company.cpp: the program's own messages, requests, errors, attributes
+void threads();               // threads.cpp
+void inter_communicators();   // inter.cpp
 
 }  // namespace conformance

@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&reversed);
   MPI_Comm_free(&half);
   MPI_Comm_free(&twin);
-  if (me.rank == 0) std::printf("conformance on %d ranks: right, digest %016llx\n", me.size, static_cast<unsigned long long>(digest));
+  if (me.rank == 0)
+    std::printf("conformance on %d ranks: right, digest %016llx\n", me.size, static_cast<unsigned long long>(digest));
   MPI_Finalize();
   return 0;
 }

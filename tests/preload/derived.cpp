@@ -16,7 +16,10 @@ struct Line {
   unsigned short unused_too;
 };
 Line line_of(int rank, int i) {
-  return {static_cast<unsigned char>((rank * 3 + i) % 250 + 1), {7, 7, 7}, static_cast<unsigned short>((rank * 11 + i) % 251), 9};
+  return {static_cast<unsigned char>((rank * 3 + i) % 250 + 1),
+          {7, 7, 7},
+          static_cast<unsigned short>((rank * 11 + i) % 251),
+          9};
 }
 Line then(const Line& f, const Line& g) {
   Line result = g;
@@ -183,17 +186,20 @@ void uneven(MPI_Comm comm, int least) {
                 at_root ? counts.data() : nullptr, at_root ? places.data() : nullptr, spaced, root, comm);
     if (at_root) equal("gatherv", all, wanted);
     std::vector<int> back(mine.size(), 0);
-    MPI_Scatterv(at_root ? wanted.data() : nullptr, at_root ? counts.data() : nullptr, at_root ? places.data() : nullptr,
-                 spaced, back.data() + (odd ? 3 : 0), odd ? own : 4 * own, odd ? backwards : MPI_INT, root, comm);
+    MPI_Scatterv(at_root ? wanted.data() : nullptr, at_root ? counts.data() : nullptr,
+                 at_root ? places.data() : nullptr, spaced, back.data() + (odd ? 3 : 0), odd ? own : 4 * own,
+                 odd ? backwards : MPI_INT, root, comm);
     equal("scatterv", back, mine);
     if (at_root) {
       all.assign(wanted.size(), -4);
       for (int i = 0; i < 4 * own; ++i) all[index(8 * places[index(root)] + 2 * i)] = value(root, i);
       MPI_Gatherv(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, all.data(), counts.data(), places.data(), spaced, root, comm);
       equal("gatherv in place", all, wanted);
-      MPI_Scatterv(wanted.data(), counts.data(), places.data(), spaced, MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, root, comm);
+      MPI_Scatterv(wanted.data(), counts.data(), places.data(), spaced, MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, root,
+                   comm);
     } else {
-      MPI_Gatherv(send, odd ? own : 4 * own, odd ? backwards : MPI_INT, nullptr, nullptr, nullptr, MPI_DATATYPE_NULL, root, comm);
+      MPI_Gatherv(send, odd ? own : 4 * own, odd ? backwards : MPI_INT, nullptr, nullptr, nullptr, MPI_DATATYPE_NULL,
+                  root, comm);
       back.assign(back.size(), 0);
       MPI_Scatterv(nullptr, nullptr, nullptr, MPI_DATATYPE_NULL, back.data() + (odd ? 3 : 0), odd ? own : 4 * own,
                    odd ? backwards : MPI_INT, root, comm);

@@ -21,7 +21,9 @@ void compose_all(void* in, void* inout, int* count, MPI_Datatype*) {
     out = compose(static_cast<std::uint64_t*>(in)[i], out);
   }
 }
-std::uint64_t function_of(int rank, int i) { return affine(static_cast<std::uint64_t>(rank + 2 + i % 17), static_cast<std::uint64_t>(rank * 31 + i)); }
+std::uint64_t function_of(int rank, int i) {
+  return affine(static_cast<std::uint64_t>(rank + 2 + i % 17), static_cast<std::uint64_t>(rank * 31 + i));
+}
 
 /// The same on pairs of longs described by a derived type.
 void compose_pairs(void* in, void* inout, int* count, MPI_Datatype*) {
@@ -57,7 +59,7 @@ void all_folds(MPI_Comm comm, MPI_Datatype type, MPI_Op op, Value of, Op combine
     MPI_Allreduce(MPI_IN_PLACE, out.data(), count, type, op, comm);
     equal("in place", out, all);
     part = "reduce";
-    for (int root = 0; root < me.size; root += count > 100 ? 3 : 1) {
+    for (int root = 0; root<me.size; root += count> 100 ? 3 : 1) {
       out.assign(out.size(), T{});
       MPI_Reduce(mine.data(), me.rank == root ? out.data() : nullptr, count, type, op, root, comm);
       if (me.rank == root) equal("result", out, all);
@@ -65,7 +67,8 @@ void all_folds(MPI_Comm comm, MPI_Datatype type, MPI_Op op, Value of, Op combine
       if (count > 100) continue;
 #endif
       out = mine;
-      MPI_Reduce(me.rank == root ? MPI_IN_PLACE : mine.data(), me.rank == root ? out.data() : nullptr, count, type, op, root, comm);
+      MPI_Reduce(me.rank == root ? MPI_IN_PLACE : mine.data(), me.rank == root ? out.data() : nullptr, count, type, op,
+                 root, comm);
       if (me.rank == root) equal("in place", out, all);
     }
     part = "scan";
@@ -170,7 +173,9 @@ void logicals(MPI_Comm comm) {
 void places(MPI_Comm comm) {
   part = "maxloc";
   const Place me(comm);
-  struct Two { int value, where; } pair{(me.rank * 5 + 2) % me.size, me.rank}, best{};
+  struct Two {
+    int value, where;
+  } pair{(me.rank * 5 + 2) % me.size, me.rank}, best{};
   MPI_Allreduce(&pair, &best, 1, MPI_2INT, MPI_MAXLOC, comm);
   int value = -1, where = -1;
   for (int r = 0; r < me.size; ++r) {
@@ -178,13 +183,22 @@ void places(MPI_Comm comm) {
   }
   equal("value", best.value, value);
   equal("place", best.where, where);
-  struct Long { long value; int where; } far{10L - me.rank, me.rank}, nearest{};
+  struct Long {
+    long value;
+    int where;
+  } far{10L - me.rank, me.rank}, nearest{};
   MPI_Allreduce(&far, &nearest, 1, MPI_LONG_INT, MPI_MAXLOC, comm);
   equal("with a gap", nearest.where, 0);
-  struct Short { short value; int where; } small{static_cast<short>(me.rank), me.rank}, smallest{};
+  struct Short {
+    short value;
+    int where;
+  } small{static_cast<short>(me.rank), me.rank}, smallest{};
   MPI_Allreduce(&small, &smallest, 1, MPI_SHORT_INT, MPI_MINLOC, comm);
   equal("with a gap inside", smallest.where, 0);
-  struct Gap { double value; int where; } mine{1.0 * value - me.rank, me.rank}, least{};
+  struct Gap {
+    double value;
+    int where;
+  } mine{1.0 * value - me.rank, me.rank}, least{};
   MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
   equal("with a gap", least.where, me.size - 1);
   int truth = me.rank == me.size - 1 ? 0 : 1, all = -1, some = -1;
@@ -202,7 +216,8 @@ void folds(MPI_Comm comm) {
   const auto larger = [](int a, int b) { return a < b ? b : a; };
   all_folds<int>(comm, MPI_INT, MPI_SUM, number, plus, true);
   all_folds<int>(comm, MPI_INT, MPI_MAX, number, larger, false);
-  all_folds<double>(comm, MPI_DOUBLE, MPI_SUM, [&](int r, int i) { return number(r, i) * 0.25; }, plus, true);
+  all_folds<double>(
+      comm, MPI_DOUBLE, MPI_SUM, [&](int r, int i) { return number(r, i) * 0.25; }, plus, true);
   scattered_folds<int>(comm, MPI_INT, MPI_SUM, number, plus);
   MPI_Op composition, pairs;
   MPI_Op_create(compose_all, 0, &composition);

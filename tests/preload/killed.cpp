@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A rank dies in the middle of many collectives. The launcher must end the job; the test is that it does.
-#include <csignal>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "check.hpp"
 

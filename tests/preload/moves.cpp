@@ -102,7 +102,8 @@ void gathers(MPI_Comm comm, const Types& types) {
     for (const int count : {0, 1, 12, 40, 3000}) {
       std::vector<int> mine(index(count)), all(index(count * me.size), -1), expected(index(count * me.size));
       for (int i = 0; i < count; ++i) mine[index(i)] = value(me.rank, i);
-      for (int i = 0; i < count * me.size; ++i) expected[index(i)] = value(i / std::max(1, count), i % std::max(1, count));
+      for (int i = 0; i < count * me.size; ++i)
+        expected[index(i)] = value(i / std::max(1, count), i % std::max(1, count));
       MPI_Gather(mine.data(), count, MPI_INT, me.rank == root ? all.data() : nullptr, count, MPI_INT, root, comm);
       if (me.rank == root) equal("gather", all, expected);
       std::vector<int> back(index(count), -2);
@@ -145,13 +146,16 @@ void gathers(MPI_Comm comm, const Types& types) {
     for (int r = 0; r < me.size; ++r) {
       for (int i = 0; i < counts[index(r)]; ++i) wanted[index(places[index(r)] + i)] = value(r, i);
     }
-    MPI_Gatherv(some.data(), counts[index(me.rank)], MPI_INT, together.data(), counts.data(), places.data(), MPI_INT, root, comm);
+    MPI_Gatherv(some.data(), counts[index(me.rank)], MPI_INT, together.data(), counts.data(), places.data(), MPI_INT,
+                root, comm);
     if (me.rank == root) equal("gatherv", together, wanted);
     std::vector<int> returned(index(me.size + 1), 0);
-    MPI_Scatterv(wanted.data(), counts.data(), places.data(), MPI_INT, returned.data(), counts[index(me.rank)], MPI_INT, root, comm);
+    MPI_Scatterv(wanted.data(), counts.data(), places.data(), MPI_INT, returned.data(), counts[index(me.rank)], MPI_INT,
+                 root, comm);
     for (int i = 0; i < counts[index(me.rank)]; ++i) equal("scatterv", returned[index(i)], some[index(i)]);
     together.assign(together.size(), -4);
-    MPI_Allgatherv(some.data(), counts[index(me.rank)], MPI_INT, together.data(), counts.data(), places.data(), MPI_INT, comm);
+    MPI_Allgatherv(some.data(), counts[index(me.rank)], MPI_INT, together.data(), counts.data(), places.data(), MPI_INT,
+                   comm);
     equal("allgatherv", together, wanted);
     together.assign(together.size(), -4);
     for (int i = 0; i < counts[index(me.rank)]; ++i) together[index(places[index(me.rank)] + i)] = some[index(i)];
@@ -166,7 +170,8 @@ void allgathers(MPI_Comm comm, const Types& types) {
   for (const int count : {0, 1, 3, 28, 50, 4000}) {
     std::vector<int> mine(index(count)), all(index(count * me.size), -1), expected(all);
     for (int i = 0; i < count; ++i) mine[index(i)] = value(me.rank, i);
-    for (int i = 0; i < count * me.size; ++i) expected[index(i)] = value(i / std::max(1, count), i % std::max(1, count));
+    for (int i = 0; i < count * me.size; ++i)
+      expected[index(i)] = value(i / std::max(1, count), i % std::max(1, count));
     MPI_Allgather(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, comm);
     equal("allgather", all, expected);
     all.assign(all.size(), -1);

@@ -22,13 +22,13 @@ void Cdgebr2d(int context, const char* scope, const char* top, int m, int n, dou
 int numroc_(const int* n, const int* nb, const int* me, const int* source, const int* processes);
 void descinit_(int* desc, const int* m, const int* n, const int* mb, const int* nb, const int* rsrc, const int* csrc,
                const int* context, const int* lld, int* info);
-void pdgesv_(const int* n, const int* nrhs, double* a, const int* ia, const int* ja, const int* desca, int* ipiv, double* b,
-             const int* ib, const int* jb, const int* descb, int* info);
-double pdlange_(const char* norm, const int* m, const int* n, const double* a, const int* ia, const int* ja, const int* desca,
-                double* work);
+void pdgesv_(const int* n, const int* nrhs, double* a, const int* ia, const int* ja, const int* desca, int* ipiv,
+             double* b, const int* ib, const int* jb, const int* descb, int* info);
+double pdlange_(const char* norm, const int* m, const int* n, const double* a, const int* ia, const int* ja,
+                const int* desca, double* work);
 void pdgesvd_(const char* jobu, const char* jobvt, const int* m, const int* n, double* a, const int* ia, const int* ja,
-              const int* desca, double* s, double* u, const int* iu, const int* ju, const int* descu, double* vt, const int* ivt,
-              const int* jvt, const int* descvt, double* work, const int* lwork, int* info);
+              const int* desca, double* s, double* u, const int* iu, const int* ju, const int* descu, double* vt,
+              const int* ivt, const int* jvt, const int* descvt, double* work, const int* lwork, int* info);
 }
 
 namespace {
@@ -53,7 +53,8 @@ struct Matrix {
     data.resize(static_cast<std::size_t>(lld) * static_cast<std::size_t>(std::max(1, columns)));
     for (int j = 0; j < columns; ++j) {
       for (int i = 0; i < rows; ++i) {
-        data[static_cast<std::size_t>(j * lld + i)] = of((i / nb * prow + row) * nb + i % nb, (j / nb * pcol + column) * nb + j % nb);
+        data[static_cast<std::size_t>(j * lld + i)] =
+            of((i / nb * prow + row) * nb + i % nb, (j / nb * pcol + column) * nb + j % nb);
       }
     }
   }
@@ -101,17 +102,18 @@ int main(int argc, char** argv) {
   }
   const int length = -1;
   std::vector<double> singular(static_cast<std::size_t>(n));
-  pdgesvd_("N", "N", &n, &n, kept.data.data(), &one, &one, kept.desc, singular.data(), nullptr, &one, &one, kept.desc, nullptr, &one,
-           &one, kept.desc, work.data(), &length, &info);
+  pdgesvd_("N", "N", &n, &n, kept.data.data(), &one, &one, kept.desc, singular.data(), nullptr, &one, &one, kept.desc,
+           nullptr, &one, &one, kept.desc, work.data(), &length, &info);
   const int enough = static_cast<int>(work[0]) + 1;
   work.resize(static_cast<std::size_t>(enough));
-  pdgesvd_("N", "N", &n, &n, kept.data.data(), &one, &one, kept.desc, singular.data(), nullptr, &one, &one, kept.desc, nullptr, &one,
-           &one, kept.desc, work.data(), &enough, &info);
+  pdgesvd_("N", "N", &n, &n, kept.data.data(), &one, &one, kept.desc, singular.data(), nullptr, &one, &one, kept.desc,
+           nullptr, &one, &one, kept.desc, work.data(), &enough, &info);
   Cblacs_gridexit(context);
   if (me == 0) {
-    std::printf("scalapack on %d x %d: error %s, norms %.10g %.10g, singular values %.10g .. %.10g, sums %.10g %.10g %.10g, info %d\n",
-                rows, ranks / rows, all < 1e-10 ? "below 1e-10" : "LARGE", norm, largest, singular.front(), singular.back(), sum[0],
-                sum[1], sum[2], info);
+    std::printf(
+        "scalapack on %d x %d: error %s, norms %.10g %.10g, singular values %.10g .. %.10g, sums %.10g %.10g %.10g, info %d\n",
+        rows, ranks / rows, all < 1e-10 ? "below 1e-10" : "LARGE", norm, largest, singular.front(), singular.back(),
+        sum[0], sum[1], sum[2], info);
   }
   MPI_Finalize();
   return all < 1e-10 && info == 0 ? 0 : 1;

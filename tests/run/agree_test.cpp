@@ -36,7 +36,8 @@ TEST(Agree, WhatWasCutAtZeroIsNoInterval) {
   EXPECT_EQ(to_text(Estimate{0, 0, 35}), "at most 35");
   EXPECT_EQ(to_text(Estimate{41.26, 38, 45}), "41.3 (38 .. 45)");
   EXPECT_EQ(to_text(Estimate{20345.6, 19800, 21000}), "20346 (19800 .. 21000)");
-  for (double x = 1e-6; x < 1e18; x *= 7.3) EXPECT_LE(to_text(Estimate{x, x, x}).size(), 28u) << to_text(Estimate{x, x, x});
+  for (double x = 1e-6; x < 1e18; x *= 7.3)
+    EXPECT_LE(to_text(Estimate{x, x, x}).size(), 28u) << to_text(Estimate{x, x, x});
 }
 
 TEST(Agree, ColumnsStandBelowEachOther) {

@@ -16,7 +16,9 @@ std::vector<BenchRow> rows_of(int threads, const std::string& kinds, std::size_t
   std::vector<BenchRow> rows;
   options.row = [&](const BenchRow& row) { rows.push_back(row); };
   threads::Team team(threads);
-  team.run([&](Comm& comm) { bench(comm, {{"binomial", [&](const Call& call) { return binomial(comm, call); }}}, options); });
+  team.run([&](Comm& comm) {
+    bench(comm, {{"binomial", [&](const Call& call) { return binomial(comm, call); }}}, options);
+  });
   return rows;
 }
 
@@ -48,8 +50,19 @@ TEST_P(BenchRows, ManyItemsAgainstTheirRivals) {
     EXPECT_LE(row.ours.low, row.ours.median);
     EXPECT_LE(row.ours.median, row.ours.high);
   }
-  EXPECT_EQ(found, (std::vector<Row>{{"sum", 512}, {"sum", 4000}, {"items", 64}, {"items", 512}, {"items", 4000}, {"stream", 8}, {"delay", 8},
-                                     {"stream", 64}, {"delay", 64}, {"stream", 512}, {"delay", 512}, {"stream", 4000}, {"delay", 4000}}));
+  EXPECT_EQ(found, (std::vector<Row>{{"sum", 512},
+                                     {"sum", 4000},
+                                     {"items", 64},
+                                     {"items", 512},
+                                     {"items", 4000},
+                                     {"stream", 8},
+                                     {"delay", 8},
+                                     {"stream", 64},
+                                     {"delay", 64},
+                                     {"stream", 512},
+                                     {"delay", 512},
+                                     {"stream", 4000},
+                                     {"delay", 4000}}));
 }
 
 TEST(BenchRow, OneRankHasNobodyToSendTo) {

@@ -15,7 +15,8 @@ const std::vector<std::string> kMpi = {"native", "binomial"};
 
 BenchRow row_of(double ours, double rival, const std::string& name = "broadcast") {
   BenchRow row{name, std::size_t{4} << 20, "exchange", ours, 0, {ours, ours, ours, {}}, {}};
-  for (const char* who : {"binomial", "native", "std::barrier", "OpenMP", "chain", "plain"}) row.rivals.emplace_back(who, Quartiles{rival, rival, rival, {}});
+  for (const char* who : {"binomial", "native", "std::barrier", "OpenMP", "chain", "plain"})
+    row.rivals.emplace_back(who, Quartiles{rival, rival, rival, {}});
   return row;
 }
 
@@ -67,8 +68,16 @@ TEST(BenchText, RowsOfAList) {
   options.largest = 4096;
   options.kinds = kinds_from("barrier,sum,items,stream", "--kinds");
   using Rows = std::vector<std::pair<std::string, std::size_t>>;
-  EXPECT_EQ(bench_plan(options), (Rows{{"barrier", 0}, {"sum", 512}, {"sum", 4096}, {"items", 64}, {"items", 512}, {"items", 4096},
-                                       {"stream", 8}, {"stream", 64}, {"stream", 512}, {"stream", 4096}}));
+  EXPECT_EQ(bench_plan(options), (Rows{{"barrier", 0},
+                                       {"sum", 512},
+                                       {"sum", 4096},
+                                       {"items", 64},
+                                       {"items", 512},
+                                       {"items", 4096},
+                                       {"stream", 8},
+                                       {"stream", 64},
+                                       {"stream", 512},
+                                       {"stream", 4096}}));
   options.largest = 8;
   EXPECT_EQ(bench_plan(options), (Rows{{"barrier", 0}, {"sum", 512}, {"items", 64}, {"stream", 8}}));
   options.kinds.clear();

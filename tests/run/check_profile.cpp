@@ -19,11 +19,13 @@ void expect(bool right, const std::string& what) {
 /// Something between nothing and a minute, inside its interval.
 void sane(const chasqui::Estimate& e, const std::string& name, double largest = kMinute) {
   expect(std::isfinite(e.low) && std::isfinite(e.value) && std::isfinite(e.high), name + " is no number");
-  expect(0 <= e.low && e.low <= e.value && e.value <= e.high && e.high < largest, fmt::format("{}: {} in {} .. {}", name, e.value, e.low, e.high));
+  expect(0 <= e.low && e.low <= e.value && e.value <= e.high && e.high < largest,
+         fmt::format("{}: {} in {} .. {}", name, e.value, e.low, e.high));
 }
 
 void check(const chasqui::Profile& profile, std::int64_t ranks) {
-  expect(!profile.host.empty() && !profile.how.empty() && profile.when.size() == 20, "it does not say where, how and when");
+  expect(!profile.host.empty() && !profile.how.empty() && profile.when.size() == 20,
+         "it does not say where, how and when");
   for (const char* name : {"node", "network"}) {
     const chasqui::Level* level = profile.level(name);
     expect(level != nullptr && level->ranks == ranks, fmt::format("{}: not of {} ranks", name, ranks));
@@ -33,8 +35,10 @@ void check(const chasqui::Profile& profile, std::int64_t ranks) {
     sane(level->g, "g");
     sane(level->G, "G", 1e6);
     sane(level->B, "B", 1e18);
-    expect(level->o_s.value > 0 && level->o_r.value > 0 && level->G.value > 0, "an overhead or the gap per byte is nothing");
-    for (const std::int64_t bytes : level->switches) expect(64 <= bytes && bytes < 1 << 20, fmt::format("a protocol switch at {}", bytes));
+    expect(level->o_s.value > 0 && level->o_r.value > 0 && level->G.value > 0,
+           "an overhead or the gap per byte is nothing");
+    for (const std::int64_t bytes : level->switches)
+      expect(64 <= bytes && bytes < 1 << 20, fmt::format("a protocol switch at {}", bytes));
   }
   sane(profile.level("node")->publish, "publish");
   expect(profile.level("node")->publish.value > 0, "publishing takes no time");

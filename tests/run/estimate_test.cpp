@@ -79,7 +79,8 @@ Level measured(const Machine& machine, std::uint64_t seed, int count = 9) {
 }
 
 TEST(Estimate, IntervalsHoldTheTruthInAbout95OfAHundredMeasurements) {
-  const Machine machines[] = {{}, {.L = 5'000, .o_s = 900, .o_r = 1200, .g = 400, .G = 1.1, .eager = 65'536, .handshake = 60'000}};
+  const Machine machines[] = {
+      {}, {.L = 5'000, .o_s = 900, .o_r = 1200, .g = 400, .G = 1.1, .eager = 65'536, .handshake = 60'000}};
   for (const Machine& machine : machines) {
     constexpr int kSeeds = 400;
     std::map<std::string, int> held;

@@ -25,7 +25,8 @@ Level network(double L, double o, double g) {
   return level;
 }
 
-Script script_of(Method method, Kind kind, const Level& level, int ranks, int root, bool commutative, bool exclusive, int rank) {
+Script script_of(Method method, Kind kind, const Level& level, int ranks, int root, bool commutative, bool exclusive,
+                 int rank) {
   Choice choice;
   choice.method = method;
   choice.parts = 1;
@@ -35,7 +36,8 @@ Script script_of(Method method, Kind kind, const Level& level, int ranks, int ro
 /// All ranks take turns; whoever waits passes.
 class Stage {
  public:
-  explicit Stage(std::vector<Moves> moves) : moves_(std::move(moves)), next_(moves_.size(), 0), room_(moves_.size()), target_(moves_.size()) {
+  explicit Stage(std::vector<Moves> moves)
+      : moves_(std::move(moves)), next_(moves_.size(), 0), room_(moves_.size()), target_(moves_.size()) {
     for (std::size_t r = 0; r < moves_.size(); ++r) room_[r].resize(static_cast<std::size_t>(moves_[r].room));
   }
   void set_target(int rank, Value value) { target_[static_cast<std::size_t>(rank)] = std::move(value); }
@@ -72,7 +74,8 @@ class Stage {
       auto& box = mail_[{static_cast<std::size_t>(reception.peer), r}];
       if (box.empty()) return false;
       EXPECT_EQ(box.front().size(), reception.values);
-      for (int i = 0; i < reception.values; ++i) at(r, reception.to + (reception.to == kTarget ? 0 : i)) = box.front()[static_cast<std::size_t>(i)];
+      for (int i = 0; i < reception.values; ++i)
+        at(r, reception.to + (reception.to == kTarget ? 0 : i)) = box.front()[static_cast<std::size_t>(i)];
       box.pop_front();
     } else if (move.what == Move::What::send) {
       std::vector<Value> message;
@@ -124,7 +127,8 @@ TEST_P(EveryMachine, FoldsHoldEveryContributionOnce) {
           const int expected = kind == Kind::scan ? (exclusive ? r : r + 1) : ranks;
           Value result = stage.target(r);
           if (kind != Kind::scan && commutative) std::sort(result.begin(), result.end());
-          EXPECT_EQ(result, counts ? first_ranks(expected) : Value{}) << to_string(kind) << " on " << ranks << ", rank " << r;
+          EXPECT_EQ(result, counts ? first_ranks(expected) : Value{})
+              << to_string(kind) << " on " << ranks << ", rank " << r;
         }
       }
     }
@@ -139,7 +143,8 @@ TEST_P(EveryMachine, TreesReachEverybody) {
     for (int r = 0; r < ranks; ++r) {
       there.push_back(spread_moves(script_of(Method::tree, Kind::broadcast, level, ranks, root, true, false, r)));
       const Script folding = script_of(Method::items, Kind::allreduce, level, ranks, 0, true, false, r);
-      back.push_back(there_and_back_moves(folding, script_of(Method::items, Kind::broadcast, level, ranks, 0, true, false, r), true));
+      back.push_back(there_and_back_moves(
+          folding, script_of(Method::items, Kind::broadcast, level, ranks, 0, true, false, r), true));
     }
     Stage one(std::move(there)), two(std::move(back));
     one.set_target(root, {42});
@@ -154,7 +159,8 @@ TEST_P(EveryMachine, TreesReachEverybody) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, EveryMachine, testing::Values(network(1e6, 5000, 5000), network(1000, 300, 300), network(20, 10, 40)));
+INSTANTIATE_TEST_SUITE_P(Networks, EveryMachine,
+                         testing::Values(network(1e6, 5000, 5000), network(1000, 300, 300), network(20, 10, 40)));
 
 }  // namespace
 }  // namespace chasqui::run

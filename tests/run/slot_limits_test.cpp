@@ -8,7 +8,8 @@
 namespace chasqui::run {
 namespace {
 
-constexpr Kind kKinds[] = {Kind::broadcast, Kind::scatter, Kind::gather, Kind::allgather, Kind::reduce, Kind::allreduce, Kind::scan};
+constexpr Kind kKinds[] = {Kind::broadcast, Kind::scatter,   Kind::gather, Kind::allgather,
+                           Kind::reduce,    Kind::allreduce, Kind::scan};
 
 TEST(SlotLimits, NoOtherWayIsPredictedFasterThanTheOneTaken) {
   for (const bool threads : {false, true}) {

@@ -21,7 +21,8 @@ RC_GTEST_PROP(Stage, ChunksLieApartInsideTheMemory, ()) {
   shape.stage = kLine * static_cast<std::size_t>(*rc::gen::inRange(4, 400));
   shape.wide = 0;
   shape.ring = kLine * static_cast<std::size_t>(*rc::gen::inRange(0, 2000));
-  const std::size_t chunk = kLine * static_cast<std::size_t>(*rc::gen::inRange(1, static_cast<int>(shape.stage / kLine / 4) + 1));
+  const std::size_t chunk =
+      kLine * static_cast<std::size_t>(*rc::gen::inRange(1, static_cast<int>(shape.stage / kLine / 4) + 1));
   const auto used = static_cast<std::size_t>(*rc::gen::inRange(0, 200'000));
   constexpr std::align_val_t kAlign{4096};
   auto* memory = static_cast<std::byte*>(::operator new(shape.bytes(), kAlign));

@@ -210,7 +210,8 @@ TEST(Called, OnlyWhatTheKindUsesIsCompared) {
       exclusive.exclusive = true;
       wider.layout.element = 16;
       const bool some = count != 0 && kind != Kind::barrier;
-      EXPECT_EQ(agree(called(in_order), called(usual)), !some || kind == Kind::gather) << to_string(kind) << ' ' << count;
+      EXPECT_EQ(agree(called(in_order), called(usual)), !some || kind == Kind::gather)
+          << to_string(kind) << ' ' << count;
       EXPECT_EQ(agree(called(exclusive), called(usual)), kind != Kind::scan) << to_string(kind) << ' ' << count;
       EXPECT_EQ(agree(called(wider), called(usual)), !some) << to_string(kind) << ' ' << count;
     }

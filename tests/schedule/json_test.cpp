@@ -36,13 +36,9 @@ std::string complaint(std::string text, std::string_view what = "", std::string_
   return "";
 }
 
-TEST(ScheduleJson, IsTheTextOfTheDocumentation) {
-  EXPECT_EQ(to_json(broadcast_of_three()), kBroadcast);
-}
+TEST(ScheduleJson, IsTheTextOfTheDocumentation) { EXPECT_EQ(to_json(broadcast_of_three()), kBroadcast); }
 
-TEST(ScheduleJson, ReadsWhatItWrites) {
-  EXPECT_EQ(schedule_from_json(kBroadcast, "f"), broadcast_of_three());
-}
+TEST(ScheduleJson, ReadsWhatItWrites) { EXPECT_EQ(schedule_from_json(kBroadcast, "f"), broadcast_of_three()); }
 
 TEST(ScheduleJson, WritesInCanonicalOrder) {
   Schedule s = broadcast_of_three();
@@ -51,22 +47,19 @@ TEST(ScheduleJson, WritesInCanonicalOrder) {
 }
 
 TEST(ScheduleJson, ComplaintsNameThePlaceAndTheRemedy) {
-  EXPECT_EQ(complaint(kBroadcast, "\"t\":4", "\"t\":4.5"),
-            "f.json: sends[1].t: expected an integer, not 4.5");
+  EXPECT_EQ(complaint(kBroadcast, "\"t\":4", "\"t\":4.5"), "f.json: sends[1].t: expected an integer, not 4.5");
   EXPECT_EQ(complaint(kBroadcast, "\"to\":2", "\"to\":2,\"to\":3"),
             "f.json: sends[1]: \"to\" is there twice: remove one");
   EXPECT_EQ(complaint(kBroadcast, "\"to\":2,", ""), "f.json: sends[1]: \"to\" is missing: add it");
   EXPECT_EQ(complaint(kBroadcast, "\"L\":6", "\"L\":6,\"l\":7"),
             "f.json: machine: unknown key \"l\": the keys here are \"P\", \"L\", \"o\", \"g\"");
-  EXPECT_EQ(complaint(kBroadcast, "\"P\":3", "\"P\":0"),
-            "f.json: machine: P=0 is too small: it must be at least 1");
+  EXPECT_EQ(complaint(kBroadcast, "\"P\":3", "\"P\":0"), "f.json: machine: P=0 is too small: it must be at least 1");
   EXPECT_EQ(complaint(kBroadcast, "\"root\":0", "\"root\":3"),
             "f.json: problem: root=3 does not exist: ranks are 0..2");
   EXPECT_EQ(complaint(kBroadcast, "\"chasqui\":1", "\"chasqui\":2"),
             "f.json: chasqui: version 2 is unknown: this program reads version 1");
-  EXPECT_EQ(
-      complaint(kBroadcast, "\"item\":0", "\"lo\":0"),
-      "f.json: sends[0]: say what it carries by exactly one of \"item\", \"lo\" with \"len\", and \"parts\"");
+  EXPECT_EQ(complaint(kBroadcast, "\"item\":0", "\"lo\":0"),
+            "f.json: sends[0]: say what it carries by exactly one of \"item\", \"lo\" with \"len\", and \"parts\"");
   EXPECT_EQ(complaint(kBroadcast, "broadcast", "reduce"),
             "f.json: sends[0]: a reduce carries \"lo\" and \"len\": write them instead of \"item\"");
   EXPECT_EQ(complaint(kBroadcast, "\"from\":0", "\"from\":3000000000"),
@@ -83,9 +76,8 @@ TEST(ScheduleJson, ComplaintsNameThePlaceAndTheRemedy) {
 }
 
 TEST(ScheduleJson, BrokenTextIsOneLine) {
-  for (const std::string& text :
-       {std::string(""), std::string("{"), std::string(kBroadcast) + "x", std::string("\0\xff", 2),
-        std::string(100'000, '['), std::string(kBroadcast, 90)}) {
+  for (const std::string& text : {std::string(""), std::string("{"), std::string(kBroadcast) + "x",
+                                  std::string("\0\xff", 2), std::string(100'000, '['), std::string(kBroadcast, 90)}) {
     const std::string message = complaint(text);
     EXPECT_EQ(message.rfind("f.json: ", 0), 0U) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
@@ -102,10 +94,8 @@ RC_GTEST_PROP(ScheduleJson, EverySchedulePassesThroughItsFile, ()) {
   s.bound = Time{small(-5, 1000)};
   const bool combining = !names_items(s.problem);
   for (int n = small(0, 20); n > 0; --n) {
-    Send send{Time{small(-3, 50)},
-              Rank{small(-2, 12)},
-              Rank{small(-2, 12)},
-              {small(-2, 12), combining ? small(-1, 12) : 1}};
+    Send send{
+        Time{small(-3, 50)}, Rank{small(-2, 12)}, Rank{small(-2, 12)}, {small(-2, 12), combining ? small(-1, 12) : 1}};
     if (combining && small(0, 3) == 0) send.second = {small(-2, 12), small(1, 12)};
     s.sends.push_back(send);
   }
@@ -123,10 +113,8 @@ RC_GTEST_PROP(ScheduleJson, AnyDamageIsAnErrorOrASchedule, ()) {
   std::string text = kBroadcast;
   for (int n = *rc::gen::inRange(1, 4); n > 0; --n) {
     const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
-    if (*rc::gen::inRange(0, 2) == 0)
-      text[at] = *rc::gen::element('0', '9', '"', ',', '{', '}', '[', ']', '-', 'e');
-    else
-      text.erase(at, *rc::gen::inRange<std::size_t>(1, 6));
+    if (*rc::gen::inRange(0, 2) == 0) text[at] = *rc::gen::element('0', '9', '"', ',', '{', '}', '[', ']', '-', 'e');
+    else text.erase(at, *rc::gen::inRange<std::size_t>(1, 6));
   }
   try {
     const Schedule s = schedule_from_json(text, "f");
@@ -141,8 +129,7 @@ class ScheduleFile : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / ("chasqui-" + std::to_string(::getpid()));
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / ("chasqui-" + std::to_string(::getpid()));
 };
 
 TEST_F(ScheduleFile, RoundTripLeavesNothingElseBehind) {
@@ -158,8 +145,7 @@ TEST_F(ScheduleFile, FailuresNameTheFile) {
     read_schedule(missing);
     FAIL() << "read a file that does not exist";
   } catch (const Error& error) {
-    EXPECT_EQ(error.what(),
-              missing + ": cannot open it (No such file or directory): give the name of a schedule file");
+    EXPECT_EQ(error.what(), missing + ": cannot open it (No such file or directory): give the name of a schedule file");
   }
   EXPECT_THROW(read_schedule(folder_), Error);
   EXPECT_THROW(write_schedule(folder_ / "no" / "such" / "folder.json", broadcast_of_three()), Error);

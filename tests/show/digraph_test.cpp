@@ -41,8 +41,7 @@ TEST(BlockDigraph, OfTheSingleSendingScheduleBalancesAtEveryBlock) {
 TEST(Digraph, DrawsLoopsMarksAndLabels) {
   const Digraph graph{
       "letters", {{"ca", true}, {"ab", false}}, {{0, 1, "b", false}, {1, 1, "b", false}, {1, 0, "", true}}};
-  EXPECT_EQ(digraph_text(graph),
-            "letters\n       ca*#0  --b--> ab#1\n        ab#1  --b--> ab#1  ==> ca*#0\n");
+  EXPECT_EQ(digraph_text(graph), "letters\n       ca*#0  --b--> ab#1\n        ab#1  --b--> ab#1  ==> ca*#0\n");
   EXPECT_NE(digraph_svg(graph).find(">ca<"), std::string::npos);
 }
 

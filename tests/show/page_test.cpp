@@ -22,10 +22,14 @@ std::size_t count(const std::string& text, const std::string& part) {
 }
 
 TEST(Plot, DrawsEveryPointAndNamesEveryCurve) {
-  const Plot plot{"title <1>", "bytes", "µs", {{"ours", {{8, 1, 0.5, 2}, {64, 2, 2, 2}, {512, 3, 3, 3}}}, {"predicted", {{8, 1, 0, 0}, {64, 2, 0, 0}}, true}}};
+  const Plot plot{
+      "title <1>",
+      "bytes",
+      "µs",
+      {{"ours", {{8, 1, 0.5, 2}, {64, 2, 2, 2}, {512, 3, 3, 3}}}, {"predicted", {{8, 1, 0, 0}, {64, 2, 0, 0}}, true}}};
   const std::string svg = plot_svg(plot);
-  EXPECT_EQ(count(svg, "<circle class=\"cq-mark0\""), 3U + 1U);      // and the legend
-  EXPECT_EQ(count(svg, "<line class=\"cq-line0\""), 2U + 1U + 1U);   // segments, one interval, the legend
+  EXPECT_EQ(count(svg, "<circle class=\"cq-mark0\""), 3U + 1U);     // and the legend
+  EXPECT_EQ(count(svg, "<line class=\"cq-line0\""), 2U + 1U + 1U);  // segments, one interval, the legend
   EXPECT_EQ(count(svg, "<line class=\"cq-dash1\""), 1U + 1U);
   EXPECT_NE(svg.find(">ours<"), std::string::npos);
   EXPECT_NE(svg.find("title &lt;1&gt;"), std::string::npos);
@@ -44,7 +48,8 @@ TEST(Plot, LargerValuesAreHigher) {
 TEST(Plot, WhatHasNoPlaceIsLeftOut) {
   EXPECT_NE(plot_svg({"empty", "", "", {}}).find("nothing was measured"), std::string::npos);
   const double inf = std::numeric_limits<double>::infinity();
-  const std::string svg = plot_svg({"odd", "", "", {{"c", {{0, 1, 1, 1}, {8, -1, 0, 0}, {8, inf, inf, inf}, {8, 5, 5, 5}}}}});
+  const std::string svg =
+      plot_svg({"odd", "", "", {{"c", {{0, 1, 1, 1}, {8, -1, 0, 0}, {8, inf, inf, inf}, {8, 5, 5, 5}}}}});
   EXPECT_EQ(count(svg, "<circle"), 1U + 1U);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
@@ -58,7 +63,9 @@ TEST(Plot, ANameKeepsItsColour) {
 }
 
 TEST(Bars, LengthsAreInProportionAndValuesAreWritten) {
-  const std::string svg = bars_svg("a <b>", "µs", {{"ours", 1, 0, false}, {"predicted", 1.1, 1, true}, {"native", 4, 2, false}, {"bad", NAN, 3, false}});
+  const std::string svg =
+      bars_svg("a <b>", "µs",
+               {{"ours", 1, 0, false}, {"predicted", 1.1, 1, true}, {"native", 4, 2, false}, {"bad", NAN, 3, false}});
   const auto length = [&](const std::string& style) {
     const auto at = svg.find("width=\"", svg.find("<rect class=\"cq-" + style)) + 7;
     return std::stod(svg.substr(at));
@@ -95,7 +102,8 @@ TEST(Page, IsSelfContainedAndEscapes) {
   page.numbers({{"7", "of <11>"}});
   const std::string html = page.html();
   for (const char* part : {"<!doctype html>", "prefers-color-scheme:dark", "@media print", "<title>A &amp; B</title>",
-                           "<a href=\"#first-part\">", "id=\"first-part\"", "x &lt; y", "of &lt;11&gt;", "<td class=\"n\" data-of=\"value\">1</td>"}) {
+                           "<a href=\"#first-part\">", "id=\"first-part\"", "x &lt; y", "of &lt;11&gt;",
+                           "<td class=\"n\" data-of=\"value\">1</td>"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
   for (const char* stranger : {"<script", "src=", "<link", "@import", "url(http"}) {

@@ -34,8 +34,13 @@ class Sends {
 /// Figure 1 of Karp, Sahay, Santos and Schauser: P=8, L=6, g=4, o=2.
 inline Schedule paper_broadcast() {
   return Sends({8, Time{6}, Time{2}, Time{4}}, {Kind::broadcast}, Time{24})
-      .item(0, 0, 1, 0).item(4, 0, 2, 0).item(8, 0, 3, 0).item(12, 0, 4, 0)
-      .item(10, 1, 5, 0).item(14, 1, 6, 0).item(14, 2, 7, 0);
+      .item(0, 0, 1, 0)
+      .item(4, 0, 2, 0)
+      .item(8, 0, 3, 0)
+      .item(12, 0, 4, 0)
+      .item(10, 1, 5, 0)
+      .item(14, 1, 6, 0)
+      .item(14, 2, 7, 0);
 }
 
 }  // namespace chasqui::test

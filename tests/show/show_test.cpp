@@ -30,7 +30,10 @@ TEST(TreeOf, LabelsOfThePaper) {
 
 TEST(TreeOf, OneItemOfMany) {
   const Schedule schedule = Sends(LogP::postal(3, Time{1}), {Kind::broadcast, Rank{0}, 2})
-                                .item(0, 0, 1, 0).item(1, 0, 2, 1).item(1, 1, 2, 0).item(2, 2, 1, 1);
+                                .item(0, 0, 1, 0)
+                                .item(1, 0, 2, 1)
+                                .item(1, 1, 2, 0)
+                                .item(2, 2, 1, 1);
   const Tree second = tree_of(schedule, 1);
   ASSERT_EQ(second.nodes.size(), 3u);
   EXPECT_EQ(second.nodes[1].rank, Rank{2});
@@ -41,8 +44,8 @@ TEST(TreeOf, OneItemOfMany) {
 }
 
 TEST(TreeOf, ReductionLabelsAreSends) {
-  const Schedule schedule = Sends(LogP::postal(3, Time{2}), {Kind::reduce}, Time{4})
-                                .fold(0, 2, 1, 2, 1).fold(2, 1, 0, 1, 2);
+  const Schedule schedule =
+      Sends(LogP::postal(3, Time{2}), {Kind::reduce}, Time{4}).fold(0, 2, 1, 2, 1).fold(2, 1, 0, 1, 2);
   const Tree tree = tree_of(schedule);
   EXPECT_EQ(labels(tree), (std::vector<std::int64_t>{0, 2, 4}));
   EXPECT_EQ(tree.nodes[1].rank, Rank{1});
@@ -61,7 +64,11 @@ TEST(TreeOf, AllreduceIntoOneRankHoldsEveryRankOnce) {
 
 TEST(TreeOf, CyclesAndStrangersAreLeftOut) {
   const Schedule schedule = Sends(LogP::postal(4, Time{1}), {Kind::broadcast})
-                                .item(0, 1, 2, 0).item(0, 2, 1, 0).item(0, 0, 7, 0).item(0, -3, 1, 0).item(3, 0, 0, 0);
+                                .item(0, 1, 2, 0)
+                                .item(0, 2, 1, 0)
+                                .item(0, 0, 7, 0)
+                                .item(0, -3, 1, 0)
+                                .item(3, 0, 0, 0);
   const Tree tree = tree_of(schedule);
   EXPECT_EQ(tree.nodes.size(), 1u);
   EXPECT_EQ(tree.unreached, 3);
@@ -123,8 +130,8 @@ TEST(Stream, IsUnrolledFromItsPeriod) {
 
 TEST(ReceptionTable, ActiveFirstAndDelayedMarked) {
   // Rank 1 gets item 0 (to forward) and item 1 (not) at the same time: item 1 waits one step.
-  const Schedule schedule = Sends(LogP::postal(3, Time{1}), {Kind::broadcast, Rank{0}, 2})
-                                .item(0, 0, 1, 0).item(0, 2, 1, 1).item(1, 1, 2, 0);
+  const Schedule schedule =
+      Sends(LogP::postal(3, Time{1}), {Kind::broadcast, Rank{0}, 2}).item(0, 0, 1, 0).item(0, 2, 1, 1).item(1, 1, 2, 0);
   const ReceptionTable table = reception_table(schedule);
   ASSERT_EQ(table.receptions.size(), 3u);
   EXPECT_TRUE(table.receptions[0].active);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Pictures as documents: well formed whatever the schedule says, nothing outside the canvas, the trace is JSON.
+#include "show/svg.hpp"
+
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <nlohmann/json.hpp>
-
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "chasqui/show/draw.hpp"
 #include "show/axis.hpp"
 #include "show/samples.hpp"
-#include "show/svg.hpp"
 #include "show/tree_layout.hpp"
 #include "show/xml.hpp"
 
@@ -67,7 +67,8 @@ TEST(Svg, DenseChartsStaySmall) {
 }
 
 TEST(Trace, IsJsonWithFlowsThatPair) {
-  for (const Schedule& schedule : {paper_broadcast(), Schedule(Sends(LogP::postal(2, Time{3}), {Kind::broadcast}).item(0, 0, 1, 0))}) {
+  for (const Schedule& schedule :
+       {paper_broadcast(), Schedule(Sends(LogP::postal(2, Time{3}), {Kind::broadcast}).item(0, 0, 1, 0))}) {
     const nlohmann::json trace = nlohmann::json::parse(trace_json(timeline_of(schedule)));
     std::map<std::int64_t, std::pair<double, double>> flows;
     std::size_t slices = 0;
@@ -98,13 +99,19 @@ Schedule anything(bool wild) {
   schedule.period = Time{*rc::gen::inRange<std::int64_t>(0, wild ? far : 9)};
   schedule.delay = Time{*rc::gen::inRange<std::int64_t>(0, far)};
   const auto rank = [&] { return Rank{*rc::gen::inRange<std::int32_t>(-1, static_cast<std::int32_t>(P) + 1)}; };
-  const auto small = [&] { return *rc::gen::inRange<std::int32_t>(wild ? -2'000'000'000 : 0, wild ? 2'000'000'000 : 9); };
+  const auto small = [&] {
+    return *rc::gen::inRange<std::int32_t>(wild ? -2'000'000'000 : 0, wild ? 2'000'000'000 : 9);
+  };
   for (int i = *rc::gen::inRange(0, 30); i > 0; --i) {
-    schedule.sends.push_back({Time{*rc::gen::inRange<std::int64_t>(wild ? -far : 0, far)}, rank(), rank(), {small(), small()},
+    schedule.sends.push_back({Time{*rc::gen::inRange<std::int64_t>(wild ? -far : 0, far)},
+                              rank(),
+                              rank(),
+                              {small(), small()},
                               {small(), *rc::gen::inRange(0, 2)}});
   }
   for (int i = *rc::gen::inRange(0, 4); i > 0; --i) {
-    schedule.adds.push_back({Time{*rc::gen::inRange<std::int64_t>(0, far)}, rank(), rank(), *rc::gen::inRange<std::int64_t>(0, far)});
+    schedule.adds.push_back(
+        {Time{*rc::gen::inRange<std::int64_t>(0, far)}, rank(), rank(), *rc::gen::inRange<std::int64_t>(0, far)});
   }
   normalise(schedule);
   return schedule;
@@ -158,7 +165,8 @@ TEST(TreeLayout, NeighboursKeepTheirDistance) {
       levels[tree.nodes[i].depth].push_back(at[i]);
       const auto& children = tree.nodes[i].children;
       if (children.empty()) continue;
-      const double middle = (at[static_cast<std::size_t>(children.front())] + at[static_cast<std::size_t>(children.back())]) / 2;
+      const double middle =
+          (at[static_cast<std::size_t>(children.front())] + at[static_cast<std::size_t>(children.back())]) / 2;
       RC_ASSERT(std::abs(at[i] - middle) < 1e-6);
     }
     for (auto& [depth, places] : levels) {

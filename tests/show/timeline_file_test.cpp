@@ -17,7 +17,9 @@ Timeline sample() {
   timeline.measured = true;
   timeline.ticks_per_microsecond = 1000;
   timeline.messages = {{Rank{0}, Rank{1}, Time{5}, Time{20}, {64, 1}, {}}};
-  timeline.activities = {{Rank{0}, Doing::send, Time{0}, Time{5}, 0, 1}, {Rank{1}, Doing::compute, Time{3}, Time{4}, -1, 2}, {Rank{1}, Doing::receive, Time{20}, Time{30}, 0, 1}};
+  timeline.activities = {{Rank{0}, Doing::send, Time{0}, Time{5}, 0, 1},
+                         {Rank{1}, Doing::compute, Time{3}, Time{4}, -1, 2},
+                         {Rank{1}, Doing::receive, Time{20}, Time{30}, 0, 1}};
   return timeline;
 }
 
@@ -48,7 +50,8 @@ TEST(TimelineFile, KeysHaveNoOrderAndTimesAUnit) {
   EXPECT_TRUE(is_timeline(text));
   const Timeline timeline = timeline_from_json(text, "x.json");
   EXPECT_NE(chart_text(timeline, {}).find("times in ns"), std::string::npos);
-  EXPECT_NE(chart_text(timeline, {.width = 20}).find("a column is 2 ns"), std::string::npos) << chart_text(timeline, {.width = 20});
+  EXPECT_NE(chart_text(timeline, {.width = 20}).find("a column is 2 ns"), std::string::npos)
+      << chart_text(timeline, {.width = 20});
   EXPECT_NE(chart_svg(timeline).find("times in ns"), std::string::npos);
 }
 

@@ -126,13 +126,15 @@ std::int64_t finish(Goal goal, const LogP& machine) {
 
 void expect_same_finish(const plan::Plan& plan) {
   const Schedule schedule = plan.schedule();
-  const Trace trace = simulate(schedule, exactly_L(plan.machine()), {.mode = Mode::event_driven, .order = {}, .stragglers = {}});
+  const Trace trace =
+      simulate(schedule, exactly_L(plan.machine()), {.mode = Mode::event_driven, .order = {}, .stragglers = {}});
   EXPECT_EQ(finish(parse(to_goal(schedule)), plan.machine()), trace.finish.ticks)
       << to_string(plan.problem().kind) << " " << to_string(plan.machine());
 }
 
 TEST(Goal, AnotherSimulatorFinishesAtTheSameTime) {
-  for (const LogP& machine : {LogP::postal(13, Time{3}), LogP{8, Time{6}, Time{2}, Time{4}}, LogP{11, Time{4}, Time{1}, Time{3}}}) {
+  for (const LogP& machine :
+       {LogP::postal(13, Time{3}), LogP{8, Time{6}, Time{2}, Time{4}}, LogP{11, Time{4}, Time{1}, Time{3}}}) {
     expect_same_finish(*plan::broadcast(machine));
     expect_same_finish(*plan::reduce(machine, Rank{3}));
     expect_same_finish(*plan::sum_operands(machine, 60));

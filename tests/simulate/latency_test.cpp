@@ -12,7 +12,9 @@ namespace {
 
 const LogP kMachine{8, Time{6}, Time{1}, Time{2}};
 
-Send message(std::int32_t from, std::int32_t to, std::int64_t begin = 0) { return send_item(Time{begin}, Rank{from}, Rank{to}, 0); }
+Send message(std::int32_t from, std::int32_t to, std::int64_t begin = 0) {
+  return send_item(Time{begin}, Rank{from}, Rank{to}, 0);
+}
 
 std::string complaint(const std::function<void()>& action) {
   try {
@@ -64,7 +66,8 @@ TEST(Latency, LinksComeFromAFileAndTheLastLineWins) {
   EXPECT_EQ(per_link(kMachine, "", "links.txt")(message(3, 2), 0), kMachine.L);
   EXPECT_EQ(complaint([] { per_link(kMachine, "0 1\n", "links.txt"); }),
             "links.txt:1: a link is three words, 'from to latency'");
-  EXPECT_EQ(complaint([] { per_link(kMachine, "\n0 8 1\n", "links.txt"); }), "links.txt:2: '8' is no rank: use 0..7 or *");
+  EXPECT_EQ(complaint([] { per_link(kMachine, "\n0 8 1\n", "links.txt"); }),
+            "links.txt:2: '8' is no rank: use 0..7 or *");
   EXPECT_NE(complaint([] { per_link(kMachine, "0 1 -3\n", "links.txt"); }).find("links.txt:1"), std::string::npos);
 }
 

@@ -40,7 +40,8 @@ TEST(MonteCarlo, QuantilesAreOrderedAndWithinTheRange) {
 TEST(MonteCarlo, ErrorsReachTheCaller) {
   EXPECT_THROW(monte_carlo(plan::broadcast(kMachine)->schedule(), {}, {.runs = 0, .progress = {}}), Error);
   const auto bad = [](std::uint64_t) -> Latency { throw Error("no latency"); };
-  EXPECT_THROW(monte_carlo(plan::broadcast(kMachine)->schedule(), bad, {.runs = 10, .threads = 2, .progress = {}}), Error);
+  EXPECT_THROW(monte_carlo(plan::broadcast(kMachine)->schedule(), bad, {.runs = 10, .threads = 2, .progress = {}}),
+               Error);
 }
 
 }  // namespace

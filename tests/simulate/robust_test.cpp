@@ -19,7 +19,8 @@ Schedule one_after_another(std::int64_t P, std::int64_t L, std::int64_t k) {
   schedule.bound = Time{0};
   for (std::int64_t i = 0; i < k; ++i) {
     for (std::int64_t r = 1; r < P; ++r) {
-      schedule.sends.push_back(send_item(Time{(i * (P - 1) + r - 1)}, Rank{0}, Rank{static_cast<std::int32_t>(r)}, static_cast<std::int32_t>(i)));
+      schedule.sends.push_back(send_item(Time{(i * (P - 1) + r - 1)}, Rank{0}, Rank{static_cast<std::int32_t>(r)},
+                                         static_cast<std::int32_t>(i)));
     }
   }
   schedule.finish = Time{k * (P - 1) - 1 + L};

@@ -20,12 +20,19 @@ namespace {
 
 std::vector<plan::PlanPtr> plans(const LogP& machine) {
   const Rank root{static_cast<std::int32_t>(machine.P / 2)};
-  return {plan::broadcast(machine, root), plan::reduce(machine, root, false), plan::scatter(machine, root),
-          plan::gather(machine, root),    plan::sum_operands(machine, 3 * machine.P + 5),
-          plan::allgather(machine, 2),    plan::allreduce(machine, true),
-          plan::allreduce(machine, false), plan::scan(machine, false),
-          plan::scan(machine, true),      plan::barrier(machine),
-          plan::kitem_reduce(machine, 4, root), plan::kitem_reduce(machine, 3, root, false),
+  return {plan::broadcast(machine, root),
+          plan::reduce(machine, root, false),
+          plan::scatter(machine, root),
+          plan::gather(machine, root),
+          plan::sum_operands(machine, 3 * machine.P + 5),
+          plan::allgather(machine, 2),
+          plan::allreduce(machine, true),
+          plan::allreduce(machine, false),
+          plan::scan(machine, false),
+          plan::scan(machine, true),
+          plan::barrier(machine),
+          plan::kitem_reduce(machine, 4, root),
+          plan::kitem_reduce(machine, 3, root, false),
           plan::kitem(machine, 3, root)};
 }
 
@@ -165,7 +172,9 @@ TEST(Simulate, AReductionOfSeveralItemsWaitsForItsOwnItemOnly) {
 TEST(Simulate, RunsAreRepeatableFromTheSeed) {
   const LogP machine = LogP::postal(200, Time{9});
   const auto schedule = plan::broadcast(machine)->schedule();
-  const auto run = [&](std::uint64_t seed) { return simulate(schedule, uniform(machine, Time{1}, Time{9}, seed)).times; };
+  const auto run = [&](std::uint64_t seed) {
+    return simulate(schedule, uniform(machine, Time{1}, Time{9}, seed)).times;
+  };
   EXPECT_EQ(run(7), run(7));
   EXPECT_NE(run(7), run(8));
 }

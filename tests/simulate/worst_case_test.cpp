@@ -53,20 +53,24 @@ Schedule random_broadcast(const LogP& machine, std::int64_t items) {
   const std::int64_t P = machine.P;
   const std::int64_t L = machine.lambda().ticks;
   schedule.problem = {.kind = Kind::broadcast, .items = items};
-  std::vector<std::vector<std::int64_t>> has(static_cast<std::size_t>(P), std::vector<std::int64_t>(static_cast<std::size_t>(items), 1 << 20));
+  std::vector<std::vector<std::int64_t>> has(static_cast<std::size_t>(P),
+                                             std::vector<std::int64_t>(static_cast<std::size_t>(items), 1 << 20));
   std::fill(has[0].begin(), has[0].end(), 0);
-  std::vector<std::pair<std::int64_t, std::int64_t>> sent;       // (time, from)
-  std::vector<std::pair<std::int64_t, std::int64_t>> received;   // (time, to)
+  std::vector<std::pair<std::int64_t, std::int64_t>> sent;      // (time, from)
+  std::vector<std::pair<std::int64_t, std::int64_t>> received;  // (time, to)
   for (std::int64_t time = 0; time < 40; ++time) {
     for (std::int64_t from = 0; from < P; ++from) {
       const auto item = *rc::gen::inRange<std::int64_t>(0, items);
       const auto to = *rc::gen::inRange<std::int64_t>(1, P);
       auto& target = has[static_cast<std::size_t>(to)][static_cast<std::size_t>(item)];
-      if (from == to || target < (1 << 20) || has[static_cast<std::size_t>(from)][static_cast<std::size_t>(item)] > time) continue;
+      if (from == to || target < (1 << 20) ||
+          has[static_cast<std::size_t>(from)][static_cast<std::size_t>(item)] > time)
+        continue;
       if (std::find(received.begin(), received.end(), std::pair{time + L, to}) != received.end()) continue;
       received.emplace_back(time + L, to);
       target = time + L;
-      schedule.sends.push_back(send_item(Time{time}, Rank{static_cast<std::int32_t>(from)}, Rank{static_cast<std::int32_t>(to)}, static_cast<std::int32_t>(item)));
+      schedule.sends.push_back(send_item(Time{time}, Rank{static_cast<std::int32_t>(from)},
+                                         Rank{static_cast<std::int32_t>(to)}, static_cast<std::int32_t>(item)));
     }
   }
   normalise(schedule);
@@ -119,16 +123,18 @@ TEST(WorstCase, SatEqualsBruteForceWhereOverheadsCompete) {
 
 TEST(WorstCase, SatEqualsBruteForceForEveryKindOfCollective) {
   if (!sat_available()) GTEST_SKIP() << "built without CaDiCaL";
-  for (const LogP& machine : {LogP{3, Time{1}, Time{1}, Time{2}}, LogP{3, Time{2}, Time{2}, Time{1}}, LogP{3, Time{2}, Time{0}, Time{2}},
-                              LogP{4, Time{1}, Time{1}, Time{1}}}) {
+  for (const LogP& machine : {LogP{3, Time{1}, Time{1}, Time{2}}, LogP{3, Time{2}, Time{2}, Time{1}},
+                              LogP{3, Time{2}, Time{0}, Time{2}}, LogP{4, Time{1}, Time{1}, Time{1}}}) {
     std::vector<plan::PlanPtr> plans = {plan::broadcast(machine, Rank{1}), plan::reduce(machine, Rank{0}, false),
                                         plan::gather(machine, Rank{2}), plan::scan(machine, false)};
-    if (machine.P == 3 && machine.L == Time{1}) plans.insert(plans.end(), {plan::allgather(machine, 1), plan::allreduce(machine, true), plan::barrier(machine)});
+    if (machine.P == 3 && machine.L == Time{1})
+      plans.insert(plans.end(), {plan::allgather(machine, 1), plan::allreduce(machine, true), plan::barrier(machine)});
     for (const plan::PlanPtr& plan : plans) {
       const Time low{machine.o == Time{0} ? 1 : 0};
       const WorstCase sat = worst_case_sat(plan->schedule(), {.low = low});
       ASSERT_TRUE(sat.exact);
-      EXPECT_EQ(sat.late, worst_by_brute_force(plan->schedule(), low)) << to_string(machine) << " " << to_string(plan->problem().kind);
+      EXPECT_EQ(sat.late, worst_by_brute_force(plan->schedule(), low))
+          << to_string(machine) << " " << to_string(plan->problem().kind);
       EXPECT_EQ(worst_case(plan->schedule(), {.low = low}).late, sat.late);
     }
   }

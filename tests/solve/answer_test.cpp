@@ -73,11 +73,14 @@ TEST(Answer, EnginesAgree) {
       {.machine = {3, Time{1}, Time{1}, Time{1}}, .problem = {.items = 2}},
       {.machine = LogP::postal(3, Time{2}), .problem = {.kind = Kind::scan}},
       {.machine = LogP::postal(3, Time{1}), .problem = {.kind = Kind::reduce, .root = Rank{1}, .commutative = false}},
-      {.machine = LogP::postal(3, Time{1}), .problem = {.kind = Kind::allreduce, .commutative = false}, .two_values = true},
+      {.machine = LogP::postal(3, Time{1}),
+       .problem = {.kind = Kind::allreduce, .commutative = false},
+       .two_values = true},
       {.machine = LogP::postal(4, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{2}},
       {.machine = LogP::postal(1, Time{2}), .problem = {.items = 3}},
   };
-  for (const Instance& instance : instances) EXPECT_EQ(solve(instance, options).status, Status::optimal) << to_string(instance);
+  for (const Instance& instance : instances)
+    EXPECT_EQ(solve(instance, options).status, Status::optimal) << to_string(instance);
 }
 
 TEST(Answer, ProgressGoesOnDuringALongQuestion) {
@@ -87,7 +90,8 @@ TEST(Answer, ProgressGoesOnDuringALongQuestion) {
   Options options;
   options.time_limit = 60;
   options.progress = [&](const Progress& progress) {
-    if (!seen.empty() && seen.back().asking == progress.asking && progress.seconds - seen.back().seconds > 0.2) ++repeated;
+    if (!seen.empty() && seen.back().asking == progress.asking && progress.seconds - seen.back().seconds > 0.2)
+      ++repeated;
     seen.push_back(progress);
   };
   options.interrupted = [&] { return repeated >= 2; };
@@ -169,7 +173,12 @@ TEST(Answer, AChildHandsOverOrIsKilled) {
   const std::string large(300'000, 'x');  // more than a pipe holds
   EXPECT_EQ(in_child([&] { return large; }, {}), large);
   EXPECT_EQ(in_child([]() -> std::string { _exit(3); }, {}), std::nullopt);
-  EXPECT_EQ(in_child([]() -> std::string { for (;;) sleep(1); }, [] { return true; }), std::nullopt);
+  EXPECT_EQ(in_child(
+                []() -> std::string {
+                  for (;;) sleep(1);
+                },
+                [] { return true; }),
+            std::nullopt);
 }
 
 TEST(Answer, MilpRaisesTheBoundToo) {

@@ -70,7 +70,8 @@ TEST(Atlas, BoundsByTrafficAreCountedAgain) {
 }
 
 TEST(Atlas, NothingIsLeftOpen) {
-  for (const AtlasEntry* entry : Atlas::shipped().entries()) EXPECT_TRUE(entry->optimal()) << to_string(entry->instance);
+  for (const AtlasEntry* entry : Atlas::shipped().entries())
+    EXPECT_TRUE(entry->optimal()) << to_string(entry->instance);
 }
 
 TEST(Atlas, ItemsFromOneSourceAlwaysMeetTheCountingBound) {
@@ -89,7 +90,8 @@ TEST(Atlas, ASampleSearchedFromScratch) {
   while (searched < 40) {
     const AtlasEntry& entry = *entries[random() % entries.size()];
     const LogP& machine = entry.instance.machine;
-    if (!entry.optimal() || machine.P > 8 || (machine.o > Time{0} && machine.P > 4) || entry.instance.problem.items > 6) continue;
+    if (!entry.optimal() || machine.P > 8 || (machine.o > Time{0} && machine.P > 4) || entry.instance.problem.items > 6)
+      continue;
     Options options;
     options.warm_start = false;
     options.traffic = false;
@@ -116,7 +118,8 @@ TEST(Atlas, LinesRoundTripAndBadOnesAreNamed) {
     return "";
   };
   EXPECT_EQ(complaint("broadcast 2 3 0 1 1 3 3 argument 00"), "");
-  EXPECT_NE(complaint("broadcast 2 3 0 1 1 3 3 argument 0").find("atlas.txt:7: the witness is too short"), std::string::npos);
+  EXPECT_NE(complaint("broadcast 2 3 0 1 1 3 3 argument 0").find("atlas.txt:7: the witness is too short"),
+            std::string::npos);
   EXPECT_NE(complaint("broadcast 2 3 0 1 1 3 3 argument 0000").find("too long"), std::string::npos);
   EXPECT_NE(complaint("broadcast 2 3 0 1 1 3 3 guess 00").find("not on 'guess'"), std::string::npos);
   EXPECT_NE(complaint("gossip 2 3 0 1 1 3 3 argument 00").find("unknown family"), std::string::npos);

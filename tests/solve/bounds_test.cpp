@@ -84,13 +84,16 @@ TEST(Instance, RefusesWhatItCannotSearch) {
   };
   const LogP machine = LogP::postal(4, Time{2});
   EXPECT_EQ(complaint({.machine = machine, .problem = {}}), "");
-  EXPECT_NE(complaint({.machine = machine, .problem = {.kind = Kind::sum}}).find("no exact search for sum"), std::string::npos);
+  EXPECT_NE(complaint({.machine = machine, .problem = {.kind = Kind::sum}}).find("no exact search for sum"),
+            std::string::npos);
   EXPECT_NE(complaint({.machine = LogP::postal(100'000, Time{2}), .problem = {}}).find("P=100000"), std::string::npos);
   EXPECT_NE(complaint({.machine = machine, .problem = {.kind = Kind::stream}}).find("period=0"), std::string::npos);
   EXPECT_EQ(complaint({.machine = machine, .problem = {.kind = Kind::allreduce, .commutative = false}}), "");
-  EXPECT_NE(complaint({.machine = machine, .problem = {.commutative = false}}).find("--non-commutative"), std::string::npos);
+  EXPECT_NE(complaint({.machine = machine, .problem = {.commutative = false}}).find("--non-commutative"),
+            std::string::npos);
   EXPECT_NE(complaint({.machine = machine, .problem = {}, .two_values = true}).find("two values"), std::string::npos);
-  EXPECT_NE(complaint({.machine = machine, .problem = {.kind = Kind::reduce, .items = 2}}).find("reduce of 2 items"), std::string::npos);
+  EXPECT_NE(complaint({.machine = machine, .problem = {.kind = Kind::reduce, .items = 2}}).find("reduce of 2 items"),
+            std::string::npos);
   EXPECT_NE(complaint({.machine = machine, .problem = {.items = 1'000'000}}).find("items=1000000"), std::string::npos);
 }
 

@@ -20,7 +20,8 @@ class Certificate : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!available(Engine::sat)) GTEST_SKIP() << "no CaDiCaL";
-    folder_ = fs::path(testing::TempDir()) / ("chasqui_certificate_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    folder_ = fs::path(testing::TempDir()) /
+              ("chasqui_certificate_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
     fs::remove_all(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -50,7 +51,9 @@ class Certificate : public ::testing::Test {
     EXPECT_FALSE(report.accepted);
     return report.reason;
   }
-  void expect_rejected(const std::string& because) const { EXPECT_NE(rejection().find(because), std::string::npos) << rejection(); }
+  void expect_rejected(const std::string& because) const {
+    EXPECT_NE(rejection().find(because), std::string::npos) << rejection();
+  }
 
   fs::path folder_;
   const Instance allgather_{.machine = {4, Time{2}, Time{2}, Time{2}}, .problem = {.kind = Kind::allgather}};
@@ -64,7 +67,9 @@ TEST_F(Certificate, OfEveryKindIsAccepted) {
   EXPECT_TRUE(fs::exists(folder_ / "bound.drat"));
   make({.machine = {3, Time{1}, Time{1}, Time{1}}, .problem = {.root = Rank{2}, .items = 3}});
   make({.machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{4}});
-  make({.machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{1}});  // 6 is impossible: proof
+  make({.machine = LogP::postal(6, Time{2}),
+        .problem = {.kind = Kind::stream},
+        .period = Time{1}});  // 6 is impossible: proof
   EXPECT_EQ(check_certificate(folder_).evidence, Evidence::search);
   make({.machine = LogP::postal(1, Time{2}), .problem = {}});
 }
@@ -148,7 +153,9 @@ TEST_F(Certificate, AnArgumentCannotReplaceAProof) {
 }
 
 TEST_F(Certificate, OneValueAMessageIsChecked) {
-  make({.machine = LogP::postal(5, Time{2}), .problem = {.kind = Kind::allreduce, .commutative = false}, .two_values = true});
+  make({.machine = LogP::postal(5, Time{2}),
+        .problem = {.kind = Kind::allreduce, .commutative = false},
+        .two_values = true});
   replace("certificate.json", "\"two_values\": true", "\"two_values\": false");
   expect_rejected("a message carries two values");
 }

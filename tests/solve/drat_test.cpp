@@ -33,15 +33,18 @@ TEST(Drat, DoesNotCheckWhatIsNotNeeded) {
 
 TEST(Drat, EmptyClauseMustFollow) {
   EXPECT_FALSE(check_drat(kFormula, "0\n").accepted);  // no unit to begin with
-  EXPECT_EQ(check_drat("p cnf 2 1\n1 2 0\n", "0\n").reason, "the empty clause does not follow from the clauses before it");
+  EXPECT_EQ(check_drat("p cnf 2 1\n1 2 0\n", "0\n").reason,
+            "the empty clause does not follow from the clauses before it");
   EXPECT_NE(check_drat("p cnf 2 1\n1 2 0\n", "1 0\n-1 0\n0\n").reason.find("does not follow"), std::string::npos);
 }
 
 TEST(Drat, DeletedClausesAreGone) {
   EXPECT_FALSE(check_drat(kFormula, "d -2 -1 0\n2 0\n0\n").accepted);
   EXPECT_TRUE(check_drat(kFormula, "2 0\nd 1 2 0\nd 2 -1 0\n0\n").accepted);
-  EXPECT_EQ(check_drat(kFormula, "d 1 0 \n2 0\n0\n").accepted, true);  // a unit that is not there: units are never deleted
-  EXPECT_NE(check_drat(kFormula, "d 1 2 3 0\n2 0\n0\n").reason.find("line 1 deletes a clause that is not there"), std::string::npos);
+  EXPECT_EQ(check_drat(kFormula, "d 1 0 \n2 0\n0\n").accepted,
+            true);  // a unit that is not there: units are never deleted
+  EXPECT_NE(check_drat(kFormula, "d 1 2 3 0\n2 0\n0\n").reason.find("line 1 deletes a clause that is not there"),
+            std::string::npos);
 }
 
 TEST(Drat, RatNeedsAllResolvents) {
@@ -50,7 +53,7 @@ TEST(Drat, RatNeedsAllResolvents) {
   const std::string rest = "-4 2 0\nd 1 2 3 0\n2 0\n1 0\n0\n";
   const ProofReport report = check_drat("p cnf 3 8\n" + cube, "4 1 0\n-4 -1 0\n" + rest);
   EXPECT_TRUE(report.accepted) << report.reason;
-  EXPECT_EQ(report.checked, 6);  // all additions are needed
+  EXPECT_EQ(report.checked, 6);                                                 // all additions are needed
   EXPECT_FALSE(check_drat("p cnf 3 8\n" + cube, "-4 -1 0\n" + rest).accepted);  // without the other half
   // Where 4 is taken, its definition is an assumption: the resolvent of "4 1" with "-4 5" does not follow.
   EXPECT_FALSE(check_drat("p cnf 5 9\n-4 5 0\n" + cube, "4 1 0\n-4 -1 0\n" + rest).accepted);
@@ -140,7 +143,8 @@ TEST(Drat, NothingProvesASatisfiableFormula) {
     }
     const ProofReport report = check_drat(to_dimacs(cnf), proof + "0\n");
     accepted += report.accepted ? 1 : 0;
-    ASSERT_FALSE(report.accepted && satisfiable) << "seed " << seed << " round " << round << "\n" << to_dimacs(cnf) << proof;
+    ASSERT_FALSE(report.accepted && satisfiable) << "seed " << seed << " round " << round << "\n"
+                                                 << to_dimacs(cnf) << proof;
   }
   EXPECT_GT(accepted, 50);
 }

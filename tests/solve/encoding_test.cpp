@@ -29,7 +29,8 @@ Schedule random_schedule(const Instance& instance, std::mt19937& random) {
   Schedule schedule;
   schedule.machine = machine;
   schedule.problem = instance.problem;
-  std::vector<std::vector<std::int64_t>> available_at(static_cast<std::size_t>(items), std::vector<std::int64_t>(machine.P, 1'000'000));
+  std::vector<std::vector<std::int64_t>> available_at(static_cast<std::size_t>(items),
+                                                      std::vector<std::int64_t>(machine.P, 1'000'000));
   for (std::int32_t i = 0; i < items; ++i) available_at[i][owner(instance, i).index] = 0;
   std::int64_t missing = std::int64_t{items} * (P - 1);
   for (std::int64_t t = 0; missing > 0; ++t) {
@@ -61,7 +62,8 @@ TEST(Encoding, AcceptsEveryLegalScheduleOnceRenamed) {
   for (int round = 0; round < 60; ++round) {
     Instance instance;
     const std::int64_t o = random() % 3, P = 2 + static_cast<std::int64_t>(random() % 4);
-    instance.machine = {P, Time{1 + static_cast<std::int64_t>(random() % 4)}, Time{o}, Time{1 + static_cast<std::int64_t>(random() % 3)}};
+    instance.machine = {P, Time{1 + static_cast<std::int64_t>(random() % 4)}, Time{o},
+                        Time{1 + static_cast<std::int64_t>(random() % 3)}};
     const bool gather = random() % 2 == 0;
     instance.problem.kind = gather ? Kind::allgather : Kind::broadcast;
     instance.problem.items = 1 + static_cast<std::int64_t>(random() % 3);
@@ -108,7 +110,8 @@ Schedule random_folds(const Instance& instance, std::mt19937& random) {
     }
   }
   schedule.finish = Time{0};
-  for (const Send& send : schedule.sends) schedule.finish = std::max(schedule.finish, send.begin + instance.machine.lambda());
+  for (const Send& send : schedule.sends)
+    schedule.finish = std::max(schedule.finish, send.begin + instance.machine.lambda());
   normalise(schedule);
   EXPECT_TRUE(verify(schedule).legal()) << to_string(verify(schedule));
   return schedule;
@@ -122,7 +125,8 @@ TEST(Encoding, AcceptsEveryLegalFolding) {
   for (int round = 0; round < 60; ++round) {
     Instance instance;
     const std::int64_t P = 2 + static_cast<std::int64_t>(random() % 4);
-    instance.machine = {P, Time{1 + static_cast<std::int64_t>(random() % 3)}, Time{static_cast<std::int64_t>(random() % 2)}, Time{1}};
+    instance.machine = {P, Time{1 + static_cast<std::int64_t>(random() % 3)},
+                        Time{static_cast<std::int64_t>(random() % 2)}, Time{1}};
     instance.problem.kind = std::array{Kind::reduce, Kind::allreduce, Kind::scan}[random() % 3];
     instance.problem.commutative = random() % 2 == 0;
     instance.two_values = random() % 2 == 0;
@@ -133,7 +137,8 @@ TEST(Encoding, AcceptsEveryLegalFolding) {
       composed += send.part.len > 1 ? 1 : 0;
     }
     ASSERT_TRUE(verify(schedule).legal()) << "seed " << seed << ": " << to_string(instance);
-    ASSERT_EQ(decide(instance, schedule), Verdict::satisfiable) << "seed " << seed << " round " << round << ": " << to_string(instance);
+    ASSERT_EQ(decide(instance, schedule), Verdict::satisfiable)
+        << "seed " << seed << " round " << round << ": " << to_string(instance);
   }
   EXPECT_GT(of_two, 20);
   EXPECT_GT(wrapped, 20);
@@ -145,7 +150,9 @@ TEST(Encoding, AcceptsPlansThatKeepTheOrder) {
   for (const Kind kind : {Kind::reduce, Kind::allreduce}) {
     for (std::int64_t P = 1; P <= 6; ++P) {
       for (const auto& [L, o, g] : {std::tuple{3, 0, 1}, {1, 1, 2}, {2, 2, 1}}) {
-        Instance instance{.machine = {P, Time{L}, Time{o}, Time{g}}, .problem = {.kind = kind, .commutative = false}, .two_values = true};
+        Instance instance{.machine = {P, Time{L}, Time{o}, Time{g}},
+                          .problem = {.kind = kind, .commutative = false},
+                          .two_values = true};
         if (kind == Kind::reduce) instance.problem.root = Rank{static_cast<std::int32_t>(P / 2)};
         const std::optional<Schedule> plan = best_plan(instance);
         ASSERT_TRUE(plan) << to_string(instance);

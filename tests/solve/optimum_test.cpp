@@ -49,7 +49,8 @@ TEST_F(Optimum, MeetsTheCountingBound) {
     for (std::int64_t L = 1; L <= 4; ++L) {
       for (std::int64_t k = 1; k <= 4; ++k) {
         EXPECT_EQ(postal(P, L, k), counting_bound(LogP::postal(P, Time{L}), k).ticks) << P << " " << L << " " << k;
-        EXPECT_EQ(postal(P, L, k, true), single_sending_bound(LogP::postal(P, Time{L}), k).ticks) << P << " " << L << " " << k;
+        EXPECT_EQ(postal(P, L, k, true), single_sending_bound(LogP::postal(P, Time{L}), k).ticks)
+            << P << " " << L << " " << k;
       }
     }
   }

@@ -58,7 +58,8 @@ TEST(PaperProgram, ThePrintedBoundHidesFasterSchedules) {
 
 TEST(PaperProgram, TheCorrectedProgramAgreesWithTheFormula) {
   if (!sat_available()) GTEST_SKIP() << "no CaDiCaL";
-  for (const auto& [P, L, o, g, k] : {std::tuple{4, 2, 0, 1, 2}, {5, 3, 0, 1, 2}, {3, 1, 1, 1, 2}, {4, 1, 1, 2, 2}, {3, 2, 2, 1, 3}}) {
+  for (const auto& [P, L, o, g, k] :
+       {std::tuple{4, 2, 0, 1, 2}, {5, 3, 0, 1, 2}, {3, 1, 1, 1, 2}, {4, 1, 1, 2, 2}, {3, 2, 2, 1, 3}}) {
     const Instance instance{.machine = {P, Time{L}, Time{o}, Time{g}}, .problem = {.items = k}};
     const Time bound = counting_bound(instance.machine, k);
     for (Time finish = bound - Time{2}; finish <= bound + Time{3}; finish += Time{1}) {
@@ -76,7 +77,8 @@ TEST(PaperProgram, ReducedProgramIsNecessaryButNotSufficient) {
   EXPECT_EQ(stream_bound(LogP::postal(22, Time{2})), Time{10});
   // Where the sound formulation finds a schedule, the reduced program is feasible, too.
   for (const auto& [P, L, period] : {std::tuple{6, 2, 4}, {9, 2, 5}, {4, 2, 2}, {5, 3, 2}, {6, 3, 3}}) {
-    const Instance instance{.machine = LogP::postal(P, Time{L}), .problem = {.kind = Kind::stream}, .period = Time{period}};
+    const Instance instance{
+        .machine = LogP::postal(P, Time{L}), .problem = {.kind = Kind::stream}, .period = Time{period}};
     const Answer answer = solve(instance);
     if (objective(*answer.best) == stream_bound(instance.machine)) {
       EXPECT_EQ(decide(reduced_program(P, L).program), Verdict::satisfiable) << to_string(instance);
@@ -91,7 +93,8 @@ TEST(PaperProgram, AFeasibleReducedProgramMayHaveNoPeriod) {
   for (const std::int64_t period : {1, 2}) {
     Options options;
     options.at_most = stream_bound(LogP::postal(6, Time{2}));
-    const Instance instance{.machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{period}};
+    const Instance instance{
+        .machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{period}};
     EXPECT_EQ(solve(instance, options).status, Status::infeasible) << period;
   }
 }

@@ -48,15 +48,20 @@ TEST(Traffic, AloneDecidesTheSmallAllGathers) {
 
 TEST(Traffic, EveryScheduleHasOne) {
   for (const AtlasEntry* entry : Atlas::shipped().entries()) {
-    if (!has_traffic(entry->instance) || entry->instance.machine.P > 5 || entry->finish.ticks > 100 / entry->instance.machine.P) continue;
-    EXPECT_EQ(count_traffic(entry->instance, entry->finish).verdict(), Verdict::satisfiable) << to_string(entry->instance);
-    EXPECT_EQ(count_traffic(entry->instance, entry->finish + Time{1}).verdict(), Verdict::satisfiable) << to_string(entry->instance);
+    if (!has_traffic(entry->instance) || entry->instance.machine.P > 5 ||
+        entry->finish.ticks > 100 / entry->instance.machine.P)
+      continue;
+    EXPECT_EQ(count_traffic(entry->instance, entry->finish).verdict(), Verdict::satisfiable)
+        << to_string(entry->instance);
+    EXPECT_EQ(count_traffic(entry->instance, entry->finish + Time{1}).verdict(), Verdict::satisfiable)
+        << to_string(entry->instance);
   }
 }
 
 TEST(Traffic, SamplesUseThePortsLegally) {
   std::mt19937_64 random(11);
-  for (const Instance& instance : {allgather(5, 2, 1, 1), allgather(4, 1, 2, 3), allgather(6, 3, 2, 2), allgather(3, 2, 2, 2, 2)}) {
+  for (const Instance& instance :
+       {allgather(5, 2, 1, 1), allgather(4, 1, 2, 3), allgather(6, 3, 2, 2), allgather(3, 2, 2, 2, 2)}) {
     const LogP& m = instance.machine;
     const TrafficCount count = count_traffic(instance, least(instance));
     for (int n = 0; n < 20; ++n) {

@@ -147,7 +147,8 @@ TEST(Citations, EveryEnvironmentVariableIsInItsTable) {
     if (file.path.rfind("src/", 0) != 0) continue;
     for (const std::string& line : file.lines) {
       for (std::sregex_iterator at(line.begin(), line.end(), name), end; at != end; ++at, ++found) {
-        EXPECT_NE(page.find("| `" + (*at)[1].str() + "="), std::string::npos) << file.path << ": " << (*at)[1] << " is not in docs/environment.md";
+        EXPECT_NE(page.find("| `" + (*at)[1].str() + "="), std::string::npos)
+            << file.path << ": " << (*at)[1] << " is not in docs/environment.md";
       }
     }
   }

@@ -60,8 +60,7 @@ std::vector<SourceFile> source_files() {
         const auto quote = line.find('"');
         if (line.rfind("#include", 0) == 0 && quote != std::string::npos) {
           const std::string name = line.substr(quote + 1, line.find('"', quote + 1) - quote - 1);
-          if (std::string target = resolve(path, name); !target.empty())
-            file.includes.push_back(std::move(target));
+          if (std::string target = resolve(path, name); !target.empty()) file.includes.push_back(std::move(target));
         }
         file.lines.push_back(std::move(line));
       }
@@ -73,8 +72,7 @@ std::vector<SourceFile> source_files() {
 
 std::vector<std::string> text_files() {
   std::vector<std::string> files;
-  for (const std::string folder :
-       {"include", "src", "tests", "bench", "examples", "cmake", "docs", "scripts"}) {
+  for (const std::string folder : {"include", "src", "tests", "bench", "examples", "cmake", "docs", "scripts"}) {
     const auto paths = files_under(folder);
     files.insert(files.end(), paths.begin(), paths.end());
   }

@@ -29,14 +29,12 @@ const Graph kHouse = {
 
 Graph include_graph() {
   Graph graph;
-  for (const SourceFile& file : source_files())
-    graph[file.path].insert(file.includes.begin(), file.includes.end());
+  for (const SourceFile& file : source_files()) graph[file.path].insert(file.includes.begin(), file.includes.end());
   return graph;
 }
 
 std::string room_of_path(const std::string& path, const std::vector<SourceFile>& files) {
-  const auto file =
-      std::find_if(files.begin(), files.end(), [&](const SourceFile& f) { return f.path == path; });
+  const auto file = std::find_if(files.begin(), files.end(), [&](const SourceFile& f) { return f.path == path; });
   return file == files.end() ? "" : file->room;
 }
 
@@ -71,9 +69,8 @@ TEST(Layers, IncludesAreLinked) {
     const auto linked = reachable(declared, file.room);
     for (const std::string& target : file.includes) {
       const std::string room = room_of_path(target, files);
-      EXPECT_TRUE(room == file.room || linked.count(room))
-          << file.path << " includes " << target << " but src/" << file.room
-          << "/CMakeLists.txt does not list " << room;
+      EXPECT_TRUE(room == file.room || linked.count(room)) << file.path << " includes " << target << " but src/"
+                                                           << file.room << "/CMakeLists.txt does not list " << room;
     }
   }
 }
@@ -82,8 +79,7 @@ TEST(Layers, LinksGoToTheLeft) {
   for (const auto& [room, depends] : declared_dependencies()) {
     // A room built once per MPI library is named room_library.
     const auto allowed = reachable(kHouse, room.substr(0, room.find('_')));
-    for (const std::string& other : depends)
-      EXPECT_TRUE(allowed.count(other)) << room << " depends on " << other;
+    for (const std::string& other : depends) EXPECT_TRUE(allowed.count(other)) << room << " depends on " << other;
   }
 }
 

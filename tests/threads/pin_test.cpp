@@ -37,8 +37,8 @@ TEST(Pin, ProcessesThatMayUseAllCoresTakeShares) {
 }
 
 TEST(Pin, LaunchersSayWhoIsThere) {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
-                           "PMI_LOCAL_RANK", "PMI_LOCAL_SIZE"}) {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALRANKID",
+                           "MPI_LOCALNRANKS", "PMI_LOCAL_RANK", "PMI_LOCAL_SIZE"}) {
     unsetenv(name);
   }
   EXPECT_EQ(neighbours_from_environment().size, 1);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Teams that cannot be made, or are asked for two things at once: an Error, never a wait for ever.
+#include "chasqui/threads/team.hpp"
+
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sched.h>
@@ -14,7 +16,6 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/cores.hpp"
-#include "chasqui/threads/team.hpp"
 
 namespace chasqui::threads {
 namespace {
@@ -79,17 +80,21 @@ TEST(Team, WhoEndsEarlyLeavesNobodyWaiting) {
     EXPECT_EQ(sum, 9);
     return text;
   };
-  EXPECT_NE(heard([](run::Comm& comm) {
-              comm.barrier();
-              if (comm.rank() != 1) comm.barrier();
-            }).find("rank 1 has ended, or given its communicator back, after 1 collective, and will not come to number 2"), std::string::npos);
+  EXPECT_NE(
+      heard([](run::Comm& comm) {
+        comm.barrier();
+        if (comm.rank() != 1) comm.barrier();
+      }).find("rank 1 has ended, or given its communicator back, after 1 collective, and will not come to number 2"),
+      std::string::npos);
   EXPECT_NE(heard([](run::Comm& comm) {
               const auto part = comm.split(0, 0);
               if (comm.rank() != 2) part->barrier();
-            }).find("rank 2 has ended"), std::string::npos);
+            }).find("rank 2 has ended"),
+            std::string::npos);
   EXPECT_NE(heard([](run::Comm& comm) {
               if (comm.rank() != 0) comm.ibarrier().wait();
-            }).find("after 0 collectives"), std::string::npos);
+            }).find("after 0 collectives"),
+            std::string::npos);
 }
 
 TEST(Team, WhoEndsFirstHarmsNobody) {

@@ -21,20 +21,17 @@ std::int32_t any_int() {
 }
 
 std::int64_t any_long() {
-  return *rc::gen::element<std::int64_t>(0, 1, 2, 3, 7, 20, -1, kMaxTime, -kMaxTime, kMaxTime + 1, kLong,
-                                         -kLong, -kLong - 1, 1'000'000'000'000'000, kInt);
+  return *rc::gen::element<std::int64_t>(0, 1, 2, 3, 7, 20, -1, kMaxTime, -kMaxTime, kMaxTime + 1, kLong, -kLong,
+                                         -kLong - 1, 1'000'000'000'000'000, kInt);
 }
 
-std::int64_t mostly(std::int64_t usual) {
-  return *rc::gen::inRange(0, 4) == 0 ? any_long() : usual;
-}
+std::int64_t mostly(std::int64_t usual) { return *rc::gen::inRange(0, 4) == 0 ? any_long() : usual; }
 
 RC_GTEST_PROP(Absurd, NothingBringsTheVerifierDown, ()) {
   Schedule s;
   s.machine = {mostly(5), Time{mostly(3)}, Time{mostly(1)}, Time{mostly(2)}};
-  s.problem = {static_cast<Kind>(*rc::gen::inRange(0, 12)),
-               Rank{*rc::gen::inRange(0, 3) == 0 ? any_int() : 0}, mostly(2), *rc::gen::arbitrary<bool>(),
-               *rc::gen::arbitrary<bool>()};
+  s.problem = {static_cast<Kind>(*rc::gen::inRange(0, 12)), Rank{*rc::gen::inRange(0, 3) == 0 ? any_int() : 0},
+               mostly(2), *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
   s.finish = Time{any_long()};
   s.bound = Time{any_long()};
   s.period = Time{mostly(4)};
@@ -67,8 +64,7 @@ TEST(Absurd, ManyRanksAndFewMessages) {
     const Report report = verify(s, {.most = 10});
     EXPECT_EQ(report.violations.size(), 10U);
     const std::int64_t all =
-        kMaxProcessors -
-        (kind == Kind::allgather || kind == Kind::allreduce || kind == Kind::barrier ? 0 : 1);
+        kMaxProcessors - (kind == Kind::allgather || kind == Kind::allreduce || kind == Kind::barrier ? 0 : 1);
     EXPECT_EQ(report.omitted, all - 10) << to_string(kind);
   }
 }
@@ -91,8 +87,8 @@ TEST(Absurd, ReductionsOfMoreItemsThanMemoryHolds) {
 }
 
 TEST(Absurd, OneProcessorHasNothingToDo) {
-  for (const Kind kind : {Kind::broadcast, Kind::scatter, Kind::gather, Kind::allgather, Kind::reduce,
-                          Kind::allreduce, Kind::scan, Kind::barrier}) {
+  for (const Kind kind : {Kind::broadcast, Kind::scatter, Kind::gather, Kind::allgather, Kind::reduce, Kind::allreduce,
+                          Kind::scan, Kind::barrier}) {
     Schedule s;
     s.machine = LogP::postal(1, Time{1});
     s.problem.kind = kind;
@@ -135,8 +131,7 @@ TEST(Options, TheRestIsCounted) {
   const Report report = verify(s, {.most = 3});
   EXPECT_EQ(report.violations.size(), 3U);
   EXPECT_EQ(report.omitted, 96);
-  EXPECT_NE(to_string(report).find("and 96 more\nillegal: 99 violations of the postal rules\n"),
-            std::string::npos);
+  EXPECT_NE(to_string(report).find("and 96 more\nillegal: 99 violations of the postal rules\n"), std::string::npos);
 }
 
 }  // namespace

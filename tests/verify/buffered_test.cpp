@@ -14,17 +14,14 @@
 namespace chasqui {
 namespace {
 
-int any(int lo, int hi) {
-  return *rc::gen::resize(100, rc::gen::inRange(lo, hi));
-}
+int any(int lo, int hi) { return *rc::gen::resize(100, rc::gen::inRange(lo, hi)); }
 
 const VerifyOptions kBuffered{.receptions = Receptions::buffered};
 
 TEST(Buffered, WhatIsLegalWithoutBuffersIsLegalWithThem) {
   for (const LogP& machine : {LogP::postal(13, Time{3}), LogP{8, Time{6}, Time{2}, Time{4}}}) {
-    for (const Schedule& s :
-         {examples::greedy_broadcast(machine, Rank{0}), examples::doubling_allreduce(machine),
-          examples::doubling_scan(machine, false), examples::star_sum(machine)}) {
+    for (const Schedule& s : {examples::greedy_broadcast(machine, Rank{0}), examples::doubling_allreduce(machine),
+                              examples::doubling_scan(machine, false), examples::star_sum(machine)}) {
       const Report report = verify(s, kBuffered);
       EXPECT_TRUE(report.legal()) << to_string(report);
       EXPECT_EQ(report.rules, "buffered");

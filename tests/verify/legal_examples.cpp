@@ -21,14 +21,10 @@ void close(Schedule& s) {
   for (const Add& add : s.adds) s.finish = std::max(s.finish, add.begin + Time{add.count});
 }
 
-std::int32_t mod(std::int64_t a, std::int64_t m) {
-  return static_cast<std::int32_t>((a % m + m) % m);
-}
+std::int32_t mod(std::int64_t a, std::int64_t m) { return static_cast<std::int32_t>((a % m + m) % m); }
 
 /// Rounds far enough apart that nothing of one meets the next.
-Time round_length(const LogP& m) {
-  return std::max(m.lambda(), m.gap());
-}
+Time round_length(const LogP& m) { return std::max(m.lambda(), m.gap()); }
 
 /// w_0 = 1 < … < w_J = P with w_j <= 2 w_{j-1}.
 std::vector<std::int64_t> windows(std::int64_t P) {
@@ -90,8 +86,7 @@ Schedule star_gather(const LogP& machine, Rank root) {
 Schedule rotating_allgather(std::int64_t P, Time L) {
   Schedule s = empty(LogP::postal(P, L), {.kind = Kind::allgather});
   for (std::int32_t i = 0; i < P; ++i) {
-    for (std::int32_t d = 1; d < P; ++d)
-      s.sends.push_back(send_item(Time{d - 1}, Rank{i}, Rank{mod(i + d, P)}, i));
+    for (std::int32_t d = 1; d < P; ++d) s.sends.push_back(send_item(Time{d - 1}, Rank{i}, Rank{mod(i + d, P)}, i));
   }
   close(s);
   return s;

@@ -21,8 +21,7 @@ std::vector<LogP> machines() {
 
 void expect_legal(const Schedule& schedule) {
   const Report report = verify(schedule);
-  EXPECT_TRUE(report.legal()) << to_string(schedule.problem.kind) << " on " << to_string(schedule.machine)
-                              << "\n"
+  EXPECT_TRUE(report.legal()) << to_string(schedule.problem.kind) << " on " << to_string(schedule.machine) << "\n"
                               << to_string(report);
   EXPECT_EQ(report.rules, schedule.machine.is_postal() ? "postal" : "strict");
 }
@@ -55,9 +54,7 @@ TEST(Legal, Sums) {
   for (const LogP& machine : machines()) expect_legal(examples::star_sum(machine));
 }
 
-TEST(Legal, Stream) {
-  expect_legal(examples::small_stream());
-}
+TEST(Legal, Stream) { expect_legal(examples::small_stream()); }
 
 TEST(Legal, TheReportSaysSoInOneLine) {
   const LogP machine{8, Time{6}, Time{2}, Time{4}};

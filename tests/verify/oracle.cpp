@@ -18,13 +18,8 @@ struct World {
   std::vector<Add> adds;
 
   explicit World(const Schedule& schedule)
-      : s(schedule),
-        P(s.machine.P),
-        L(s.machine.L.ticks),
-        o(s.machine.o.ticks),
-        g(s.machine.g.ticks),
-        lambda(L + 2 * o),
-        gap(std::max(g, o)) {}
+      : s(schedule), P(s.machine.P), L(s.machine.L.ticks), o(s.machine.o.ticks), g(s.machine.g.ticks),
+        lambda(L + 2 * o), gap(std::max(g, o)) {}
 
   void breaks(int rule) { broken |= 1U << rule; }
   bool rank_exists(Rank r) const { return r.index >= 0 && r.index < P; }
@@ -133,8 +128,7 @@ void item_rules(World& w) {
       if (own) got.push_back(0);
       for (const Send& m : w.good) {
         if (m.from.index != r || m.part.lo != item) continue;
-        if (std::none_of(got.begin(), got.end(), [&](std::int64_t t) { return t <= m.begin.ticks; }))
-          w.breaks(1);
+        if (std::none_of(got.begin(), got.end(), [&](std::int64_t t) { return t <= m.begin.ticks; })) w.breaks(1);
       }
       bool promised = true;
       if (p.kind == Kind::scatter) promised = item / p.items == r;
@@ -214,8 +208,7 @@ void sum_rules(World& w) {
       if (a.from.index == r && a.begin.ticks < 0) w.breaks(1);
     }
     if (own > std::max<std::int64_t>(0, operands - 1) || values > received) w.breaks(6);
-    for (std::int32_t from = 0; from < w.P;
-         ++from) {  // additions matched with messages, both in order of time
+    for (std::int32_t from = 0; from < w.P; ++from) {  // additions matched with messages, both in order of time
       std::vector<std::int64_t> there, added;
       for (const Send& m : w.good) {
         if (m.to.index == r && m.from.index == from) there.push_back(m.begin.ticks + w.lambda);
@@ -232,11 +225,9 @@ void sum_rules(World& w) {
     for (const Send& m : w.good) {
       if (m.from.index != r) continue;
       std::int64_t need = operands - 1, done = 0;
-      for (const Send& x : w.good)
-        need += x.to.index == r && x.begin.ticks + w.lambda <= m.begin.ticks ? 1 : 0;
+      for (const Send& x : w.good) need += x.to.index == r && x.begin.ticks + w.lambda <= m.begin.ticks ? 1 : 0;
       for (const Add& a : w.adds) {
-        for (std::int64_t i = 0; a.rank.index == r && i < a.count; ++i)
-          done += a.begin.ticks + i + 1 <= m.begin.ticks;
+        for (std::int64_t i = 0; a.rank.index == r && i < a.count; ++i) done += a.begin.ticks + i + 1 <= m.begin.ticks;
       }
       if (done < need) w.breaks(1);
     }

@@ -17,11 +17,10 @@ TEST(Report, EverythingDuringALongAdditionOverlapsIt) {
             {Time{3}, Rank{0}, Rank{0}, 1},
             {Time{5}, Rank{0}, Rank{0}, 1}};
   s.finish = Time{12};
-  EXPECT_EQ(
-      to_string(verify(s)),
-      "rule 4 (one thing at a time), rank 0, time 3: adding during [3, 4) overlaps adding during [2, 12)\n"
-      "rule 4 (one thing at a time), rank 0, time 5: adding during [5, 6) overlaps adding during [2, 12)\n"
-      "illegal: 2 violations of the postal rules\n");
+  EXPECT_EQ(to_string(verify(s)),
+            "rule 4 (one thing at a time), rank 0, time 3: adding during [3, 4) overlaps adding during [2, 12)\n"
+            "rule 4 (one thing at a time), rank 0, time 5: adding during [5, 6) overlaps adding during [2, 12)\n"
+            "illegal: 2 violations of the postal rules\n");
 }
 
 TEST(Report, EveryPairThatIsTooCloseIsNamed) {

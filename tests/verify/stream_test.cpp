@@ -15,9 +15,7 @@
 namespace chasqui {
 namespace {
 
-int any(int lo, int hi) {
-  return *rc::gen::resize(100, rc::gen::inRange(lo, hi));
-}
+int any(int lo, int hi) { return *rc::gen::resize(100, rc::gen::inRange(lo, hi)); }
 
 /// Rank r passes every item on to rank r+1 as soon as it has it; `items` of them are the period.
 Schedule chain(const LogP& machine, std::int32_t items) {
@@ -44,8 +42,8 @@ Schedule written_out(const Schedule& stream, std::int32_t n) {
     const std::int64_t first = ((send.part.lo % items) + items) % items;
     for (std::int64_t item = first; item < n; item += items) {
       const std::int64_t periods = (item - send.part.lo) / items;
-      s.sends.push_back(send_item(send.begin + periods * stream.period, send.from, send.to,
-                                  static_cast<std::int32_t>(item)));
+      s.sends.push_back(
+          send_item(send.begin + periods * stream.period, send.from, send.to, static_cast<std::int32_t>(item)));
     }
   }
   s.period = s.delay = Time{0};
@@ -66,8 +64,7 @@ bool root_sends_an_item_before_it_is_there(const Schedule& s) {
 }
 
 TEST(Stream, Chains) {
-  for (const LogP& machine :
-       {LogP::postal(5, Time{1}), LogP::postal(4, Time{3}), LogP{4, Time{5}, Time{2}, Time{4}}}) {
+  for (const LogP& machine : {LogP::postal(5, Time{1}), LogP::postal(4, Time{3}), LogP{4, Time{5}, Time{2}, Time{4}}}) {
     for (const std::int32_t items : {1, 2, 5}) {
       EXPECT_TRUE(verify(chain(machine, items)).legal()) << to_string(verify(chain(machine, items)));
     }
@@ -90,8 +87,7 @@ TEST(Stream, ThePeriodIsAMultipleOfTheStep) {
   s.period = Time{6};
   const Report report = verify(s);
   ASSERT_EQ(report.violations.size(), 1U);
-  EXPECT_EQ(to_string(report.violations[0]),
-            "rule 6 (existence): the period 6 is no positive multiple of the step 4");
+  EXPECT_EQ(to_string(report.violations[0]), "rule 6 (existence): the period 6 is no positive multiple of the step 4");
 }
 
 TEST(Stream, BuffersAreRefused) {
@@ -105,26 +101,17 @@ RC_GTEST_PROP(Stream, IsLegalWhenItsBeginningIs, ()) {
   for (int n = any(0, 4); n > 0; --n) {
     Send& send = s.sends[static_cast<std::size_t>(any(0, static_cast<int>(s.sends.size())))];
     switch (any(0, 4)) {
-      case 0:
-        send.begin += Time{any(-3, 9)};
-        break;
-      case 1:
-        send.part.lo += any(-3, 4);
-        break;
-      case 2:
-        send.from = Rank{any(0, static_cast<int>(machine.P))};
-        break;
-      default:
-        send.to = Rank{any(0, static_cast<int>(machine.P))};
-        break;
+      case 0: send.begin += Time{any(-3, 9)}; break;
+      case 1: send.part.lo += any(-3, 4); break;
+      case 2: send.from = Rank{any(0, static_cast<int>(machine.P))}; break;
+      default: send.to = Rank{any(0, static_cast<int>(machine.P))}; break;
     }
   }
   s.delay = verify(s).finish;
   RC_PRE(!root_sends_an_item_before_it_is_there(s));
   const Report stream = verify(s);
   const Report beginning = verify(written_out(s, 60));
-  if (rules_in(stream) != rules_in(beginning))
-    RC_LOG() << to_json(s) << to_string(stream) << to_string(beginning);
+  if (rules_in(stream) != rules_in(beginning)) RC_LOG() << to_json(s) << to_string(stream) << to_string(beginning);
   RC_ASSERT(rules_in(stream) == rules_in(beginning));
 }
 

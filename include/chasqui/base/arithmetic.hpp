@@ -9,7 +9,8 @@
 
 namespace chasqui {
 
-inline constexpr std::int64_t kSaturated = std::numeric_limits<std::int64_t>::max();  ///< what saturating operations answer instead of anything larger
+inline constexpr std::int64_t kSaturated =
+    std::numeric_limits<std::int64_t>::max();  ///< what saturating operations answer instead of anything larger
 
 /// a + b, or kSaturated. REQUIRES a, b >= 0.
 constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
@@ -31,6 +32,8 @@ std::int64_t saturating_binomial(std::int64_t n, std::int64_t k);
 
 /// a + b and a * b that throw an Error naming `what` when the result does not fit. REQUIRES a, b >= 0.
 std::int64_t checked_add(std::int64_t a, std::int64_t b, std::string_view what);
-std::int64_t checked_multiply(std::int64_t a, std::int64_t b, std::string_view what);  ///< a * b; an Error that names `what` where it does not fit into 63 bits
+std::int64_t checked_multiply(
+    std::int64_t a, std::int64_t b,
+    std::string_view what);  ///< a * b; an Error that names `what` where it does not fit into 63 bits
 
 }  // namespace chasqui

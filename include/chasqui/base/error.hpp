@@ -16,8 +16,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
   /// The message, formatted: place and remedy in one line.
   template <typename... Args>
-  explicit Error(fmt::format_string<Args...> text, Args&&... args)
-    requires(sizeof...(Args) > 0)
+  explicit Error(fmt::format_string<Args...> text, Args&&... args) requires(sizeof...(Args) > 0)
       : std::runtime_error(fmt::format(text, std::forward<Args>(args)...)) {}
 };
 
@@ -27,8 +26,8 @@ class Error : public std::runtime_error {
 }  // namespace chasqui
 
 /// A condition that only a bug of the caller can break: CHASQUI_CHECK(i < n, "i={} n={}", i, n).
-#define CHASQUI_CHECK(condition, ...)                                                                  \
-  do {                                                                                                 \
-    if (!(condition)) [[unlikely]]                                                                     \
-      ::chasqui::check_failed(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__));             \
+#define CHASQUI_CHECK(condition, ...)                                                      \
+  do {                                                                                     \
+    if (!(condition)) [[unlikely]]                                                         \
+      ::chasqui::check_failed(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__)); \
   } while (false)

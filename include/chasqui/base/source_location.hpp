@@ -10,7 +10,8 @@ namespace chasqui {
 class SourceLocation {
  public:
   /// Here.
-  static constexpr SourceLocation current(const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) noexcept {
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                          std::uint32_t line = __builtin_LINE()) noexcept {
     SourceLocation here;
     here.file_ = file;
     here.line_ = line;

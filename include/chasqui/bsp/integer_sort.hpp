@@ -15,8 +15,8 @@ namespace chasqui::bsp {
 
 /// key(item) < key_bound, an unsigned 64-bit number. `bits`: the digit's width, 1 to 20.
 template <Sendable T, typename Key>
-std::vector<T> integer_sort(World& w, std::vector<T> items, const Key& key, std::uint64_t key_bound,
-                            int bits = 8, int k = 2) {
+std::vector<T> integer_sort(World& w, std::vector<T> items, const Key& key, std::uint64_t key_bound, int bits = 8,
+                            int k = 2) {
   const std::size_t radix = std::size_t{1} << bits;
   const int digits = key_bound <= 1 ? 0 : (static_cast<int>(std::bit_width(key_bound - 1)) + bits - 1) / bits;
   const auto add = [](std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {

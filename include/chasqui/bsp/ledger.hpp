@@ -26,17 +26,16 @@ struct Row {
 
 /// One superstep of one machine: maxima over its processors, and totals.
 struct Superstep {
-  std::int64_t nanoseconds = 0;     ///< w, measured: the most any processor computed
-  std::int64_t work = 0;            ///< w, charged
-  std::int64_t messages = 0;        ///< h of BSP: the most messages any processor sent or received
-  std::int64_t blocks = 0;          ///< h of BSP*: the most blocks (start-ups)
-  std::int64_t bytes = 0;           ///< s of BSP*, in bytes
-  std::int64_t total_messages = 0;  ///< of all processors
-  std::int64_t total_blocks = 0;    ///< of all processors
-  std::int64_t total_bytes = 0;     ///< of all processors
-  std::int64_t span_nanoseconds =
-      0;                  ///< measured from the end of the superstep before to the end of this one
-  std::vector<Row> rows;  ///< only with Options::per_processor_costs
+  std::int64_t nanoseconds = 0;       ///< w, measured: the most any processor computed
+  std::int64_t work = 0;              ///< w, charged
+  std::int64_t messages = 0;          ///< h of BSP: the most messages any processor sent or received
+  std::int64_t blocks = 0;            ///< h of BSP*: the most blocks (start-ups)
+  std::int64_t bytes = 0;             ///< s of BSP*, in bytes
+  std::int64_t total_messages = 0;    ///< of all processors
+  std::int64_t total_blocks = 0;      ///< of all processors
+  std::int64_t total_bytes = 0;       ///< of all processors
+  std::int64_t span_nanoseconds = 0;  ///< measured from the end of the superstep before to the end of this one
+  std::vector<Row> rows;              ///< only with Options::per_processor_costs
 
   friend bool operator==(const Superstep&, const Superstep&) = default;
 };

@@ -14,7 +14,7 @@ namespace chasqui::bsp {
 std::string to_json(const Ledger& ledger);
 /// Throws an Error that names `place` and what is wrong; unknown keys are an error.
 Ledger ledger_from_json(const std::string& text, const std::string& place);
-Ledger read_ledger(const std::string& path);                       ///< throws an Error that names the file and what is wrong with it
+Ledger read_ledger(const std::string& path);  ///< throws an Error that names the file and what is wrong with it
 void write_ledger(const std::string& path, const Ledger& ledger);  ///< throws an Error where it cannot be written
 
 /// A line for each superstep of the whole machine (long runs are cut in the middle), totals, and for each

@@ -23,7 +23,9 @@ struct Profile {
   }  ///< B: there a block costs twice its bytes
 
   Bsp bsp() const { return {p, message_gap, latency}; }  ///< as a BSP machine, time in nanoseconds
-  BspStar bsp_star() const { return {p, 8 * byte_gap, latency, block_bytes() / 8, 8}; }  ///< as a BSP* machine with units of 8 bytes
+  BspStar bsp_star() const {
+    return {p, 8 * byte_gap, latency, block_bytes() / 8, 8};
+  }  ///< as a BSP* machine with units of 8 bytes
 };
 
 /// Runs a program on the machine to be measured: run(p, program, options), or run_mpi.

@@ -50,9 +50,7 @@ class Messages {
       iterator old = *this;
       return ++*this, old;
     }
-    friend bool operator==(const iterator& a, const iterator& b) {
-      return a.block_ == b.block_ && a.at_ == b.at_;
-    }
+    friend bool operator==(const iterator& a, const iterator& b) { return a.block_ == b.block_ && a.at_ == b.at_; }
 
    private:
     /// Moves on to the next entry of this kind, if at_ is not one.
@@ -91,8 +89,7 @@ class Messages {
   /// All values of all messages, one after another.
   std::vector<T> values() const {
     std::vector<T> all;
-    for (const Message<T>& message : *this)
-      all.insert(all.end(), message.values.begin(), message.values.end());
+    for (const Message<T>& message : *this) all.insert(all.end(), message.values.begin(), message.values.end());
     return all;
   }
 
@@ -108,8 +105,7 @@ namespace detail {
 template <typename T>
 constexpr std::uint32_t type_channel() {
   std::uint32_t hash = 2166136261U;
-  for (const char c : std::string_view(__PRETTY_FUNCTION__))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  for (const char c : std::string_view(__PRETTY_FUNCTION__)) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return (hash & 0x3fffffffU) | 0x20000000U;
 }
 

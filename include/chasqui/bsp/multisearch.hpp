@@ -29,11 +29,12 @@ struct MultisearchOptions {
 
 /// Counted on this processor.
 struct MultisearchCounts {
-  std::vector<std::uint64_t> rounds{};  ///< the superstep each round of the last search began with, and the last one's end
-  int levels = 0;                       ///< depth of the tree: rounds of a search
-  std::int64_t comparisons = 0;         ///< in binary searches
-  std::int64_t most_small_blocks = 0;   ///< most processors it sent its small jobs to in one round
-  std::int64_t most_large_blocks = 0;   ///< most processors it sent parts of large jobs to in one round
+  std::vector<std::uint64_t>
+      rounds{};                  ///< the superstep each round of the last search began with, and the last one's end
+  int levels = 0;                ///< depth of the tree: rounds of a search
+  std::int64_t comparisons = 0;  ///< in binary searches
+  std::int64_t most_small_blocks = 0;  ///< most processors it sent its small jobs to in one round
+  std::int64_t most_large_blocks = 0;  ///< most processors it sent parts of large jobs to in one round
 };
 
 /// less(query, splitter): the query lies left of the splitter. The segment of a query is the number of
@@ -43,11 +44,8 @@ class Multisearch {
  public:
   /// Builds the tree: `mine` is this processor's part of the sorted splitters, parts in rank order.
   /// BSP costs: one superstep with h = O(m/p) after two collectives.
-  Multisearch(World& w, std::span<const Splitter> mine, const MultisearchOptions& options = {},
-              Less less = {})
-      : options_(options),
-        less_(less),
-        tree_(w, mine, options.d, make_mapping(w.size(), options)),
+  Multisearch(World& w, std::span<const Splitter> mine, const MultisearchOptions& options = {}, Less less = {})
+      : options_(options), less_(less), tree_(w, mine, options.d, make_mapping(w.size(), options)),
         levels_(tree_.levels()) {
     counts_.levels = levels_;
   }
@@ -96,15 +94,12 @@ class Multisearch {
     return options.z == 0 ? NodeMapping::random(p, options.seed)
                           : NodeMapping::z_mapping(p, options.d, options.z, options.seed);
   }
-  bool leaves_right(const World& w, const Job& job) const {
-    return job.start + job.size > (w.rank() + 1) * part_;
-  }
+  bool leaves_right(const World& w, const Job& job) const { return job.start + job.size > (w.rank() + 1) * part_; }
   bool comes_from_left(const World& w, const Job& job) const { return job.start < w.rank() * part_; }
 
   std::int64_t child_of(const Query& query, std::span<const Splitter> splitters) {
-    const auto right =
-        std::partition_point(splitters.begin(), splitters.end(),
-                             [&](const Splitter& splitter) { return !less_(query, splitter); });
+    const auto right = std::partition_point(splitters.begin(), splitters.end(),
+                                            [&](const Splitter& splitter) { return !less_(query, splitter); });
     work_ += static_cast<std::int64_t>(std::bit_width(splitters.size()));
     return right - splitters.begin();
   }
@@ -121,9 +116,8 @@ class Multisearch {
     const std::int64_t first = w.exclusive_scan(count, std::plus<>{}, std::int64_t{0});
     const std::int64_t n = w.allreduce(count, std::plus<>{});
     part_ = std::max<std::int64_t>(1, (n + w.size() - 1) / w.size());
-    small_ = options_.small > 0
-                 ? options_.small
-                 : std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(part_))));
+    small_ = options_.small > 0 ? options_.small
+                                : std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(part_))));
     jobs_.clear(), here_.clear();
     std::vector<Traveller> all;
     all.reserve(queries.size());
@@ -145,8 +139,7 @@ class Multisearch {
     Queue<std::int64_t> ask(w);
     Queue<Splitter> answer(w);
     for (const Job& job : jobs_) {
-      if (!comes_from_left(w, job))
-        ask.send(static_cast<int>(tree_.mapping().owner(level, job.node)), job.node);
+      if (!comes_from_left(w, job)) ask.send(static_cast<int>(tree_.mapping().owner(level, job.node)), job.node);
     }
     w.sync();
     std::vector<std::pair<int, std::int64_t>> asked;
@@ -155,8 +148,7 @@ class Multisearch {
     w.sync();
     // Answers come by owner; each owner answers in the order of the questions.
     std::unordered_map<int, std::vector<std::vector<Splitter>>> answers;
-    for (const auto& message : answer)
-      answers[message.from].emplace_back(message.values.begin(), message.values.end());
+    for (const auto& message : answer) answers[message.from].emplace_back(message.values.begin(), message.values.end());
     std::unordered_map<int, std::size_t> used;
     for (Job& job : jobs_) {
       if (comes_from_left(w, job)) continue;
@@ -172,8 +164,7 @@ class Multisearch {
     // does.
     std::vector<Copied> forward;
     const bool goes_on = !jobs_.empty() && leaves_right(w, jobs_.back());
-    if (!goes_on)
-      forward.push_back({1, 0, Splitter{}});
+    if (!goes_on) forward.push_back({1, 0, Splitter{}});
     else if (!comes_from_left(w, jobs_.back())) {
       forward.push_back({1, 0, Splitter{}});
       for (const Splitter& splitter : jobs_.back().splitters) forward.push_back({0, 0, splitter});
@@ -217,10 +208,8 @@ class Multisearch {
     };
     const Job* const front = jobs_.empty() ? nullptr : &jobs_.front();
     const Job* const back = jobs_.empty() ? nullptr : &jobs_.back();
-    fill(forward, back != nullptr && leaves_right(w, *back), back,
-         back != nullptr && !comes_from_left(w, *back));
-    fill(backward, front != nullptr && comes_from_left(w, *front), front,
-         front != nullptr && !leaves_right(w, *front));
+    fill(forward, back != nullptr && leaves_right(w, *back), back, back != nullptr && !comes_from_left(w, *back));
+    fill(backward, front != nullptr && comes_from_left(w, *front), front, front != nullptr && !leaves_right(w, *front));
     const auto add = [](std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
       for (std::size_t i = 2; i < a.size(); ++i) a[i] = b[i] + (b[0] != 0 ? 0 : a[i]);
       a[0] |= b[0];
@@ -235,8 +224,8 @@ class Multisearch {
         if (leaves_right(w, job)) job.totals[c] += both.after[2 + c];
       }
     }
-    const bool any = forward[1] != 0 || (!both.before.empty() && both.before[1] != 0) ||
-                     (!both.after.empty() && both.after[1] != 0);
+    const bool any =
+        forward[1] != 0 || (!both.before.empty() && both.before[1] != 0) || (!both.after.empty() && both.after[1] != 0);
     split_jobs();
     return any;
   }
@@ -318,8 +307,7 @@ class Multisearch {
       arrived.emplace_back(parcel.value(), travellers->values);
       ++travellers;
     }
-    std::sort(arrived.begin(), arrived.end(),
-              [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
+    std::sort(arrived.begin(), arrived.end(), [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
     for (const auto& [parcel, some] : arrived) {
       if (jobs_.empty() || jobs_.back().start != parcel.start) {
         jobs_.push_back({parcel.node, parcel.start, parcel.size, parcel.at, {}, {}, {}, {}});

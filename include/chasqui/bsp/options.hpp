@@ -33,8 +33,7 @@ struct Options {
   /// size. 1: every message on its own. 0: the measured one of the profile $CHASQUI_BSP_PROFILE, else 64 KiB.
   std::int64_t block_bytes = 0;
 
-  bool per_processor_costs =
-      false;  ///< the ledger keeps a row for every processor, not only maxima and totals
+  bool per_processor_costs = false;  ///< the ledger keeps a row for every processor, not only maxima and totals
 
   // The LogP shape the collectives are planned for (ticks; only the ratios matter).
   Time latency{3};   ///< L of the machine that broadcasts are planned for, in ticks

@@ -24,10 +24,8 @@ Both<T> tree_scan(World& w, std::vector<T> forward, std::vector<T> backward, con
                   const Backward& fold_back, int k) {
   const auto add = [](auto& into, const auto& value, const auto& by) {
     if (value.empty()) return;
-    if (into.empty())
-      into = value;
-    else
-      by(into, value);
+    if (into.empty()) into = value;
+    else by(into, value);
   };
   const std::int64_t p = w.size(), r = w.rank(), degree = k < 2 ? 2 : k;
   Queue<T> up_forward(w), up_backward(w), down_before(w), down_after(w);
@@ -93,12 +91,9 @@ void segmented_prefix(World& w, std::span<T> values, std::span<const char> heads
   };
   std::vector<Segment> mine;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (mine.empty())
-      mine.push_back({values[i], heads[i] != 0});
-    else if (heads[i] != 0)
-      mine[0] = {values[i], 1};
-    else
-      mine[0].fold = op(mine[0].fold, values[i]);
+    if (mine.empty()) mine.push_back({values[i], heads[i] != 0});
+    else if (heads[i] != 0) mine[0] = {values[i], 1};
+    else mine[0].fold = op(mine[0].fold, values[i]);
   }
   const auto fold = [&](std::vector<Segment>& a, const std::vector<Segment>& b) {
     a[0] = b[0].restarts != 0 ? b[0] : Segment{op(a[0].fold, b[0].fold), a[0].restarts};
@@ -106,10 +101,8 @@ void segmented_prefix(World& w, std::span<T> values, std::span<const char> heads
   const auto before = tree_scan(w, mine, std::vector<Segment>{}, fold, fold, k).before;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (heads[i] != 0) continue;
-    if (i > 0)
-      values[i] = op(values[i - 1], values[i]);
-    else if (!before.empty())
-      values[i] = op(before[0].fold, values[i]);
+    if (i > 0) values[i] = op(values[i - 1], values[i]);
+    else if (!before.empty()) values[i] = op(before[0].fold, values[i]);
   }
   w.charge(2 * static_cast<std::int64_t>(values.size()));
 }

@@ -18,12 +18,10 @@ template <Sendable T>
 class Future {
  public:
   /// What get() returns; filled by the next sync.
-  Future(std::shared_ptr<detail::Fetched> fetched, std::size_t count)
-      : fetched_(std::move(fetched)), count_(count) {}
+  Future(std::shared_ptr<detail::Fetched> fetched, std::size_t count) : fetched_(std::move(fetched)), count_(count) {}
   /// The values. REQUIRES a sync since the get.
   std::span<const T> values() const {
-    if (!fetched_->ready)
-      throw MachineError(Fault::not_ready, "the result of a get is read before the next sync()");
+    if (!fetched_->ready) throw MachineError(Fault::not_ready, "the result of a get is read before the next sync()");
     return {reinterpret_cast<const T*>(fetched_->bytes.data()), count_};
   }
   const T& value() const { return values().front(); }  ///< the first of them
@@ -42,7 +40,9 @@ class Array {
       : core_(world.core()), id_(core_->register_variable(length, sizeof(T))), length_(length) {
     std::ranges::fill(local(), fill);
   }
-  Array(Array&& other) noexcept : core_(std::move(other.core_)), id_(other.id_), length_(other.length_) {}  ///< takes over; the other is empty then
+  Array(Array&& other) noexcept
+      : core_(std::move(other.core_)), id_(other.id_), length_(other.length_) {
+  }  ///< takes over; the other is empty then
   /// Takes over; what this one had is freed.
   Array& operator=(Array&& other) noexcept {
     if (this != &other) {
@@ -86,10 +86,12 @@ class Var {
  public:
   explicit Var(World& world, const T& value = T{}) : array_(world, 1, value) {}  ///< collective, like Array
 
-  T& value() const { return array_[0]; }  ///< this processor's
+  T& value() const { return array_[0]; }                          ///< this processor's
   void put(int to, const T& value) { array_.put(to, 0, value); }  ///< writes it on `to`, seen after the next sync
-  Future<T> get(int from) { return array_.get(from, 0); }  ///< asks `from` for its value
-  void free(SourceLocation where = SourceLocation::current()) noexcept { array_.free(where); }  ///< collective; gives the memory back
+  Future<T> get(int from) { return array_.get(from, 0); }         ///< asks `from` for its value
+  void free(SourceLocation where = SourceLocation::current()) noexcept {
+    array_.free(where);
+  }  ///< collective; gives the memory back
 
  private:
   Array<T> array_;

@@ -133,7 +133,9 @@ class World {
   /// The critical block size in bytes (BSP*): messages to one destination travel in blocks of about this
   /// size.
   std::int64_t block_bytes() const { return core_->block_bytes(); }
-  void set_block_bytes(std::int64_t bytes) { core_->set_block_bytes(bytes); }  ///< BSP*: messages to one processor are packed into blocks of this size
+  void set_block_bytes(std::int64_t bytes) {
+    core_->set_block_bytes(bytes);
+  }  ///< BSP*: messages to one processor are packed into blocks of this size
   /// How many supersteps this machine has completed.
   std::uint64_t superstep() const { return core_->step(); }
 
@@ -162,7 +164,9 @@ class World {
 template <Sendable T>
 class Queue {
  public:
-  explicit Queue(World& world) : core_(world.core()), channel_(core_->new_channel()) {}  ///< collective: every processor makes its queues in the same order
+  explicit Queue(World& world)
+      : core_(world.core()), channel_(core_->new_channel()) {
+  }  ///< collective: every processor makes its queues in the same order
 
   void send(int to, const T& value) { send(to, std::span<const T>(&value, 1)); }  ///< one value
   /// Several values as one message.

@@ -41,14 +41,13 @@ struct DBsp {
   static DBsp hypercube(std::int64_t p);
 };
 /// Work w and an h-relation on a BSP machine: w + g h + L.
-constexpr double superstep_cost(const Bsp& machine, double w, double h) {
-  return w + machine.g * h + machine.L;
-}
+constexpr double superstep_cost(const Bsp& machine, double w, double h) { return w + machine.g * h + machine.L; }
 /// The same on a BSP* machine with s information units in h blocks: w + g (s + h B) + L.
 constexpr double superstep_cost(const BspStar& machine, double w, double h, double s) {
   return w + machine.g * (s + h * machine.B) + machine.L;
 }
-double superstep_cost(const DBsp& machine, std::int64_t k, double w, double h);  ///< the same on a submachine of k processors: w + h g(k) + L(k)
+double superstep_cost(const DBsp& machine, std::int64_t k, double w,
+                      double h);  ///< the same on a submachine of k processors: w + h g(k) + L(k)
 
 /// Throws an Error naming the first parameter that is negative, not finite or (p, unit_bytes) not positive.
 void validate(const Bsp& machine);

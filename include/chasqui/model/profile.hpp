@@ -14,8 +14,8 @@ namespace chasqui {
 /// A measured value with the interval that holds it in 95 of 100 measurements.
 struct Estimate {
   double value = 0;  ///< the median
-  double low = 0;  ///< lower end of the interval
-  double high = 0;  ///< upper end of the interval
+  double low = 0;    ///< lower end of the interval
+  double high = 0;   ///< upper end of the interval
 
   static Estimate exactly(double value) { return {value, value, value}; }  ///< a number without an interval
   friend bool operator==(const Estimate&, const Estimate&) = default;
@@ -23,30 +23,30 @@ struct Estimate {
 
 /// One way that ranks can talk. Times in nanoseconds, per-byte gaps in nanoseconds a byte.
 struct Level {
-  std::string name;           ///< "node" (slots in shared memory) or "network" (messages)
-  std::int64_t ranks = 0;     ///< that took part in the measurement
-  Estimate L, o_s, o_r, g;    ///< latency, send and receive overhead, gap
-  Estimate G;                 ///< gap per byte
-  Estimate publish;           ///< node: one line from its writer to all readers
-  Estimate publish_per_rank;  ///< node: reading the line of each further rank
-  Estimate copy;              ///< node: nanoseconds a byte when all copy at once
-  Estimate B;                 ///< bytes from which a message's size costs more than its start
+  std::string name;                    ///< "node" (slots in shared memory) or "network" (messages)
+  std::int64_t ranks = 0;              ///< that took part in the measurement
+  Estimate L, o_s, o_r, g;             ///< latency, send and receive overhead, gap
+  Estimate G;                          ///< gap per byte
+  Estimate publish;                    ///< node: one line from its writer to all readers
+  Estimate publish_per_rank;           ///< node: reading the line of each further rank
+  Estimate copy;                       ///< node: nanoseconds a byte when all copy at once
+  Estimate B;                          ///< bytes from which a message's size costs more than its start
   std::vector<std::int64_t> switches;  ///< message sizes where the protocol changes (eager to rendezvous)
-  bool shares_bandwidth = false;  ///< messages under way from one rank share the bandwidth instead of queueing
-  bool receives_in_parallel = false;  ///< messages from many senders to one rank do not wait for each other's bytes
-  bool threads = false;  ///< node: measured between threads, who read each other's buffers
-  bool assumed = false;  ///< nothing of it was measured: the other level's values stand in, or guesses
+  bool shares_bandwidth = false;       ///< messages under way from one rank share the bandwidth instead of queueing
+  bool receives_in_parallel = false;   ///< messages from many senders to one rank do not wait for each other's bytes
+  bool threads = false;                ///< node: measured between threads, who read each other's buffers
+  bool assumed = false;                ///< nothing of it was measured: the other level's values stand in, or guesses
 
   friend bool operator==(const Level&, const Level&) = default;
 };
 /// What is known of a machine, and how: the file of `chasqui measure`.
 struct Profile {
-  std::string host;  ///< where it was measured
-  std::string when;  ///< UTC, ISO 8601
-  std::string how;   ///< the command
+  std::string host;           ///< where it was measured
+  std::string when;           ///< UTC, ISO 8601
+  std::string how;            ///< the command
   std::vector<Level> levels;  ///< innermost first; never empty in a measured profile
-  Estimate bsp_g, bsp_L;  ///< BSP: nanoseconds a word in an h-relation, and a superstep
-  Estimate bsp_G;         ///< nanoseconds a byte where everybody sends long messages; 0: not known
+  Estimate bsp_g, bsp_L;      ///< BSP: nanoseconds a word in an h-relation, and a superstep
+  Estimate bsp_G;             ///< nanoseconds a byte where everybody sends long messages; 0: not known
   /// Native collectives: kind -> (bytes, nanoseconds), bytes ascending. Used to call them where they win.
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> native;
 
@@ -66,7 +66,7 @@ Profile default_profile();
 
 /// Throws an Error naming place and key: unknown keys, missing keys, negative or non-finite numbers, crossed intervals.
 Profile profile_from_json(std::string_view text, std::string_view place);
-std::string to_json(const Profile& profile);  ///< the file's text
+std::string to_json(const Profile& profile);    ///< the file's text
 Profile read_profile(const std::string& path);  ///< throws an Error that names the file and what is wrong with it
 void write_profile(const std::string& path, const Profile& profile);  ///< throws an Error where it cannot be written
 

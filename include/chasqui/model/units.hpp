@@ -12,12 +12,12 @@ struct Time {
   std::int64_t ticks = 0;  ///< how many
 
   friend constexpr auto operator<=>(Time, Time) = default;
-  friend constexpr Time operator+(Time a, Time b) { return {a.ticks + b.ticks}; }  ///< time adds up
-  friend constexpr Time operator-(Time a, Time b) { return {a.ticks - b.ticks}; }  ///< a span, or an earlier time
+  friend constexpr Time operator+(Time a, Time b) { return {a.ticks + b.ticks}; }    ///< time adds up
+  friend constexpr Time operator-(Time a, Time b) { return {a.ticks - b.ticks}; }    ///< a span, or an earlier time
   friend constexpr Time operator*(std::int64_t n, Time a) { return {n * a.ticks}; }  ///< n times as long
   friend constexpr Time operator*(Time a, std::int64_t n) { return {n * a.ticks}; }  ///< n times as long
-  constexpr Time& operator+=(Time b) { return ticks += b.ticks, *this; }  ///< later by b
-  constexpr Time& operator-=(Time b) { return ticks -= b.ticks, *this; }  ///< earlier by b
+  constexpr Time& operator+=(Time b) { return ticks += b.ticks, *this; }             ///< later by b
+  constexpr Time& operator-=(Time b) { return ticks -= b.ticks, *this; }             ///< earlier by b
 };
 
 /// A processor, 0 .. P-1.

@@ -15,7 +15,8 @@ namespace chasqui::mpi {
 /// What a communicator may use.
 struct Options {
   bool slots = true;  ///< false: MPI messages only (as between nodes)
-  bool reach = true;  ///< processes of a node may reach into each other's memory, where that is permitted; CHASQUI_REACH=0 too says no
+  bool reach =
+      true;  ///< processes of a node may reach into each other's memory, where that is permitted; CHASQUI_REACH=0 too says no
   /// true: waiting blocks inside MPI instead of polling (needed in simulated time)
   bool blocking_waits = false;
   /// 0: nodes as the machine has them; n > 0: ranks kn .. kn+n-1 count as one node; n < 0: ranks that are equal
@@ -27,10 +28,11 @@ struct Options {
   /// bytes of shared memory a rank has for what all others read (all-gathers), where the last cache of the machine is large:
   /// at least 1 MiB, at most 64 MiB for all ranks; communicators made by split() have the least
   std::size_t stage_ring = std::size_t{4} << 20;
-  bool native = true;                      ///< let the choice fall on the library's own collectives where the profile says they are faster
+  bool native = true;  ///< let the choice fall on the library's own collectives where the profile says they are faster
   /// may put something around the messages: a recording, for one
   std::function<std::shared_ptr<run::Transport>(std::shared_ptr<run::Transport>)> around;
-  std::shared_ptr<const Profile> profile;  ///< for the choice of methods; missing: CHASQUI_PROFILE, else built-in guesses
+  std::shared_ptr<const Profile>
+      profile;  ///< for the choice of methods; missing: CHASQUI_PROFILE, else built-in guesses
 };
 
 /// Reads CHASQUI_PROFILE (a file of `chasqui measure`) when no profile is given; rank 0 reads it for all, and where it

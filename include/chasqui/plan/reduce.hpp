@@ -8,6 +8,8 @@
 
 namespace chasqui::plan {
 
-PlanPtr reduce(const LogP& machine, Rank root = {}, bool commutative = true);  ///< contributions of all ranks folded at the root; not commutative: in rank order
+PlanPtr reduce(
+    const LogP& machine, Rank root = {},
+    bool commutative = true);  ///< contributions of all ranks folded at the root; not commutative: in rank order
 
 }  // namespace chasqui::plan

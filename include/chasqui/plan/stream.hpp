@@ -73,7 +73,8 @@ class Stream {
   std::optional<StreamMessage> received(std::int64_t rank, Time available) const;
   /// The same for the two-way infinite pattern, whose items may be negative.
   virtual std::optional<StreamMessage> pattern_sent(std::int64_t rank, std::int64_t time) const = 0;
-  virtual std::optional<StreamMessage> pattern_received(std::int64_t rank, std::int64_t time) const = 0;  ///< what `rank` receives at `time` in the steady state, as if the stream had always run
+  virtual std::optional<StreamMessage> pattern_received(std::int64_t rank, std::int64_t time)
+      const = 0;  ///< what `rank` receives at `time` in the steady state, as if the stream had always run
   /// All messages of one item, by begin. Time and memory: O(P). Not made from sent() or received().
   virtual std::vector<StreamMessage> messages_of(std::int64_t item) const = 0;
   /// The block-cyclic layout, or nothing if the stream has another shape.
@@ -86,7 +87,9 @@ class Stream {
 
   /// Non-root ranks are numbered 0 .. P-2 inside, the root is -1.
   std::int64_t inner(std::int64_t rank) const { return (rank - root_ + P_) % P_ - 1; }
-  std::int64_t outer(std::int64_t inner) const { return (inner + 1 + root_) % P_; }  ///< the rank that the construction calls `inner`
+  std::int64_t outer(std::int64_t inner) const {
+    return (inner + 1 + root_) % P_;
+  }  ///< the rank that the construction calls `inner`
 
   std::int64_t P_, L_, root_;  ///< as asked for
   Time delay_;                 ///< of every item
@@ -106,11 +109,13 @@ StreamPtr make_stream(std::int64_t P, std::int64_t L, std::int64_t root = 0);
 /// A stream as a plan of kind `stream`: one period of the steady state, as docs/model.md says. schedule() and
 /// local() throw an Error when a period is too long to list; stream_window() does not need one.
 PlanPtr stream_plan(const LogP& machine, StreamPtr stream);
-PlanPtr stream(const LogP& machine, Rank root = {});  ///< the stream as a plan: its schedule() is the start-up and one period
+PlanPtr stream(const LogP& machine,
+               Rank root = {});  ///< the stream as a plan: its schedule() is the start-up and one period
 
 /// The first k items of a stream: a broadcast of k items that finishes at delay + k - 1.
 PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items);
-PlanPtr stream_window(const LogP& machine, std::int64_t items, Rank root = {});  ///< the first `items` items of the stream, as a broadcast
+PlanPtr stream_window(const LogP& machine, std::int64_t items,
+                      Rank root = {});  ///< the first `items` items of the stream, as a broadcast
 
 /// L = 2: is delay 2 + B(P-1) possible? Exactly when 2(f_t - n) >= f_{t-2} - (t-1), n = P-1, t = B(n).
 bool stream_bound_reachable_at_two(std::int64_t P);

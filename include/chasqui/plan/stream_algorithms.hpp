@@ -14,14 +14,16 @@
 namespace chasqui::plan {
 /// A published construction that can be asked for by name.
 struct StreamAlgorithm {
-  std::string_view name;                                                 ///< as on the command line
-  std::string_view summary;                                              ///< one line for people
-  bool buffered;                                                         ///< legal only where arrivals may wait in a buffer of two (docs/model.md)
-  PlanPtr (*items)(const LogP& machine, std::int64_t items, Rank root);  ///< for k items; nullptr where it is for streams only
-  PlanPtr (*stream)(const LogP& machine, Rank root);                     ///< nullptr: only for finitely many items
+  std::string_view name;     ///< as on the command line
+  std::string_view summary;  ///< one line for people
+  bool buffered;             ///< legal only where arrivals may wait in a buffer of two (docs/model.md)
+  PlanPtr (*items)(const LogP& machine, std::int64_t items,
+                   Rank root);                        ///< for k items; nullptr where it is for streams only
+  PlanPtr (*stream)(const LogP& machine, Rank root);  ///< nullptr: only for finitely many items
 };
 
-const std::vector<StreamAlgorithm>& stream_algorithms();  ///< all of them, in the order of `chasqui plan --algorithm list`
+const std::vector<StreamAlgorithm>&
+stream_algorithms();  ///< all of them, in the order of `chasqui plan --algorithm list`
 
 /// Throws an Error that lists the names.
 const StreamAlgorithm& stream_algorithm(std::string_view name);

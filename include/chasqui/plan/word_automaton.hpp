@@ -17,10 +17,11 @@ struct WordAutomaton {
     std::int32_t letter = 0;  ///< delay of the leaf received
     std::size_t to = 0;       ///< state after
   };
-  std::int64_t L = 1;                             ///< latency
-  std::vector<std::vector<std::int32_t>> states;  ///< the oldest letter first; only states on closed walks through a start state
-  std::vector<bool> starts;                       ///< the oldest letter is L-1, which stands for the head
-  std::vector<Edge> edges;                        ///< all of them, by state
+  std::int64_t L = 1;  ///< latency
+  std::vector<std::vector<std::int32_t>>
+      states;                ///< the oldest letter first; only states on closed walks through a start state
+  std::vector<bool> starts;  ///< the oldest letter is L-1, which stands for the head
+  std::vector<Edge> edges;   ///< all of them, by state
 };
 
 /// Time and memory: O(L^(L-1)) states before the useless ones are dropped. Throws an Error for L < 2 or L

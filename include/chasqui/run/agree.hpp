@@ -10,7 +10,7 @@
 namespace chasqui::run {
 /// One parameter, measured twice.
 struct Comparison {
-  std::string name;  ///< "node L", "bsp g"
+  std::string name;      ///< "node L", "bsp g"
   Estimate before, now;  ///< value and interval of a measurement
   bool agrees() const { return before.low <= now.high && now.low <= before.high; }  ///< do the intervals meet?
 };

@@ -29,7 +29,7 @@ class BadNews {
       return refused <= number && std::find(own.begin(), own.end(), refused) == own.end();
     });
   }
-  bool broken() const { return last_ != 0; }  ///< did any collective fail?
+  bool broken() const { return last_ != 0; }       ///< did any collective fail?
   const std::string& why() const { return why_; }  ///< of the first that was told
 
  private:

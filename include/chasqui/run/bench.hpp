@@ -29,12 +29,13 @@ struct BenchRow {
   /// The collective; "items": a broadcast of several items; "stream": one item of many that follow each other, and
   /// "delay": from when the root begins with such an item until the last rank has it.
   std::string name;
-  std::size_t bytes;                                      ///< of one rank's contribution; sum: of all operands; items: of all of them
-  std::string method;                                     ///< what Chasqui ran
-  double predicted;                                       ///< nanoseconds, by the profile
-  double clocks;                                          ///< nanoseconds by which times may be off, see CommonStart; 0 on one host
-  Quartiles ours;                                         ///< Chasqui's times
-  std::vector<std::pair<std::string, Quartiles>> rivals;  ///< by name; rivals that do not have this collective are missing
+  std::size_t bytes;   ///< of one rank's contribution; sum: of all operands; items: of all of them
+  std::string method;  ///< what Chasqui ran
+  double predicted;    ///< nanoseconds, by the profile
+  double clocks;       ///< nanoseconds by which times may be off, see CommonStart; 0 on one host
+  Quartiles ours;      ///< Chasqui's times
+  std::vector<std::pair<std::string, Quartiles>>
+      rivals;  ///< by name; rivals that do not have this collective are missing
 };
 /// What to time, and for how long.
 struct BenchOptions {

@@ -21,12 +21,12 @@
 
 namespace chasqui::run {
 
-inline constexpr std::size_t kLine = 64;  ///< a cache line
+inline constexpr std::size_t kLine = 64;                                    ///< a cache line
 inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
-inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;  ///< a slot is two lines
-inline constexpr std::size_t kWide = 2048;  ///< what a slot holds beside its lines, on boards of usual size
+inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;               ///< a slot is two lines
+inline constexpr std::size_t kWide = 2048;           ///< what a slot holds beside its lines, on boards of usual size
 inline constexpr std::size_t kWideOfThreads = 4096;  ///< the same where no stages follow
-inline constexpr std::uint64_t kSlotRing = 16;                 ///< slots a rank can be ahead of the slowest
+inline constexpr std::uint64_t kSlotRing = 16;       ///< slots a rank can be ahead of the slowest
 
 /// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
 /// (bench/node/lines.cpp), so there is space between them, on boards of usual size.
@@ -56,17 +56,17 @@ enum class Place {
 };
 /// The size of a board; the same on all ranks.
 struct BoardShape {
-  int ranks = 1;  ///< ranks that see it
+  int ranks = 1;                   ///< ranks that see it
   std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
-  std::size_t wide = kWide;  ///< bytes of a slot beside its lines; 0: none
-  std::size_t ring = 0;  ///< bytes that a rank's stage moves through, if more than `stage`
+  std::size_t wide = kWide;        ///< bytes of a slot beside its lines; 0: none
+  std::size_t ring = 0;            ///< bytes that a rank's stage moves through, if more than `stage`
 
   /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB; the wide parts of
   /// all slots below 8 MiB.
   static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024, std::size_t wide = kWide);
-  static BoardShape for_threads(int ranks);  ///< without stages: they read each other's buffers
+  static BoardShape for_threads(int ranks);                         ///< without stages: they read each other's buffers
   std::size_t stage_room() const { return std::max(stage, ring); }  ///< bytes of memory for each rank's stage
-  std::size_t bytes() const;  ///< of memory, from an address that is a multiple of kLine
+  std::size_t bytes() const;   ///< of memory, from an address that is a multiple of kLine
   std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
 };
 
@@ -86,10 +86,10 @@ class alignas(2 * kLine) Board {
   /// the ranks together may run on.
   Board(void* memory, const BoardShape& shape, int rank, int cores);
 
-  int rank() const { return rank_; }  ///< this rank
-  int ranks() const { return shape_.ranks; }  ///< ranks on the board
+  int rank() const { return rank_; }                  ///< this rank
+  int ranks() const { return shape_.ranks; }          ///< ranks on the board
   const BoardShape& shape() const { return shape_; }  ///< as it was made
-  bool crowded() const { return crowded_; }  ///< more ranks than cores
+  bool crowded() const { return crowded_; }           ///< more ranks than cores
 
   // --- the order of collectives
   std::uint64_t current() const { return sequence_; }  ///< number of the present collective
@@ -128,7 +128,9 @@ class alignas(2 * kLine) Board {
     if (header >> kSignBits == sequence_) disagree(slot);
     return false;
   }
-  const RecentCalls& calls() const { return calls_[rank_].noted; }  ///< this rank's; those of all go over the board, or pass it by
+  const RecentCalls& calls() const {
+    return calls_[rank_].noted;
+  }  ///< this rank's; those of all go over the board, or pass it by
   /// Throws the Error for two ranks that called different things: names both calls.
   [[noreturn]] void disagree(int other) const;
   /// The same, if some rank has certainly called something else than this one: who waits for each other may never read a line.
@@ -150,7 +152,8 @@ class alignas(2 * kLine) Board {
   void read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const;
   /// Where contributions of more than kSlotPayload bytes lie: as many bytes as the shape says.
   std::byte* wide(int slot) const {
-    return wide_ + ((sequence_ % kSlotRing) * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(slot)) * wide_stride();
+    return wide_ + ((sequence_ % kSlotRing) * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(slot)) *
+                       wide_stride();
   }
   /// From one slot's wide part to the next: an odd number of lines, so that they spread over the sets of a cache.
   std::size_t wide_stride() const { return shape_.wide + kLine; }
@@ -172,30 +175,36 @@ class alignas(2 * kLine) Board {
   /// The same in two steps: the payload is written, then announced.
   std::byte* room(Place place) { return line(rank_, place)->payload; }
   void announce(Place place) { publish_line(rank_, place, nullptr, 0); }  ///< what room() holds may be read now
-  const std::byte* payload(int slot, Place place) const { return line(slot, place)->payload; }  ///< REQUIRES published(slot, place)
+  const std::byte* payload(int slot, Place place) const {
+    return line(slot, place)->payload;
+  }  ///< REQUIRES published(slot, place)
   /// Bytes from a slot's lines to those of the next slot.
   std::size_t stride() const { return spacing_ * kLine; }
-  void fetch(int slot, Place place) const { __builtin_prefetch(line(slot, place)); }  ///< asks for a line that will be read soon
+  void fetch(int slot, Place place) const {
+    __builtin_prefetch(line(slot, place));
+  }  ///< asks for a line that will be read soon
 
   // --- groups whose leaders fold for them; 0: everybody folds everything
   /// What publishing a line costs, and reading each further one, and whether ranks see each other's memory: decides
   /// about groups and about what goes through slots. The same on every rank.
   void arrange(double publish, double publish_per_rank, bool threads);
-  const SlotLimits& limits() const { return limits_; }  ///< what goes through slots
+  const SlotLimits& limits() const { return limits_; }                       ///< what goes through slots
   bool grouped() const { return (groups_[0].size | groups_[1].size) != 0; }  ///< are there any?
-  const Groups& groups(int lines) const { return groups_[lines - 1]; }  ///< for contributions of so many lines
+  const Groups& groups(int lines) const { return groups_[lines - 1]; }       ///< for contributions of so many lines
 
   /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
   FirstLook& look_at_all() { return look_at_all_; }
-  FirstLook& look_at_root() { return look_at_root_; }  ///< the same for the line of a root
-  FirstLook& look_at_group() { return look_at_group_; }  ///< the same for the lines of a group, by who folds them
+  FirstLook& look_at_root() { return look_at_root_; }        ///< the same for the line of a root
+  FirstLook& look_at_group() { return look_at_group_; }      ///< the same for the lines of a group, by who folds them
   FirstLook& look_at_results() { return look_at_results_; }  ///< the same for what the groups have folded
-  FirstLook& look_at_shares() { return look_at_shares_; }  ///< the same for what others have folded of longer data
+  FirstLook& look_at_shares() { return look_at_shares_; }    ///< the same for what others have folded of longer data
 
   // --- long data, in rounds
   static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
-  std::uint64_t round() const { return round_; }  ///< number of the next round of stages
-  void advance_rounds(std::uint64_t rounds) { round_ += rounds; }  ///< this many rounds are used by the present collective
+  std::uint64_t round() const { return round_; }         ///< number of the next round of stages
+  void advance_rounds(std::uint64_t rounds) {
+    round_ += rounds;
+  }  ///< this many rounds are used by the present collective
   /// The stage as chunks of this size from now on. Few `bytes` of it, and the ranks' parts close together, stay in the
   /// caches; what all others read is cheaper to write again once it has left them. A change waits until everybody has
   /// consumed what was there.
@@ -215,7 +224,9 @@ class alignas(2 * kLine) Board {
     const std::uint64_t needed = std::max(divided_, round + 1 > depth_ ? round + 1 - depth_ : 0);
     return consumed_by_all_ >= needed || refresh_consumed() >= needed;
   }
-  void post(std::uint64_t round) { own_->posted.store(round + 1, std::memory_order_release); }  ///< this rank's stage is filled
+  void post(std::uint64_t round) {
+    own_->posted.store(round + 1, std::memory_order_release);
+  }  ///< this rank's stage is filled
   bool has_posted(int rank, std::uint64_t round) const {
     return counters_[rank].posted.load(std::memory_order_acquire) > round;
   }  ///< is the stage of `rank` filled?
@@ -225,8 +236,12 @@ class alignas(2 * kLine) Board {
   bool has_result(int rank, std::uint64_t round) const {
     return counters_[rank].result.load(std::memory_order_acquire) > round;
   }
-  void consume(std::uint64_t round) { consumed(rank_).store(round + 1, std::memory_order_release); }  ///< this rank has read all it needs of the round
-  bool all_finished() { return slowest_ >= sequence_ || refresh_slowest() >= sequence_; }  ///< every rank has left the present collective
+  void consume(std::uint64_t round) {
+    consumed(rank_).store(round + 1, std::memory_order_release);
+  }  ///< this rank has read all it needs of the round
+  bool all_finished() {
+    return slowest_ >= sequence_ || refresh_slowest() >= sequence_;
+  }  ///< every rank has left the present collective
 
   // --- the memory of other ranks (threads): who fails takes its buffers back before it leaves the call
   void expose() { exposed_ = sequence_; }  ///< from here on others may use this rank's buffers
@@ -244,7 +259,8 @@ class alignas(2 * kLine) Board {
   void withdraw();  ///< nobody uses this rank's buffers after this; waits for those who have begun
 
   // --- bad news: collectives first .. last failed on some rank, and why
-  void report(std::uint64_t first, std::uint64_t last, const std::string& why);  ///< collectives first .. last failed here; whoever waits will see it
+  void report(std::uint64_t first, std::uint64_t last,
+              const std::string& why);  ///< collectives first .. last failed here; whoever waits will see it
   /// This rank refused its arguments for a collective. Harmless if all ranks did.
   void refuse(std::uint64_t number);
   /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`? REQUIRES own is sorted
@@ -254,7 +270,8 @@ class alignas(2 * kLine) Board {
 
  private:
   static constexpr int kSignBits = 20;  ///< of a header: what the calls so far come to; above them the sequence number
-  static constexpr std::size_t kRefusals = 2 * kSlotRing;  ///< with a collective between each two: more than a rank can be ahead
+  static constexpr std::size_t kRefusals =
+      2 * kSlotRing;  ///< with a collective between each two: more than a rank can be ahead
 
   struct alignas(kLine) Line {
     std::atomic<std::uint64_t> header;
@@ -272,7 +289,7 @@ class alignas(2 * kLine) Board {
     alignas(kLine) std::atomic<std::uint64_t> consumed;
     // A pair of lines of its own: it is written often, and whoever reads its neighbour would fetch it too.
     alignas(2 * kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
-    alignas(2 * kLine) Range refused[kRefusals];  ///< the numbers of its refusals: what came in a row is one
+    alignas(2 * kLine) Range refused[kRefusals];           ///< the numbers of its refusals: what came in a row is one
   };
   struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
     RecentCalls noted;
@@ -313,11 +330,11 @@ class alignas(2 * kLine) Board {
   Line* slots_;
   std::byte* wide_;
   std::byte* stages_;
-  Line* lines_;          ///< of the present collective
-  std::size_t spacing_;  ///< lines from slot to slot
-  std::size_t row_;      ///< lines of all slots of a collective
-  std::size_t own_slot_; ///< lines from the first slot to this rank's
-  std::size_t results_;  ///< lines from contributions to results
+  Line* lines_;           ///< of the present collective
+  std::size_t spacing_;   ///< lines from slot to slot
+  std::size_t row_;       ///< lines of all slots of a collective
+  std::size_t own_slot_;  ///< lines from the first slot to this rank's
+  std::size_t results_;   ///< lines from contributions to results
   SlotLimits limits_;
   Groups groups_[2];
   std::size_t owned_wide_ = 0;          ///< bytes published wide lately
@@ -339,8 +356,8 @@ class alignas(2 * kLine) Board {
   std::size_t chunk_ = kLine;
   std::uint64_t depth_ = 1;
   std::uint64_t divided_ = 0;  ///< the round from which the present division of the stage holds
-  std::size_t refusals_ = 0;  ///< ranges of them
-  std::vector<int> names_;    ///< empty: their places on the board
+  std::size_t refusals_ = 0;   ///< ranges of them
+  std::vector<int> names_;     ///< empty: their places on the board
   std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
 };
 

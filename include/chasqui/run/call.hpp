@@ -16,9 +16,11 @@ namespace chasqui::run {
 struct Layout {
   std::size_t element = 1;    ///< bytes of one packed element
   std::ptrdiff_t stride = 0;  ///< bytes from one element to the next; 0: contiguous
-  void (*pack)(void* context, const void* from, std::size_t first, std::size_t count, void* packed) = nullptr;  ///< copies elements out of the caller's memory
-  void (*unpack)(void* context, void* to, std::size_t first, std::size_t count, const void* packed) = nullptr;  ///< copies elements into the caller's memory
-  void* context = nullptr;  ///< handed to both
+  void (*pack)(void* context, const void* from, std::size_t first, std::size_t count,
+               void* packed) = nullptr;  ///< copies elements out of the caller's memory
+  void (*unpack)(void* context, void* to, std::size_t first, std::size_t count,
+                 const void* packed) = nullptr;  ///< copies elements into the caller's memory
+  void* context = nullptr;                       ///< handed to both
 
   /// No copying is needed.
   bool contiguous() const {
@@ -74,6 +76,7 @@ void validate(const Call& call, int rank, int size);
 
 /// Copies `count` elements between the caller's memory and packed bytes.
 void pack(const Layout& layout, const void* from, std::size_t first, std::size_t count, void* packed);
-void unpack(const Layout& layout, void* to, std::size_t first, std::size_t count, const void* packed);  ///< the inverse of pack
+void unpack(const Layout& layout, void* to, std::size_t first, std::size_t count,
+            const void* packed);  ///< the inverse of pack
 
 }  // namespace chasqui::run

@@ -25,12 +25,13 @@ class ChannelMemory {
   int ranks() const { return ranks_; }  ///< that talk to each other
 
   static constexpr std::uint64_t kDepth = 4;  ///< messages of a pair that may be under way
-  static constexpr std::size_t kInline = 32;  ///< bytes that travel inside a line; longer ones are read from the sender's memory
+  static constexpr std::size_t kInline =
+      32;  ///< bytes that travel inside a line; longer ones are read from the sender's memory
   /// One message.
   struct alignas(kLine) Line {
-    std::atomic<std::uint64_t> number;  ///< of the message it holds, from 1
-    std::uint32_t tag;                  ///< of its collective
-    std::uint64_t bytes;                ///< its size
+    std::atomic<std::uint64_t> number;     ///< of the message it holds, from 1
+    std::uint32_t tag;                     ///< of its collective
+    std::uint64_t bytes;                   ///< its size
     std::atomic<std::uint64_t> withdrawn;  ///< the number of a message that its sender took back
     union {
       std::byte data[kInline];
@@ -47,7 +48,7 @@ class ChannelMemory {
   struct News;
 
   Channel& channel(int from, int to);  ///< from one rank to another; either may be the first to ask
-  News& news() { return *news_; }  ///< failures, for those who wait
+  News& news() { return *news_; }      ///< failures, for those who wait
 
  private:
   using Row = std::vector<std::unique_ptr<Channel>>;
@@ -115,7 +116,7 @@ class ChannelTransport final : public Transport {
   std::vector<Operation> operations_;
   std::vector<Ticket> free_;
   std::vector<std::unique_ptr<Peer>> peers_;  ///< empty until the first message
-  std::vector<int> held_;  ///< peers with outgoing messages that wait for a free line
+  std::vector<int> held_;                     ///< peers with outgoing messages that wait for a free line
 };
 
 }  // namespace chasqui::run

@@ -40,14 +40,14 @@ struct Query {
 
 /// How the ranks of a communicator lie.
 struct Terrain {
-  int ranks = 1;               ///< in all
-  int nodes = 1;               ///< 1: the board, if there is one, spans all ranks
-  int largest_node = 1;        ///< ranks of the largest node
-  bool board = false;          ///< do ranks of a node share a board?
-  bool shares_memory = false;  ///< threads: direct access to buffers
-  bool reaches = false;        ///< processes that may reach into each other's memory
-  bool ordered = true;         ///< nodes are intervals of ranks, in order
-  bool messages = true;        ///< point-to-point messages between all ranks
+  int ranks = 1;                                  ///< in all
+  int nodes = 1;                                  ///< 1: the board, if there is one, spans all ranks
+  int largest_node = 1;                           ///< ranks of the largest node
+  bool board = false;                             ///< do ranks of a node share a board?
+  bool shares_memory = false;                     ///< threads: direct access to buffers
+  bool reaches = false;                           ///< processes that may reach into each other's memory
+  bool ordered = true;                            ///< nodes are intervals of ranks, in order
+  bool messages = true;                           ///< point-to-point messages between all ranks
   std::size_t largest_element = ~std::size_t{0};  ///< bytes of an element that the board can fold
 };
 /// A method with its predicted time.
@@ -70,8 +70,10 @@ struct SizedMachine {
   LogP machine;     ///< in ticks
   double tick = 1;  ///< nanoseconds
 };
-SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most);  ///< for one message of `bytes`
-SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, double bytes, std::int64_t most);  ///< the same for reductions, whose gap is the receiver's
+SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes,
+                         std::int64_t most);  ///< for one message of `bytes`
+SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, double bytes,
+                                   std::int64_t most);  ///< the same for reductions, whose gap is the receiver's
 
 /// The machine in steps of one item: what the k-item plan is asked for.
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes);

@@ -40,7 +40,6 @@ class CommonStart {
   double ahead() const { return offset_.ahead; }  ///< of this rank's clock
 
  private:
-
   Comm& comm_;
   std::function<double()> clock_;
   ClockOffset offset_;

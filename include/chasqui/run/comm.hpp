@@ -32,14 +32,14 @@ struct Moves;
 
 /// What a communicator is made of.
 struct Fabric {
-  int rank = 0;  ///< this rank
-  int size = 1;  ///< ranks
-  std::shared_ptr<Board> board;          ///< of the ranks on this rank's node, in rank order; may be missing
-  std::shared_ptr<Transport> messages;   ///< between all ranks; may be missing when the board spans them
-  std::vector<int> node_of;              ///< per rank; empty: one node
-  bool shares_memory = false;            ///< threads of one process
-  bool crowded = false;                  ///< more ranks on this rank's node than cores; a board knows by itself
-  std::shared_ptr<Reach> reach;          ///< into the memory of the ranks on the board; on all ranks or on none
+  int rank = 0;                            ///< this rank
+  int size = 1;                            ///< ranks
+  std::shared_ptr<Board> board;            ///< of the ranks on this rank's node, in rank order; may be missing
+  std::shared_ptr<Transport> messages;     ///< between all ranks; may be missing when the board spans them
+  std::vector<int> node_of;                ///< per rank; empty: one node
+  bool shares_memory = false;              ///< threads of one process
+  bool crowded = false;                    ///< more ranks on this rank's node than cores; a board knows by itself
+  std::shared_ptr<Reach> reach;            ///< into the memory of the ranks on the board; on all ranks or on none
   std::shared_ptr<const Profile> profile;  ///< never missing; default_profile() where nothing was measured
   /// Lets the MPI library go on with the program's own messages. Called each time a waiting collective gives the core
   /// away (Backoff::pause says true: never while it spins, so not in a collective for which all are in time), and by test().
@@ -56,17 +56,21 @@ struct Fabric {
 class alignas(2 * kLine) Comm : public Typed<Comm> {
  public:
   explicit Comm(Fabric fabric);  ///< Collective: all ranks make theirs of the same fabric.
-  ~Comm();  ///< an exception on its way through here counts as leave()
+  ~Comm();                       ///< an exception on its way through here counts as leave()
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
 
-  int rank() const { return fabric_.rank; }  ///< this rank
-  int size() const { return fabric_.size; }  ///< ranks
-  const Terrain& terrain() const { return terrain_; }  ///< how the ranks lie
+  int rank() const { return fabric_.rank; }                    ///< this rank
+  int size() const { return fabric_.size; }                    ///< ranks
+  const Terrain& terrain() const { return terrain_; }          ///< how the ranks lie
   const Profile& profile() const { return *fabric_.profile; }  ///< what the choice of methods goes by
-  Transport* messages() const { return fabric_.messages.get(); }  ///< the point-to-point messages below; nullptr where a board does everything
+  Transport* messages() const {
+    return fabric_.messages.get();
+  }  ///< the point-to-point messages below; nullptr where a board does everything
   int node_of(int rank) const { return fabric_.node_of[static_cast<std::size_t>(rank)]; }  ///< the node of a rank
-  bool crowded() const { return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded; }  ///< more ranks on this node than cores
+  bool crowded() const {
+    return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded;
+  }                                                              ///< more ranks on this node than cores
   bool has_native() const { return fabric_.native != nullptr; }  ///< can the MPI library be asked instead?
 
   /// Runs a collective to its end. Throws Error: bad arguments, sizes that disagree, another rank's failure.
@@ -104,7 +108,8 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   /// Says to all ranks that this one will not come back: whoever waits for it gets an Error.
   void leave(const std::string& why);
 
-  void rest();    ///< this rank makes no further call before resume(): who waits for it in one gets an Error, where that can be known
+  void
+  rest();  ///< this rank makes no further call before resume(): who waits for it in one gets an Error, where that can be known
   void resume();  ///< it does. REQUIRES that no rank is in a call
 
   /// What this communicator stands on is gone: every later call throws an Error that says why, and so does what is in flight. Tells nobody.
@@ -165,7 +170,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
 
   Fabric fabric_;
   Terrain terrain_;
-  bool spans_;  ///< the board spans all ranks
+  bool spans_;                           ///< the board spans all ranks
   std::vector<std::vector<int>> nodes_;  ///< members of each node, in rank order
   std::vector<int> place_;               ///< per rank: index inside its node
   std::deque<std::shared_ptr<Operation>> pending_;
@@ -174,7 +179,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   RecentCalls calls_;   ///< unless a board remembers them
   Stall stall_;
   std::string broken_;
-  int exceptions_;  ///< on their way when this was made
+  int exceptions_;                      ///< on their way when this was made
   std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused
   std::optional<Choice> forced_;
   std::unique_ptr<Cached> cached_;

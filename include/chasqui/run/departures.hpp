@@ -25,13 +25,17 @@ class Departures {
 
   /// Will a rank not come to this call? A look at one line while all are there. What a rank reported before it left can be
   /// seen afterwards.
-  bool concerns(std::uint64_t call) const { return any_.load(std::memory_order_acquire) && first_for(call) < after_.size(); }
+  bool concerns(std::uint64_t call) const {
+    return any_.load(std::memory_order_acquire) && first_for(call) < after_.size();
+  }
   /// Who. REQUIRES concerns(call), unless that rank is back.
   [[noreturn]] void fail(std::uint64_t call) const {
     const std::size_t rank = first_for(call);
     const std::uint64_t calls = rank < after_.size() ? after_[rank].load() - 1 : 0;
-    throw Error("rank {} has ended, or given its communicator back, after {} collective{}, and will not come to number {}: all ranks "
-                "must make the same calls", rank, calls, calls == 1 ? "" : "s", call);
+    throw Error(
+        "rank {} has ended, or given its communicator back, after {} collective{}, and will not come to number {}: all ranks "
+        "must make the same calls",
+        rank, calls, calls == 1 ? "" : "s", call);
   }
 
  private:

@@ -31,10 +31,10 @@ std::vector<std::int64_t> switches_in(const Times& times);
 class Probe {
  public:
   virtual ~Probe() = default;
-  virtual double half_trip(std::size_t bytes) = 0;             ///< half a round trip
-  virtual double send_overhead() = 0;                          ///< inside the call that posts a short message
-  virtual double receive_overhead(double patience) = 0;        ///< completing a receive whose message has arrived
-  virtual double burst(int messages) = 0;                      ///< a burst of short messages and its acknowledgement
+  virtual double half_trip(std::size_t bytes) = 0;       ///< half a round trip
+  virtual double send_overhead() = 0;                    ///< inside the call that posts a short message
+  virtual double receive_overhead(double patience) = 0;  ///< completing a receive whose message has arrived
+  virtual double burst(int messages) = 0;                ///< a burst of short messages and its acknowledgement
 };
 
 /// Takes samples for a share of a round's time; their median.
@@ -42,19 +42,19 @@ using Median = std::function<double(double share, const std::function<double()>&
 
 /// One round's values, each the median of its samples.
 struct MessageRound {
-  double trip = 0;  ///< half a round trip of 8 bytes
+  double trip = 0;                 ///< half a round trip of 8 bytes
   double o_s = 0, o_r = 0, g = 0;  ///< send overhead, receive overhead, gap
-  Times times;  ///< half a round trip of longer messages
+  Times times;                     ///< half a round trip of longer messages
 };
 /// Together the shares make 1.
 MessageRound message_round(Probe& probe, const Median& median);
 
 /// Long messages of several nodes to one rank, from a common start to the last arrival.
 struct FanIn {
-  int senders = 0;        ///< fewer than two: not measured
-  std::int64_t bytes = 0; ///< of each message
-  double one = 0;         ///< nanoseconds with one sender
-  double all = 0;         ///< with all of them at once
+  int senders = 0;         ///< fewer than two: not measured
+  std::int64_t bytes = 0;  ///< of each message
+  double one = 0;          ///< nanoseconds with one sender
+  double all = 0;          ///< with all of them at once
 };
 /// Does the receiver's port let them in side by side? In most rounds a further sender costs less than a quarter of the
 /// time of its bytes.

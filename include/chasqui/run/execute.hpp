@@ -22,7 +22,9 @@ struct Group {
   int size = 1;                    ///< members
   std::uint32_t tag = 0;           ///< tells this collective's messages apart
 
-  int member(Rank r) const { return members.empty() ? r.index : members[static_cast<std::size_t>(r.index)]; }  ///< the transport's rank of a plan's rank
+  int member(Rank r) const {
+    return members.empty() ? r.index : members[static_cast<std::size_t>(r.index)];
+  }  ///< the transport's rank of a plan's rank
 };
 
 /// Sends that wait for their planned time, so that messages under way do not share a link (move_items).
@@ -52,8 +54,8 @@ std::vector<Step> steps_of(const Script& script);
 
 /// `items` segments of a buffer travel along the plan's trees. Reversed: they are folded on the way (op commutes).
 /// Segment i holds elements i*count/items .. (i+1)*count/items - 1.
-Task move_items(Group group, Script script, std::byte* data, std::size_t count, std::size_t element,
-                std::int64_t items, Operator op);
+Task move_items(Group group, Script script, std::byte* data, std::size_t count, std::size_t element, std::int64_t items,
+                Operator op);
 
 /// Intervals of blocks travel (allgather, gather; reversed: scatter, reduce-scatter). Block b is bytes
 /// offsets[b] .. offsets[b+1]-1 of data; intervals wrap around. With an operator, what arrives is folded in.

@@ -14,7 +14,7 @@
 
 namespace chasqui::run {
 
-inline constexpr int kRounds = 9;        ///< the second and the eighth value hold the median in 96 of 100 cases
+inline constexpr int kRounds = 9;  ///< the second and the eighth value hold the median in 96 of 100 cases
 /// How long, and what to tell.
 struct MeasureOptions {
   double seconds = 4;  ///< for everything; what does not fit is cut short
@@ -27,11 +27,11 @@ using Anew = std::function<void(const std::function<void(Comm&)>& body)>;
 
 /// What was found, and what had to be cut short to stay within the stated time.
 struct Measurement {
-  Profile profile;                       ///< what was found
-  double stated = 0, taken = 0;          ///< seconds
-  int rounds = 0;                        ///< kRounds where there was time
-  int hasty = 0;                         ///< rounds in which one sample of some parameter had to do
-  double clocks = 0;                     ///< nanoseconds by which times may be off because the hosts' clocks differ
+  Profile profile;                         ///< what was found
+  double stated = 0, taken = 0;            ///< seconds
+  int rounds = 0;                          ///< kRounds where there was time
+  int hasty = 0;                           ///< rounds in which one sample of some parameter had to do
+  double clocks = 0;                       ///< nanoseconds by which times may be off because the hosts' clocks differ
   std::size_t timed = 0, collectives = 0;  ///< kinds and sizes that were timed, of how many
 };
 

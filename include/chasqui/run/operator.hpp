@@ -19,12 +19,13 @@ struct Operator {
   using Combine = void (*)(void* context, const void* left, const void* right, void* out, std::size_t count);
 
   /// out = value(0) o … o value(n-1), where value(i) begins i * stride bytes after `first`; out overlaps none of them.
-  using Fold = void (*)(void* context, const void* first, std::size_t stride, std::size_t n, void* out, std::size_t count);
+  using Fold = void (*)(void* context, const void* first, std::size_t stride, std::size_t n, void* out,
+                        std::size_t count);
 
   Combine combine = nullptr;  ///< folds `count` elements
-  void* context = nullptr;  ///< handed to `combine`
-  bool commutative = true;  ///< may operands be reordered?
-  bool throws = true;  ///< may it throw? Where it cannot, nobody needs to ask afterwards whether it did on some rank
+  void* context = nullptr;    ///< handed to `combine`
+  bool commutative = true;    ///< may operands be reordered?
+  bool throws = true;   ///< may it throw? Where it cannot, nobody needs to ask afterwards whether it did on some rank
   Fold fold = nullptr;  ///< may be missing: the same as combining one after another
   /// Out[i] = left[i] op right[i].
   void operator()(const void* left, const void* right, void* out, std::size_t count) const {
@@ -48,7 +49,9 @@ Operator operator_of(F& function, bool commutative) {
           !std::is_nothrow_invocable_r_v<T, F&, const T&, const T&>,
           [](void* context, const void* first, std::size_t stride, std::size_t n, void* out, std::size_t count) {
             auto& f = *static_cast<F*>(context);
-            const auto value = [&](std::size_t r) { return reinterpret_cast<const T*>(static_cast<const std::byte*>(first) + r * stride); };
+            const auto value = [&](std::size_t r) {
+              return reinterpret_cast<const T*>(static_cast<const std::byte*>(first) + r * stride);
+            };
             for (std::size_t i = 0; i < count; ++i) {
               T all = value(0)[i];
               for (std::size_t r = 1; r < n; ++r) all = f(all, value(r)[i]);
@@ -58,50 +61,82 @@ Operator operator_of(F& function, bool commutative) {
 }
 /// A + b.
 struct Sum {
-  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a + b)) { return static_cast<T>(a + b); }  ///< a + b
+  template <typename T>
+  T operator()(T a, T b) const noexcept(noexcept(a + b)) {
+    return static_cast<T>(a + b);
+  }  ///< a + b
 };
 /// A * b.
 struct Product {
-  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a * b)) { return static_cast<T>(a * b); }  ///< a * b
+  template <typename T>
+  T operator()(T a, T b) const noexcept(noexcept(a* b)) {
+    return static_cast<T>(a * b);
+  }  ///< a * b
 };
 /// The smaller one.
 struct Minimum {
-  template <typename T> T operator()(T a, T b) const noexcept(noexcept(b < a)) { return b < a ? b : a; }  ///< the smaller one
+  template <typename T>
+  T operator()(T a, T b) const noexcept(noexcept(b < a)) {
+    return b < a ? b : a;
+  }  ///< the smaller one
 };
 /// The larger one.
 struct Maximum {
-  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a < b)) { return a < b ? b : a; }  ///< the larger one
+  template <typename T>
+  T operator()(T a, T b) const noexcept(noexcept(a < b)) {
+    return a < b ? b : a;
+  }  ///< the larger one
 };
 /// A & b.
 struct BitAnd {
-  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a & b)) { return static_cast<T>(a & b); }  ///< a & b
+  template <typename T>
+  T operator()(T a, T b) const noexcept(noexcept(a& b)) {
+    return static_cast<T>(a & b);
+  }  ///< a & b
 };
 /// A | b.
 struct BitOr {
-  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a | b)) { return static_cast<T>(a | b); }  ///< a | b
+  template <typename T>
+  T operator()(T a, T b) const noexcept(noexcept(a | b)) {
+    return static_cast<T>(a | b);
+  }  ///< a | b
 };
 /// A ^ b.
 struct BitXor {
-  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a ^ b)) { return static_cast<T>(a ^ b); }  ///< a ^ b
+  template <typename T>
+  T operator()(T a, T b) const noexcept(noexcept(a ^ b)) {
+    return static_cast<T>(a ^ b);
+  }  ///< a ^ b
 };
 /// A && b.
 struct LogicalAnd {
-  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a && b)) { return static_cast<T>(a && b); }  ///< a && b
+  template <typename T>
+  T operator()(T a, T b) const noexcept(noexcept(a&& b)) {
+    return static_cast<T>(a && b);
+  }  ///< a && b
 };
 /// A || b.
 struct LogicalOr {
-  template <typename T> T operator()(T a, T b) const noexcept(noexcept(a || b)) { return static_cast<T>(a || b); }  ///< a || b
+  template <typename T>
+  T operator()(T a, T b) const noexcept(noexcept(a || b)) {
+    return static_cast<T>(a || b);
+  }  ///< a || b
 };
 
 /// An operator whose caller promises that it commutes; see commuting().
 template <typename F>
 struct Commuting {
   F function;  ///< what is applied
-  template <typename T> T operator()(const T& a, const T& b) const { return function(a, b); }  ///< function(a, b)
+  template <typename T>
+  T operator()(const T& a, const T& b) const {
+    return function(a, b);
+  }  ///< function(a, b)
 };
 /// `comm.allreduce(in, out, commuting([](const Box& a, const Box& b) { … }))`: operands may be reordered.
 template <typename F>
-Commuting<F> commuting(F function) { return {std::move(function)}; }
+Commuting<F> commuting(F function) {
+  return {std::move(function)};
+}
 
 template <typename T>
 inline constexpr bool is_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;  ///< + and * are known to commute
@@ -116,8 +151,10 @@ inline constexpr bool is_one_of = (std::is_same_v<F, Known> || ...);  ///< F is 
 template <typename F, typename T>
 inline constexpr bool commutes =
     is_number<T> && (is_one_of<F, Sum, Product, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr> ||
-                     is_one_of<F, std::plus<>, std::multiplies<>, std::bit_and<>, std::bit_or<>, std::bit_xor<>, std::logical_and<>, std::logical_or<>> ||
-                     is_one_of<F, std::plus<T>, std::multiplies<T>, std::bit_and<T>, std::bit_or<T>, std::bit_xor<T>, std::logical_and<T>, std::logical_or<T>>);
+                     is_one_of<F, std::plus<>, std::multiplies<>, std::bit_and<>, std::bit_or<>, std::bit_xor<>,
+                               std::logical_and<>, std::logical_or<>> ||
+                     is_one_of<F, std::plus<T>, std::multiplies<T>, std::bit_and<T>, std::bit_or<T>, std::bit_xor<T>,
+                               std::logical_and<T>, std::logical_or<T>>);
 template <typename F, typename T>
 inline constexpr bool commutes<Commuting<F>, T> = true;  ///< promised
 

@@ -40,9 +40,13 @@ class RecordingTransport final : public Transport {
   void wait(Ticket ticket) override { inner_->wait(ticket); }
   double clock() const override { return inner_->clock(); }
   void sleep_until(double when) override { inner_->sleep_until(when); }
-  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override { inner_->report(first, last, why); }
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override {
+    inner_->report(first, last, why);
+  }
   void refuse(std::uint64_t number, const std::string& why) override { inner_->refuse(number, why); }
-  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override { return inner_->failed(number, own); }
+  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override {
+    return inner_->failed(number, own);
+  }
   bool broken() const override { return inner_->broken(); }
   std::string failure() const override { return inner_->failure(); }
   void tell(int to, std::uint64_t number, const Called& call) override { inner_->tell(to, number, call); }

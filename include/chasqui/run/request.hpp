@@ -13,7 +13,7 @@ struct Operation;
 class [[nodiscard("wait for it, or its buffers may go too early")]] Request {
  public:
   Request();
-  Request(Comm* comm, std::shared_ptr<Operation> operation);  ///< for Comm::start
+  Request(Comm * comm, std::shared_ptr<Operation> operation);  ///< for Comm::start
 
   /// True when the collective is complete; advances all collectives in flight. Throws the Error it failed with.
   bool test();

@@ -45,10 +45,10 @@ class SlotLimits {
   }
 
  private:
-  static constexpr std::size_t kKinds = 8;  ///< broadcast .. barrier
+  static constexpr std::size_t kKinds = 8;        ///< broadcast .. barrier
   std::array<std::size_t, kKinds> most_{};        ///< longer ones go the long way
   std::array<std::size_t, kKinds> dealt_from_{};  ///< folds from here on are dealt
-  std::size_t lent_most_ = 0;  ///< all-reduces up to here are folded from lent buffers
+  std::size_t lent_most_ = 0;                     ///< all-reduces up to here are folded from lent buffers
   Way long_ = Way::staged;
 };
 

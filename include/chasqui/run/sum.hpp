@@ -18,8 +18,9 @@ namespace chasqui::run {
 /// How operands are folded, type-erased: total = first[0] o … o first[count-1] o total.
 struct RunOfOperands {
   std::size_t element = 1;  ///< bytes of one operand
-  void (*fold)(const void* op, const void* first, std::size_t count, void* total) = nullptr;  ///< adds a run of operands to the total
-  const void* op = nullptr;  ///< handed to `fold`
+  void (*fold)(const void* op, const void* first, std::size_t count,
+               void* total) = nullptr;  ///< adds a run of operands to the total
+  const void* op = nullptr;             ///< handed to `fold`
 };
 
 /// One rank's part. `mine` holds form.operands operands, `total` one; both stay until the end. Ranks without operands leave
@@ -36,7 +37,8 @@ Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& 
   }
   LocalForm form = plan.local({comm.rank()});
   if (form.operands != std::ssize(mine)) {
-    comm.refuse(fmt::format("sum: rank {} brings {} operands where the plan has {}", comm.rank(), mine.size(), form.operands));
+    comm.refuse(
+        fmt::format("sum: rank {} brings {} operands where the plan has {}", comm.rank(), mine.size(), form.operands));
   }
   const auto kept = std::make_shared<const F>(std::move(op));
   const RunOfOperands how{sizeof(T),
@@ -48,10 +50,12 @@ Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& 
                             *static_cast<T*>(fold) = value;
                           },
                           kept.get()};
-  return comm.launch([&](Group group) {
-    return sum_placed(std::move(group), std::move(form), reinterpret_cast<const std::byte*>(mine.data()),
-                      reinterpret_cast<std::byte*>(&total), how);
-  }, kept);
+  return comm.launch(
+      [&](Group group) {
+        return sum_placed(std::move(group), std::move(form), reinterpret_cast<const std::byte*>(mine.data()),
+                          reinterpret_cast<std::byte*>(&total), how);
+      },
+      kept);
 }
 
 /// The same to its end. Ranks without operands return T{}.

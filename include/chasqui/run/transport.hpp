@@ -33,7 +33,8 @@ class Transport {
 
   /// The data must stay in place until the ticket is done. Messages of one pair and tag arrive in order.
   virtual Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) = 0;
-  virtual Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) = 0;  ///< the buffer must stay until the ticket is done
+  virtual Ticket receive(int from, std::uint32_t tag, void* data,
+                         std::size_t bytes) = 0;  ///< the buffer must stay until the ticket is done
 
   /// True once; the ticket is then gone. Throws Error if the message had another size.
   virtual bool done(Ticket ticket) = 0;
@@ -55,7 +56,7 @@ class Transport {
   /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`?
   virtual bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) = 0;
   virtual bool broken() const { return false; }  ///< did any collective fail, as far as failed() has heard?
-  virtual std::string failure() const = 0;  ///< why a collective failed, as the rank said that reported it
+  virtual std::string failure() const = 0;       ///< why a collective failed, as the rank said that reported it
 
   /// Tells one rank, without its help, which call this rank waits in (Stall). The default does not.
   virtual void tell(int, std::uint64_t, const Called&) {}
@@ -68,7 +69,8 @@ inline constexpr Transport::Ticket kNoTicket = -1;  ///< no operation
 /// co_await Completed(transport, ticket): the ticket is kNoTicket afterwards, and never abandoned twice.
 class Completed final : public Waiting {
  public:
-  Completed(Transport& transport, Transport::Ticket& ticket) : transport_(transport), ticket_(ticket) {}  ///< `ticket` is set to kNoTicket when it is done
+  Completed(Transport& transport, Transport::Ticket& ticket)
+      : transport_(transport), ticket_(ticket) {}  ///< `ticket` is set to kNoTicket when it is done
   /// Is it done? Asks the transport.
   bool ready() override {
     if (ticket_ == kNoTicket) return true;

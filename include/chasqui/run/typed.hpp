@@ -33,7 +33,8 @@ inline constexpr bool is_strided<Strided<T>> = std::is_trivially_copyable_v<T>; 
 
 /// A range whose elements lie side by side and can be copied as bytes.
 template <typename R>
-concept Buffer = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
+concept Buffer = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
 /// One that can be written to.
 template <typename R>
 concept Writable = Buffer<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
@@ -42,13 +43,15 @@ template <typename R>
 concept Source = Buffer<R> || is_strided<std::remove_cvref_t<R>>;
 /// What it writes to.
 template <typename R>
-concept Target = Writable<R> || (is_strided<std::remove_cvref_t<R>> && !std::is_const_v<std::remove_pointer_t<decltype(std::remove_cvref_t<R>::first)>>);
+concept Target = Writable<R> ||(is_strided<std::remove_cvref_t<R>> &&
+                                !std::is_const_v<std::remove_pointer_t<decltype(std::remove_cvref_t<R>::first)>>);
 /// One that outlives the call it is passed to: no temporary vector.
 template <typename R>
-concept Lasting = is_strided<std::remove_cvref_t<R>> || (Buffer<R> && std::ranges::borrowed_range<R>);
+concept Lasting = is_strided<std::remove_cvref_t<R>> ||(Buffer<R>&& std::ranges::borrowed_range<R>);
 /// A value that means the same on every rank as far as its type tells: neither a pointer nor a view of something elsewhere.
 template <typename T>
-concept Value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T> && !std::ranges::view<T> && !is_strided<T>;
+concept Value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T> &&
+                !std::ranges::view<T> && !is_strided<T>;
 /// A function that folds two values into one.
 template <typename F, typename T>
 concept Folds = std::is_invocable_r_v<T, const F&, const T&, const T&>;
@@ -59,7 +62,8 @@ struct ElementOf {
   using type = std::ranges::range_value_t<R>;  ///< of a range
 };
 /// Of Strided.
-template <typename R> requires is_strided<std::remove_cvref_t<R>>
+template <typename R>
+requires is_strided<std::remove_cvref_t<R>>
 struct ElementOf<R> {
   using type = std::remove_cv_t<std::remove_pointer_t<decltype(std::remove_cvref_t<R>::first)>>;  ///< without const
 };
@@ -74,14 +78,23 @@ class Typed {
   void barrier() { self().run({}); }               ///< returns when all ranks have called it
   Request ibarrier() { return self().start({}); }  ///< non-blocking
 
-  template <Target R> requires Lasting<R>
-  void broadcast(R&& data, int root = 0) { self().run(broadcast_call(to(data), root)); }  ///< The root's data, at every rank.
-  template <Value T> requires(!Buffer<T&>)
-  void broadcast(T& value, int root = 0) { self().run(broadcast_call(one(value), root)); }  ///< one value
-  template <Target R> requires Lasting<R>
-  Request ibroadcast(R&& data, int root = 0) { return self().start(broadcast_call(to(data), root)); }  ///< non-blocking
-  template <Value T> requires(!Buffer<T&>)
-  Request ibroadcast(T& value, int root = 0) { return self().start(broadcast_call(one(value), root)); }  ///< one value
+  template <Target R>
+  requires Lasting<R>
+  void broadcast(R&& data, int root = 0) {
+    self().run(broadcast_call(to(data), root));
+  }  ///< The root's data, at every rank.
+  template <Value T>
+  requires(!Buffer<T&>) void broadcast(T& value, int root = 0) {
+    self().run(broadcast_call(one(value), root));
+  }  ///< one value
+  template <Target R>
+  requires Lasting<R> Request ibroadcast(R&& data, int root = 0) {
+    return self().start(broadcast_call(to(data), root));
+  }  ///< non-blocking
+  template <Value T>
+  requires(!Buffer<T&>) Request ibroadcast(T& value, int root = 0) {
+    return self().start(broadcast_call(one(value), root));
+  }  ///< one value
 
   /// `out` counts at the root only; `reduce(data, data, root)` is in place.
   template <Source In, Target Out, Folds<Element<Out>> F = Sum>
@@ -90,8 +103,8 @@ class Typed {
     self().run(fold_call(Kind::reduce, from(in), to(out), root, op, strides));
   }
   /// Non-blocking.
-  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum> requires Lasting<Out>
-  Request ireduce(In&& in, Out&& out, int root, F op = {}) {
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request ireduce(In&& in, Out&& out, int root, F op = {}) {
     return start_fold(Kind::reduce, from(in), to(out), root, std::move(op));
   }
   /// The fold of all contributions, at every rank; `allreduce(data, data)` is in place.
@@ -108,8 +121,8 @@ class Typed {
     return result;
   }
   /// Non-blocking.
-  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum> requires Lasting<Out>
-  Request iallreduce(In&& in, Out&& out, F op = {}) {
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request iallreduce(In&& in, Out&& out, F op = {}) {
     return start_fold(Kind::allreduce, from(in), to(out), 0, std::move(op));
   }
   /// Rank i gets the fold of ranks 0 .. i.
@@ -140,13 +153,13 @@ class Typed {
     return first;
   }
   /// Non-blocking.
-  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum> requires Lasting<Out>
-  Request iscan(In&& in, Out&& out, F op = {}) {
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request iscan(In&& in, Out&& out, F op = {}) {
     return start_fold(Kind::scan, from(in), to(out), 0, std::move(op));
   }
   /// Non-blocking.
-  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum> requires Lasting<Out>
-  Request iexclusive_scan(In&& in, Out&& out, F op = {}) {
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request iexclusive_scan(In&& in, Out&& out, F op = {}) {
     return start_fold(Kind::scan, from(in), to(out), 0, std::move(op), true);
   }
 
@@ -157,15 +170,17 @@ class Typed {
     self().run(gather_call(Kind::allgather, from(in), to(out), 0, strides));
   }
   /// One value of each rank.
-  template <Value T> requires(!Buffer<const T&>)
-  std::vector<T> allgather(const T& value) {
+  template <Value T>
+  requires(!Buffer<const T&>) std::vector<T> allgather(const T& value) {
     std::vector<T> all(static_cast<std::size_t>(self().size()));
     allgather(one(value), std::span<T>(all));
     return all;
   }
   /// Non-blocking.
-  template <Lasting In, Target Out> requires Lasting<Out>
-  Request iallgather(In&& in, Out&& out) { return start_gather(Kind::allgather, from(in), to(out), 0); }
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request iallgather(In&& in, Out&& out) {
+    return start_gather(Kind::allgather, from(in), to(out), 0);
+  }
   /// All contributions in rank order, at the root; elsewhere `out` may be empty.
   template <Source In, Target Out>
   void gather(In&& in, Out&& out, int root = 0) {
@@ -173,8 +188,10 @@ class Typed {
     self().run(gather_call(Kind::gather, from(in), to(out), root, strides));
   }
   /// Non-blocking.
-  template <Lasting In, Target Out> requires Lasting<Out>
-  Request igather(In&& in, Out&& out, int root = 0) { return start_gather(Kind::gather, from(in), to(out), root); }
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request igather(In&& in, Out&& out, int root = 0) {
+    return start_gather(Kind::gather, from(in), to(out), root);
+  }
   /// Part r of the root's data to rank r; elsewhere `in` may be empty.
   template <Source In, Target Out>
   void scatter(In&& in, Out&& out, int root = 0) {
@@ -182,8 +199,8 @@ class Typed {
     self().run(scatter_call(from(in), to(out), root, strides));
   }
   /// Non-blocking.
-  template <Lasting In, Target Out> requires Lasting<Out>
-  Request iscatter(In&& in, Out&& out, int root = 0) {
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request iscatter(In&& in, Out&& out, int root = 0) {
     const auto kept = std::make_shared<Strides>();
     return self().start(scatter_call(from(in), to(out), root, *kept), kept);
   }
@@ -222,7 +239,9 @@ class Typed {
     else return {std::ranges::data(range), static_cast<std::int64_t>(std::ranges::size(range)), 1};
   }
   template <typename T>
-  static Strided<T> one(T& value) { return {&value, 1, 1}; }
+  static Strided<T> one(T& value) {
+    return {&value, 1, 1};
+  }
 
   template <typename T>
   Layout layout(std::int64_t stride) {
@@ -240,11 +259,16 @@ class Typed {
   }
   template <typename T>
   Call broadcast_call(const Strided<T>& data, int root) {
-    return {.kind = Kind::broadcast, .out = data.first, .count = data.count, .layout = layout<T>(data.stride), .root = root};
+    return {.kind = Kind::broadcast,
+            .out = data.first,
+            .count = data.count,
+            .layout = layout<T>(data.stride),
+            .root = root};
   }
   /// A started collective outlives the operator it was given, which may well be a temporary: it keeps a copy.
   template <typename T, typename F>
-  Request start_fold(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, F op, bool exclusive = false) {
+  Request start_fold(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, F op,
+                     bool exclusive = false) {
     struct Kept {
       F op;
       Strides strides;
@@ -268,22 +292,35 @@ class Typed {
     return self().start(gather_call(kind, in, out, root, *kept), kept);
   }
   template <typename T, typename F>
-  Call fold_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, const F& op, Strides& strides) {
+  Call fold_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, const F& op,
+                 Strides& strides) {
     const bool writes = kind != Kind::reduce || self().rank() == root;
     if (writes && out.count != in.count) {
-      self().refuse(fmt::format("{}: {} elements in and room for {} out: they must be the same", to_string(kind), in.count, out.count));
+      self().refuse(fmt::format("{}: {} elements in and room for {} out: they must be the same", to_string(kind),
+                                in.count, out.count));
     }
-    return {.kind = kind, .in = in.first, .out = out.first, .count = in.count, .layout = layout(in, out, strides),
-            .op = operator_of<T>(op, commutes<F, T>), .root = root};
+    return {.kind = kind,
+            .in = in.first,
+            .out = out.first,
+            .count = in.count,
+            .layout = layout(in, out, strides),
+            .op = operator_of<T>(op, commutes<F, T>),
+            .root = root};
   }
   template <typename T>
   Call gather_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, Strides& strides) {
     const bool writes = kind != Kind::gather || self().rank() == root;
     const auto needed = in.count * self().size();
     if (writes && out.count != needed) {
-      self().refuse(fmt::format("{}: room for {} elements where {} ranks bring {}", to_string(kind), out.count, self().size(), needed));
+      self().refuse(fmt::format("{}: room for {} elements where {} ranks bring {}", to_string(kind), out.count,
+                                self().size(), needed));
     }
-    return {.kind = kind, .in = in.first, .out = out.first, .count = in.count, .layout = layout(in, out, strides), .root = root};
+    return {.kind = kind,
+            .in = in.first,
+            .out = out.first,
+            .count = in.count,
+            .layout = layout(in, out, strides),
+            .root = root};
   }
   template <typename T>
   Call scatter_call(const Strided<const T>& in, const Strided<T>& out, int root, Strides& strides) {
@@ -291,7 +328,12 @@ class Typed {
     if (self().rank() == root && in.count != needed) {
       self().refuse(fmt::format("scatter: {} elements for {} ranks of {}", in.count, self().size(), out.count));
     }
-    return {.kind = Kind::scatter, .in = in.first, .out = out.first, .count = out.count, .layout = layout(in, out, strides), .root = root};
+    return {.kind = Kind::scatter,
+            .in = in.first,
+            .out = out.first,
+            .count = out.count,
+            .layout = layout(in, out, strides),
+            .root = root};
   }
 };
 

@@ -46,7 +46,7 @@ struct Trace {
   Time finish;                              ///< the last availability or addition; kNever if the play got stuck
   std::vector<Time> item_delay;             ///< broadcasts: per item, from its first send to its last availability
   std::vector<CriticalStep> critical_path;  ///< why the finish is what it is, last link first
-  double utilisation = 0;                   ///< share of the ranks' time until `finish` that went into overheads and additions
+  double utilisation = 0;  ///< share of the ranks' time until `finish` that went into overheads and additions
 };
 
 /// The trace as a schedule: every message at the time it was really sent.

@@ -22,10 +22,11 @@ struct TextStyle {
   int width = 80;       ///< columns
 };
 
-std::string tree_text(const Tree& tree, const TextStyle& style);              ///< indented lines
-std::string chart_text(const Timeline& timeline, const TextStyle& style);     ///< a row per processor
-std::string table_text(const ReceptionTable& table, const TextStyle& style);  ///< a row per processor, a column per time
-std::string summary_text(const Summary& summary, const TextStyle& style);     ///< counts and a histogram
+std::string tree_text(const Tree& tree, const TextStyle& style);           ///< indented lines
+std::string chart_text(const Timeline& timeline, const TextStyle& style);  ///< a row per processor
+std::string table_text(const ReceptionTable& table,
+                       const TextStyle& style);                            ///< a row per processor, a column per time
+std::string summary_text(const Summary& summary, const TextStyle& style);  ///< counts and a histogram
 
 std::string tree_svg(const Tree& tree);              ///< nodes and edges
 std::string chart_svg(const Timeline& timeline);     ///< a row per processor, messages as arrows
@@ -49,6 +50,7 @@ Picture best_picture(const Schedule& schedule);
 /// Draws `what`, or the summary if the schedule is too large for it. `of`: see tree_of.
 std::string to_text(const Schedule& schedule, const TextStyle& style, Picture what = Picture::automatic,
                     std::optional<std::int64_t> of = {});
-std::string to_svg(const Schedule& schedule, Picture what = Picture::automatic, std::optional<std::int64_t> of = {});  ///< as SVG; `of` is the item or rank whose tree is drawn
+std::string to_svg(const Schedule& schedule, Picture what = Picture::automatic,
+                   std::optional<std::int64_t> of = {});  ///< as SVG; `of` is the item or rank whose tree is drawn
 
 }  // namespace chasqui::show

@@ -26,10 +26,10 @@ struct Curve {
 
 /// What the axes say. Points that are not positive are left out: there is no place for them.
 struct Plot {
-  std::string title;            ///< heading
-  std::string x_label;          ///< below the axis
-  std::string y_label;          ///< above the axis
-  std::vector<Curve> curves;    ///< at most six are told apart by colour
+  std::string title;          ///< heading
+  std::string x_label;        ///< below the axis
+  std::string y_label;        ///< above the axis
+  std::vector<Curve> curves;  ///< at most six are told apart by colour
 };
 
 /// The picture; without any point one that says so.

@@ -12,10 +12,10 @@
 namespace chasqui::show {
 /// One rank in the tree.
 struct TreeNode {
-  Rank rank;                   ///< who
-  Time label;                  ///< spreading: when the item is available; gathering: when the send begins (root: all is there)
-  int parent = -1;             ///< index into Tree::nodes
-  int depth = 0;               ///< 0 at the root
+  Rank rank;        ///< who
+  Time label;       ///< spreading: when the item is available; gathering: when the send begins (root: all is there)
+  int parent = -1;  ///< index into Tree::nodes
+  int depth = 0;    ///< 0 at the root
   std::int64_t operands = -1;  ///< sum: how many operands the rank holds
   std::vector<int> children;   ///< in the order of their messages
 };

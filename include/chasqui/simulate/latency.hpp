@@ -26,7 +26,8 @@ struct WeightedLatency {
   Time latency;              ///< from the end of a send to the begin of its reception
   std::uint64_t weight = 1;  ///< how often, relative to the others
 };
-Latency distribution(const LogP& machine, std::vector<WeightedLatency> histogram, std::uint64_t seed);  ///< random latencies from a histogram; the same for the same seed
+Latency distribution(const LogP& machine, std::vector<WeightedLatency> histogram,
+                     std::uint64_t seed);  ///< random latencies from a histogram; the same for the same seed
 
 /// `near` inside groups of `group` consecutive ranks, `far` between them.
 Latency two_level(const LogP& machine, std::int64_t group, Time near, Time far);

@@ -28,8 +28,8 @@ struct RobustSchedule {
 };
 /// A schedule with a name, for comparisons.
 struct Candidate {
-  std::string name;   ///< for tables
-  Schedule schedule;  ///< to be judged
+  std::string name;       ///< for tables
+  Schedule schedule;      ///< to be judged
   bool buffered = false;  ///< legal only with buffers: its deliveries are a start, with other times
 };
 
@@ -40,6 +40,7 @@ RobustSchedule most_robust(const std::vector<Candidate>& candidates, const Robus
 
 /// All broadcasts of k items that finish by `finish` when latency is exact, up to renaming of ranks and items, each given to
 /// `visit`, which returns false to stop. False if it was stopped.
-bool for_each_broadcast(const LogP& machine, std::int64_t k, Time finish, const std::function<bool(const Schedule&)>& visit);
+bool for_each_broadcast(const LogP& machine, std::int64_t k, Time finish,
+                        const std::function<bool(const Schedule&)>& visit);
 
 }  // namespace chasqui::simulate

@@ -20,24 +20,24 @@ enum class Lateness {
 };
 /// What the adversary may do, and how long it may search.
 struct AdversaryOptions {
-  Time low{1};                          ///< the least latency; the most is L
-  Lateness lateness = Lateness::finish;  ///< what is to be late
-  std::uint64_t states = 200'000;       ///< the exact search gives up beyond this many, or 30 times as many choices
-  std::uint64_t conflicts = 100'000;    ///< so does the exact search by SAT, for each formula
-  std::uint64_t plays = 20'000;         ///< simulations of the heuristic search
-  std::uint64_t seed = 1;               ///< of the heuristic search
-  Time enough = kNever;                 ///< SAT and the heuristic stop at a play that is so late
+  Time low{1};                             ///< the least latency; the most is L
+  Lateness lateness = Lateness::finish;    ///< what is to be late
+  std::uint64_t states = 200'000;          ///< the exact search gives up beyond this many, or 30 times as many choices
+  std::uint64_t conflicts = 100'000;       ///< so does the exact search by SAT, for each formula
+  std::uint64_t plays = 20'000;            ///< simulations of the heuristic search
+  std::uint64_t seed = 1;                  ///< of the heuristic search
+  Time enough = kNever;                    ///< SAT and the heuristic stop at a play that is so late
   std::function<void(double)> progress{};  ///< told the share of the budget that is used
 };
 /// The worst that was found.
 struct WorstCase {
-  Time nominal;      ///< finish when every message takes L
-  Time late;         ///< the most found
-  bool exact = false;  ///< proved to be the most possible
-  std::uint64_t explored = 0;       ///< states or formulas of the exact searches, or simulations
-  std::string how;                  ///< the same in words: "18 states", "by SAT", "the worst of 1000 plays"
-  std::vector<Time> latencies;      ///< witness, in the order of Trace::schedule
-  std::vector<std::uint32_t> order; ///< witness: who goes first of messages that arrive together (Options::order)
+  Time nominal;                      ///< finish when every message takes L
+  Time late;                         ///< the most found
+  bool exact = false;                ///< proved to be the most possible
+  std::uint64_t explored = 0;        ///< states or formulas of the exact searches, or simulations
+  std::string how;                   ///< the same in words: "18 states", "by SAT", "the worst of 1000 plays"
+  std::vector<Time> latencies;       ///< witness, in the order of Trace::schedule
+  std::vector<std::uint32_t> order;  ///< witness: who goes first of messages that arrive together (Options::order)
 
   Time finish() const { return nominal + late; }  ///< the latest finish
   /// Worst finish over nominal finish.
@@ -54,8 +54,10 @@ WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options =
 /// `known`, which has the witness of a play or is empty; it needs CaDiCaL.
 WorstCase worst_case_exact(const Schedule& schedule, const AdversaryOptions& options);
 bool sat_available();  ///< was CaDiCaL there when this was built?
-WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& options, WorstCase known = {});  ///< exact where it ends in time
-WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions& options);  ///< the best of a random search, never a proof
+WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& options,
+                         WorstCase known = {});  ///< exact where it ends in time
+WorstCase worst_case_heuristic(const Schedule& schedule,
+                               const AdversaryOptions& options);  ///< the best of a random search, never a proof
 
 /// The play that a witness describes.
 Trace replay(const Schedule& schedule, const WorstCase& witness);

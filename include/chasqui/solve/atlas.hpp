@@ -16,11 +16,11 @@
 namespace chasqui::solve {
 /// One instance with what is known of it.
 struct AtlasEntry {
-  Instance instance;  ///< the question
-  Time finish;  ///< of the witness (stream: its delay)
-  Time bound;   ///< proved; equal to finish: optimal
+  Instance instance;                       ///< the question
+  Time finish;                             ///< of the witness (stream: its delay)
+  Time bound;                              ///< proved; equal to finish: optimal
   Evidence evidence = Evidence::argument;  ///< for the bound
-  Schedule witness;  ///< a schedule that meets `finish`
+  Schedule witness;                        ///< a schedule that meets `finish`
 
   bool optimal() const { return finish == bound; }  ///< nothing is left open
 };
@@ -53,11 +53,11 @@ class Atlas {
 
 /// What a run is to cover.
 struct AtlasRange {
-  std::string family = "broadcast";  ///< broadcast, single-sending, allgather, …
-  std::int64_t P = 12;  ///< up to so many processors
-  std::int64_t L = 5;  ///< up to this latency
-  std::int64_t k = 8;    ///< broadcast, single
-  std::int64_t g = 4;    ///< allgather: 0 < o <= g <= this
+  std::string family = "broadcast";    ///< broadcast, single-sending, allgather, …
+  std::int64_t P = 12;                 ///< up to so many processors
+  std::int64_t L = 5;                  ///< up to this latency
+  std::int64_t k = 8;                  ///< broadcast, single
+  std::int64_t g = 4;                  ///< allgather: 0 < o <= g <= this
   std::int64_t shard = 0, shards = 1;  ///< only every shards-th instance, beginning with this one
 };
 

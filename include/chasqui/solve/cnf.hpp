@@ -18,7 +18,9 @@ class Cnf {
   /// A new variable, as its positive literal.
   Literal fresh() { return ++variables_; }
   void clause(std::span<const Literal> literals);  ///< adds one; empty: a contradiction
-  void clause(std::initializer_list<Literal> literals) { clause(std::span(literals.begin(), literals.size())); }  ///< adds one
+  void clause(std::initializer_list<Literal> literals) {
+    clause(std::span(literals.begin(), literals.size()));
+  }  ///< adds one
 
   int variables() const { return variables_; }       ///< used so far
   std::int64_t clauses() const { return clauses_; }  ///< added so far

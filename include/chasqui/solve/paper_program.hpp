@@ -21,11 +21,18 @@ std::int64_t printed_upper_bound(std::int64_t P, std::int64_t L, std::int64_t k)
 /// Columns f(k', p', t', Send), f(k', p', t', Receive) and X(t').
 class PaperProgram {
  public:
-  PaperProgram(std::int64_t P, std::int64_t L, std::int64_t k, std::int64_t last_step);  ///< All variables and constraints, as printed.
+  PaperProgram(std::int64_t P, std::int64_t L, std::int64_t k,
+               std::int64_t last_step);  ///< All variables and constraints, as printed.
 
-  int send(std::int64_t item, std::int64_t processor, std::int64_t step) const { return at(item, processor, step); }  ///< column: `processor` sends `item` at `step`
-  int receive(std::int64_t item, std::int64_t processor, std::int64_t step) const { return at(item, processor, step) + receive_; }  ///< column: `processor` receives `item` at `step`
-  int enabled(std::int64_t step) const { return 2 * receive_ + static_cast<int>(step) - 1; }  ///< column: something is sent at `step`
+  int send(std::int64_t item, std::int64_t processor, std::int64_t step) const {
+    return at(item, processor, step);
+  }  ///< column: `processor` sends `item` at `step`
+  int receive(std::int64_t item, std::int64_t processor, std::int64_t step) const {
+    return at(item, processor, step) + receive_;
+  }  ///< column: `processor` receives `item` at `step`
+  int enabled(std::int64_t step) const {
+    return 2 * receive_ + static_cast<int>(step) - 1;
+  }  ///< column: something is sent at `step`
 
   /// The schedule that a point claims to be: receptions matched with sends L steps earlier. Empty if a reception has no sender.
   std::optional<Schedule> decode(const Point& point) const;

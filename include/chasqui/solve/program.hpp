@@ -30,10 +30,16 @@ struct Program {
   };
 
   int add_column(int objective = 0);  ///< a new variable; its number
-  void fix_to_zero(int column);  ///< no solution may use it
-  void at_least(std::vector<Term> terms, int least) { rows.push_back({std::move(terms), least, kUnbounded}); }  ///< sum of the terms >= least
-  void at_most(std::vector<Term> terms, int most) { rows.push_back({std::move(terms), -kUnbounded, most}); }  ///< sum of the terms <= most
-  void equal(std::vector<Term> terms, int value) { rows.push_back({std::move(terms), value, value}); }  ///< sum of the terms = value
+  void fix_to_zero(int column);       ///< no solution may use it
+  void at_least(std::vector<Term> terms, int least) {
+    rows.push_back({std::move(terms), least, kUnbounded});
+  }  ///< sum of the terms >= least
+  void at_most(std::vector<Term> terms, int most) {
+    rows.push_back({std::move(terms), -kUnbounded, most});
+  }  ///< sum of the terms <= most
+  void equal(std::vector<Term> terms, int value) {
+    rows.push_back({std::move(terms), value, value});
+  }  ///< sum of the terms = value
 
   std::vector<Column> columns;  ///< Term::column counts these
   std::vector<Row> rows;        ///< all must hold

@@ -19,20 +19,20 @@ enum class Engine {
 
 /// Where a search stands; `asking` is the finish time being decided.
 struct Progress {
-  double seconds = 0;  ///< since the search began
-  Time bound;  ///< proved so far
-  std::optional<Time> best;  ///< found so far
+  double seconds = 0;          ///< since the search began
+  Time bound;                  ///< proved so far
+  std::optional<Time> best;    ///< found so far
   std::optional<Time> asking;  ///< the finish time that is being decided
-  std::string_view engine;  ///< which solver speaks
+  std::string_view engine;     ///< which solver speaks
 };
 /// How to search, and for how long.
 struct Options {
-  Engine engine = Engine::sat;  ///< both: whoever answers first
-  double time_limit = 0;              ///< seconds; 0: none
-  std::optional<Time> at_most;        ///< is there a schedule that finishes by then? (infeasible, if not)
-  bool warm_start = true;             ///< begin with the best plan
-  bool traffic = true;                ///< sat: all-gathers by their traffic first
-  std::function<bool()> interrupted;  ///< polled; true ends the search
+  Engine engine = Engine::sat;                    ///< both: whoever answers first
+  double time_limit = 0;                          ///< seconds; 0: none
+  std::optional<Time> at_most;                    ///< is there a schedule that finishes by then? (infeasible, if not)
+  bool warm_start = true;                         ///< begin with the best plan
+  bool traffic = true;                            ///< sat: all-gathers by their traffic first
+  std::function<bool()> interrupted;              ///< polled; true ends the search
   std::function<void(const Progress&)> progress;  ///< told now and then
 };
 

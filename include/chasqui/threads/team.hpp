@@ -13,7 +13,7 @@
 namespace chasqui::threads {
 /// How the threads are placed, and what they know of the machine.
 struct Options {
-  bool pin = true;                         ///< one core per thread, where the system allows it and there are enough cores
+  bool pin = true;  ///< one core per thread, where the system allows it and there are enough cores
   std::shared_ptr<const Profile> profile;  ///< for the choice of methods; missing: built-in guesses
   /// after what time ranks that wait in vain compare their calls; missing: CHASQUI_STALL_SECONDS and CHASQUI_STALL_NOTICE,
   /// else 2 seconds and no notice
@@ -44,7 +44,7 @@ class Team {
 
 /// The communicators of n ranks inside this process (for tests and simulations: one thread may drive all of them
 /// through the non-blocking calls). Index = rank. Ranks that wait in vain do so for ever, unless `patience` says otherwise.
-std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board = true,
-                                                   run::Patience patience = {0, 0});
+std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile,
+                                                   bool with_board = true, run::Patience patience = {0, 0});
 
 }  // namespace chasqui::threads

@@ -16,7 +16,8 @@ Placement blocks_of(const Tree& tree, bool idle) {
   circle.m = idle ? 1 : 0;
   for (const Node& node : tree.internal) circle.m += node.r;
   circle.blocks = tree.internal;
-  const bool hole = std::any_of(circle.blocks.begin(), circle.blocks.end(), [](const Node& node) { return node.hole > 0; });
+  const bool hole =
+      std::any_of(circle.blocks.begin(), circle.blocks.end(), [](const Node& node) { return node.hole > 0; });
   if (idle && !hole) circle.blocks.push_back({});
   return circle;
 }
@@ -58,8 +59,7 @@ bool anneal(Placement& circle, Wanted& wanted, std::int64_t iterations, Random& 
 
 }  // namespace
 
-std::optional<Group> arrange_on_circle(const Tree& tree, int L, std::int64_t iterations, Random& random,
-                                       bool idle) {
+std::optional<Group> arrange_on_circle(const Tree& tree, int L, std::int64_t iterations, Random& random, bool idle) {
   Placement circle = blocks_of(tree, idle);
   Wanted wanted(by_residue(tree, circle.m));
   if (!start(circle, wanted, L, random) || !anneal(circle, wanted, iterations, random)) return std::nullopt;

@@ -57,8 +57,7 @@ class Endgame {
       Role role;
       for (int tau : source.receptions) role.receptions.push_back({tau, kNone, 1});
       role.sends = source.sends;
-      while (role.early < static_cast<int>(role.receptions.size()) &&
-             role.receptions[at(role.early)].step < D_ - L_) {
+      while (role.early < static_cast<int>(role.receptions.size()) && role.receptions[at(role.early)].step < D_ - L_) {
         ++role.early;
       }
       roles_.push_back(std::move(role));
@@ -277,8 +276,8 @@ class Endgame {
     const int b = (a + 1 + random_.below(late - 1)) % late;
     Reception& x = role.receptions[at(role.early + a)];
     Reception& y = role.receptions[at(role.early + b)];
-    const int change = add(x.step, x.colour, 1) + add(y.step, y.colour, 1) + add(x.step, y.colour, -1) +
-                       add(y.step, x.colour, -1);
+    const int change =
+        add(x.step, x.colour, 1) + add(y.step, y.colour, 1) + add(x.step, y.colour, -1) + add(y.step, x.colour, -1);
     if (accept(change, temperature)) {
       std::swap(x.colour, y.colour);
       cost_ += change;

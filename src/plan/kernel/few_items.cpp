@@ -34,7 +34,8 @@ Spread spread(const std::vector<int>& colour, std::int64_t k, int last, int L) {
     send(kNone, colour[at(tau)]);
     for (int item = 0; item < static_cast<int>(k); ++item) {
       const std::size_t before = out.holders[at(item)].size();
-      for (std::size_t i = 0; i < before && out.since[at(item)][i] <= tau - L; ++i) send(out.holders[at(item)][i], item);
+      for (std::size_t i = 0; i < before && out.since[at(item)][i] <= tau - L; ++i)
+        send(out.holders[at(item)][i], item);
     }
   }
   return out;
@@ -112,9 +113,8 @@ std::optional<std::vector<WindowSend>> few_items(const Counting& c, std::int64_t
       }
     }
   }
-  std::sort(sends.begin(), sends.end(), [](const WindowSend& a, const WindowSend& b) {
-    return a.tau != b.tau ? a.tau < b.tau : a.from < b.from;
-  });
+  std::sort(sends.begin(), sends.end(),
+            [](const WindowSend& a, const WindowSend& b) { return a.tau != b.tau ? a.tau < b.tau : a.from < b.from; });
   return sends;
 }
 

@@ -15,11 +15,8 @@ constexpr std::size_t kInlineRings = 8;
 }  // namespace
 
 KernelPlan::KernelPlan(const LogP& machine, const Problem& problem, Claim claim, Kernel kernel, Time step)
-    : Plan(machine, problem, std::move(claim)),
-      kernel_(std::move(kernel)),
-      shape_(shape_of(count(kernel_.M, kernel_.L), kernel_.j)),
-      step_(step),
-      K_(problem.items - shape_.kappa) {
+    : Plan(machine, problem, std::move(claim)), kernel_(std::move(kernel)),
+      shape_(shape_of(count(kernel_.M, kernel_.L), kernel_.j)), step_(step), K_(problem.items - shape_.kappa) {
   CHASQUI_CHECK(kernel_.M == machine.P - 1 && K_ >= 0, "M={} P={} K={}", kernel_.M, machine.P, K_);
   pair_phases();
   auto window = pair_window(window_of(kernel_));
@@ -104,8 +101,8 @@ void KernelPlan::expand_step(std::int64_t t, std::vector<Send>& buffer, std::vec
       } else {
         to = receiver_in(phase.to, t);
       }
-      *out++ = {begin, Rank{q < root ? q : q + 1}, Rank{to < root ? to : to + 1},
-                {static_cast<std::int32_t>(item), 1}, {}};
+      *out++ = {
+          begin, Rank{q < root ? q : q + 1}, Rank{to < root ? to : to + 1}, {static_cast<std::int32_t>(item), 1}, {}};
     }
   }
   if (source_due) *out++ = message(t, kSource, receiver_in(top_, t), t);

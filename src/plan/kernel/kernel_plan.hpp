@@ -25,10 +25,10 @@ class KernelPlan final : public Plan {
  private:
   /// A phase of a group: where its rank sends to and receives from, as phases numbered group by group.
   struct Phase {
-    std::int32_t send = kNone;     ///< S
-    std::int32_t receive = 0;      ///< H
-    std::int32_t to = kNone;       ///< the phase that receives what this one sends
-    std::int32_t from = kNone;     ///< the phase that sends what this one receives; kNone: the source
+    std::int32_t send = kNone;  ///< S
+    std::int32_t receive = 0;   ///< H
+    std::int32_t to = kNone;    ///< the phase that receives what this one sends
+    std::int32_t from = kNone;  ///< the phase that sends what this one receives; kNone: the source
   };
   struct Ring {
     std::int32_t first = 0;  ///< number of its first phase, and of its first receiver

@@ -29,7 +29,8 @@ struct Placement {
   int height(int leaf) const { return height(leaf, leaf); }
   /// If leaf `a` landed where leaf `b` does.
   int height(int a, int b) const {
-    return mod(landings[static_cast<std::size_t>(to[static_cast<std::size_t>(b)])] - throws[static_cast<std::size_t>(a)]);
+    return mod(landings[static_cast<std::size_t>(to[static_cast<std::size_t>(b)])] -
+               throws[static_cast<std::size_t>(a)]);
   }
 
   /// Fills throws and landings from the order of the blocks. False if two internal nodes are thrown or land together.
@@ -56,7 +57,7 @@ class Wanted {
  public:
   explicit Wanted(std::vector<int> required);  ///< by height
 
-  int cost() const { return cost_; }                              ///< 0: as required
+  int cost() const { return cost_; }                            ///< 0: as required
   const std::vector<int>& heights() const { return heights_; }  ///< that leaves shall have
   void recount(std::span<const Placement> circles);
 

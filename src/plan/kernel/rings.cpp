@@ -39,7 +39,8 @@ void rotate(Placement& circle, int balls) {
 
 bool start(std::vector<Placement>& circles, const std::vector<Ring>& rings, const Wanted& wanted, Random& random) {
   for (std::size_t i = 0; i < circles.size(); ++i) {
-    if (std::any_of(wanted.heights().begin(), wanted.heights().end(), [&](int h) { return h >= circles[i].m; })) return false;
+    if (std::any_of(wanted.heights().begin(), wanted.heights().end(), [&](int h) { return h >= circles[i].m; }))
+      return false;
     if (!circles[i].shuffle(random)) return false;
     rotate(circles[i], rings[i].balls);
   }
@@ -77,7 +78,8 @@ std::optional<std::vector<Group>> arrange_on_rings(const std::vector<Ring>& ring
   std::vector<Group> groups;
   for (const Placement& circle : circles) {
     Group& group = groups.emplace_back(circle.inner_group());
-    for (int i = 0; i < circle.leaves(); ++i) group.H[at(circle.throws[at(i)])] = static_cast<std::int16_t>(circle.height(i));
+    for (int i = 0; i < circle.leaves(); ++i)
+      group.H[at(circle.throws[at(i)])] = static_cast<std::int16_t>(circle.height(i));
   }
   return groups;
 }

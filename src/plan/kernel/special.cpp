@@ -64,7 +64,8 @@ bool balanced(const Tree& tree, int M, int L, int kappa) {
 /// Takes the root and the leaves of the root group and of the receive-only rank out of the tree.
 bool take_frame(Tree& tree, int L, int kappa) {
   const int m = root_size(L, tree.D);
-  const auto root = std::find_if(tree.internal.begin(), tree.internal.end(), [&](const Node& n) { return n.h == tree.D; });
+  const auto root =
+      std::find_if(tree.internal.begin(), tree.internal.end(), [&](const Node& n) { return n.h == tree.D; });
   if (root == tree.internal.end() || root->r != m || root->first != tree.D - L) return false;
   for (const Node& node : tree.internal) {
     if (node.hole > 0) return false;
@@ -146,7 +147,8 @@ std::optional<std::vector<Node>> choose(std::vector<Node>& nodes, int size, Rand
 }
 
 /// The others as one group with kappa balls for each rank and one of `more` ranks with one ball more each.
-std::optional<std::vector<Group>> arrange_others(Tree tree, int L, int kappa, int more, std::int64_t moves, Random& random) {
+std::optional<std::vector<Group>> arrange_others(Tree tree, int L, int kappa, int more, std::int64_t moves,
+                                                 Random& random) {
   if (more > L) {
     std::vector<Ring> rings;
     auto part = choose(tree.internal, more, random);

@@ -53,10 +53,8 @@ std::int64_t TelephonePlan::last_step(std::int64_t P, std::int64_t k) {
 }
 
 TelephonePlan::TelephonePlan(const LogP& machine, const Problem& problem, Claim claim, Time step)
-    : Plan(machine, problem, std::move(claim)),
-      vertices_(vertices_of(machine)),
-      pairs_(static_cast<std::uint32_t>(ranks(machine) - vertices_)),
-      cube_(std::countr_zero(vertices_), problem.items),
+    : Plan(machine, problem, std::move(claim)), vertices_(vertices_of(machine)),
+      pairs_(static_cast<std::uint32_t>(ranks(machine) - vertices_)), cube_(std::countr_zero(vertices_), problem.items),
       step_(step) {
   CHASQUI_CHECK(machine.P >= 2 && machine.P < (std::int64_t{1} << 32) && problem.items >= 1, "P={} k={}", machine.P,
                 problem.items);

@@ -88,7 +88,8 @@ bool make_hole(std::vector<Node>& nodes, int L, std::int64_t& lateness, Random& 
 
 std::optional<Tree> random_tree(const Counting& c, int j, std::int64_t lateness, Random& random, bool full_root) {
   std::vector<Node> nodes = optimal_nodes(c, j, full_root, random);
-  if (j == 1 && lateness > c.M / 2 && random.below(4) == 0) {  // start from the other end: everything below the root one step later
+  if (j == 1 && lateness > c.M / 2 &&
+      random.below(4) == 0) {  // start from the other end: everything below the root one step later
     nodes = optimal_nodes(c, 0, full_root, random);
     ++nodes[0].h;
     lateness -= c.M - 1;

@@ -126,7 +126,8 @@ std::optional<std::vector<WindowSend>> pair_window(const Window& window) {
       const int s = matching.take(want.colour);
       sends.push_back({tau, step[at(s)].role, want.role, want.colour});
     }
-    std::sort(sends.begin() + first, sends.end(), [](const WindowSend& a, const WindowSend& b) { return a.from < b.from; });
+    std::sort(sends.begin() + first, sends.end(),
+              [](const WindowSend& a, const WindowSend& b) { return a.from < b.from; });
   }
   return sends;
 }

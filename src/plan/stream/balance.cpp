@@ -8,9 +8,7 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) {
-  return (a % q + q) % q;
-}
+std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
 
 std::int64_t size_of(const Letters& letters) {
   std::int64_t size = 0;
@@ -29,8 +27,7 @@ std::int64_t sum_of(const Letters& letters) {
 class Attempt {
  public:
   Attempt(const Instance& instance, int variant)
-      : instance_(instance),
-        variant_(variant),
+      : instance_(instance), variant_(variant),
         random_(0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(variant + 1)) {
     low_ = instance.pool.empty() ? 0 : instance.pool.begin()->first;
     const std::int32_t high = instance.pool.empty() ? 0 : instance.pool.rbegin()->first;
@@ -97,8 +94,7 @@ class Attempt {
     candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(z));
     if (variant_ >= 3 && variant_ % 2 == 1) std::reverse(candidates.begin(), candidates.end());
     if (variant_ >= 10 && variant_ % 4 == 2) {
-      for (std::size_t i = candidates.size(); i > 1; --i)
-        std::swap(candidates[i - 1], candidates[next() % i]);
+      for (std::size_t i = candidates.size(); i > 1; --i) std::swap(candidates[i - 1], candidates[next() % i]);
     }
     order_ = candidates;
     return true;
@@ -158,7 +154,8 @@ class Attempt {
     std::optional<Swap> best;
     for (const auto& [mine, held] : result_.letters[block]) {
       const std::int64_t pools = mine + step;
-      if (pools >= low_ && pools <= high() && pool_[static_cast<std::size_t>(pools - low_)] > 0) consider(best, mine, pools);
+      if (pools >= low_ && pools <= high() && pool_[static_cast<std::size_t>(pools - low_)] > 0)
+        consider(best, mine, pools);
     }
     return best;
   }
@@ -348,8 +345,7 @@ bool meets(const Instance& instance, const Balanced& balanced) {
   for (std::size_t b = 0; b < instance.blocks.size(); ++b) {
     const Demand& demand = instance.blocks[b];
     const Letters& letters = balanced.letters[b];
-    if (size_of(letters) != demand.q - 1 || modulo(sum_of(letters) - demand.residue, demand.q) != 0)
-      return false;
+    if (size_of(letters) != demand.q - 1 || modulo(sum_of(letters) - demand.residue, demand.q) != 0) return false;
     for (const auto& [y, count] : letters) used[y] += count;
   }
   if (balanced.receive_only) ++used[*balanced.receive_only];

@@ -13,12 +13,8 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) {
-  return (a % q + q) % q;
-}
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
+std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -59,8 +55,7 @@ BlockStream::BlockStream(std::int64_t P, std::int64_t L, std::int64_t root, Layo
   missing_.erase(std::unique(missing_.begin(), missing_.end()), missing_.end());
   for (const std::int64_t most : missing_) {
     std::vector<std::int64_t> sums = {0};
-    for (const HeadRun& head : heads_)
-      sums.push_back(sums.back() + (head.missing <= most ? run(head.run).blocks : 0));
+    for (const HeadRun& head : heads_) sums.push_back(sums.back() + (head.missing <= most ? run(head.run).blocks : 0));
     parent_sums_.push_back(std::move(sums));
   }
   leaves_.resize(index(largest) + 1);
@@ -99,8 +94,7 @@ BlockStream::Place BlockStream::place_of(std::int64_t inner) const {
 }
 
 /// Who of this block is at `position` at `time`, as a rank.
-std::int64_t BlockStream::player(std::size_t r, std::int64_t block, std::int64_t position,
-                                 std::int64_t time) const {
+std::int64_t BlockStream::player(std::size_t r, std::int64_t block, std::int64_t position, std::int64_t time) const {
   return outer(ranks_before_[r] + block * run(r).q() + modulo(time - position, run(r).q()));
 }
 
@@ -110,16 +104,15 @@ const std::vector<std::int64_t>& BlockStream::parent_sums(std::int64_t child_lab
 }
 
 std::int64_t BlockStream::heads_before(std::int64_t label) const {
-  const auto first = std::partition_point(heads_.begin(), heads_.end(),
-                                          [&](const HeadRun& head) { return head.label < label; });
+  const auto first =
+      std::partition_point(heads_.begin(), heads_.end(), [&](const HeadRun& head) { return head.label < label; });
   return head_sums_[static_cast<std::size_t>(first - heads_.begin())];
 }
 
 std::int64_t BlockStream::leaf_number(std::size_t r, std::int64_t block, std::int64_t position) const {
   const std::int32_t letter = run(r).word[index(position)];
   const auto& list = leaves_[index(letter)];
-  const auto mine =
-      std::partition_point(list.begin(), list.end(), [&](const LeafRun& leaf) { return leaf.run < r; });
+  const auto mine = std::partition_point(list.begin(), list.end(), [&](const LeafRun& leaf) { return leaf.run < r; });
   std::int64_t number = mine->before + block * mine->each;
   for (std::int64_t j = 0; j < position; ++j) {
     if (run(r).word[index(j)] == letter && head_at(run(r), j) == nullptr) ++number;
@@ -177,8 +170,7 @@ std::optional<StreamMessage> BlockStream::pattern_received(std::int64_t rank, st
   if (is_receive_only(me)) {
     label = layout_.t - *layout_.receive_only;
     k = heads_before(label + 1) - heads_before(label);
-    if (const auto letter = index(*layout_.receive_only);
-        letter < leaves_.size() && !leaves_[letter].empty()) {
+    if (const auto letter = index(*layout_.receive_only); letter < leaves_.size() && !leaves_[letter].empty()) {
       const LeafRun& last = leaves_[letter].back();
       k += last.before + last.each * run(last.run).blocks;
     }

@@ -59,14 +59,13 @@ class BlockStream final : public Stream {
 
   Layout layout_;
   std::int64_t wait_;
-  std::vector<std::int64_t> ranks_before_;  ///< by run
-  std::vector<HeadRun> heads_;              ///< by label, missing, run
-  std::vector<std::int64_t> head_sums_;     ///< heads in head runs before this one
-  std::vector<std::int64_t> missing_;       ///< the values that occur, ascending
-  std::vector<std::vector<std::int64_t>>
-      parent_sums_;                           ///< by index in missing_: heads that miss at most so many
-  std::vector<std::vector<LeafRun>> leaves_;  ///< by letter
-  std::vector<std::vector<std::size_t>> head_runs_;  ///< by run and head: index in heads_
+  std::vector<std::int64_t> ranks_before_;              ///< by run
+  std::vector<HeadRun> heads_;                          ///< by label, missing, run
+  std::vector<std::int64_t> head_sums_;                 ///< heads in head runs before this one
+  std::vector<std::int64_t> missing_;                   ///< the values that occur, ascending
+  std::vector<std::vector<std::int64_t>> parent_sums_;  ///< by index in missing_: heads that miss at most so many
+  std::vector<std::vector<LeafRun>> leaves_;            ///< by letter
+  std::vector<std::vector<std::size_t>> head_runs_;     ///< by run and head: index in heads_
 };
 
 }  // namespace chasqui::plan::stream_detail

@@ -30,13 +30,10 @@ struct BufferedBlock {
   std::vector<std::int32_t> word;  ///< letters; kHole where nothing arrives, except perhaps the head
 };
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) {
-  return (a % q + q) % q;
-}
+std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
 
 /// Orders the letters with a hole and finds the head's position.
-BufferedBlock make_block(std::int64_t label, std::int64_t q, std::int64_t t,
-                         std::vector<std::int32_t> letters) {
+BufferedBlock make_block(std::int64_t label, std::int64_t q, std::int64_t t, std::vector<std::int32_t> letters) {
   std::int64_t sum = 0;
   for (const std::int32_t letter : letters) sum += letter;
   const auto hole = static_cast<std::int32_t>(modulo(-sum, q));
@@ -81,8 +78,7 @@ PlanPtr plan_buffered(const LogP& machine, std::int64_t items, Rank root, std::i
                       std::string construction) {
   validate(machine);
   validate(Problem{.kind = Kind::broadcast, .root = root, .items = items}, machine);
-  if (!machine.is_postal())
-    throw Error("{}: this construction is for the postal machine, o=0 g=1", to_string(machine));
+  if (!machine.is_postal()) throw Error("{}: this construction is for the postal machine, o=0 g=1", to_string(machine));
   if (machine.P < 2) throw Error("P={}: this construction needs at least two processors", machine.P);
   if (machine.P > 1'000'000 || machine.P * items > 100'000'000) {
     throw Error("P={} with {} items is too much to list for this construction", machine.P, items);
@@ -109,8 +105,8 @@ PlanPtr plan_buffered(const LogP& machine, std::int64_t items, Rank root, std::i
     }
     tree.add_leaf(t - receive_only, rank_of(n - 1));
     for (const StreamMessage& m : tree.messages(item, root.index)) {
-      sends.push_back(send_item(m.begin, Rank{static_cast<std::int32_t>(m.from)},
-                                Rank{static_cast<std::int32_t>(m.to)}, static_cast<std::int32_t>(item)));
+      sends.push_back(send_item(m.begin, Rank{static_cast<std::int32_t>(m.from)}, Rank{static_cast<std::int32_t>(m.to)},
+                                static_cast<std::int32_t>(item)));
     }
   }
   std::sort(sends.begin(), sends.end());
@@ -119,20 +115,18 @@ PlanPtr plan_buffered(const LogP& machine, std::int64_t items, Rank root, std::i
   claim.bound = kitem_bound(machine, items);
   claim.bound_source = "counting receptions: a step moves no more than holders can send or receivers take";
   claim.construction = std::move(construction);
-  return std::make_shared<ListedPlan>(machine, Problem{.kind = Kind::broadcast, .root = root, .items = items},
-                                      claim, std::move(sends));
+  return std::make_shared<ListedPlan>(machine, Problem{.kind = Kind::broadcast, .root = root, .items = items}, claim,
+                                      std::move(sends));
 }
 
 }  // namespace
 
 PlanPtr buffered_items(const LogP& machine, std::int64_t items, Rank root) {
-  return plan_buffered(machine, items, root, machine.L.ticks,
-                       "blocks whose leaves may wait in a buffer (SPAA 3.5)");
+  return plan_buffered(machine, items, root, machine.L.ticks, "blocks whose leaves may wait in a buffer (SPAA 3.5)");
 }
 
 PlanPtr simple_items(const LogP& machine, std::int64_t items, Rank root) {
-  return plan_buffered(machine, items, root, machine.L.ticks + 1,
-                       "the tree of latency L+1, leaves cyclic (SV 6)");
+  return plan_buffered(machine, items, root, machine.L.ticks + 1, "the tree of latency L+1, leaves cyclic (SV 6)");
 }
 
 }  // namespace chasqui::plan

@@ -10,9 +10,9 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-constexpr std::int64_t kListedRanks = 10'000'000;  ///< trees up to this size are balanced block by block
-constexpr std::int64_t kKeptRanks = 300'000;       ///< of larger ones about so many ranks are left for that
-constexpr std::int64_t kLongestWords = 40'000'000; ///< letters of all block types together
+constexpr std::int64_t kListedRanks = 10'000'000;   ///< trees up to this size are balanced block by block
+constexpr std::int64_t kKeptRanks = 300'000;        ///< of larger ones about so many ranks are left for that
+constexpr std::int64_t kLongestWords = 40'000'000;  ///< letters of all block types together
 
 using Kind = std::pair<std::int64_t, std::int64_t>;  // potential, missing children
 

@@ -24,8 +24,7 @@ bool fits(const BaseCase& base, const BaseName& name, std::int64_t L, std::int64
   ++recipe.blocks[base.root];
   if (!is_sound(recipe, n)) return false;
   if (!name.K) return true;
-  return base.receive_only == name.K && base.root.missing == 0 &&
-         sum_of(base.root.letters) == *name.K * base.root.q;
+  return base.receive_only == name.K && base.root.missing == 0 && sum_of(base.root.letters) == *name.K * base.root.q;
 }
 
 }  // namespace

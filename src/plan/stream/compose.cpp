@@ -10,12 +10,8 @@ namespace {
 
 /// L = 3, K = 0: the full tree of t = 16 has no strong solution; t = 19, which would need it, is a base case
 /// itself.
-constexpr bool is_missing(std::int64_t L, std::int64_t t, std::int64_t u) {
-  return L == 3 && t == 16 && u == 88;
-}
-constexpr bool is_extra(std::int64_t L, std::int64_t t, std::int64_t u) {
-  return L == 3 && t == 19 && u == 277;
-}
+constexpr bool is_missing(std::int64_t L, std::int64_t t, std::int64_t u) { return L == 3 && t == 16 && u == 88; }
+constexpr bool is_extra(std::int64_t L, std::int64_t t, std::int64_t u) { return L == 3 && t == 19 && u == 277; }
 
 class Composition {
  public:
@@ -72,8 +68,8 @@ class Composition {
 
 }  // namespace
 
-bool add_full_trees(Recipe& recipe, const Growth& f, const FullTrees& wanted, std::int64_t first,
-                    std::int32_t K, Shift shift) {
+bool add_full_trees(Recipe& recipe, const Growth& f, const FullTrees& wanted, std::int64_t first, std::int32_t K,
+                    Shift shift) {
   const std::int64_t L = f.L();
   const std::int64_t top = first + L - 1;
   FullTrees roots;  // t at most top
@@ -133,14 +129,11 @@ std::vector<BaseName> base_names(std::int64_t L) {
       names.push_back({t, u, is_missing(L, t, u) ? std::nullopt : std::optional(range.K)});
     }
   }
-  for (std::int64_t t = range.first - 1; t < range.first + L - 1; ++t)
-    names.push_back({t, f(t - L), range.K + 1});
+  for (std::int64_t t = range.first - 1; t < range.first + L - 1; ++t) names.push_back({t, f(t - L), range.K + 1});
   return names;
 }
 
-bool is_even_exception(std::int64_t L, std::int64_t n) {
-  return L % 2 == 0 && n == L + 3;
-}
+bool is_even_exception(std::int64_t L, std::int64_t n) { return L % 2 == 0 && n == L + 3; }
 
 std::optional<Recipe> compose(std::int64_t L, std::int64_t n) {
   if (is_even_exception(L, n)) return std::nullopt;

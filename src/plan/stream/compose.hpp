@@ -34,8 +34,8 @@ using FullTrees = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 /// Adds full trees in the strong form with K. A(t) = A(t-1) with the root grown by one, and A(t-L): so A(t)
 /// is the last of the base cases first .. first+L-1 with its root grown t - top times, and A(k-L) for k =
 /// top+1 .. t. False if a base case resists.
-bool add_full_trees(Recipe& recipe, const Growth& f, const FullTrees& wanted, std::int64_t first,
-                    std::int32_t K, Shift shift);
+bool add_full_trees(Recipe& recipe, const Growth& f, const FullTrees& wanted, std::int64_t first, std::int32_t K,
+                    Shift shift);
 
 /// Every base case of this L: with a solution for each (and the even-L exception), every P is settled.
 /// About f_{first+L} names.

@@ -7,21 +7,16 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) {
-  return (a % q + q) % q;
-}
+std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
 
 }  // namespace
 
 InterleavedStream::InterleavedStream(std::int64_t L, std::int64_t copies, StreamPtr inner, Claim claim)
     : Stream(inner->P(), L, inner->root(), std::move(claim)), copies_(copies), inner_(std::move(inner)) {
-  CHASQUI_CHECK(copies_ * inner_->L() >= L, "InterleavedStream: {} copies of L={} for L={}", copies_,
-                inner_->L(), L);
+  CHASQUI_CHECK(copies_ * inner_->L() >= L, "InterleavedStream: {} copies of L={} for L={}", copies_, inner_->L(), L);
 }
 
-std::int64_t InterleavedStream::period() const {
-  return saturating_multiply(copies_, inner_->period());
-}
+std::int64_t InterleavedStream::period() const { return saturating_multiply(copies_, inner_->period()); }
 
 StreamMessage InterleavedStream::expand(StreamMessage message, std::int64_t copy) const {
   message.begin = Time{message.begin.ticks * copies_ + copy};

@@ -15,8 +15,7 @@ std::vector<StreamMessage> ItemTree::messages(std::int64_t item, std::int64_t ro
   for (const auto& [label, ranks] : nodes_) {
     const auto senders = senders_.find(label);
     const std::size_t parents = label == 0 ? 1 : senders == senders_.end() ? 0 : senders->second.size();
-    CHASQUI_CHECK(parents == ranks.size(), "ItemTree: label={} nodes={} parents={}", label, ranks.size(),
-                  parents);
+    CHASQUI_CHECK(parents == ranks.size(), "ItemTree: label={} nodes={} parents={}", label, ranks.size(), parents);
     for (std::size_t k = 0; k < ranks.size(); ++k) {
       messages.push_back({{item + label}, item, label == 0 ? root : senders->second[k], ranks[k]});
     }

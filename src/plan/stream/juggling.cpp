@@ -71,8 +71,8 @@ std::vector<std::int32_t> juggling_order(const std::vector<std::int32_t>& values
     sum += value;
   }
   CHASQUI_CHECK(q >= 1 && sum % q == 0, "juggling_order: sum={} q={}", sum, q);
-  const auto commonest = std::max_element(counts.begin(), counts.end(),
-                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto commonest =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   Pattern pattern(q, commonest->first);
   std::int64_t wrong = -1;  // the item that compensates so far
   for (std::int64_t i = 0; i < q; ++i) {

@@ -96,8 +96,7 @@ class Pairs {
   Recipe recipe_;
 };
 
-std::optional<BaseCase> cut_case(const Growth& f, std::int64_t t, std::int64_t n,
-                                 std::optional<std::int32_t> K) {
+std::optional<BaseCase> cut_case(const Growth& f, std::int64_t t, std::int64_t n, std::optional<std::int32_t> K) {
   const auto heads = cut_heads(f, t, n);
   return heads ? balance_tree(2, t, *heads, K, 400) : std::nullopt;
 }

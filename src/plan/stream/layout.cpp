@@ -26,16 +26,14 @@ Layout lay_out(const Recipe& recipe) {
   Layout layout;
   layout.L = recipe.L;
   layout.t = recipe.t;
-  if (recipe.receive_only)
-    layout.receive_only = static_cast<std::int32_t>(recipe.L - 1 - *recipe.receive_only);
+  if (recipe.receive_only) layout.receive_only = static_cast<std::int32_t>(recipe.L - 1 - *recipe.receive_only);
   for (const auto& [type, count] : recipe.blocks) {
     CHASQUI_CHECK(count > 0, "lay_out: an empty run of potential {}", type.potential);
     const Head head{0, recipe.t - recipe.L + 1 - type.potential, type.children()};
     layout.runs.push_back({{head}, word_of(type, recipe.L), count});
   }
   const auto key = [](const Run& run) { return std::pair(run.heads[0].label, -run.heads[0].children); };
-  std::stable_sort(layout.runs.begin(), layout.runs.end(),
-                   [&](const Run& a, const Run& b) { return key(a) < key(b); });
+  std::stable_sort(layout.runs.begin(), layout.runs.end(), [&](const Run& a, const Run& b) { return key(a) < key(b); });
   return layout;
 }
 

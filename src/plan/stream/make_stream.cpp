@@ -26,17 +26,14 @@ constexpr std::int64_t kLargestComposed = 300;
 /// Above this latency even one tree has words too long to order in a few seconds.
 constexpr std::int64_t kLargestBulk = 30'000;
 
-std::int64_t tree_height(std::int64_t L, std::int64_t n) {
-  return broadcast_time({Time{L}, Time{1}}, n).ticks;
-}
+std::int64_t tree_height(std::int64_t L, std::int64_t n) { return broadcast_time({Time{L}, Time{1}}, n).ticks; }
 
 struct Found {
   Layout layout;
   std::string construction;
 };
 
-std::optional<Found> from_recipe(const std::optional<Recipe>& recipe, std::int64_t n,
-                                 const char* construction) {
+std::optional<Found> from_recipe(const std::optional<Recipe>& recipe, std::int64_t n, const char* construction) {
   if (!recipe) return std::nullopt;
   CHASQUI_CHECK(is_sound(*recipe, n), "stream: L={} n={} t={}", recipe->L, n, recipe->t);
   return Found{lay_out(*recipe), construction};
@@ -48,9 +45,8 @@ std::optional<Found> find_layout(std::int64_t L, std::int64_t n) {
   if (L == 1) return from_recipe(latency_one(n), n, "blocks, books balanced by the missing nodes (L = 1)");
   const std::int64_t t = tree_height(L, n);
   if (L == 2) {
-    return two_reaches_bound(n)
-               ? from_recipe(latency_two(n, t), n, "blocks with paired letters or cut trees (L = 2)")
-               : from_recipe(latency_two(n, t + 1), n, "blocks on a cut tree one step higher (L = 2)");
+    return two_reaches_bound(n) ? from_recipe(latency_two(n, t), n, "blocks with paired letters or cut trees (L = 2)")
+                                : from_recipe(latency_two(n, t + 1), n, "blocks on a cut tree one step higher (L = 2)");
   }
   if (L > kLargestBulk) return std::nullopt;
   if (is_even_exception(L, n)) {
@@ -59,8 +55,7 @@ std::optional<Found> find_layout(std::int64_t L, std::int64_t n) {
     return Found{std::move(*layout), "one block that plays both internal nodes (even L, n = L+3)"};
   }
   if (L > kLargestComposed) return from_recipe(balance_in_bulk(L, n), n, "blocks, balanced in bulk");
-  const char* name =
-      t < base_range(L).first ? "blocks, balanced directly" : "blocks, composed from balanced trees";
+  const char* name = t < base_range(L).first ? "blocks, balanced directly" : "blocks, composed from balanced trees";
   return from_recipe(compose(L, n), n, name);
 }
 
@@ -91,8 +86,7 @@ StreamPtr without_interleaving(std::int64_t P, std::int64_t L, std::int64_t root
     if (!found) continue;
     claim.finish = Time{L + found->layout.t};
     claim.construction = std::move(found->construction);
-    if (lambda > L)
-      claim.construction += fmt::format(", on the tree of latency {}: every node waits a step", lambda);
+    if (lambda > L) claim.construction += fmt::format(", on the tree of latency {}: every node waits a step", lambda);
     return std::make_shared<BlockStream>(P, L, root, std::move(found->layout), claim);
   }
   return nullptr;
@@ -117,15 +111,12 @@ StreamPtr build(std::int64_t P, std::int64_t L, std::int64_t root) {
 
 StreamPtr make_stream(std::int64_t P, std::int64_t L, std::int64_t root) {
   if (P < 2) throw Error("a stream needs P >= 2, not P={}: with one processor there is nobody to send to", P);
-  if (P > kMaxStreamProcessors)
-    throw Error("P={} is too large for a stream: at most {}", P, kMaxStreamProcessors);
-  if (L < 1 || L > kMaxStreamLatency)
-    throw Error("L={} is out of range for a stream: 1..{}", L, kMaxStreamLatency);
+  if (P > kMaxStreamProcessors) throw Error("P={} is too large for a stream: at most {}", P, kMaxStreamProcessors);
+  if (L < 1 || L > kMaxStreamLatency) throw Error("L={} is out of range for a stream: 1..{}", L, kMaxStreamLatency);
   if (root < 0 || root >= P) throw Error("root={} does not exist: ranks are 0..{}", root, P - 1);
   if (P - 1 <= L + 1 && P > 50'000'000) {
-    throw Error(
-        "P={} L={}: a block of this stream has {} ranks, at most 50000000 can be planned; take P > L+2", P, L,
-        P - 2);
+    throw Error("P={} L={}: a block of this stream has {} ranks, at most 50000000 can be planned; take P > L+2", P, L,
+                P - 2);
   }
   return build(P, L, root);
 }
@@ -142,8 +133,6 @@ std::optional<StreamMessage> Stream::received(std::int64_t rank, Time available)
   return message && message->item >= 0 ? message : std::nullopt;
 }
 
-bool stream_bound_reachable_at_two(std::int64_t P) {
-  return P < 2 || two_reaches_bound(P - 1);
-}
+bool stream_bound_reachable_at_two(std::int64_t P) { return P < 2 || two_reaches_bound(P - 1); }
 
 }  // namespace chasqui::plan

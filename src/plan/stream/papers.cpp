@@ -31,8 +31,7 @@ std::optional<Recipe> block_cyclic(std::int64_t L, std::int64_t n) {
   if (first && t >= *first) {
     f.extend_to(*first + L);
     recipe.receive_only = b;
-    return add_full_trees(recipe, f, {{{t, 0}, 1}}, *first, b, Shift::none) ? std::optional(recipe)
-                                                                            : std::nullopt;
+    return add_full_trees(recipe, f, {{{t, 0}, 1}}, *first, b, Shift::none) ? std::optional(recipe) : std::nullopt;
   }
   auto base = direct(f, t, f(t - L), b);
   if (!base) base = direct(f, t, f(t - L), std::nullopt);

@@ -9,9 +9,7 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::int32_t residue_of(std::int64_t potential, std::int32_t q) {
-  return static_cast<std::int32_t>(potential % q);
-}
+std::int32_t residue_of(std::int64_t potential, std::int32_t q) { return static_cast<std::int32_t>(potential % q); }
 
 BlockType shifted(BlockType type, Shift shift) {
   if (shift == Shift::none) return type;
@@ -74,8 +72,8 @@ Letters leaves(std::int64_t L, std::int64_t t, const Heads& heads) {
   return pool;
 }
 
-std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads& heads,
-                                     std::optional<std::int32_t> K, int effort) {
+std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads& heads, std::optional<std::int32_t> K,
+                                     int effort) {
   Instance instance;
   instance.L = static_cast<std::int32_t>(L);
   instance.K = K;
@@ -104,8 +102,7 @@ std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads
   return base;
 }
 
-std::optional<BaseCase> direct(const Growth& f, std::int64_t t, std::int64_t u,
-                               std::optional<std::int32_t> K) {
+std::optional<BaseCase> direct(const Growth& f, std::int64_t t, std::int64_t u, std::optional<std::int32_t> K) {
   const std::int64_t L = f.L();
   const std::int64_t top = t - L + 1;
   for (const int effort : {1, 4, 20, 100}) {

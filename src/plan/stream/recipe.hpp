@@ -57,12 +57,11 @@ struct BaseCase {
 
 /// Balances the tree with these heads, in the strong form if K is given. REQUIRES few heads: they are listed
 /// one by one.
-std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads& heads,
-                                     std::optional<std::int32_t> K, int effort);
+std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads& heads, std::optional<std::int32_t> K,
+                                     int effort);
 
 /// The tree on f_{t-1} + u nodes, trying other choices of the pruned nodes if the usual one resists.
-std::optional<BaseCase> direct(const Growth& f, std::int64_t t, std::int64_t u,
-                               std::optional<std::int32_t> K);
+std::optional<BaseCase> direct(const Growth& f, std::int64_t t, std::int64_t u, std::optional<std::int32_t> K);
 
 /// How the pieces of a composition change: nothing, or every node lacks its last child (potential and missing
 /// children go up by one, co-letters down).

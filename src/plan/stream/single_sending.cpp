@@ -22,9 +22,7 @@ using namespace stream_detail;
 
 namespace {
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) {
-  return (a % q + q) % q;
-}
+std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
 
 struct Block {
   std::int64_t r = 1;
@@ -76,9 +74,7 @@ class SingleSending {
   }
 
   /// p_j, j modulo r.
-  static std::int64_t player(const Block& block, std::int64_t j) {
-    return block.first + modulo(j - 1, block.r);
-  }
+  static std::int64_t player(const Block& block, std::int64_t j) { return block.first + modulo(j - 1, block.r); }
   static std::int64_t sender(const Block& block, std::int64_t i) { return player(block, i); }
 
   /// Item i reaches `to` at time t + i + offset.
@@ -107,11 +103,9 @@ class SingleSending {
     const std::int64_t r = block.r;
     if (r >= 2 * L_) {
       large(block);
-    } else if (r >
-               L_ + 1) {  // L copies of its own, the rest from a block of r-L, which has one copy to spare
+    } else if (r > L_ + 1) {  // L copies of its own, the rest from a block of r-L, which has one copy to spare
       const Block server = take(spare_[r - L_]);
-      inside(block, 0,
-             [&](std::int64_t i, std::int64_t step) { return sender(step < L_ ? block : server, i); });
+      inside(block, 0, [&](std::int64_t i, std::int64_t step) { return sender(step < L_ ? block : server, i); });
       extras_.push_back({server, L_ - 1});
     } else if (r == L_ && L_ == 3) {
       three(block, 1, block);
@@ -157,19 +151,16 @@ class SingleSending {
     const std::int64_t r = block.r;
     const Block server = take(spare_[L_ - 1]);
     for (std::int64_t s = 0; s < L_; ++s) {
-      for (std::int64_t i = 1; i <= items_; ++i)
-        deliver(i, sender(block, i), player(block, i - 1 + r - s), s);
+      for (std::int64_t i = 1; i <= items_; ++i) deliver(i, sender(block, i), player(block, i - 1 + r - s), s);
     }
     for (std::int64_t j = L_ + 1; j <= r - L_; ++j) {
       const Block single = take(spare_[1]);
-      for (std::int64_t i = 1; i <= items_; ++i)
-        deliver(i, sender(single, i), player(block, i - 1 + j), L_ - 1);
+      for (std::int64_t i = 1; i <= items_; ++i) deliver(i, sender(single, i), player(block, i - 1 + j), L_ - 1);
     }
     for (std::int64_t j = 2; j <= L_; ++j) {
       for (std::int64_t i = 1; i <= items_; ++i) {
         const bool last = j == 2 && i == items_;
-        deliver(i, sender(last ? block : server, i), player(block, i - 1 + j),
-                2 * L_ - j + 1 - (last ? 1 : 0));
+        deliver(i, sender(last ? block : server, i), player(block, i - 1 + j), 2 * L_ - j + 1 - (last ? 1 : 0));
       }
     }
   }
@@ -197,13 +188,12 @@ PlanPtr single_sending(const LogP& machine, std::int64_t items, Rank root) {
   }
   const Growth f(L, n);
   if (f(f.last()) != n || f.last() < 2 * L) {
-    throw Error(
-        "P={} L={}: single-sending needs P-1 = f_t with t >= 2L, for instance P={} (use stream instead)",
-        machine.P, L, [&] {
-          Growth nearest = f;
-          nearest.extend_to(std::max(2 * L, f.last()));
-          return nearest(nearest.last()) + 1;
-        }());
+    throw Error("P={} L={}: single-sending needs P-1 = f_t with t >= 2L, for instance P={} (use stream instead)",
+                machine.P, L, [&] {
+                  Growth nearest = f;
+                  nearest.extend_to(std::max(2 * L, f.last()));
+                  return nearest(nearest.last()) + 1;
+                }());
   }
   std::vector<Send> sends;
   for (const StreamMessage& m : SingleSending(L, f, items).run()) {
@@ -219,8 +209,8 @@ PlanPtr single_sending(const LogP& machine, std::int64_t items, Rank root) {
   claim.bound = kitem_bound(machine, items);
   claim.bound_source = "counting receptions: a step moves no more than holders can send or receivers take";
   claim.construction = "single-sending, endgame of up to 2L-1 steps (SPAA 3.4)";
-  return std::make_shared<ListedPlan>(machine, Problem{.kind = Kind::broadcast, .root = root, .items = items},
-                                      claim, std::move(sends));
+  return std::make_shared<ListedPlan>(machine, Problem{.kind = Kind::broadcast, .root = root, .items = items}, claim,
+                                      std::move(sends));
 }
 
 std::vector<std::int64_t> single_sending_blocks(std::int64_t P, std::int64_t L) {

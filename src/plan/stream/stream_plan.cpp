@@ -37,9 +37,7 @@ Steps steps_for(const LogP& machine, const Stream& stream) {
               to_string(machine), stream.P(), stream.L(), steps_of(machine).L);
 }
 
-Rank to_rank(std::int64_t rank) {
-  return {static_cast<std::int32_t>(rank)};
-}
+Rank to_rank(std::int64_t rank) { return {static_cast<std::int32_t>(rank)}; }
 
 /// What both readings of a stream share: the stream, in steps.
 class SteppedPlan : public Plan {
@@ -48,8 +46,8 @@ class SteppedPlan : public Plan {
       : Plan(machine, problem, std::move(claim)), stream_(std::move(stream)), steps_(steps) {}
 
   Send send_of(const StreamMessage& message, std::int64_t earlier = 0) const {
-    return send_item(Time{(message.begin.ticks - earlier) * steps_.ticks}, to_rank(message.from),
-                     to_rank(message.to), static_cast<std::int32_t>(message.item - earlier));
+    return send_item(Time{(message.begin.ticks - earlier) * steps_.ticks}, to_rank(message.from), to_rank(message.to),
+                     static_cast<std::int32_t>(message.item - earlier));
   }
 
   StreamPtr stream_;
@@ -60,15 +58,14 @@ class StreamPlan final : public SteppedPlan {
  public:
   using SteppedPlan::SteppedPlan;
   StreamPlan(const LogP& machine, StreamPtr stream, Steps steps, Claim claim)
-      : SteppedPlan(machine, {.kind = Kind::stream, .root = to_rank(stream->root())}, std::move(claim),
-                    stream, steps) {}
+      : SteppedPlan(machine, {.kind = Kind::stream, .root = to_rank(stream->root())}, std::move(claim), stream, steps) {
+  }
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
     const std::int64_t period = listed_period(1);
     for (std::int64_t time = 0; time < period; ++time) {
-      if (const auto message = stream_->pattern_sent(rank.index, time))
-        form.sends.push_back(send_of(*message));
+      if (const auto message = stream_->pattern_sent(rank.index, time)) form.sends.push_back(send_of(*message));
       const auto message = stream_->pattern_received(rank.index, time + stream_->L());
       if (message) form.receives.push_back(send_of(*message));
     }
@@ -127,8 +124,7 @@ class WindowPlan final : public SteppedPlan {
     }
     Schedule schedule = empty_schedule();
     for (std::int64_t item = 0; item < problem_.items; ++item) {
-      for (const StreamMessage& message : stream_->messages_of(item))
-        schedule.sends.push_back(send_of(message));
+      for (const StreamMessage& message : stream_->messages_of(item)) schedule.sends.push_back(send_of(message));
     }
     normalise(schedule);
     return schedule;
@@ -140,9 +136,7 @@ class Nothing final : public Plan {
  public:
   Nothing(const LogP& machine, const Problem& problem)
       : Plan(machine, problem, {Time{0}, Time{0}, "one processor", "nothing to do"}) {}
-  LocalForm local(Rank rank) const override {
-    return {.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-  }
+  LocalForm local(Rank rank) const override { return {.rank = rank, .sends = {}, .receives = {}, .adds = {}}; }
   Schedule schedule() const override {
     Schedule schedule = empty_schedule();
     if (problem_.kind == Kind::stream) schedule.period = machine_.gap();
@@ -174,7 +168,8 @@ void bound_in_ticks(Claim& claim, const LogP& machine, Steps steps) {
     claim.bound_source = "one item alone takes B(P) (results.md, Streams)";
   }
   if (steps.ticks == machine.gap().ticks) return;
-  claim.construction += fmt::format(", with g = {}: the shortest step in which sends and receptions do not meet", steps.ticks);
+  claim.construction +=
+      fmt::format(", with g = {}: the shortest step in which sends and receptions do not meet", steps.ticks);
 }
 
 }  // namespace

@@ -55,8 +55,7 @@ std::vector<std::vector<bool>> reachability(std::size_t n, const std::vector<Wor
 }  // namespace
 
 WordAutomaton word_automaton(std::int64_t L) {
-  if (L < 2 || L > 6)
-    throw Error("L={}: the word automaton is drawn for 2 <= L <= 6; it has about L^(L-1) states", L);
+  if (L < 2 || L > 6) throw Error("L={}: the word automaton is drawn for 2 <= L <= 6; it has about L^(L-1) states", L);
   WordAutomaton all;
   all.L = L;
   Letters state;
@@ -136,8 +135,8 @@ std::string spell(const Letters& letters) {
 }
 
 std::string to_text(const WordAutomaton& automaton) {
-  std::string text = fmt::format("legal words for L={}: {} states, a start state in (( ))\n", automaton.L,
-                                 automaton.states.size());
+  std::string text =
+      fmt::format("legal words for L={}: {} states, a start state in (( ))\n", automaton.L, automaton.states.size());
   for (std::size_t s = 0; s < automaton.states.size(); ++s) {
     const std::string name = spell(automaton.states[s]);
     text += automaton.starts[s] ? fmt::format("(({}))", name) : fmt::format(" ({}) ", name);

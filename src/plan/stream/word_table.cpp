@@ -13,12 +13,8 @@ namespace {
 
 using Word = std::vector<std::int32_t>;
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) {
-  return (a % q + q) % q;
-}
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
+std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Which words a rank can have, and which sets of them use every letter of the tree once a step.
 class WordSearch {
@@ -130,8 +126,7 @@ TableStream::TableStream(std::int64_t P, std::int64_t root, WordTable table, Cla
         }
       }
     }
-    CHASQUI_CHECK(std::ssize(messages) == P - 1, "TableStream: item {} has {} messages", item,
-                  messages.size());
+    CHASQUI_CHECK(std::ssize(messages) == P - 1, "TableStream: item {} has {} messages", item, messages.size());
     by_item_.push_back(std::move(messages));
   }
 }

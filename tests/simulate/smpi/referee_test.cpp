@@ -34,8 +34,8 @@ void write_program(const Schedule& schedule, const std::filesystem::path& path) 
   std::vector<Operation> operations;
   for (std::size_t m = 0; m < schedule.sends.size(); ++m) {
     const Send& send = schedule.sends[m];
-    operations.push_back({reception_begin(schedule.machine, send),
-                          fmt::format("{} recv {} {}\n", send.to.index, send.from.index, m)});
+    operations.push_back(
+        {reception_begin(schedule.machine, send), fmt::format("{} recv {} {}\n", send.to.index, send.from.index, m)});
     operations.push_back({send.begin, fmt::format("{} send {} {}\n", send.from.index, send.to.index, m)});
   }
   std::stable_sort(operations.begin(), operations.end());
@@ -80,7 +80,8 @@ double referee(const Schedule& schedule) {
 
 void expect_agreement(const plan::Plan& plan) {
   const Schedule schedule = plan.schedule();
-  const Trace ours = simulate(schedule, exactly_L(plan.machine()), {.mode = Mode::event_driven, .order = {}, .stragglers = {}});
+  const Trace ours =
+      simulate(schedule, exactly_L(plan.machine()), {.mode = Mode::event_driven, .order = {}, .stragglers = {}});
   const double expected = static_cast<double>(ours.finish.ticks) * kTick;
   EXPECT_NEAR(referee(schedule), expected, kTolerance * expected)
       << to_string(plan.problem().kind) << " " << to_string(plan.machine());

@@ -68,12 +68,8 @@ static_assert(sizeof(Entry) == 8);
 constexpr std::uint32_t make_tag(EntryKind kind, std::uint32_t channel) {
   return static_cast<std::uint32_t>(kind) << 30 | (channel & 0x3fffffffU);
 }
-constexpr std::uint32_t kind_bit(EntryKind kind) {
-  return 1U << static_cast<std::uint32_t>(kind);
-}
-constexpr std::size_t padded(std::size_t bytes) {
-  return (bytes + 7) & ~std::size_t{7};
-}
+constexpr std::uint32_t kind_bit(EntryKind kind) { return 1U << static_cast<std::uint32_t>(kind); }
+constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
 
 enum class Lane : std::uint32_t { superstep, reply, collective, ledger };
 

@@ -24,8 +24,7 @@ struct Fetched {
 };
 
 /// result = left op right, on elements of the collective's type.
-using Combine = void (*)(const void* context, const std::byte* left, const std::byte* right,
-                         std::byte* result);
+using Combine = void (*)(const void* context, const std::byte* left, const std::byte* right, std::byte* result);
 
 class Core {
  public:
@@ -63,8 +62,7 @@ class Core {
   // Submachines.
   /// The processors first .. first+count-1 as a machine of their own. All of them call it, with equal
   /// arguments.
-  static std::shared_ptr<Core> split(const std::shared_ptr<Core>& self, std::int32_t first,
-                                     std::int32_t count);
+  static std::shared_ptr<Core> split(const std::shared_ptr<Core>& self, std::int32_t first, std::int32_t count);
   static std::shared_ptr<Core> split(const std::shared_ptr<Core>& self, std::vector<std::int32_t> ranks);
 
   // Collectives: they involve the members only through their own messages and synchronise nobody.
@@ -78,8 +76,7 @@ class Core {
   bool scan(std::byte* data, std::size_t bytes, bool exclusive, Combine combine, const void* context,
             const SourceLocation& where);
   /// At the root, `all` holds size() pieces in rank order. The pieces may have different sizes.
-  std::vector<Buffer> gather(std::span<const std::byte> mine, std::int32_t root,
-                             const SourceLocation& where);
+  std::vector<Buffer> gather(std::span<const std::byte> mine, std::int32_t root, const SourceLocation& where);
 
   void check_rank(std::int32_t rank, const char* doing) const {
     if (rank < 0 || rank >= size()) [[unlikely]]
@@ -128,11 +125,10 @@ class Core {
   Registered& alive(std::uint32_t id, const char* doing);
   std::string machine_name() const;
 
-  void send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index,
-                std::span<const std::byte> bytes);
+  void send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index, std::span<const std::byte> bytes);
   BlockPtr receive_now(std::uint64_t sequence, std::int32_t from, const SourceLocation& where);
-  void combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t bytes, Part wanted,
-                       Combine combine, const void* context, const SourceLocation& where);
+  void combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t bytes, Part wanted, Combine combine,
+                       const void* context, const SourceLocation& where);
 
   Processor& processor_;
   GroupInfo info_;

@@ -21,9 +21,7 @@ struct Members {
   std::int32_t count = 0;
   std::shared_ptr<const std::vector<std::int32_t>> list;
 
-  std::int32_t at(std::int32_t index) const {
-    return list ? (*list)[static_cast<std::size_t>(index)] : first + index;
-  }
+  std::int32_t at(std::int32_t index) const { return list ? (*list)[static_cast<std::size_t>(index)] : first + index; }
 };
 
 struct GroupInfo {
