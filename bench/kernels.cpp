@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "chasqui/plan/kitem.hpp"
-#include "plan/kernel/few_items.hpp"
+#include "plan/items/few_items.hpp"
 #include "plan/kernel/search.hpp"
 #include "plan/kernel/table.hpp"
 

@@ -16,7 +16,7 @@ embed() {
 }
 embed kernels kShippedKernel
 embed kernel_bases kBaseKernel
-for room in base model schedule plan run threads mpi show; do
+for room in base model schedule plan run threads mpi measure show; do
   find "$root/src/$room" -name '*.cpp' | while read -r source; do
     echo "$source $out/$(echo "${source#"$root"/src/}" | tr / _).o"
   done
@@ -30,7 +30,7 @@ for program in node_bench team_bench both_bench; do
   $mpicxx $flags "$root/bench/node/$program.cpp" $objects -pthread -o "$out/$program"
 done
 tool=
-for part in launcher mpi_record mpi_tool progress recorded; do tool="$tool $root/src/cli/$part.cpp"; done
+for part in launch/launcher launch/mpi_record launch/mpi_tool launch/recorded frame/progress; do tool="$tool $root/src/cli/$part.cpp"; done
 # shellcheck disable=SC2086
 $mpicxx $flags $tool $objects -pthread -o "$out/chasqui-mpi"
 echo "built $out/node_bench, $out/team_bench and $out/both_bench"

@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/measure/measure.hpp"
 #include "chasqui/mpi/comm.hpp"
-#include "chasqui/run/clocks.hpp"
-#include "chasqui/run/measure.hpp"
 #include "forced.hpp"
+#include "measure/clocks.hpp"
 
 using chasqui::Kind;
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "chasqui/schedule/schedule.hpp"
-#include "cli/collectives.hpp"
+#include "cli/plans/collectives.hpp"
 
 namespace chasqui::explorer {
 

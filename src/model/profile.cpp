@@ -104,11 +104,11 @@ Level level_from(const json& value, std::string_view place, const std::string& w
   return level;
 }
 
-using Times = std::map<std::string, std::vector<std::pair<std::int64_t, double>>>;
+using TimesByName = std::map<std::string, Times>;
 
-Times times_from(const json& value, std::string_view place, const std::string& name) {
+TimesByName times_from(const json& value, std::string_view place, const std::string& name) {
   if (!value.is_object()) fail(place, name + " must be an object");
-  Times times;
+  TimesByName times;
   for (const auto& [kind, points] : value.items()) {
     const auto where = fmt::format("{}.{}", name, kind);
     if (!points.is_array()) fail(place, where + " must be an array");

@@ -11,9 +11,9 @@
 
 #include "check.hpp"
 #include "messages.hpp"
+#include "mpi/process_memory.hpp"
 #include "native.hpp"
 #include "profile.hpp"
-#include "reach.hpp"
 #include "window.hpp"
 
 namespace chasqui::mpi {

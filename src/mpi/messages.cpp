@@ -10,8 +10,8 @@
 #include <cstring>
 #include <memory>
 
-#include "chasqui/run/message_cost.hpp"
 #include "check.hpp"
+#include "run/messages/message_cost.hpp"
 
 namespace chasqui::mpi {
 namespace {

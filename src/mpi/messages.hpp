@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "chasqui/model/profile.hpp"
-#include "chasqui/run/bad_news.hpp"
-#include "chasqui/run/transport.hpp"
+#include "run/faults/bad_news.hpp"
+#include "run/messages/transport.hpp"
 
 namespace chasqui::mpi {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "check.hpp"
-#include "run/room.hpp"
+#include "run/call/aligned_buffer.hpp"
 
 namespace chasqui::mpi {
 namespace {

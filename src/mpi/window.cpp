@@ -8,8 +8,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "chasqui/run/cores.hpp"
 #include "check.hpp"
+#include "run/wait/cores.hpp"
 
 namespace chasqui::mpi {
 namespace {

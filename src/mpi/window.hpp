@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "chasqui/run/board.hpp"
+#include "run/board/board.hpp"
 
 namespace chasqui::mpi {
 

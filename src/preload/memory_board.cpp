@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdio>
 
-#include "chasqui/run/cores.hpp"
+#include "run/wait/cores.hpp"
 
 namespace chasqui::preload {
 namespace {

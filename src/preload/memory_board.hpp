@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "chasqui/run/board.hpp"
+#include "run/board/board.hpp"
 
 namespace chasqui::preload {
 

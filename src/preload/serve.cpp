@@ -7,7 +7,7 @@
 #include <string>
 
 #include "chasqui/run/choose.hpp"
-#include "ledger.hpp"
+#include "preload/report.hpp"
 #include "settings.hpp"
 #include "verify.hpp"
 

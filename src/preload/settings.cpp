@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
-#include "join.hpp"
+#include "preload/handshake.hpp"
 
 namespace chasqui::preload {
 namespace {

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <vector>
 
-#include "ledger.hpp"
 #include "memory_board.hpp"
 #include "mpi/messages.hpp"
+#include "preload/report.hpp"
 #include "settings.hpp"
 
 namespace chasqui::preload {

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "cell.hpp"
 #include "chasqui/run/comm.hpp"
 #include "names.hpp"
+#include "preload/race.hpp"
 
 namespace chasqui::preload {
 

@@ -7,9 +7,9 @@
 #include <new>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/run/channels.hpp"
-#include "chasqui/run/cores.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/wait/cores.hpp"
+#include "threads/channels.hpp"
 
 namespace chasqui::threads {
 namespace {

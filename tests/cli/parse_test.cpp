@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "chasqui/base/error.hpp"
-#include "cli/command.hpp"
-#include "cli/help.hpp"
-#include "cli/nearest.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/help.hpp"
+#include "cli/frame/nearest.hpp"
 
 namespace chasqui::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/recorded.hpp"
+#include "cli/launch/recorded.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,11 +11,11 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/sum.hpp"
-#include "chasqui/run/channels.hpp"
-#include "chasqui/run/cores.hpp"
 #include "chasqui/run/sum.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/wait/cores.hpp"
 #include "suite.hpp"
+#include "threads/channels.hpp"
 
 namespace chasqui::engines {
 namespace {

@@ -9,8 +9,8 @@
 #include <new>
 #include <vector>
 
-#include "chasqui/run/channels.hpp"
 #include "chasqui/threads/team.hpp"
+#include "threads/channels.hpp"
 
 namespace {
 

@@ -11,9 +11,9 @@
 #include <cstring>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/measure/measure.hpp"
 #include "chasqui/mpi/comm.hpp"
-#include "chasqui/run/agree.hpp"
-#include "chasqui/run/measure.hpp"
+#include "measure/compare_profiles.hpp"
 #include "suite.hpp"
 
 namespace chasqui::engines {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/run/bench.hpp"
+#include "chasqui/measure/bench.hpp"
 
 namespace chasqui::engines {
 namespace {

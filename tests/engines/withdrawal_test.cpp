@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/run/channels.hpp"
 #include "chasqui/threads/team.hpp"
+#include "threads/channels.hpp"
 
 namespace chasqui::engines {
 namespace {

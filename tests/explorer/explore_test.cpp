@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
-#include "cli/loopback_server.hpp"
+#include "cli/launch/loopback_server.hpp"
 
 namespace chasqui::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "chasqui/model/profile.hpp"
-#include "chasqui/run/agree.hpp"
 #include "chasqui/run/choose.hpp"
+#include "measure/compare_profiles.hpp"
 #include "require.hpp"
 
 using namespace chasqui;

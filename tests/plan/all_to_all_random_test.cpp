@@ -9,8 +9,8 @@
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/verify/verify.hpp"
-#include "plan/allgather_rest_ring.hpp"
-#include "plan/allgather_ring.hpp"
+#include "plan/exchange/allgather_rest_ring.hpp"
+#include "plan/exchange/allgather_ring.hpp"
 #include "plan/same_as_local.hpp"
 
 namespace chasqui {

@@ -7,9 +7,9 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/exchange/symmetric_times.hpp"
 #include "plan/referee.hpp"
 #include "plan/same_as_local.hpp"
-#include "plan/symmetric_times.hpp"
 
 namespace chasqui {
 namespace {

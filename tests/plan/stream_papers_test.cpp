@@ -13,9 +13,9 @@
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/word_automaton.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/published/block_cyclic.hpp"
+#include "plan/published/single_sending.hpp"
 #include "plan/stream/juggling.hpp"
-#include "plan/stream/papers.hpp"
-#include "plan/stream/single_sending.hpp"
 #include "plan/stream_player.hpp"
 
 namespace chasqui::plan {

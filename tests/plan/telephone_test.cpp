@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Latency 1: the closed form for every P, through the verifier; local forms against the schedule; huge machines.
-#include "plan/kernel/telephone.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -11,6 +9,7 @@
 
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/items/hypercube.hpp"
 #include "plan/local_equals_schedule.hpp"
 
 namespace chasqui {

@@ -9,9 +9,9 @@
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/exchange/window_rounds.hpp"
 #include "plan/referee.hpp"
 #include "plan/same_as_local.hpp"
-#include "plan/window_rounds.hpp"
 
 namespace chasqui {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/run/message_cost.hpp"
+#include "run/messages/message_cost.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "chasqui/run/board.hpp"
+#include "run/board/board.hpp"
 
 namespace chasqui::run {
 namespace {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <vector>
 
-#include "chasqui/run/backoff.hpp"
-#include "chasqui/run/cores.hpp"
+#include "run/wait/backoff.hpp"
+#include "run/wait/cores.hpp"
 
 namespace chasqui::run {
 namespace {

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <set>
 
-#include "chasqui/run/cores.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/wait/cores.hpp"
 
 namespace chasqui::threads {
 namespace {

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/run/cores.hpp"
+#include "run/wait/cores.hpp"
 
 namespace chasqui::threads {
 namespace {

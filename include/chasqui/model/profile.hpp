@@ -11,6 +11,9 @@
 
 namespace chasqui {
 
+/// Times of messages or calls: bytes and nanoseconds, bytes ascending.
+using Times = std::vector<std::pair<std::int64_t, double>>;
+
 /// A measured value with the interval that holds it in 95 of 100 measurements.
 struct Estimate {
   double value = 0;  ///< the median
@@ -48,13 +51,13 @@ struct Profile {
   Estimate bsp_g, bsp_L;      ///< BSP: nanoseconds a word in an h-relation, and a superstep
   Estimate bsp_G;             ///< nanoseconds a byte where everybody sends long messages; 0: not known
   /// Native collectives: kind -> (bytes, nanoseconds), bytes ascending. Used to call them where they win.
-  std::map<std::string, std::vector<std::pair<std::int64_t, double>>> native;
+  std::map<std::string, Times> native;
 
   /// The same for Chasqui's own, measured in the same run.
-  std::map<std::string, std::vector<std::pair<std::int64_t, double>>> measured;
+  std::map<std::string, Times> measured;
 
   /// Those of them that processes can do by reaching into each other's memory, done so; `measured` is without.
-  std::map<std::string, std::vector<std::pair<std::int64_t, double>>> across;
+  std::map<std::string, Times> across;
 
   const Level* level(std::string_view name) const;  ///< the level of this name, nullptr where there is none
   bool knows_network() const;  ///< is there a network level of its own, not one node's messages in its place?

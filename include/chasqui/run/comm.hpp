@@ -13,18 +13,18 @@
 #include <unordered_map>
 #include <vector>
 
-#include "chasqui/run/board.hpp"
 #include "chasqui/run/call.hpp"
 #include "chasqui/run/choose.hpp"
-#include "chasqui/run/departures.hpp"
-#include "chasqui/run/execute.hpp"
-#include "chasqui/run/in_flight.hpp"
-#include "chasqui/run/reach.hpp"
-#include "chasqui/run/request.hpp"
-#include "chasqui/run/stall.hpp"
-#include "chasqui/run/task.hpp"
-#include "chasqui/run/transport.hpp"
-#include "chasqui/run/typed.hpp"
+#include "run/board/board.hpp"
+#include "run/board/process_memory.hpp"
+#include "run/comm/progress.hpp"
+#include "run/comm/request.hpp"
+#include "run/comm/typed.hpp"
+#include "run/faults/departures.hpp"
+#include "run/faults/gossip.hpp"
+#include "run/messages/script.hpp"
+#include "run/messages/transport.hpp"
+#include "run/wait/task.hpp"
 
 namespace chasqui::run {
 

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "plan/growth.hpp"
 #include "plan/stream/balance.hpp"
-#include "plan/stream/growth.hpp"
 
 namespace chasqui::plan::stream_detail {
 

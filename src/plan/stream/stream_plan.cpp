@@ -9,7 +9,7 @@
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/universal_tree.hpp"
-#include "plan/postal_step.hpp"
+#include "plan/items/postal_step.hpp"
 
 namespace chasqui::plan {
 namespace {

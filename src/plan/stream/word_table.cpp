@@ -5,7 +5,7 @@
 #include <map>
 
 #include "chasqui/base/error.hpp"
-#include "plan/stream/growth.hpp"
+#include "plan/growth.hpp"
 #include "plan/stream/juggling.hpp"
 
 namespace chasqui::plan::stream_detail {

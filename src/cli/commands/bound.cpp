@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// chasqui bound: how fast a collective can be, without building a schedule.
+#include "cli/plans/claim_text.hpp"
+#include "cli/plans/collectives.hpp"
+#include "cli/plans/json_output.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+class BoundCommand final : public Command {
+ public:
+  BoundCommand() : Command("bound", "the lower bound of a collective and the best finish time known") {
+    describe("Computes the claim of a plan only; the schedule is not built, so any number of processors will do.");
+    arguments_.declare(*this);
+    flag("--json", json_, "print the claim as JSON");
+    example("chasqui bound allgather -P 1000 -L 6 -o 2 -g 4", "bound, finish and gap");
+    example("chasqui bound broadcast -P 10^9 -L 5e6 -o 2000 -g 4000 --json", "for programs");
+  }
+
+  int run(Output& out) override {
+    const plan::PlanPtr plan = arguments_.plan();
+    if (json_) {
+      out.write(claim_json(*plan));
+      return 0;
+    }
+    out.print("{}\n", out.bold(fmt::format("{} on {}", arguments_.collective().name, to_string(plan->machine()))));
+    out.write(claim_text(*plan, out));
+    return 0;
+  }
+
+ private:
+  CollectiveArguments arguments_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_bound_command() { return std::make_unique<BoundCommand>(); }
+
+}  // namespace chasqui::cli

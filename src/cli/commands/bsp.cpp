@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// chasqui bsp: what a bulk-synchronous run cost and would cost elsewhere; the parameters of this machine.
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/bsp/broadcast.hpp"
+#include "chasqui/bsp/ledger_file.hpp"
+#include "chasqui/bsp/measure.hpp"
+#include "cli/frame/command.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+/// A machine description: JSON itself, or a file that holds it.
+bsp::Machine read_machine(const std::string& text) {
+  if (!text.empty() && text.front() == '{') return bsp::machine_from_json(text, "--machine");
+  std::ifstream file(text);
+  if (!file)
+    throw Error("--machine {}: cannot be read; give a file or {{\"model\":\"bsp\",\"p\":8,\"g\":2,\"L\":100}}", text);
+  if (std::filesystem::is_directory(text)) throw Error("--machine: {} is a folder: name a file", text);
+  std::stringstream content;
+  content << file.rdbuf();
+  return bsp::machine_from_json(content.str(), text);
+}
+
+class BspCommand final : public Command {
+ public:
+  BspCommand() : Command("bsp", "costs of bulk-synchronous runs, and this machine's parameters") {
+    describe(
+        "cost FILE prints a recorded ledger and predicts it for machine descriptions: bsp (g, L), bsp* (also "
+        "B) and d-bsp "
+        "(tables of g and L over log2 of the submachine's size). measure finds g, L and B here. record FILE "
+        "runs a broadcast "
+        "on virtual processors and writes its ledger.");
+    positional("ACTION", &action_, "cost, measure or record").required().choices({"cost", "measure", "record"});
+    positional("FILE", &file_, "the ledger (cost, record)").file();
+    option("-m,--machine", "JSON|FILE", &machines_, "a machine to predict for; several are fine");
+    option("--svg", "FILE", &svg_, "cost: also draw the supersteps (- for standard output)").file();
+    option("-p,--processors", "N", &processors_, "measure: processors (default: one a core); record: default 16");
+    option("--algorithm", "NAME", &algorithm_, "record: doubling or root").choices({"doubling", "root"});
+    option("--work", "SOURCE", &work_,
+           "cost: w is what the program charged, or measured nanoseconds; default: charged if any")
+        .choices({"charged", "measured"});
+    flag("--json", json_, "cost: predictions as JSON; measure: the profile for $CHASQUI_BSP_PROFILE");
+    example("chasqui bsp record run.json -p 256 --algorithm root", "Root(p) on 256 virtual processors");
+    example(R"(chasqui bsp cost run.json -m '{"model":"d-bsp","p":8,"g":[1],"L":[0,1,2,3]}')", "on a hypercube");
+    example("chasqui bsp measure --json", "a profile");
+  }
+
+  int run(Output& out) override {
+    if (action_ == "measure") return measure(out);
+    if (!file_) throw Error("{}: FILE is missing; see 'chasqui bsp --help'", action_);
+    return action_ == "cost" ? cost(out) : record(out);
+  }
+
+ private:
+  int cost(Output& out) {
+    const bsp::Ledger ledger = bsp::read_ledger(*file_);
+    const bsp::Work work = !work_                ? bsp::Work::automatic
+                           : *work_ == "charged" ? bsp::Work::charged
+                                                 : bsp::Work::measured;
+    std::vector<bsp::Machine> machines;
+    for (const std::string& text : machines_) machines.push_back(read_machine(text));
+    if (svg_) write_file(*svg_, bsp::to_svg(ledger, machines, work), out);
+    if (json_) {
+      const bsp::Totals sum = bsp::totals(ledger);
+      std::string predictions;
+      for (const bsp::Machine& machine : machines) {
+        predictions += fmt::format("{}{{\"machine\":{},\"time\":{}}}", predictions.empty() ? "" : ",",
+                                   bsp::to_json(machine), bsp::predict(ledger, machine, work));
+      }
+      out.print(
+          "{{\"p\":{},\"T\":{},\"H\":{},\"blocks\":{},\"S\":{},\"W\":{},\"W_ns\":{},\"seconds\":{},"
+          "\"predictions\":[{}]}}\n",
+          ledger.processors, sum.supersteps, sum.messages, sum.blocks, sum.bytes, sum.work, sum.nanoseconds,
+          ledger.seconds, predictions);
+    } else {
+      out.write(bsp::to_table(ledger, machines, work));
+    }
+    return 0;
+  }
+
+  int measure(Output& out) {
+    const auto p = static_cast<int>(processors_.value_or(std::thread::hardware_concurrency()));
+    const bsp::Profile profile = bsp::measure([&](const bsp::Program& program) { return bsp::run(p, program); });
+    if (json_) {
+      out.print("{}\n", bsp::to_json(profile));
+    } else {
+      out.print(
+          "p = {}: L = {:.0f} ns, g = {:.2f} ns a message, {:.0f} ns a block, {:.3f} ns a byte, B = {:.0f} "
+          "bytes\n",
+          profile.p, profile.latency, profile.message_gap, profile.block_cost, profile.byte_gap, profile.block_bytes());
+    }
+    return 0;
+  }
+
+  int record(Output& out) {
+    const auto p = static_cast<int>(processors_.value_or(16));
+    const bool root = algorithm_.value_or("root") == "root";
+    const bsp::Ledger ledger = bsp::run(
+        p, [&](bsp::World& w) { root ? bsp::broadcast_root(w, w.rank()) : bsp::broadcast_doubling(w, w.rank()); },
+        {.engine = bsp::Engine::virtual_processors});
+    bsp::write_ledger(*file_, ledger);
+    const bsp::Totals sum = bsp::totals(ledger);
+    out.print("{}: p = {}, T = {}, H = {}\n", *file_, ledger.processors, sum.supersteps, sum.messages);
+    return 0;
+  }
+
+  std::string action_;
+  std::optional<std::string> file_, svg_, algorithm_, work_;
+  std::vector<std::string> machines_;
+  std::optional<std::int64_t> processors_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_bsp_command() { return std::make_unique<BspCommand>(); }
+
+}  // namespace chasqui::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// chasqui check-proof: is a certificate of optimality good?
+#include <nlohmann/json.hpp>
+
+#include "chasqui/solve/certificate.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/help.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+class CheckProofCommand final : public Command {
+ public:
+  CheckProofCommand() : Command("check-proof", "check a certificate of optimality that `solve --proof` wrote") {
+    describe(
+        "Checks the schedule against the rules of the model, that the formula is the encoding of one step less, and the proof "
+        "that it is unsatisfiable, with a checker of its own. Exit status 0: accepted; 1: rejected, with the reason.");
+    positional("DIR", &folder_, "the folder").required().file();
+    flag("--json", json_, "print the report as JSON");
+    example("chasqui check-proof proof", "check the certificate in the folder proof");
+  }
+
+  int run(Output& out) override {
+    const solve::CertificateReport report = solve::check_certificate(folder_);
+    if (json_) {
+      nlohmann::ordered_json json;
+      json["accepted"] = report.accepted;
+      json["instance"] = to_string(report.instance);
+      json["finish"] = report.finish.ticks;
+      json["bound"] = report.evidence == solve::Evidence::search ? "proof" : to_string(report.evidence);
+      json["steps"] = report.proof.steps;
+      json["checked"] = report.proof.checked;
+      json["reason"] = report.reason;
+      out.write(json.dump(2) + "\n");
+    } else if (report.accepted) {
+      out.print("accepted: {} takes {}\n", to_string(report.instance), report.finish.ticks);
+      out.print("  schedule  legal, finishes at {}\n", report.finish.ticks);
+      out.print("  bound     {}\n", report.bound_source);
+      if (report.evidence == solve::Evidence::search) {
+        out.print("  proof     {} clauses, {} steps, {} of them needed and checked\n", report.proof.clauses,
+                  report.proof.steps, report.proof.checked);
+      }
+    } else {
+      out.print("rejected: {}\n", wrap(report.reason, 10, static_cast<std::size_t>(out.width())));
+    }
+    return report.accepted ? 0 : 1;
+  }
+
+ private:
+  std::string folder_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_check_proof_command() { return std::make_unique<CheckProofCommand>(); }
+
+}  // namespace chasqui::cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// chasqui draw: a schedule file as a picture.
+#include "chasqui/show/draw.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/schedule/json.hpp"
+#include "chasqui/show/timeline_file.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/plans/stated.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+/// "-" is the standard input.
+std::string read_text(const std::string& path) {
+  std::ostringstream text;
+  if (path == "-") {
+    text << std::cin.rdbuf();
+    return text.str();
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("{}: cannot open it ({}): give the name of a schedule file", path, std::strerror(errno));
+  text << file.rdbuf();
+  return text.str();
+}
+
+class DrawCommand final : public Command {
+ public:
+  DrawCommand() : Command("draw", "draw a schedule file: tree, activity chart or reception table") {
+    describe(
+        "Without --out the picture goes to the terminal as text. The format follows the name of the output "
+        "(.svg, .json for a trace, else text) unless --format says otherwise. Above 512 processors a summary "
+        "replaces the picture.\n"
+        "The chart has a row per processor and time to the right. The table says which item a processor receives "
+        "when; items it will forward are bold (or starred). Traces open in Perfetto and chrome://tracing; a tick "
+        "is drawn as a microsecond. Files of `chasqui record` (a real run) and `chasqui simulate --out` are drawn as "
+        "charts and traces. The schedule is verified: what its file states and does not hold is said.");
+    positional("FILE", &file_, "schedule file or recorded run; - is the standard input").required().file();
+    option("--out", "FILE", &out_, "where to write; - is the standard output").file();
+    option("--format", "FORMAT", &format_, "output format").choices({"text", "svg", "trace"});
+    option("--what", "PICTURE", &what_, "what to draw; default: what shows most")
+        .choices({"auto", "tree", "chart", "table", "summary"});
+    option("--of", "N", &of_,
+           "tree: which item (broadcast, allgather, stream) or the tree into which rank "
+           "(allreduce, scan, barrier)");
+    flag("--ascii", ascii_, "text in plain ASCII, whatever the locale says");
+    example("chasqui draw b.json", "text in the terminal");
+    example("chasqui draw b.json --what chart --out chart.svg", "an activity chart as SVG");
+    example("chasqui draw b.json --format trace --out b.trace.json", "a timeline for Perfetto");
+    example("chasqui draw run.json --format trace --out run.trace.json",
+            "the same of a run that `chasqui record` kept");
+  }
+
+  int run(Output& out) override {
+    const std::string format = chosen_format();
+    const std::string target = out_.value_or("-");
+    const std::string text = read_text(file_);
+    const std::string place = file_ == "-" ? "standard input" : file_;
+    write_file(target,
+               show::is_timeline(text) ? drawn(show::timeline_from_json(text, place), format, target == "-", out)
+                                       : checked(schedule_from_json(text, place), place, format, target == "-", out),
+               out);
+    return 0;
+  }
+
+ private:
+  std::string chosen_format() const {
+    if (!format_.empty()) return format_;
+    if (out_ && out_->ends_with(".svg")) return "svg";
+    if (out_ && out_->ends_with(".json")) return "trace";
+    return "text";
+  }
+
+  /// What the file states of itself is repeated only as far as it holds.
+  std::string checked(Schedule schedule, const std::string& place, const std::string& format, bool to_terminal,
+                      const Output& out) const {
+    const Stated stated = check_stated(schedule, place);
+    std::string picture = drawn(schedule, format, to_terminal, out);
+    fmt::print(stderr, "{}", stated.doubts);
+    static constexpr std::string_view kClaim = "(optimal)";
+    for (auto at = stated.legal ? std::string::npos : picture.find(kClaim); at != std::string::npos;
+         at = picture.find(kClaim)) {
+      picture.replace(at, kClaim.size(), "(ILLEGAL)");
+    }
+    return picture;
+  }
+
+  std::string drawn(const Schedule& schedule, const std::string& format, bool to_terminal, const Output& out) const {
+    if (format == "trace") {
+      if (!what_.empty()) throw Error("--what {} has no meaning for a trace: leave it out", what_);
+      return show::trace_json(show::timeline_of(schedule));
+    }
+    if (format == "svg") return show::to_svg(schedule, picture(), of_);
+    const show::TextStyle style{!ascii_ && out.utf8(), to_terminal && out.colour(), to_terminal ? out.width() : 80};
+    return show::to_text(schedule, style, picture(), of_);
+  }
+
+  /// What a simulation or a real run did: a chart or a trace.
+  std::string drawn(const show::Timeline& timeline, const std::string& format, bool to_terminal,
+                    const Output& out) const {
+    if (format == "trace") return show::trace_json(timeline);
+    if (!what_.empty() && what_ != "auto" && what_ != "chart")
+      throw Error("{}: a run can be drawn as a chart only, not as a {}", file_, what_);
+    if (timeline.P > show::kLargestPicture)
+      throw Error("{}: {} ranks are too many for a chart: use --format trace", file_, timeline.P);
+    if (format == "svg") return show::chart_svg(timeline);
+    return show::chart_text(timeline,
+                            {!ascii_ && out.utf8(), to_terminal && out.colour(), to_terminal ? out.width() : 80});
+  }
+
+  show::Picture picture() const {
+    if (what_ == "tree") return show::Picture::tree;
+    if (what_ == "chart") return show::Picture::chart;
+    if (what_ == "table") return show::Picture::table;
+    if (what_ == "summary") return show::Picture::summary;
+    return show::Picture::automatic;
+  }
+
+  std::string file_;
+  std::optional<std::string> out_;
+  std::string format_;
+  std::string what_;
+  std::optional<std::int64_t> of_;
+  bool ascii_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_draw_command() { return std::make_unique<DrawCommand>(); }
+
+}  // namespace chasqui::cli

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// chasqui explain: which way a collective would be run on a measured machine, and why.
+#include <nlohmann/json.hpp>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/choose.hpp"
+#include "cli/frame/command.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+class ExplainCommand final : public Command {
+ public:
+  ExplainCommand() : Command("explain", "say how a collective would be run, its predicted time, and the runner-up") {
+    describe(
+        "The same decision that a communicator takes: every method that applies is given a predicted time from "
+        "the machine's profile; the least wins, save that memory shared by all ranks is used wherever there is some, since it "
+        "notices sizes that disagree. Without --machine the built-in guesses are used.");
+    positional("COLLECTIVE", &kind_, "what to run")
+        .required()
+        .choices({"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"});
+    option("--bytes", "N", &bytes_, "size of one rank's contribution (default 8)");
+    option("-P,--processors", "N", &ranks_, "ranks (default: as measured, else 16)");
+    option("--nodes", "N", &nodes_, "nodes the ranks lie on (default 1; as many as ranks: messages only)");
+    option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
+    flag("--ordered", ordered_, "the operator does not commute");
+    flag("--json", json_, "print as JSON");
+    example("chasqui explain broadcast --bytes 1048576 -P 64 --nodes 64", "a long broadcast over a network");
+  }
+
+  int run(Output& out) override {
+    const auto kind = kind_from(kind_);
+    const Profile profile = machine_ ? read_profile(*machine_) : default_profile();
+    const std::int64_t measured = profile.levels.front().ranks;
+    const std::int64_t ranks = ranks_.value_or(measured > 0 ? measured : 16);
+    if (bytes_ < 0) throw Error("--bytes {} is negative", bytes_);
+    if (ranks < 1 || ranks > 1'000'000) throw Error("-P {} is not in 1..1000000", ranks);
+    if (nodes_ < 1 || nodes_ > ranks) throw Error("--nodes {} is not in 1..{}", nodes_, ranks);
+    run::Terrain terrain;
+    terrain.ranks = static_cast<int>(ranks);
+    terrain.nodes = static_cast<int>(nodes_);
+    terrain.largest_node = static_cast<int>((ranks + nodes_ - 1) / nodes_);
+    terrain.board = terrain.largest_node > 1 || nodes_ == 1;
+    const Level* node = profile.level("node");
+    terrain.shares_memory = nodes_ == 1 && node != nullptr && node->threads;
+    terrain.reaches = nodes_ == 1 && !profile.across.empty();
+    const std::int64_t bytes = *kind == Kind::barrier ? 0 : bytes_;
+    const run::Query query{*kind, static_cast<std::size_t>(bytes), 1, !ordered_};
+    if (!json_) {
+      out.write(run::explain(query, terrain, profile));
+      return 0;
+    }
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const auto& choice : run::choices(query, terrain, profile)) {
+      list.push_back({{"method", to_string(choice.method)},
+                      {"parts", choice.parts},
+                      {"nanoseconds", choice.nanoseconds},
+                      {"why", choice.why}});
+    }
+    nlohmann::ordered_json root = {{"collective", kind_}, {"bytes", bytes}, {"ranks", ranks}, {"choices", list}};
+    if (!machine_) root["machine"] = profile.how;
+    if (const std::string doubt = run::doubt_of(terrain, profile); !doubt.empty()) root["but"] = doubt;
+    out.write(root.dump(2) + "\n");
+    return 0;
+  }
+
+ private:
+  std::string kind_;
+  std::int64_t bytes_ = 8;
+  std::optional<std::int64_t> ranks_;
+  std::int64_t nodes_ = 1;
+  std::optional<std::string> machine_;
+  bool ordered_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_explain_command() { return std::make_unique<ExplainCommand>(); }
+
+}  // namespace chasqui::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// chasqui man: the manual pages, from the same data as --help.
+#include "chasqui/base/error.hpp"
+#include "cli/frame/help.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const CommandEntry& entry : command_entries()) {
+    if (entry.make != nullptr) names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+class ManCommand final : public Command {
+ public:
+  ManCommand() : Command("man", "print a manual page in roff") {
+    positional("COMMAND", &name_, "the command; none: the page of chasqui itself").offers(command_names());
+    option("--all", "FOLDER", &folder_, "write all pages into this folder, chasqui.1, chasqui-plan.1, …").file();
+    example("chasqui man plan > chasqui-plan.1", "write the page");
+    example("chasqui man plan | man -l -", "read it");
+    example("chasqui man --all /usr/local/share/man/man1", "for `man chasqui-plan`");
+  }
+
+  int run(Output& out) override {
+    if (folder_) {
+      write_file(*folder_ + "/chasqui.1", man_overview(), out);
+      for (const CommandPtr& command : make_commands()) {
+        write_file(fmt::format("{}/chasqui-{}.1", *folder_, command->name()), man_page(*command), out);
+      }
+      return 0;
+    }
+    if (name_.empty()) {
+      out.write(man_overview());
+      return 0;
+    }
+    for (const CommandPtr& command : make_commands()) {
+      if (command->name() != name_) continue;
+      out.write(man_page(*command));
+      return 0;
+    }
+    throw Error("COMMAND: '{}' is not a command; 'chasqui --help' lists them", name_);
+  }
+
+ private:
+  std::string name_;
+  std::optional<std::string> folder_;
+};
+
+}  // namespace
+
+CommandPtr make_man_command() { return std::make_unique<ManCommand>(); }
+
+}  // namespace chasqui::cli

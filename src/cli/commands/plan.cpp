@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// chasqui plan: the best schedule known for a collective on a machine.
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/segments.hpp"
+#include "chasqui/plan/sum.hpp"
+#include "chasqui/schedule/json.hpp"
+#include "chasqui/show/draw.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/plans/claim_text.hpp"
+#include "cli/plans/collectives.hpp"
+#include "cli/plans/exact.hpp"
+#include "cli/plans/json_output.hpp"
+#include "cli/plans/materialise.hpp"
+#include "cli/plans/robust.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+constexpr std::int64_t kDrawnUnasked = 32;  ///< up to this many processors the plan is drawn at once
+
+class PlanCommand final : public Command {
+ public:
+  PlanCommand() : Command("plan", "plan a collective: the best schedule known, and how good it is") {
+    describe(
+        "Prints when the schedule finishes, a proved lower bound and where it comes from. \"Optimal\" is said only "
+        "when the two are equal. Small schedules are drawn. A schedule file is written with --out, or printed "
+        "with --json; with --rank only what one rank does is computed, for any number of processors.");
+    arguments_.declare(*this);
+    option("--rank", "R", &rank_, "only what rank R does, without building the schedule");
+    flag("--json", json_, "print the schedule file (with --rank: the rank's part as JSON)");
+    flag("--exact", exact_, "search for the true optimum (small instances; see also `chasqui solve`)");
+    flag("--robust", robust_,
+         "kitem, stream: the least worst case when latencies vary in 1..L (see also `chasqui simulate`)");
+    flag("--why", why_, "--bytes: explain the number of segments, by formula and search");
+    option("--time-limit", "SECONDS", &time_limit_, "--exact: stop searching then; default 0, no limit");
+    option("--out", "FILE", &out_, "write the schedule file to FILE; - is the standard output").file();
+    example("chasqui plan broadcast -P 8 -L 6 -o 2 -g 4", "the optimal broadcast on 8 processors");
+    example("chasqui plan reduce -P 8 -L 6 -o 2 -g 4 --root 3 --out r.json", "write a schedule file");
+    example("chasqui plan sum -P 8 -L 5 -o 2 -g 4 --time 28", "the most operands that can be added in 28 ticks");
+    example("chasqui plan allreduce -P 13 -L 3 --non-commutative --json", "the schedule file on standard output");
+    example("chasqui plan broadcast -P 10^9 -L 5e6 -o 2000 -g 4000 --rank 123456789",
+            "what one of a billion ranks does");
+    example("chasqui plan allgather -P 4 -L 2 -o 2 -g 2 --exact", "the true optimum, by search");
+    example("chasqui plan kitem -P 32 -L 2000 -o 300 -g 400 --bytes 1e6 --G 1/4 --why",
+            "a megabyte at 4 bytes a tick: how many segments, and why");
+    example("chasqui plan kitem -P 4 -L 3 --items 3 --robust", "the best worst case when latencies vary");
+  }
+
+  int run(Output& out) override {
+    if (arguments_.asks_for_algorithms()) {
+      out.write(arguments_.algorithms());
+      return 0;
+    }
+    const auto message = arguments_.message();
+    if (why_ && !message)
+      throw Error("--why explains how a message is cut: give its size with --bytes (see also `chasqui explain`)");
+    const plan::PlanPtr plan = this->plan();
+    if (rank_) return show_rank(*plan, out);
+    if (json_ || out_ == "-") {
+      const Schedule schedule = materialise(*plan, arguments_);
+      if (out_ && out_ != "-") write_schedule(*out_, schedule);
+      out.write(to_json(schedule));
+      return 0;
+    }
+    std::int64_t written = 0;
+    if (out_) {
+      const Schedule schedule = materialise(*plan, arguments_);
+      write_schedule(*out_, schedule);
+      written = static_cast<std::int64_t>(schedule.sends.size());
+    }
+    out.print("{}\n", out.bold(heading(*plan)));
+    out.write(claim_text(*plan, out));
+    if (const auto* sum = dynamic_cast<const plan::SumPlan*>(plan.get())) {
+      out.print("operands      {} on {} ranks\n", sum->operands(), sum->participants());
+    }
+    if (message) {
+      const plan::Segmentation choice = plan::choose_segments(message->machine, message->bytes);
+      out.print("segments      {} of {} bytes\n", choice.best.segments, choice.best.bytes);
+      if (why_) out.print("\n{}", plan::explain(message->machine, message->bytes, choice));
+    }
+    if (out_) {
+      out.print("written       {}, {} messages\n", *out_, written);
+    } else if (plan->machine().P <= kDrawnUnasked && message_count(*plan) <= 2000) {
+      draw(*plan, out);
+    }
+    return 0;
+  }
+
+ private:
+  /// The planner's, or a better one from the atlas, or with --exact the solver's.
+  plan::PlanPtr plan() const {
+    const plan::PlanPtr planned = arguments_.plan();
+    if (robust_) return most_robust_plan(planned, arguments_.request());
+    if (!arguments_.request().algorithm.empty() && !exact_) return planned;  // a construction asked for by name
+    return exact_ ? improve_by_search(planned, time_limit_) : improve_by_atlas(planned);
+  }
+
+  std::string heading(const plan::Plan& plan) const {
+    return fmt::format("{} on {}", arguments_.collective().name, to_string(plan.machine()));
+  }
+
+  int show_rank(const plan::Plan& plan, Output& out) const {
+    const LocalForm local = local_form(plan, *rank_);
+    if (json_ || out_) {
+      write_file(out_.value_or("-"), local_json(plan, local), out);
+      return 0;
+    }
+    out.print("{}\n", out.bold(fmt::format("rank {} of {}", *rank_, heading(plan))));
+    out.write(claim_text(plan, out));
+    out.write(local_text(plan, local, out));
+    return 0;
+  }
+
+  void draw(const plan::Plan& plan, Output& out) const {
+    const std::string picture = show::to_text(plan.schedule(), {out.utf8(), out.colour(), out.width()});
+    const std::size_t title = picture.find('\n');
+    out.print("\n{}", picture.substr(title + 1));
+  }
+
+  CollectiveArguments arguments_;
+  std::optional<std::int64_t> rank_;
+  bool json_ = false;
+  bool exact_ = false;
+  bool robust_ = false;
+  bool why_ = false;
+  double time_limit_ = 0;
+  std::optional<std::string> out_;
+};
+
+}  // namespace
+
+CommandPtr make_plan_command() { return std::make_unique<PlanCommand>(); }
+
+}  // namespace chasqui::cli

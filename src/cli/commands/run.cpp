@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// chasqui run: starts an unchanged MPI program with the drop-in library, and shows what it did.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "chasqui/base/error.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/launch/linked_mpi.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+/// What the launcher says about itself; empty when it is silent.
+std::string version_of(const std::string& launcher) {
+  std::string quoted;
+  for (const char c : launcher) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  std::FILE* pipe = popen(("'" + quoted + "' --version 2>&1 </dev/null").c_str(), "r");
+  if (pipe == nullptr) return {};
+  std::string text;
+  char piece[256];
+  while (std::fgets(piece, sizeof piece, pipe) != nullptr) text += piece;
+  pclose(pipe);
+  return text;
+}
+
+/// Empty when it does not say.
+std::string flavour_of_launcher(const std::string& launcher) {
+  const std::string text = version_of(launcher);
+  if (text.find("Open MPI") != std::string::npos || text.find("OpenRTE") != std::string::npos) return "openmpi";
+  if (text.find("HYDRA") != std::string::npos || text.find("MPICH") != std::string::npos) return "mpich";
+  return {};
+}
+
+std::string library_of(const std::string& flavour) {
+  const auto self = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const char* place : {"../lib", "../" CHASQUI_LIBDIR, "."}) {
+    const auto path = self / place / ("libchasqui-mpi-" + flavour + ".so");
+    if (std::filesystem::exists(path)) return std::filesystem::canonical(path);
+  }
+  throw Error("libchasqui-mpi-{}.so is not beside {}: was it built (apt install lib{}-dev)?", flavour, self.string(),
+              flavour);
+}
+
+bool is_launcher(const std::string& word) {
+  const std::string name = std::filesystem::path(word).filename();
+  return name.starts_with("mpirun") || name.starts_with("mpiexec") || name.starts_with("orterun");
+}
+
+/// What the program is linked with; where that cannot be seen (a script), what the launcher belongs to.
+std::string flavour_of(const std::vector<std::string>& words) {
+  const MpiProgram program = first_mpi_program(words);
+  const std::string launcher =
+      is_launcher(words.front()) ? flavour_of_launcher(words.front()) : linked_mpi(words.front());
+  if (!program.flavour.empty() && !launcher.empty() && program.flavour != launcher) {
+    throw Error("{} is linked with {}, but {} starts programs of {}: use mpirun.{}", program.path, program.flavour,
+                words.front(), launcher, program.flavour);
+  }
+  const std::string& flavour = program.flavour.empty() ? launcher : program.flavour;
+  if (!flavour.empty()) return flavour;
+  throw Error(
+      "neither '{} --version' nor a program of the command says which MPI it is: add --mpi openmpi or --mpi mpich",
+      words.front());
+}
+
+class RunCommand : public Command {
+ public:
+  RunCommand() : Command("run", "run an MPI program with Chasqui's collectives") {
+    describe(
+        "Sets up the drop-in library on all ranks, for the MPI that the program is linked with (or, when that cannot be\n"
+        "seen, the launcher's), runs the command, and prints what was called, what served it and what it saved. The\n"
+        "program is not changed. Calls that the MPI library does better, or that are not served, go to the MPI\n"
+        "library. The exit status is the command's.");
+    positional("COMMAND", &words_, "the command with its arguments, after --").required();
+    option("--mpi", "NAME", &flavour_, "which MPI").choices({"auto", "openmpi", "mpich"});
+    option("--profile", "FILE", &profile_, "a profile of 'chasqui measure'").file();
+    option("--disable", "LIST", &disable_, "collectives that are left to the MPI library: Bcast,Allreduce");
+    option("--report", "FILE", &report_, "keep the report (JSON when it ends in .json)").file();
+    flag("--verify", verify_, "do every call both ways and compare");
+    flag("--reproducible", reproducible_, "reductions in rank order: the same bits every time");
+    flag("--log", log_, "say why calls go to the MPI library");
+    flag("--json", json_, "print the report as JSON");
+    example("chasqui run -- mpirun -n 4 ./app", "the program, and a report at the end");
+    example("chasqui run --verify -- mpirun -n 4 ./app", "every call compared with the MPI library's own");
+  }
+
+  int run(Output& out) override {
+    const std::string flavour = flavour_ == "auto" ? flavour_of(words_) : flavour_;
+    const bool kept = report_.has_value();
+    const auto temporary =
+        std::filesystem::temp_directory_path() / fmt::format("chasqui-report-{}{}", getpid(), json_ ? ".json" : ".txt");
+    const std::string report = std::filesystem::absolute(kept ? *report_ : temporary.string());
+    set_up(flavour, report);
+    const int status = start();
+    std::ifstream file(report);
+    if (file) {
+      std::stringstream text;
+      text << file.rdbuf();
+      out.write(text.str());
+    } else if (status == 0) {
+      throw Error("no report was written: does the command start a program of {}?", flavour);
+    }
+    file.close();
+    if (!kept) std::filesystem::remove(report);
+    return status;
+  }
+
+ private:
+  /// The launcher hands variables on to other machines only when it is told to; a plain command inherits them.
+  void set_up(const std::string& flavour, const std::string& report) {
+    std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", library_of(flavour)},
+                                                                  {"CHASQUI_REPORT", report}};
+    if (const char* before = std::getenv("LD_PRELOAD"); before != nullptr && *before != '\0') {
+      variables[0].second += fmt::format(":{}", before);
+    }
+    if (profile_) variables.emplace_back("CHASQUI_PROFILE", std::filesystem::absolute(*profile_));
+    if (disable_) variables.emplace_back("CHASQUI_DISABLE", *disable_);
+    if (verify_) variables.emplace_back("CHASQUI_VERIFY", "1");
+    if (reproducible_) variables.emplace_back("CHASQUI_REPRODUCIBLE", "1");
+    if (log_) variables.emplace_back("CHASQUI_LOG", "1");
+    std::vector<std::string> extra;
+    for (const auto& [name, value] : variables) {
+      if (!is_launcher(words_.front())) {
+        setenv(name.c_str(), value.c_str(), 1);
+      } else if (flavour == "openmpi") {
+        extra.insert(extra.end(), {"-x", name + "=" + value});
+      } else {
+        extra.insert(extra.end(), {"-genv", name, value});
+      }
+    }
+    // -x of Open MPI counts for one part of "mpirun … a : … b" only, -genv of MPICH for all.
+    for (std::size_t at = words_.size(); flavour == "openmpi" && at-- > 1;) {
+      if (words_[at] == ":")
+        words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at) + 1, extra.begin(), extra.end());
+    }
+    words_.insert(words_.begin() + 1, extra.begin(), extra.end());
+  }
+
+  int start() {
+    std::fflush(nullptr);
+    std::vector<char*> pointers;
+    for (auto& word : words_) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      execvp(pointers[0], pointers.data());
+      std::fprintf(stderr, "chasqui run: %s cannot be started\n", pointers[0]);
+      _exit(127);
+    }
+    if (child < 0) throw Error("no process could be started");
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  std::vector<std::string> words_;
+  std::string flavour_ = "auto";
+  std::optional<std::string> profile_, disable_, report_;
+  bool verify_ = false, reproducible_ = false, log_ = false, json_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_run_command() { return std::make_unique<RunCommand>(); }
+
+}  // namespace chasqui::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// chasqui segments: into how many pieces a long message is cut for its broadcast, and why.
+#include "chasqui/plan/segments.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "chasqui/base/error.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/help.hpp"
+#include "cli/plans/collectives.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+class SegmentsCommand final : public Command {
+ public:
+  SegmentsCommand() : Command("segments", "cut a long message for its broadcast: how many segments, and why") {
+    describe(
+        "The machine is LogGP: every byte after the first takes G more ticks, given as TICKS/BYTES. A segment is "
+        "an item of a k-item broadcast; the number of segments with the earliest finish is searched and compared "
+        "with the formula.");
+    machine_.declare(*this);
+    option("--bytes", "M", &bytes_, "size of the message").required();
+    option("--G", "TICKS/BYTES", &G_, "gap per byte, like 1/8 or 3");
+    flag("--why", why_, "explain the choice");
+    flag("--json", json_, "print as JSON");
+    example("chasqui segments -P 32 -L 2000 -o 300 -g 400 --bytes 1000000 --G 1/4 --why",
+            "a megabyte at 4 bytes a tick");
+  }
+
+  int run(Output& out) override {
+    const LogGP machine = parse_gap_per_byte(machine_.machine(), G_);
+    const plan::Segmentation choice = plan::choose_segments(machine, bytes_);
+    const plan::PlanPtr plan = plan::broadcast_bytes(machine, bytes_);
+    const plan::Claim& claim = plan->claim();
+    if (json_) {
+      nlohmann::ordered_json object = {{"segments", choice.best.segments},   {"segment_bytes", choice.best.bytes},
+                                       {"finish", claim.finish.ticks},       {"bound", claim.bound.ticks},
+                                       {"construction", claim.construction}, {"formula", choice.formula}};
+      out.write(object.dump(2) + "\n");
+      return 0;
+    }
+    if (why_) out.write(plan::explain(machine, bytes_, choice));
+    out.print("{} segments of {} bytes\n", choice.best.segments, choice.best.bytes);
+    out.print("finish {}, bound for so many segments {}, gap {}\n", claim.finish.ticks, claim.bound.ticks,
+              claim.gap().ticks);
+    out.print("construction: {}\n", wrap(claim.construction, 14, static_cast<std::size_t>(out.width())));
+    return 0;
+  }
+
+ private:
+  MachineArguments machine_;
+  std::int64_t bytes_ = 0;
+  std::string G_ = "1";
+  bool why_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_segments_command() { return std::make_unique<SegmentsCommand>(); }
+
+}  // namespace chasqui::cli

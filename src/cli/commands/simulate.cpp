@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// chasqui simulate: play a schedule file under varying latency.
+#include "chasqui/simulate/simulate.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/schedule/json.hpp"
+#include "chasqui/schedule/unroll.hpp"
+#include "chasqui/show/draw.hpp"
+#include "chasqui/show/timeline_file.hpp"
+#include "chasqui/simulate/goal.hpp"
+#include "chasqui/simulate/monte_carlo.hpp"
+#include "chasqui/simulate/worst_case.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/progress.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+using namespace simulate;
+using Json = nlohmann::ordered_json;
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error("{}: cannot be read: check the name and the permissions", path);
+  if (std::filesystem::is_directory(path)) throw Error("{} is a folder: name a file", path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// "a:b:c" → {a, b, c}
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ':');) parts.push_back(part);
+  return parts;
+}
+
+class SimulateCommand final : public Command {
+ public:
+  SimulateCommand() : Command("simulate", "play a schedule under varying latency, or against an adversary") {
+    describe(
+        "Latency policies: `exact` (every message takes L), `uniform:LOW:HIGH`, `histogram:FILE` (lines 'latency "
+        "weight'), `links:FILE` (lines 'from to latency', * for any rank), `two-level:GROUP:NEAR:FAR`. A random policy "
+        "gives the same run for the same --seed, on every machine.\n"
+        "Mode `timed` sends nothing before its planned time; `event` sends as soon as allowed, in the planned order, as "
+        "programs do. Messages that have arrived are received first come, first served.\n"
+        "--adversary worst looks for the latencies in [--low, L] that make the schedule finish latest, exactly where "
+        "that is small enough, and says which.");
+    positional("FILE", &file_, "schedule file; - is the standard input").required().file();
+    option("--latency", "POLICY", &latency_, "latency policy; default exact");
+    option("--mode", "MODE", &mode_, "timed (default) or event").choices({"timed", "event"});
+    option("--seed", "N", &seed_, "seed of random policies; default 1");
+    option("--runs", "N", &runs_, "play so many times and print quantiles");
+    option("--threads", "N", &threads_, "threads for --runs; default: all cores");
+    option("--straggler", "R:START:O:G", &stragglers_, "rank R starts late and has its own o and g; may be repeated");
+    option("--items", "K", &items_, "streams: play the first K items; default 20");
+    option("--adversary", "KIND", &adversary_, "search for the worst latencies").choices({"worst"});
+    option("--low", "N", &low_, "adversary: the least latency; default 1");
+    option("--alpha", "A", &alpha_, "adversary: the least latency is A times L, instead of --low");
+    option("--by", "WHAT", &by_, "adversary: what is late, the schedule's finish or each item")
+        .choices({"finish", "item"});
+    option("--trace", "FILE", &trace_, "write the play as a timeline for Perfetto").file();
+    option("--out", "FILE", &out_, "write the play as a file that `chasqui draw` shows").file();
+    option("--goal", "FILE", &goal_, "write the schedule as GOAL text for LogGOPS simulators").file();
+    flag("--json", json_, "print the result as JSON");
+    example("chasqui simulate b.json", "with latency exactly L: the plan itself");
+    example("chasqui simulate b.json --latency uniform:1:6 --mode event --runs 1000", "how a program would fare");
+    example("chasqui simulate k.json --adversary worst", "the worst that latencies up to L can do");
+  }
+
+  int run(Output& out) override {
+    Schedule schedule = read_schedule(file_);
+    if (schedule.problem.kind == Kind::stream) schedule = unroll(schedule, items_.value_or(20));
+    if (goal_) write_file(*goal_, to_goal(schedule), out);
+    if (!adversary_.empty()) return run_adversary(schedule, out);
+    if (runs_) return run_many(schedule, out);
+    return run_once(schedule, out);
+  }
+
+ private:
+  Options options() const {
+    Options options;
+    options.mode = mode_ == "event" ? Mode::event_driven : Mode::timed;
+    for (const std::string& text : stragglers_) {
+      const auto parts = split(text);
+      if (parts.size() != 4) throw Error("--straggler {}: use RANK:START:O:G", text);
+      const auto value = [&](std::size_t i) { return parse_integer(parts[i], "--straggler " + text); };
+      if (value(1) < 0 || value(2) < 0 || value(3) < 1) {
+        throw Error("--straggler {}: START and O must be at least 0, G at least 1", text);
+      }
+      options.stragglers.push_back(
+          {Rank{static_cast<std::int32_t>(value(0))}, Time{value(1)}, Time{value(2)}, Time{value(3)}});
+    }
+    return options;
+  }
+
+  Latency policy(const LogP& machine, std::uint64_t seed) const {
+    const auto parts = split(latency_);
+    const std::string name = parts.empty() ? "exact" : parts[0];
+    const auto ticks = [&](std::size_t i) { return Time{parse_integer(parts[i], "--latency " + latency_)}; };
+    if (name == "exact" && parts.size() <= 1) return exactly_L(machine);
+    if (name == "uniform" && parts.size() == 3) return uniform(machine, ticks(1), ticks(2), seed);
+    if (name == "two-level" && parts.size() == 4) return two_level(machine, ticks(1).ticks, ticks(2), ticks(3));
+    if (name == "links" && parts.size() == 2) return per_link(machine, read_text(parts[1]), parts[1]);
+    if (name == "histogram" && parts.size() == 2) {
+      return distribution(machine, histogram_from(read_text(parts[1]), parts[1]), seed);
+    }
+    throw Error("--latency {}: use exact, uniform:LOW:HIGH, histogram:FILE, links:FILE or two-level:GROUP:NEAR:FAR",
+                latency_);
+  }
+
+  void keep(const Trace& trace, Output& out) const {
+    if (trace_) write_file(*trace_, show::trace_json(show::timeline_of(trace)), out);
+    if (out_) write_file(*out_, show::timeline_json(show::timeline_of(trace)), out);
+  }
+
+  int run_once(const Schedule& schedule, Output& out) const {
+    const Trace trace = simulate::simulate(schedule, policy(schedule.machine, seed_as_bits()), options());
+    keep(trace, out);
+    if (trace.finish == kNever) {
+      throw Error("{}: the play got stuck, somebody sends what it never has: run chasqui verify on it", file_);
+    }
+    json_ ? print_json(trace, out) : print_text(trace, out);
+    return 0;
+  }
+
+  void print_text(const Trace& trace, Output& out) const {
+    out.print("finish      {} (planned {})\n", trace.finish.ticks, trace.schedule.finish.ticks);
+    out.print("messages    {}\n", trace.times.size());
+    out.print("utilisation {:.1f} %\n", 100 * trace.utilisation);
+    if (trace.item_delay.size() > 1) {
+      Time least = trace.item_delay.front();
+      Time most = least;
+      for (const Time delay : trace.item_delay) least = std::min(least, delay), most = std::max(most, delay);
+      out.print("item delay  {} to {}\n", least.ticks, most.ticks);
+    }
+    out.print("critical path, last step first:\n");
+    std::size_t shown = 0;
+    for (const CriticalStep& step : trace.critical_path) {
+      if (++shown > 20) {
+        out.print("  … {} more\n", trace.critical_path.size() - 20);
+        break;
+      }
+      const Send& send = trace.schedule.sends[step.message];
+      const std::string what =
+          fmt::format("  {:>8}  rank {} {} rank {}:", step.time.ticks, step.reception ? send.to.index : send.from.index,
+                      step.reception ? "receives from" : "sends to", step.reception ? send.from.index : send.to.index);
+      const std::string why = to_string(step.reason);
+      constexpr std::size_t kColumns = 80;
+      out.print("{}{}{}\n", what, what.size() + 1 + why.size() > kColumns ? "\n              " : " ", why);
+    }
+  }
+
+  void print_json(const Trace& trace, Output& out) const {
+    Json object;
+    object["finish"] = trace.finish.ticks;
+    object["planned"] = trace.schedule.finish.ticks;
+    object["utilisation"] = trace.utilisation;
+    object["item_delay"] = Json::array();
+    for (const Time delay : trace.item_delay) object["item_delay"].push_back(delay.ticks);
+    object["messages"] = Json::array();
+    for (std::size_t m = 0; m < trace.times.size(); ++m) {
+      const Send& send = trace.schedule.sends[m];
+      object["messages"].push_back({{"from", send.from.index},
+                                    {"to", send.to.index},
+                                    {"carries", send.part.lo},
+                                    {"sent", trace.times[m].send.ticks},
+                                    {"received", trace.times[m].reception.ticks}});
+    }
+    object["critical_path"] = Json::array();
+    for (const CriticalStep& step : trace.critical_path) {
+      object["critical_path"].push_back({{"message", step.message},
+                                         {"event", step.reception ? "reception" : "send"},
+                                         {"time", step.time.ticks},
+                                         {"reason", to_string(step.reason)}});
+    }
+    out.write(object.dump(1) + "\n");
+  }
+
+  int run_many(const Schedule& schedule, Output& out) const {
+    if (*runs_ < 1) throw Error("--runs {}: use at least 1", *runs_);
+    Progress bar("simulating");
+    const Statistics statistics = monte_carlo(
+        schedule, [&](std::uint64_t seed) { return policy(schedule.machine, seed); },
+        {.runs = static_cast<std::uint64_t>(*runs_),
+         .seed = seed_as_bits(),
+         .threads = threads(),
+         .progress = std::ref(bar)},
+        options());
+    if (json_) {
+      Json object;
+      object["runs"] = *runs_;
+      object["planned"] = schedule.finish.ticks;
+      object["mean"] = statistics.mean();
+      for (const auto& [name, q] : kQuantiles) object[name] = statistics.quantile(q).ticks;
+      out.write(object.dump(1) + "\n");
+      return 0;
+    }
+    out.print("{} runs, finish planned {}, mean {:.2f}\n", *runs_, schedule.finish.ticks, statistics.mean());
+    for (const auto& [name, q] : kQuantiles) out.print("  {:<7} {}\n", name, statistics.quantile(q).ticks);
+    return 0;
+  }
+
+  int run_adversary(const Schedule& schedule, Output& out) const {
+    Progress bar("adversary");
+    AdversaryOptions how;
+    how.low = least_latency(schedule.machine);
+    how.lateness = by_ == "item" ? Lateness::item : Lateness::finish;
+    how.seed = seed_as_bits();
+    how.progress = std::ref(bar);
+    const WorstCase worst = worst_case(schedule, how);
+    keep(replay(schedule, worst), out);
+    if (json_) {
+      Json object{{"nominal", worst.nominal.ticks}, {"late", worst.late.ticks},         {"worst", worst.finish().ticks},
+                  {"exact", worst.exact},           {"robustness", worst.robustness()}, {"explored", worst.explored}};
+      object["latencies"] = Json::array();
+      for (const Time latency : worst.latencies) object["latencies"].push_back(latency.ticks);
+      out.write(object.dump(1) + "\n");
+      return 0;
+    }
+    out.print("nominal finish {}, latencies {}..{}\n", worst.nominal.ticks, how.low.ticks, schedule.machine.L.ticks);
+    out.print("worst {} {} late{}: {}\n", how.lateness == Lateness::item ? "item" : "finish", worst.late.ticks,
+              how.lateness == Lateness::item ? "" : fmt::format(", robustness {:.3f}", worst.robustness()),
+              worst.exact ? "exact, " + worst.how : worst.how + ", not proved to be the worst of all");
+    print_witness(schedule, worst, out);
+    return 0;
+  }
+
+  Time least_latency(const LogP& machine) const {
+    const std::int64_t least = machine.o == Time{0} ? 1 : 0;
+    if (alpha_ < 0) return Time{low_.value_or(least)};
+    if (alpha_ > 1 || low_) throw Error("--alpha {}: use 0..1, and not together with --low", alpha_);
+    return Time{std::max(least, static_cast<std::int64_t>(std::ceil(alpha_ * static_cast<double>(machine.L.ticks))))};
+  }
+
+  /// The messages that are faster than L: these are what does the harm.
+  void print_witness(const Schedule& schedule, const WorstCase& worst, Output& out) const {
+    if (worst.late == Time{0}) return;
+    const Trace trace = replay(schedule, worst);
+    out.print("witness, messages faster than L:\n");
+    for (std::size_t m = 0; m < trace.times.size(); ++m) {
+      if (worst.latencies[m] == schedule.machine.L) continue;
+      const Send& send = trace.schedule.sends[m];
+      out.print("  {:>6}  rank {} to {}, {}: latency {}, received {}\n", trace.times[m].send.ticks, send.from.index,
+                send.to.index, send.part.lo, worst.latencies[m].ticks, trace.times[m].reception.ticks);
+    }
+  }
+
+  std::uint64_t seed_as_bits() const { return static_cast<std::uint64_t>(seed_); }
+  unsigned threads() const {
+    if (threads_ < 0) throw Error("--threads {}: use at least 1, or 0 for all cores", threads_);
+    return static_cast<unsigned>(threads_);
+  }
+
+  static constexpr std::pair<const char*, double> kQuantiles[] = {
+      {"min", 0.0}, {"25%", 0.25}, {"median", 0.5}, {"75%", 0.75}, {"95%", 0.95}, {"99%", 0.99}, {"max", 1.0}};
+
+  std::string file_;
+  std::string latency_;
+  std::string mode_;
+  std::string adversary_;
+  std::string by_;
+  std::int64_t seed_ = 1;
+  std::int64_t threads_ = 0;
+  std::optional<std::int64_t> runs_;
+  std::optional<std::int64_t> items_;
+  std::optional<std::int64_t> low_;
+  double alpha_ = -1;
+  std::vector<std::string> stragglers_;
+  std::optional<std::string> trace_;
+  std::optional<std::string> out_;
+  std::optional<std::string> goal_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_simulate_command() { return std::make_unique<SimulateCommand>(); }
+
+}  // namespace chasqui::cli

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// chasqui solve: the true optimum of a small instance.
+#include "chasqui/solve/solve.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/schedule/json.hpp"
+#include "chasqui/solve/certificate.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/interrupt.hpp"
+#include "cli/plans/collectives.hpp"
+#include "cli/plans/search_progress.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+using solve::Answer;
+using solve::objective;
+using solve::Status;
+
+class SolveCommand final : public Command {
+ public:
+  SolveCommand() : Command("solve", "the true optimum of a small instance, with evidence") {
+    describe(
+        "Answers optimal, infeasible (with --at-most) or unknown; unknown comes with the best schedule and the best bound so far, "
+        "also after Ctrl-C. --proof writes a certificate that `chasqui check-proof` checks. Exit status 0: optimal; 1: not.");
+    positional("PROBLEM", &kind_, "what to solve")
+        .required()
+        .choices({"broadcast", "allgather", "reduce", "allreduce", "scan", "stream"});
+    machine_.declare(*this);
+    option("--root", "RANK", &root_, "broadcast, reduce, stream: the rank that has, or gets, everything; default 0");
+    option("-k,--items", "K", &items_, "broadcast: how many items; allgather: how many a rank; default 1");
+    flag("--single-sending", single_, "broadcast: the source sends each item once");
+    flag("--non-commutative", non_commutative_, "reduce, allreduce: the operator must see its operands in rank order");
+    flag("--two-values", two_values_, "reduce, allreduce, scan: a message may carry two folds; default one");
+    flag("--exclusive", exclusive_, "scan: rank i gets the fold of ranks 0..i-1");
+    option("--period", "TICKS", &period_, "stream: the schedule repeats after so many ticks");
+    option("--engine", "NAME", &engine_, "sat, milp, or both and compare; default sat")
+        .choices({"sat", "milp", "both"});
+    option("--time-limit", "SECONDS", &time_limit_, "stop then; default 0, no limit");
+    option("--at-most", "TICKS", &at_most_, "only ask whether there is a schedule that finishes by then");
+    flag("--cold", cold_, "do not begin with the best plan");
+    flag("--formula-only", formula_only_, "allgather: do not count the traffic of the ports first");
+    option("--proof", "DIR", &proof_, "write a certificate of optimality into this folder").file();
+    option("--out", "FILE", &out_, "write the best schedule to FILE").output();
+    flag("--json", json_, "print the answer as JSON");
+    flag("--quiet", quiet_, "show no progress");
+    example("chasqui solve allgather -P 4 -L 2 -o 2 -g 2 --proof proof", "14, and why not 13");
+    example("chasqui solve broadcast -P 10 -L 4 -k 2 --engine both", "SAT and integer programming must agree");
+    example("chasqui solve allreduce -P 4 -L 1 -o 1 -g 1 --non-commutative", "operands in rank order");
+    example("chasqui solve stream -P 6 -L 2 --period 4", "the least delay with period 4");
+  }
+
+  int run(Output& out) override {
+    const solve::Instance instance = this->instance();
+    const Interrupt interrupt;
+    solve::Options options = this->options();
+    SearchProgress progress(quiet_);
+    progress.watch(options);
+    const Answer answer = solve::solve(instance, options);
+    progress.wipe();
+    if (out_ && answer.best) write_schedule(*out_, *answer.best);
+    std::string certificate;
+    if (proof_ && answer.status == Status::optimal) {
+      const bool complete = solve::write_certificate(*proof_, instance, answer, options.interrupted);
+      certificate = complete ? *proof_ : "interrupted, incomplete";
+    }
+    json_ ? print_json(instance, answer, out) : print(instance, answer, certificate, out);
+    return answer.status == Status::optimal ? 0 : 1;
+  }
+
+ private:
+  solve::Instance instance() const {
+    solve::Instance instance;
+    instance.machine = machine_.machine();
+    instance.problem.kind = kind_from(kind_).value();
+    instance.problem.root = Rank{static_cast<std::int32_t>(std::clamp<std::int64_t>(root_, -1, kMaxProcessors - 1))};
+    instance.problem.items = items_;
+    instance.problem.exclusive = exclusive_;
+    instance.problem.commutative = !non_commutative_;
+    instance.single_sending = single_;
+    instance.two_values = two_values_;
+    instance.period = Time{period_};
+    if (exclusive_ && instance.problem.kind != Kind::scan)
+      throw Error("--exclusive has no meaning for {}: leave it out", kind_);
+    if (root_ != 0 && !has_root(instance.problem.kind))
+      throw Error("--root has no meaning for {}: leave it out", kind_);
+    if (items_ != 1 && instance.problem.kind != Kind::broadcast && instance.problem.kind != Kind::allgather) {
+      throw Error("--items has no meaning for {}: leave it out", kind_);
+    }
+    solve::validate(instance);
+    return instance;
+  }
+
+  solve::Options options() const {
+    solve::Options options;
+    options.engine = engine_ == "milp"   ? solve::Engine::milp
+                     : engine_ == "both" ? solve::Engine::both
+                                         : solve::Engine::sat;
+    if (time_limit_ < 0) throw Error("--time-limit {} is negative: give seconds, or 0 for none", time_limit_);
+    options.time_limit = time_limit_;
+    if (at_most_) options.at_most = Time{*at_most_};
+    options.warm_start = !cold_;
+    options.traffic = !formula_only_;
+    options.interrupted = [] { return Interrupt::asked(); };
+    return options;
+  }
+
+  void print(const solve::Instance& instance, const Answer& answer, const std::string& certificate, Output& out) const {
+    const char* what = instance.problem.kind == Kind::stream ? "delay" : "finish";
+    out.print("{}\n", out.bold(to_string(instance)));
+    const std::string status(to_string(answer.status));
+    out.print("answer  {}{}\n", answer.status == Status::optimal ? out.good(status) : status,
+              answer.stopped.empty() ? "" : fmt::format(" ({})", answer.stopped));
+    if (answer.best) out.print("{:7} {}\n", what, objective(*answer.best).ticks);
+    out.print("bound   {} ({})\n", answer.bound.ticks, answer.bound_source);
+    if (out_ && answer.best) out.print("written {}\n", *out_);
+    if (proof_) {
+      out.print("proof   {}\n",
+                answer.status == Status::optimal ? certificate : "none: only an optimum has a certificate");
+    }
+  }
+
+  static void print_json(const solve::Instance& instance, const Answer& answer, Output& out) {
+    nlohmann::ordered_json json;
+    json["instance"] = to_string(instance);
+    json["status"] = to_string(answer.status);
+    if (answer.best) json[instance.problem.kind == Kind::stream ? "delay" : "finish"] = objective(*answer.best).ticks;
+    json["bound"] = answer.bound.ticks;
+    json["bound_source"] = answer.bound_source;
+    json["evidence"] = to_string(answer.evidence);
+    if (!answer.stopped.empty()) json["stopped"] = answer.stopped;
+    json["seconds"] = answer.seconds;
+    out.write(json.dump(2) + "\n");
+  }
+
+  std::string kind_;
+  MachineArguments machine_;
+  std::int64_t root_ = 0, items_ = 1, period_ = 0;
+  bool single_ = false, two_values_ = false, non_commutative_ = false, exclusive_ = false, cold_ = false,
+       formula_only_ = false, json_ = false, quiet_ = false;
+  std::string engine_ = "sat";
+  double time_limit_ = 0;
+  std::optional<std::int64_t> at_most_;
+  std::optional<std::string> proof_, out_;
+};
+
+}  // namespace
+
+CommandPtr make_solve_command() { return std::make_unique<SolveCommand>(); }
+
+}  // namespace chasqui::cli

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// chasqui stream: looks inside a continuous broadcast: blocks and words, one rank's next messages, the two
+// digraphs.
+#include "chasqui/plan/stream.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/stream_algorithms.hpp"
+#include "chasqui/plan/word_automaton.hpp"
+#include "chasqui/show/digraph.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/help.hpp"
+#include "cli/plans/stream_json.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+constexpr std::size_t kRowsShown = 30;
+constexpr std::size_t kWordShown = 33;  ///< a row has 80 columns
+constexpr std::int64_t kLargestDigraph = 400;
+
+bool wants_svg(const std::string& path) { return path.size() > 4 && path.substr(path.size() - 4) == ".svg"; }
+
+/// "Hacab": the head as a capital, leaves as small letters; numbers where the alphabet ends.
+std::string word_text(const plan::StreamRun& run) {
+  std::string text;
+  for (std::size_t j = 0; j < run.word.size() && text.size() < kWordShown; ++j) {
+    const bool head = std::any_of(run.heads.begin(), run.heads.end(),
+                                  [&](const auto& h) { return h.position == static_cast<std::int32_t>(j); });
+    std::string letter = plan::spell({run.word[j]});
+    if (head && letter.size() == 1) letter[0] = static_cast<char>(letter[0] - 'a' + 'A');
+    text += letter;
+  }
+  return text.size() >= kWordShown ? text.substr(0, kWordShown - 3) + "..." : text;
+}
+
+class StreamCommand final : public Command {
+ public:
+  StreamCommand() : Command("stream", "look inside a continuous broadcast: blocks, words, a rank's next messages") {
+    describe(
+        "Plans a stream on the postal machine for up to 10^18 processors and prints its delay, its bound and "
+        "its blocks. A "
+        "word says what a rank of a block receives in turn: a is the item that completes now, b the one that "
+        "completes next, and a capital letter is an internal node of the item's tree. With --rank, the "
+        "rank's messages.");
+    option("-P", "N", &P_, "processors");
+    option("-L", "STEPS", &L_, "latency").required();
+    option("--root", "RANK", &root_, "the source; default 0");
+    option("--rank", "R", &rank_, "only the messages of rank R");
+    option("--at", "TIME", &at_, "with --rank: from this time on; default 0");
+    option("--steps", "N", &steps_, "with --rank: for so many steps; default 20");
+    option("--digraph", "FILE", &digraph_,
+           "the block transmission digraph, SVG for *.svg, else text; - is standard output")
+        .file();
+    flag("--single-sending", single_sending_, "with --digraph: of the single-sending schedule instead");
+    option("--automaton", "FILE", &automaton_, "the automaton of legal words for this L, likewise").file();
+    flag("--json", json_, "print the blocks (with --rank: the messages) as JSON");
+    example("chasqui stream -P 10 -L 3", "the running example of the literature");
+    example("chasqui stream -P 10^17 -L 16 --rank 123456789012345 --at 10^6 --steps 5",
+            "what one of 10^17 ranks does next");
+    example("chasqui stream -P 42 -L 3 --single-sending --digraph -", "who serves whom");
+    example("chasqui stream -L 3 --automaton -", "legal words");
+  }
+
+  int run(Output& out) override {
+    if (automaton_) return draw_automaton(out);
+    if (!P_) throw Error("-P is missing: how many processors? (only --automaton does without)");
+    if (digraph_) return draw_digraph(out);
+    const plan::StreamPtr stream = plan::make_stream(*P_, L_, root_);
+    if (rank_) return show_rank(*stream, out);
+    if (json_) {
+      out.write(stream_json(*stream, std::nullopt));
+      return 0;
+    }
+    show_claim(*stream, out);
+    show_runs(*stream, out);
+    return 0;
+  }
+
+ private:
+  static void show_claim(const plan::Stream& stream, Output& out) {
+    const plan::Claim& claim = stream.claim();
+    out.print("{}\n", out.bold(fmt::format("stream on P={} L={}", stream.P(), stream.L())));
+    out.print("delay         {} ({})\n", stream.delay().ticks,
+              claim.optimal() ? out.good("optimal") : fmt::format("gap {}", claim.gap().ticks));
+    const auto width = static_cast<std::size_t>(out.width());
+    out.print("bound         {}\n", wrap(fmt::format("{}: {}", claim.bound.ticks, claim.bound_source), 14, width));
+    out.print("construction  {}\n", wrap(claim.construction, 14, width));
+    const std::int64_t period = stream.period();
+    out.print("period        {}\n", period == kSaturated ? "more than 2^63 steps" : fmt::format("{} steps", period));
+  }
+
+  static void show_runs(const plan::Stream& stream, Output& out) {
+    const plan::StreamLayout* layout = stream.layout();
+    if (layout == nullptr) return;
+    out.print("\n{:>20} {:>6} {:>7} {:>9}  {}\n", "blocks", "ranks", "label", "children", "word");
+    for (std::size_t r = 0; r < layout->runs.size() && r < kRowsShown; ++r) {
+      const plan::StreamRun& run = layout->runs[r];
+      out.print("{:>20} {:>6} {:>7} {:>9}  {}\n", run.blocks, run.q(), run.heads[0].label, run.heads[0].children,
+                word_text(run));
+    }
+    if (layout->runs.size() > kRowsShown) out.print("{:>20} more kinds of blocks\n", layout->runs.size() - kRowsShown);
+    if (layout->receive_only) {
+      out.print("{:>20} {:>6} {:>7} {:>9}  {}\n", 1, 1, "", 0, plan::spell({*layout->receive_only}));
+    }
+  }
+
+  int show_rank(const plan::Stream& stream, Output& out) const {
+    if (*rank_ < 0 || *rank_ >= stream.P())
+      throw Error("--rank {} does not exist: ranks are 0..{}", *rank_, stream.P() - 1);
+    if (at_ < 0 || steps_ < 1)
+      throw Error("--at {} --steps {}: times begin at 0 and at least one step is shown", at_, steps_);
+    if (json_) {
+      std::vector<plan::StreamMessage> messages;
+      for (std::int64_t time = at_; time < at_ + steps_; ++time) {
+        if (const auto got = stream.received(*rank_, Time{time})) messages.push_back(*got);
+        if (const auto sent = stream.sent(*rank_, Time{time})) messages.push_back(*sent);
+      }
+      out.write(stream_json(stream, messages));
+      return 0;
+    }
+    show_claim(stream, out);
+    out.print("\n{:>12}  {:<38}  {}\n", "time", fmt::format("rank {} receives", *rank_), "and begins to send");
+    for (std::int64_t time = at_; time < at_ + steps_; ++time) {
+      const auto got = stream.received(*rank_, Time{time});
+      const auto sent = stream.sent(*rank_, Time{time});
+      out.print("{:>12}  {:<38}  {}\n", time, got ? fmt::format("{} from {}", got->item, got->from) : "-",
+                sent ? fmt::format("{} to {}", sent->item, sent->to) : "-");
+    }
+    return 0;
+  }
+
+  int draw_digraph(Output& out) const {
+    if (*P_ > kLargestDigraph || *P_ < 3)
+      throw Error("-P {}: a block digraph is drawn for 3..{} processors", *P_, kLargestDigraph);
+    const LogP machine = LogP::postal(*P_, Time{L_});
+    const Rank root{static_cast<std::int32_t>(root_)};
+    std::vector<std::int64_t> sizes;
+    Schedule schedule;
+    if (single_sending_) {
+      schedule = plan::single_sending(machine, 2, root)->schedule();  // the last item travels differently
+      sizes = plan::single_sending_blocks(*P_, L_);
+    } else {
+      const plan::StreamPtr stream = plan::make_stream(*P_, L_, root_);
+      if (stream->layout() == nullptr) throw Error("P={} L={}: this stream has no blocks", *P_, L_);
+      for (const plan::StreamRun& run : stream->layout()->runs)
+        sizes.insert(sizes.end(), static_cast<std::size_t>(run.blocks), run.q());
+      schedule = plan::stream_window(machine, stream, 1)->schedule();
+    }
+    write_graph(show::block_digraph(schedule, sizes, Item{0}), *digraph_, out);
+    return 0;
+  }
+
+  int draw_automaton(Output& out) const {
+    const plan::WordAutomaton automaton = plan::word_automaton(L_);
+    if (!wants_svg(*automaton_)) {
+      write_file(*automaton_, plan::to_text(automaton), out);
+      return 0;
+    }
+    show::Digraph graph;
+    graph.title = fmt::format("Legal words, L={}", L_);
+    for (std::size_t s = 0; s < automaton.states.size(); ++s) {
+      graph.vertices.push_back({plan::spell(automaton.states[s]), automaton.starts[s]});
+    }
+    for (const auto& edge : automaton.edges)
+      graph.edges.push_back({edge.from, edge.to, plan::spell({edge.letter}), false});
+    write_graph(graph, *automaton_, out);
+    return 0;
+  }
+
+  static void write_graph(const show::Digraph& graph, const std::string& path, Output& out) {
+    write_file(path, wants_svg(path) ? show::digraph_svg(graph) : show::digraph_text(graph), out);
+  }
+
+  std::optional<std::int64_t> P_;
+  std::int64_t L_ = 0;
+  std::int64_t root_ = 0;
+  std::optional<std::int64_t> rank_;
+  std::int64_t at_ = 0;
+  std::int64_t steps_ = 20;
+  std::optional<std::string> digraph_, automaton_;
+  bool single_sending_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_stream_command() { return std::make_unique<StreamCommand>(); }
+
+}  // namespace chasqui::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "cli/frame/help.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace chasqui::cli {
+namespace {
+
+constexpr std::size_t kColumn = 26;  ///< where the explanations begin
+
+std::string left_side(const Option& option) {
+  std::string names = option.names;
+  for (std::size_t at = names.find(','); at != std::string::npos; at = names.find(',', at + 2)) {
+    names.insert(at + 1, " ");
+  }
+  if (option.positional || option.metavar.empty()) return names;
+  return names + " " + option.metavar;
+}
+
+void entry(std::string& text, const std::string& left, const std::string& right, std::size_t width) {
+  text += "  " + left;
+  if (left.size() + 4 > kColumn) {
+    text += "\n" + std::string(kColumn, ' ');
+  } else {
+    text += std::string(kColumn - left.size() - 2, ' ');
+  }
+  text += wrap(right, kColumn, width) + "\n";
+}
+
+std::string explanation(const Option& option) {
+  std::string text = option.help;
+  if (!option.allowed.empty()) text += fmt::format(" ({})", fmt::join(option.allowed, ", "));
+  if (option.is_required && !option.positional) text += " (required)";
+  return text;
+}
+
+}  // namespace
+
+std::string wrap(const std::string& text, std::size_t indent, std::size_t width) {
+  std::string lines;
+  std::size_t column = indent;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > indent && column + 1 + word.size() > width) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += word.size();
+  }
+  return lines;
+}
+
+std::string usage(const Command& command) {
+  std::string text;
+  for (const Option& option : command.options()) {
+    if (!option.positional) continue;
+    const bool many = std::holds_alternative<std::vector<std::string>*>(option.target);
+    const std::string shown = option.metavar + (many ? "..." : "");
+    text += option.is_required ? shown + " " : "[" + shown + "] ";
+  }
+  return text + "[options]";
+}
+
+std::string help_text(const Command& command, int width) {
+  const auto columns = static_cast<std::size_t>(width);
+  std::string text = fmt::format("{}\n\nUsage: chasqui {} {}\n", command.summary(), command.name(), usage(command));
+  if (!command.details().empty()) {
+    std::istringstream paragraphs(command.details());
+    for (std::string paragraph; std::getline(paragraphs, paragraph);) {
+      text += "\n" + wrap(paragraph, 0, columns) + "\n";
+    }
+  }
+  for (const bool positional : {true, false}) {
+    std::string block;
+    for (const Option& option : command.options()) {
+      if (option.positional == positional) entry(block, left_side(option), explanation(option), columns);
+    }
+    if (!positional) entry(block, "-h, --help", "this text", columns);
+    if (!block.empty()) text += (positional ? "\nArguments:\n" : "\nOptions:\n") + block;
+  }
+  if (!command.examples().empty()) text += "\nExamples:\n";
+  for (const Example& example : command.examples()) {
+    text += "  " + example.line + "\n      " + wrap(example.what, 6, columns) + "\n";
+  }
+  return text;
+}
+
+std::string help_overview(int width) {
+  const auto columns = static_cast<std::size_t>(width);
+  std::string text =
+      "chasqui: optimal collectives for the machine at hand\n\nUsage: chasqui COMMAND [options]\n\nCommands:\n";
+  for (const CommandPtr& command : make_commands()) entry(text, command->name(), command->summary(), columns);
+  text += "\nOptions:\n";
+  entry(text, "-h, --help", "this text; 'chasqui COMMAND --help' for one command", columns);
+  entry(text, "--version", "version, and what this build lacks", columns);
+  text +=
+      "\nExamples:\n"
+      "  chasqui plan broadcast -P 8 -L 6 -o 2 -g 4\n"
+      "      the optimal broadcast on 8 processors, drawn as a tree\n"
+      "  chasqui plan allreduce -P 8 -L 6 -o 2 -g 4 --out a.json\n"
+      "      write a schedule file\n"
+      "  chasqui verify a.json\n"
+      "      check it against the rules of the model\n"
+      "  chasqui draw a.json --out a.svg\n"
+      "      draw it\n"
+      "\nExit status: 0 done; 1 the schedule is illegal; 2 bad input, said on one line.\n";
+  return text;
+}
+
+std::string version_text() {
+  std::string text = "chasqui " CHASQUI_VERSION "\n";
+  for (const CommandEntry& entry : command_entries()) {
+    if (entry.make == nullptr) text += fmt::format("without {}: room {} was not built\n", entry.name, entry.missing);
+  }
+  return text;
+}
+
+std::vector<CommandPtr> make_commands() {
+  std::vector<CommandPtr> commands;
+  for (const CommandEntry& entry : command_entries()) {
+    if (entry.make != nullptr) commands.push_back(entry.make());
+  }
+  return commands;
+}
+
+}  // namespace chasqui::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "cli/frame/output.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "chasqui/base/error.hpp"
+#include "cli/frame/progress.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = environment(name);
+    if (value.empty()) continue;
+    for (std::string_view mark : {"UTF-8", "utf-8", "UTF8", "utf8"}) {
+      if (value.find(mark) != std::string_view::npos) return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return std::clamp<int>(size.ws_col, 40, 400);
+}
+
+}  // namespace
+
+Output Output::standard() {
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  const bool colour = terminal && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  return {stdout, colour, locale_is_utf8(), terminal ? terminal_width() : 80};
+}
+
+void Output::write(std::string_view text) {
+  wipe_progress();
+  if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) {
+    throw Error("standard output: {}", std::strerror(errno));
+  }
+}
+
+void Output::flush() {
+  if (std::fflush(stream_) != 0) throw Error("standard output: {}", std::strerror(errno));
+}
+
+std::string Output::paint(std::string_view text, std::string_view code) const {
+  return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+void check_writable(const std::string& path) {
+  if (path == "-") return;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const bool there = access(path.c_str(), F_OK) == 0;
+  if (access(there ? path.c_str() : folder.empty() ? "." : folder.c_str(), W_OK) == 0) return;
+  throw Error("{}: cannot write: {}; choose another place", path, std::strerror(errno));
+}
+
+void write_file(const std::string& path, std::string_view text, Output& out) {
+  if (path == "-") return out.write(text);
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
+  if (!file) throw Error("{}: cannot write: {}; choose another --out", path, std::strerror(errno));
+  const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+  if (!written || std::fclose(file.release()) != 0) {
+    throw Error("{}: cannot write: {}; choose another --out", path, std::strerror(errno));
+  }
+}
+
+}  // namespace chasqui::cli

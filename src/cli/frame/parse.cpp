@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The only file that knows CLI11. Whatever is wrong with the arguments becomes one line: what, and the remedy.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/nearest.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+/// The long name if there is one: "-P,--processors" is known as --processors, "-P" as -P.
+std::string shown_name(const Option& option) {
+  return option.positional ? option.names : option.names.substr(0, option.names.find(','));
+}
+
+bool digits_to(std::string_view text, std::int64_t& value) {
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc{} && end == text.data() + text.size();
+}
+
+/// base * radix^exponent, for 3e6 and 10^9.
+bool power_to(std::string_view base_text, std::string_view exponent_text, bool scientific, std::int64_t& value) {
+  std::int64_t base = 0;
+  std::int64_t exponent = 0;
+  if (!digits_to(base_text, base) || !digits_to(exponent_text, exponent) || exponent < 0 || base < 0) return false;
+  const std::int64_t radix = scientific ? 10 : base;
+  value = scientific ? base : 1;
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(exponent, 64); ++i) {
+    value = saturating_multiply(value, radix);
+  }
+  return value != kSaturated;
+}
+
+double parse_real(const std::string& text, const std::string& place) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(value)) {
+    throw Error("{}: '{}' is not a number: write e.g. 0.5", place, text);
+  }
+  return value;
+}
+
+void store(const Option& option, const std::string& text) {
+  const std::string place = shown_name(option);
+  if (!option.allowed.empty() &&
+      std::find(option.allowed.begin(), option.allowed.end(), text) == option.allowed.end()) {
+    throw Error("{}: '{}' is not one of {}{}", place, text, fmt::join(option.allowed, ", "),
+                did_you_mean(text, option.allowed));
+  }
+  if (option.is_file && option.metavar == "FILE" && text != "-") {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(text, ignored)) throw Error("{}: {} is a folder: name a file", place, text);
+    if (option.is_output) check_writable(text);
+  }
+  std::visit(
+      [&](auto* target) {
+        using Value = std::remove_pointer_t<decltype(target)>;
+        if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::optional<std::int64_t>>) {
+          *target = parse_integer(text, place);
+        } else if constexpr (std::is_same_v<Value, double>) {
+          *target = parse_real(text, place);
+        } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+          target->push_back(text);
+        } else if constexpr (!std::is_same_v<Value, bool>) {
+          *target = text;
+        }
+      },
+      option.target);
+}
+
+void add(CLI::App& app, const Option& option) {
+  if (bool* const* flag = std::get_if<bool*>(&option.target)) {
+    app.add_flag(option.names, **flag);
+    return;
+  }
+  const bool many = std::holds_alternative<std::vector<std::string>*>(option.target);
+  const std::string name = option.positional ? "positional" + std::to_string(app.get_options().size()) : option.names;
+  CLI::Option* added = app.add_option(name, [option](const CLI::results_t& results) {
+    for (const std::string& text : results) store(option, text);
+    return true;
+  });
+  if (many) {
+    added->expected(option.positional ? -1 : 1)->take_all();
+  }
+}
+
+std::vector<std::string> option_names(const Command& command) {
+  std::vector<std::string> names = {"--help"};
+  for (const Option& option : command.options()) {
+    if (option.positional) continue;
+    for (const std::string& name : CLI::detail::split(option.names, ',')) names.push_back(name);
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_extra(const Command& command, const std::string& extra) {
+  const std::string name = extra.substr(0, extra.find('='));
+  if (name.starts_with("-")) {
+    throw Error("{} is not an option of this command{}", name, did_you_mean(name, option_names(command)));
+  }
+  throw Error("'{}' is one argument too many", extra);
+}
+
+bool is_given(const CLI::App& app, const Option& option, std::size_t positional_index) {
+  const CLI::Option* known = option.positional
+                                 ? app.get_option_no_throw("positional" + std::to_string(positional_index))
+                                 : app.get_option_no_throw(option.names.substr(0, option.names.find(',')));
+  return known != nullptr && known->count() > 0;
+}
+
+}  // namespace
+
+std::int64_t parse_integer(const std::string& text, const std::string& place) {
+  std::string plain = text;
+  plain.erase(std::remove(plain.begin(), plain.end(), '_'), plain.end());
+  std::int64_t value = 0;
+  const std::size_t mark = plain.find_first_of("eE^");
+  const bool good = mark == std::string::npos
+                        ? digits_to(plain, value)
+                        : power_to(std::string_view(plain).substr(0, mark), std::string_view(plain).substr(mark + 1),
+                                   plain[mark] != '^', value);
+  if (!good) throw Error("{}: '{}' is not a whole number below 2^63: write e.g. 8, 1e6 or 10^9", place, text);
+  return value;
+}
+
+void parse(Command& command, const std::vector<std::string>& arguments) {
+  CLI::App app;
+  app.set_help_flag("");
+  app.allow_extras();
+  std::vector<std::size_t> index_of;
+  for (const Option& option : command.options()) {
+    index_of.push_back(app.get_options().size());
+    add(app, option);
+  }
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ArgumentMismatch& error) {
+    // "-L: 1 required …": the option stands before the colon.
+    const std::string text = error.what();
+    const bool twice = text.find("received") != std::string::npos;
+    throw Error("{} {}", text.substr(0, text.find(':')), twice ? "is given more than once" : "needs a value");
+  } catch (const CLI::ParseError& error) {
+    throw Error("{}", error.what());
+  }
+  for (const std::string& extra : app.remaining()) {
+    if (extra != "--") refuse_extra(command, extra);  // the mark itself is not an argument
+  }
+  for (std::size_t i = 0; i < command.options().size(); ++i) {
+    const Option& option = command.options()[i];
+    if (!option.is_required || is_given(app, option, index_of[i])) continue;
+    const std::string remedy =
+        option.allowed.empty() ? option.help : fmt::format("one of {}", fmt::join(option.allowed, ", "));
+    throw Error("{} is missing ({})", shown_name(option), remedy);
+  }
+}
+
+}  // namespace chasqui::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "cli/plans/claim_text.hpp"
+
+#include "chasqui/show/timeline.hpp"
+#include "cli/frame/help.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+constexpr std::size_t kColumn = 14;
+
+std::string carried(const plan::Plan& plan, const Send& send) {
+  show::Timeline timeline;
+  timeline.P = plan.machine().P;
+  timeline.combining = !names_items(plan.problem());
+  const std::string text = show::carried({send.from, send.to, {}, {}, send.part, send.second}, timeline);
+  return timeline.combining ? "ranks " + text : text;
+}
+
+}  // namespace
+
+std::string claim_text(const plan::Plan& plan, const Output& out) {
+  const plan::Claim& claim = plan.claim();
+  const auto width = static_cast<std::size_t>(out.width());
+  const std::string verdict = claim.optimal()
+                                  ? out.good("optimal")
+                                  : fmt::format("gap {}: at most {:.1f}% above the bound", claim.gap().ticks,
+                                                100.0 * static_cast<double>(claim.gap().ticks) /
+                                                    static_cast<double>(std::max<std::int64_t>(1, claim.bound.ticks)));
+  const char* measure = plan.problem().kind == Kind::stream ? "delay" : "finish";
+  std::string text = fmt::format("{:<13} {} ({})\n", measure, claim.finish.ticks, verdict);
+  text += "lower bound   " + wrap(fmt::format("{}, {}", claim.bound.ticks, claim.bound_source), kColumn, width) + "\n";
+  text += "construction  " + wrap(claim.construction, kColumn, width) + "\n";
+  return text;
+}
+
+std::string local_text(const plan::Plan& plan, const LocalForm& local, const Output& out) {
+  const LogP& machine = plan.machine();
+  std::string text;
+  if (plan.problem().kind == Kind::sum) text += fmt::format("operands      {}\n", local.operands);
+  text += "\n" + out.bold(fmt::format("     {:>15} {:>20} {:>11}  {}", "begin", "available", "rank", "carries")) + "\n";
+  const auto row = [&](const Send& send, Time time, const char* direction, Rank other) {
+    text += fmt::format("{:<4} {:>15} {:>20} {:>11}  {}\n", direction, time.ticks, available(machine, send).ticks,
+                        other.index, carried(plan, send));
+  };
+  for (const Send& send : local.receives) row(send, reception_begin(machine, send), "from", send.from);
+  for (const Send& send : local.sends) row(send, send.begin, "to", send.to);
+  for (const Add& add : local.adds) {
+    const bool own = add.from == local.rank;
+    text += fmt::format("add  {:>15} {:>20} {:>11}  {}\n", add.begin.ticks, add.begin.ticks + add.count, add.from.index,
+                        own ? fmt::format("{} operands of its own", add.count) : "the value received");
+  }
+  if (local.sends.empty() && local.receives.empty()) text += "nothing to send or receive\n";
+  return text;
+}
+
+}  // namespace chasqui::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/segments.hpp"
+#include "chasqui/plan/stream_algorithms.hpp"
+#include "cli/frame/help.hpp"
+#include "cli/plans/collectives.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+std::vector<std::string> collective_names() {
+  std::vector<std::string> names;
+  for (const Collective& collective : collectives()) names.emplace_back(collective.name);
+  return names;
+}
+
+}  // namespace
+
+void MachineArguments::declare(Command& command) {
+  command.option("-P", "N", &P_, "processors").required();
+  command.option("-L", "TICKS", &L_, "latency of a message in the network").required();
+  command.option("-o", "TICKS", &o_, "overhead of sending, and again of receiving, a message; default 0");
+  command.option("-g", "TICKS", &g_, "gap between two sends, and two receptions, of one processor; default 1");
+}
+
+LogP MachineArguments::machine() const {
+  const LogP machine{P_, Time{L_}, Time{o_}, Time{g_}};
+  validate(machine);
+  return machine;
+}
+
+void CollectiveArguments::declare(Command& command) {
+  command.positional("COLLECTIVE", &name_, "what to plan").required().choices(collective_names());
+  machine_.declare(command);
+  command.option("--root", "RANK", &root_, "the rank that has, or gets, everything; default 0");
+  command.option("--items", "K", &items_, "how many items (broadcast: in all; allgather: a rank); default 1");
+  command.option("--bytes", "M", &bytes_, "broadcast: M bytes, cut into as many items as end earliest");
+  command.option("--G", "TICKS/BYTES", &G_, "--bytes: gap per byte, like 1/8 or 3; default 1");
+  command.option("--operands", "N", &operands_, "sum: this many operands in the least time");
+  command.option("--time", "TICKS", &time_, "sum: as many operands as this time allows");
+  command.flag("--non-commutative", non_commutative_, "the operator must see its operands in rank order");
+  command.flag("--exclusive", exclusive_, "scan: rank i gets the fold of ranks 0..i-1");
+  command.option("--algorithm", "NAME", &algorithm_,
+                 "broadcast, stream: a construction by name instead of the best one; list explains them");
+}
+
+const Collective& CollectiveArguments::collective() const {
+  for (const Collective& candidate : collectives()) {
+    if (candidate.name == name_) return candidate;
+  }
+  throw Error("'{}' is not a collective: choose one of {}", name_, fmt::join(collective_names(), ", "));
+}
+
+void CollectiveArguments::refuse_strangers(const Collective& chosen) const {
+  const std::pair<bool, std::pair<unsigned, const char*>> given[] = {
+      {root_.has_value(), {kRoot, "--root"}},    {items_.has_value(), {kItems, "--items"}},
+      {bytes_.has_value(), {kBytes, "--bytes"}}, {operands_.has_value(), {kOperands, "--operands"}},
+      {time_.has_value(), {kTime, "--time"}},    {non_commutative_, {kNonCommutative, "--non-commutative"}},
+      {exclusive_, {kExclusive, "--exclusive"}}, {algorithm_.has_value(), {kAlgorithm, "--algorithm"}},
+  };
+  for (const auto& [present, option] : given) {
+    if (present && (chosen.accepts & option.first) == 0) {
+      throw Error("{} has no meaning for {}: leave it out", option.second, chosen.name);
+    }
+  }
+}
+
+Request CollectiveArguments::request() const {
+  Request request;
+  request.machine = machine_.machine();
+  const std::int64_t root = root_.value_or(0);
+  if (root < 0 || root >= request.machine.P) {
+    throw Error("--root {} does not exist: ranks are 0..{}", root, request.machine.P - 1);
+  }
+  request.root = Rank{static_cast<std::int32_t>(root)};
+  request.items = items_.value_or(1);
+  if (request.items < 1) throw Error("--items {} is too small: it must be at least 1", request.items);
+  request.operands = operands_;
+  request.time = time_;
+  request.commutative = !non_commutative_;
+  request.exclusive = exclusive_;
+  if (algorithm_ && *algorithm_ != "best") request.algorithm = *algorithm_;
+  return request;
+}
+
+LogGP parse_gap_per_byte(const LogP& machine, const std::string& text) {
+  LogGP result{machine, 0, 1};
+  const std::size_t slash = text.find('/');
+  result.G_ticks = parse_integer(text.substr(0, slash), "--G");
+  if (slash != std::string::npos) result.G_bytes = parse_integer(text.substr(slash + 1), "--G");
+  return result;
+}
+
+std::optional<CollectiveArguments::Message> CollectiveArguments::message() const {
+  if (!bytes_) {
+    if (G_) throw Error("--G is the gap per byte: give the size of the message with --bytes");
+    return std::nullopt;
+  }
+  if (items_) throw Error("--items and --bytes: give one of them; with --bytes the number of items is chosen");
+  if (algorithm_) throw Error("--algorithm and --bytes: the number of segments is chosen for the best plan only");
+  return Message{parse_gap_per_byte(machine_.machine(), G_.value_or("1")), *bytes_};
+}
+
+plan::PlanPtr CollectiveArguments::plan() const {
+  const Collective& chosen = collective();
+  refuse_strangers(chosen);
+  if (const auto cut = message()) return plan::broadcast_bytes(cut->machine, cut->bytes, request().root);
+  return chosen.plan(request());
+}
+
+std::string CollectiveArguments::algorithms() const {
+  const Collective& chosen = collective();
+  refuse_strangers(chosen);
+  Request wanted = request();
+  wanted.algorithm.clear();
+  const auto outcome = [&] {
+    try {
+      const plan::PlanPtr plan = chosen.plan(wanted);
+      return fmt::format("{} {}", plan->problem().kind == Kind::stream ? "delay" : "finish",
+                         plan->claim().finish.ticks);
+    } catch (const Error&) {
+      return std::string("does not apply");
+    }
+  };
+  std::string text = fmt::format("{:<15} {:<15} {}\n", "best", outcome(), "the best schedule known (the default)");
+  for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
+    wanted.algorithm = algorithm.name;
+    const std::string summary =
+        std::string(algorithm.summary) + (algorithm.buffered ? " [verify with --buffered]" : "");
+    text += fmt::format("{:<15} {:<15} {}\n", algorithm.name, outcome(), wrap(summary, 32, 80));
+  }
+  return text;
+}
+
+std::string CollectiveArguments::spelled() const {
+  const LogP machine = machine_.machine();
+  std::string text =
+      fmt::format("{} -P {} -L {} -o {} -g {}", name_, machine.P, machine.L.ticks, machine.o.ticks, machine.g.ticks);
+  if (root_) text += fmt::format(" --root {}", *root_);
+  if (items_) text += fmt::format(" --items {}", *items_);
+  if (bytes_) text += fmt::format(" --bytes {} --G {}", *bytes_, G_.value_or("1"));
+  if (operands_) text += fmt::format(" --operands {}", *operands_);
+  if (time_) text += fmt::format(" --time {}", *time_);
+  if (non_commutative_) text += " --non-commutative";
+  if (exclusive_) text += " --exclusive";
+  if (algorithm_) text += fmt::format(" --algorithm {}", *algorithm_);
+  return text;
+}
+
+}  // namespace chasqui::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "cli/plans/exact.hpp"
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/solve/atlas.hpp"
+#include "cli/frame/interrupt.hpp"
+#include "cli/plans/search_progress.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+constexpr std::int64_t kLargestInAtlas = 62;  ///< ranks are digits in base 62
+
+plan::PlanPtr better(const plan::PlanPtr& plan, const plan::PlanPtr& other) {
+  if (!other || other->claim().finish > plan->claim().finish) return plan;
+  return other->claim().finish < plan->claim().finish || other->claim().bound > plan->claim().bound ? other : plan;
+}
+
+}  // namespace
+
+plan::PlanPtr improve_by_atlas(const plan::PlanPtr& plan) {
+  const Problem& problem = plan->problem();
+  if (plan->claim().optimal() || plan->machine().P > kLargestInAtlas) return plan;
+  if (problem.kind != Kind::broadcast && problem.kind != Kind::allgather) return plan;
+  return better(plan, solve::plan_from_atlas({.machine = plan->machine(), .problem = problem}));
+}
+
+plan::PlanPtr improve_by_search(const plan::PlanPtr& plan, double seconds) {
+  const plan::PlanPtr known = improve_by_atlas(plan);
+  if (known->claim().optimal()) return known;
+  if (plan->problem().kind == Kind::stream) {
+    throw Error("--exact has no meaning for a stream: `chasqui solve stream` asks for a period");
+  }
+  const solve::Instance instance{
+      .machine = plan->machine(), .problem = plan->problem(), .two_values = !plan->problem().commutative};
+  solve::validate(instance);
+  const Interrupt interrupt;
+  solve::Options options;
+  options.time_limit = seconds;
+  options.interrupted = [] { return Interrupt::asked(); };
+  SearchProgress progress;
+  progress.watch(options);
+  const solve::Answer answer = solve::solve(instance, options);
+  return answer.best ? better(known, solve::plan_from_answer(instance, answer)) : known;
+}
+
+}  // namespace chasqui::cli

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include "cli/plans/report_page.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/measure/bench.hpp"
+#include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/plain_trees.hpp"
+#include "chasqui/plan/sum.hpp"
+#include "chasqui/run/choose.hpp"
+#include "chasqui/show/draw.hpp"
+#include "chasqui/show/page.hpp"
+#include "chasqui/show/plot.hpp"
+#include "chasqui/verify/verify.hpp"
+#include "cli/plans/collectives.hpp"
+#include "cli/plans/report_times.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+constexpr std::int64_t kTicks = 40;  ///< L + 2o of a drawn machine: fine enough, and charts stay readable
+
+/// A plan on the page: the collective as the command line names it, with what it is asked for.
+struct Shown {
+  std::string collective;
+  std::string title;
+  Request request;
+  std::vector<std::string> timed = {collective};  ///< rows of `chasqui bench`
+};
+
+struct Planned {
+  Shown what;
+  plan::PlanPtr plan;
+};
+
+/// The binomial tree's finish for 2^order ranks, every node sending its largest subtree first.
+std::int64_t binomial_finish(const LogP& machine, int order) {
+  std::vector<std::int64_t> finish = {0};
+  for (int k = 1; k <= order; ++k) {
+    std::int64_t latest = 0;
+    for (int child = 0; child < k; ++child) {
+      const auto sent = child * machine.gap().ticks;
+      latest = std::max(latest, sent + machine.lambda().ticks + finish[static_cast<std::size_t>(k - 1 - child)]);
+    }
+    finish.push_back(latest);
+  }
+  return finish.back();
+}
+
+/// Four significant digits, never as a power of ten.
+std::string amount(double value) {
+  return value >= 1000 ? fmt::format("{:.0f}", value) : value < 1e-4 ? "0" : fmt::format("{:.4g}", value);
+}
+
+/// "41.2 ns", "1.3 µs", "60.2 µs", "2.4 ms"
+std::string duration(double nanoseconds) {
+  if (nanoseconds < 1000) return fmt::format("{:.3g} ns", nanoseconds);
+  if (nanoseconds < 1e6) return fmt::format("{:.3g} µs", nanoseconds / 1e3);
+  return fmt::format("{:.3g} ms", nanoseconds / 1e6);
+}
+
+/// Is the interval so wide that the value says little? A nanosecond or two is nothing.
+bool doubtful(const Estimate& e) { return e.high > 2 * e.low && e.high - e.low > 20; }
+
+void machine_section(show::Page& page, const Profile& profile) {
+  page.section("This machine");
+  page.paragraph(fmt::format(
+      "{}{}, measured by {}. Medians with the interval that holds the true median in 95 of 100 "
+      "measurements. A busy machine widens the intervals.",
+      profile.host.empty() ? "A machine" : profile.host, profile.when.empty() ? "" : ", " + profile.when, profile.how));
+  for (const Level& level : profile.levels) {
+    if (level.assumed) continue;
+    page.heading(level.ranks > 0 ? fmt::format("Level “{}”, {} ranks", level.name, level.ranks)
+                                 : fmt::format("Level “{}”", level.name));
+    std::vector<std::vector<std::string>> rows;
+    std::string doubts;
+    const auto row = [&](const char* name, const char* meaning, const Estimate& e, const char* unit,
+                         bool always = false) {
+      if (e.value == 0 && e.high == 0 && !always) return;
+      if (always && doubtful(e)) doubts += (doubts.empty() ? "" : ", ") + std::string(name);
+      rows.push_back({name, amount(e.value),
+                      e.high == 0 ? "too small to resolve" : amount(e.low) + " … " + amount(e.high), unit, meaning});
+    };
+    row("L", "latency: from the end of a send to the begin of its reception", level.L, "ns", true);
+    row("o (send)", "overhead: the sender is busy", level.o_s, "ns", true);
+    row("o (receive)", "overhead: the receiver is busy", level.o_r, "ns", true);
+    row("g", "gap: from one message of a rank to its next", level.g, "ns", true);
+    row("G", "gap per byte of a long message", level.G, "ns/B");
+    row("B", "size from which a message costs more than its start", level.B, "B");
+    row("publish", "one cache line from its writer to all readers", level.publish, "ns");
+    row("publish per rank", "reading the line of each further rank", level.publish_per_rank, "ns");
+    row("copy", "copying while all copy", level.copy, "ns/B");
+    page.table({"parameter", "value", "95 % interval", "unit", "meaning"}, rows);
+    if (!doubts.empty()) {
+      page.paragraph(fmt::format(
+          "The interval of {} is wider than the value: something else kept this machine busy. Measure again when it is "
+          "quiet before you believe the times below.",
+          doubts));
+    }
+  }
+  if (profile.bsp_L.value > 0) {
+    page.paragraph(fmt::format(
+        "As a BSP machine: g = {:.3g} ns a word ({:.3g} … {:.3g}), L = {:.4g} ns a superstep ({:.4g} … {:.4g}).",
+        profile.bsp_g.value, profile.bsp_g.low, profile.bsp_g.high, profile.bsp_L.value, profile.bsp_L.low,
+        profile.bsp_L.high));
+  }
+}
+
+plan::PlanPtr plan_of(const Shown& what) {
+  const auto& table = collectives();
+  return std::find_if(table.begin(), table.end(), [&](const Collective& c) { return c.name == what.collective; })
+      ->plan(what.request);
+}
+
+std::vector<Planned> plans_for(const LogP& machine) {
+  // Streams and k items are planned in whole steps of the postal machine.
+  const std::int64_t step = std::max(machine.gap().ticks, 2 * machine.o.ticks);
+  const LogP postal = LogP::postal(machine.P, Time{(machine.lambda().ticks + step - 1) / step});
+  std::vector<Shown> wanted;
+  const auto want = [&](const char* collective, const std::string& title, const LogP& on) -> Shown& {
+    wanted.push_back({.collective = collective, .title = title, .request = {}});
+    wanted.back().request.machine = on;
+    return wanted.back();
+  };
+  for (const char* name : {"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"})
+    want(name, name, machine);
+  // So many that all have something to add.
+  const std::int64_t operands = plan::most_operands(machine, 2 * plan::broadcast(machine)->claim().finish);
+  want("sum", fmt::format("sum of {} operands", operands), machine).request.operands = operands;
+  Shown& items = want("broadcast", "broadcast of 8 items", postal);
+  items.request.items = 8;
+  items.timed = {"items"};
+  want("stream", "stream without end", postal).timed = {"stream", "delay"};
+  std::vector<Planned> plans;
+  for (const Shown& one : wanted) {
+    plans.push_back({one, plan_of(one)});
+  }
+  return plans;
+}
+
+void optimal_section(show::Page& page, const std::vector<Planned>& plans, double tick) {
+  page.section("What is optimal, and why");
+  page.paragraph(
+      "“Optimal” stands only where the finish equals a proved lower bound; otherwise the gap is given, and the optimum "
+      "may be anywhere in it. Letters such as A5 or K2 are rows of docs/results.md, which names the file and the test.");
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [what, plan] : plans) {
+    const plan::Claim& claim = plan->claim();
+    rows.push_back({what.title, std::to_string(claim.finish.ticks), std::to_string(claim.bound.ticks),
+                    claim.optimal() ? "optimal" : fmt::format("gap {}", claim.gap().ticks), claim.bound_source,
+                    claim.construction});
+  }
+  page.table({"collective", "finish", "bound", "verdict", "bound by", "construction"}, rows);
+  const LogP& machine = plans.front().plan->machine();
+  page.paragraph(fmt::format("Times in ticks of {} on {}; the last two rows in steps on {}.", duration(tick),
+                             to_string(machine), to_string(plans.back().plan->machine())));
+}
+
+void scaling_figure(show::Page& page, const LogP& machine, double tick) {
+  show::Plot plot{.title = "Broadcast of one item as P grows",
+                  .x_label = "processors",
+                  .y_label = "µs, by the model",
+                  .curves = {}};
+  plot.curves = {{"optimal tree", {}}, {"binomial tree", {}}};
+  for (int order = 1; order <= 20; ++order) {
+    LogP larger = machine;
+    larger.P = std::int64_t{1} << order;
+    const auto point = [&](std::int64_t ticks) {
+      const double y = static_cast<double>(ticks) * tick / 1000;
+      return show::PlotPoint{static_cast<double>(larger.P), y, y, y};
+    };
+    plot.curves[0].points.push_back(point(plan::broadcast(larger)->claim().finish.ticks));
+    plot.curves[1].points.push_back(point(binomial_finish(larger, order)));
+  }
+  page.figures({show::plot_svg(plot)},
+               "Computed, not measured: both trees on processors with this machine's L, o and g.");
+}
+
+/// The plan, its bound and the trees that need no planner, by the model, up to 64 processors.
+void model_figure(show::Page& page, const Planned& planned) {
+  const Shown& what = planned.what;
+  show::Plot plot{.title = fmt::format("{}: the plan and plain trees", what.title),
+                  .x_label = "processors",
+                  .y_label = "ticks, by the model",
+                  .curves = {}};
+  plot.curves = {
+      {"Chasqui's plan", {}}, {"lower bound", {}, true}, {"binomial tree", {}}, {"chain", {}}, {"flat tree", {}}};
+  for (std::int64_t P = 2; P <= 64; P *= 2) {
+    Shown larger = what;
+    larger.request.machine.P = P;
+    const plan::PlanPtr plan = plan_of(larger);
+    const auto point = [&](std::size_t curve, Time time) {
+      const auto y = static_cast<double>(time.ticks);
+      plot.curves[curve].points.push_back({static_cast<double>(P), y, y, y});
+    };
+    point(0, plan->claim().finish);
+    point(1, plan->claim().bound);
+    for (const auto tree : {plan::PlainTree::binomial, plan::PlainTree::chain, plan::PlainTree::flat}) {
+      const auto curve = 2 + static_cast<std::size_t>(tree);
+      if (what.collective == "sum") {
+        point(curve, plan::plain_sum(tree, larger.request.machine, what.request.operands.value_or(1)).finish);
+      } else if (const auto plain = plan::plain_schedule(tree, larger.request.machine, plan->problem());
+                 std::holds_alternative<Schedule>(plain)) {
+        point(curve, std::get<Schedule>(plain).finish);
+      }
+    }
+  }
+  std::erase_if(plot.curves, [](const show::Curve& curve) { return curve.points.empty(); });
+  page.figures({show::plot_svg(plot)},
+               "Computed for processors with these L, o and g; every tree sends as early as its order allows.");
+}
+
+void collective_part(show::Page& page, const ReportInput& input, const Planned& planned, double tick) {
+  const auto& [what, plan] = planned;
+  const plan::Claim& claim = plan->claim();
+  page.heading(what.title, claim.optimal() ? "optimal" : fmt::format("at most {} above the optimum", claim.gap().ticks),
+               claim.optimal());
+  const Schedule schedule = plan->schedule();
+  const bool legal = verify(schedule).legal();
+  const bool postal = what.request.machine.o.ticks == 0;
+  const std::string real = postal ? "" : fmt::format(" ({})", duration(static_cast<double>(claim.finish.ticks) * tick));
+  page.paragraph(fmt::format("On {}: finish {}{}, bound {} by {}. Made as: {}. The verifier finds it {}.",
+                             to_string(plan->machine()), claim.finish.ticks, real, claim.bound.ticks,
+                             claim.bound_source, claim.construction, legal ? "legal" : "ILLEGAL: please report this"));
+  const std::string& name = what.collective;
+  // Where everybody sends, the tree of one item, or of what flows into one rank.
+  const std::string_view one = name == "allgather" ? "Every item has its own tree; this is item 0's."
+                               : name == "barrier" || name == "allreduce" || name == "scan"
+                                   ? "What flows into one rank; all have their own tree."
+                               : what.request.items > 1 || name == "stream" ? "The tree of item 0."
+                                                                            : "";
+  const std::optional<std::int64_t> of =
+      name == "allgather" || name == "barrier" ? std::optional<std::int64_t>(0) : std::nullopt;
+  page.figures({show::to_svg(schedule, show::Picture::tree, of)}, one);
+  page.figures({show::to_svg(schedule, show::Picture::chart)});
+  if (postal) page.figures({show::to_svg(schedule, show::Picture::table)});
+  if (name != "stream") model_figure(page, planned);
+  const bool many = run::is_many(what.timed.front());
+  if (const auto kind = kind_from(name); kind && !many) {
+    run::Terrain terrain;
+    terrain.ranks =
+        static_cast<int>(input.profile.levels.front().ranks > 0 ? input.profile.levels.front().ranks : input.drawn);
+    terrain.largest_node = terrain.ranks;
+    terrain.board = terrain.shares_memory = true;
+    std::string lines;
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{4} << 10, std::size_t{1} << 20}) {
+      lines += run::explain({*kind, bytes, 1, true}, terrain, input.profile);
+      if (*kind == Kind::barrier) break;
+    }
+    page.paragraph(
+        fmt::format("What a call on {} threads of this machine would run, by predicted time:", terrain.ranks));
+    page.preformatted(lines);
+  }
+  if (name == "sum") {
+    page.paragraph(
+        "Timed: numbers that lie where the plan for this machine puts them, so many bytes in all, their additions counted as long as they "
+        "take here. The rivals add an equal share on every rank, then reduce; \u201cplain\u201d is Chasqui's own reduce.");
+  } else if (name == "stream") {
+    page.paragraph(
+        "Timed: items of one size that the root begins with one after another. First what each takes when they follow as closely as they can, "
+        "then the delay, with a little more time between them. Rivals: one broadcast after another; \u201cplain\u201d are Chasqui's own.");
+  } else if (many) {
+    page.paragraph(
+        "Timed: eight items, so many bytes in all, along the plan for this machine, by messages. Rivals: one broadcast after another, "
+        "\u201cplain\u201d being Chasqui's own, and a chain from rank to rank.");
+  }
+  for (const std::string& row : what.timed) measured_part(page, input.benches, row);
+}
+
+}  // namespace
+
+std::string report_page(const ReportInput& input) {
+  const Level& level = input.profile.levels.front();
+  const run::SizedMachine sized = run::machine_for(level, input.drawn, 8, kTicks);
+  const std::vector<Planned> plans = plans_for(sized.machine);
+  show::Page page("Chasqui report",
+                  "Collectives planned for this machine, checked, drawn, and timed against their rivals.");
+  const auto optimal =
+      std::count_if(plans.begin(), plans.end(), [](const Planned& p) { return p.plan->claim().optimal(); });
+  std::vector<std::pair<std::string, std::string>> numbers = {
+      {fmt::format("{} of {}", optimal, plans.size()), "plans below proved optimal"}};
+  for (auto& pair : speed_ups(input.benches)) numbers.push_back(std::move(pair));
+  page.numbers(numbers);
+  machine_section(page, input.profile);
+  optimal_section(page, plans, sized.tick);
+  scaling_figure(page, sized.machine, sized.tick);
+  page.section("The collectives");
+  page.paragraph(fmt::format(
+      "Drawn for {} processors with the L, o and g above ({}, a tick is {}); timed on the ranks this machine has. "
+      "Blue: a rank sends. Orange: it receives. Green: it adds.",
+      input.drawn, to_string(sized.machine), duration(sized.tick)));
+  std::vector<std::string> titles;
+  for (const Planned& planned : plans) titles.push_back(planned.what.title);
+  page.links(titles);
+  for (const Planned& planned : plans) collective_part(page, input, planned, sized.tick);
+  page.section("Limits of these numbers");
+  page.paragraph(
+      "LogP has no topology: one L, o and g stand for every pair of ranks. Inside a node most collectives run through shared "
+      "cache lines rather than messages, so their measured times do not follow the drawn trees; the predictions in the tables are "
+      "those of the method that ran. Times taken on a loaded or oversubscribed machine say little.");
+  return page.html();
+}
+
+}  // namespace chasqui::cli

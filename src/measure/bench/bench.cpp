@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/measure/bench.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "chasqui/base/error.hpp"
+#include "measure/bench/contest.hpp"
+#include "measure/clocks.hpp"
+
+namespace chasqui::run {
+
+namespace {
+
+const std::vector<std::string> kAll = {"barrier", "broadcast", "reduce", "allreduce", "allgather", "gather",
+                                       "scatter", "scan",      "sum",    "items",     "stream"};
+constexpr std::size_t kLongestOfStream = std::size_t{512} << 10;  ///< many of them are kept
+constexpr std::size_t kLeastOfItems = 64;                         ///< eight numbers
+constexpr std::size_t kLeastOfSum = 512;                          ///< what one rank adds faster than a message goes
+
+/// As many rounds as fit, decided by rank 0; the times of each row.
+std::vector<Quartiles> time_for(Comm& comm, CommonStart& start, double nanoseconds, const Trial::Sample& sample) {
+  double once = 0;
+  for (int i = 0; i < 3; ++i) {
+    const double before = clock_now();
+    sample(start);
+    const double took = clock_now() - before;
+    once = i == 0 ? took : std::min(once, took);
+  }
+  int rounds = static_cast<int>(std::clamp(nanoseconds / once, 5.0, 2000.0));
+  comm.broadcast(rounds, 0);
+  std::vector<std::vector<double>> spans;
+  for (int i = 0; i < rounds; ++i) {
+    const std::vector<double> values = sample(start);
+    spans.resize(values.size());
+    for (std::size_t row = 0; row < values.size(); ++row) spans[row].push_back(values[row]);
+  }
+  std::vector<Quartiles> times;
+  for (auto& row : spans) times.push_back(Quartiles::of(std::move(row)));
+  return times;
+}
+
+Trial trial_of(Comm& comm, const std::string& name, std::size_t bytes) {
+  if (name == "sum") return trial_of_sum(comm, bytes);
+  if (name == "items") return trial_of_items(comm, bytes);
+  if (name == "stream") return trial_of_stream(comm, bytes);
+  return trial_of_call(comm, *kind_from(name), bytes);
+}
+
+}  // namespace
+
+Quartiles Quartiles::of(std::vector<double> spans) {
+  std::vector<double> sorted = spans;
+  std::sort(sorted.begin(), sorted.end());
+  const auto at = [&](double q) {
+    return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
+  };
+  return {at(0.25), at(0.5), at(0.75), std::move(spans)};
+}
+
+std::vector<std::string> kinds_from(const std::string& list, const std::string& option) {
+  std::vector<std::string> kinds;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string word = list.substr(at, end - at);
+    if (std::find(kAll.begin(), kAll.end(), word) == kAll.end())
+      throw Error("{} has \"{}\", which is no collective", option, word);
+    kinds.push_back(word);
+    at = end + 1;
+  }
+  return kinds;
+}
+
+bool is_many(const std::string& name) {
+  return name == "sum" || name == "items" || name == "stream" || name == "delay";
+}
+
+std::vector<std::pair<std::string, std::size_t>> bench_plan(const BenchOptions& options) {
+  std::vector<std::pair<std::string, std::size_t>> plan;
+  for (const std::string& name : options.kinds.empty() ? kAll : options.kinds) {
+    if (name == "barrier") {
+      plan.emplace_back(name, 0);
+      continue;
+    }
+    const std::size_t least = name == "items" ? kLeastOfItems : name == "sum" ? kLeastOfSum : 8;
+    std::size_t largest = std::max(least, options.largest / 8 * 8);
+    if (name == "stream") largest = std::min(largest, kLongestOfStream);
+    for (std::size_t bytes = least; bytes < largest; bytes *= 8) plan.emplace_back(name, bytes);
+    plan.emplace_back(name, largest);
+  }
+  return plan;
+}
+
+Trial trial_of_call(Comm& comm, Kind kind, std::size_t bytes) {
+  static const Sum sum;
+  struct Buffers {
+    std::vector<double> in, out;
+    Call call;
+  };
+  const auto buffers = std::make_shared<Buffers>();
+  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+  const std::size_t all = blocks ? static_cast<std::size_t>(comm.size()) : 1;
+  buffers->in.assign(bytes / sizeof(double) * all, 1.0);
+  buffers->out.assign(buffers->in.size(), 0.0);
+  Call& call = buffers->call;
+  call.kind = kind;
+  call.in = buffers->in.data();
+  call.out = buffers->out.data();
+  call.count = static_cast<std::int64_t>(bytes / sizeof(double));
+  call.layout.element = sizeof(double);
+  call.op = operator_of<double>(sum, true);
+  const Choice choice = comm.choices_for(call).front();
+  const auto once = [buffers](const std::function<void(const Call&)>& run) {
+    return [buffers, run](CommonStart& start) { return std::vector<double>{start.once([&] { run(buffers->call); })}; };
+  };
+  Trial trial{
+      {std::string(to_string(kind))}, bytes, std::string(to_string(choice.method)), {choice.nanoseconds}, {}, {}, {}};
+  trial.ours = once([&comm](const Call& one) { comm.run(one); });
+  trial.against = [once, buffers](const Rival& rival) -> Trial::Sample {
+    if (!rival.run(buffers->call)) return {};
+    return once(rival.run);
+  };
+  return trial;
+}
+
+std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options) {
+  std::vector<BenchRow> rows;
+  const auto plan = bench_plan(options);
+  double done = 0;
+  const auto progress = [&](double part) {
+    if (comm.rank() == 0 && options.progress) options.progress((done + part) / static_cast<double>(plan.size()));
+  };
+  for (const auto& [name, bytes] : plan) {
+    if (is_many(name) && (comm.size() == 1 || comm.messages() == nullptr)) continue;
+    const Trial trial = trial_of(comm, name, bytes);
+    CommonStart start(comm);  // for every trial anew: clocks drift
+    trial.ours(start);
+    std::vector<BenchRow> fresh;
+    const double time = options.seconds_per_row * 1e9;
+    const std::vector<Quartiles> ours = time_for(comm, start, time, trial.ours);
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      fresh.push_back({trial.names[i], bytes, trial.method, trial.predicted[i], start.uncertainty(), ours[i], {}});
+    }
+    const auto against = [&](const std::string& who, const Trial::Sample& sample) {
+      const std::vector<Quartiles> times = time_for(comm, start, time, sample);
+      for (std::size_t i = 0; i < times.size(); ++i) fresh[i].rivals.emplace_back(who, times[i]);
+      progress(static_cast<double>(fresh.front().rivals.size() + 1) /
+               static_cast<double>(rivals.size() + trial.further.size() + 2));
+    };
+    progress(0.25);
+    for (const Rival& rival : rivals) {
+      if (const Trial::Sample sample = trial.against(rival)) against(rival.name, sample);
+    }
+    for (const auto& [who, sample] : trial.further) against(who, sample);
+    for (BenchRow& row : fresh) {
+      if (comm.rank() == 0 && options.row) options.row(row);
+      rows.push_back(std::move(row));
+    }
+    ++done;
+  }
+  return rows;
+}
+
+}  // namespace chasqui::run

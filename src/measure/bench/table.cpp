@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// What a benchmark found: lines for people, CSV and JSON for programs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "chasqui/base/printable.hpp"
+#include "chasqui/measure/bench.hpp"
+
+namespace chasqui::run {
+namespace {
+
+/// At most six characters, whatever a busy machine did to the times.
+std::string ratio_text(double ratio) {
+  if (ratio >= 99'999) return "x>10^5";
+  return fmt::format("x{:.{}f}", ratio, ratio < 99.99 ? 2 : ratio < 999.9 ? 1 : 0);
+}
+
+/// At most nine, below 10^9.
+std::string time_text(double microseconds) {
+  return fmt::format("{:.{}f}", microseconds, microseconds < 1e6 - 1 ? 2 : 0);
+}
+
+int width_of(const std::string& rival) { return static_cast<int>(std::max<std::size_t>(6, rival.size())); }
+
+std::string heading_of(const std::vector<std::string>& rivals) {
+  std::string line = fmt::format("{:<9} {:>7} {:<9} {:>9} {:>9}  ", "", "bytes", "way", "us", "expected");
+  for (const auto& rival : rivals) line += fmt::format(" {:>{}}", rival, width_of(rival));
+  return line + "\n";
+}
+
+}  // namespace
+
+bool is_guess(const Profile& profile) {
+  return std::all_of(profile.levels.begin(), profile.levels.end(), [](const Level& level) { return level.ranks == 0; });
+}
+
+std::string source_of(const Profile& profile) {
+  if (is_guess(profile)) {
+    return "expected: built-in guesses of an order of magnitude; for this machine's own:\n"
+           "  chasqui measure --out machine.json, then bench --machine machine.json\n";
+  }
+  return fmt::format("expected: as measured{} by\n  {}\n", profile.when.empty() ? "" : " " + printable(profile.when),
+                     printable(profile.how));
+}
+
+std::string BenchTable::add(const BenchRow& row) {
+  std::vector<std::string> columns = rivals_;
+  if (is_many(row.name)) {
+    std::erase_if(columns, [](const std::string& name) { return name != "native" && name != "binomial"; });
+    columns.insert(columns.end(), {"chain", "plain"});
+  }
+  std::string text = columns == columns_ ? "" : (columns_.empty() ? "" : "\n") + heading_of(columns);
+  const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
+  text +=
+      fmt::format("{:<9} {:>7} {:<9} {:>9} {:>9} {}", row.name, row.bytes, row.method,
+                  time_text(row.ours.median / 1000), time_text(row.predicted / 1000), marks_ && off > 0.2 ? "!" : " ");
+  for (const auto& name : columns) {
+    const auto found =
+        std::find_if(row.rivals.begin(), row.rivals.end(), [&](const auto& rival) { return rival.first == name; });
+    const std::string ratio = found == row.rivals.end() ? "-" : ratio_text(found->second.median / row.ours.median);
+    text += fmt::format(" {:>{}}", ratio, width_of(name));
+  }
+  columns_ = std::move(columns);
+  return text + "\n";
+}
+
+std::string to_csv(const std::vector<BenchRow>& rows, int ranks) {
+  std::string text = "collective,bytes,ranks,who,predicted_ns,q1_ns,median_ns,q3_ns\n";
+  for (const auto& row : rows) {
+    text += fmt::format("{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f}\n", row.name, row.bytes, ranks,
+                        "chasqui " + row.method, row.predicted, row.ours.low, row.ours.median, row.ours.high);
+    for (const auto& [name, time] : row.rivals) {
+      text += fmt::format("{},{},{},{},,{:.1f},{:.1f},{:.1f}\n", row.name, row.bytes, ranks, name, time.low,
+                          time.median, time.high);
+    }
+  }
+  return text;
+}
+
+std::string to_samples(const std::vector<BenchRow>& rows, int ranks) {
+  std::string text = "collective,bytes,ranks,who,sample,ns\n";
+  for (const auto& row : rows) {
+    const auto add = [&](const std::string& who, const Quartiles& time) {
+      for (std::size_t i = 0; i < time.spans.size(); ++i) {
+        text += fmt::format("{},{},{},{},{},{:.1f}\n", row.name, row.bytes, ranks, who, i, time.spans[i]);
+      }
+    };
+    add("chasqui " + row.method, row.ours);
+    for (const auto& [name, time] : row.rivals) add(name, time);
+  }
+  return text;
+}
+
+std::string to_json(const std::vector<BenchRow>& rows, int ranks) {
+  const auto times = [](const Quartiles& time) {
+    return fmt::format("\"q1_ns\": {:.1f}, \"median_ns\": {:.1f}, \"q3_ns\": {:.1f}", time.low, time.median, time.high);
+  };
+  std::string text = fmt::format("{{\"ranks\": {}, \"rows\": [", ranks);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const BenchRow& row = rows[i];
+    text += fmt::format(
+        "{}\n  {{\"collective\": \"{}\", \"bytes\": {}, \"way\": \"{}\", \"predicted_ns\": {:.1f}, {}, \"rivals\": [",
+        i == 0 ? "" : ",", row.name, row.bytes, row.method, row.predicted, times(row.ours));
+    for (std::size_t j = 0; j < row.rivals.size(); ++j) {
+      const auto& [name, time] = row.rivals[j];
+      text += fmt::format("{}{{\"name\": \"{}\", {}, \"ratio\": {:.3f}}}", j == 0 ? "" : ", ", name, times(time),
+                          time.median / row.ours.median);
+    }
+    text += "]}";
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace chasqui::run

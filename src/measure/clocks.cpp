@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "measure/clocks.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "measure/message_probe.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::uint32_t kClockTag = kProbeTag + 2;
+constexpr int kTogether = 8;  ///< more at a time would wait for each other at rank 0, and the trips grow
+
+/// Rank 0: one round trip to each of the ranks from .. to-1, all under way together.
+void trips_to(Transport& transport, const std::function<double()>& clock, int from, int to,
+              std::vector<ClockOffset>& best) {
+  struct Trip {
+    double sent = 0, answer = 0;
+    Transport::Ticket ticket = kNoTicket;
+  };
+  const double ask = 0;
+  std::vector<Trip> trips(static_cast<std::size_t>(to - from));
+  for (int r = from; r < to; ++r) {
+    Trip& trip = trips[static_cast<std::size_t>(r - from)];
+    trip.ticket = transport.receive(r, kClockTag, &trip.answer, sizeof trip.answer);
+    trip.sent = clock();
+    finish(transport, transport.send(r, kClockTag, &ask, sizeof ask));
+  }
+  static const int cores = available_cores();
+  Backoff backoff(cores < 2 || transport.size() > cores);
+  for (std::size_t open = trips.size(); open > 0; backoff.pause(false)) {
+    for (std::size_t i = 0; i < trips.size(); ++i) {
+      Trip& trip = trips[i];
+      if (trip.ticket == kNoTicket) continue;
+      if (transport.blocks()) transport.wait(trip.ticket);
+      if (!transport.done(trip.ticket)) continue;
+      const double now = clock();
+      trip.ticket = kNoTicket;
+      --open;
+      const double half = (now - trip.sent) / 2;
+      ClockOffset& known = best[static_cast<std::size_t>(from) + i];
+      if (half < known.uncertainty) known = {trip.answer - (trip.sent + half), half};
+    }
+  }
+}
+
+}  // namespace
+
+double clock_now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+ClockOffset clock_offset(Transport& transport, const std::function<double()>& clock, int trips) {
+  ClockOffset own;
+  if (transport.rank() != 0) {
+    for (int i = 0; i < trips; ++i) {
+      double ask = 0;
+      finish(transport, transport.receive(0, kClockTag, &ask, sizeof ask));
+      const double answer = clock();
+      finish(transport, transport.send(0, kClockTag, &answer, sizeof answer));
+    }
+    finish(transport, transport.receive(0, kClockTag, &own, sizeof own));
+    return own;
+  }
+  const int size = transport.size();
+  std::vector<ClockOffset> best(static_cast<std::size_t>(size),
+                                ClockOffset{0, std::numeric_limits<double>::infinity()});
+  for (int from = 1; from < size; from += kTogether) {
+    const int to = std::min(size, from + kTogether);
+    for (int i = 0; i < trips; ++i) trips_to(transport, clock, from, to, best);
+    for (int r = from; r < to; ++r) {
+      finish(transport, transport.send(r, kClockTag, &best[static_cast<std::size_t>(r)], sizeof(ClockOffset)));
+    }
+  }
+  return own;
+}
+
+CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_differ)
+    : comm_(comm), clock_(std::move(clock)) {
+  if (clocks_differ && comm.messages() != nullptr) {
+    offset_ = clock_offset(*comm.messages(), clock_);
+    uncertainty_ = comm.allreduce(offset_.uncertainty, Maximum{});
+  }
+  // A start must lie behind the time that telling it takes, which is long on wide networks.
+  const double before = now();
+  comm.barrier();
+  comm.barrier();
+  lead_ = std::max(20'000.0, comm.terrain().nodes > 1 ? 2 * (now() - before) : 0.0);
+}
+
+double CommonStart::once(const std::function<void()>& body) {
+  double start = now() + lead_;
+  comm_.broadcast(start, 0);
+  if (const double left = start - now(); left > 500'000) {
+    const timespec nap{0, static_cast<long>(std::min(left - 300'000, 9e8))};
+    nanosleep(&nap, nullptr);
+  }
+  while (now() < start) cpu_relax();
+  body();
+  return comm_.allreduce(now(), Maximum{}) - start;
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "measure/collective_times.hpp"
+
+#include <algorithm>
+
+#include "measure/sampler.hpp"
+
+namespace chasqui::run {
+namespace {
+
+/// In the order in which they are worth most, when time is short: the ends first.
+constexpr std::int64_t kSizes[] = {
+    8, 65'536, 1024, 524'288, 64, 8192, std::int64_t{2} << 20, 4096, 56, 112, 120, 2048, std::int64_t{4} << 20};
+constexpr std::int64_t kLargest = std::int64_t{8} << 20;  ///< of all ranks' blocks together
+constexpr Kind kKinds[] = {Kind::barrier,   Kind::broadcast, Kind::reduce,  Kind::allreduce,
+                           Kind::allgather, Kind::gather,    Kind::scatter, Kind::scan};
+constexpr std::int64_t kFar = 64;  ///< times the longest that was timed must reach the longest there is
+
+std::int64_t blocks_of(Kind kind, int ranks) {
+  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+  return blocks ? ranks : 1;
+}
+
+}  // namespace
+
+std::vector<CollectiveTable::Entry> CollectiveTable::entries_for(int ranks) {
+  std::vector<Entry> list;
+  for (const std::int64_t bytes : kSizes) {
+    for (const Kind kind : kKinds) {
+      const bool fits = kind != Kind::barrier && bytes * blocks_of(kind, ranks) <= kLargest;
+      if (bytes == kSizes[0] || fits) list.push_back({kind, bytes});
+    }
+  }
+  return list;
+}
+
+void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
+  static const Sum sum;
+  const std::vector<Entry> list = entries_for(comm.size());
+  int at = 0;
+  if (comm.rank() == 0) {  // threads share this object
+    at = at_;
+    entries_ = list.size();
+    for (const Entry& entry : list) largest_[entry.kind] = std::max(largest_[entry.kind], entry.bytes);
+  }
+  comm.broadcast(at, 0);
+  Sampler sampler(comm);
+  sampler.open(budget.left(1), false);
+  const int ways = 1 + (comm.has_native() ? 1 : 0) + (comm.terrain().reaches ? 1 : 0);
+  const double share = 1. / static_cast<double>(list.size()) / ways;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Entry& entry = list[(static_cast<std::size_t>(at) + i) % list.size()];
+    const std::int64_t count = entry.bytes / 8;
+    std::vector<double> in(static_cast<std::size_t>(count * blocks_of(entry.kind, comm.size())), 1.0),
+        out(in.size(), 0.0);
+    Call call{.kind = entry.kind,
+              .in = in.data(),
+              .out = out.data(),
+              .count = entry.kind == Kind::barrier ? 0 : count,
+              .layout = {.element = sizeof(double)},
+              .op = operator_of<double>(sum, true)};
+    const auto forced = [&](Method method) {
+      const Choice choice{method, 0, 1, ""};
+      return sampler.together(share, [&] {  // the sampler's own messages go their usual way
+        comm.force(choice);
+        comm.run(call);
+        comm.force(std::nullopt);
+      });
+    };
+    const bool reaches = comm.terrain().reaches && goes_across(entry.kind) && call.bytes() >= kReachFrom;
+    const auto ours = reaches ? forced(Method::staged) : sampler.together(share, [&] { comm.run(call); });
+    std::optional<double> across, native;
+    if (reaches && ours) across = forced(Method::across);
+    if (comm.has_native() && ours && (across || !reaches)) native = forced(Method::native);
+    if (!ours || (reaches && !across) || (comm.has_native() && !native)) {  // out of time
+      if (comm.rank() == 0) at_ = static_cast<int>((static_cast<std::size_t>(at) + i) % list.size());
+      return;
+    }
+    if (comm.rank() != 0) continue;
+    if (budget.progress) budget.progress("collectives");
+    Values& values = values_[entry.kind][static_cast<std::int64_t>(call.bytes())];
+    values.ours.push_back(*ours);
+    if (across) values.across.push_back(*across);
+    if (native) values.native.push_back(*native);
+  }
+}
+
+std::map<std::string, Times> CollectiveTable::medians(std::vector<double> Values::*who) const {
+  std::map<std::string, Times> all;
+  for (const auto& [kind, sizes] : values_) {
+    if (!reaches_far(kind)) continue;
+    Times& times = all[std::string(to_string(kind))];
+    for (const auto& [bytes, values] : sizes) {
+      if (!(values.*who).empty()) times.emplace_back(bytes, median_of(values.*who).value);
+    }
+    if (times.empty()) all.erase(std::string(to_string(kind)));
+  }
+  return all;
+}
+
+bool CollectiveTable::reaches_far(Kind kind) const {
+  const auto& sizes = values_.at(kind);
+  return kind == Kind::barrier ||
+         (sizes.begin()->first == kSizes[0] && sizes.rbegin()->first * kFar >= largest_.at(kind));
+}
+
+std::size_t CollectiveTable::timed() const {
+  std::size_t count = 0;
+  for (const auto& [kind, sizes] : values_) count += reaches_far(kind) ? sizes.size() : 0;
+  return count;
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// From samples to parameters with intervals. A machine is measured in rounds, each with a communicator made anew; a
+// round gives one value of every parameter, and the interval comes from the spread of the rounds, so that drift and the
+// luck of placement are inside it (docs/measure.md). Nothing here reads a clock: tests feed it simulated machines.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chasqui/model/profile.hpp"
+
+namespace chasqui::run {
+
+/// The median, and the order statistics that hold the true one in 95 of 100 cases whatever the distribution (fewer than
+/// six values: all of them). REQUIRES values not empty.
+Estimate median_of(std::vector<double> values);
+
+/// The same of one value a round. Fewer than six rounds: Student's interval of their mean, as if they were normal, and
+/// all of them; one round: anything from 0 to twice its value. REQUIRES values not empty and not negative.
+Estimate median_of_rounds(std::vector<double> values);
+
+/// Sizes after which the time jumps: by a quarter above what the slopes on both sides announce (protocol switches).
+std::vector<std::int64_t> switches_in(const Times& times);
+
+/// Messages between two ranks, as seen by the first; each call is one sample in nanoseconds.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+  virtual double half_trip(std::size_t bytes) = 0;       ///< half a round trip
+  virtual double send_overhead() = 0;                    ///< inside the call that posts a short message
+  virtual double receive_overhead(double patience) = 0;  ///< completing a receive whose message has arrived
+  virtual double burst(int messages) = 0;                ///< a burst of short messages and its acknowledgement
+};
+
+/// Takes samples for a share of a round's time; their median.
+using Median = std::function<double(double share, const std::function<double()>& sample)>;
+
+/// One round's values, each the median of its samples.
+struct MessageRound {
+  double trip = 0;                 ///< half a round trip of 8 bytes
+  double o_s = 0, o_r = 0, g = 0;  ///< send overhead, receive overhead, gap
+  Times times;                     ///< half a round trip of longer messages
+};
+/// Together the shares make 1.
+MessageRound message_round(Probe& probe, const Median& median);
+
+/// Long messages of several nodes to one rank, from a common start to the last arrival.
+struct FanIn {
+  int senders = 0;         ///< fewer than two: not measured
+  std::int64_t bytes = 0;  ///< of each message
+  double one = 0;          ///< nanoseconds with one sender
+  double all = 0;          ///< with all of them at once
+};
+/// Does the receiver's port let them in side by side? In most rounds a further sender costs less than a quarter of the
+/// time of its bytes.
+bool receives_in_parallel(const std::vector<FanIn>& rounds, double G);
+
+/// L, o_s, o_r, g, G, B and the switches from the rounds of one level. REQUIRES rounds not empty.
+Level level_of(const std::string& name, const std::vector<MessageRound>& rounds);
+
+/// The interval of a function of the rounds.
+template <typename Round, typename Value>
+Estimate over_rounds(const std::vector<Round>& rounds, Value value) {
+  std::vector<double> values;
+  for (const Round& round : rounds) values.push_back(value(round));
+  return median_of_rounds(std::move(values));
+}
+
+}  // namespace chasqui::run

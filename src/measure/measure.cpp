@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/measure/measure.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "chasqui/base/error.hpp"
+#include "measure/collective_times.hpp"
+#include "measure/message_probe.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr double kParameters = 0.6;  ///< of the time at most; the rest is the table's
+constexpr int kFew = 3;              ///< rounds that are worth all of the time: an interval needs them
+
+std::string today() {
+  char text[32];
+  const std::time_t t = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&t, &utc);
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+Profile profile_of(const std::vector<Round>& rounds, const CollectiveTable& table) {
+  const Round& first = rounds.front();
+  const auto level = [&](const char* name, std::optional<MessageRound> Round::*part) {
+    std::vector<MessageRound> parts;
+    for (const Round& round : rounds) parts.push_back(*(round.*part));
+    return level_of(name, parts);
+  };
+  Profile profile;
+  profile.when = today();
+  Level node = first.node ? level("node", &Round::node) : *default_profile().level("node");
+  if (first.board) {
+    const double others = static_cast<double>(std::max<std::int64_t>(1, first.node_ranks - 1));
+    node.publish = over_rounds(rounds, [](const Round& r) { return r.publish; });
+    node.publish_per_rank =
+        over_rounds(rounds, [&](const Round& r) { return std::max(0.0, r.publish_all - r.publish) / others; });
+    node.copy = over_rounds(rounds, [](const Round& r) { return r.copy; });
+    node.threads = first.threads;
+  }
+  node.ranks = first.node_ranks;
+  node.assumed = !first.node && !first.board;
+  // Where there is one node only, the messages inside it stand in for the network.
+  Level network = first.network ? level("network", &Round::network) : node;
+  network.name = "network";
+  network.assumed = !first.network;
+  network.threads = false;
+  network.ranks = first.ranks;
+  std::vector<FanIn> fan_ins;
+  for (const Round& round : rounds) fan_ins.push_back(round.fan_in);
+  network.receives_in_parallel = first.network && receives_in_parallel(fan_ins, network.G.value);
+  profile.levels = {node, network};
+  profile.bsp_g = word_gap(rounds, network);
+  profile.bsp_L = over_rounds(rounds, [&](const Round& r) { return std::max(0.0, r.superstep - per_word(r)); });
+  profile.bsp_G = over_rounds(rounds, [&](const Round& r) {
+    const int h = blocks_sent(r.ranks);
+    return std::max(0.0, r.block_superstep - r.superstep - (h - 1) * per_word(r)) / (h * static_cast<double>(kBlock));
+  });
+  profile.measured = table.ours();
+  profile.across = table.across();
+  profile.native = table.native();
+  char host[256] = "unknown";
+  gethostname(host, sizeof host - 1);
+  profile.host = host;
+  return profile;
+}
+
+/// How many rounds more, when the next ones take `least` nanoseconds with one sample of each parameter.
+int rounds_to_come(int made, double left, double least) {
+  const double fit = (made < kFew ? 1 : kParameters) * left / std::max(least, 1.0);
+  return std::clamp(static_cast<int>(std::min<double>(fit, kRounds)), 0, kRounds - made);
+}
+
+}  // namespace
+
+Measurement measure(const Anew& anew, const MeasureOptions& options) {
+  Measurement result;
+  result.stated = options.seconds;
+  std::vector<Round> rounds;  // on rank 0
+  CollectiveTable table;
+  const double start = clock_now(), end = start + options.seconds * 1e9;
+  int to_come = kRounds;
+  double least = 0;  // of all rounds together
+  for (int k = 0; to_come > 0; ++k) {
+    const double before = clock_now();
+    anew([&](Comm& comm) {
+      const bool tells = comm.rank() == 0;
+      const double begun = clock_now(), making = begun - before;
+      int more = to_come;
+      RoundBudget budget{begun, (end - begun - making * (more - 1)) / more, {}};
+      if (tells && options.progress) {
+        budget.progress = [&](const char* what) {
+          const double share = std::clamp((clock_now() - start) / (end - start), 0.0, 1.0);
+          options.progress(share, fmt::format("round {} of {}: {}", k + 1, k + more, what));
+        };
+      }
+      const Round round = measure_parameters(comm, budget);
+      if (tells) {
+        rounds.push_back(round);
+        least += making + (round.cut ? clock_now() - begun : round.least);
+        more = std::min(more - 1, rounds_to_come(k + 1, end - clock_now(), least / (k + 1)));
+        if (more == 0) budget.nanoseconds = end - begun;  // the table has the rest
+      }
+      if (options.tables) table.measure(comm, budget);
+      comm.broadcast(more, 0);
+      if (tells || !comm.terrain().shares_memory) to_come = more;
+    });
+  }
+  result.taken = (clock_now() - start) / 1e9;
+  if (rounds.empty()) return result;
+  if (options.progress) options.progress(1, "done");
+  result.profile = profile_of(rounds, table);
+  result.rounds = static_cast<int>(rounds.size());
+  result.hasty =
+      static_cast<int>(std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.cut; }));
+  for (const Round& round : rounds) result.clocks = std::max(result.clocks, round.clocks);
+  result.timed = table.timed();
+  result.collectives = table.entries();
+  return result;
+}
+
+std::string to_text(const Measurement& m) {
+  std::string cut;
+  if (m.rounds < kRounds)
+    cut += fmt::format("cut short: {} of {} rounds; the intervals are wider\n", m.rounds, kRounds);
+  if (m.hasty > 0)
+    cut += fmt::format("cut short: in {} of {} rounds some parameter has one sample only\n", m.hasty, m.rounds);
+  if (m.timed < m.collectives) cut += "cut short: collectives that were not timed are predicted from the others\n";
+  if (!cut.empty()) cut += "more --seconds, or fewer programs beside it, give the rest\n";
+  return fmt::format("stated {:.3g} s, taken {:.3g} s; rounds: {}; collectives timed: {} of {}\n", m.stated, m.taken,
+                     m.rounds, m.timed, m.collectives) +
+         (m.clocks > 0
+              ? fmt::format("the hosts' clocks were compared: times may be off by {:.1f} us at most\n", m.clocks / 1000)
+              : "") +
+         cut;
+}
+
+}  // namespace chasqui::run

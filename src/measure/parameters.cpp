@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "measure/parameters.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "chasqui/base/error.hpp"
+#include "measure/message_probe.hpp"
+#include "measure/sampler.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr double kMessages = 0.3, kBoard = 0.4, kBsp = 0.5;  ///< shares of a round after which each must be over
+
+void measure_board(Comm& comm, Sampler& sampler, Round& round) {
+  double value = 1;
+  round.publish = *sampler.together(1. / 3, [&] { comm.broadcast(value, 0); });
+  round.publish_all = *sampler.together(1. / 3, [&] { comm.allreduce(value); });
+  std::vector<std::byte> data(std::size_t{1} << 20);
+  const double whole = *sampler.together(1. / 3, [&] { comm.broadcast(std::span<std::byte>(data), 0); });
+  round.copy = std::max(0.0, whole - round.publish) / static_cast<double>(data.size());
+}
+
+/// Supersteps in which everybody sends and gets h messages, then a barrier.
+double superstep(Comm& comm, Sampler& sampler, double share, int h, std::size_t bytes) {
+  Transport& transport = *comm.messages();
+  const int size = comm.size();
+  std::vector<std::byte> out(static_cast<std::size_t>(h) * bytes), in(out.size());
+  return *sampler.together(share, [&] {
+    std::vector<Transport::Ticket> tickets;
+    for (int i = 0; i < h; ++i) {
+      const int shift = 1 + i % (size - 1);
+      const std::size_t at = static_cast<std::size_t>(i) * bytes;
+      tickets.push_back(transport.receive((comm.rank() - shift + size) % size, kProbeTag + 1, &in[at], bytes));
+      tickets.push_back(transport.send((comm.rank() + shift) % size, kProbeTag + 1, &out[at], bytes));
+    }
+    for (const auto ticket : tickets) finish(transport, ticket);
+    comm.barrier();
+  });
+}
+
+/// One rank of each further node, a few at most, sends to rank 0.
+FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
+  constexpr std::size_t kSenders = 4;
+  FanIn found;
+  found.bytes = 65'536;
+  std::vector<int> senders;
+  std::set<int> nodes = {comm.node_of(0)};
+  for (int r = 1; r < comm.size() && senders.size() < kSenders; ++r) {
+    if (nodes.insert(comm.node_of(r)).second) senders.push_back(r);
+  }
+  if (senders.size() < 2) return found;
+  found.senders = static_cast<int>(senders.size());
+  Transport& transport = *comm.messages();
+  std::vector<std::vector<std::byte>> data(comm.rank() == 0 ? kSenders : 1, std::vector<std::byte>(65'536));
+  const auto from = [&](std::size_t count) {
+    return *sampler.together(share / 2, [&] {
+      std::vector<Transport::Ticket> tickets;
+      for (std::size_t i = 0; i < count; ++i) {
+        if (comm.rank() == 0)
+          tickets.push_back(transport.receive(senders[i], kProbeTag + 1, data[i].data(), data[i].size()));
+        if (comm.rank() == senders[i])
+          tickets.push_back(transport.send(0, kProbeTag + 1, data[0].data(), data[0].size()));
+      }
+      for (const auto ticket : tickets) finish(transport, ticket);
+    });
+  };
+  found.one = from(1);
+  found.all = from(senders.size());
+  return found;
+}
+
+MessageRound messages_of(Comm& comm, Sampler& sampler, double nanoseconds) {
+  MessageProbe probe(comm);
+  sampler.open(nanoseconds, true);
+  return message_round(probe, sampler.every());
+}
+
+/// The inside of the nodes, every node at the same time; rank 0's counts.
+void measure_node(Comm& comm, const RoundBudget& budget, Round& round) {
+  double times[2] = {budget.left(kMessages), 0};
+  times[1] = budget.left(kBoard) - std::max(0.0, times[0]);
+  comm.broadcast(times, 0);
+  const auto node = comm.split(comm.node_of(comm.rank()), comm.rank());
+  if (node->size() > 1 && node->terrain().nodes == 1) {
+    Sampler inside(*node);
+    round.node = messages_of(*node, inside, times[0]);
+    inside.open(times[1], true);
+    measure_board(*node, inside, round);
+    round.board = true;
+    round.node_ranks = node->size();
+    round.least += inside.least();
+    round.cut = round.cut || inside.cut();
+  }
+  comm.barrier();
+}
+
+}  // namespace
+
+double RoundBudget::left(double share) const { return begun + share * nanoseconds - clock_now(); }
+
+Round measure_parameters(Comm& comm, const RoundBudget& budget) {
+  if (comm.size() < 2) throw Error("measuring needs two ranks or more; this communicator has {}", comm.size());
+  if (comm.messages() == nullptr) throw Error("measuring needs messages between the ranks");
+  const auto tell = [&](const char* what) {
+    if (comm.rank() == 0 && budget.progress) budget.progress(what);
+  };
+  Sampler sampler(comm);
+  Round round;
+  round.ranks = comm.size();
+  round.clocks = sampler.clocks();
+  round.threads = comm.terrain().shares_memory;
+  const bool one_node = comm.terrain().nodes == 1;
+  const bool nodes = !one_node && comm.terrain().largest_node > 1 && comm.terrain().board;
+  tell("messages");
+  const MessageRound messages = messages_of(comm, sampler, budget.left(nodes ? kMessages / 2 : kMessages));
+  (one_node ? round.node : round.network) = messages;
+  tell("memory that ranks share");
+  if (one_node && comm.terrain().board) {
+    sampler.open(budget.left(kBoard), true);
+    measure_board(comm, sampler, round);
+    round.board = true;
+    round.node_ranks = comm.size();
+  } else if (nodes) {
+    measure_node(comm, budget, round);
+  }
+  tell("supersteps");
+  sampler.open(budget.left(kBsp), true);
+  round.superstep = superstep(comm, sampler, 0.2, 1, 8);
+  round.long_superstep = superstep(comm, sampler, 0.2, kWords, 8);
+  round.block_superstep = superstep(comm, sampler, 0.3, blocks_sent(comm.size()), kBlock);
+  round.fan_in = fan_in(comm, sampler, 0.3);
+  round.least += sampler.least();
+  round.cut = round.cut || sampler.cut();
+  return round;
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "measure/sampler.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "measure/message_probe.hpp"
+
+namespace chasqui::run {
+
+void Sampler::open(double nanoseconds, bool each) {
+  allowance_ = Allowance(clock_now(), std::max(0.0, nanoseconds), each);
+  next_ = allowance_.next(clock_now());
+  comm_.broadcast(next_, 0);
+}
+
+std::optional<double> Sampler::median(double share, const std::function<double()>& sample) {
+  if (next_ == 0) return {};
+  allowance_.begin(clock_now(), share);
+  std::vector<double> samples;
+  double fastest = 1e18;
+  struct {
+    int more, next;
+  } word{next_, 0};
+  while (word.more > 0) {
+    for (int i = 0; i < word.more; ++i) {
+      const double before = clock_now();
+      samples.push_back(sample());
+      fastest = std::min(fastest, clock_now() - before);
+    }
+    const double now = clock_now();
+    word.more = allowance_.more(now, fastest, samples.size());
+    if (word.more == 0) word.next = allowance_.next(now);
+    comm_.broadcast(word, 0);
+  }
+  next_ = word.next;
+  least_ += fastest;
+  cut_ = cut_ || allowance_.cut();
+  if (samples.size() > 1) samples.erase(samples.begin());  // it warmed up
+  return median_of(std::move(samples)).value;
+}
+
+std::optional<double> Sampler::together(double share, const std::function<void()>& body) {
+  return median(share, [&] { return start_.once(body); });
+}
+
+Median Sampler::every() {
+  return [this](double share, const std::function<double()>& sample) {
+    const auto value = median(share, sample);
+    CHASQUI_CHECK(value.has_value(), "a part of share {} took no sample: open() did not ask for one of each", share);
+    return *value;
+  };
+}
+
+}  // namespace chasqui::run

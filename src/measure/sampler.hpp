@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Samples of what all ranks do together, inside a budget of time: rank 0 looks at the clock and says how many, all
+// ranks take as many. One message to all per batch of samples; none for what is left out.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "chasqui/run/comm.hpp"
+#include "measure/clocks.hpp"
+#include "measure/estimate.hpp"
+#include "measure/time_budget.hpp"
+
+namespace chasqui::run {
+
+class Sampler {
+ public:
+  explicit Sampler(Comm& comm) : comm_(comm), start_(comm) {}  ///< Collective.
+
+  /// Collective: the parts that follow have this many nanoseconds together, as rank 0 says.
+  /// `each`: every part takes a sample at least, however late it is; otherwise what does not fit is left out.
+  void open(double nanoseconds, bool each);
+
+  /// The median of samples that take this share of the time opened; the first warms up. Nothing: it did not fit.
+  std::optional<double> median(double share, const std::function<double()>& sample);
+
+  /// One collective from a common start to the latest finish.
+  std::optional<double> together(double share, const std::function<void()>& body);
+
+  /// For parts that all take a sample at least.
+  Median every();
+
+  double least() const { return least_; }  ///< rank 0: nanoseconds that one sample of each part so far takes
+  double clocks() const { return start_.uncertainty(); }  ///< how far times may be off because the hosts' clocks differ
+  bool cut() const { return cut_; }                       ///< rank 0: some part had to do with one sample or none
+
+ private:
+  Comm& comm_;
+  CommonStart start_;
+  Allowance allowance_{0, 0, false};
+  int next_ = 0;  ///< samples that the next part begins with
+  double least_ = 0;
+  bool cut_ = false;
+};
+
+}  // namespace chasqui::run

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "measure/time_budget.hpp"
+
+#include <algorithm>
+
+namespace chasqui::run {
+namespace {
+
+constexpr double kMost = 400;      ///< samples of one part
+constexpr double kAtOnce = 32;     ///< between two looks at the clock
+constexpr double kShort = 50;      ///< nanoseconds; nothing is faster
+constexpr double kNothing = 1e-9;  ///< what rounding leaves of all shares
+
+}  // namespace
+
+int Allowance::next(double now) {
+  const double time = until_ - now, fair = left_ * span_;
+  const int samples = time <= 0 ? 0 : time < 0.5 * fair ? 1 : 2;
+  if (left_ > kNothing && samples < 2) cut_ = true;
+  return samples == 0 && each_ ? 1 : samples;
+}
+
+void Allowance::begin(double now, double share) {
+  own_ = std::max(0.0, until_ - now) * std::min(1.0, share / std::max(left_, share));
+  begun_ = now;
+  left_ -= share;
+}
+
+int Allowance::more(double now, double fastest, std::size_t taken) const {
+  const double cost = std::max(fastest, kShort);
+  const double wanted =
+      std::min((begun_ + own_ - now) / cost, std::min(own_ / cost, kMost) - static_cast<double>(taken));
+  return static_cast<int>(std::clamp(wanted, 0.0, kAtOnce));
+}
+
+}  // namespace chasqui::run

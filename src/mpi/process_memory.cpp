@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "mpi/process_memory.hpp"
+
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "chasqui/base/error.hpp"
+#include "mpi/check.hpp"
+
+namespace chasqui::mpi {
+namespace {
+
+#if defined(__linux__)
+
+using Move = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
+
+/// Moves all of it, as the kernel may do less at once. False with errno set.
+bool move(Move call, pid_t process, void* here, void* there, std::size_t bytes) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  while (bytes != 0) {
+    const iovec local{here, std::min(bytes, kMost)};
+    const iovec remote{there, local.iov_len};
+    const ssize_t moved = call(process, &local, 1, &remote, 1, 0);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) return false;
+    here = static_cast<std::byte*>(here) + moved;
+    there = static_cast<std::byte*>(there) + moved;
+    bytes -= static_cast<std::size_t>(moved);
+  }
+  return true;
+}
+
+class Processes final : public run::Reach {
+ public:
+  explicit Processes(std::vector<pid_t> processes) : processes_(std::move(processes)) {}
+
+  void read(int rank, void* to, const void* from, std::size_t bytes) override {
+    if (!move(process_vm_readv, of(rank), to, const_cast<void*>(from), bytes)) fail(rank, "read");
+  }
+  void write(int rank, void* to, const void* from, std::size_t bytes) override {
+    if (!move(process_vm_writev, of(rank), const_cast<void*>(from), to, bytes)) fail(rank, "written");
+  }
+
+ private:
+  pid_t of(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
+  [[noreturn]] void fail(int rank, const char* what) const {
+    const int why = errno;
+    throw Error("the memory of rank {} on this node (process {}) cannot be {}: {}; CHASQUI_REACH=0 does without", rank,
+                of(rank), what, why == ESRCH ? "it has ended" : std::strerror(why));
+  }
+
+  std::vector<pid_t> processes_;
+};
+
+/// What a rank tells of itself for the trial.
+struct Trial {
+  std::uint64_t process;
+  std::uint64_t word;   ///< where a word lies
+  std::uint64_t value;  ///< what is in it
+  std::uint64_t marks;  ///< where every rank may leave a mark
+};
+
+/// Has this rank read and marked everybody?
+bool try_all(const std::vector<Trial>& trials, int rank) {
+  for (const Trial& trial : trials) {
+    std::uint64_t found = 0;
+    std::uint64_t mark = trial.value + static_cast<std::uint64_t>(rank);
+    const auto process = static_cast<pid_t>(trial.process);
+    if (!move(process_vm_readv, process, &found, reinterpret_cast<void*>(trial.word), sizeof found)) return false;
+    if (found != trial.value) return false;
+    void* place = reinterpret_cast<void*>(trial.marks + sizeof mark * static_cast<std::uint64_t>(rank));
+    if (!move(process_vm_writev, process, &mark, place, sizeof mark)) return false;
+  }
+  return true;
+}
+
+#endif
+
+bool off() {
+  const char* text = std::getenv("CHASQUI_REACH");
+  return text != nullptr && std::string_view(text) == "0";
+}
+
+}  // namespace
+
+std::shared_ptr<run::Reach> make_reach(MPI_Comm node, bool wanted) {
+#if defined(__linux__)
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_size(node, &size);
+  const auto agreed = [&](bool yes) {
+    int mine = yes ? 1 : 0;
+    int everywhere = 0;
+    check(MPI_Allreduce(&mine, &everywhere, 1, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
+    return everywhere != 0;
+  };
+  if (!agreed(wanted && size > 1 && !off())) return nullptr;
+  std::vector<std::uint64_t> marks(static_cast<std::size_t>(size));
+  std::uint64_t word = 0;
+  Trial mine{static_cast<std::uint64_t>(getpid()), reinterpret_cast<std::uint64_t>(&word), 0,
+             reinterpret_cast<std::uint64_t>(marks.data())};
+  mine.value = word = (mine.process * 0x9E3779B97F4A7C15u) ^ mine.marks ^ (static_cast<std::uint64_t>(rank) << 48);
+  std::vector<Trial> trials(marks.size());
+  check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, trials.data(), sizeof mine, MPI_BYTE, node), "MPI_Allgather");
+  if (!agreed(try_all(trials, rank))) return nullptr;
+  bool marked = true;
+  for (int r = 0; r < size; ++r) {
+    const volatile std::uint64_t* mark = &marks[static_cast<std::size_t>(r)];  // written behind the compiler's back
+    marked = marked && *mark == word + static_cast<std::uint64_t>(r);
+  }
+  if (!agreed(marked)) return nullptr;
+  std::vector<pid_t> processes;
+  for (const Trial& trial : trials) processes.push_back(static_cast<pid_t>(trial.process));
+  return std::make_shared<Processes>(std::move(processes));
+#else
+  static_cast<void>(node);
+  static_cast<void>(wanted);
+  return nullptr;
+#endif
+}
+
+}  // namespace chasqui::mpi

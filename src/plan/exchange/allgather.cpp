@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/plan/allgather.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/exchange/allgather_rest_ring.hpp"
+#include "plan/exchange/allgather_ring.hpp"
+#include "plan/exchange/allgather_symmetric.hpp"
+#include "plan/exchange/matched_allgather.hpp"
+#include "plan/exchange/slot_matcher.hpp"
+#include "plan/listed_plan.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+/// The best ring, if one ends before a last send at `last`.
+std::optional<RingShape> best_ring(const LogP& machine, std::int64_t items, Time bound, std::int64_t last) {
+  std::optional<RingShape> best;
+  for (std::int64_t m = 2; m <= std::min(machine.P, kMostClasses); ++m) {
+    if (Time{last} + machine.lambda() <= bound) break;
+    if (auto ring = ring_shape(machine, items, m, last)) {
+      last = ring->last_send();
+      best = std::move(ring);
+    }
+  }
+  return best;
+}
+
+/// A list of messages and how it was found.
+struct Listed {
+  std::string construction;
+  std::vector<Send> sends;
+
+  std::int64_t last_send() const { return sends.back().begin.ticks; }
+};
+
+/// The best matched all-gather of few items, if one ends before a last send at `last`; `least` is good
+/// enough.
+std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std::int64_t least, std::int64_t last) {
+  std::optional<Listed> best;
+  if (machine.P * items > kMostMatched) return best;
+  const Spacing spacing(machine);
+  // An attempt costs O(P^3): beyond 32 items only few classes and the two shortest periods of each are tried.
+  const bool few = machine.P * items <= 32;
+  for (std::int64_t m = 2; m <= (few ? machine.P : 12); ++m) {
+    int tried = 0;
+    for (const std::int64_t q : ring_periods(spacing, m)) {
+      if (last <= least) return best;
+      if ((items * (machine.P - 1) - 1) * q >= last || (!few && tried == 2)) break;
+      const auto offset = ring_offsets(spacing, m, q);
+      if (!offset) continue;
+      ++tried;
+      if (auto sends = matched_ring(machine, items, q, *offset, last)) {
+        best = {fmt::format("ring of {} classes, period {}, matched slot by slot", m, q), std::move(*sends)};
+        last = best->last_send();
+      }
+    }
+  }
+  if (auto sends = matched_at_random(machine, items, least, last)) best = {"matched tick by tick", std::move(*sends)};
+  return best;
+}
+
+}  // namespace
+
+PlanPtr allgather(const LogP& machine, std::int64_t items) {
+  const Problem problem{.kind = Kind::allgather, .items = items};
+  Claim claim;
+  claim.bound = allgather_bound(machine, items);  // validates
+  claim.bound_source = "one rank makes k(P-1) sends and as many receptions (results.md A5)";
+  claim.construction = "symmetric: everybody sends its own items to r+1, r+2, ...";
+  if (machine.P == 1) return std::make_shared<SymmetricAllgather>(machine, problem, claim, SymmetricTimes{});
+
+  SymmetricTimes times = symmetric_times(machine, items * (machine.P - 1));
+  const auto ring = best_ring(machine, items, claim.bound, times.last());
+  const std::int64_t last = ring ? ring->last_send() : times.last();
+  require_horizon(last, machine);
+  if (auto listed = best_matched(machine, items, (claim.bound - machine.lambda()).ticks, last)) {
+    claim.finish = Time{listed->last_send()} + machine.lambda();
+    claim.construction = listed->construction;
+    std::sort(listed->sends.begin(), listed->sends.end());
+    return std::make_shared<ListedPlan>(machine, problem, claim, std::move(listed->sends));
+  }
+  claim.finish = Time{last} + machine.lambda();
+  if (!ring) return std::make_shared<SymmetricAllgather>(machine, problem, claim, std::move(times));
+  claim.construction = fmt::format("ring of {} classes, period {}, {} ranks over", ring->m, ring->period, ring->rest);
+  if (ring->rest > 1) return std::make_shared<RestRingAllgather>(machine, problem, claim, *ring);
+  return std::make_shared<RingAllgather>(machine, problem, claim, *ring);
+}
+
+}  // namespace chasqui::plan

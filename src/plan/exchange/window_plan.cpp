@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "plan/exchange/window_plan.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/universal_tree.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+Part part(std::int64_t lo, std::int64_t len) { return {static_cast<std::int32_t>(lo), static_cast<std::int32_t>(len)}; }
+
+Rank rank_of(std::int64_t index) { return Rank{static_cast<std::int32_t>(index)}; }
+
+/// Before 2D nobody can pass on what he received, so an all-reduce that ends earlier is an all-gather. That
+/// takes 2D or more when P - 1 sends and as many receptions fill 2D. REQUIRES P >= 3.
+Time direct_bound(const LogP& machine) {
+  const Time twice = 2 * machine.lambda();
+  const std::int64_t slot = std::max(machine.gap().ticks, 2 * machine.o.ticks);
+  if (saturating_multiply(machine.P - 1, slot) >= twice.ticks) return twice;
+  return std::min(twice, allgather_bound(machine));
+}
+
+void set_bound(Claim& claim, const LogP& machine, Kind kind) {
+  claim.bound = broadcast_time(broadcast_shape(machine), machine.P);
+  claim.bound_source = "broadcast time B(P): somebody must hear from all P ranks (results.md A1)";
+  if (kind == Kind::scan || machine.P < 3) return;
+  if (const Time bound = machine.gap() + machine.lambda(); bound > claim.bound) {
+    claim.bound = bound;
+    claim.bound_source = "P messages are too few, so some rank sends twice (results.md A4)";
+  }
+  if (const Time bound = direct_bound(machine); bound > claim.bound) {
+    claim.bound = bound;
+    claim.bound_source = "before 2(L + 2o) nothing received is passed on, as in an all-gather (results.md A4)";
+  }
+}
+
+}  // namespace
+
+PlanPtr WindowPlan::make(const LogP& machine, const Problem& problem) {
+  validate(machine);
+  const SendTimes times = window_send_times(machine);
+  Claim claim;
+  claim.finish = times.empty() ? Time{0} : Time{times.back()} + machine.lambda();
+  set_bound(claim, machine, problem.kind);
+  claim.construction = machine.is_postal() ? "windows ceil(P f_t / f_T), a send every tick"
+                                           : "windows ceil(P F_j / F_last) over searched send times";
+  return PlanPtr(new WindowPlan(machine, problem, std::move(claim), window_rounds(machine, times)));
+}
+
+WindowPlan::WindowPlan(const LogP& machine, const Problem& problem, Claim claim, std::vector<WindowRound> rounds)
+    : Plan(machine, problem, std::move(claim)), rounds_(std::move(rounds)) {}
+
+LocalForm WindowPlan::local(Rank rank) const {
+  const std::int64_t P = machine_.P;
+  CHASQUI_CHECK(rank.index >= 0 && rank.index < P, "rank={} P={}", rank.index, P);
+  LocalForm local{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+  // The message of `round` from the unreduced index `from` (possibly negative), if there is one.
+  const auto add = [&](std::vector<Send>& to_list, const WindowRound& round, std::int64_t from) {
+    const std::int64_t to = from + round.distance;
+    const std::int64_t hi = from - (round.without_own ? 1 : 0);
+    std::int64_t lo = hi - round.width + 1;
+    Send send{Time{round.begin}, {}, {}, {}};
+    if (cyclic()) {
+      send.from = rank_of((from + P) % P);
+      send.to = rank_of(to % P);
+      lo = (lo + 2 * P) % P;
+      if (problem_.commutative || lo + round.width <= P) {
+        send.part = part(lo, round.width);
+      } else {
+        send.part = part(lo, P - lo);
+        send.second = part(0, lo + round.width - P);
+      }
+    } else {
+      if (hi < 0 || from < 0 || to >= P) return;
+      lo = std::max<std::int64_t>(lo, 0);
+      send.from = rank_of(from);
+      send.to = rank_of(to);
+      send.part = part(lo, hi - lo + 1);
+    }
+    to_list.push_back(send);
+  };
+  for (const WindowRound& round : rounds_) {
+    add(local.sends, round, rank.index);
+    add(local.receives, round,
+        cyclic() ? rank.index + (rank.index < round.distance ? P : 0) - round.distance : rank.index - round.distance);
+  }
+  return local;
+}
+
+/// Built by following what every rank holds: the message of a round continues the receiver's window, and its
+/// sender is the rank where that stretch ends (or the next one, when that one's own contribution would be too
+/// much).
+Schedule WindowPlan::schedule() const {
+  Schedule schedule = empty_schedule();
+  const std::int64_t P = machine_.P;
+  schedule.sends.reserve(saturating_multiply(static_cast<std::int64_t>(rounds_.size()), P) < (std::int64_t{1} << 32)
+                             ? rounds_.size() * static_cast<std::size_t>(P)
+                             : 0);
+  std::int64_t held = 1;
+  for (const WindowRound& round : rounds_) {
+    for (std::int64_t to = 0; to < P; ++to) {
+      std::int64_t hi = to - held;
+      std::int64_t lo = hi - round.width + 1;
+      std::int64_t from = hi + (round.without_own ? 1 : 0);
+      Part first, second;
+      if (!cyclic()) {
+        if (hi < 0) continue;
+        lo = std::max<std::int64_t>(lo, 0);
+        first = part(lo, hi - lo + 1);
+      } else if (hi < 0) {
+        if (from < 0) from += P;
+        first = part(lo + P, round.width);
+      } else if (lo < 0) {
+        first = problem_.commutative ? part(lo + P, round.width) : part(lo + P, -lo);
+        second = problem_.commutative ? Part{} : part(0, hi + 1);
+      } else {
+        first = part(lo, round.width);
+      }
+      schedule.sends.push_back({Time{round.begin}, rank_of(from), rank_of(to), first, second});
+    }
+    held += round.width;
+  }
+  normalise(schedule);
+  return schedule;
+}
+
+}  // namespace chasqui::plan

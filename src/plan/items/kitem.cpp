@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/plan/kitem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/stream.hpp"
+#include "plan/items/few_items.hpp"
+#include "plan/items/hypercube.hpp"
+#include "plan/items/postal_step.hpp"
+#include "plan/items/repeated_plan.hpp"
+#include "plan/items/scaled_plan.hpp"
+#include "plan/kernel/kernel_plan.hpp"
+#include "plan/kernel/merged.hpp"
+#include "plan/kernel/search.hpp"
+#include "plan/kernel/table.hpp"
+#include "plan/listed_plan.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+constexpr const char* kBoundSource = "counting: a step moves no more messages than there are holders or receivers";
+constexpr std::int64_t kSearchReceivers = 400;  ///< beyond the table a kernel is searched up to here
+constexpr std::int64_t kSearchLatency = 64;
+constexpr std::int64_t kSearchMoves = 4'000'000;     ///< of annealing, in all: a second or two
+constexpr std::int64_t kFewMessages = 10'000'000;    ///< few items: messages that are listed, at most
+constexpr std::int64_t kFewCells = 4096;             ///< few items: k times L, for the edge colouring
+constexpr std::int64_t kFewQuickMessages = 100'000;  ///< the same in a program that must not wait
+constexpr std::int64_t kMergeReceivers = 400;        ///< and so many are looked for in the bases
+constexpr std::int64_t kMaxLatency = 10'000;         ///< of kernels, few items and streams here
+
+Problem kitem_problem(std::int64_t k, Rank root) { return Problem{.kind = Kind::broadcast, .root = root, .items = k}; }
+
+/// The first k items of the best stream: within L steps of the counting bound wherever the stream meets its own.
+PlanPtr from_stream(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound) {
+  if (step.L > kMaxLatency) return nullptr;
+  PlanPtr postal = stream_window(LogP::postal(machine.P, Time{step.L}), problem.items, problem.root);
+  const Time last = postal->claim().finish - Time{step.L};
+  Claim claim{last.ticks * step.step + machine.lambda(), bound, kBoundSource, postal->claim().construction};
+  if (!machine.is_postal()) claim.construction += fmt::format(", in steps of {} ticks", step.step.ticks);
+  return std::make_shared<ScaledPlan>(machine, std::move(claim), std::move(postal), step.step);
+}
+
+/// Do the bases reach (M, L)? Looked up once: it takes milliseconds.
+bool has_merged(std::int64_t M, std::int64_t L) {
+  if (M > kMergeReceivers || L < 3 || L > 16) return false;
+  static std::mutex mutex;
+  static std::map<std::pair<std::int64_t, std::int64_t>, bool> known;
+  const std::lock_guard lock(mutex);
+  const auto [place, fresh] = known.try_emplace({M, L}, false);
+  if (fresh) place->second = kernel::merged_kernel(M, L).has_value();
+  return place->second;
+}
+
+/// Plans at the counting bound of the postal machine behind `step`; nothing where no construction is known.
+class AtTheBound {
+ public:
+  AtTheBound(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound, bool searches)
+      : machine_(machine), problem_(problem), step_(step), bound_(bound), M_(machine.P - 1), searches_(searches) {}
+
+  PlanPtr plan() const {
+    if (step_.L > kMaxLatency) return nullptr;
+    if (step_.L == 1 && M_ >= 2 && !kernel::from_table(M_, 1)) return telephone();
+    const kernel::Counting counting = kernel::count(M_, step_.L);
+    const std::int64_t last = kernel::last_step(counting, problem_.items);
+    return problem_.items <= counting.k_star ? few(counting, last) : many(last);
+  }
+
+ private:
+  PlanPtr telephone() const {
+    const std::int64_t last = kernel::TelephonePlan::last_step(machine_.P, problem_.items);
+    return std::make_shared<kernel::TelephonePlan>(machine_, problem_, claim(last, "hypercube of ranks and pairs"),
+                                                   step_.step);
+  }
+
+  PlanPtr few(const kernel::Counting& counting, std::int64_t last) const {
+    if (M_ * problem_.items > (searches_ ? kFewMessages : kFewQuickMessages) || problem_.items * step_.L > kFewCells)
+      return nullptr;
+    const auto window = kernel::few_items(counting, problem_.items);
+    if (!window) return nullptr;
+    std::vector<Send> sends;
+    sends.reserve(window->size());
+    for (const kernel::WindowSend& w : *window) {
+      sends.push_back(send_item(w.tau * step_.step, rank(w.from), rank(w.to), w.colour));
+    }
+    std::sort(sends.begin(), sends.end());
+    return std::make_shared<ListedPlan>(machine_, problem_, claim(last, "trees shared among few items"),
+                                        std::move(sends));
+  }
+
+  PlanPtr many(std::int64_t last) const {
+    std::string where = "kernel from the table";
+    std::optional<kernel::Kernel> found;
+    if (M_ == 1) {
+      found = kernel::Kernel{1, static_cast<int>(step_.L), 0, {{{0}, {kernel::kNone}}}, {{}}};
+      where = "one after another";
+    } else {
+      found = kernel::from_table(M_, step_.L);
+    }
+    if (!found) {
+      found = kernel::UserTable::from_environment().find(M_, step_.L);
+      where = "kernel from the user's table";
+    }
+    if (!found && (searches_ || has_merged(M_, step_.L))) {
+      found = kernel::merged_kernel(M_, step_.L);
+      where = "merged kernel";
+    }
+    if (!found && searches_ && M_ <= kSearchReceivers && step_.L <= kSearchLatency) {
+      found = kernel::search(M_, step_.L, kernel::kNoLimit, 1, kSearchMoves);
+      where = "kernel found by search";
+    }
+    if (!found) return nullptr;
+    if (found->groups.size() > 1) where += fmt::format(", {} groups", found->groups.size());
+    return std::make_shared<kernel::KernelPlan>(machine_, problem_, claim(last, std::move(where)), std::move(*found),
+                                                step_.step);
+  }
+
+  Claim claim(std::int64_t last, std::string construction) const {
+    if (!machine_.is_postal()) construction += fmt::format(", in steps of {} ticks", step_.step.ticks);
+    return {last * step_.step + machine_.lambda(), bound_, kBoundSource, std::move(construction)};
+  }
+
+  Rank rank(int receiver) const {
+    if (receiver == kernel::kNone) return problem_.root;
+    return Rank{receiver < problem_.root.index ? receiver : receiver + 1};
+  }
+
+  const LogP& machine_;
+  const Problem& problem_;
+  PostalStep step_;
+  Time bound_;
+  std::int64_t M_;
+  bool searches_;
+};
+
+PlanPtr best_plan(const LogP& machine, std::int64_t k, Rank root, bool searches) {
+  const Time bound = kitem_bound(machine, k);
+  const Problem problem = kitem_problem(k, root);
+  validate(problem, machine);
+  if (machine.P == 1) {
+    return std::make_shared<ListedPlan>(machine, problem, Claim{Time{0}, Time{0}, kBoundSource, "nothing to do"},
+                                        std::vector<Send>{});
+  }
+  PlanPtr best = repeated_tree(machine, problem, bound, kBoundSource, false);
+  for (const PostalStep& step : postal_steps(machine)) {
+    PlanPtr plan = AtTheBound(machine, problem, step, bound, searches).plan();
+    if (!plan) plan = from_stream(machine, problem, step, bound);
+    if (plan && plan->claim().finish < best->claim().finish) best = std::move(plan);
+  }
+  return best;
+}
+
+}  // namespace
+
+PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root) { return best_plan(machine, k, root, true); }
+
+PlanPtr kitem_without_search(const LogP& machine, std::int64_t k, Rank root) {
+  return best_plan(machine, k, root, false);
+}
+
+Time kitem_time_without_search(const LogP& machine, std::int64_t k) {
+  CHASQUI_CHECK(machine.is_postal(), "{}", to_string(machine));
+  const std::int64_t M = machine.P - 1;
+  const std::int64_t L = machine.L.ticks;
+  const Time bound = kitem_bound(machine, k);
+  if (M <= 1 || L == 1) return bound;
+  const Time single =
+      kitem_single_sending_bound(machine, k) + Time{L == 2 && !stream_bound_reachable_at_two(machine.P) ? 1 : 0};
+  if (L > kMaxLatency) return single;
+  const auto counting = kernel::count(M, L);
+  if (k <= counting.k_star) return M * k <= kFewQuickMessages && k * L <= kFewCells ? bound : single;
+  return kernel::from_table(M, L) || has_merged(M, L) ? bound : single;
+}
+
+}  // namespace chasqui::plan

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/plan/plain_trees.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/schedule/metrics.hpp"
+#include "chasqui/schedule/trace.hpp"
+#include "plan/published/plain_branches.hpp"
+#include "plan/published/ports.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+class Builder {
+ public:
+  Builder(const LogP& machine, const Problem& problem) : ports_(machine) {
+    schedule_.machine = machine;
+    schedule_.problem = problem;
+  }
+
+  std::int64_t P() const { return schedule_.machine.P; }
+  Rank rank(std::int64_t place) const {
+    return {static_cast<std::int32_t>((schedule_.problem.root.index + place) % P())};
+  }
+
+  /// Sends `part` as soon as possible from `ready` on; returns when it is there.
+  Time send(std::int64_t from, std::int64_t to, Part part, Time ready) {
+    const Time begin = ports_.place(rank(from), rank(to), ready);
+    schedule_.sends.push_back({begin, rank(from), rank(to), part});
+    return begin + schedule_.machine.lambda();
+  }
+
+  /// One item, or fold, down the tree.
+  void spread(const std::vector<Branch>& branches, Part part, Time start) {
+    std::vector<Time> has(static_cast<std::size_t>(P()), start);
+    for (const Branch& b : branches) {
+      has[static_cast<std::size_t>(b.child)] = send(b.parent, b.child, part, has[static_cast<std::size_t>(b.parent)]);
+    }
+  }
+
+  Schedule finished() {
+    schedule_.finish = actual_finish(schedule_);
+    schedule_.bound = Time{0};
+    normalise(schedule_);
+    return std::move(schedule_);
+  }
+
+ private:
+  Ports ports_;
+  Schedule schedule_;
+};
+
+Part whole(const Builder& b) { return {0, static_cast<std::int32_t>(b.P())}; }
+Part item(std::int64_t i) { return {static_cast<std::int32_t>(i), 1}; }
+
+/// Backwards in time a spreading is a gathering.
+Schedule reversed(Schedule schedule, const Problem& problem) {
+  const Time end = schedule.finish;
+  for (Send& send : schedule.sends) {
+    send.begin = end - available(schedule.machine, send);
+    std::swap(send.from, send.to);
+  }
+  schedule.problem = problem;
+  normalise(schedule);
+  return schedule;
+}
+
+Schedule spread_items(PlainTree tree, const LogP& machine, const Problem& problem) {
+  Builder builder(machine, problem);
+  const auto branches = branches_of(tree, machine.P);
+  for (std::int64_t i = 0; i < problem.items; ++i) builder.spread(branches, item(i), Time{0});
+  return builder.finished();
+}
+
+Schedule gather_folds(PlainTree tree, const LogP& machine, const Problem& problem) {
+  Problem forward = problem;
+  forward.kind = Kind::broadcast;
+  Schedule schedule = reversed(spread_items(tree, machine, forward), problem);
+  if (names_items(problem)) return schedule;
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(machine.P), 1);
+  for (const Branch& b : branches_of(tree, machine.P)) sizes[static_cast<std::size_t>(b.child)] = b.size;
+  for (Send& send : schedule.sends) {
+    const std::int64_t place = (send.from.index - problem.root.index + machine.P) % machine.P;
+    send.part = {send.from.index, static_cast<std::int32_t>(sizes[static_cast<std::size_t>(place)])};
+  }
+  return schedule;
+}
+
+Schedule gather_then_spread(PlainTree tree, const LogP& machine, const Problem& problem) {
+  const Schedule up = gather_folds(tree, machine, {.kind = Kind::reduce});
+  Builder builder(machine, problem);
+  for (const Send& s : up.sends) builder.send(s.from.index, s.to.index, s.part, s.begin);
+  builder.spread(branches_of(tree, machine.P), whole(builder), up.finish);
+  return builder.finished();
+}
+
+/// Item r travels from the root down the tree to rank r, the farthest first.
+Schedule route_items(PlainTree tree, const LogP& machine, const Problem& problem) {
+  std::vector<std::int64_t> parent(static_cast<std::size_t>(machine.P), 0);
+  for (const Branch& b : branches_of(tree, machine.P)) parent[static_cast<std::size_t>(b.child)] = b.parent;
+  Builder builder(machine, problem);
+  for (std::int64_t v = machine.P - 1; v > 0; --v) {
+    std::vector<std::int64_t> path{v};
+    while (path.back() != 0) path.push_back(parent[static_cast<std::size_t>(path.back())]);
+    Time has{0};
+    for (std::size_t i = path.size() - 1; i > 0; --i) {
+      has = builder.send(path[i], path[i - 1], item(builder.rank(v).index), has);
+    }
+  }
+  return builder.finished();
+}
+
+/// All-gather without a tree: everybody passes on to its right what came from its left, or sends its own items to everybody.
+Schedule pass_round(const LogP& machine, const Problem& problem, bool ring) {
+  Builder builder(machine, problem);
+  const std::int64_t P = machine.P;
+  const std::int64_t k = problem.items;
+  std::vector<Time> has(static_cast<std::size_t>(P * k), Time{0});
+  for (std::int64_t round = 1; round < P; ++round) {
+    std::vector<Time> next(has.size());
+    for (std::int64_t r = 0; r < P; ++r) {
+      const std::int64_t to = ring ? (r + 1) % P : (r + round) % P;
+      const std::int64_t owner = ring ? (r - round + 1 + P) % P : r;
+      for (std::int64_t j = 0; j < k; ++j) {
+        const Time ready = ring ? has[static_cast<std::size_t>(r * k + j)] : Time{0};
+        next[static_cast<std::size_t>(to * k + j)] = builder.send(r, to, item(owner * k + j), ready);
+      }
+    }
+    if (ring) has = next;
+  }
+  return builder.finished();
+}
+
+/// All-gather on a tree: items travel up to rank 0, and from there to all who have not yet seen them.
+Schedule gather_then_spread_items(PlainTree tree, const LogP& machine, const Problem& problem) {
+  const auto branches = branches_of(tree, machine.P);
+  std::vector<std::int64_t> parent(static_cast<std::size_t>(machine.P), 0);
+  for (const Branch& b : branches) parent[static_cast<std::size_t>(b.child)] = b.parent;
+  Builder builder(machine, problem);
+  const std::int64_t items = machine.P * problem.items;
+  std::vector<std::vector<Time>> has(static_cast<std::size_t>(items),
+                                     std::vector<Time>(static_cast<std::size_t>(machine.P), kNever));
+  for (std::int64_t i = 0; i < items; ++i) {
+    auto& seen = has[static_cast<std::size_t>(i)];
+    std::int64_t v = i / problem.items;
+    seen[static_cast<std::size_t>(v)] = Time{0};
+    for (; v != 0; v = parent[static_cast<std::size_t>(v)]) {
+      const std::int64_t up = parent[static_cast<std::size_t>(v)];
+      seen[static_cast<std::size_t>(up)] = builder.send(v, up, item(i), seen[static_cast<std::size_t>(v)]);
+    }
+  }
+  for (std::int64_t i = 0; i < items; ++i) {
+    auto& seen = has[static_cast<std::size_t>(i)];
+    for (const Branch& b : branches) {
+      Time& there = seen[static_cast<std::size_t>(b.child)];
+      if (there == kNever) there = builder.send(b.parent, b.child, item(i), seen[static_cast<std::size_t>(b.parent)]);
+    }
+  }
+  return builder.finished();
+}
+
+Schedule scan_doubling(const LogP& machine, const Problem& problem) {
+  Builder builder(machine, problem);
+  std::vector<Time> has(static_cast<std::size_t>(machine.P), Time{0});
+  for (std::int64_t reach = 1; reach < machine.P; reach *= 2) {
+    std::vector<Time> next = has;
+    for (std::int64_t r = 0; r + reach < machine.P; ++r) {
+      const std::int64_t lo = std::max<std::int64_t>(0, r - reach + 1);
+      const Part part{static_cast<std::int32_t>(lo), static_cast<std::int32_t>(r - lo + 1)};
+      next[static_cast<std::size_t>(r + reach)] = builder.send(r, r + reach, part, has[static_cast<std::size_t>(r)]);
+    }
+    has = next;
+  }
+  return builder.finished();
+}
+
+Schedule scan_chain(const LogP& machine, const Problem& problem) {
+  Builder builder(machine, problem);
+  Time has{0};
+  for (std::int64_t r = 0; r + 1 < machine.P; ++r) {
+    has = builder.send(r, r + 1, {0, static_cast<std::int32_t>(r + 1)}, has);
+  }
+  return builder.finished();
+}
+
+std::int64_t messages_at_most(PlainTree tree, const LogP& machine, const Problem& problem) {
+  const std::int64_t P = machine.P;
+  switch (problem.kind) {
+    case Kind::allgather: return saturating_multiply(saturating_multiply(P, P), problem.items);
+    case Kind::scatter:
+    case Kind::gather: return tree == PlainTree::chain ? saturating_multiply(P, P) / 2 : saturating_multiply(P, 16);
+    case Kind::scan: return saturating_multiply(P, tree == PlainTree::chain ? 1 : 20);
+    default: return saturating_multiply(saturating_multiply(P, 2), problem.items);
+  }
+}
+
+}  // namespace
+
+std::vector<Branch> branches_of(PlainTree tree, std::int64_t P) {
+  std::vector<Branch> branches;
+  for (std::int64_t v = 0; v < P; ++v) {
+    if (tree == PlainTree::chain && v + 1 < P) branches.push_back({v, v + 1, P - v - 1});
+    if (tree == PlainTree::flat && v > 0) branches.push_back({0, v, 1});
+    if (tree != PlainTree::binomial) continue;
+    const auto low = v == 0 ? std::bit_ceil(static_cast<std::uint64_t>(P)) : static_cast<std::uint64_t>(v & -v);
+    for (auto reach = static_cast<std::int64_t>(low / 2); reach > 0; reach /= 2) {
+      if (v + reach < P) branches.push_back({v, v + reach, std::min(reach, P - v - reach)});
+    }
+  }
+  return branches;
+}
+
+std::string_view to_string(PlainTree tree) {
+  constexpr std::array<std::string_view, 3> kNames{"binomial", "chain", "flat"};
+  return kNames[static_cast<std::size_t>(tree)];
+}
+
+std::optional<PlainTree> plain_tree_from(std::string_view name) {
+  for (const PlainTree tree : {PlainTree::binomial, PlainTree::chain, PlainTree::flat}) {
+    if (name == to_string(tree)) return tree;
+  }
+  return std::nullopt;
+}
+
+PlainSchedule plain_schedule(PlainTree tree, const LogP& machine, const Problem& problem, std::int64_t most) {
+  if (messages_at_most(tree, machine, problem) > most) return "it would have too many messages to be drawn";
+  switch (problem.kind) {
+    case Kind::broadcast: return spread_items(tree, machine, problem);
+    case Kind::reduce:
+      if (!problem.commutative && problem.root != Rank{0}) return "its folds are in rank order only for root 0";
+      return gather_folds(tree, machine, problem);
+    case Kind::allreduce:
+    case Kind::barrier: return gather_then_spread(tree, machine, problem);
+    case Kind::scatter: return route_items(tree, machine, problem);
+    case Kind::gather: {
+      Problem forward = problem;
+      forward.kind = Kind::scatter;
+      return reversed(route_items(tree, machine, forward), problem);
+    }
+    case Kind::allgather:
+      if (tree == PlainTree::binomial) return gather_then_spread_items(tree, machine, problem);
+      return pass_round(machine, problem, tree == PlainTree::chain);
+    case Kind::scan:
+      if (tree == PlainTree::chain) return scan_chain(machine, problem);
+      if (tree == PlainTree::binomial) return scan_doubling(machine, problem);
+      return "every rank needs a fold of its own: one rank that serves all does not help";
+    default: return "streams and sums have plain forms of their own";
+  }
+}
+
+}  // namespace chasqui::plan

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// MPI_Init to MPI_Finalize, and communicators that end.
+#include <mpi.h>
+
+#include <exception>
+
+#include "preload/report.hpp"
+#include "preload/serve.hpp"
+#include "preload/settings.hpp"
+#include "preload/state.hpp"
+
+namespace chasqui::preload {
+namespace {
+
+void begin() {
+  ++inside_of_chasqui;
+  try {
+    const bool agreed = read_settings();
+    open_states();
+    active = agreed;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (agreed && rank == 0 && settings().log) say("collectives are served for " CHASQUI_MPI_FLAVOUR);
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  --inside_of_chasqui;
+}
+
+void end() {
+  if (!active.exchange(false)) return;
+  ++inside_of_chasqui;
+  try {
+    close_states();
+    int rank = 0;
+    int size = 1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0 && settings().reproducible) say_what_it_cost();
+    if (rank == 0) write_report(size);
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  --inside_of_chasqui;
+}
+
+void bury() {
+  if (!active.load(std::memory_order_relaxed)) return;
+  ++inside_of_chasqui;
+  try {
+    bury_the_dead();
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  --inside_of_chasqui;
+}
+
+}  // namespace
+}  // namespace chasqui::preload
+
+using namespace chasqui::preload;
+
+extern "C" {
+
+int MPI_Init(int* argc, char*** argv) {
+  const int code = PMPI_Init(argc, argv);
+  if (code == MPI_SUCCESS) begin();
+  return code;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int code = PMPI_Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) begin();
+  return code;
+}
+
+int MPI_Finalize() {
+  end();
+  return PMPI_Finalize();
+}
+
+int MPI_Comm_free(MPI_Comm* comm) {
+  const int code = PMPI_Comm_free(comm);
+  bury();
+  return code;
+}
+
+int MPI_Comm_disconnect(MPI_Comm* comm) {
+  const int code = PMPI_Comm_disconnect(comm);
+  bury();
+  return code;
+}
+
+}  // extern "C"

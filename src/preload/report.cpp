@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "preload/report.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <mutex>
+
+#include "preload/settings.hpp"
+#include "preload/state.hpp"
+
+namespace chasqui::preload {
+namespace {
+
+std::atomic<std::uint64_t> passed[kCollectives][kReasons];
+std::atomic<std::uint64_t> verified{0}, different{0};
+std::atomic<bool> logged[kCollectives][kReasons];
+
+struct Line {
+  std::uint64_t ours = 0, native = 0, bytes = 0, ours_timed = 0, native_timed = 0;
+  double ours_time = 0, native_time = 0, predicted = 0, saved = 0, spent = 0;
+  std::uint64_t comparisons = 0;
+  double ours_typical = 0, native_typical = 0;
+  std::string plan;
+};
+std::mutex mutex;
+std::map<std::pair<int, int>, Line>& lines() {
+  static auto* const all = new std::map<std::pair<int, int>, Line>;
+  return *all;
+}
+
+std::string sizes(int what, int size_class) {
+  if (what == static_cast<int>(Collective::Gatherv) || what == static_cast<int>(Collective::Scatterv)) return "any";
+  const auto low = size_class == 0 ? 0ull : 1ull << (2 * size_class - 1);
+  const auto high = (1ull << (2 * size_class + 1)) - 1;
+  return size_class == kClasses - 1 ? fmt::format("{}+", low) : fmt::format("{}-{}", low, high);
+}
+
+double mean_us(double nanoseconds, std::uint64_t calls) {
+  return calls == 0 ? 0 : nanoseconds / static_cast<double>(calls) / 1000;
+}
+
+/// What folding in order took, and what the MPI library's own would have, in microseconds.
+struct Cost {
+  std::uint64_t calls = 0;
+  double ours = 0, native = 0;
+};
+/// REQUIRES the mutex.
+Cost reproducible_cost() {
+  Cost cost;
+  for (const auto& [key, line] : lines()) {
+    if (line.native_timed == 0 || line.plan != "in order") continue;
+    cost.calls += line.ours;
+    cost.ours += mean_us(line.ours_time, line.ours_timed) * static_cast<double>(line.ours);
+    cost.native += mean_us(line.native_time, line.native_timed) * static_cast<double>(line.ours);
+  }
+  return cost;
+}
+std::string to_string(const Cost& cost) {
+  return fmt::format(
+      "{} reproducible reductions took {:.1f} us; the MPI library's own would have taken about {:.1f} us: factor {:.2f}",
+      cost.calls, cost.ours, cost.native, cost.native > 0 ? cost.ours / cost.native : 0);
+}
+
+}  // namespace
+
+void note(Collective what, Reason reason) {
+  const auto i = static_cast<std::size_t>(what);
+  const auto j = static_cast<std::size_t>(reason);
+  passed[i][j].fetch_add(1, std::memory_order_relaxed);
+  if (!settings().log || logged[i][j].load(std::memory_order_relaxed) || logged[i][j].exchange(true)) return;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) say(fmt::format("MPI_{} goes to the MPI library: {}", kNames[i], kReasonTexts[j]));
+}
+
+void note_verified(Collective what, bool same, double worst) {
+  verified.fetch_add(1, std::memory_order_relaxed);
+  if (same) return;
+  if (different.fetch_add(1, std::memory_order_relaxed) < 10) {
+    say(fmt::format("CHASQUI_VERIFY: MPI_{} gave another result than the MPI library (largest relative difference {})",
+                    to_string(what), worst));
+  }
+}
+
+void enter_in_ledger(const State& state) {
+  const std::lock_guard lock(mutex);
+  for (int what = 0; what < kServed; ++what) {
+    const auto& row = state.cells[static_cast<std::size_t>(what)];
+    if (row == nullptr) continue;
+    for (int c = 0; c < kClasses; ++c) {
+      const Cell& cell = (*row)[static_cast<std::size_t>(c)];
+      if (cell.ours_calls + cell.native_calls == 0) continue;
+      Line& line = lines()[{what, c}];
+      line.ours += cell.ours_calls;
+      line.native += cell.native_calls;
+      line.bytes += cell.bytes;
+      line.ours_time += cell.ours_time;
+      line.native_time += cell.native_time;
+      line.ours_timed += cell.ours_timed;
+      line.native_timed += cell.native_timed;
+      if (!cell.plan.empty()) line.plan = cell.plan;
+      if (cell.predicted > 0) line.predicted = cell.predicted;
+      line.comparisons += cell.comparisons;
+      line.spent += cell.spent;
+      if (cell.native_typical > 0) {
+        line.ours_typical = cell.ours_typical;
+        line.native_typical = cell.native_typical;
+        line.saved += cell.saved;
+      }
+    }
+  }
+}
+
+std::string report_text(int ranks) {
+  const std::lock_guard lock(mutex);
+  std::string text = fmt::format(
+      "Chasqui report, as rank 0 of {} saw it. Times in microseconds a call; typical: median, agreed by all ranks.\n",
+      ranks);
+  text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "collective", "bytes", "ours",
+                      "native", "plan", "predicted", "typical", "native t.", "mean", "saved ms");
+  double saved = 0, spent = 0;
+  std::uint64_t comparisons = 0;
+  for (const auto& [key, line] : lines()) {
+    saved += line.saved;
+    spent += line.spent;
+    comparisons += line.comparisons;
+    text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>12.3f}\n",
+                        kNames[key.first], sizes(key.first, key.second), line.ours, line.native, line.plan,
+                        line.predicted / 1000, line.ours_typical / 1000, line.native_typical / 1000,
+                        mean_us(line.ours_time, line.ours_timed), line.saved / 1e6);
+  }
+  text += fmt::format("time saved, estimated from the comparison before each call: {:.3f} ms on rank 0\n", saved / 1e6);
+  text += fmt::format("comparisons made: {}; they cost {:.3f} ms beyond the faster way\n", comparisons, spent / 1e6);
+  for (int what = 0; what < kCollectives; ++what) {
+    for (int reason = 1; reason < kReasons; ++reason) {
+      if (const auto calls = passed[what][reason].load(); calls != 0) {
+        text += fmt::format("passed on: {} MPI_{}: {}\n", calls, kNames[what], kReasonTexts[reason]);
+      }
+    }
+  }
+  if (const Cost cost = reproducible_cost(); cost.calls > 0) text += to_string(cost) + "\n";
+  if (settings().verify) text += fmt::format("verified {} calls, {} different\n", verified.load(), different.load());
+  return text;
+}
+
+std::string report_json(int ranks) {
+  const std::lock_guard lock(mutex);
+  std::string text = fmt::format("{{\"chasqui_report\":1,\"ranks\":{},\"collectives\":[", ranks);
+  const char* comma = "";
+  for (const auto& [key, line] : lines()) {
+    text += fmt::format(
+        "{}\n{{\"collective\":\"{}\",\"bytes\":\"{}\",\"ours\":{},\"native\":{},\"plan\":\"{}\",\"predicted_ns\":{:.1f},"
+        "\"ours_ns\":{:.1f},\"native_ns\":{:.1f},\"mean_ns\":{:.1f},\"saved_ns\":{:.1f},\"comparisons\":{},\"comparisons_ns\":{:.1f}}}",
+        comma, kNames[key.first], sizes(key.first, key.second), line.ours, line.native, line.plan, line.predicted,
+        line.ours_typical, line.native_typical, mean_us(line.ours_time, line.ours_timed) * 1000, line.saved,
+        line.comparisons, line.spent);
+    comma = ",";
+  }
+  text += "],\n\"passed\":[";
+  comma = "";
+  for (int what = 0; what < kCollectives; ++what) {
+    for (int reason = 1; reason < kReasons; ++reason) {
+      const auto calls = passed[what][reason].load();
+      if (calls == 0) continue;
+      text += fmt::format("{}\n{{\"collective\":\"{}\",\"calls\":{},\"reason\":\"{}\"}}", comma, kNames[what], calls,
+                          kReasonTexts[reason]);
+      comma = ",";
+    }
+  }
+  const Cost cost = reproducible_cost();
+  return text +
+         fmt::format(
+             "],\n\"reproducible\":{{\"calls\":{},\"ours_us\":{:.1f},\"native_us\":{:.1f}}},\n\"verified\":{},\"different\":{}}}\n",
+             cost.calls, cost.ours, cost.native, verified.load(), different.load());
+}
+
+void note_verdict(Collective what, std::size_t bytes, const Cell& cell) {
+  if (!settings().log) return;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) return;
+  say(fmt::format("MPI_{} of {} bytes: {} from now on ({:.2f} us against {:.2f} us)", to_string(what),
+                  sizes(static_cast<int>(what), class_of_size(bytes)),
+                  cell.verdict == Verdict::ours ? "Chasqui" : "the MPI library", cell.ours_typical / 1000,
+                  cell.native_typical / 1000));
+}
+
+void say_what_it_cost() {
+  const std::lock_guard lock(mutex);
+  if (const Cost cost = reproducible_cost(); cost.calls > 0) say("CHASQUI_REPRODUCIBLE: " + to_string(cost));
+}
+
+void write_report(int ranks) {
+  const std::string& path = settings().report;
+  if (path.empty()) return;
+  const bool json = path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
+  std::ofstream file(path);
+  file << (json ? report_json(ranks) : report_text(ranks));
+  if (!file.flush()) say(fmt::format("CHASQUI_REPORT={}: cannot be written", path));
+}
+
+}  // namespace chasqui::preload

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What happened in this process: calls passed on, by reason, and the cells of all communicators added up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "preload/names.hpp"
+
+namespace chasqui::preload {
+
+struct Cell;
+struct State;
+
+/// Counts a call that goes to the MPI library. Under CHASQUI_LOG=1 the first of each kind is one line on rank 0.
+void note(Collective what, Reason reason);
+
+/// Adds the cells of a communicator that ends.
+void enter_in_ledger(const State& state);
+
+/// CHASQUI_VERIFY: one call compared, and whether it was the same.
+void note_verified(Collective what, bool same, double worst);
+
+/// A comparison has ended: under CHASQUI_LOG=1 one line on rank 0.
+void note_verdict(Collective what, std::size_t bytes, const Cell& cell);
+
+/// CHASQUI_REPRODUCIBLE: one line on standard error when something was folded in order.
+void say_what_it_cost();
+
+/// The report as text for people, or as JSON.
+std::string report_text(int ranks);
+std::string report_json(int ranks);
+
+/// Writes CHASQUI_REPORT (JSON when the name ends in .json); rank 0 of MPI_COMM_WORLD only.
+void write_report(int ranks);
+
+}  // namespace chasqui::preload

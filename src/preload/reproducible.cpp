@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "preload/reproducible.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "chasqui/base/error.hpp"
+#include "preload/packed_fold.hpp"
+
+namespace chasqui::preload {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{4} << 20;  ///< bytes of all contributions that one rank holds at a time
+constexpr std::size_t kAtOnce = 1024;  ///< bytes of a vector that is sent whole to whoever needs the fold
+
+void check(int code, const char* what) {
+  if (code != MPI_SUCCESS) throw Error("{} failed with MPI error {}", what, code);
+}
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// Elements without gaps travel as they are, others packed.
+class Wire {
+ public:
+  Wire(Work& work, const Ordered& fold) : facts_(facts_of(fold.type)) {
+    if (facts_.dense) {
+      type_ = fold.type;
+      dense_ = {fold.op, fold.type, static_cast<int>(facts_.size)};
+      op_ = operator_for(dense_);
+    } else {
+      check(PMPI_Type_contiguous(static_cast<int>(facts_.size), MPI_BYTE, &type_), "MPI_Type_contiguous");
+      check(PMPI_Type_commit(&type_), "MPI_Type_commit");
+      packed_ = {fold.op, fold.type, facts_, work.quiet(), work.rank()};
+      op_ = operator_of(packed_);
+    }
+  }
+  ~Wire() {
+    if (!facts_.dense) PMPI_Type_free(&type_);
+  }
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  MPI_Datatype type() const { return type_; }
+  std::size_t size() const { return facts_.size; }
+  const TypeFacts& facts() const { return facts_; }
+  const run::Operator& op() const { return op_; }
+
+ private:
+  TypeFacts facts_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  mpi::FoldContext dense_;
+  PackedFold packed_;
+  run::Operator op_;
+};
+
+using Room = std::vector<std::max_align_t>;
+Room room_for(std::size_t bytes) { return Room(bytes / sizeof(std::max_align_t) + 1); }
+std::byte* bytes_of(Room& room) { return reinterpret_cast<std::byte*>(room.data()); }
+
+class InOrder {
+ public:
+  InOrder(Work& work, const Ordered& fold)
+      : work_(work), fold_(fold), wire_(work, fold), ranks_(work.size()), me_(work.rank()) {}
+
+  void run() {
+    const std::size_t bytes = at(fold_.count) * wire_.size();
+    in_ = static_cast<const std::byte*>(fold_.in);
+    out_ = static_cast<std::byte*>(fold_.out);
+    Room in, out;
+    if (!wire_.facts().dense) {
+      in = room_for(bytes);
+      out = room_for(bytes);
+      pack(fold_.in, fold_.count, fold_.type, wire_.facts(), in.data(), work_.quiet(), me_);
+      in_ = bytes_of(in);
+      out_ = bytes_of(out);
+    }
+    work_.begin();
+    const int results = bytes <= kAtOnce && fold_.keep != Keep::share ? at_once() : by_shares();
+    if (!wire_.facts().dense && results > 0) {
+      unpack(fold_.out, results, fold_.type, wire_.facts(), out.data(), work_.quiet(), me_);
+    }
+  }
+
+ private:
+  /// Slot r, of `count` elements, becomes the fold of slots 0 .. r.
+  void accumulate(std::byte* slots, int count, int last) {
+    const std::size_t slot = at(count) * wire_.size();
+    for (int r = 1; r <= last; ++r)
+      wire_.op()(slots + (at(r) - 1) * slot, slots + at(r) * slot, slots + at(r) * slot, at(count));
+  }
+
+  int at_once() {
+    const int n = fold_.count;
+    const MPI_Comm comm = work_.comm();
+    Room room = room_for(at(n) * wire_.size() * at(ranks_));
+    std::byte* const slots = bytes_of(room);
+    check(fold_.keep == Keep::root ? PMPI_Gather(in_, n, wire_.type(), slots, n, wire_.type(), fold_.root, comm)
+                                   : PMPI_Allgather(in_, n, wire_.type(), slots, n, wire_.type(), comm),
+          "gathering contributions");
+    if (fold_.keep == Keep::root && me_ != fold_.root) return 0;
+    const int last = fold_.keep == Keep::upto ? me_ : fold_.keep == Keep::before ? me_ - 1 : ranks_ - 1;
+    if (last < 0) return 0;
+    accumulate(slots, n, last);
+    std::memcpy(out_, slots + at(last) * at(n) * wire_.size(), at(n) * wire_.size());
+    return n;
+  }
+
+  int by_shares() {
+    std::vector<int> counts = fold_.shares;
+    if (counts.empty()) {
+      for (int r = 0; r < ranks_; ++r) counts.push_back(fold_.count / ranks_ + (r < fold_.count % ranks_ ? 1 : 0));
+    }
+    std::vector<int> firsts(counts.size(), 0);
+    std::partial_sum(counts.begin(), counts.end() - 1, firsts.begin() + 1);
+    const int longest = *std::max_element(counts.begin(), counts.end());
+    const int step =
+        static_cast<int>(std::clamp<std::size_t>(kPiece / wire_.size() / at(ranks_), 1, at(std::max(1, longest))));
+    Room room = room_for(at(std::min(step, counts[at(me_)])) * at(ranks_) * wire_.size());
+    std::byte* const slots = bytes_of(room);
+    std::vector<int> taken(at(ranks_)), from(at(ranks_)), mine(at(ranks_)), slot(at(ranks_));
+    for (int done = 0; done < longest; done += step) {
+      for (int r = 0; r < ranks_; ++r) {
+        taken[at(r)] = std::clamp(counts[at(r)] - done, 0, step);
+        from[at(r)] = firsts[at(r)] + std::min(done, counts[at(r)]);
+      }
+      const int own = taken[at(me_)];
+      for (int r = 0; r < ranks_; ++r) {
+        mine[at(r)] = own;
+        slot[at(r)] = r * own;
+      }
+      check(PMPI_Alltoallv(in_, taken.data(), from.data(), wire_.type(), slots, mine.data(), slot.data(), wire_.type(),
+                           work_.comm()),
+            "exchanging contributions");
+      if (own > 0) accumulate(slots, own, ranks_ - 1);
+      hand_round(slots, own, done, taken, from, mine, slot);
+    }
+    if (fold_.keep == Keep::share) return counts[at(me_)];
+    return (fold_.keep == Keep::root && me_ != fold_.root) || (fold_.keep == Keep::before && me_ == 0) ? 0
+                                                                                                       : fold_.count;
+  }
+
+  void hand_round(const std::byte* slots, int own, int done, std::vector<int> taken, const std::vector<int>& from,
+                  std::vector<int> mine, std::vector<int> slot) {
+    const std::byte* const result = slots + at(ranks_ - 1) * at(own) * wire_.size();
+    const MPI_Datatype type = wire_.type();
+    const MPI_Comm comm = work_.comm();
+    switch (fold_.keep) {
+      case Keep::all:
+        return check(PMPI_Allgatherv(result, own, type, out_, taken.data(), from.data(), type, comm),
+                     "handing results round");
+      case Keep::root:
+        return check(PMPI_Gatherv(result, own, type, out_, taken.data(), from.data(), type, fold_.root, comm),
+                     "bringing results to the root");
+      case Keep::share:
+        if (own > 0) std::memcpy(out_ + at(done) * wire_.size(), result, at(own) * wire_.size());
+        return;
+      case Keep::before:  // rank r gets slot r-1; rank 0 nothing
+        mine[0] = 0;
+        for (std::size_t r = 1; r < slot.size(); ++r) slot[r] -= own;
+        if (me_ == 0) std::fill(taken.begin(), taken.end(), 0);
+        [[fallthrough]];
+      case Keep::upto:
+        return check(PMPI_Alltoallv(slots, mine.data(), slot.data(), type, out_, taken.data(), from.data(), type, comm),
+                     "handing prefixes round");
+    }
+  }
+
+  Work& work_;
+  const Ordered& fold_;
+  const Wire wire_;
+  int ranks_, me_;
+  const std::byte* in_ = nullptr;
+  std::byte* out_ = nullptr;
+};
+
+}  // namespace
+
+void fold_in_order(Work& work, const Ordered& fold) { InOrder(work, fold).run(); }
+
+}  // namespace chasqui::preload

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "run/board/board.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "run/choose/grouping.hpp"
+#include "run/wait/backoff.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+BoardShape BoardShape::for_ranks(int ranks, std::size_t stage, std::size_t wide) {
+  BoardShape shape;
+  shape.ranks = ranks;
+  shape.stage = stage;
+  shape.wide = wide;
+  const auto all = [&] { return shape.stage * static_cast<std::size_t>(ranks); };
+  while (shape.stage > 256 * 1024 && all() > (std::size_t{16} << 20)) shape.stage /= 2;
+  while (shape.stage > 4096 && all() > (std::size_t{64} << 20)) shape.stage /= 2;
+  while (shape.wide > 0 && shape.wide * kSlotRing * static_cast<std::size_t>(ranks) > (std::size_t{8} << 20)) {
+    shape.wide = shape.wide > 256 ? shape.wide / 2 : 0;
+  }
+  return shape;
+}
+
+BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine, kWideOfThreads); }
+
+std::size_t BoardShape::zeroed() const {
+  const auto n = static_cast<std::size_t>(ranks);
+  return round_up(sizeof(Board::News), 128) + n * (sizeof(Board::Counters) + sizeof(Board::Calls)) +
+         2 * slot_spacing(ranks) * kSlotRing * n * sizeof(Board::Line);
+}
+
+std::size_t BoardShape::bytes() const {
+  const auto n = static_cast<std::size_t>(ranks);
+  return zeroed() + kSlotRing * n * (wide + kLine) + 4096 + n * stage_room();
+}
+
+Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
+    : shape_(shape), rank_(rank), crowded_(shape.ranks > cores), look_at_all_(crowded_ ? 0 : 10),
+      look_at_root_(crowded_ ? 0 : 4), look_at_group_(crowded_ ? 0 : 5), look_at_results_(crowded_ ? 0 : 6),
+      look_at_shares_(crowded_ ? 0 : 20) {
+  CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
+  CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
+  CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);
+  auto* at = static_cast<std::byte*>(memory);
+  const auto n = static_cast<std::size_t>(shape.ranks);
+  news_ = reinterpret_cast<News*>(at);
+  at += round_up(sizeof(News), 128);
+  counters_ = reinterpret_cast<Counters*>(at);
+  own_ = counters_ + rank;
+  at += n * sizeof(Counters);
+  calls_ = reinterpret_cast<Calls*>(at);
+  at += n * sizeof(Calls);
+  slots_ = lines_ = reinterpret_cast<Line*>(at);
+  spacing_ = slot_spacing(shape.ranks);
+  row_ = spacing_ * n;
+  own_slot_ = spacing_ * static_cast<std::size_t>(rank);
+  results_ = kSlotRing * row_;
+  at += 2 * results_ * sizeof(Line);
+  wide_ = at;
+  at += kSlotRing * n * wide_stride();
+  stages_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
+}
+
+/// Of more than a line.
+void Board::read_more(int slot, void* data, std::size_t bytes) const {
+  if (bytes > kSlotPayload) {
+    std::memcpy(data, wide(slot), bytes);
+    return;
+  }
+  std::memcpy(data, payload(slot, Place::first), kLinePayload);
+  std::memcpy(static_cast<std::byte*>(data) + kLinePayload, payload(slot, Place::second), bytes - kLinePayload);
+}
+
+void Board::read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const {
+  if (all > kSlotPayload) {
+    std::memcpy(data, wide(slot) + offset, bytes);
+    return;
+  }
+  std::byte whole[kSlotPayload];
+  read(slot, whole, all);
+  std::memcpy(data, whole + offset, bytes);
+}
+
+/// Of more than a line: all that the first line does not hold. The rest is for that.
+std::size_t Board::publish_more(int slot, const void* data, std::size_t bytes) {
+  if (bytes > kSlotPayload) {
+    std::memcpy(wide(slot), data, bytes);
+    uses_wide(bytes);
+    return 0;
+  }
+  publish_line(slot, Place::second, static_cast<const std::byte*>(data) + kLinePayload, bytes - kLinePayload);
+  return kLinePayload;
+}
+
+void Board::own_more() {
+  if ((more_lines_ & kWideBit) != 0) {
+    const std::size_t next =
+        (sequence_ + 1) % kSlotRing * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(rank_);
+    std::byte* const to = wide_ + next * wide_stride();
+    for (std::size_t at = 0; at < owned_wide_; at += kLine) own_line(to + at);
+  }
+  for (const Place place : {Place::second, Place::result, Place::second_result}) {
+    if ((more_lines_ >> static_cast<unsigned>(place) & 1u) != 0)
+      own_line(row(sequence_ + 1) + own_slot_ + offset(place));
+  }
+  if (sequence_ >= more_lines_until_) more_lines_ = 0;
+}
+
+void Board::arrange(double publish, double publish_per_rank, bool threads) {
+  limits_ = SlotLimits({shape_.ranks, publish, publish_per_rank}, shape_.wide, threads);
+  for (const int lines : {1, 2}) {
+    const int size = fold_group(shape_.ranks, lines, publish, publish_per_rank);
+    groups_[lines - 1] = {};
+    if (size == 0) continue;
+    const int base = rank_ / size * size;
+    groups_[lines - 1] = {size, (shape_.ranks + size - 1) / size, base, std::min(size, shape_.ranks - base)};
+  }
+}
+
+std::uint64_t Board::refresh_slowest() {
+  std::uint64_t least = ~std::uint64_t{0} / 4;
+  for (int r = 0; r < shape_.ranks; ++r) {
+    if (r != rank_) least = std::min(least, done(r).load(std::memory_order_acquire));
+  }
+  return slowest_ = least;
+}
+
+std::uint64_t Board::refresh_consumed() {
+  std::uint64_t least = ~std::uint64_t{0} / 4;
+  for (int r = 0; r < shape_.ranks; ++r) {
+    if (r != rank_) least = std::min(least, consumed(r).load(std::memory_order_acquire));
+  }
+  return consumed_by_all_ = least;
+}
+
+void Board::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
+  std::uint32_t none = 0;
+  if (!news_->state.compare_exchange_strong(none, 1)) {
+    // A wider failure: the text of the first stays, the range grows.
+    for (int i = 0; news_->state.load(std::memory_order_acquire) != 2 && i < 10'000; ++i) sched_yield();
+    std::uint64_t begin = news_->first.load();
+    while (first < begin && !news_->first.compare_exchange_weak(begin, first)) {
+    }
+    std::uint64_t end = news_->last.load();
+    while (last > end && !news_->last.compare_exchange_weak(end, last)) {
+    }
+    return;
+  }
+  news_->first.store(first);
+  news_->last.store(last);
+  const std::size_t length = std::min(why.size(), sizeof(news_->why) - 1);
+  std::memcpy(news_->why, why.data(), length);
+  news_->why[length] = '\0';
+  news_->state.store(2, std::memory_order_release);
+}
+
+void Board::withdraw() {
+  if (exposed_ == 0) return;
+  std::uint64_t since = news_->withdrawn.load();
+  while ((since == 0 || since > exposed_) && !news_->withdrawn.compare_exchange_weak(since, exposed_)) {
+  }
+  for (int r = 0; r < shape_.ranks; ++r) {
+    Backoff backoff(crowded_);
+    while (r != rank_ && counters_[r].inside.load() == exposed_) backoff.pause();
+  }
+  exposed_ = 0;
+}
+
+void Board::change_to(const Called& call) {
+  calls_[rank_].noted.note(sequence_, call);
+  call_ = call;
+  word_ = call.word();
+}
+
+void Board::compare_calls() const {
+  for (int r = 0; r < shape_.ranks; ++r) {
+    // Nobody tells that it goes on with the calls that it made before: what is certain is what it has finished or changed.
+    const RecentCalls& theirs = calls_[r].noted;
+    const std::uint64_t begun = std::max(done(r).load(std::memory_order_acquire), theirs.latest_change());
+    const std::uint64_t both = std::min(begun, sequence_);
+    if (!agree(theirs.find(both), calls().find(both))) disagree(r);
+  }
+}
+
+void Board::disagree(int other) const {
+  const auto name = [&](std::size_t rank) { return names_.empty() ? static_cast<int>(rank) : names_[rank]; };
+  const auto named = [&](Called call) {
+    if (has_root(call.kind())) call.what = (call.what & 0xff) | static_cast<std::uint64_t>(name(call.root())) << 8;
+    return call;
+  };
+  const int me = name(static_cast<std::size_t>(rank_)), they = name(static_cast<std::size_t>(other));
+  const RecentCalls& theirs = calls_[other].noted;
+  std::vector<std::uint64_t> changes = calls().changes();
+  for (const std::uint64_t number : theirs.changes()) changes.push_back(number);
+  std::sort(changes.begin(), changes.end());
+  for (const std::uint64_t number : changes) {
+    const Called my_call = calls().find(number), their_call = theirs.find(number);
+    if (number > sequence_ || agree(my_call, their_call)) continue;
+    throw Error("{}",
+                disagreement(me, named(my_call), they, named(their_call),
+                             fmt::format("call {} of this {}", number, names_.empty() ? "communicator" : "node")));
+  }
+  throw Error("ranks {} and {} have not made the same calls with the same sizes, in the same order", me, they);
+}
+
+void Board::refuse(std::uint64_t number) {
+  auto& ranges = own_->refused;
+  if (refusals_ != 0) {
+    Range& latest = ranges[(refusals_ - 1) % kRefusals];
+    if (latest.last.load() + 1 == number) return latest.last.store(number, std::memory_order_release);
+  }
+  Range& next = ranges[refusals_++ % kRefusals];
+  next.first.store(0);  // nobody takes the old beginning with the new end
+  next.last.store(number);
+  next.first.store(number, std::memory_order_release);
+}
+
+bool Board::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const {
+  if (news_->state.load(std::memory_order_acquire) == 2 && number >= news_->first.load() &&
+      number <= news_->last.load()) {
+    return true;
+  }
+  for (int r = 0; r < shape_.ranks; ++r) {
+    for (const Range& range : counters_[r].refused) {
+      const std::uint64_t first = range.first.load(std::memory_order_acquire);
+      if (first == 0) break;
+      const std::uint64_t last = std::min(number, range.last.load(std::memory_order_acquire));
+      if (first > last || range.first.load() != first) continue;
+      const auto low = std::lower_bound(own.begin(), own.end(), first);
+      const auto shared = static_cast<std::uint64_t>(std::upper_bound(low, own.end(), last) - low);
+      if (shared < last - first + 1) return true;
+    }
+  }
+  return false;
+}
+
+std::string Board::failure() const {
+  if (news_->state.load(std::memory_order_acquire) == 2) return news_->why;
+  return "another rank refused the arguments of a collective that this rank took part in";
+}
+
+}  // namespace chasqui::run

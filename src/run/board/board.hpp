@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// A board is memory that all ranks of one node see: threads of a process, or processes with a shared window. Each rank
+// has small slots (a cache line holds value and sequence number together, so one miss brings both), counters that only
+// it writes, and a stage for long data. Everything is read by all: publishing costs one write however many read, and
+// less when the writer owns the line beforehand. The collectives of a board run one after another, in the same order
+// on every rank.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/choose/board_methods.hpp"
+#include "run/faults/call_history.hpp"
+#include "run/wait/backoff.hpp"
+
+namespace chasqui::run {
+
+inline constexpr std::size_t kLine = 64;                                    ///< a cache line
+inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
+inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;               ///< a slot is two lines
+inline constexpr std::size_t kWide = 2048;           ///< what a slot holds beside its lines, on boards of usual size
+inline constexpr std::size_t kWideOfThreads = 4096;  ///< the same where no stages follow
+inline constexpr std::uint64_t kSlotRing = 16;       ///< slots a rank can be ahead of the slowest
+
+/// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
+/// (bench/node/lines.cpp), so there is space between them, on boards of usual size.
+constexpr std::size_t slot_spacing(int ranks) { return ranks <= 64 ? 8 : 2; }
+
+/// Takes a line for writing before it is written, without waiting for it.
+inline void own_line(void* line) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<char*>(line)));
+#else
+  __builtin_prefetch(line, 1, 3);
+#endif
+}
+
+/// memcpy of what fits a line, without a call for the usual word.
+inline void copy_short(void* to, const void* from, std::size_t bytes) {
+  if (bytes == sizeof(std::uint64_t)) std::memcpy(to, from, sizeof(std::uint64_t));
+  else if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+/// The lines of a rank in one collective.
+enum class Place {
+  first,          ///< its contribution
+  second,         ///< the rest of it, from 57 bytes on
+  result,         ///< what it folded for its group
+  second_result,  ///< the rest of that
+};
+/// The size of a board; the same on all ranks.
+struct BoardShape {
+  int ranks = 1;                   ///< ranks that see it
+  std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
+  std::size_t wide = kWide;        ///< bytes of a slot beside its lines; 0: none
+  std::size_t ring = 0;            ///< bytes that a rank's stage moves through, if more than `stage`
+
+  /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB; the wide parts of
+  /// all slots below 8 MiB.
+  static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024, std::size_t wide = kWide);
+  static BoardShape for_threads(int ranks);                         ///< without stages: they read each other's buffers
+  std::size_t stage_room() const { return std::max(stage, ring); }  ///< bytes of memory for each rank's stage
+  std::size_t bytes() const;   ///< of memory, from an address that is a multiple of kLine
+  std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
+};
+
+/// Groups whose leaders fold for them, as one rank sees them.
+struct Groups {
+  int size = 0;     ///< ranks of each but the last; 0: everybody folds everything
+  int count = 0;    ///< how many there are
+  int base = 0;     ///< the first rank of this rank's
+  int members = 0;  ///< of this rank's
+};
+
+/// One rank's view of a board. Written at every call: not in a pair of lines with anything of another rank, which one
+/// thread may have made too.
+class alignas(2 * kLine) Board {
+ public:
+  /// `memory` is line-aligned, of shape.bytes() bytes, zeroed at its beginning, and outlives the view. `cores`: that all
+  /// the ranks together may run on.
+  Board(void* memory, const BoardShape& shape, int rank, int cores);
+
+  int rank() const { return rank_; }                  ///< this rank
+  int ranks() const { return shape_.ranks; }          ///< ranks on the board
+  const BoardShape& shape() const { return shape_; }  ///< as it was made
+  bool crowded() const { return crowded_; }           ///< more ranks than cores
+
+  // --- the order of collectives
+  std::uint64_t current() const { return sequence_; }  ///< number of the present collective
+  /// The next collective: the same call on every rank, or they will find out.
+  void begin(const Called& call) {
+    ++sequence_;
+    if (call != call_) change_to(call);
+    history_ = Called::sum(history_, word_);
+    header_ = (sequence_ << kSignBits) | (history_ >> (64 - kSignBits));
+    lines_ = row(sequence_);
+  }
+  void finish() {
+    own_->done.store(sequence_, std::memory_order_release);
+    own_line(row(sequence_ + 1) + own_slot_);
+    if (more_lines_ != 0) own_more();
+  }  ///< this rank needs nothing more of the present collective
+  void pass_by(const Called& call) {
+    begin(call);
+    finish();
+  }  ///< the next collective goes another way, or was refused: an unknown one
+  /// Everybody has begun the current collective, hence finished the previous one.
+  void everybody_began() { slowest_ = sequence_ - 1; }
+
+  // --- small slots
+  /// May the slots of the current collective be written: has everybody read what they held?
+  bool may_publish() { return slowest_ + kSlotRing >= sequence_ || refresh_slowest() + kSlotRing >= sequence_; }
+  /// Writes this rank's contribution: one line or two; or beside them, and the line says that it is there.
+  void publish(int slot, const void* data, std::size_t bytes) {
+    if (bytes > kLinePayload) bytes = publish_more(slot, data, bytes);
+    publish_line(slot, Place::first, data, bytes);
+  }
+  /// Has the line been written for the present collective? Throws the Error for a rank that has made other calls.
+  bool published(int slot, Place place = Place::first) const {
+    const std::uint64_t header = line(slot, place)->header.load(std::memory_order_acquire);
+    if (header == header_) return true;
+    if (header >> kSignBits == sequence_) disagree(slot);
+    return false;
+  }
+  const RecentCalls& calls() const {
+    return calls_[rank_].noted;
+  }  ///< this rank's; those of all go over the board, or pass it by
+  /// Throws the Error for two ranks that called different things: names both calls.
+  [[noreturn]] void disagree(int other) const;
+  /// The same, if some rank has certainly called something else than this one: who waits for each other may never read a line.
+  void compare_calls() const;
+  /// The board's ranks as errors call them: their ranks in a communicator of several nodes.
+  void name_ranks(std::vector<int> names) { names_ = std::move(names); }
+  /// True when all `bytes` are there (a second line may lag).
+  bool arrived(int slot, std::size_t bytes) const {
+    if (bytes <= kLinePayload || bytes > kSlotPayload) return published(slot);
+    const bool first = published(slot);  // both are asked for at once
+    const bool second = published(slot, Place::second);
+    return first && second;
+  }
+  void read(int slot, void* data, std::size_t bytes) const {
+    if (bytes > kLinePayload) return read_more(slot, data, bytes);
+    copy_short(data, payload(slot, Place::first), bytes);
+  }  ///< copies what `slot` published. REQUIRES arrived(slot, bytes)
+  /// Copies `bytes` from `offset` on, of the `all` bytes that `slot` published.
+  void read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const;
+  /// Where contributions of more than kSlotPayload bytes lie: as many bytes as the shape says.
+  std::byte* wide(int slot) const {
+    return wide_ + ((sequence_ % kSlotRing) * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(slot)) *
+                       wide_stride();
+  }
+  /// From one slot's wide part to the next: an odd number of lines, so that they spread over the sets of a cache.
+  std::size_t wide_stride() const { return shape_.wide + kLine; }
+  /// One line alone. REQUIRES bytes <= kLinePayload.
+  void publish_line(int slot, Place place, const void* data, std::size_t bytes) {
+    Line* to = line(slot, place);
+    copy_short(to->payload, data, bytes);
+    to->header.store(header_, std::memory_order_release);
+    if (place != Place::first) {
+      more_lines_ |= 1u << static_cast<unsigned>(place);
+      more_lines_until_ = sequence_ + kSlotRing;
+    }
+  }
+  void uses_wide(std::size_t bytes) {
+    owned_wide_ = bytes;
+    more_lines_ |= kWideBit;
+    more_lines_until_ = sequence_ + kSlotRing;
+  }  ///< so many bytes of this rank's are written there now; probably soon again
+  /// The same in two steps: the payload is written, then announced.
+  std::byte* room(Place place) { return line(rank_, place)->payload; }
+  void announce(Place place) { publish_line(rank_, place, nullptr, 0); }  ///< what room() holds may be read now
+  const std::byte* payload(int slot, Place place) const {
+    return line(slot, place)->payload;
+  }  ///< REQUIRES published(slot, place)
+  /// Bytes from a slot's lines to those of the next slot.
+  std::size_t stride() const { return spacing_ * kLine; }
+  void fetch(int slot, Place place) const {
+    __builtin_prefetch(line(slot, place));
+  }  ///< asks for a line that will be read soon
+
+  // --- groups whose leaders fold for them; 0: everybody folds everything
+  /// What publishing a line costs, and reading each further one, and whether ranks see each other's memory: decides
+  /// about groups and about what goes through slots. The same on every rank.
+  void arrange(double publish, double publish_per_rank, bool threads);
+  const SlotLimits& limits() const { return limits_; }                       ///< what goes through slots
+  bool grouped() const { return (groups_[0].size | groups_[1].size) != 0; }  ///< are there any?
+  const Groups& groups(int lines) const { return groups_[lines - 1]; }       ///< for contributions of so many lines
+
+  /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
+  FirstLook& look_at_all() { return look_at_all_; }
+  FirstLook& look_at_root() { return look_at_root_; }        ///< the same for the line of a root
+  FirstLook& look_at_group() { return look_at_group_; }      ///< the same for the lines of a group, by who folds them
+  FirstLook& look_at_results() { return look_at_results_; }  ///< the same for what the groups have folded
+  FirstLook& look_at_shares() { return look_at_shares_; }    ///< the same for what others have folded of longer data
+
+  // --- long data, in rounds
+  static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
+  std::uint64_t round() const { return round_; }         ///< number of the next round of stages
+  void advance_rounds(std::uint64_t rounds) {
+    round_ += rounds;
+  }  ///< this many rounds are used by the present collective
+  /// The stage as chunks of this size from now on. Few `bytes` of it, and the ranks' parts close together, stay in the
+  /// caches; what all others read is cheaper to write again once it has left them. A change waits until everybody has
+  /// consumed what was there.
+  void divide_stage(std::size_t chunk, std::size_t bytes = kUsualRing) {
+    const std::uint64_t depth = std::min(shape_.stage_room(), std::max(bytes, 4 * chunk)) / chunk;
+    if (chunk == chunk_ && depth == depth_) return;
+    chunk_ = chunk;
+    depth_ = depth;
+    divided_ = round_;
+  }
+  /// Where `rank` puts its bytes of a round.
+  std::byte* stage(int rank, std::uint64_t round) const {
+    return stages_ + (static_cast<std::size_t>(rank) * depth_ + round % depth_) * chunk_;
+  }
+  /// May this rank write its stage for `round`: has everybody consumed what it held?
+  bool may_stage(std::uint64_t round) {
+    const std::uint64_t needed = std::max(divided_, round + 1 > depth_ ? round + 1 - depth_ : 0);
+    return consumed_by_all_ >= needed || refresh_consumed() >= needed;
+  }
+  void post(std::uint64_t round) {
+    own_->posted.store(round + 1, std::memory_order_release);
+  }  ///< this rank's stage is filled
+  bool has_posted(int rank, std::uint64_t round) const {
+    return counters_[rank].posted.load(std::memory_order_acquire) > round;
+  }  ///< is the stage of `rank` filled?
+  /// The second phase of a round: this rank's part of the result is ready.
+  void post_result(std::uint64_t round) { own_->result.store(round + 1, std::memory_order_release); }
+  /// Has `rank` folded its part of the round?
+  bool has_result(int rank, std::uint64_t round) const {
+    return counters_[rank].result.load(std::memory_order_acquire) > round;
+  }
+  void consume(std::uint64_t round) {
+    consumed(rank_).store(round + 1, std::memory_order_release);
+  }  ///< this rank has read all it needs of the round
+  bool all_finished() {
+    return slowest_ >= sequence_ || refresh_slowest() >= sequence_;
+  }  ///< every rank has left the present collective
+
+  // --- the memory of other ranks (threads): who fails takes its buffers back before it leaves the call
+  void expose() { exposed_ = sequence_; }  ///< from here on others may use this rank's buffers
+  void cover() { exposed_ = 0; }           ///< nobody does any more
+  /// Says that this rank uses the buffers of others, for no longer than it takes to copy or fold. False: one that had
+  /// exposed its own has withdrawn them.
+  bool enter() {
+    own_->inside.store(sequence_);
+    const std::uint64_t since = news_->withdrawn.load();  // either this sees the withdrawal or the withdrawal sees us
+    if (since == 0 || since > sequence_) return true;
+    leave();
+    return false;
+  }
+  void leave() { own_->inside.store(0, std::memory_order_release); }  ///< the end of what enter() began
+  void withdraw();  ///< nobody uses this rank's buffers after this; waits for those who have begun
+
+  // --- bad news: collectives first .. last failed on some rank, and why
+  void report(std::uint64_t first, std::uint64_t last,
+              const std::string& why);  ///< collectives first .. last failed here; whoever waits will see it
+  /// This rank refused its arguments for a collective. Harmless if all ranks did.
+  void refuse(std::uint64_t number);
+  /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`? REQUIRES own is sorted
+  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const;
+  bool broken() const { return news_->state.load(std::memory_order_acquire) == 2; }  ///< did any collective fail?
+  std::string failure() const;  ///< why a collective failed, as the rank said that reported it
+
+ private:
+  static constexpr int kSignBits = 20;  ///< of a header: what the calls so far come to; above them the sequence number
+  static constexpr std::size_t kRefusals =
+      2 * kSlotRing;  ///< with a collective between each two: more than a rank can be ahead
+
+  struct alignas(kLine) Line {
+    std::atomic<std::uint64_t> header;
+    std::byte payload[kLinePayload];
+  };
+  static_assert(sizeof(Line) == kLine);
+  struct Range {
+    std::atomic<std::uint64_t> first;  ///< 0: none
+    std::atomic<std::uint64_t> last;
+  };
+  struct alignas(2 * kLine) Counters {
+    std::atomic<std::uint64_t> done;
+    alignas(kLine) std::atomic<std::uint64_t> posted;
+    alignas(kLine) std::atomic<std::uint64_t> result;
+    alignas(kLine) std::atomic<std::uint64_t> consumed;
+    // A pair of lines of its own: it is written often, and whoever reads its neighbour would fetch it too.
+    alignas(2 * kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
+    alignas(2 * kLine) Range refused[kRefusals];           ///< the numbers of its refusals: what came in a row is one
+  };
+  struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
+    RecentCalls noted;
+  };
+  struct alignas(2 * kLine) News {
+    std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
+    std::atomic<std::uint64_t> first;
+    std::atomic<std::uint64_t> last;
+    std::atomic<std::uint64_t> withdrawn;  ///< the first collective from which a rank took its buffers back; 0: none
+    char why[400];
+  };
+  friend struct BoardShape;
+
+  /// The lines of all ranks in one collective.
+  Line* row(std::uint64_t sequence) const { return slots_ + sequence % kSlotRing * row_; }
+  std::size_t offset(Place place) const {
+    const auto which = static_cast<std::size_t>(place);
+    return which / 2 * results_ + which % 2 * (spacing_ / 2);
+  }
+  Line* line(int slot, Place place) const { return lines_ + spacing_ * static_cast<std::size_t>(slot) + offset(place); }
+  void change_to(const Called& call);
+  std::size_t publish_more(int slot, const void* data, std::size_t bytes);
+  void read_more(int slot, void* data, std::size_t bytes) const;
+  static constexpr unsigned kWideBit = 1u << 4;  ///< in more_lines_, beside the places
+  void own_more();
+  std::atomic<std::uint64_t>& done(int rank) const { return counters_[rank].done; }
+  std::atomic<std::uint64_t>& consumed(int rank) const { return counters_[rank].consumed; }
+  std::uint64_t refresh_slowest();
+  std::uint64_t refresh_consumed();
+
+  BoardShape shape_;
+  int rank_;
+  bool crowded_;
+  News* news_;
+  Counters* counters_;
+  Counters* own_;  ///< of this rank
+  Calls* calls_;
+  Line* slots_;
+  std::byte* wide_;
+  std::byte* stages_;
+  Line* lines_;           ///< of the present collective
+  std::size_t spacing_;   ///< lines from slot to slot
+  std::size_t row_;       ///< lines of all slots of a collective
+  std::size_t own_slot_;  ///< lines from the first slot to this rank's
+  std::size_t results_;   ///< lines from contributions to results
+  SlotLimits limits_;
+  Groups groups_[2];
+  std::size_t owned_wide_ = 0;          ///< bytes published wide lately
+  unsigned more_lines_ = 0;             ///< places besides the first that were published lately: a bit each
+  std::uint64_t more_lines_until_ = 0;  ///< and how long that counts as lately
+  FirstLook look_at_all_;
+  FirstLook look_at_root_;
+  FirstLook look_at_group_;
+  FirstLook look_at_results_;
+  FirstLook look_at_shares_;
+  std::uint64_t sequence_ = 0;
+  Called call_;                ///< the present collective
+  std::uint64_t word_ = 0;     ///< of that call
+  std::uint64_t history_ = 0;  ///< the sum over all calls so far
+  std::uint64_t header_ = 0;   ///< of the lines of the present collective
+  std::uint64_t slowest_ = 0;
+  std::uint64_t round_ = 0;
+  std::uint64_t consumed_by_all_ = 0;
+  std::size_t chunk_ = kLine;
+  std::uint64_t depth_ = 1;
+  std::uint64_t divided_ = 0;  ///< the round from which the present division of the stage holds
+  std::size_t refusals_ = 0;   ///< ranges of them
+  std::vector<int> names_;     ///< empty: their places on the board
+  std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
+};
+
+}  // namespace chasqui::run

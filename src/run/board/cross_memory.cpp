@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// Long collectives of processes that reach into each other's memory. The kernel locks a memory's page tables for every
+// page it looks up, so ranks that come for the same pages at once wait for each other: each takes pages of its own, and
+// what everybody wants goes over the board.
+#include <algorithm>
+#include <vector>
+
+#include "run/board/copy.hpp"
+#include "run/board/copy_ahead.hpp"
+#include "run/board/exposed.hpp"
+#include "run/board/fold.hpp"
+#include "run/board/process_memory.hpp"
+#include "run/call/aligned_buffer.hpp"
+#include "run/wait/awaited.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::size_t kScratch = 512 * 1024;  ///< what a rank folds at once: all ranks' pieces stay in its cache
+
+void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole) {
+  if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
+}
+
+/// Tells the others where this rank's data is: they may use it from now on, until board.cover().
+Task announce(Board& board, const Places& mine) {
+  co_await until([&] { return board.may_publish(); });
+  board.expose();
+  board.publish(board.rank(), &mine, sizeof mine);
+}
+
+Task read_root(Board& board, const Call& call, Places& places) {
+  const int root = static_cast<int>(call.root);
+  co_await until([&] { return board.published(root); });
+  places = read_places(board, call, root);
+}
+
+/// The ranks at even distances from the root, whose blocks go over the board; short blocks only.
+class Served {
+ public:
+  Served(const Board& board, const Call& call)
+      : ranks_(board.ranks()), root_(static_cast<int>(call.root)),
+        count_(call.bytes() < std::min(kServedBelow, board.shape().stage) ? (board.ranks() - 1) / 2 : 0) {}
+  int count() const { return count_; }
+  int rank(int index) const { return (root_ + 2 * (index + 1)) % ranks_; }
+  /// Which one this rank is; -1: none of them.
+  int index(int rank) const {
+    const int distance = (rank - root_ + ranks_) % ranks_;
+    return count_ > 0 && distance > 0 && distance % 2 == 0 ? distance / 2 - 1 : -1;
+  }
+
+ private:
+  int ranks_, root_, count_;
+};
+
+/// Into blocks; room for `blocks` of them where the stage has it.
+void divide_stage(Board& board, const Call& call, int blocks) {
+  const std::size_t block = std::max(kLine, (call.bytes() + kLine - 1) / kLine * kLine);
+  board.divide_stage(block, std::max(Board::kUsualRing, block * static_cast<std::size_t>(blocks)));
+}
+
+/// Every rank takes its block from the root, pages of its own, except those served.
+Task scatter(Board& board, Reach& reach, const Call& call) {
+  const int me = board.rank();
+  const int root = static_cast<int>(call.root);
+  const std::size_t bytes = call.bytes();
+  const Served served(board, call);
+  const Places mine = places_of(call, me);
+  const std::uint64_t base = board.round();
+  if (served.count() > 0) divide_stage(board, call, served.count());
+  if (me == root) {
+    co_await announce(board, mine);
+    for (int i = 0; i < served.count(); ++i) {
+      const std::uint64_t round = base + static_cast<std::uint64_t>(i);
+      co_await until([&] { return board.may_stage(round); });
+      copy_ahead(board.stage(me, round), mine.in + static_cast<std::size_t>(served.rank(i)) * bytes, bytes);
+      board.post(round);
+    }
+    if (mine.out != nullptr) copy_bytes(mine.out, mine.in + static_cast<std::size_t>(me) * bytes, bytes);
+  } else {
+    Places there{};
+    co_await read_root(board, call, there);
+    if (const int index = served.index(me); index >= 0) {
+      const std::uint64_t round = base + static_cast<std::uint64_t>(index);
+      if (index > 0) board.consume(round - 1);
+      co_await until([&] { return board.has_posted(root, round); });
+      std::memcpy(mine.out, board.stage(root, round), bytes);
+    } else {
+      Using others(board);
+      others.open();
+      reach.read(root, mine.out, there.in + static_cast<std::size_t>(me) * bytes, bytes);
+    }
+  }
+  if (served.count() == 0) co_return;
+  board.consume(base + static_cast<std::uint64_t>(served.count()) - 1);
+  board.advance_rounds(static_cast<std::uint64_t>(served.count()));
+}
+
+/// Every rank puts its block where the root wants it, pages of its own; the root fetches those of the served.
+Task gather(Board& board, Reach& reach, const Call& call) {
+  const int me = board.rank();
+  const int root = static_cast<int>(call.root);
+  const std::size_t bytes = call.bytes();
+  const Served served(board, call);
+  const Places mine = places_of(call, me);
+  const std::uint64_t round = board.round();
+  if (served.count() > 0) divide_stage(board, call, 1);
+  co_await announce(board, mine);
+  if (me == root) {
+    copy_bytes(mine.out + static_cast<std::size_t>(me) * bytes, mine.in, bytes);
+    Missing missing(0, board.ranks(), me);
+    co_await until([&] { return missing.none([&](int r) { return board.published(r); }); });
+    for (int r = 0; r < board.ranks(); ++r) check_size(board, call, r);
+    for (int i = 0; i < served.count(); ++i) {
+      const int other = served.rank(i);
+      co_await until([&] { return board.has_posted(other, round); });
+      copy_bytes(mine.out + static_cast<std::size_t>(other) * bytes, board.stage(other, round), bytes);
+    }
+  } else {
+    if (served.index(me) >= 0) {
+      co_await until([&] { return board.may_stage(round); });
+      copy_ahead(board.stage(me, round), mine.in, bytes);
+      board.post(round);
+    }
+    Places there{};
+    co_await read_root(board, call, there);
+    if (served.index(me) < 0) {
+      Using others(board);
+      others.open();
+      reach.write(root, there.out + static_cast<std::size_t>(me) * bytes, mine.in, bytes);
+    }
+  }
+  if (served.count() == 0) co_return;
+  board.consume(round);
+  board.advance_rounds(1);
+}
+
+/// Everybody tells where its data is; `all` holds what the others told.
+Task tell_all(Board& board, const Call& call, std::vector<Places>& all) {
+  co_await announce(board, places_of(call, board.rank()));
+  for (int k = 0; k < board.ranks(); ++k) {
+    const int other = (board.rank() + k) % board.ranks();
+    co_await until([&] { return board.published(other); });
+    all[static_cast<std::size_t>(other)] = read_places(board, call, other);
+  }
+  board.everybody_began();
+}
+
+Task collect(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
+  const std::size_t bytes = call.bytes();
+  auto* out = static_cast<std::byte*>(call.out);
+  Using others(board);
+  others.open();
+  for (int k = 0; k < board.ranks(); ++k) {
+    const int other = (board.rank() + k) % board.ranks();
+    std::byte* to = out + static_cast<std::size_t>(other) * bytes;
+    const std::byte* from = all[static_cast<std::size_t>(other)].in;
+    if (k == 0) copy_bytes(to, from, bytes);
+    else reach.read(other, to, from, bytes);
+  }
+  co_return;
+}
+
+/// Elements low .. high-1 of all ranks' data, folded in rank order into `to`; fetched beginning with the right neighbour,
+/// so that no two ranks read from the same one at once. `done(at, count)` is told of each piece.
+template <typename Done>
+void fold_from_all(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all, std::size_t low,
+                   std::size_t high, std::byte* to, Done done) {
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const std::size_t element = call.layout.element;
+  const std::size_t step = std::max<std::size_t>(
+      1, std::clamp<std::size_t>(kScratch / static_cast<std::size_t>(ranks), 8192, 65'536) / element);
+  const std::size_t piece = (step * element + kLine - 1) / kLine * kLine;
+  thread_local Room room;
+  room.grown_to(piece * static_cast<std::size_t>(ranks));
+  Using others(board);
+  others.open();
+  const auto place = [&](int r) { return bytes_of(room) + static_cast<std::size_t>(r) * piece; };
+  for (std::size_t at = low; at < high; at += step) {
+    const std::size_t now = std::min(step, high - at);
+    for (int k = 1; k < ranks; ++k) {
+      const int other = (me + k) % ranks;
+      reach.read(other, place(other), all[static_cast<std::size_t>(other)].in + at * element, now * element);
+    }
+    const std::byte* own = all[static_cast<std::size_t>(me)].in + at * element;
+    fold_in_order(call, ranks, now, to != nullptr ? to + (at - low) * element : place(me),
+                  [&](int r) { return r == me ? own : static_cast<const std::byte*>(place(r)); });
+    done(at, now, place(me));
+  }
+}
+
+/// reduce: each rank folds its share and puts it where the root wants it.
+Task fold_to_root(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
+  const auto count = static_cast<std::size_t>(call.count);
+  const int me = board.rank();
+  const int root = static_cast<int>(call.root);
+  const std::size_t element = call.layout.element;
+  const std::size_t low = share_begin(count, board.ranks(), me);
+  const std::size_t high = share_begin(count, board.ranks(), me + 1);
+  std::byte* out = all[static_cast<std::size_t>(root)].out;
+  fold_from_all(board, reach, call, all, low, high, me == root ? out + low * element : nullptr,
+                [&](std::size_t at, std::size_t now, const std::byte* piece) {
+                  if (me != root) reach.write(root, out + at * element, piece, now * element);
+                });
+  co_return;
+}
+
+/// allreduce: each rank folds its share of every round onto the board, where everybody reads it.
+Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const std::size_t element = call.layout.element;
+  const auto count = static_cast<std::size_t>(call.count);
+  auto* out = static_cast<std::byte*>(call.out);
+  check_element(board, call);
+  const std::size_t chunk = board.shape().stage / 4;
+  const std::size_t step = std::max<std::size_t>(1, chunk / element) * static_cast<std::size_t>(ranks);
+  board.divide_stage(chunk);
+  const std::uint64_t base = board.round();
+  const std::uint64_t rounds = (count + step - 1) / step;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const std::uint64_t round = base + i;
+    const std::size_t begin = i * step;
+    const std::size_t size = std::min(step, count - begin);
+    const auto edge = [&](int r) { return begin + share_begin(size, ranks, r); };
+    co_await until([&] { return board.may_stage(round); });
+    fold_from_all(board, reach, call, all, edge(me), edge(me + 1), board.stage(me, round), [](auto&&...) {});
+    board.post_result(round);
+    for (int k = 0; k < ranks; ++k) {
+      const int other = (me + k) % ranks;
+      co_await until([&] { return board.has_result(other, round); });
+      copy_block(out + edge(other) * element, board.stage(other, round), (edge(other + 1) - edge(other)) * element,
+                 call.bytes());
+    }
+    board.consume(round);
+  }
+  board.advance_rounds(rounds);
+}
+
+}  // namespace
+
+Task across(Board& board, Reach& reach, Call call) {
+  board.begin(called(call));
+  std::vector<Places> all(static_cast<std::size_t>(board.ranks()));
+  switch (call.kind) {
+    case Kind::gather: co_await gather(board, reach, call); break;
+    case Kind::scatter: co_await scatter(board, reach, call); break;
+    default: co_await tell_all(board, call, all); break;
+  }
+  if (call.kind == Kind::allgather) co_await collect(board, reach, call, all);
+  if (call.kind == Kind::reduce) co_await fold_to_root(board, reach, call, all);
+  if (call.kind == Kind::allreduce) co_await fold_to_all(board, reach, call, all);
+  board.finish();
+  // Nobody may leave while others come for its data, or bring some.
+  const bool at_root_only = call.kind == Kind::gather || call.kind == Kind::scatter;
+  if (!at_root_only || board.rank() == static_cast<int>(call.root))
+    co_await until([&] { return board.all_finished(); });
+  board.cover();
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <vector>
+
+#include "chasqui/base/error.hpp"
+#include "run/board/collectives.hpp"
+#include "run/board/copy.hpp"
+#include "run/board/exposed.hpp"
+#include "run/board/fold.hpp"
+#include "run/call/aligned_buffer.hpp"
+
+namespace chasqui::run {
+namespace {
+
+/// Bytes from which a scan asks for contributions while it folds others (256 KiB: 254 to 224 us, 1 MiB: 1108 to 1042).
+constexpr std::size_t kLongScan = 64 * 1024;
+
+/// As a part of a transfer of `whole` bytes.
+void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole = 0) {
+  if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
+}
+
+/// reduce and allreduce: each rank folds its share of all inputs into the output (the root's, or its own).
+Task fold_shares(Board& board, const Call& call, const std::vector<Places>& all) {
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const std::size_t element = call.layout.element;
+  const auto count = static_cast<std::size_t>(call.count);
+  const bool everywhere = call.kind == Kind::allreduce;
+  std::byte* out = everywhere ? all[static_cast<std::size_t>(me)].out : all[static_cast<std::size_t>(call.root)].out;
+  const std::size_t low = share_begin(count, ranks, me);
+  const std::size_t high = share_begin(count, ranks, me + 1);
+  Using others(board);
+  others.open();
+  fold_in_order(call, ranks, high - low, out + low * element,
+                [&](int r) { return all[static_cast<std::size_t>(r)].in + low * element; });
+  if (!everywhere) co_return;
+  const std::uint64_t round = board.round();
+  board.post_result(round);
+  for (int k = 1; k < ranks; ++k) {
+    const int other = (me + k) % ranks;
+    if (!board.has_result(other, round)) {
+      others.close();
+      co_await until([&] { return board.has_result(other, round); });
+    }
+    others.open();
+    const std::size_t from = share_begin(count, ranks, other) * element;
+    const std::size_t to = share_begin(count, ranks, other + 1) * element;
+    copy_block(out + from, all[static_cast<std::size_t>(other)].out + from, to - from);
+  }
+}
+
+/// scan: the result waits aside until nobody reads the inputs any more (they may be the outputs).
+Task fold_prefix(Board& board, const Call& call, const std::vector<Places>& all) {
+  const int sources = call.exclusive ? board.rank() : board.rank() + 1;
+  const Room result = room_for(call.bytes());
+  if (sources > 0) {
+    Using others(board);
+    others.open();
+    fold_in_order(
+        call, sources, static_cast<std::size_t>(call.count), result.data(),
+        [&](int r) { return all[static_cast<std::size_t>(r)].in; }, call.bytes() > kLongScan);
+  }
+  const std::uint64_t round = board.round();
+  board.post_result(round);
+  for (int other = 0; other < board.ranks(); ++other) {
+    co_await until([&] { return board.has_result(other, round); });
+  }
+  if (sources > 0 && call.bytes() != 0) std::memcpy(call.out, result.data(), call.bytes());
+}
+
+}  // namespace
+
+Task direct(Board& board, Call call) {
+  board.begin(called(call));
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const std::size_t bytes = call.bytes();
+  // Everybody uses the root's memory, all at once, and nobody else's.
+  const bool with_root = call.kind == Kind::broadcast || call.kind == Kind::scatter || call.kind == Kind::gather;
+  const bool at_root = has_root(call.kind) && me == static_cast<int>(call.root);
+  const Places mine = places_of(call, me);
+  if (!with_root || at_root) {
+    co_await until([&] { return board.may_publish(); });
+    board.expose();
+    board.publish(me, &mine, sizeof mine);
+  }
+  if (with_root) {
+    const int root = static_cast<int>(call.root);
+    co_await until([&] { return board.published(root); });
+    const Places there = read_places(board, call, root);
+    const std::size_t own = static_cast<std::size_t>(me) * bytes;
+    Using others(board);
+    others.open();
+    if (call.kind == Kind::broadcast) copy_block(mine.out, there.in, bytes);
+    else if (call.kind == Kind::gather)
+      copy_block(there.out + own, mine.in, bytes, bytes * static_cast<std::size_t>(ranks));
+    else if (mine.out != nullptr) copy_block(mine.out, there.in + own, bytes);
+  } else {
+    std::vector<Places> all(static_cast<std::size_t>(ranks));
+    bool found = true;
+    board.look_at_all().wait();
+    for (int r = 0; r < ranks; ++r) board.fetch(r, Place::first);
+    Using others(board);
+    for (int k = 0; k < ranks; ++k) {
+      const int other = (me + k) % ranks;
+      if (!board.published(other)) {
+        found = false;
+        others.close();
+        co_await until([&] { return board.published(other); });
+      }
+      all[static_cast<std::size_t>(other)] = read_places(board, call, other);
+      if (call.kind == Kind::allgather) {
+        others.open();
+        copy_block(mine.out + static_cast<std::size_t>(other) * bytes, all[static_cast<std::size_t>(other)].in, bytes,
+                   bytes * static_cast<std::size_t>(ranks));
+      }
+    }
+    others.close();
+    board.look_at_all().learn(found);
+    board.everybody_began();
+    if (call.kind == Kind::reduce || call.kind == Kind::allreduce) co_await fold_shares(board, call, all);
+    if (call.kind == Kind::scan) co_await fold_prefix(board, call, all);
+  }
+  board.consume(board.round());
+  board.advance_rounds(1);
+  board.finish();
+  // Nobody may leave while its buffer is in use (broadcast, scatter, gather: the root's only).
+  if (!with_root || at_root) {
+    co_await until([&] { return board.all_finished(); });
+    board.cover();
+    // In a gather only the root tells its size: whoever published something took the way of short blocks.
+    for (int r = 0; call.kind == Kind::gather && r < ranks; ++r) board.published(r);
+  }
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Where the data of a rank lies, as it tells the others who come for it, and who is using it.
+#pragma once
+
+#include "chasqui/base/error.hpp"
+#include "run/board/collectives.hpp"
+
+namespace chasqui::run {
+
+/// What a rank publishes: how much it has, where its data is and where its result goes.
+struct Places {
+  std::uint64_t bytes;
+  const std::byte* in;
+  std::byte* out;
+};
+static_assert(sizeof(Places) <= kLinePayload);
+
+inline Places places_of(const Call& call, int me) {
+  auto* out = static_cast<std::byte*>(call.out);
+  const auto* in = static_cast<const std::byte*>(call.in);
+  if (call.kind == Kind::broadcast) in = out;
+  if (in == nullptr) {
+    const bool own_block = call.kind == Kind::allgather || call.kind == Kind::gather;
+    in = own_block ? out + static_cast<std::size_t>(me) * call.bytes() : out;
+  }
+  return {call.bytes(), in, out};
+}
+
+/// This rank is using the memory of others while one of these is open. Closed while it waits: who withdraws its buffers
+/// waits for those who use them, never for those who wait.
+class Using {
+ public:
+  explicit Using(Board& board) : board_(board) {}
+  ~Using() { close(); }
+  Using(const Using&) = delete;
+  Using& operator=(const Using&) = delete;
+
+  void open() {
+    if (!open_ && !board_.enter()) throw Error("{}", board_.failure());
+    open_ = true;
+  }
+  void close() {
+    if (open_) board_.leave();
+    open_ = false;
+  }
+
+ private:
+  Board& board_;
+  bool open_ = false;
+};
+
+/// This rank's line says its whole size, as Places do.
+inline void publish_size(Board& board, const Call& call) {
+  const std::uint64_t bytes = call.bytes();
+  board.publish(board.rank(), &bytes, sizeof bytes);
+}
+
+/// Throws the Error for ranks that called different things, with all bits of the size. REQUIRES board.published(other),
+/// by publish_size or with Places.
+inline void check_size(const Board& board, const Call& call, int other) {
+  std::uint64_t bytes = 0;
+  board.read(other, &bytes, sizeof bytes);
+  if (bytes != call.bytes()) board.disagree(other);
+}
+
+/// Throws an Error for elements too large to be cut.
+inline void check_element(const Board& board, const Call& call) {
+  if (call.layout.element <= board.shape().stage / 4) return;
+  throw Error("{}: an element of {} bytes does not fit a quarter of the board's stage of {}", to_string(call.kind),
+              call.layout.element, board.shape().stage);
+}
+
+inline Places read_places(const Board& board, const Call& call, int other) {
+  check_size(board, call, other);
+  Places places;
+  board.read(other, &places, sizeof places);
+  return places;
+}
+
+}  // namespace chasqui::run

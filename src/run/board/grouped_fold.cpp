@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "run/board/collectives.hpp"
+#include "run/board/fold_values.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr Place contribution(int part) { return part == 0 ? Place::first : Place::second; }
+constexpr Place result(int part) { return part == 0 ? Place::result : Place::second_result; }
+
+/// Elements in the first of two parts.
+std::size_t half(const Call& call) { return static_cast<std::size_t>(call.count + 1) / 2; }
+
+bool one_line(const Call& call) { return call.kind == Kind::barrier || call.bytes() <= kLinePayload; }
+
+}  // namespace
+
+bool LedFold::suits(const Board& board, const Call& call) {
+  if (call.kind != Kind::allreduce && call.kind != Kind::barrier && call.kind != Kind::reduce) return false;
+  if (one_line(call)) return call.kind != Kind::reduce && board.groups(1).size != 0;
+  return board.groups(2).size != 0 && half(call) * call.layout.element <= kLinePayload;
+}
+
+LedFold::LedFold(Board& board, const Call& call)
+    : board_(board), call_(call), total_(call.kind == Kind::barrier ? 0 : call.bytes()), parts_(one_line(call) ? 1 : 2),
+      groups_(board.groups(parts_)) {
+  board.begin(called(call));
+  const std::size_t count = total_ == 0 ? 0 : static_cast<std::size_t>(call.count);
+  begin_[0] = 0;
+  begin_[1] = parts_ == 1 ? count : half(call);
+  begin_[2] = count;
+}
+
+void LedFold::publish() {
+  const auto* in = static_cast<const std::byte*>(call_.in != nullptr ? call_.in : call_.out);
+  const std::size_t element = call_.layout.element;
+  for (int part = parts_; part-- > 0;) {
+    board_.publish_line(board_.rank(), contribution(part), in + begin_[part] * element, count(part) * element);
+  }
+  published_ = true;
+  missing_ = Missing(groups_.base, groups_.base + groups_.members, board_.rank());
+}
+
+/// In rank order.
+void LedFold::fold_group(int part) {
+  fold_values(call_, board_.payload(groups_.base, contribution(part)), board_.stride(), groups_.members,
+              board_.room(result(part)), count(part));
+  board_.announce(result(part));
+}
+
+/// The results of all groups, in order. All are there.
+void LedFold::take(int part) {
+  fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(groups_.size) * board_.stride(),
+              groups_.count, static_cast<std::byte*>(call_.out) + begin_[part] * call_.layout.element, count(part));
+}
+
+/// True when the part that this rank leads is folded and published.
+bool LedFold::lead() {
+  for (; part_ < parts_; ++part_) {
+    if (!leads(part_)) continue;
+    if (!missing_.none([&](int r) { return board_.published(r, contribution(part_)); })) return false;
+    fold_group(part_);
+  }
+  led_ = true;
+  return true;
+}
+
+/// Asks for all lines at once: none waits for another's journey.
+bool LedFold::results_here() const {
+  bool all = true;
+  for (int part = 0; part < parts_; ++part) {
+    for (int group = 0; group < groups_.count; ++group) {
+      const bool here = board_.published(leader(group, part), result(part));
+      all = all && here;
+    }
+  }
+  return all;
+}
+
+/// The first look at what its group contributed.
+void LedFold::look_at_group() {
+  board_.look_at_group().wait();
+  for (int part = 0; part < parts_; ++part) {
+    for (int r = groups_.base; leads(part) && r < groups_.base + groups_.members; ++r)
+      board_.fetch(r, contribution(part));
+  }
+  board_.look_at_group().learn(lead());
+}
+
+bool LedFold::poll() {
+  if (!published_) {
+    if (!board_.may_publish()) return false;
+    publish();
+    if (led_ = board_.rank() - groups_.base >= parts_; !led_) look_at_group();
+  }
+  if (!led_ && !lead()) return false;
+  if (call_.kind != Kind::reduce || board_.rank() == static_cast<int>(call_.root)) {
+    if (!looked_) board_.look_at_results().wait();
+    const bool here = results_here();
+    if (!looked_) board_.look_at_results().learn(here);
+    looked_ = true;
+    if (!here) return false;
+    for (int part = 0; part < parts_; ++part) take(part);
+    board_.everybody_began();
+  }
+  board_.finish();
+  return true;
+}
+
+}  // namespace chasqui::run

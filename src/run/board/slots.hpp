@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// A collective whose contributions fit a slot, as a state machine that polls; no allocation. The path that programs take
+// most often: all of it is in line.
+#pragma once
+
+#include "run/board/collectives.hpp"
+#include "run/board/fold_values.hpp"
+
+namespace chasqui::run {
+
+class SmallCall {
+ public:
+  /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data.
+  SmallCall(Board& board, const Call& call)
+      : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
+        slot_(slot_bytes(board, call)) {
+    board.begin(called(call));
+    const int me = board.rank();
+    const int root = static_cast<int>(call.root);
+    if (call.kind == Kind::broadcast || call.kind == Kind::scatter) {
+      published_ = me != root;
+      first_ = root;
+      last_ = published_ ? root + 1 : root;
+    } else if (call.kind == Kind::scan) {
+      last_ = call.exclusive ? me : me + 1;
+    } else if (!has_root(call.kind) || me == root) {
+      last_ = board.ranks();
+    }
+    missing_ = Missing(first_, last_, me);
+  }
+
+  /// Advances; true when the result is in place and the collective finished. Throws Error when ranks disagree.
+  bool poll() {
+    if (!published_) {
+      if (!board_.may_publish()) return false;
+      publish();
+    }
+    if (!all_here()) return false;
+    if (bytes_ != 0 && first_ != last_) take();
+    if (last_ - first_ == board_.ranks()) board_.everybody_began();
+    board_.finish();
+    return true;
+  }
+
+ private:
+  void publish() {
+    const auto* in =
+        static_cast<const std::byte*>(call_.in != nullptr && call_.kind != Kind::broadcast ? call_.in : call_.out);
+    const auto before = static_cast<std::size_t>(board_.rank()) * bytes_;
+    if (call_.in == nullptr && (call_.kind == Kind::allgather || call_.kind == Kind::gather)) in += before;
+    board_.publish(board_.rank(), in, slot_);
+    published_ = true;
+    if (call_.kind == Kind::scatter && call_.out != nullptr && bytes_ != 0)
+      std::memmove(call_.out, in + before, bytes_);
+  }
+
+  /// All lines, and what is longer, are asked for at once before the first is looked at.
+  void fetch() const {
+    if (slot_ > kLinePayload) fetch_more();
+    else if (last_ - first_ <= 2) return;  // one, and this rank's own
+    for (int slot = first_; slot < last_; ++slot) board_.fetch(slot, Place::first);
+  }
+  void fetch_more() const;
+
+  bool all_here() {
+    FirstLook* look = nullptr;
+    if (!looked_ && first_ != last_) {
+      looked_ = true;
+      if (!has_root(call_.kind)) look = &board_.look_at_all();
+      else if (last_ - first_ == 1) look = &board_.look_at_root();  // else a root collects: nothing gained by waiting
+      if (look != nullptr) look->wait();
+      fetch();
+    }
+    const bool found = missing_.none([this](int slot) { return board_.arrived(slot, slot_); });
+    if (look != nullptr) look->learn(found);
+    return found;
+  }
+
+  /// All lines are there, and something is in them. Folds are in rank order.
+  void take() {
+    auto* out = static_cast<std::byte*>(call_.out);
+    if (combines(call_.kind)) {
+      if (bytes_ > kLinePayload) return fold_more();
+      return fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, out,
+                         static_cast<std::size_t>(call_.count));
+    }
+    if (call_.kind == Kind::scatter) {
+      return board_.read_part(first_, slot_, static_cast<std::size_t>(board_.rank()) * bytes_, out, bytes_);
+    }
+    for (int slot = first_; slot < last_; ++slot, out += bytes_) board_.read(slot, out, bytes_);
+  }
+  void fold_more() const;
+
+  Board& board_;
+  const Call& call_;
+  std::size_t bytes_;  ///< of one contribution
+  std::size_t slot_;   ///< of what a slot holds
+  int first_ = 0;      ///< slots first_ .. last_-1 are read
+  int last_ = 0;
+  Missing missing_;
+  bool published_ = false;
+  bool looked_ = false;
+};
+
+}  // namespace chasqui::run

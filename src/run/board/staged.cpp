@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "run/board/collectives.hpp"
+#include "run/board/copy.hpp"
+#include "run/board/copy_ahead.hpp"
+#include "run/board/exposed.hpp"
+#include "run/board/fold.hpp"
+#include "run/wait/awaited.hpp"
+
+namespace chasqui::run {
+namespace {
+
+/// Bytes staged per round: rounds enough that copying in overlaps copying out, yet long enough to pay for their flags.
+/// All-reduce waits twice a round for everybody, so its rounds are few; what it takes was measured (docs/results.md).
+std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total) {
+  constexpr std::size_t kKiB = 1024;
+  const std::size_t bytes = total * call.layout.element;
+  const std::size_t stage = board.shape().stage;
+  const bool everywhere = call.kind == Kind::allreduce;
+  std::size_t most = 64 * kKiB;
+  if (call.kind == Kind::allgather) most = 32 * kKiB;
+  if (call.kind == Kind::broadcast) most = 128 * kKiB;
+  if (everywhere || (call.kind == Kind::reduce && bytes >= 1024 * kKiB)) most = 256 * kKiB;
+  most = std::min(most, stage / 4);
+  if (everywhere && bytes <= stage) most = stage / 2;
+  const std::size_t rounds = everywhere ? 1 : 2;  // at least, where the stage is large enough
+  std::size_t chunk = std::max<std::size_t>(8 * kKiB, call.layout.element);
+  while (chunk * 2 <= most && chunk * 2 * rounds <= bytes) chunk *= 2;  // few different divisions of the stage
+  return (chunk + kLine - 1) / kLine * kLine;
+}
+
+std::size_t elements_per_round(const Board& board, const Call& call, std::size_t total) {
+  return std::max<std::size_t>(1, chunk_bytes(board, call, total) / call.layout.element);
+}
+
+/// Reductions this short are folded whole by everybody who wants the result: one phase instead of two.
+bool folds_whole(const Call& call) {
+  return (call.kind == Kind::allreduce && call.bytes() <= 512) || (call.kind == Kind::reduce && call.bytes() <= 2048);
+}
+
+struct Rounds {
+  std::size_t total, step;
+  std::uint64_t base, count;
+  std::size_t begin(std::uint64_t i) const { return static_cast<std::size_t>(i) * step; }
+  std::size_t size(std::uint64_t i) const { return std::min(step, total - begin(i)); }
+};
+
+Rounds rounds_of(const Board& board, const Call& call, std::size_t total) {
+  const std::size_t step = elements_per_round(board, call, total);
+  return {total, step, board.round(), (total + step - 1) / step};
+}
+
+/// From a stage that all read at once: half of them begin in the middle.
+void copy_apart(std::byte* to, const std::byte* from, std::size_t bytes, int rank) {
+  const std::size_t middle = rank % 2 != 0 && bytes >= 32 * 1024 ? bytes / 2 / kLine * kLine : 0;
+  std::memcpy(to + middle, from + middle, bytes - middle);
+  if (middle != 0) std::memcpy(to, from, middle);
+}
+
+/// One source, read by all: broadcast and scatter.
+Task from_root(Board& board, const Call& call) {
+  const int me = board.rank();
+  const int root = static_cast<int>(call.root);
+  const std::size_t element = call.layout.element;
+  const bool scatters = call.kind == Kind::scatter;
+  const auto count = static_cast<std::size_t>(call.count);
+  const Rounds rounds = rounds_of(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count);
+  if (me == root) {
+    const auto* in = static_cast<const std::byte*>(scatters ? call.in : call.out);
+    co_await until([&] { return board.may_publish(); });
+    if (rounds.count == 0) publish_size(board, call);
+    for (std::uint64_t i = 0; i < rounds.count; ++i) {
+      const std::uint64_t round = rounds.base + i;
+      co_await until([&] { return board.may_stage(round); });
+      copy_ahead(board.stage(me, round), in + rounds.begin(i) * element, rounds.size(i) * element);
+      // The slot announces size and first round in one line.
+      if (i == 0) publish_size(board, call);
+      else board.post(round);
+    }
+    if (scatters && call.out != nullptr && count != 0) {
+      std::memmove(call.out, in + static_cast<std::size_t>(me) * call.bytes(), call.bytes());
+    }
+    if (rounds.count != 0) board.consume(rounds.base + rounds.count - 1);
+    co_return;
+  }
+  co_await until([&] { return board.published(root); });
+  check_size(board, call, root);
+  auto* out = static_cast<std::byte*>(call.out);
+  const std::size_t first = scatters ? static_cast<std::size_t>(me) * count : 0;
+  for (std::uint64_t i = 0; i < rounds.count; ++i) {
+    const std::uint64_t round = rounds.base + i;
+    const std::size_t low = std::max(first, rounds.begin(i));
+    const std::size_t high = std::min(first + count, rounds.begin(i) + rounds.size(i));
+    if (low < high) {
+      if (i > 0) co_await until([&] { return board.has_posted(root, round); });
+      copy_apart(out + (low - first) * element, board.stage(root, round) + (low - rounds.begin(i)) * element,
+                 (high - low) * element, me);
+    }
+    board.consume(round);
+  }
+}
+
+/// Stages this rank's data of round i and says so: the slot announces size and first round in one line.
+Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, const std::byte* in) {
+  const std::uint64_t round = rounds.base + i;
+  const std::size_t element = call.layout.element;
+  co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
+  std::memcpy(board.stage(board.rank(), round), in + rounds.begin(i) * element, rounds.size(i) * element);
+  if (i == 0) publish_size(board, call);
+  else board.post(round);
+}
+
+/// Waits until ranks 0 .. last-1 have staged round i.
+Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, int last) {
+  Missing missing(0, last, board.rank());
+  if (i > 0) {
+    co_await until([&] { return missing.none([&](int r) { return board.has_posted(r, rounds.base + i); }); });
+    co_return;
+  }
+  co_await until([&] { return missing.none([&](int r) { return board.published(r); }); });
+  for (int r = 0; r < last; ++r) check_size(board, call, r);
+}
+
+/// Everybody stages its own, somebody reads: gather, allgather, scan, short reductions.
+Task from_all(Board& board, const Call& call) {
+  const int me = board.rank();
+  const std::size_t element = call.layout.element;
+  const Rounds rounds = rounds_of(board, call, static_cast<std::size_t>(call.count));
+  const bool collects = call.kind == Kind::gather || call.kind == Kind::allgather;
+  const bool rooted = call.kind == Kind::gather || call.kind == Kind::reduce;
+  const bool reads = !rooted || me == static_cast<int>(call.root);
+  const int sources = !reads ? 0 : call.kind != Kind::scan ? board.ranks() : call.exclusive ? me : me + 1;
+  auto* out = static_cast<std::byte*>(call.out);
+  const auto* in = static_cast<const std::byte*>(call.in);
+  if (in == nullptr) in = collects ? out + static_cast<std::size_t>(me) * call.bytes() : out;
+  if (rounds.count == 0) {
+    co_await until([&] { return board.may_publish(); });
+    publish_size(board, call);
+    co_await staged_by(board, call, rounds, 0, sources);
+  }
+  for (std::uint64_t ahead = 0; ahead <= rounds.count; ++ahead) {
+    if (ahead < rounds.count) co_await stage_round(board, call, rounds, ahead, in);
+    if (ahead == 0) continue;
+    const std::uint64_t i = ahead - 1;
+    const std::uint64_t round = rounds.base + i;
+    const std::size_t offset = rounds.begin(i) * element;
+    co_await staged_by(board, call, rounds, i, sources);
+    if (collects) {
+      for (int k = 0; k < sources; ++k) {
+        const int other = (me + k) % board.ranks();
+        std::byte* to = out + static_cast<std::size_t>(other) * call.bytes() + offset;
+        const std::byte* from = other == me ? in + offset : board.stage(other, round);
+        if (to != from)
+          copy_out(to, from, rounds.size(i) * element, call.bytes() * static_cast<std::size_t>(board.ranks()));
+      }
+    } else if (sources > 0) {
+      fold_in_order(call, sources, rounds.size(i), out + offset,
+                    [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)); });
+    }
+    board.consume(round);
+  }
+}
+
+/// Everybody stages its own, folds its share of every round, and reads the others' shares: reduce, allreduce.
+Task fold_shares(Board& board, const Call& call) {
+  const int me = board.rank();
+  const int ranks = board.ranks();
+  const std::size_t element = call.layout.element;
+  const Rounds rounds = rounds_of(board, call, static_cast<std::size_t>(call.count));
+  const bool reads = call.kind == Kind::allreduce || me == static_cast<int>(call.root);
+  auto* out = static_cast<std::byte*>(call.out);
+  const auto* in = static_cast<const std::byte*>(call.in != nullptr ? call.in : call.out);
+  for (std::uint64_t i = 0; i <= rounds.count; ++i) {
+    if (i < rounds.count) co_await stage_round(board, call, rounds, i, in);  // one round ahead
+    if (i == 0) continue;
+    const std::uint64_t round = rounds.base + i - 1;
+    const std::size_t size = rounds.size(i - 1);
+    co_await staged_by(board, call, rounds, i - 1, ranks);
+    const std::size_t low = share_begin(size, ranks, me);
+    const std::size_t high = share_begin(size, ranks, me + 1);
+    fold_in_order(
+        call, ranks, high - low, board.stage(me, round) + low * element,
+        [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)) + low * element; }, true);
+    board.post_result(round);
+    if (reads) {
+      Missing missing(0, ranks, me);
+      co_await until([&] { return missing.none([&](int r) { return board.has_result(r, round); }); });
+      for (int k = 0; k < ranks; ++k) {
+        const int other = (me + k) % ranks;
+        const std::size_t from = share_begin(size, ranks, other) * element;
+        const std::size_t to = share_begin(size, ranks, other + 1) * element;
+        copy_ahead(out + rounds.begin(i - 1) * element + from, board.stage(other, round) + from, to - from);
+      }
+    }
+    board.consume(round);
+  }
+}
+
+}  // namespace
+
+Task staged(Board& board, Call call) {
+  board.begin(called(call));
+  const bool scatters = call.kind == Kind::scatter;
+  if (call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan) {
+    check_element(board, call);
+  } else {  // nobody looks at elements: they may be cut
+    call.count = static_cast<std::int64_t>(call.bytes());
+    call.layout.element = 1;
+  }
+  const auto count = static_cast<std::size_t>(call.count);
+  const std::size_t total = scatters ? count * static_cast<std::size_t>(board.ranks()) : count;
+  const std::size_t chunk = chunk_bytes(board, call, total);
+  if (call.kind == Kind::allgather) board.divide_stage(chunk, board.shape().stage_room());
+  else board.divide_stage(chunk);
+  const std::uint64_t rounds = rounds_of(board, call, total).count;
+  switch (call.kind) {
+    case Kind::broadcast:
+    case Kind::scatter: co_await from_root(board, call); break;
+    case Kind::reduce:
+    case Kind::allreduce:
+      if (!folds_whole(call)) {
+        co_await fold_shares(board, call);
+        break;
+      }
+      [[fallthrough]];
+    default: co_await from_all(board, call); break;
+  }
+  board.advance_rounds(rounds);
+  board.finish();
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "run/call/packed.hpp"
+
+namespace chasqui::run {
+namespace {
+
+/// What a rank's call reads and writes, in elements. What does not count on this rank is not touched: its pointer may be anything.
+struct Extent {
+  std::size_t in = 0;         ///< read from `in`
+  std::size_t out = 0;        ///< room in `out`
+  std::size_t kept_from = 0;  ///< of which these are read too:
+  std::size_t kept = 0;       ///< data that is given in place
+  bool delivers = true;       ///< `out` gets something
+};
+
+Extent extent_of(const Call& call, int rank, int size) {
+  const auto own = static_cast<std::size_t>(call.count);
+  const auto all = own * static_cast<std::size_t>(size);
+  const auto first = own * static_cast<std::size_t>(rank);
+  const bool at_root = rank == static_cast<int>(call.root);
+  const bool given = call.in != nullptr;
+  switch (call.kind) {
+    case Kind::broadcast: return {.out = own, .kept = at_root ? own : 0, .delivers = !at_root};
+    case Kind::reduce:
+      if (!at_root) return {.in = own, .delivers = false};
+      [[fallthrough]];
+    case Kind::allreduce:
+    case Kind::scan: {
+      const bool in_place = !given || call.in == call.out;
+      const bool keeps = call.kind == Kind::scan && call.exclusive && rank == 0;
+      return {.in = in_place ? 0 : own, .out = own, .kept = in_place ? own : 0, .delivers = !keeps};
+    }
+    case Kind::gather:
+      if (!at_root) return {.in = own, .delivers = false};
+      [[fallthrough]];
+    case Kind::allgather: return {.in = given ? own : 0, .out = all, .kept_from = first, .kept = given ? 0 : own};
+    case Kind::scatter:
+      return {.in = at_root ? all : 0, .out = call.out != nullptr ? own : 0, .delivers = call.out != nullptr};
+    default: return {};
+  }
+}
+
+}  // namespace
+
+Packed::Packed(const Call& given, int rank, int size) : call(given), user(given) {
+  if (user.layout.contiguous() || user.kind == Kind::barrier) return;
+  const std::size_t element = user.layout.element;
+  const Extent extent = extent_of(user, rank, size);
+  call.layout = {.element = element};
+  call.in = nullptr;
+  call.out = nullptr;
+  if (extent.in != 0) {
+    in = room_for(extent.in * element);
+    pack(user.layout, user.in, 0, extent.in, in.data());
+    call.in = in.data();
+  }
+  if (extent.out != 0) {
+    out = room_for(extent.out * element);
+    pack(user.layout, user.out, extent.kept_from, extent.kept, out.data() + extent.kept_from * element);
+    call.out = out.data();
+  }
+}
+
+void Packed::deliver(int rank, int size) const {
+  if (out.size() == 0) return;
+  const Extent extent = extent_of(user, rank, size);
+  if (extent.delivers) unpack(user.layout, user.out, 0, extent.out, out.data());
+}
+
+}  // namespace chasqui::run

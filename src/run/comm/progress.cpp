@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "run/comm/progress.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include "chasqui/run/comm.hpp"
+#include "run/comm/operation.hpp"
+
+namespace chasqui::run {
+
+/// Taken for as long as its communicators are advanced: who claims one of them for another thread waits for that.
+struct InFlight::List {
+  std::mutex mutex;
+  std::vector<Comm*> comms;
+  bool advancing = false;  ///< by this thread: an operator that calls a collective does not begin again
+};
+
+const std::shared_ptr<InFlight::List>& InFlight::of_this_thread() {
+  thread_local const auto list = std::make_shared<List>();
+  return list;
+}
+
+void InFlight::claim() {
+  if (list_ != nullptr && list_ != of_this_thread()) {
+    leave();
+    join();
+  }
+}
+
+void InFlight::join() {
+  if (list_ != nullptr) return;
+  list_ = of_this_thread();
+  const std::lock_guard lock(list_->mutex);
+  list_->comms.push_back(&comm_);
+}
+
+void InFlight::leave() {
+  if (list_ == nullptr) return;
+  {
+    const std::lock_guard lock(list_->mutex);
+    std::erase(list_->comms, &comm_);
+  }
+  list_ = nullptr;
+}
+
+bool InFlight::advance_beside(const Comm& waiting) {
+  List& list = *of_this_thread();
+  if (list.advancing) return false;
+  const std::lock_guard lock(list.mutex);
+  list.advancing = true;
+  bool moved = false;
+  for (Comm* const comm : list.comms) {
+    if (comm != &waiting) moved = comm->advance_beside() || moved;
+  }
+  list.advancing = false;
+  return moved;
+}
+
+bool Comm::progress() {
+  in_flight_.claim();
+  const bool moved = advance_all();
+  if (pending_.empty()) in_flight_.leave();
+  return moved;
+}
+
+bool Comm::look_in_flight() {
+  in_flight_.claim();
+  if (pending_.empty()) in_flight_.leave();
+  return pending_.empty();
+}
+
+void Comm::take_in_flight(std::shared_ptr<Operation> operation) {
+  in_flight_.claim();
+  pending_.push_back(std::move(operation));
+  advance_all();
+  if (pending_.empty()) in_flight_.leave();
+  else in_flight_.join();
+}
+
+/// All that is in flight here, to its end. A failure is its request's.
+void Comm::finish_in_flight() {
+  while (!nothing_in_flight()) {
+    const auto operation = pending_.front();
+    wait(*operation);
+    progress();  // forgets it
+  }
+}
+
+/// As progress(), by whichever communicator's wait. Not where waits block: one thread may be many ranks there.
+bool Comm::advance_beside() { return (fabric_.messages == nullptr || !fabric_.messages->blocks()) && advance_all(); }
+
+bool Comm::advance_all() {
+  bool moved = false;
+  bool board_taken = false;
+  for (std::size_t i = 0; i < pending_.size();) {
+    const auto operation = pending_[i];
+    if (operation->uses_board && board_taken) {
+      ++i;
+      continue;
+    }
+    if (!operation->finished) moved = advance(*operation) || moved;
+    if (operation->finished) {
+      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      board_taken = board_taken || operation->uses_board;
+      ++i;
+    }
+  }
+  if (moved) stall_.moved();
+  return moved;
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// Collectives of several nodes: one rank of each node, its leader, talks to the other nodes along a plan, the others
+// talk to their leader through the board. Blocks travel in the order of the nodes, so nodes may have any size and
+// their ranks may lie anywhere; folds that must keep the order need nodes that are intervals of ranks.
+#include <algorithm>
+
+#include "chasqui/run/comm.hpp"
+#include "run/board/collectives.hpp"
+#include "run/call/aligned_buffer.hpp"
+#include "run/comm/plan_cache.hpp"
+
+namespace chasqui::run {
+
+/// One rank's view of the level between the nodes.
+struct Comm::Between {
+  Group group;     ///< the leaders; the plan's ranks are the nodes
+  Choice choice;   ///< how the leaders talk
+  int node = 0;    ///< this rank's
+  int root = -1;   ///< the root's node
+  int leader = 0;  ///< its place in this rank's node
+  bool leads = false;
+  bool alone = false;  ///< nobody else on this node
+};
+
+/// Only a leader needs to know the other leaders, and how they talk: that is chosen once for calls that are alike.
+Comm::Between Comm::between_nodes(const Call& call, std::uint32_t tag) {
+  const auto at = [](const std::vector<int>& list, std::int64_t i) { return list[static_cast<std::size_t>(i)]; };
+  Between between;
+  between.node = at(fabric_.node_of, rank());
+  if (has_root(call.kind)) between.root = at(fabric_.node_of, call.root);
+  // The root of its node; for a scan the last, who knows the fold of its node; else the first.
+  const auto leader_of = [&](std::size_t node) {
+    return static_cast<int>(node) == between.root ? static_cast<int>(call.root)
+           : call.kind == Kind::scan              ? nodes_[node].back()
+                                                  : nodes_[node].front();
+  };
+  const int leader = leader_of(static_cast<std::size_t>(between.node));
+  between.leader = at(place_, leader);
+  between.leads = leader == rank();
+  between.alone = nodes_[static_cast<std::size_t>(between.node)].size() == 1;
+  if (!between.leads) return between;
+  between.group = {fabric_.messages.get(), {}, between.node, terrain_.nodes, tag};
+  for (std::size_t node = 0; node < nodes_.size(); ++node) between.group.members.push_back(leader_of(node));
+  between.choice = choose_between(call);
+  return between;
+}
+
+Choice Comm::choose_between(const Call& call) {
+  const bool commutative = call.op.combine == nullptr || call.op.commutative;
+  const Cached::BetweenKey key{call.kind, call.bytes(), call.layout.element, commutative};
+  if (const auto found = cached_->between.find(key); found != cached_->between.end()) return found->second;
+  if (cached_->between.size() >= Cached::kMost) cached_->between.clear();
+  const bool blocks = call.kind == Kind::allgather || call.kind == Kind::gather || call.kind == Kind::scatter;
+  const Query query{call.kind, blocks ? call.bytes() * static_cast<std::size_t>(terrain_.largest_node) : call.bytes(),
+                    call.layout.element, commutative};
+  Terrain flat;
+  flat.ranks = flat.nodes = terrain_.nodes;
+  const auto list = choices(query, flat, profile());
+  const auto own =
+      std::find_if(list.begin(), list.end(), [](const Choice& each) { return each.method != Method::native; });
+  Choice choice = own != list.end() ? *own : Choice{};
+  choice.why.clear();
+  return cached_->between.emplace(key, std::move(choice)).first->second;
+}
+
+/// Where the blocks of each node begin when they lie node after node.
+std::vector<std::size_t> Comm::node_offsets(std::size_t bytes) const {
+  std::vector<std::size_t> offsets = {0};
+  for (const auto& members : nodes_) offsets.push_back(offsets.back() + members.size() * bytes);
+  return offsets;
+}
+
+/// Blocks in the order of the ranks, put in the order of the nodes; or back.
+void Comm::by_nodes(const std::byte* in, std::byte* out, std::size_t bytes, bool back) const {
+  std::size_t at = 0;
+  for (const auto& members : nodes_) {
+    for (const int member : members) {
+      const std::size_t place = static_cast<std::size_t>(member) * bytes;
+      copy_bytes(out + (back ? place : at), in + (back ? at : place), bytes);
+      at += bytes;
+    }
+  }
+}
+
+Task Comm::two_level(Call call, std::uint32_t tag) {
+  Between between = between_nodes(call, tag);
+  switch (call.kind) {
+    case Kind::gather:
+    case Kind::allgather: return two_level_gather(call, std::move(between));
+    case Kind::scatter: return two_level_scatter(call, std::move(between));
+    case Kind::scan: return two_level_scan(call, std::move(between));
+    default: return two_level_fold(call, std::move(between));
+  }
+}
+
+/// broadcast, reduce, allreduce, barrier
+Task Comm::two_level_fold(Call call, Between between) {
+  Call outer = call;
+  outer.root = std::max(between.root, 0);
+  Call inner = call;
+  inner.root = between.leader;
+  if (call.kind == Kind::broadcast) {
+    if (between.leads) co_await by_messages(between.group, outer, between.choice);
+    if (!between.alone) co_await on_board(inner);
+    co_return;
+  }
+  inner.kind = Kind::reduce;
+  if (call.kind == Kind::barrier) inner.count = outer.count = 0;
+  const bool spare = between.leads && call.kind == Kind::reduce && between.node != between.root;
+  Room room;
+  if (spare) {
+    room = room_for(call.bytes());
+    inner.out = bytes_of(room);
+    if (inner.in == nullptr) inner.in = call.out;
+  }
+  if (!between.alone) co_await on_board(inner);
+  if (between.leads) {
+    if (!between.alone) outer.in = inner.out;
+    if (spare) outer.out = inner.out;
+    co_await by_messages(between.group, outer, between.choice);
+  }
+  if (call.kind == Kind::reduce || between.alone) co_return;
+  inner.kind = Kind::broadcast;
+  inner.in = nullptr;
+  co_await on_board(inner);
+}
+
+/// gather, allgather
+Task Comm::two_level_gather(Call call, Between between) {
+  const std::size_t bytes = call.bytes();
+  const bool everywhere = call.kind == Kind::allgather;
+  const bool at_root = everywhere || rank() == static_cast<int>(call.root);
+  const auto offsets = node_offsets(bytes);
+  auto* out = static_cast<std::byte*>(call.out);
+  const bool in_place = at_root && terrain_.ordered;
+  Room room = room_for(!in_place && (between.leads || everywhere) ? offsets.back() : 0);
+  std::byte* data = in_place ? out : bytes_of(room);
+  std::byte* own_node = data + offsets[static_cast<std::size_t>(between.node)];
+  Call inner = call;
+  inner.kind = Kind::gather;
+  inner.root = between.leader;
+  if (call.in == nullptr && out != nullptr) inner.in = out + static_cast<std::size_t>(rank()) * bytes;
+  inner.out = between.leads ? own_node : nullptr;
+  if (between.alone) copy_bytes(own_node, inner.in, bytes);
+  else co_await on_board(inner);
+  if (between.leads) {
+    Call outer = call;
+    outer.root = std::max(between.root, 0);
+    outer.count *= terrain_.largest_node;
+    co_await move_blocks(between.group, script_for(between.group, outer, between.choice), data, offsets,
+                         call.layout.element, {});
+  }
+  if (everywhere && !between.alone) {
+    inner.kind = Kind::broadcast;
+    inner.in = nullptr;
+    inner.out = data;
+    inner.count = call.count * terrain_.ranks;
+    co_await on_board(inner);
+  }
+  if (at_root && !in_place && bytes != 0) by_nodes(data, out, bytes, true);
+}
+
+Task Comm::two_level_scatter(Call call, Between between) {
+  const std::size_t bytes = call.bytes();
+  const bool at_root = rank() == static_cast<int>(call.root);
+  const auto offsets = node_offsets(bytes);
+  const auto* in = static_cast<const std::byte*>(call.in);
+  const bool in_place = at_root && terrain_.ordered;
+  Room room = room_for(!in_place && between.leads ? offsets.back() : 0);
+  std::byte* data = in_place ? const_cast<std::byte*>(in) : bytes_of(room);  // nothing arrives at the root
+  if (at_root && !in_place && bytes != 0) by_nodes(in, data, bytes, false);
+  if (between.leads) {
+    Call outer = call;
+    outer.root = between.root;
+    outer.count *= terrain_.largest_node;
+    co_await move_blocks(between.group, script_for(between.group, outer, between.choice), data, offsets,
+                         call.layout.element, {});
+  }
+  Call inner = call;
+  inner.root = between.leader;
+  inner.in = between.leads ? data + offsets[static_cast<std::size_t>(between.node)] : nullptr;
+  if (!between.alone) co_await on_board(inner);
+  else if (call.out != nullptr) copy_bytes(call.out, inner.in, bytes);
+}
+
+/// The folds of the ranks before this one: those of its node through the board, those of earlier nodes from its leader.
+/// REQUIRES nodes that are intervals of ranks.
+Task Comm::two_level_scan(Call call, Between between) {
+  const std::size_t bytes = call.bytes();
+  const auto count = static_cast<std::size_t>(call.count);
+  const void* own = call.in != nullptr ? call.in : call.out;
+  Room room_before = room_for(bytes), room_total = room_for(bytes), room_earlier = room_for(bytes);
+  std::byte* before = bytes_of(room_before);  // of this node, unless this rank is its first
+  const bool first = nodes_[static_cast<std::size_t>(between.node)].front() == rank();
+  if (!between.alone) {
+    Call inner = call;
+    inner.in = own;
+    inner.out = before;
+    inner.exclusive = true;
+    co_await on_board(inner);
+  }
+  std::byte* earlier = bytes_of(room_earlier);  // of all nodes before this one, unless it is the first
+  if (between.leads) {
+    std::byte* total = bytes_of(room_total);
+    if (first) copy_bytes(total, own, bytes);
+    else if (bytes != 0) call.op(before, own, total, count);
+    Call outer = call;
+    outer.in = total;
+    outer.out = earlier;
+    outer.exclusive = true;
+    co_await by_messages(between.group, outer, between.choice);
+  }
+  if (between.node > 0 && !between.alone) {
+    Call inner = call;
+    inner.kind = Kind::broadcast;
+    inner.root = between.leader;
+    inner.in = nullptr;
+    inner.out = earlier;
+    co_await on_board(inner);
+  }
+  if (bytes == 0) co_return;
+  const std::byte* fold = nullptr;  // of everybody before this rank
+  if (between.node > 0 && !first) call.op(earlier, before, before, count);
+  if (!first) fold = before;
+  else if (between.node > 0) fold = earlier;
+  if (call.exclusive) {
+    if (fold != nullptr) copy_bytes(call.out, fold, bytes);
+  } else if (fold != nullptr) {
+    call.op(fold, own, call.out, count);
+  } else {
+    copy_bytes(call.out, own, bytes);
+  }
+}
+
+}  // namespace chasqui::run

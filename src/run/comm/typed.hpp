@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// The typed face of a communicator: contiguous ranges (spans, vectors, arrays), elements that lie apart (Strided) and values of any
+// trivially copyable type.
+// `Derived` offers run(Call), start(Call, kept), refuse(text), rank() and size(). Names beginning with i start a collective and return
+// a Request.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/call.hpp"
+#include "run/comm/request.hpp"
+
+namespace chasqui::run {
+
+/// Elements that lie `stride` elements apart: a column of a matrix. The stride may be negative, and is not 0.
+template <typename T>
+struct Strided {
+  T* first;             ///< the first element
+  std::int64_t count;   ///< how many
+  std::int64_t stride;  ///< elements from one to the next
+};
+template <typename R>
+inline constexpr bool is_strided = false;  ///< is R a Strided<T>?
+template <typename T>
+inline constexpr bool is_strided<Strided<T>> = std::is_trivially_copyable_v<T>;  ///< it is
+
+/// A range whose elements lie side by side and can be copied as bytes.
+template <typename R>
+concept Buffer = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
+/// One that can be written to.
+template <typename R>
+concept Writable = Buffer<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+/// What a collective reads: a range, or Strided.
+template <typename R>
+concept Source = Buffer<R> || is_strided<std::remove_cvref_t<R>>;
+/// What it writes to.
+template <typename R>
+concept Target = Writable<R> ||(is_strided<std::remove_cvref_t<R>> &&
+                                !std::is_const_v<std::remove_pointer_t<decltype(std::remove_cvref_t<R>::first)>>);
+/// One that outlives the call it is passed to: no temporary vector.
+template <typename R>
+concept Lasting = is_strided<std::remove_cvref_t<R>> ||(Buffer<R>&& std::ranges::borrowed_range<R>);
+/// A value that means the same on every rank as far as its type tells: neither a pointer nor a view of something elsewhere.
+template <typename T>
+concept Value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T> &&
+                !std::ranges::view<T> && !is_strided<T>;
+/// A function that folds two values into one.
+template <typename F, typename T>
+concept Folds = std::is_invocable_r_v<T, const F&, const T&, const T&>;
+
+/// The type of the elements of a source or target.
+template <typename R>
+struct ElementOf {
+  using type = std::ranges::range_value_t<R>;  ///< of a range
+};
+/// Of Strided.
+template <typename R>
+requires is_strided<std::remove_cvref_t<R>>
+struct ElementOf<R> {
+  using type = std::remove_cv_t<std::remove_pointer_t<decltype(std::remove_cvref_t<R>::first)>>;  ///< without const
+};
+template <typename R>
+using Element = typename ElementOf<R>::type;  ///< the same, shorter
+
+/// The collectives on ranges and values of trivially copyable types. `i…` forms return a Request and need their buffers until it is
+/// complete; they copy their operator.
+template <typename Derived>
+class Typed {
+ public:
+  void barrier() { self().run({}); }               ///< returns when all ranks have called it
+  Request ibarrier() { return self().start({}); }  ///< non-blocking
+
+  template <Target R>
+  requires Lasting<R>
+  void broadcast(R&& data, int root = 0) {
+    self().run(broadcast_call(to(data), root));
+  }  ///< The root's data, at every rank.
+  template <Value T>
+  requires(!Buffer<T&>) void broadcast(T& value, int root = 0) {
+    self().run(broadcast_call(one(value), root));
+  }  ///< one value
+  template <Target R>
+  requires Lasting<R> Request ibroadcast(R&& data, int root = 0) {
+    return self().start(broadcast_call(to(data), root));
+  }  ///< non-blocking
+  template <Value T>
+  requires(!Buffer<T&>) Request ibroadcast(T& value, int root = 0) {
+    return self().start(broadcast_call(one(value), root));
+  }  ///< one value
+
+  /// `out` counts at the root only; `reduce(data, data, root)` is in place.
+  template <Source In, Target Out, Folds<Element<Out>> F = Sum>
+  void reduce(In&& in, Out&& out, int root, F op = {}) {
+    Strides strides;
+    self().run(fold_call(Kind::reduce, from(in), to(out), root, op, strides));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request ireduce(In&& in, Out&& out, int root, F op = {}) {
+    return start_fold(Kind::reduce, from(in), to(out), root, std::move(op));
+  }
+  /// The fold of all contributions, at every rank; `allreduce(data, data)` is in place.
+  template <Source In, Target Out, Folds<Element<Out>> F = Sum>
+  void allreduce(In&& in, Out&& out, F op = {}) {
+    Strides strides;
+    self().run(fold_call(Kind::allreduce, from(in), to(out), 0, op, strides));
+  }
+  /// One value.
+  template <Value T, Folds<T> F = Sum>
+  T allreduce(const T& value, F op = {}) {
+    T result = value;
+    allreduce(one(value), one(result), std::move(op));
+    return result;
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request iallreduce(In&& in, Out&& out, F op = {}) {
+    return start_fold(Kind::allreduce, from(in), to(out), 0, std::move(op));
+  }
+  /// Rank i gets the fold of ranks 0 .. i.
+  template <Source In, Target Out, Folds<Element<Out>> F = Sum>
+  void scan(In&& in, Out&& out, F op = {}) {
+    Strides strides;
+    self().run(fold_call(Kind::scan, from(in), to(out), 0, op, strides));
+  }
+  /// One value.
+  template <Value T, Folds<T> F = Sum>
+  T scan(const T& value, F op = {}) {
+    T result = value;
+    scan(one(value), one(result), std::move(op));
+    return result;
+  }
+  /// Rank i gets the fold of ranks 0 .. i-1; rank 0 keeps what `out` held.
+  template <Source In, Target Out, Folds<Element<Out>> F = Sum>
+  void exclusive_scan(In&& in, Out&& out, F op = {}) {
+    Strides strides;
+    Call call = fold_call(Kind::scan, from(in), to(out), 0, op, strides);
+    call.exclusive = true;
+    self().run(call);
+  }
+  /// One value; rank 0 gets `first`.
+  template <Value T, Folds<T> F = Sum>
+  T exclusive_scan(const T& value, F op = {}, std::type_identity_t<T> first = {}) {
+    exclusive_scan(one(value), one(first), std::move(op));
+    return first;
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request iscan(In&& in, Out&& out, F op = {}) {
+    return start_fold(Kind::scan, from(in), to(out), 0, std::move(op));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request iexclusive_scan(In&& in, Out&& out, F op = {}) {
+    return start_fold(Kind::scan, from(in), to(out), 0, std::move(op), true);
+  }
+
+  /// All contributions in rank order, at every rank; `out` holds P times as much as `in`.
+  template <Source In, Target Out>
+  void allgather(In&& in, Out&& out) {
+    Strides strides;
+    self().run(gather_call(Kind::allgather, from(in), to(out), 0, strides));
+  }
+  /// One value of each rank.
+  template <Value T>
+  requires(!Buffer<const T&>) std::vector<T> allgather(const T& value) {
+    std::vector<T> all(static_cast<std::size_t>(self().size()));
+    allgather(one(value), std::span<T>(all));
+    return all;
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request iallgather(In&& in, Out&& out) {
+    return start_gather(Kind::allgather, from(in), to(out), 0);
+  }
+  /// All contributions in rank order, at the root; elsewhere `out` may be empty.
+  template <Source In, Target Out>
+  void gather(In&& in, Out&& out, int root = 0) {
+    Strides strides;
+    self().run(gather_call(Kind::gather, from(in), to(out), root, strides));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request igather(In&& in, Out&& out, int root = 0) {
+    return start_gather(Kind::gather, from(in), to(out), root);
+  }
+  /// Part r of the root's data to rank r; elsewhere `in` may be empty.
+  template <Source In, Target Out>
+  void scatter(In&& in, Out&& out, int root = 0) {
+    Strides strides;
+    self().run(scatter_call(from(in), to(out), root, strides));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request iscatter(In&& in, Out&& out, int root = 0) {
+    const auto kept = std::make_shared<Strides>();
+    return self().start(scatter_call(from(in), to(out), root, *kept), kept);
+  }
+
+ private:
+  template <typename F>
+  static constexpr F constant{};
+
+  /// Where input and output have strides of their own, in bytes.
+  struct Strides {
+    const void* in;
+    std::ptrdiff_t of_in, of_out;
+    std::size_t element;
+
+    std::ptrdiff_t of(const void* memory) const { return memory == in ? of_in : of_out; }
+    static void pack(void* self, const void* from, std::size_t first, std::size_t count, void* packed) {
+      const auto& strides = *static_cast<const Strides*>(self);
+      run::pack({.element = strides.element, .stride = strides.of(from)}, from, first, count, packed);
+    }
+    static void unpack(void* self, void* to, std::size_t first, std::size_t count, const void* packed) {
+      const auto& strides = *static_cast<const Strides*>(self);
+      run::unpack({.element = strides.element, .stride = strides.of(to)}, to, first, count, packed);
+    }
+  };
+
+  Derived& self() { return static_cast<Derived&>(*this); }
+
+  template <typename R>
+  static Strided<const Element<R>> from(R& range) {
+    if constexpr (is_strided<std::remove_cvref_t<R>>) return {range.first, range.count, range.stride};
+    else return {std::ranges::data(range), static_cast<std::int64_t>(std::ranges::size(range)), 1};
+  }
+  template <typename R>
+  static Strided<Element<R>> to(R& range) {
+    if constexpr (is_strided<std::remove_cvref_t<R>>) return {range.first, range.count, range.stride};
+    else return {std::ranges::data(range), static_cast<std::int64_t>(std::ranges::size(range)), 1};
+  }
+  template <typename T>
+  static Strided<T> one(T& value) {
+    return {&value, 1, 1};
+  }
+
+  template <typename T>
+  Layout layout(std::int64_t stride) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (stride == 1) return {.element = sizeof(T)};
+    if (stride == 0) self().refuse("a stride of 0: elements that lie on each other cannot be told apart");
+    return {.element = sizeof(T), .stride = stride * static_cast<std::ptrdiff_t>(sizeof(T))};
+  }
+  template <typename T>
+  Layout layout(const Strided<const T>& in, const Strided<T>& out, Strides& room) {
+    if (in.stride == out.stride) return layout<T>(out.stride);
+    if (in.first == out.first && in.count > 0) self().refuse("in place, and two different strides");
+    room = {in.first, layout<T>(in.stride).stride, layout<T>(out.stride).stride, sizeof(T)};
+    return {.element = sizeof(T), .pack = Strides::pack, .unpack = Strides::unpack, .context = &room};
+  }
+  template <typename T>
+  Call broadcast_call(const Strided<T>& data, int root) {
+    return {.kind = Kind::broadcast,
+            .out = data.first,
+            .count = data.count,
+            .layout = layout<T>(data.stride),
+            .root = root};
+  }
+  /// A started collective outlives the operator it was given, which may well be a temporary: it keeps a copy.
+  template <typename T, typename F>
+  Request start_fold(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, F op,
+                     bool exclusive = false) {
+    struct Kept {
+      F op;
+      Strides strides;
+    };
+    if constexpr (std::is_empty_v<F> && std::is_default_constructible_v<F>) {
+      if (in.stride == out.stride) {
+        Strides strides;
+        Call call = fold_call(kind, in, out, root, constant<F>, strides);
+        call.exclusive = exclusive;
+        return self().start(call);
+      }
+    }
+    const auto kept = std::make_shared<Kept>(Kept{std::move(op), {}});
+    Call call = fold_call(kind, in, out, root, std::as_const(kept->op), kept->strides);
+    call.exclusive = exclusive;
+    return self().start(call, kept);
+  }
+  template <typename T>
+  Request start_gather(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root) {
+    const auto kept = std::make_shared<Strides>();
+    return self().start(gather_call(kind, in, out, root, *kept), kept);
+  }
+  template <typename T, typename F>
+  Call fold_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, const F& op,
+                 Strides& strides) {
+    const bool writes = kind != Kind::reduce || self().rank() == root;
+    if (writes && out.count != in.count) {
+      self().refuse(fmt::format("{}: {} elements in and room for {} out: they must be the same", to_string(kind),
+                                in.count, out.count));
+    }
+    return {.kind = kind,
+            .in = in.first,
+            .out = out.first,
+            .count = in.count,
+            .layout = layout(in, out, strides),
+            .op = operator_of<T>(op, commutes<F, T>),
+            .root = root};
+  }
+  template <typename T>
+  Call gather_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, Strides& strides) {
+    const bool writes = kind != Kind::gather || self().rank() == root;
+    const auto needed = in.count * self().size();
+    if (writes && out.count != needed) {
+      self().refuse(fmt::format("{}: room for {} elements where {} ranks bring {}", to_string(kind), out.count,
+                                self().size(), needed));
+    }
+    return {.kind = kind,
+            .in = in.first,
+            .out = out.first,
+            .count = in.count,
+            .layout = layout(in, out, strides),
+            .root = root};
+  }
+  template <typename T>
+  Call scatter_call(const Strided<const T>& in, const Strided<T>& out, int root, Strides& strides) {
+    const auto needed = out.count * self().size();
+    if (self().rank() == root && in.count != needed) {
+      self().refuse(fmt::format("scatter: {} elements for {} ranks of {}", in.count, self().size(), out.count));
+    }
+    return {.kind = Kind::scatter,
+            .in = in.first,
+            .out = out.first,
+            .count = out.count,
+            .layout = layout(in, out, strides),
+            .root = root};
+  }
+};
+
+}  // namespace chasqui::run

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Ranks that wait in vain compare what they called. A wait in which nothing has moved for some seconds tells a few other
+// ranks which call it is in; who hears of a call compares it with its own of the same number, now or when it gets there,
+// and passes it on, once. So a call reaches every rank that waits, and two that differ meet somewhere. Nothing is sent
+// before that, and a late rank harms nobody: it compares what it heard when it comes.
+// Cost: at most 2 log2 P short messages a rank for each call that stalls; O(log P) steps until all have heard.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/faults/call_history.hpp"
+#include "run/messages/transport.hpp"
+
+namespace chasqui::run {
+
+/// How patient a wait is, in seconds; 0: for ever.
+struct Patience {
+  double compare = 2;  ///< nothing moved for so long: the ranks compare their calls
+  double notice = 0;   ///< and for so long, then twice as long …: a line on standard error says who waits for whom
+};
+
+/// CHASQUI_STALL_SECONDS and CHASQUI_STALL_NOTICE, where they are set. Throws an Error for anything but a number of 0 or more.
+Patience patience_from_environment(Patience otherwise = {});
+
+/// Two ranks called different things.
+struct Disagreement {
+  std::uint64_t number = 0;  ///< the call
+  std::string what;          ///< who called what
+};
+
+/// One rank's part in finding out.
+class Stall {
+ public:
+  Stall(int rank, int size, Patience patience);  ///< sends nothing yet
+
+  void moved() { since_ = 0; }  ///< something did: whoever waits begins to wait again
+  /// Has nothing moved for long? To be asked again and again while waiting; often, it reads a clock.
+  bool due();
+
+  /// Hears what others told and tells them of `waiting`, the calls that this rank waits in. `last` is the number of the last
+  /// call that it began. REQUIRES due().
+  std::optional<Disagreement> look(Transport& transport, const RecentCalls& calls, std::uint64_t last,
+                                   const std::vector<std::uint64_t>& waiting);
+
+  /// The ranks that `rank` tells: those 1, 2, 4 … before and behind it, of `size` in a ring.
+  static std::vector<int> peers_of(int rank, int size);
+
+ private:
+  /// Numbers that something was done for; only the last ones are kept, the ones before count as done.
+  class Done {
+   public:
+    bool has(std::uint64_t number) const;
+    void add(std::uint64_t number);
+
+   private:
+    std::vector<std::uint64_t> numbers_;  ///< in order
+    std::uint64_t below_ = 0;
+  };
+  struct Peer {
+    int rank = 0;
+    Done told;
+    std::int64_t unanswered = 0;  ///< told and not yet heard: who does not listen is not told more than a few
+    std::optional<Told> last;
+  };
+
+  std::optional<Disagreement> compare(const Told& told, const RecentCalls& calls);
+  void tell(Transport& transport, const RecentCalls& calls, std::uint64_t number);
+  bool told_everybody(std::uint64_t number) const;
+  void notice(double waited, const RecentCalls& calls, std::uint64_t number);
+
+  int rank_;
+  int size_;
+  Patience patience_;
+  double since_ = 0;   ///< when the present wait began; 0: it has not
+  double looked_ = 0;  ///< when look() was due last
+  double next_notice_ = 0;
+  std::vector<Peer> peers_;            ///< made when first needed
+  std::vector<Told> early_;            ///< of calls that this rank has not begun
+  std::vector<std::uint64_t> agreed_;  ///< calls that were heard of and not yet told to everybody
+};
+
+}  // namespace chasqui::run

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// A transport that writes down when its messages were sent and received, for timelines of real runs. It passes
+// everything on to another transport; two clock readings a message.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "run/messages/transport.hpp"
+
+namespace chasqui::run {
+
+/// One end of a message, in nanoseconds since the recording's origin.
+struct RecordedEvent {
+  bool sends = false;      ///< this rank sent it; otherwise it received it
+  int peer = 0;            ///< the other rank
+  std::uint32_t tag = 0;   ///< of the collective
+  std::size_t bytes = 0;   ///< size of the message
+  std::int64_t begin = 0;  ///< send: it was handed over; reception: it was found to be there
+  std::int64_t end = 0;    ///< the call that did so returned; 0: a reception that never completed
+};
+
+/// Records the messages of one rank. Used by one thread at a time, like every transport.
+class RecordingTransport final : public Transport {
+ public:
+  /// Clock readings count from here.
+  using Origin = std::chrono::steady_clock::time_point;
+
+  /// Passes everything on to `inner`.
+  RecordingTransport(std::shared_ptr<Transport> inner, Origin origin) : inner_(std::move(inner)), origin_(origin) {}
+
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) override;
+  Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) override;
+  bool done(Ticket ticket) override;
+  void abandon(Ticket ticket) override { inner_->abandon(ticket); }
+  bool blocks() const override { return inner_->blocks(); }
+  void wait(Ticket ticket) override { inner_->wait(ticket); }
+  double clock() const override { return inner_->clock(); }
+  void sleep_until(double when) override { inner_->sleep_until(when); }
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override {
+    inner_->report(first, last, why);
+  }
+  void refuse(std::uint64_t number, const std::string& why) override { inner_->refuse(number, why); }
+  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override {
+    return inner_->failed(number, own);
+  }
+  bool broken() const override { return inner_->broken(); }
+  std::string failure() const override { return inner_->failure(); }
+  void tell(int to, std::uint64_t number, const Called& call) override { inner_->tell(to, number, call); }
+  std::optional<Told> hear() override { return inner_->hear(); }
+
+  /// What happened since the last call, in the order in which it was asked for. REQUIRES nothing under way.
+  std::vector<RecordedEvent> take();
+
+ private:
+  std::int64_t now() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - origin_).count();
+  }
+
+  std::shared_ptr<Transport> inner_;
+  Origin origin_;
+  std::vector<RecordedEvent> events_;
+  std::vector<std::int64_t> receptions_;  ///< per ticket: index of its event, -1: a send
+};
+
+}  // namespace chasqui::run

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "run/messages/script_of_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/barrier.hpp"
+#include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/kitem.hpp"
+#include "chasqui/plan/reduce.hpp"
+#include "chasqui/plan/scan.hpp"
+#include "chasqui/plan/scatter.hpp"
+#include "run/messages/message_cost.hpp"
+
+namespace chasqui::run {
+
+Script circulant(std::int64_t ranks, int rank, int radix) {
+  Script script;
+  script.machine = LogP{ranks, Time{1}, Time{0}, Time{1}};
+  script.form.rank = {rank};
+  // Window sizes from the last round backwards: w = P, ceil(P/r), ceil(P/r^2), …, 1.
+  std::vector<std::int64_t> windows = {ranks};
+  while (windows.back() > 1) windows.push_back((windows.back() + radix - 1) / radix);
+  std::reverse(windows.begin(), windows.end());
+  const auto wrap = [&](std::int64_t r) { return static_cast<std::int32_t>(((r % ranks) + ranks) % ranks); };
+  std::int64_t time = 0;
+  for (std::size_t round = 0; round + 1 < windows.size(); ++round) {
+    const std::int64_t w = windows[round];
+    std::int64_t have = w;
+    for (std::int64_t k = 1; have < windows[round + 1]; ++k) {
+      const std::int32_t more = static_cast<std::int32_t>(std::min(w, windows[round + 1] - have));
+      const std::int32_t to = wrap(rank + k * w);
+      const std::int32_t from = wrap(rank - k * w);
+      script.form.sends.push_back({Time{time}, {rank}, {to}, {wrap(rank - more + 1), more}});
+      script.form.receives.push_back({Time{time}, {from}, {rank}, {wrap(from - more + 1), more}});
+      have += more;
+    }
+    ++time;
+  }
+  return script;
+}
+
+namespace {
+
+constexpr std::int64_t kTreeTicks = 1'000'000'000;  ///< trees are planned by arithmetic: any resolution will do
+constexpr std::int64_t kWindowTicks = 256;          ///< windows are planned by search: coarse ticks
+
+plan::PlanPtr tree_plan(Kind kind, const LogP& machine, Rank root, bool commutative, bool exclusive) {
+  switch (kind) {
+    case Kind::broadcast: return plan::broadcast(machine, root);
+    case Kind::gather:
+    case Kind::scatter: return plan::reduce(machine, root, true);
+    case Kind::reduce: return plan::reduce(machine, root, commutative);
+    case Kind::allreduce: return plan::allreduce(machine, commutative);
+    case Kind::scan: return plan::scan(machine, exclusive);
+    case Kind::barrier: return plan::barrier(machine);
+    default: break;
+  }
+  CHASQUI_CHECK(false, "no tree for {}", to_string(kind));
+  return nullptr;
+}
+
+/// A program that runs does not wait for a search.
+plan::PlanPtr item_plan(const LogP& machine, std::int64_t items, Rank root) {
+  return items == 1 ? plan::broadcast(machine, root) : plan::kitem_without_search(machine, items, root);
+}
+
+/// Plans of this process, shared by its communicators (and by the ranks of a simulation).
+plan::PlanPtr shared_plan(Method method, Kind kind, const LogP& machine, Rank root, std::int64_t parts,
+                          bool commutative, bool exclusive) {
+  using Key =
+      std::tuple<Method, Kind, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int, std::int64_t, bool, bool>;
+  static std::mutex mutex;
+  static std::map<Key, plan::PlanPtr> plans;
+  constexpr std::size_t kMost = 1024;
+  const Key key{method,          kind,       machine.P, machine.L.ticks, machine.o.ticks,
+                machine.g.ticks, root.index, parts,     commutative,     exclusive};
+  const std::lock_guard lock(mutex);
+  if (const auto found = plans.find(key); found != plans.end()) return found->second;
+  if (plans.size() >= kMost) plans.clear();
+  plan::PlanPtr plan;
+  if (method == Method::messages) {
+    plan = kind == Kind::scatter  ? plan::scatter(machine, root)
+           : kind == Kind::gather ? plan::gather(machine, root)
+                                  : plan::allgather(machine, 1);
+  } else if (method == Method::windows) {
+    plan = plan::allreduce(machine, true);
+  } else if (method == Method::items) {
+    plan = item_plan(machine, parts, root);
+  } else {
+    plan = tree_plan(kind, machine, root, commutative, exclusive);
+  }
+  plans.emplace(key, plan);
+  return plan;
+}
+
+}  // namespace
+
+Script item_script(const plan::Plan& plan, const SizedMachine& sized, const Level& level, double bytes, int rank) {
+  Script script{plan.local({rank}), sized.machine, false, {}};
+  if (level.shares_bandwidth) script.pace = {sized.tick, flight_time(level, bytes), plan.claim().finish};
+  return script;
+}
+
+Script plan_script(const Choice& choice, Kind kind, const Level& level, int ranks, int root, std::size_t bytes,
+                   bool commutative, bool exclusive, int rank) {
+  const auto size = static_cast<double>(bytes);
+  if (choice.method == Method::items) {
+    const SizedMachine sized = choice.parts == 1 ? machine_for(level, ranks, size, kTreeTicks)
+                                                 : item_machine(level, ranks, size / static_cast<double>(choice.parts));
+    const int from = kind == Kind::allreduce ? 0 : root;
+    const auto plan = shared_plan(choice.method, Kind::broadcast, sized.machine, {from}, choice.parts, true, false);
+    Script script = item_script(*plan, sized, level, size / static_cast<double>(choice.parts), rank);
+    script.reversed = kind != Kind::broadcast;
+    return script;
+  }
+  if (choice.method == Method::messages && kind == Kind::allgather && level.shares_bandwidth) {
+    // One message at a time on the link, a little early so that it never idles; its receiver looks a step later.
+    constexpr double kEarly = 0.998;
+    const double step = std::max(1e-6, spread_step(level, size));
+    const auto flight = static_cast<std::int64_t>(std::ceil(std::min(1e9, flight_time(level, size) / step)));
+    const LogP machine = LogP::postal(ranks, Time{flight + 1});
+    const auto plan = shared_plan(choice.method, kind, machine, {root}, 1, true, false);
+    return {plan->local({rank}), machine, false, {kEarly * step, flight_time(level, size), plan->claim().finish}};
+  }
+  const bool blocks = kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather;
+  const bool symmetric =
+      kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
+  const bool receives = kind == Kind::reduce || (kind == Kind::gather && choice.method == Method::messages);
+  const LogP machine =
+      (receives ? receiving_machine_for : machine_for)(
+          level, ranks, blocks && choice.method != Method::messages ? 0 : size, symmetric ? kWindowTicks : kTreeTicks)
+          .machine;
+  const auto plan = shared_plan(choice.method, kind, machine, {root}, 1, commutative, exclusive);
+  return {plan->local({rank}), machine, kind == Kind::scatter && choice.method == Method::tree, {}};
+}
+
+double spread_step(const Level& level, double bytes) {
+  const double both = level.o_s.value + level.o_r.value + (level.shares_bandwidth ? 0 : level.G.value * bytes);
+  return std::max(port_time(level, bytes), both);
+}
+
+namespace {
+
+/// Messages that share a link fairly: each of n under way gets 1/n of it.
+class SharedLink {
+ public:
+  /// The link's time that it needs, from when on. REQUIRES starts in ascending order.
+  void add(double start, double length) { messages_.push_back({start, length}); }
+  std::size_t count() const { return messages_.size(); }
+  /// When message i is through, if no further one is added.
+  double end_of(std::size_t i) {
+    while (messages_[i].left > 0) advance();
+    return messages_[i].end;
+  }
+
+ private:
+  struct Message {
+    double start, left, end = 0;
+  };
+  void advance() {
+    double next = std::numeric_limits<double>::infinity();
+    double least = next;
+    int sharing = 0;
+    for (std::size_t i = first_; i < messages_.size(); ++i) {
+      if (messages_[i].left <= 0) continue;
+      if (messages_[i].start > now_) {
+        next = messages_[i].start;
+        break;
+      }
+      least = std::min(least, messages_[i].left);
+      ++sharing;
+    }
+    const double until = std::min(next, now_ + least * sharing);
+    const double share = sharing == 0 ? 0 : until < next ? least : (until - now_) / sharing;
+    for (std::size_t i = first_; i < messages_.size() && messages_[i].start <= now_; ++i) {
+      if (messages_[i].left <= 0) continue;
+      messages_[i].left = messages_[i].left - share > 1e-9 * share ? messages_[i].left - share : 0;
+      messages_[i].end = until;
+    }
+    while (first_ < messages_.size() && messages_[first_].left <= 0) ++first_;
+    now_ = until;
+  }
+
+  std::vector<Message> messages_;
+  std::size_t first_ = 0;
+  double now_ = 0;
+};
+
+/// Every rank does the same at the same time, so both ends of a link are shared by as many messages.
+double shared_time(const std::vector<Step>& steps, const Level& level, double bytes_per_block) {
+  SharedLink link;
+  double clock = 0;
+  std::size_t received = 0;
+  for (const Step& step : steps) {
+    if (step.receives) {
+      if (received < link.count()) clock = std::max(clock, link.end_of(received));
+      ++received;
+      clock += level.o_r.value;
+      continue;
+    }
+    const double bytes = bytes_per_block * step.part.len;
+    const double length = std::max(1e-6, level.G.value * bytes);
+    link.add(clock + flight_time(level, bytes) - level.o_r.value - level.G.value * bytes, length);
+    clock += std::max(level.g.value, level.o_s.value);
+  }
+  return clock;
+}
+
+}  // namespace
+
+double symmetric_time(const Script& script, const Level& level, double bytes_per_block) {
+  const auto steps = steps_of(script);
+  if (level.shares_bandwidth) return shared_time(steps, level, bytes_per_block);
+  std::vector<double> arrivals;
+  double clock = 0;
+  double port = 0;  // when the next send may begin
+  std::size_t received = 0;
+  for (const Step& step : steps) {
+    const double bytes = bytes_per_block * step.part.len;
+    if (!step.receives) {
+      const double begin = std::max(clock, port);
+      clock = begin + level.o_s.value;
+      port = begin + port_time(level, bytes);
+      arrivals.push_back(begin + flight_time(level, bytes) - level.o_r.value);
+    } else {
+      if (received < arrivals.size()) clock = std::max(clock, arrivals[received]);
+      ++received;
+      clock += level.o_r.value;
+    }
+  }
+  return clock;
+}
+
+double superstep_time(const Script& script, const Level& level, double bytes_per_block) {
+  std::vector<int> waves;  // of the sends: one more than of what had arrived before
+  int wave = 0;
+  std::size_t received = 0;
+  double ports = 0, last = 0;
+  for (const Step& step : steps_of(script)) {
+    const double bytes = bytes_per_block * step.part.len;
+    if (!step.receives) {
+      if (waves.empty() || waves.back() != wave + 1)
+        ports -= port_time(level, bytes);  // the first of a wave waits for none
+      waves.push_back(wave + 1);
+      ports += port_time(level, bytes);
+      last = std::max(last, flight_time(level, bytes));
+    } else if (received < waves.size()) {
+      wave = std::max(wave, waves[received++]);
+    }
+  }
+  return wave * last + ports;
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// What point-to-point messages must offer: ordered messages between pairs, told apart by a tag (one collective uses one
+// tag), completed by polling. A ticket stands for an operation under way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/faults/call_history.hpp"
+#include "run/wait/task.hpp"
+
+namespace chasqui::run {
+
+/// What another rank said that it waits in.
+struct Told {
+  int from = 0;              ///< who
+  std::uint64_t number = 0;  ///< of the call on its communicator, from 1
+  Called call;               ///< which call
+};
+
+/// Point-to-point messages of one rank.
+class Transport {
+ public:
+  using Ticket = std::int32_t;  ///< an operation under way
+
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;  ///< this rank
+  virtual int size() const = 0;  ///< ranks
+
+  /// The data must stay in place until the ticket is done. Messages of one pair and tag arrive in order.
+  virtual Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) = 0;
+  virtual Ticket receive(int from, std::uint32_t tag, void* data,
+                         std::size_t bytes) = 0;  ///< the buffer must stay until the ticket is done
+
+  /// True once; the ticket is then gone. Throws Error if the message had another size.
+  virtual bool done(Ticket ticket) = 0;
+
+  /// Forgets an operation that will not be waited for (after an error).
+  virtual void abandon(Ticket ticket) = 0;
+
+  /// True when waiting must block in wait(): polling would not let time pass (simulated MPI).
+  virtual bool blocks() const { return false; }
+  virtual void wait(Ticket) {}  ///< where blocks() says so: returns when the ticket is done
+  /// The time in nanoseconds.
+  virtual double clock() const;
+  virtual void sleep_until(double) {}  ///< where blocks() says so: returns at that time of the clock
+
+  /// Tells all ranks, without their help, that collectives first .. last failed here; they look when they wait long.
+  virtual void report(std::uint64_t first, std::uint64_t last, const std::string& why) = 0;
+  /// This rank refused its arguments for a collective. Harmless if all ranks did.
+  virtual void refuse(std::uint64_t number, const std::string& why) = 0;
+  /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`?
+  virtual bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) = 0;
+  virtual bool broken() const { return false; }  ///< did any collective fail, as far as failed() has heard?
+  virtual std::string failure() const = 0;       ///< why a collective failed, as the rank said that reported it
+
+  /// Tells one rank, without its help, which call this rank waits in (Stall). The default does not.
+  virtual void tell(int, std::uint64_t, const Called&) {}
+  /// What another rank told this one, the earliest first; each once.
+  virtual std::optional<Told> hear() { return std::nullopt; }
+};
+
+inline constexpr Transport::Ticket kNoTicket = -1;  ///< no operation
+
+/// co_await Completed(transport, ticket): the ticket is kNoTicket afterwards, and never abandoned twice.
+class Completed final : public Waiting {
+ public:
+  Completed(Transport& transport, Transport::Ticket& ticket)
+      : transport_(transport), ticket_(ticket) {}  ///< `ticket` is set to kNoTicket when it is done
+  /// Is it done? Asks the transport.
+  bool ready() override {
+    if (ticket_ == kNoTicket) return true;
+    const Transport::Ticket ticket = ticket_;
+    ticket_ = kNoTicket;  // done() may throw, and the ticket is gone then too
+    if (transport_.done(ticket)) return true;
+    ticket_ = ticket;
+    return false;
+  }
+  void block() override {
+    if (ticket_ != kNoTicket) transport_.wait(ticket_);
+  }
+
+ private:
+  Transport& transport_;
+  Transport::Ticket& ticket_;
+};
+
+/// co_await Planned(transport, when): goes on at that time of the transport's clock.
+class Planned final : public Waiting {
+ public:
+  /// when: nanoseconds of transport.clock().
+  Planned(Transport& transport, double when) : transport_(transport), when_(when) {}
+  bool ready() override { return transport_.clock() >= when_; }
+  void block() override { transport_.sleep_until(when_); }
+
+ private:
+  Transport& transport_;
+  double when_;
+};
+
+}  // namespace chasqui::run

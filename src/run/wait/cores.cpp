@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "run/wait/cores.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace chasqui::run {
+namespace {
+
+constexpr int kNone = 1 << 30;
+
+/// Adds the cores that a thread may run on; false where the system does not say.
+bool add_thread(pid_t thread, Cores& cores) {
+  std::array<std::uint64_t, 64> mask{};
+  if (sched_getaffinity(thread, sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) != 0) return false;
+  for (std::size_t i = 0; i < mask.size(); ++i) cores.mask[i] |= mask[i];
+  return true;
+}
+
+int whole_cores(double quota, double period) {
+  if (!(quota > 0) || !(period > 0)) return kNone;
+  return static_cast<int>(std::clamp(quota / period, 1.0, static_cast<double>(kNone)));
+}
+
+/// What one folder says: cpu.max of version 2 ("max 100000", "150000 100000"), two files of version 1 (-1: none).
+int quota_of(const std::string& folder) {
+  std::string quota;
+  double period = 0;
+  if (std::ifstream(folder + "/cpu.max") >> quota >> period) return whole_cores(std::atof(quota.c_str()), period);
+  if (!(std::ifstream(folder + "/cpu.cfs_quota_us") >> quota)) return kNone;
+  if (!(std::ifstream(folder + "/cpu.cfs_period_us") >> period)) return kNone;
+  return whole_cores(std::atof(quota.c_str()), period);
+}
+
+std::string text_of(const char* path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+int Cores::count() const {
+  int bits = 0;
+  for (const std::uint64_t word : mask) bits += std::popcount(word);
+  return std::clamp(bits, 1, std::max(1, quota));
+}
+
+int quota_cores(const std::string& groups, const std::string& root) {
+  int least = kNone;
+  std::istringstream lines(groups);
+  for (std::string line; std::getline(lines, line);) {  // "0::/path", or "4:cpu,cpuacct:/path"
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (!controllers.empty() && ("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
+    const std::string mount = controllers.empty() ? root : root + "/" + controllers;
+    for (std::string path = line.substr(second + 1);;) {
+      least = std::min(least, quota_of(mount + path));
+      const auto slash = path.rfind('/');
+      if (slash == std::string::npos || path == "/") break;
+      path.resize(slash);
+    }
+  }
+  return least;
+}
+
+Cores process_cores() {
+  Cores cores;
+  bool known = false;
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    known = add_thread(std::atoi(thread.path().filename().c_str()), cores) || known;
+  }
+  if (!known && !add_thread(0, cores)) {
+    const unsigned all = std::min(std::max(1u, std::thread::hardware_concurrency()), 64u * 64u);
+    for (unsigned core = 0; core < all; ++core) cores.mask[core / 64] |= std::uint64_t{1} << core % 64;
+  }
+  static const int quota = quota_cores(text_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+  cores.quota = quota;
+  return cores;
+}
+
+int available_cores() { return process_cores().count(); }
+
+}  // namespace chasqui::run

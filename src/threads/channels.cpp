@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "threads/channels.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "chasqui/base/error.hpp"
+#include "run/faults/bad_news.hpp"
+#include "run/wait/backoff.hpp"
+
+namespace chasqui::run {
+
+struct ChannelMemory::News {
+  std::atomic<bool> there{false};
+  std::mutex mutex;
+  BadNews heard;
+  std::vector<std::deque<Told>> told;  ///< per rank
+};
+
+ChannelMemory::ChannelMemory(int ranks)
+    : ranks_(ranks), rows_(static_cast<std::size_t>(ranks)), news_(std::make_unique<News>()) {
+  news_->told.resize(static_cast<std::size_t>(ranks));
+}
+ChannelMemory::~ChannelMemory() = default;
+
+ChannelMemory::Channel& ChannelMemory::channel(int from, int to) {
+  const std::lock_guard lock(making_);
+  Row& row = rows_[static_cast<std::size_t>(from)];
+  if (row.empty()) row.resize(static_cast<std::size_t>(ranks_));
+  auto& made = row[static_cast<std::size_t>(to)];
+  if (made == nullptr) made = std::make_unique<Channel>();
+  return *made;
+}
+
+ChannelTransport::ChannelTransport(std::shared_ptr<ChannelMemory> memory, int rank)
+    : memory_(std::move(memory)), rank_(rank) {
+  CHASQUI_CHECK(rank >= 0 && rank < memory_->ranks(), "rank={} ranks={}", rank, memory_->ranks());
+}
+ChannelTransport::~ChannelTransport() = default;
+
+ChannelTransport::Peer& ChannelTransport::peer(int rank) {
+  if (peers_.empty()) peers_.resize(static_cast<std::size_t>(memory_->ranks()));
+  auto& found = peers_[static_cast<std::size_t>(rank)];
+  if (found == nullptr) found = std::make_unique<Peer>();
+  return *found;
+}
+
+ChannelMemory::Channel& ChannelTransport::outgoing(int to) {
+  Peer& there = peer(to);
+  if (there.to == nullptr) there.to = &memory_->channel(rank_, to);
+  return *there.to;
+}
+
+Transport::Ticket ChannelTransport::fresh() {
+  if (free_.empty()) {
+    operations_.emplace_back();
+    return static_cast<Ticket>(operations_.size() - 1);
+  }
+  const Ticket ticket = free_.back();
+  free_.pop_back();
+  operations_[static_cast<std::size_t>(ticket)] = Operation{};
+  return ticket;
+}
+
+Transport::Ticket ChannelTransport::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
+  const Ticket ticket = fresh();
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  operation.sends = true;
+  operation.peer = to;
+  operation.tag = tag;
+  operation.data = static_cast<std::byte*>(const_cast<void*>(data));
+  operation.bytes = bytes;
+  Peer& there = peer(to);
+  there.outgoing.push_back(ticket);
+  push(to);
+  if (!there.outgoing.empty() && std::find(held_.begin(), held_.end(), to) == held_.end()) {
+    held_.push_back(to);
+  }
+  return ticket;
+}
+
+Transport::Ticket ChannelTransport::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
+  const Ticket ticket = fresh();
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  operation.peer = from;
+  operation.tag = tag;
+  operation.data = static_cast<std::byte*>(data);
+  operation.bytes = bytes;
+  Peer& there = peer(from);
+  const auto early = std::find_if(there.early.begin(), there.early.end(), [&](const Early& e) { return e.tag == tag; });
+  if (early != there.early.end()) {
+    deliver(operation, early->data.data(), early->data.size());
+    there.early.erase(early);
+  } else {
+    there.expected.push_back(ticket);
+  }
+  return ticket;
+}
+
+void ChannelTransport::deliver(Operation& operation, const std::byte* data, std::size_t bytes) {
+  operation.complete = true;
+  operation.mismatch = bytes != operation.bytes;
+  operation.theirs = bytes;
+  if (!operation.mismatch && bytes != 0) std::memcpy(operation.data, data, bytes);
+}
+
+void ChannelTransport::push(int to) {
+  Peer& there = peer(to);
+  auto& channel = outgoing(to);
+  while (!there.outgoing.empty() &&
+         there.sent - channel.taken.load(std::memory_order_acquire) < ChannelMemory::kDepth) {
+    auto& operation = operations_[static_cast<std::size_t>(there.outgoing.front())];
+    there.outgoing.pop_front();
+    operation.number = ++there.sent;
+    auto& line = channel.lines[operation.number % ChannelMemory::kDepth];
+    line.tag = operation.tag;
+    line.bytes = operation.bytes;
+    if (operation.bytes <= ChannelMemory::kInline) {
+      if (operation.bytes != 0) std::memcpy(line.data, operation.data, operation.bytes);
+      operation.complete = true;
+    } else {
+      line.where = operation.data;
+    }
+    line.number.store(operation.number, std::memory_order_release);
+  }
+}
+
+void ChannelTransport::pull(int from) {
+  Peer& there = peer(from);
+  if (there.from == nullptr) there.from = &memory_->channel(from, rank_);
+  auto& channel = *there.from;
+  while (!there.expected.empty()) {
+    auto& line = channel.lines[(there.received + 1) % ChannelMemory::kDepth];
+    if (line.number.load(std::memory_order_acquire) != there.received + 1) return;
+    const bool inside = line.bytes <= ChannelMemory::kInline;
+    if (!inside) {
+      channel.copying.store(there.received + 1);
+      if (line.withdrawn.load() == there.received + 1) {  // passed over; news will come of why
+        channel.taken.store(++there.received, std::memory_order_release);
+        continue;
+      }
+    }
+    const auto* data = inside ? line.data : static_cast<const std::byte*>(line.where);
+    const auto match = std::find_if(there.expected.begin(), there.expected.end(), [&](Ticket ticket) {
+      return operations_[static_cast<std::size_t>(ticket)].tag == line.tag;
+    });
+    if (match != there.expected.end()) {
+      deliver(operations_[static_cast<std::size_t>(*match)], data, line.bytes);
+      there.expected.erase(match);
+    } else {
+      there.early.push_back({line.tag, std::vector<std::byte>(data, data + line.bytes)});
+    }
+    ++there.received;
+    channel.taken.store(there.received, std::memory_order_release);
+  }
+}
+
+bool ChannelTransport::done(Ticket ticket) {
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  if (!operation.complete) {
+    // Whoever waits, for whatever, also moves the messages that found their channel full.
+    std::erase_if(held_, [&](int to) { return push(to), peer(to).outgoing.empty(); });
+    if (!operation.sends) {
+      pull(operation.peer);
+    } else {
+      if (operation.number != 0 && !operation.complete) {
+        operation.complete = outgoing(operation.peer).taken.load(std::memory_order_acquire) >= operation.number;
+      }
+    }
+    if (!operation.complete) return false;
+  }
+  free_.push_back(ticket);
+  if (operation.mismatch) {
+    throw Error("rank {} expected a message of {} bytes from rank {} and got {}: all ranks must pass the same size",
+                rank_, operation.bytes, operation.peer, operation.theirs);
+  }
+  return true;
+}
+
+void ChannelTransport::abandon(Ticket ticket) {
+  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  Peer& there = peer(operation.peer);
+  std::erase(there.outgoing, ticket);
+  std::erase(there.expected, ticket);
+  if (operation.sends && operation.number != 0 && !operation.complete) {  // where the receiver copies it from
+    auto& channel = outgoing(operation.peer);
+    channel.lines[operation.number % ChannelMemory::kDepth].withdrawn.store(operation.number);
+    while (channel.copying.load() == operation.number && channel.taken.load() < operation.number) cpu_relax();
+  }
+  free_.push_back(ticket);
+}
+
+void ChannelTransport::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  news.heard.report(first, last, why);
+  news.there.store(true, std::memory_order_release);
+}
+
+void ChannelTransport::refuse(std::uint64_t number, const std::string& why) {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  news.heard.refuse(number, why);
+  news.there.store(true, std::memory_order_release);
+}
+
+bool ChannelTransport::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) {
+  auto& news = memory_->news();
+  if (!news.there.load(std::memory_order_acquire)) return false;
+  const std::lock_guard lock(news.mutex);
+  return news.heard.concerns(number, own);
+}
+
+bool ChannelTransport::broken() const {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  return news.heard.broken();
+}
+
+std::string ChannelTransport::failure() const {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  return news.heard.why();
+}
+
+void ChannelTransport::tell(int to, std::uint64_t number, const Called& call) {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  news.told[static_cast<std::size_t>(to)].push_back({rank_, number, call});
+}
+
+std::optional<Told> ChannelTransport::hear() {
+  auto& news = memory_->news();
+  const std::lock_guard lock(news.mutex);
+  auto& mine = news.told[static_cast<std::size_t>(rank_)];
+  if (mine.empty()) return std::nullopt;
+  const Told first = mine.front();
+  mine.pop_front();
+  return first;
+}
+
+}  // namespace chasqui::run

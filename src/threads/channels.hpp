@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Point-to-point messages inside one process: a small ring of cache lines per ordered pair of ranks. A short message
+// lies in the line itself next to its number; of a long one the line tells where it is, and the receiver copies it
+// straight from the sender's buffer.
+#pragma once
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "run/board/board.hpp"
+#include "run/messages/transport.hpp"
+
+namespace chasqui::run {
+
+/// The memory of all channels between `ranks` ranks: 384 bytes for a pair, from its first message on.
+class ChannelMemory {
+ public:
+  explicit ChannelMemory(int ranks);  ///< Rings between all pairs of ranks, made when they are needed.
+  ~ChannelMemory();
+  ChannelMemory(const ChannelMemory&) = delete;
+  ChannelMemory& operator=(const ChannelMemory&) = delete;
+  int ranks() const { return ranks_; }  ///< that talk to each other
+
+  static constexpr std::uint64_t kDepth = 4;  ///< messages of a pair that may be under way
+  static constexpr std::size_t kInline =
+      32;  ///< bytes that travel inside a line; longer ones are read from the sender's memory
+  /// One message.
+  struct alignas(kLine) Line {
+    std::atomic<std::uint64_t> number;     ///< of the message it holds, from 1
+    std::uint32_t tag;                     ///< of its collective
+    std::uint64_t bytes;                   ///< its size
+    std::atomic<std::uint64_t> withdrawn;  ///< the number of a message that its sender took back
+    union {
+      std::byte data[kInline];
+      const void* where;
+    };
+  };
+  static_assert(sizeof(Line) == kLine);
+  /// One direction of one pair.
+  struct Channel {
+    Line lines[kDepth];                               ///< reused in turn
+    alignas(kLine) std::atomic<std::uint64_t> taken;  ///< messages the receiver has copied
+    std::atomic<std::uint64_t> copying;  ///< the message the receiver copies from the sender's memory, or did last
+  };
+  struct News;
+
+  Channel& channel(int from, int to);  ///< from one rank to another; either may be the first to ask
+  News& news() { return *news_; }      ///< failures, for those who wait
+
+ private:
+  using Row = std::vector<std::unique_ptr<Channel>>;
+
+  int ranks_;
+  std::mutex making_;
+  std::vector<Row> rows_;  ///< of each sender; empty until it sends, or somebody waits for it
+  std::unique_ptr<News> news_;
+};
+/// Messages between threads of one process, through rings of cache lines.
+class ChannelTransport final : public Transport {
+ public:
+  ChannelTransport(std::shared_ptr<ChannelMemory> memory, int rank);  ///< one rank's end
+  ~ChannelTransport() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return memory_->ranks(); }
+  Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) override;
+  Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) override;
+  bool done(Ticket ticket) override;
+  void abandon(Ticket ticket) override;
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override;
+  void refuse(std::uint64_t number, const std::string& why) override;
+  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
+  bool broken() const override;
+  std::string failure() const override;
+  void tell(int to, std::uint64_t number, const Called& call) override;
+  std::optional<Told> hear() override;
+
+ private:
+  struct Operation {
+    bool sends = false;
+    int peer = 0;
+    std::uint32_t tag = 0;
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t number = 0;  ///< sends: once in the channel
+    bool complete = false;
+    bool mismatch = false;
+    std::size_t theirs = 0;
+  };
+  struct Early {  ///< a message that came before it was asked for
+    std::uint32_t tag;
+    std::vector<std::byte> data;
+  };
+  struct Peer {
+    ChannelMemory::Channel* to = nullptr;    ///< missing until a message goes there
+    ChannelMemory::Channel* from = nullptr;  ///< missing until one is expected
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::deque<Ticket> outgoing;  ///< waiting for a free line
+    std::deque<Ticket> expected;  ///< receives posted, in order
+    std::list<Early> early;
+  };
+
+  Peer& peer(int rank);
+  ChannelMemory::Channel& outgoing(int to);
+  Ticket fresh();
+  void push(int to);
+  void pull(int from);
+  static void deliver(Operation& operation, const std::byte* data, std::size_t bytes);
+
+  std::shared_ptr<ChannelMemory> memory_;
+  int rank_;
+  std::vector<Operation> operations_;
+  std::vector<Ticket> free_;
+  std::vector<std::unique_ptr<Peer>> peers_;  ///< empty until the first message
+  std::vector<int> held_;                     ///< peers with outgoing messages that wait for a free line
+};
+
+}  // namespace chasqui::run

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "run/choose/board_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace chasqui::run {
+namespace {
+
+/// Four processes of one node: ours 1 us + 1 ns a byte; the library's own half as long from 64 KiB on.
+Profile measured() {
+  Profile profile = default_profile();
+  for (Level& level : profile.levels) level.ranks = 4;
+  for (const std::int64_t m : {8, 1024, 65'536, 1 << 20}) {
+    profile.measured["broadcast"].emplace_back(m, 1000.0 + static_cast<double>(m));
+    profile.native["broadcast"].emplace_back(m, (1000.0 + static_cast<double>(m)) * (m >= 65'536 ? 0.5 : 0.95));
+  }
+  return profile;
+}
+
+Terrain four() {
+  Terrain terrain;
+  terrain.ranks = terrain.largest_node = 4;
+  terrain.board = true;
+  return terrain;
+}
+
+TEST(Predict, MeasuredSizesJoinedByStraightLines) {
+  const Times times = {{8, 100}, {108, 200}, {1108, 700}};
+  EXPECT_EQ(at_size(times, 0), 100);
+  EXPECT_EQ(at_size(times, 8), 100);
+  EXPECT_EQ(at_size(times, 58), 150);
+  EXPECT_EQ(at_size(times, 108), 200);
+  EXPECT_EQ(at_size(times, 608), 450);
+  EXPECT_EQ(at_size(times, 2108), 1200);
+  EXPECT_EQ(at_size({{0, 50}}, 10), 50);
+  EXPECT_EQ(at_size({{8, 100}, {16, 60}}, 1000), 60) << "no time falls for ever";
+}
+
+TEST(Predict, WhatWasMeasuredIsWhatIsPredicted) {
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{5000}, std::size_t{2} << 20}) {
+    const auto list = choices({Kind::broadcast, bytes, 8, true}, four(), measured());
+    const auto board = std::find_if(list.begin(), list.end(), [](const Choice& c) {
+      return c.method == Method::slots || c.method == Method::staged;
+    });
+    ASSERT_NE(board, list.end());
+    EXPECT_NEAR(board->nanoseconds, 1000 + static_cast<double>(bytes), 1e-6 * static_cast<double>(bytes));
+  }
+}
+
+TEST(Predict, ThreadsToo) {
+  Profile profile = measured();
+  profile.levels[0].threads = true;
+  Terrain terrain = four();
+  terrain.shares_memory = true;
+  for (const std::size_t bytes : {8, 64, 1024}) {
+    const auto list = choices({Kind::broadcast, bytes, 8, true}, terrain, profile);
+    const auto board = std::find_if(list.begin(), list.end(), [](const Choice& c) {
+      return c.method == Method::slots || c.method == Method::direct;
+    });
+    ASSERT_NE(board, list.end());
+    EXPECT_NEAR(board->nanoseconds, 1000 + static_cast<double>(bytes), 1e-3);
+  }
+}
+
+TEST(Predict, TheLibrarysOwnOnlyWhereItWasMeasuredClearlyFaster) {
+  const auto chosen = [](std::size_t bytes, const Terrain& terrain, const Profile& profile) {
+    return choices({Kind::broadcast, bytes, 8, true}, terrain, profile).front().method;
+  };
+  EXPECT_EQ(chosen(1 << 20, four(), measured()), Method::native);
+  EXPECT_EQ(chosen(100'000, four(), measured()), Method::native);
+  EXPECT_EQ(chosen(8192, four(), measured()), Method::staged) << "one side of it was not clearly faster";
+  EXPECT_EQ(chosen(512, four(), measured()), Method::slots) << "five per cent are weather";
+  Terrain eight = four();
+  eight.ranks = eight.largest_node = 8;
+  for (const Choice& choice : choices({Kind::broadcast, 1 << 20, 8, true}, eight, measured())) {
+    EXPECT_NE(choice.method, Method::native) << "it was measured on four ranks, not on eight";
+  }
+  Profile unmeasured = measured();
+  unmeasured.native.clear();
+  EXPECT_EQ(chosen(1 << 20, four(), unmeasured), Method::staged);
+}
+
+TEST(Predict, TheLibrarysOwnOnlyWhereItCanCount) {
+  Profile profile = measured();
+  profile.measured["gather"] = profile.measured["broadcast"];
+  profile.native["gather"] = profile.native["broadcast"];
+  const auto native = [&](Kind kind, std::size_t bytes) {
+    const auto list = choices({kind, bytes, 1, true}, four(), profile);
+    return std::any_of(list.begin(), list.end(), [](const Choice& choice) { return choice.method == Method::native; });
+  };
+  EXPECT_TRUE(native(Kind::broadcast, 0x7FFF'FFFF));
+  EXPECT_FALSE(native(Kind::broadcast, 0x8000'0000));
+  EXPECT_FALSE(native(Kind::broadcast, (std::size_t{1} << 32) + 16));
+  EXPECT_TRUE(native(Kind::gather, 0x1FFF'FFFF));
+  EXPECT_FALSE(native(Kind::gather, 0x2000'0000)) << "four blocks";
+}
+
+TEST(Predict, OtherRanksScaleTheMeasuredTime) {
+  const Profile profile = measured();
+  const double at4 = board_time(profile, Kind::scan, 65'536, 4, false);
+  EXPECT_GT(board_time(profile, Kind::scan, 65'536, 8, false), at4);
+  const double broadcast4 = board_time(profile, Kind::broadcast, 65'536, 4, false);
+  EXPECT_NEAR(board_time(profile, Kind::broadcast, 65'536, 16, false), broadcast4, 0.01 * broadcast4);
+  EXPECT_NE(board_time(profile, Kind::broadcast, 65'536, 4, true), broadcast4) << "threads were not measured";
+}
+
+}  // namespace
+}  // namespace chasqui::run
