@@ -12,6 +12,7 @@
 #include "run/board/board.hpp"
 #include "run/board/process_memory.hpp"
 #include "run/choose/board_cost.hpp"
+#include "run/choose/pattern_cost.hpp"
 #include "run/messages/message_cost.hpp"
 #include "run/messages/script_of_plan.hpp"
 

@@ -63,6 +63,11 @@ double receive_port_time(const Level& level, double bytes) {
                                     : port_time(level, bytes);
 }
 
+double spread_step(const Level& level, double bytes) {
+  const double both = level.o_s.value + level.o_r.value + (level.shares_bandwidth ? 0 : level.G.value * bytes);
+  return std::max(port_time(level, bytes), both);
+}
+
 Level with_everybody_sending(Level level, const Profile& profile) {
   // A rank that sends and receives pays both overheads for a message; more than that is what ranks share.
   if (profile.bsp_g.value > level.o_s.value + level.o_r.value && profile.bsp_g.value > level.g.value)

@@ -29,6 +29,9 @@ double port_time(const Level& level, double bytes);
 /// The same at the receiver: from one reception to the next.
 double receive_port_time(const Level& level, double bytes);
 
+/// From one message of every rank to its next, where all send and receive all the time: both overheads, and the bytes.
+double spread_step(const Level& level, double bytes);
+
 /// The level as a pattern sees it in which all ranks send at once: BSP's g and the gap per byte were measured with all
 /// ranks at work, so they know of cores, links and switches that ranks share.
 Level with_everybody_sending(Level level, const Profile& profile);

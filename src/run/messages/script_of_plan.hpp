@@ -19,13 +19,4 @@ Script plan_script(const Choice& choice, Kind kind, const Level& level, int rank
 /// One rank's part of a plan that moves items of `bytes` on `sized`, item_machine() of the level.
 Script item_script(const plan::Plan& plan, const SizedMachine& sized, const Level& level, double bytes, int rank);
 
-/// From one message of every rank to its next, where all send and receive all the time: both overheads, and the bytes.
-double spread_step(const Level& level, double bytes);
-
-/// What a symmetric script (every rank does the same, shifted) takes with messages of `bytes_per_block` a block.
-double symmetric_time(const Script& script, const Level& level, double bytes_per_block);
-
-/// The same where ranks share what carries their messages: waves of messages do not overlap, as in BSP's supersteps.
-double superstep_time(const Script& script, const Level& level, double bytes_per_block);
-
 }  // namespace chasqui::run
