@@ -2,8 +2,44 @@
 // A board is memory that all ranks of one node see: threads of a process, or processes with a shared window. Each rank
 // has small slots (a cache line holds value and sequence number together, so one miss brings both), counters that only
 // it writes, and a stage for long data. Everything is read by all: publishing costs one write however many read, and
-// less when the writer owns the line beforehand. The collectives of a board run one after another, in the same order
-// on every rank.
+// less when the writer owns the line beforehand.
+//
+// INVARIANTS
+//  1. The collectives of a board are numbered 1, 2, 3, ... in the same order on every rank. A rank is in collective s from
+//     begin() to finish(); it is in one at a time. What it publishes in s lies in row s mod kSlotRing.
+//  2. Each word has one writer: the lines, the wide part, the stage, the counters and the remembered calls of a rank are
+//     written by that rank alone. Only the notice of failures and withdrawals is written by whoever comes first
+//     (compare-exchange).
+//  3. A line belongs to s exactly if its header is (s, sum over all calls up to s). Another sum under the same s is a rank
+//     that has made other calls; a line of an older row has a smaller s. A newer one is never met: see 5.
+//  4. A contribution is complete before its header says so: payload, wide part or first chunk of the stage. Of two lines
+//     each has its own header, and a reader waits for both.
+//  5. A rank writes row s + kSlotRing only when everybody has finished s. So a reader that is still in s finds row s
+//     as s left it.
+//  6. Stages go in rounds, numbered through all collectives. Round t of a rank lies at chunk t mod depth. It is written only
+//     when everybody has consumed round t - depth, and after a new division of the stage only when everybody has
+//     consumed all rounds before it.
+//  7. The counters done, posted, result and consumed only grow. What a rank remembers of them (slowest_,
+//     consumed_by_all_) may be old, hence too small: it waits longer than it must, and never too short.
+//  8. The buffers of a rank are used by others only while it exposes them, and only between enter() and leave() of
+//     those others. After withdraw() nobody uses them.
+//
+// MEMORY ORDER, by what is handed over
+//  - A contribution, from its writer to its readers: the header is stored with release after the payload, and loaded with
+//    acquire before it (4). The same holds for `posted` and a chunk of the stage, and for `result` and a folded share.
+//  - A row, from its readers back to its writer: a reader stores `done` with release after its last look at the row, and the
+//    writer loads it with acquire before it writes there (5). Whoever has begun s has finished s - 1, and its header of
+//    s is stored after that: who has acquired the headers of all may take s - 1 for finished (everybody_began).
+//    The same holds for `consumed` and chunks of the stage (6).
+//  - A buffer that its owner exposes: its address is a contribution, so what was written to it before is seen. It goes back
+//    with `done` of those who used it, or with the line that says that they have folded their share of it.
+//  - A bound that is remembered (7) was acquired by this rank once; everything that it does later comes after that.
+//  - Buffers that are withdrawn (8): a user stores `inside`, then loads `withdrawn`; the owner writes `withdrawn`, then
+//    loads `inside`. Each must not miss the other's write if the other misses its own, which release and acquire do not
+//    promise: these four are sequentially consistent. leave() stores with release: what was read or written in the
+//    buffers comes before it, and the owner's load, which sees it, before what the owner does with them next.
+//  - The sequence number, the history and the divisions of the stage are each rank's own: no order is needed. Taking lines
+//    for writing (own_line) and asking for them (fetch) are hints without effect on any of this.
 #pragma once
 
 #include <algorithm>
@@ -15,22 +51,14 @@
 #include <utility>
 #include <vector>
 
+#include "run/board/shape.hpp"
 #include "run/choose/board_methods.hpp"
 #include "run/faults/call_history.hpp"
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
 
-inline constexpr std::size_t kLine = 64;                                    ///< a cache line
-inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
-inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;               ///< a slot is two lines
-inline constexpr std::size_t kWide = 2048;           ///< what a slot holds beside its lines, on boards of usual size
-inline constexpr std::size_t kWideOfThreads = 4096;  ///< the same where no stages follow
-inline constexpr std::uint64_t kSlotRing = 16;       ///< slots a rank can be ahead of the slowest
-
-/// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
-/// (bench/node/lines.cpp), so there is space between them, on boards of usual size.
-constexpr std::size_t slot_spacing(int ranks) { return ranks <= 64 ? 8 : 2; }
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "counters are shared between processes");
 
 /// Takes a line for writing before it is written, without waiting for it.
 inline void own_line(void* line) {
@@ -54,22 +82,6 @@ enum class Place {
   result,         ///< what it folded for its group
   second_result,  ///< the rest of that
 };
-/// The size of a board; the same on all ranks.
-struct BoardShape {
-  int ranks = 1;                   ///< ranks that see it
-  std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
-  std::size_t wide = kWide;        ///< bytes of a slot beside its lines; 0: none
-  std::size_t ring = 0;            ///< bytes that a rank's stage moves through, if more than `stage`
-
-  /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB; the wide parts of
-  /// all slots below 8 MiB.
-  static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024, std::size_t wide = kWide);
-  static BoardShape for_threads(int ranks);                         ///< without stages: they read each other's buffers
-  std::size_t stage_room() const { return std::max(stage, ring); }  ///< bytes of memory for each rank's stage
-  std::size_t bytes() const;   ///< of memory, from an address that is a multiple of kLine
-  std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
-};
-
 /// Groups whose leaders fold for them, as one rank sees them.
 struct Groups {
   int size = 0;     ///< ranks of each but the last; 0: everybody folds everything

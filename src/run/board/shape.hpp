@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// How large the parts of a board are: lines, slots, stages.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace chasqui::run {
+
+inline constexpr std::size_t kLine = 64;                                    ///< a cache line
+inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
+inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;               ///< a slot is two lines
+inline constexpr std::size_t kWide = 2048;           ///< what a slot holds beside its lines, on boards of usual size
+inline constexpr std::size_t kWideOfThreads = 4096;  ///< the same where no stages follow
+inline constexpr std::uint64_t kSlotRing = 16;       ///< slots a rank can be ahead of the slowest
+
+/// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
+/// (bench/node/lines.cpp), so there is space between them, on boards of usual size.
+constexpr std::size_t slot_spacing(int ranks) { return ranks <= 64 ? 8 : 2; }
+
+/// The size of a board; the same on all ranks.
+struct BoardShape {
+  int ranks = 1;                   ///< ranks that see it
+  std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
+  std::size_t wide = kWide;        ///< bytes of a slot beside its lines; 0: none
+  std::size_t ring = 0;            ///< bytes that a rank's stage moves through, if more than `stage`
+
+  /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB; the wide parts of
+  /// all slots below 8 MiB.
+  static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024, std::size_t wide = kWide);
+  static BoardShape for_threads(int ranks);                         ///< without stages: they read each other's buffers
+  std::size_t stage_room() const { return std::max(stage, ring); }  ///< bytes of memory for each rank's stage
+  std::size_t bytes() const;   ///< of memory, from an address that is a multiple of kLine
+  std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
+};
+
+}  // namespace chasqui::run
