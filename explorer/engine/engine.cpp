@@ -22,26 +22,19 @@ constexpr std::int64_t kMostMessages = 300'000;
 constexpr std::size_t kMostDrawn = 20'000;     ///< beyond this a summary replaces chart and table
 constexpr std::size_t kMostAnimated = 60'000;  ///< beyond this the animation has no messages
 
-const cli::Collective& collective_named(const std::string& name) {
-  for (const cli::Collective& collective : cli::collectives()) {
-    if (collective.name == name) return collective;
-  }
-  throw Error("collective {}: not known here", name);
-}
-
 Json about() {
   Json object{{"version", CHASQUI_VERSION}, {"collectives", Json::array()}, {"algorithms", Json::array()}};
-  for (const cli::Collective& c : cli::collectives()) {
+  for (const plan::Collective& c : plan::collectives()) {
     if (c.name == "kitem") continue;
-    const auto takes = [&c](unsigned option) { return (c.accepts & option) != 0; };
+    const auto takes = [&c](unsigned option) { return (c.takes & option) != 0; };
     object["collectives"].push_back({{"name", c.name},
                                      {"summary", c.summary},
-                                     {"root", takes(cli::kRoot)},
-                                     {"items", takes(cli::kItems)},
-                                     {"operands", takes(cli::kOperands)},
-                                     {"order", takes(cli::kNonCommutative)},
-                                     {"exclusive", takes(cli::kExclusive)},
-                                     {"algorithm", takes(cli::kAlgorithm)}});
+                                     {"root", takes(plan::kRoot)},
+                                     {"items", takes(plan::kItems)},
+                                     {"operands", takes(plan::kOperands)},
+                                     {"order", takes(plan::kNonCommutative)},
+                                     {"exclusive", takes(plan::kExclusive)},
+                                     {"algorithm", takes(plan::kAlgorithm)}});
   }
   for (const plan::StreamAlgorithm& a : plan::stream_algorithms()) {
     object["algorithms"].push_back({{"name", a.name}, {"summary", a.summary}, {"stream", a.stream != nullptr}});
@@ -52,8 +45,8 @@ Json about() {
 /// Nobody waits for a picture of a million messages.
 void refuse_too_large(const Question& question) {
   const std::int64_t P = question.request.machine.P;
-  std::int64_t messages = saturating_multiply(P, question.request.items);
-  if (question.collective == "allgather") messages = saturating_multiply(messages, P);
+  std::int64_t messages = saturating_multiply(P, question.request.problem.items);
+  if (question.request.problem.kind == Kind::allgather) messages = saturating_multiply(messages, P);
   if (messages > kMostMessages) {
     throw Error(
         "about {} messages are too many for this page (at most {}): use a smaller P or k, or the chasqui "
@@ -172,7 +165,7 @@ Json compared(const Schedule& planned, const Question& question) {
     }
     list.push_back(entry);
   };
-  const Schedule shown = finite(planned, question.request.items);
+  const Schedule shown = finite(planned, question.request.problem.items);
   row("plan", shown);
   for (const auto tree : {plan::PlainTree::binomial, plan::PlainTree::chain, plan::PlainTree::flat}) {
     const plan::PlainSchedule made = plain(tree, planned, shown.problem.items);
@@ -183,13 +176,13 @@ Json compared(const Schedule& planned, const Question& question) {
 }
 
 Json planned(const Question& question) {
-  const cli::Collective& collective = collective_named(question.collective);
   refuse_too_large(question);
   validate(question.request.machine);
-  if (question.request.root.index >= question.request.machine.P) {
-    throw Error("root {} does not exist: ranks are 0..{}", question.request.root.index, question.request.machine.P - 1);
+  if (question.request.problem.root.index >= question.request.machine.P) {
+    throw Error("root {} does not exist: ranks are 0..{}", question.request.problem.root.index,
+                question.request.machine.P - 1);
   }
-  const plan::PlanPtr plan = collective.plan(question.request);
+  const plan::PlanPtr plan = make_plan(question.request);
   const plan::Claim& claim = plan->claim();
   Json object;
   object["claim"] = {{"finish", claim.finish.ticks},
@@ -202,10 +195,10 @@ Json planned(const Question& question) {
   if (question.shape != "plan") {
     const auto tree = plan::plain_tree_from(question.shape);
     if (!tree) throw Error("shape {}: use plan, binomial, chain or flat", question.shape);
-    const Schedule shown = finite(best, question.request.items);
+    const Schedule shown = finite(best, question.request.problem.items);
     plan::PlainSchedule made = plain(*tree, best, shown.problem.items);
     if (const auto* why = std::get_if<std::string_view>(&made)) {
-      throw Error("no {} form of this {}: {}; choose the plan", question.shape, question.collective, *why);
+      throw Error("no {} form of this {}: {}; choose the plan", question.shape, to_string(best.problem.kind), *why);
     }
     schedule = std::move(std::get<Schedule>(made));
     // The first items of a stream finish no earlier than a broadcast of one of them.
@@ -214,7 +207,7 @@ Json planned(const Question& question) {
   object["shown"] = described(schedule);
   object["verify"] = verdict(schedule);
   const bool legal = object["verify"]["legal"].get<bool>() || object["verify"].value("buffered", false);
-  draw_and_play(object, schedule, finite(schedule, question.request.items), question, legal);
+  draw_and_play(object, schedule, finite(schedule, question.request.problem.items), question, legal);
   object["compare"] = compared(best, question);
   object["schedule"] = to_json(schedule);
   return object;
@@ -230,7 +223,7 @@ Json loaded(const Question& question) {
   object["shown"] = described(schedule);
   object["verify"] = verdict(schedule);
   const bool legal = object["verify"]["legal"].get<bool>();
-  draw_and_play(object, schedule, legal ? finite(schedule, question.request.items) : schedule, question, legal);
+  draw_and_play(object, schedule, legal ? finite(schedule, question.request.problem.items) : schedule, question, legal);
   object["compare"] = Json::array();
   object["schedule"] = to_json(schedule);
   return object;

@@ -39,19 +39,19 @@ void read_machine(Question& question, const std::string& key, const Json& value,
 }
 
 void read_collective(Question& question, const std::string& key, const Json& value, bool& known) {
-  cli::Request& request = question.request;
+  plan::Request& request = question.request;
   if (key == "collective") {
-    question.collective = word(value, key);
+    request.problem.kind = plan::collective(word(value, key)).kind;
   } else if (key == "k") {
-    request.items = integer(value, key, 1, 100'000);
+    request.problem.items = integer(value, key, 1, 100'000);
   } else if (key == "root") {
-    request.root = {static_cast<std::int32_t>(integer(value, key, 0, 99'999))};
+    request.problem.root = {static_cast<std::int32_t>(integer(value, key, 0, 99'999))};
   } else if (key == "operands") {
     request.operands = integer(value, key, 1, 1'000'000);
   } else if (key == "commutative") {
-    request.commutative = flag(value, key);
+    request.problem.commutative = flag(value, key);
   } else if (key == "exclusive") {
-    request.exclusive = flag(value, key);
+    request.problem.exclusive = flag(value, key);
   } else if (key == "algorithm") {
     request.algorithm = word(value, key);
   } else if (key == "shape") {

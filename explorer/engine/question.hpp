@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "chasqui/schedule/schedule.hpp"
-#include "cli/plans/collectives.hpp"
+#include "chasqui/plan/collectives.hpp"
 
 namespace chasqui::explorer {
 
@@ -26,8 +25,7 @@ struct Play {
 
 struct Question {
   std::string action;
-  std::string collective = "broadcast";
-  cli::Request request;
+  plan::Request request;
   std::string shape = "plan";  ///< plan, or a plain tree
   Play play;
   std::int64_t of = 0;  ///< the tree of which item, or into which rank

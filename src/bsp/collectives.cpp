@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Collectives of one processor: its part of the library's plan, played with messages of their own. A
 // processor waits only for the messages of its part; supersteps go on independently.
+#include "chasqui/plan/collectives.hpp"
+
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -8,10 +10,6 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/bsp/detail/core.hpp"
-#include "chasqui/plan/allreduce.hpp"
-#include "chasqui/plan/broadcast.hpp"
-#include "chasqui/plan/reduce.hpp"
-#include "chasqui/plan/scan.hpp"
 
 namespace chasqui::bsp::detail {
 
@@ -28,10 +26,7 @@ plan::PlanPtr shared_plan(Kind kind, std::int32_t size, std::int32_t root, bool 
   plan::PlanPtr& plan = plans[key];
   if (plan == nullptr) {
     const LogP machine{size, options.latency, options.overhead, options.gap};
-    if (kind == Kind::broadcast) plan = plan::broadcast(machine, Rank{root});
-    if (kind == Kind::reduce) plan = plan::reduce(machine, Rank{root}, flag);
-    if (kind == Kind::allreduce) plan = plan::allreduce(machine, flag);
-    if (kind == Kind::scan) plan = plan::scan(machine, flag);
+    plan = plan::make_plan({machine, {.kind = kind, .root = {root}, .commutative = flag, .exclusive = flag}});
   }
   return plan;
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/run/choose.hpp"
 #include "cli/frame/command.hpp"
 
@@ -18,7 +19,7 @@ class ExplainCommand final : public Command {
         "notices sizes that disagree. Without --machine the built-in guesses are used.");
     positional("COLLECTIVE", &kind_, "what to run")
         .required()
-        .choices({"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"});
+        .choices(plan::collective_names(&plan::Collective::called));
     option("--bytes", "N", &bytes_, "size of one rank's contribution (default 8)");
     option("-P,--processors", "N", &ranks_, "ranks (default: as measured, else 16)");
     option("--nodes", "N", &nodes_, "nodes the ranks lie on (default 1; as many as ranks: messages only)");

@@ -7,7 +7,7 @@
 #include "chasqui/show/draw.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/plans/claim_text.hpp"
-#include "cli/plans/collectives.hpp"
+#include "cli/plans/collective_arguments.hpp"
 #include "cli/plans/exact.hpp"
 #include "cli/plans/json_output.hpp"
 #include "cli/plans/materialise.hpp"

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/show/timeline_file.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
@@ -25,7 +26,7 @@ class RecordCommand final : public Command {
         "its rank looked and found the message, which may be later than the message's arrival.");
     positional("COLLECTIVE", &wanted_.collective, "what to run")
         .required()
-        .choices({"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"});
+        .choices(plan::collective_names(&plan::Collective::called));
     option("--threads", "N", &threads_, "ranks, one thread each (default 4)");
     flag("--mpi", mpi_, "record the MPI run this is part of: mpirun -np 4 chasqui record broadcast --mpi");
     option("--bytes", "N", &wanted_.bytes, "of one rank's contribution (default 64), rounded up to 8");

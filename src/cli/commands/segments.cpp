@@ -7,7 +7,7 @@
 #include "chasqui/base/error.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/help.hpp"
-#include "cli/plans/collectives.hpp"
+#include "cli/plans/collective_arguments.hpp"
 
 namespace chasqui::cli {
 namespace {

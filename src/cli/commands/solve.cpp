@@ -10,7 +10,7 @@
 #include "chasqui/solve/certificate.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/interrupt.hpp"
-#include "cli/plans/collectives.hpp"
+#include "cli/plans/collective_arguments.hpp"
 #include "cli/plans/search_progress.hpp"
 
 namespace chasqui::cli {
@@ -28,7 +28,7 @@ class SolveCommand final : public Command {
         "also after Ctrl-C. --proof writes a certificate that `chasqui check-proof` checks. Exit status 0: optimal; 1: not.");
     positional("PROBLEM", &kind_, "what to solve")
         .required()
-        .choices({"broadcast", "allgather", "reduce", "allreduce", "scan", "stream"});
+        .choices(plan::collective_names(&plan::Collective::solved));
     machine_.declare(*this);
     option("--root", "RANK", &root_, "broadcast, reduce, stream: the rank that has, or gets, everything; default 0");
     option("-k,--items", "K", &items_, "broadcast: how many items; allgather: how many a rank; default 1");

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
+#include "cli/plans/collective_arguments.hpp"
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/segments.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "cli/frame/help.hpp"
-#include "cli/plans/collectives.hpp"
 
 namespace chasqui::cli {
-namespace {
-
-std::vector<std::string> collective_names() {
-  std::vector<std::string> names;
-  for (const Collective& collective : collectives()) names.emplace_back(collective.name);
-  return names;
-}
-
-}  // namespace
 
 void MachineArguments::declare(Command& command) {
   command.option("-P", "N", &P_, "processors").required();
@@ -32,7 +22,7 @@ LogP MachineArguments::machine() const {
 }
 
 void CollectiveArguments::declare(Command& command) {
-  command.positional("COLLECTIVE", &name_, "what to plan").required().choices(collective_names());
+  command.positional("COLLECTIVE", &name_, "what to plan").required().choices(plan::collective_names());
   machine_.declare(command);
   command.option("--root", "RANK", &root_, "the rank that has, or gets, everything; default 0");
   command.option("--items", "K", &items_, "how many items (broadcast: in all; allgather: a rank); default 1");
@@ -46,41 +36,37 @@ void CollectiveArguments::declare(Command& command) {
                  "broadcast, stream: a construction by name instead of the best one; list explains them");
 }
 
-const Collective& CollectiveArguments::collective() const {
-  for (const Collective& candidate : collectives()) {
-    if (candidate.name == name_) return candidate;
-  }
-  throw Error("'{}' is not a collective: choose one of {}", name_, fmt::join(collective_names(), ", "));
-}
+const plan::Collective& CollectiveArguments::collective() const { return plan::collective(name_); }
 
-void CollectiveArguments::refuse_strangers(const Collective& chosen) const {
+void CollectiveArguments::refuse_strangers(const plan::Collective& chosen) const {
   const std::pair<bool, std::pair<unsigned, const char*>> given[] = {
-      {root_.has_value(), {kRoot, "--root"}},    {items_.has_value(), {kItems, "--items"}},
-      {bytes_.has_value(), {kBytes, "--bytes"}}, {operands_.has_value(), {kOperands, "--operands"}},
-      {time_.has_value(), {kTime, "--time"}},    {non_commutative_, {kNonCommutative, "--non-commutative"}},
-      {exclusive_, {kExclusive, "--exclusive"}}, {algorithm_.has_value(), {kAlgorithm, "--algorithm"}},
+      {root_.has_value(), {plan::kRoot, "--root"}},    {items_.has_value(), {plan::kItems, "--items"}},
+      {bytes_.has_value(), {plan::kBytes, "--bytes"}}, {operands_.has_value(), {plan::kOperands, "--operands"}},
+      {time_.has_value(), {plan::kTime, "--time"}},    {non_commutative_, {plan::kNonCommutative, "--non-commutative"}},
+      {exclusive_, {plan::kExclusive, "--exclusive"}}, {algorithm_.has_value(), {plan::kAlgorithm, "--algorithm"}},
   };
   for (const auto& [present, option] : given) {
-    if (present && (chosen.accepts & option.first) == 0) {
+    if (present && (chosen.takes & option.first) == 0) {
       throw Error("{} has no meaning for {}: leave it out", option.second, chosen.name);
     }
   }
 }
 
-Request CollectiveArguments::request() const {
-  Request request;
+plan::Request CollectiveArguments::request() const {
+  plan::Request request;
+  request.problem.kind = collective().kind;
   request.machine = machine_.machine();
   const std::int64_t root = root_.value_or(0);
   if (root < 0 || root >= request.machine.P) {
     throw Error("--root {} does not exist: ranks are 0..{}", root, request.machine.P - 1);
   }
-  request.root = Rank{static_cast<std::int32_t>(root)};
-  request.items = items_.value_or(1);
-  if (request.items < 1) throw Error("--items {} is too small: it must be at least 1", request.items);
+  request.problem.root = Rank{static_cast<std::int32_t>(root)};
+  request.problem.items = items_.value_or(1);
+  if (request.problem.items < 1) throw Error("--items {} is too small: it must be at least 1", request.problem.items);
   request.operands = operands_;
   request.time = time_;
-  request.commutative = !non_commutative_;
-  request.exclusive = exclusive_;
+  request.problem.commutative = !non_commutative_;
+  request.problem.exclusive = exclusive_;
   if (algorithm_ && *algorithm_ != "best") request.algorithm = *algorithm_;
   return request;
 }
@@ -104,20 +90,20 @@ std::optional<CollectiveArguments::Message> CollectiveArguments::message() const
 }
 
 plan::PlanPtr CollectiveArguments::plan() const {
-  const Collective& chosen = collective();
+  const plan::Collective& chosen = collective();
   refuse_strangers(chosen);
-  if (const auto cut = message()) return plan::broadcast_bytes(cut->machine, cut->bytes, request().root);
-  return chosen.plan(request());
+  if (const auto cut = message()) return plan::broadcast_bytes(cut->machine, cut->bytes, request().problem.root);
+  return make_plan(request());
 }
 
 std::string CollectiveArguments::algorithms() const {
-  const Collective& chosen = collective();
+  const plan::Collective& chosen = collective();
   refuse_strangers(chosen);
-  Request wanted = request();
+  plan::Request wanted = request();
   wanted.algorithm.clear();
   const auto outcome = [&] {
     try {
-      const plan::PlanPtr plan = chosen.plan(wanted);
+      const plan::PlanPtr plan = make_plan(wanted);
       return fmt::format("{} {}", plan->problem().kind == Kind::stream ? "delay" : "finish",
                          plan->claim().finish.ticks);
     } catch (const Error&) {

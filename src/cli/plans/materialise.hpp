@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "chasqui/plan/plan.hpp"
-#include "cli/plans/collectives.hpp"
+#include "cli/plans/collective_arguments.hpp"
 
 namespace chasqui::cli {
 

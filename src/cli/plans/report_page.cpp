@@ -6,6 +6,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/measure/bench.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/sum.hpp"
 #include "chasqui/run/choose.hpp"
@@ -13,7 +14,6 @@
 #include "chasqui/show/page.hpp"
 #include "chasqui/show/plot.hpp"
 #include "chasqui/verify/verify.hpp"
-#include "cli/plans/collectives.hpp"
 #include "cli/plans/report_times.hpp"
 
 namespace chasqui::cli {
@@ -21,12 +21,11 @@ namespace {
 
 constexpr std::int64_t kTicks = 40;  ///< L + 2o of a drawn machine: fine enough, and charts stay readable
 
-/// A plan on the page: the collective as the command line names it, with what it is asked for.
+/// A plan on the page.
 struct Shown {
-  std::string collective;
   std::string title;
-  Request request;
-  std::vector<std::string> timed = {collective};  ///< rows of `chasqui bench`
+  plan::Request request;
+  std::vector<std::string> timed = {title};  ///< rows of `chasqui bench`
 };
 
 struct Planned {
@@ -107,34 +106,25 @@ void machine_section(show::Page& page, const Profile& profile) {
   }
 }
 
-plan::PlanPtr plan_of(const Shown& what) {
-  const auto& table = collectives();
-  return std::find_if(table.begin(), table.end(), [&](const Collective& c) { return c.name == what.collective; })
-      ->plan(what.request);
-}
-
 std::vector<Planned> plans_for(const LogP& machine) {
   // Streams and k items are planned in whole steps of the postal machine.
   const std::int64_t step = std::max(machine.gap().ticks, 2 * machine.o.ticks);
   const LogP postal = LogP::postal(machine.P, Time{(machine.lambda().ticks + step - 1) / step});
   std::vector<Shown> wanted;
-  const auto want = [&](const char* collective, const std::string& title, const LogP& on) -> Shown& {
-    wanted.push_back({.collective = collective, .title = title, .request = {}});
-    wanted.back().request.machine = on;
-    return wanted.back();
-  };
-  for (const char* name : {"broadcast", "reduce", "allreduce", "allgather", "gather", "scatter", "scan", "barrier"})
-    want(name, name, machine);
+  for (const plan::Collective& collective : plan::collectives()) {
+    if (!collective.called) continue;
+    wanted.push_back({std::string(collective.name), {.machine = machine, .problem = {.kind = collective.kind}}});
+  }
   // So many that all have something to add.
   const std::int64_t operands = plan::most_operands(machine, 2 * plan::broadcast(machine)->claim().finish);
-  want("sum", fmt::format("sum of {} operands", operands), machine).request.operands = operands;
-  Shown& items = want("broadcast", "broadcast of 8 items", postal);
-  items.request.items = 8;
-  items.timed = {"items"};
-  want("stream", "stream without end", postal).timed = {"stream", "delay"};
+  wanted.push_back({fmt::format("sum of {} operands", operands),
+                    {.machine = machine, .problem = {.kind = Kind::sum}, .operands = operands},
+                    {"sum"}});
+  wanted.push_back({"broadcast of 8 items", {.machine = postal, .problem = {.items = 8}}, {"items"}});
+  wanted.push_back({"stream without end", {.machine = postal, .problem = {.kind = Kind::stream}}, {"stream", "delay"}});
   std::vector<Planned> plans;
   for (const Shown& one : wanted) {
-    plans.push_back({one, plan_of(one)});
+    plans.push_back({one, make_plan(one.request)});
   }
   return plans;
 }
@@ -187,9 +177,9 @@ void model_figure(show::Page& page, const Planned& planned) {
   plot.curves = {
       {"Chasqui's plan", {}}, {"lower bound", {}, true}, {"binomial tree", {}}, {"chain", {}}, {"flat tree", {}}};
   for (std::int64_t P = 2; P <= 64; P *= 2) {
-    Shown larger = what;
-    larger.request.machine.P = P;
-    const plan::PlanPtr plan = plan_of(larger);
+    plan::Request larger = what.request;
+    larger.machine.P = P;
+    const plan::PlanPtr plan = make_plan(larger);
     const auto point = [&](std::size_t curve, Time time) {
       const auto y = static_cast<double>(time.ticks);
       plot.curves[curve].points.push_back({static_cast<double>(P), y, y, y});
@@ -198,9 +188,9 @@ void model_figure(show::Page& page, const Planned& planned) {
     point(1, plan->claim().bound);
     for (const auto tree : {plan::PlainTree::binomial, plan::PlainTree::chain, plan::PlainTree::flat}) {
       const auto curve = 2 + static_cast<std::size_t>(tree);
-      if (what.collective == "sum") {
-        point(curve, plan::plain_sum(tree, larger.request.machine, what.request.operands.value_or(1)).finish);
-      } else if (const auto plain = plan::plain_schedule(tree, larger.request.machine, plan->problem());
+      if (larger.problem.kind == Kind::sum) {
+        point(curve, plan::plain_sum(tree, larger.machine, larger.operands.value_or(1)).finish);
+      } else if (const auto plain = plan::plain_schedule(tree, larger.machine, plan->problem());
                  std::holds_alternative<Schedule>(plain)) {
         point(curve, std::get<Schedule>(plain).finish);
       }
@@ -223,21 +213,21 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   page.paragraph(fmt::format("On {}: finish {}{}, bound {} by {}. Made as: {}. The verifier finds it {}.",
                              to_string(plan->machine()), claim.finish.ticks, real, claim.bound.ticks,
                              claim.bound_source, claim.construction, legal ? "legal" : "ILLEGAL: please report this"));
-  const std::string& name = what.collective;
+  const Kind kind = what.request.problem.kind;
   // Where everybody sends, the tree of one item, or of what flows into one rank.
-  const std::string_view one = name == "allgather" ? "Every item has its own tree; this is item 0's."
-                               : name == "barrier" || name == "allreduce" || name == "scan"
+  const std::string_view one = kind == Kind::allgather ? "Every item has its own tree; this is item 0's."
+                               : kind == Kind::barrier || kind == Kind::allreduce || kind == Kind::scan
                                    ? "What flows into one rank; all have their own tree."
-                               : what.request.items > 1 || name == "stream" ? "The tree of item 0."
-                                                                            : "";
+                               : what.request.problem.items > 1 || kind == Kind::stream ? "The tree of item 0."
+                                                                                        : "";
   const std::optional<std::int64_t> of =
-      name == "allgather" || name == "barrier" ? std::optional<std::int64_t>(0) : std::nullopt;
+      kind == Kind::allgather || kind == Kind::barrier ? std::optional<std::int64_t>(0) : std::nullopt;
   page.figures({show::to_svg(schedule, show::Picture::tree, of)}, one);
   page.figures({show::to_svg(schedule, show::Picture::chart)});
   if (postal) page.figures({show::to_svg(schedule, show::Picture::table)});
-  if (name != "stream") model_figure(page, planned);
+  if (kind != Kind::stream) model_figure(page, planned);
   const bool many = run::is_many(what.timed.front());
-  if (const auto kind = kind_from(name); kind && !many) {
+  if (!many) {
     run::Terrain terrain;
     terrain.ranks =
         static_cast<int>(input.profile.levels.front().ranks > 0 ? input.profile.levels.front().ranks : input.drawn);
@@ -245,18 +235,18 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
     terrain.board = terrain.shares_memory = true;
     std::string lines;
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{4} << 10, std::size_t{1} << 20}) {
-      lines += run::explain({*kind, bytes, 1, true}, terrain, input.profile);
-      if (*kind == Kind::barrier) break;
+      lines += run::explain({kind, bytes, 1, true}, terrain, input.profile);
+      if (kind == Kind::barrier) break;
     }
     page.paragraph(
         fmt::format("What a call on {} threads of this machine would run, by predicted time:", terrain.ranks));
     page.preformatted(lines);
   }
-  if (name == "sum") {
+  if (kind == Kind::sum) {
     page.paragraph(
         "Timed: numbers that lie where the plan for this machine puts them, so many bytes in all, their additions counted as long as they "
         "take here. The rivals add an equal share on every rank, then reduce; \u201cplain\u201d is Chasqui's own reduce.");
-  } else if (name == "stream") {
+  } else if (kind == Kind::stream) {
     page.paragraph(
         "Timed: items of one size that the root begins with one after another. First what each takes when they follow as closely as they can, "
         "then the delay, with a little more time between them. Rivals: one broadcast after another; \u201cplain\u201d are Chasqui's own.");

@@ -31,14 +31,14 @@ std::vector<simulate::Candidate> candidates(const LogP& machine, std::int64_t k,
 
 }  // namespace
 
-plan::PlanPtr most_robust_plan(const plan::PlanPtr& planned, const Request& request) {
+plan::PlanPtr most_robust_plan(const plan::PlanPtr& planned, const plan::Request& request) {
   const Kind kind = planned->problem().kind;
   if (kind != Kind::broadcast && kind != Kind::stream) {
     throw Error("--robust is for kitem, broadcast and stream: leave it out for {}", to_string(kind));
   }
   const LogP& machine = planned->machine();
   if (!machine.is_postal()) throw Error("--robust needs the postal machine: use -o 0 -g 1");
-  const std::int64_t k = kind == Kind::stream && request.items == 1 ? kStreamItems : request.items;
+  const std::int64_t k = kind == Kind::stream && request.problem.items == 1 ? kStreamItems : request.problem.items;
   Progress bar("robust");
   simulate::RobustOptions options;
   options.adversary.states = 200'000;
@@ -47,7 +47,7 @@ plan::PlanPtr most_robust_plan(const plan::PlanPtr& planned, const Request& requ
       static_cast<std::uint64_t>(k * machine.P) * static_cast<std::uint64_t>(plan::kitem_bound(machine, k).ticks);
   options.mutations = std::clamp<std::uint64_t>(kEffort / std::max<std::uint64_t>(moments, 1), 20, 1000);
   options.progress = std::ref(bar);
-  const simulate::RobustSchedule robust = simulate::most_robust(candidates(machine, k, request.root), options);
+  const simulate::RobustSchedule robust = simulate::most_robust(candidates(machine, k, request.problem.root), options);
   const std::string verdict = robust.worst.exact ? "exactly" : "at least (heuristic)";
   plan::Claim claim{
       robust.schedule.finish, plan::kitem_bound(machine, k), "counting bound for exact latency",

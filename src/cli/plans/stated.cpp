@@ -4,26 +4,19 @@
 #include <numeric>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/verify/verify.hpp"
-#include "cli/plans/collectives.hpp"
 
 namespace chasqui::cli {
 namespace {
 
 /// What the planners prove for the same machine and problem; 0 where they do not take it.
 Time proved_bound(const Schedule& schedule) {
-  Request request;
-  request.machine = schedule.machine;
-  request.root = schedule.problem.root;
-  request.items = schedule.problem.items;
-  request.commutative = schedule.problem.commutative;
-  request.exclusive = schedule.problem.exclusive;
+  plan::Request request{.machine = schedule.machine, .problem = schedule.problem};
   if (schedule.problem.kind == Kind::sum)
     request.operands = std::accumulate(schedule.operands.begin(), schedule.operands.end(), std::int64_t{0});
   try {
-    for (const Collective& collective : collectives()) {
-      if (collective.name == to_string(schedule.problem.kind)) return collective.plan(request)->claim().bound;
-    }
+    return make_plan(request)->claim().bound;
   } catch (const Error&) {  // a machine or a problem that nobody plans for
   }
   return Time{0};

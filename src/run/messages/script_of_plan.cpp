@@ -7,15 +7,9 @@
 #include <mutex>
 #include <tuple>
 
-#include "chasqui/base/error.hpp"
-#include "chasqui/plan/allgather.hpp"
-#include "chasqui/plan/allreduce.hpp"
-#include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/plan/kitem.hpp"
-#include "chasqui/plan/reduce.hpp"
-#include "chasqui/plan/scan.hpp"
-#include "chasqui/plan/scatter.hpp"
 #include "run/messages/message_cost.hpp"
 
 namespace chasqui::run {
@@ -51,21 +45,6 @@ namespace {
 constexpr std::int64_t kTreeTicks = 1'000'000'000;  ///< trees are planned by arithmetic: any resolution will do
 constexpr std::int64_t kWindowTicks = 256;          ///< windows are planned by search: coarse ticks
 
-plan::PlanPtr tree_plan(Kind kind, const LogP& machine, Rank root, bool commutative, bool exclusive) {
-  switch (kind) {
-    case Kind::broadcast: return plan::broadcast(machine, root);
-    case Kind::gather:
-    case Kind::scatter: return plan::reduce(machine, root, true);
-    case Kind::reduce: return plan::reduce(machine, root, commutative);
-    case Kind::allreduce: return plan::allreduce(machine, commutative);
-    case Kind::scan: return plan::scan(machine, exclusive);
-    case Kind::barrier: return plan::barrier(machine);
-    default: break;
-  }
-  CHASQUI_CHECK(false, "no tree for {}", to_string(kind));
-  return nullptr;
-}
-
 /// A program that runs does not wait for a search.
 plan::PlanPtr item_plan(const LogP& machine, std::int64_t items, Rank root) {
   return items == 1 ? plan::broadcast(machine, root) : plan::kitem_without_search(machine, items, root);
@@ -85,16 +64,15 @@ plan::PlanPtr shared_plan(Method method, Kind kind, const LogP& machine, Rank ro
   if (const auto found = plans.find(key); found != plans.end()) return found->second;
   if (plans.size() >= kMost) plans.clear();
   plan::PlanPtr plan;
-  if (method == Method::messages) {
-    plan = kind == Kind::scatter  ? plan::scatter(machine, root)
-           : kind == Kind::gather ? plan::gather(machine, root)
-                                  : plan::allgather(machine, 1);
-  } else if (method == Method::windows) {
-    plan = plan::allreduce(machine, true);
-  } else if (method == Method::items) {
+  if (method == Method::items) {
     plan = item_plan(machine, parts, root);
   } else {
-    plan = tree_plan(kind, machine, root, commutative, exclusive);
+    Problem problem{.kind = kind, .root = root, .commutative = commutative, .exclusive = exclusive};
+    if (method == Method::windows) problem = {.kind = Kind::allreduce};
+    // Along a tree, blocks go the ways of a fold.
+    const bool blocks = kind == Kind::gather || kind == Kind::scatter;
+    if (method != Method::messages && blocks) problem = {.kind = Kind::reduce, .root = root};
+    plan = plan::make_plan({.machine = machine, .problem = problem});
   }
   plans.emplace(key, plan);
   return plan;

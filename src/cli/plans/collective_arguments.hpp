@@ -1,52 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The table of collectives: name, planner, help. A new collective is one line in collectives.cpp; `plan`, `bound` and
-// every other command that takes a collective read it from here.
+// A collective as the command line asks for it: its name, the machine, and the options that its row of the table takes.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "chasqui/model/loggp.hpp"
-#include "chasqui/plan/plan.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "cli/frame/command.hpp"
 
 namespace chasqui::cli {
-
-/// What the command line asked for.
-struct Request {
-  LogP machine;
-  Rank root{0};
-  std::int64_t items = 1;
-  std::optional<std::int64_t> operands;
-  std::optional<std::int64_t> time;
-  bool commutative = true;
-  bool exclusive = false;
-  std::string algorithm;  ///< a named construction; empty: the best one known
-};
-
-/// Options that only some collectives take.
-enum Accepts : unsigned {
-  kRoot = 1,
-  kItems = 2,
-  kOperands = 4,
-  kTime = 8,
-  kNonCommutative = 16,
-  kExclusive = 32,
-  kAlgorithm = 64,
-  kBytes = 128,
-};
-
-struct Collective {
-  std::string_view name;
-  std::string_view summary;
-  unsigned accepts;
-  plan::PlanPtr (*plan)(const Request&);
-};
-
-const std::vector<Collective>& collectives();
 
 /// The machine options of every command that plans or simulates: -P -L -o -g.
 class MachineArguments {
@@ -71,8 +35,8 @@ class CollectiveArguments {
   void declare(Command& command);
   /// Throws Error for an unknown collective, a bad machine, or an option that has no meaning for the collective.
   plan::PlanPtr plan() const;
-  const Collective& collective() const;
-  Request request() const;
+  const plan::Collective& collective() const;
+  plan::Request request() const;
   /// `--algorithm list`: the named constructions and what each makes of this request.
   bool asks_for_algorithms() const { return algorithm_ == "list"; }
   std::string algorithms() const;
@@ -86,7 +50,7 @@ class CollectiveArguments {
   std::string spelled() const;
 
  private:
-  void refuse_strangers(const Collective& chosen) const;
+  void refuse_strangers(const plan::Collective& chosen) const;
 
   std::string name_;
   MachineArguments machine_;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The table of collectives: kind, planner, what it takes, who offers it. A new collective is one line in collectives.cpp;
+// commands, explorer, solvers and communicators read it from here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chasqui/plan/plan.hpp"
+
+namespace chasqui::plan {
+
+/// What is asked of a planner: a problem on a machine, and what a schedule's problem leaves open.
+struct Request {
+  LogP machine;
+  Problem problem;
+  std::optional<std::int64_t> operands{};  ///< sum: as many as these in the least time …
+  std::optional<std::int64_t> time{};      ///< … or as many as fit into this time; one of the two
+  std::string algorithm{};  ///< broadcast, stream: a construction of stream_algorithms.hpp by name; empty: the best
+};
+
+/// What only some collectives can be asked for.
+enum Takes : unsigned {
+  kRoot = 1,
+  kItems = 2,
+  kOperands = 4,
+  kTime = 8,
+  kNonCommutative = 16,
+  kExclusive = 32,
+  kAlgorithm = 64,
+  kBytes = 128,
+};
+
+/// A row of the table. Names are those of to_string(Kind); `kitem` is a second name of broadcast.
+struct Collective {
+  std::string_view name;
+  Kind kind;
+  std::string_view summary;
+  unsigned takes;  ///< the sum of its Takes
+  bool called;     ///< run::Comm offers it
+  bool solved;     ///< solve has an exact search for it
+  PlanPtr (*plan)(const Request&);
+};
+
+/// All of them, in the order of `chasqui plan --help`.
+const std::vector<Collective>& collectives();
+
+/// Throws an Error that lists the names.
+const Collective& collective(std::string_view name);
+
+/// The names of all, or of those for which a field holds: `collective_names(&Collective::called)`.
+std::vector<std::string> collective_names(bool Collective::*wanted = nullptr);
+
+/// The plan that the table's row of this kind makes. Throws an Error for what its planner refuses.
+PlanPtr make_plan(const Request& request);
+
+}  // namespace chasqui::plan

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/plan/collectives.hpp"
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/barrier.hpp"
+#include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/kitem.hpp"
+#include "chasqui/plan/reduce.hpp"
+#include "chasqui/plan/scan.hpp"
+#include "chasqui/plan/scatter.hpp"
+#include "chasqui/plan/stream.hpp"
+#include "chasqui/plan/stream_algorithms.hpp"
+#include "chasqui/plan/sum.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+PlanPtr plan_broadcast(const Request& r) {
+  const std::int64_t k = r.problem.items;
+  const Rank root = r.problem.root;
+  if (!r.algorithm.empty()) return stream_algorithm(r.algorithm).items(r.machine, k, root);
+  return k == 1 ? broadcast(r.machine, root) : kitem(r.machine, k, root);
+}
+
+PlanPtr plan_stream(const Request& r) {
+  if (r.algorithm.empty()) return stream(r.machine, r.problem.root);
+  const StreamAlgorithm& algorithm = stream_algorithm(r.algorithm);
+  if (algorithm.stream == nullptr) {
+    throw Error("--algorithm {} is for a finite number of items: plan broadcast with --items K", r.algorithm);
+  }
+  return algorithm.stream(r.machine, r.problem.root);
+}
+
+PlanPtr plan_sum(const Request& r) {
+  if (r.operands.has_value() == r.time.has_value()) {
+    throw Error("sum needs one of --operands N (in the least time) and --time TICKS (the most operands)");
+  }
+  if (r.operands) return sum_operands(r.machine, *r.operands, r.problem.commutative);
+  return sum(r.machine, Time{*r.time}, r.problem.commutative);
+}
+
+constexpr bool kCalled = true, kSolved = true, kNot = false;
+
+}  // namespace
+
+const std::vector<Collective>& collectives() {
+  static const std::vector<Collective> table = {
+      {"broadcast", Kind::broadcast, "K items from the root to all", kRoot | kItems | kAlgorithm | kBytes, kCalled,
+       kSolved, &plan_broadcast},
+      {"stream", Kind::stream, "a new item from the root to all every step, for ever", kRoot | kAlgorithm, kNot,
+       kSolved, &plan_stream},
+      {"kitem", Kind::broadcast, "the same as broadcast", kRoot | kItems | kAlgorithm | kBytes, kNot, kNot,
+       &plan_broadcast},
+      {"scatter", Kind::scatter, "one item from the root to each rank", kRoot, kCalled, kNot,
+       [](const Request& r) { return scatter(r.machine, r.problem.root); }},
+      {"gather", Kind::gather, "one item from each rank to the root", kRoot, kCalled, kNot,
+       [](const Request& r) { return gather(r.machine, r.problem.root); }},
+      {"allgather", Kind::allgather, "K items from each rank to all", kItems, kCalled, kSolved,
+       [](const Request& r) { return allgather(r.machine, r.problem.items); }},
+      {"reduce", Kind::reduce, "the fold of all contributions to each of K items, at the root",
+       kRoot | kItems | kNonCommutative, kCalled, kSolved,
+       [](const Request& r) {
+         return kitem_reduce(r.machine, r.problem.items, r.problem.root, r.problem.commutative);
+       }},
+      {"allreduce", Kind::allreduce, "the fold of all contributions, at every rank", kNonCommutative, kCalled, kSolved,
+       [](const Request& r) { return allreduce(r.machine, r.problem.commutative); }},
+      {"scan", Kind::scan, "at rank i the fold of ranks 0..i", kExclusive, kCalled, kSolved,
+       [](const Request& r) { return scan(r.machine, r.problem.exclusive); }},
+      {"barrier", Kind::barrier, "nobody goes on before all have come", 0, kCalled, kNot,
+       [](const Request& r) { return barrier(r.machine); }},
+      {"sum", Kind::sum, "N operands, placed by the plan, folded at the root; an addition takes a tick",
+       kOperands | kTime | kNonCommutative, kNot, kNot, &plan_sum},
+  };
+  return table;
+}
+
+const Collective& collective(std::string_view name) {
+  for (const Collective& candidate : collectives()) {
+    if (candidate.name == name) return candidate;
+  }
+  throw Error("'{}' is not a collective: choose one of {}", name, fmt::join(collective_names(), ", "));
+}
+
+std::vector<std::string> collective_names(bool Collective::*wanted) {
+  std::vector<std::string> names;
+  for (const Collective& collective : collectives()) {
+    if (wanted == nullptr || collective.*wanted) names.emplace_back(collective.name);
+  }
+  return names;
+}
+
+PlanPtr make_plan(const Request& request) { return collective(to_string(request.problem.kind)).plan(request); }
+
+}  // namespace chasqui::plan
