@@ -10,12 +10,17 @@ packages:  ## install what Debian offers and the build uses
 
 build: packages
 	cmake --preset dev
-	cmake --build --preset dev -j $(JOBS) --target programs
 	cmake --build --preset dev -j $(JOBS)
 	cmake --build --preset dev --target explorer_page
 
-demo: build  ## plan, check and draw everything; leaves report.html
-	scripts/demo build/dev/bin/chasqui
+# Builds what it shows and no more: no tests, no benchmarks, no explorer.
+demo:  ## plan, check and draw everything; leaves report.html
+	@echo "== 1 of 4: packages"
+	@scripts/install-packages
+	@echo "== 2 of 4: programs"
+	@cmake --preset dev > /dev/null
+	@cmake --build --preset dev -j $(JOBS) --target programs
+	@scripts/demo build/dev/bin/chasqui
 
 test: build  ## what CI runs
 	ctest --preset dev -j $(JOBS)
