@@ -27,7 +27,7 @@ int main(int count, char** words) {
                                             }));
 
     std::vector<Particle> particles(1000, {0.5 * comm->rank(), 1, nullptr});
-    run::Layout layout{.element = 2 * sizeof(double)};  // place and speed travel, the pointer stays
+    run::Layout layout;  // place and speed travel, the pointer stays
     layout.pack = [](void*, const void* from, std::size_t first, std::size_t n, void* packed) {
       const auto* p = static_cast<const Particle*>(from) + first;
       for (auto* to = static_cast<double*>(packed); n-- > 0; ++p) *to++ = p->place, *to++ = p->speed;
@@ -36,8 +36,12 @@ int main(int count, char** words) {
       auto* p = static_cast<Particle*>(to) + first;
       for (auto* from = static_cast<const double*>(packed); n-- > 0; ++p) p->place = *from++, p->speed = *from++;
     };
-    comm->run(
-        {.kind = Kind::broadcast, .out = particles.data(), .count = 1000, .layout = layout, .root = comm->size() - 1});
+    comm->run({.kind = Kind::broadcast,
+               .out = particles.data(),
+               .count = 1000,
+               .element = 2 * sizeof(double),
+               .out_layout = layout,
+               .root = comm->size() - 1});
 
     request.wait();
     if (comm->rank() == 0)

@@ -129,7 +129,7 @@ class Row {
     call.in = in_.data();
     call.out = out_.data();
     call.count = static_cast<std::int64_t>(bytes / sizeof(double));
-    call.layout.element = sizeof(double);
+    call.element = sizeof(double);
     call.op = chasqui::run::operator_of<double>(sum_, true);
     const double volume = static_cast<double>(bytes * all);
     rounds = volume <= 1024 ? 4000 : volume <= 65536 ? 1000 : volume <= (1 << 20) ? 200 : 40;

@@ -113,7 +113,7 @@ bool measure(const Case& job, chasqui::run::Comm* comm, int rank, int size) {
   call.in = in.data();
   call.out = out.data();
   call.count = job.kind == Kind::barrier ? 0 : job.count;
-  call.layout.element = sizeof(double);
+  call.element = sizeof(double);
   call.op = chasqui::run::operator_of<double>(sum, true);
   chasqui::run::Choice choice;
   if (comm != nullptr) {

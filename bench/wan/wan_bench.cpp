@@ -130,7 +130,7 @@ class Bench {
     call_.in = in_.data();
     call_.out = out_.data();
     call_.count = static_cast<std::int64_t>(in_.size());
-    call_.layout.element = sizeof(double);
+    call_.element = sizeof(double);
     call_.op = chasqui::run::operator_of<double>(sum_, true);
     const auto choice = ours_.choices_for(call_).front();
     std::vector<Rival> rivals(1);

@@ -57,7 +57,7 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
               .in = in.data(),
               .out = out.data(),
               .count = entry.kind == Kind::barrier ? 0 : count,
-              .layout = {.element = sizeof(double)},
+              .element = sizeof(double),
               .op = operator_of<double>(sum, true)};
     const auto forced = [&](Method method) {
       const Choice choice{method, 0, 1, ""};

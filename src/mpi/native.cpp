@@ -24,7 +24,7 @@ thread_local Folding folding;
 
 /// The library aligns its own buffers to 16 bytes at most.
 void fold_aligned(const run::Call& call, const void* in, void* inout, std::size_t count) {
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const auto place = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(inout);
   if (element % 32 != 0 || place % run::kLargestAlignment == 0) return call.op(in, inout, inout, count);
   const std::size_t step = std::max<std::size_t>(1, 8192 / element);
@@ -77,7 +77,7 @@ void check_operator(MPI_Comm comm, int rank) {
 class Borrowed {
  public:
   explicit Borrowed(const run::Call& call) {
-    MPI_Type_contiguous(static_cast<int>(call.layout.element), MPI_BYTE, &type);
+    MPI_Type_contiguous(static_cast<int>(call.element), MPI_BYTE, &type);
     MPI_Type_commit(&type);
     if (call.op.combine != nullptr) MPI_Op_create(fold, call.op.commutative ? 1 : 0, &op);
     folding = {&call, nullptr};
@@ -94,9 +94,9 @@ class Borrowed {
 
 void check_countable(const run::Call& call) {
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
-  if (call.bytes() <= most && call.layout.element <= most) return;
+  if (call.bytes() <= most && call.element <= most) return;
   throw Error("{}: {} elements of {} bytes are more than the MPI library can count", to_string(call.kind), call.count,
-              call.layout.element);
+              call.element);
 }
 
 void run_borrowed(MPI_Comm comm, int rank, const run::Call& call, const Borrowed& borrowed) {

@@ -50,7 +50,7 @@ Demand look_at(const Fold& fold, const State& state) {
 #endif
   }
   demand.shape.kind = fold.kind;
-  demand.shape.layout.element = std::max<std::size_t>(1, facts.size);
+  demand.shape.element = std::max<std::size_t>(1, facts.size);
   demand.folds = fold.type;
   if (demand.bytes == 0) {
     demand.reason = Reason::empty;
@@ -73,7 +73,7 @@ run::Call call_of(const Fold& fold, mpi::FoldContext& context) {
   call.in = fold.in_place() ? nullptr : fold.send;
   call.out = fold.receive;
   call.count = fold.count;
-  call.layout.element = static_cast<std::size_t>(context.extent);
+  call.element = static_cast<std::size_t>(context.extent);
   call.op = operator_for(context);
   call.root = std::max(0, fold.root);
   call.exclusive = fold.exclusive;
@@ -108,7 +108,7 @@ void run_packed(Work& work, const Fold& fold) {
   call.in = in.data();
   call.out = fold.kind == Kind::reduce && work.rank() != fold.root ? nullptr : out.data();
   call.count = fold.count;
-  call.layout.element = context.facts.size;
+  call.element = context.facts.size;
   call.op = operator_of(context);
   call.root = std::max(0, fold.root);
   call.exclusive = fold.exclusive;

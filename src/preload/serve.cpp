@@ -45,8 +45,7 @@ struct Path {
 /// What the profile says about a cell that is new.
 void ask_profile(State& state, Cell& cell, const Demand& demand) {
   cell.asked = true;
-  const run::Query query{demand.shape.kind, demand.shape.kind == Kind::barrier ? 0 : demand.bytes,
-                         demand.shape.layout.element,
+  const run::Query query{demand.shape.kind, demand.shape.kind == Kind::barrier ? 0 : demand.bytes, demand.shape.element,
                          demand.shape.op.combine == nullptr || demand.shape.op.commutative};
   const auto list = run::choices(query, state.comm->terrain(), *settings().profile);
   for (const auto& choice : list) {

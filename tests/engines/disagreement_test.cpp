@@ -40,7 +40,7 @@ run::Call call_of(Kind kind, std::vector<long>& in, std::vector<long>& out, std:
   call.in = in.data();
   call.out = out.data();
   call.count = static_cast<std::int64_t>(count);
-  call.layout.element = sizeof(long);
+  call.element = sizeof(long);
   call.op = run::operator_of<long>(sum, true);
   call.root = root;
   return call;

@@ -13,10 +13,9 @@ namespace {
 void* const kNowhere = reinterpret_cast<void*>(8);  // not null, and nobody's
 
 Layout layout_of(int way) {
-  if (way == 0) return {.element = sizeof(long)};
-  if (way == 1) return {.element = sizeof(long), .stride = 2 * sizeof(long)};
-  return {.element = sizeof(long),
-          .pack =
+  if (way == 0) return {};
+  if (way == 1) return {.stride = 2 * sizeof(long)};
+  return {.pack =
               [](void*, const void* from, std::size_t first, std::size_t count, void* packed) {
                 for (std::size_t i = 0; i < count; ++i)
                   static_cast<long*>(packed)[i] = static_cast<const long*>(from)[2 * (first + i)];
@@ -41,7 +40,9 @@ struct Buffers {
             .in = in.data(),
             .out = out.data(),
             .count = count,
-            .layout = layout_of(way),
+            .element = sizeof(long),
+            .in_layout = layout_of(way),
+            .out_layout = layout_of(way),
             .op = operator_of<long>(sum, true),
             .root = 1};
     if (at_root) return;
@@ -91,7 +92,8 @@ TEST(Insignificant, TheRootsDataIsNotWrittenAndRankZeroKeepsItsOwn) {
   std::vector<Request> requests;
   unpacked = 0;
   for (auto& comm : comms)
-    requests.push_back(comm->start({.kind = Kind::broadcast, .out = data.data(), .count = 5, .layout = layout}));
+    requests.push_back(comm->start(
+        {.kind = Kind::broadcast, .out = data.data(), .count = 5, .element = sizeof(long), .out_layout = layout}));
   for (Request& request : requests) request.wait();
   EXPECT_EQ(unpacked, 1);
   requests.clear();
@@ -101,7 +103,9 @@ TEST(Insignificant, TheRootsDataIsNotWrittenAndRankZeroKeepsItsOwn) {
                                     .in = data.data(),
                                     .out = data.data(),
                                     .count = 5,
-                                    .layout = layout,
+                                    .element = sizeof(long),
+                                    .in_layout = layout,
+                                    .out_layout = layout,
                                     .op = operator_of<long>(sum, true),
                                     .exclusive = true}));
   }
@@ -118,7 +122,7 @@ TEST(Insignificant, HalfALayoutIsRefused) {
       long value[2] = {};
       std::string heard;
       try {
-        comm.run({.kind = Kind::broadcast, .out = value, .count = 1, .layout = layout});
+        comm.run({.kind = Kind::broadcast, .out = value, .count = 1, .element = sizeof(long), .out_layout = layout});
       } catch (const Error& error) {
         heard = error.what();
       }

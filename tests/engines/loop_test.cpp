@@ -112,7 +112,7 @@ void play_all(int size, const std::shared_ptr<const Profile>& profile, const std
   for (const auto& recipe : recipes(size, {0, size / 2, size - 1}, counts)) {
     const auto probe = recipe.make(0, size);
     run::Call packed = probe->call;
-    packed.layout.stride = 0;
+    packed.in_layout = packed.out_layout = {};
     std::set<std::pair<run::Method, std::int64_t>> seen;
     for (const auto& choice : comms[0]->choices_for(packed)) {
       if (only && choice.method != *only) continue;
@@ -199,7 +199,7 @@ TEST(Loop, AcrossWhereThereIsNoSuchWay) {
                                           .in = in[r].data(),
                                           .out = out[r].data(),
                                           .count = count,
-                                          .layout = {.element = 8},
+                                          .element = 8,
                                           .op = run::operator_of<double>(sum, true)}));
     }
     for (int turns = 0; std::any_of(requests.begin(), requests.end(), [](auto& request) { return request.active(); });
@@ -227,7 +227,7 @@ TEST(Loop, MemoryThatCannotBeReadIsEverybodysError) {
                                           .in = in[r].data(),
                                           .out = out[r].data(),
                                           .count = 9000,
-                                          .layout = {.element = 8},
+                                          .element = 8,
                                           .op = run::operator_of<double>(sum, true)}));
     }
     std::size_t errors = 0;

@@ -153,7 +153,7 @@ TEST(Memory, ThreadsFoldWhereElementsAreAligned) {
                              .in = in.data(),
                              .out = out.data(),
                              .count = static_cast<std::int64_t>(count),
-                             .layout = {.element = sizeof(Line)},
+                             .element = sizeof(Line),
                              .op = run::operator_of<Line>(add, true)};
         for (const auto& choice : comm.choices_for(call)) {
           comm.force(choice);

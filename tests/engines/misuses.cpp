@@ -19,7 +19,7 @@ struct Sound {
     call.in = in.data();
     call.out = out.data();
     call.count = count;
-    call.layout.element = sizeof(long);
+    call.element = sizeof(long);
     call.op = run::operator_of<long>(sum, true);
   }
   std::vector<long> in, out;  ///< gone as soon as the call has failed
@@ -91,7 +91,7 @@ std::vector<Misuse> misuses(int culprit) {
                       Sound sound(kind, comm.size(), 3000);
                       if (comm.rank() == culprit) {
                         sound.call.count = 6000;
-                        sound.call.layout.element = sizeof(std::int32_t);
+                        sound.call.element = sizeof(std::int32_t);
                         sound.call.op = run::operator_of<std::int32_t>(sound.sum, true);
                       }
                       comm.run(sound.call);
@@ -108,7 +108,7 @@ std::vector<Misuse> misuses(int culprit) {
     list.push_back({name + ": refused while in flight",
                     [=](run::Comm& comm) {
                       Sound sound(kind, comm.size(), 40), another(kind, comm.size(), 3);
-                      if (comm.rank() == culprit) another.call.layout.element = 0;
+                      if (comm.rank() == culprit) another.call.element = 0;
                       auto first = comm.start(sound.call);
                       try {
                         comm.start(another.call).wait();

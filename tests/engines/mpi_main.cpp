@@ -30,7 +30,7 @@ void mpi_operators(run::Comm& comm) {
                      .in = in.data(),
                      .out = out.data(),
                      .count = count,
-                     .layout = {.element = sizeof(int)},
+                     .element = sizeof(int),
                      .op = mpi::operator_of(context)};
       comm.run(call);
       MPI_Allreduce(in.data(), expected.data(), count, MPI_INT, op, MPI_COMM_WORLD);

@@ -74,19 +74,20 @@ class TypedCase final : public Case {
     call.count = shape.kind == Kind::barrier ? 0 : count;
     call.root = shape.root;
     call.exclusive = shape.exclusive;
-    call.layout.element = sizeof(T);
-    if (shape.stride > 1) call.layout.stride = shape.stride * static_cast<std::ptrdiff_t>(sizeof(T));
+    call.element = sizeof(T);
+    if (shape.stride > 1) call.in_layout.stride = shape.stride * static_cast<std::ptrdiff_t>(sizeof(T));
     if (shape.stride == kPacked) {
-      call.layout.context = this;
-      call.layout.pack = [](void* self, const void* from, std::size_t first, std::size_t n, void* packed) {
+      call.in_layout.context = this;
+      call.in_layout.pack = [](void* self, const void* from, std::size_t first, std::size_t n, void* packed) {
         auto& data = static_cast<TypedCase*>(self)->data_at(from);
         for (std::size_t i = 0; i < n; ++i) static_cast<T*>(packed)[i] = data.at(static_cast<int>(first + i));
       };
-      call.layout.unpack = [](void* self, void* to, std::size_t first, std::size_t n, const void* packed) {
+      call.in_layout.unpack = [](void* self, void* to, std::size_t first, std::size_t n, const void* packed) {
         auto& data = static_cast<TypedCase*>(self)->data_at(to);
         for (std::size_t i = 0; i < n; ++i) data.at(static_cast<int>(first + i)) = static_cast<const T*>(packed)[i];
       };
     }
+    call.out_layout = call.in_layout;
     call.op = run::operator_of<T>(op_, run::commutes<F, T>);
     call.in = in_.values.data();
     call.out = reduces_away || (shape.kind == Kind::gather && !gathers()) ? nullptr : out_.values.data();

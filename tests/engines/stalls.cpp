@@ -22,18 +22,14 @@ void late(run::Comm& comm, double seconds) {
     pause();
     if (comm.allreduce(value) != 17 * size) throw std::runtime_error("a late all-reduce is wrong");
     std::vector<long> in(3000, comm.rank()), all(in.size() * static_cast<std::size_t>(size));
-    run::Call call{.kind = Kind::allgather,
-                   .in = in.data(),
-                   .out = all.data(),
-                   .count = 3000,
-                   .layout = {.element = sizeof(long)}};
+    run::Call call{.kind = Kind::allgather, .in = in.data(), .out = all.data(), .count = 3000, .element = sizeof(long)};
     std::vector<long> other(in.size());
     run::Sum sum;
     run::Call second{.kind = Kind::allreduce,
                      .in = in.data(),
                      .out = other.data(),
                      .count = 3000,
-                     .layout = {.element = sizeof(long)},
+                     .element = sizeof(long),
                      .op = run::operator_of<long>(sum, true)};
     pause();
     auto first = comm.start(call);

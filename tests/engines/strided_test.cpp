@@ -3,6 +3,9 @@
 // their end; what lies between the elements stays.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "chasqui/threads/team.hpp"
@@ -100,15 +103,7 @@ TEST(Strided, InPlace) {
     for (std::int64_t i = 0; i < 50; ++i) data.at(i) = comm.rank() + i;
     comm.allreduce(data.view(), data.view());
     data.check("allreduce in place", [](auto i) { return 3 + 3 * i; });
-    Strided<const long> other{data.first(), 25, 8};
     std::string heard;
-    try {
-      comm.allreduce(other, Strided<long>{data.first(), 25, 4});
-    } catch (const Error& error) {
-      heard = error.what();
-    }
-    if (heard.find("two different strides") == std::string::npos) throw Error("heard: {}", heard);
-    heard.clear();
     try {
       comm.broadcast(Strided<long>{data.first(), 25, 0});
     } catch (const Error& error) {
@@ -116,6 +111,111 @@ TEST(Strided, InPlace) {
     }
     if (heard.find("a stride of 0") == std::string::npos) throw Error("heard: {}", heard);
     comm.barrier();
+  });
+}
+
+/// Input and output begin at the same element and lie apart differently: all is read before anything is written.
+struct TwoColumns {
+  std::vector<long> memory, before;
+  std::int64_t middle;
+
+  TwoColumns(int rank, std::int64_t elements, std::int64_t widest) : middle(elements * widest) {
+    for (std::int64_t i = 0; i <= 2 * middle; ++i) memory.push_back(1'000'000L * rank + i);
+    before = memory;
+  }
+  long* first() { return memory.data() + middle; }
+  void check(const char* what, std::int64_t count, std::int64_t stride,
+             const std::function<long(std::int64_t)>& right) {
+    for (std::int64_t i = 0; i < count; ++i) before[static_cast<std::size_t>(middle + i * stride)] = right(i);
+    if (memory != before) throw Error("{} of {} elements in place, {} apart, is wrong", what, count, stride);
+  }
+};
+
+void every_collective_in_place(Comm& comm, std::int64_t n, std::int64_t in_stride, std::int64_t out_stride,
+                               bool begun) {
+  const int rank = comm.rank(), size = comm.size(), root = size - 1;
+  const std::int64_t widest = std::max(std::abs(in_stride), std::abs(out_stride));
+  const auto middle = n * size * widest;
+  const auto given = [&](int r, std::int64_t i) { return 1'000'000L * r + middle + i * in_stride; };
+  const auto sum_to = [&](int end, std::int64_t i) { return 1'000'000L * end * (end - 1) / 2 + end * given(0, i); };
+  const auto block = [&](auto i) { return given(static_cast<int>(i / n), i % n); };
+  const auto all = n * size;
+  const auto data = [&] { return TwoColumns(rank, all, widest); };
+  const auto in = [&](TwoColumns& d, std::int64_t count) { return Strided<const long>{d.first(), count, in_stride}; };
+  const auto out = [&](TwoColumns& d, std::int64_t count) { return Strided<long>{d.first(), count, out_stride}; };
+
+  auto a = data();
+  CHASQUI_BOTH(begun, allreduce, in(a, n), out(a, n));
+  a.check("allreduce", n, out_stride, [&](auto i) { return sum_to(size, i); });
+  auto b = data();
+  CHASQUI_BOTH(begun, reduce, in(b, n), out(b, n), root);
+  b.check("reduce", rank == root ? n : 0, out_stride, [&](auto i) { return sum_to(size, i); });
+  auto c = data();
+  CHASQUI_BOTH(begun, scan, in(c, n), out(c, n));
+  c.check("scan", n, out_stride, [&](auto i) { return sum_to(rank + 1, i); });
+  auto d = data();
+  CHASQUI_BOTH(begun, exclusive_scan, in(d, n), out(d, n));
+  d.check("exclusive scan", rank == 0 ? 0 : n, out_stride, [&](auto i) { return sum_to(rank, i); });
+  auto e = data();
+  CHASQUI_BOTH(begun, allgather, in(e, n), out(e, all));
+  e.check("allgather", all, out_stride, block);
+  auto f = data();
+  CHASQUI_BOTH(begun, gather, in(f, n), out(f, all), root);
+  f.check("gather", rank == root ? all : 0, out_stride, block);
+  auto g = data();
+  CHASQUI_BOTH(begun, scatter, in(g, all), out(g, n), root);
+  g.check("scatter", n, out_stride, [&](auto i) { return given(root, n * rank + i); });
+}
+
+TEST(Strided, InPlaceWithTwoStrides) {
+  for (const int ranks : {1, 2, 3}) {
+    threads::Team(ranks).run([](Comm& comm) {
+      for (const std::int64_t n : {0, 1, 7, 300, 9'000}) {
+        for (const bool begun : {false, true}) {
+          every_collective_in_place(comm, n, 3, 2, begun);
+          every_collective_in_place(comm, n, 1, 2, begun);
+          every_collective_in_place(comm, n, 2, 1, begun);
+          every_collective_in_place(comm, n, -1, 1, begun);
+          every_collective_in_place(comm, n, 2, -2, begun);
+        }
+      }
+    });
+  }
+}
+
+/// In place by a missing buffer, with gaps: what this rank gives stands where its own block comes to lie.
+TEST(Strided, InPlaceWithoutTheOtherBuffer) {
+  threads::Team(3).run([](Comm& comm) {
+    const int root = 1;
+    for (const std::int64_t n : {1, 7, 9'000}) {
+      const Layout apart{.stride = 2 * sizeof(long)};
+      for (const Kind kind : {Kind::gather, Kind::allgather}) {
+        const bool gets = kind == Kind::allgather || comm.rank() == root;
+        Column all(n * 3, 2), own(n, 3);
+        for (std::int64_t i = 0; i < n; ++i) all.at(n * comm.rank() + i) = own.at(i) = 100 * comm.rank() + i;
+        comm.run({.kind = kind,
+                  .in = gets ? nullptr : own.first(),
+                  .out = gets ? all.first() : nullptr,
+                  .count = n,
+                  .element = sizeof(long),
+                  .in_layout = {.stride = 3 * sizeof(long)},  // not looked at where `in` is missing
+                  .out_layout = apart,
+                  .root = root});
+        if (gets) all.check("gather in place", [&](auto i) { return 100 * (i / n) + i % n; });
+      }
+      Column all(n * 3, 2), part(n, 3);
+      for (std::int64_t i = 0; i < n * 3; ++i) all.at(i) = i;
+      comm.run({.kind = Kind::scatter,
+                .in = comm.rank() == root ? all.first() : nullptr,
+                .out = comm.rank() == root ? nullptr : part.first(),
+                .count = n,
+                .element = sizeof(long),
+                .in_layout = apart,
+                .out_layout = {.stride = 3 * sizeof(long)},
+                .root = root});
+      if (comm.rank() != root) part.check("scatter in place", [&](auto i) { return n * comm.rank() + i; });
+      else all.check("scatter in place", [](auto i) { return i; });
+    }
   });
 }
 

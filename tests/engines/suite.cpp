@@ -35,7 +35,7 @@ void refusals(run::Comm& comm) {
   run::Call call;
   call.kind = Kind::broadcast;
   call.out = &value;
-  call.layout.element = sizeof value;
+  call.element = sizeof value;
   call.count = 1;
   call.root = comm.size();
   expect_refusal(comm, call, "root");
@@ -112,7 +112,7 @@ void rivals(run::Comm& comm) {
        recipes(size, size <= 8 ? all_roots(size) : std::vector<int>{0, 5, size - 1}, {0, 1, 9, 20'001})) {
     const auto one = recipe.make(comm.rank(), size);
     if (!run::binomial(comm, one->call)) {
-      if (one->call.layout.contiguous()) throw std::runtime_error(recipe.name + ": no binomial tree");
+      if (one->call.contiguous()) throw std::runtime_error(recipe.name + ": no binomial tree");
       continue;
     }
     // The others are told first: nobody looks for failures inside the rival.

@@ -56,7 +56,7 @@ void fail_one(Kind kind, int threads, std::size_t count) {
     call.in = fails ? in.data() : own_in.data();
     call.out = fails ? out.data() : own_out.data();
     call.count = static_cast<std::int64_t>(count);
-    call.layout.element = sizeof(long);
+    call.element = sizeof(long);
     call.op = run::operator_of<long>(slow, false);
     call.root = 1;
     try {

@@ -79,13 +79,16 @@ void native_strided() {
              "broadcast: wrong at " + std::to_string(i));
     }
     run::Sum sum;
+    const std::ptrdiff_t step = stride * static_cast<std::ptrdiff_t>(sizeof(int));
     std::vector<int> in(data.size(), 1), out(data.size(), -1);
     for (int i = 0; i < kCount; ++i) in[static_cast<std::size_t>(i * stride)] = i + rank;
     comm->run({.kind = Kind::allreduce,
                .in = in.data(),
                .out = out.data(),
                .count = kCount,
-               .layout = {.element = sizeof(int), .stride = stride * static_cast<std::ptrdiff_t>(sizeof(int))},
+               .element = sizeof(int),
+               .in_layout = {.stride = step},
+               .out_layout = {.stride = step},
                .op = run::operator_of<int>(sum, true)});
     for (int i = 0; i < static_cast<int>(out.size()); ++i) {
       const int right = i % stride == 0 ? static_cast<int>(i / stride) * size + size * (size - 1) / 2 : -1;
@@ -284,7 +287,7 @@ void fold_aligned(run::Comm& comm) {
                              .in = in.data(),
                              .out = out.data(),
                              .count = static_cast<std::int64_t>(count),
-                             .layout = {.element = sizeof(T)},
+                             .element = sizeof(T),
                              .op = run::operator_of<T>(add, commutes)};
         for (const auto& choice : comm.choices_for(call)) {
           comm.force(choice);

@@ -52,7 +52,7 @@ Call full_call(Kind kind, std::int64_t count, std::int64_t root = 0) {
   Call call;
   call.kind = kind;
   call.count = count;
-  call.layout.element = 8;
+  call.element = 8;
   call.root = root;
   return call;
 }
@@ -208,7 +208,7 @@ TEST(Called, OnlyWhatTheKindUsesIsCompared) {
       Call in_order = usual, exclusive = usual, wider = usual;
       in_order.op.commutative = false;
       exclusive.exclusive = true;
-      wider.layout.element = 16;
+      wider.element = 16;
       const bool some = count != 0 && kind != Kind::barrier;
       EXPECT_EQ(agree(called(in_order), called(usual)), !some || kind == Kind::gather)
           << to_string(kind) << ' ' << count;

@@ -11,21 +11,20 @@
 
 namespace chasqui::run {
 
-/// How elements lie in the caller's memory. Contiguous by default; strided when `stride` is set; anything when the
-/// two functions are set, both (they copy elements first .. first+count-1 to and from packed form).
+/// How the elements of one buffer lie in the caller's memory. Contiguous by default; strided when `stride` is set; anything
+/// when the two functions are set, both: they copy elements first .. first+count-1 to and from packed form, always whole
+/// contributions (`first` and `count` are multiples of Call::count).
 struct Layout {
-  std::size_t element = 1;    ///< bytes of one packed element
   std::ptrdiff_t stride = 0;  ///< bytes from one element to the next; 0: contiguous
-  void (*pack)(void* context, const void* from, std::size_t first, std::size_t count,
-               void* packed) = nullptr;  ///< copies elements out of the caller's memory
-  void (*unpack)(void* context, void* to, std::size_t first, std::size_t count,
-                 const void* packed) = nullptr;  ///< copies elements into the caller's memory
-  void* context = nullptr;                       ///< handed to both
+  void (*pack)(void* context, const void* from, std::size_t first, std::size_t count, void* packed) = nullptr;
+  void (*unpack)(void* context, void* to, std::size_t first, std::size_t count, const void* packed) = nullptr;
+  void* context = nullptr;  ///< handed to both
 
-  /// No copying is needed.
-  bool contiguous() const {
+  /// Nothing needs to be copied for elements of so many bytes.
+  bool contiguous(std::size_t element) const {
     return pack == nullptr && unpack == nullptr && (stride == 0 || stride == static_cast<std::ptrdiff_t>(element));
   }
+  bool operator==(const Layout&) const = default;
 };
 
 /// REQUIRES: kind is neither sum nor stream. `count` is the number of elements that one rank contributes or gets.
@@ -36,18 +35,22 @@ struct Layout {
 ///   allgather            in, out of P*count                 in place: in == nullptr
 ///   scatter              in of P*count at the root, out     in place at the root: out == nullptr
 ///   barrier              nothing
-/// A pointer that does not count on this rank may be anything, and nothing is done through it.
+/// In place with in == out the two layouts may differ: all is read before anything is written.
+/// A pointer that does not count on this rank may be anything, and nothing is done through it; nor is its layout looked at.
 struct Call {
   Kind kind = Kind::barrier;  ///< which collective
   const void* in = nullptr;   ///< what this rank gives
   void* out = nullptr;        ///< what this rank gets
   std::int64_t count = 0;     ///< elements of one contribution
-  Layout layout{};            ///< how they lie in memory
+  std::size_t element = 1;    ///< bytes of one element, packed
+  Layout in_layout{};         ///< how elements lie in `in`
+  Layout out_layout{};        ///< how they lie in `out`; in place by nullptr, what is read there too
   Operator op{};              ///< folding kinds
   std::int64_t root = 0;      ///< kinds that have one
   bool exclusive = false;     ///< scan: rank 0 keeps what it had in `out`
 
-  std::size_t bytes() const { return static_cast<std::size_t>(count) * layout.element; }  ///< of one contribution
+  std::size_t bytes() const { return static_cast<std::size_t>(count) * element; }  ///< of one contribution
+  bool contiguous() const { return in_layout.contiguous(element) && out_layout.contiguous(element); }
 };
 
 /// Are the arguments in range? Purely local, a few instructions.
@@ -55,14 +58,15 @@ inline bool acceptable(const Call& call, int rank, int size) {
   const auto bit = [](Kind kind) { return 1u << static_cast<unsigned>(kind); };
   const unsigned kind = bit(call.kind);
   constexpr std::int64_t usual = std::int64_t{1} << 15, most = std::int64_t{1} << 46;
-  const auto element = static_cast<std::int64_t>(call.layout.element);
+  const auto element = static_cast<std::int64_t>(call.element);
   if (call.kind > Kind::barrier || call.count < 0 || element < 1) return false;
   if ((call.count | element | size) >= usual && call.count > most / element / size) return false;
   const bool at_root = call.root == rank;
   const unsigned rooted = bit(Kind::broadcast) | bit(Kind::scatter) | bit(Kind::gather) | bit(Kind::reduce);
   if ((kind & rooted) != 0 && static_cast<std::uint64_t>(call.root) >= static_cast<std::uint64_t>(size)) return false;
   if (call.kind == Kind::barrier || call.count == 0) return true;
-  if (!call.layout.contiguous() && (call.layout.pack == nullptr) != (call.layout.unpack == nullptr)) return false;
+  const auto half = [](const Layout& layout) { return (layout.pack == nullptr) != (layout.unpack == nullptr); };
+  if (half(call.in_layout) || half(call.out_layout)) return false;
   const unsigned writes = bit(Kind::broadcast) | bit(Kind::allreduce) | bit(Kind::scan) | bit(Kind::allgather) |
                           (at_root ? bit(Kind::reduce) | bit(Kind::gather) : bit(Kind::scatter));
   const unsigned reads = at_root ? bit(Kind::scatter) : bit(Kind::reduce) | bit(Kind::gather);
@@ -74,9 +78,10 @@ inline bool acceptable(const Call& call, int rank, int size) {
 /// Throws an Error naming the argument for which the call is not acceptable.
 void validate(const Call& call, int rank, int size);
 
-/// Copies `count` elements between the caller's memory and packed bytes.
-void pack(const Layout& layout, const void* from, std::size_t first, std::size_t count, void* packed);
-void unpack(const Layout& layout, void* to, std::size_t first, std::size_t count,
-            const void* packed);  ///< the inverse of pack
+/// Copies `count` elements of `element` bytes between the caller's memory and packed bytes.
+void pack(const Layout& layout, std::size_t element, const void* from, std::size_t first, std::size_t count,
+          void* packed);
+void unpack(const Layout& layout, std::size_t element, void* to, std::size_t first, std::size_t count,
+            const void* packed);
 
 }  // namespace chasqui::run

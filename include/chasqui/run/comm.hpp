@@ -126,6 +126,7 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   void run_small(const Call& call);
   template <typename Small>
   void wait_for(Small& small, std::uint64_t number);
+  void run_packed(const Call& call);
   void run_on_board(const Call& call, bool reaching);
   bool run_rehearsed(const Call& call);
   void run_native(const Call& call);

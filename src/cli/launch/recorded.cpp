@@ -111,7 +111,7 @@ std::string title_of(const Wanted& wanted, const Log& log, const std::string& ra
 
 std::string force_method(run::Comm& comm, const Wanted& wanted) {
   run::Call call{.kind = wanted.kind(), .count = wanted.words()};
-  call.layout.element = sizeof(std::int64_t);
+  call.element = sizeof(std::int64_t);
   std::string there;
   for (const run::Choice& choice : comm.choices_for(call)) {
     const std::string name(to_string(choice.method));

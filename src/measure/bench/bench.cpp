@@ -107,7 +107,7 @@ Trial trial_of_call(Comm& comm, Kind kind, std::size_t bytes) {
   call.in = buffers->in.data();
   call.out = buffers->out.data();
   call.count = static_cast<std::int64_t>(bytes / sizeof(double));
-  call.layout.element = sizeof(double);
+  call.element = sizeof(double);
   call.op = operator_of<double>(sum, true);
   const Choice choice = comm.choices_for(call).front();
   const auto once = [buffers](const std::function<void(const Call&)>& run) {

@@ -153,7 +153,7 @@ void scatter(Binomial tree, const Call& call, int size, int root) {
 }  // namespace
 
 bool binomial(Comm& comm, const Call& call) {
-  if (comm.messages() == nullptr || !call.layout.contiguous()) return false;
+  if (comm.messages() == nullptr || !call.contiguous()) return false;
   const bool rooted = call.kind == Kind::broadcast || call.kind == Kind::reduce || call.kind == Kind::gather ||
                       call.kind == Kind::scatter;
   const bool in_order =

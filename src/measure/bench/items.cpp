@@ -71,7 +71,7 @@ class Items {
     return {.kind = Kind::broadcast,
             .out = data_.data() + begin(item),
             .count = static_cast<std::int64_t>(begin(item + 1) - begin(item)),
-            .layout = {.element = sizeof(double)}};
+            .element = sizeof(double)};
   }
 
   /// The median time from when rank 0 began with an item until the last rank had it. Collective; right on rank 0.

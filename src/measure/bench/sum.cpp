@@ -78,7 +78,7 @@ Trial trial_of_sum(Comm& comm, std::size_t bytes) {
                     .in = &sum->fold,
                     .out = &sum->total,
                     .count = 1,
-                    .layout = {.element = sizeof(double)},
+                    .element = sizeof(double),
                     .op = operator_of<double>(op, true)};
     if (!run(call)) return {};
     return [=](CommonStart& start) {

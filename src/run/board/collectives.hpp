@@ -86,7 +86,7 @@ class DealtFold {
   bool poll();
 
  private:
-  std::size_t begin(int share) const { return static_cast<std::size_t>(share) * share_ * call_.layout.element; }
+  std::size_t begin(int share) const { return static_cast<std::size_t>(share) * share_ * call_.element; }
   std::size_t end(int share) const { return std::min(begin(share + 1), total_); }
   std::byte* share_at(int share) const { return board_.wide(share) + (lent_ ? 0 : begin(share)); }
   const std::byte* contribution(int rank) const;

@@ -168,7 +168,7 @@ void fold_from_all(Board& board, Reach& reach, const Call& call, const std::vect
                    std::size_t high, std::byte* to, Done done) {
   const int me = board.rank();
   const int ranks = board.ranks();
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const std::size_t step = std::max<std::size_t>(
       1, std::clamp<std::size_t>(kScratch / static_cast<std::size_t>(ranks), 8192, 65'536) / element);
   const std::size_t piece = (step * element + kLine - 1) / kLine * kLine;
@@ -195,7 +195,7 @@ Task fold_to_root(Board& board, Reach& reach, const Call& call, const std::vecto
   const auto count = static_cast<std::size_t>(call.count);
   const int me = board.rank();
   const int root = static_cast<int>(call.root);
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const std::size_t low = share_begin(count, board.ranks(), me);
   const std::size_t high = share_begin(count, board.ranks(), me + 1);
   std::byte* out = all[static_cast<std::size_t>(root)].out;
@@ -210,7 +210,7 @@ Task fold_to_root(Board& board, Reach& reach, const Call& call, const std::vecto
 Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
   const int me = board.rank();
   const int ranks = board.ranks();
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const auto count = static_cast<std::size_t>(call.count);
   auto* out = static_cast<std::byte*>(call.out);
   check_element(board, call);

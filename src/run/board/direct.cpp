@@ -24,7 +24,7 @@ void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::si
 Task fold_shares(Board& board, const Call& call, const std::vector<Places>& all) {
   const int me = board.rank();
   const int ranks = board.ranks();
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const auto count = static_cast<std::size_t>(call.count);
   const bool everywhere = call.kind == Kind::allreduce;
   std::byte* out = everywhere ? all[static_cast<std::size_t>(me)].out : all[static_cast<std::size_t>(call.root)].out;

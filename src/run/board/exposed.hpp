@@ -65,9 +65,9 @@ inline void check_size(const Board& board, const Call& call, int other) {
 
 /// Throws an Error for elements too large to be cut.
 inline void check_element(const Board& board, const Call& call) {
-  if (call.layout.element <= board.shape().stage / 4) return;
+  if (call.element <= board.shape().stage / 4) return;
   throw Error("{}: an element of {} bytes does not fit a quarter of the board's stage of {}", to_string(call.kind),
-              call.layout.element, board.shape().stage);
+              call.element, board.shape().stage);
 }
 
 inline Places read_places(const Board& board, const Call& call, int other) {

@@ -15,7 +15,7 @@ namespace chasqui::run {
 /// ahead: the sources lie in other caches; short pieces, and each is asked for while the one before it is folded.
 template <typename Source>
 void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source source, bool ahead = false) {
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const std::size_t step = std::max<std::size_t>(1, (ahead ? 1024 : 8192) / element);
   const auto fetch = [&](int r, std::size_t at) {
     if (!ahead || r >= n) return;

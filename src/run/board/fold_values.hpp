@@ -13,7 +13,7 @@ namespace chasqui::run {
 /// The same where elements must be copied: they may need an alignment of 16, or are folded two by two.
 [[gnu::noinline]] inline void fold_copies(const Call& call, const std::byte* first, std::size_t stride, int n,
                                           void* out, std::size_t count) {
-  const std::size_t bytes = count * call.layout.element;
+  const std::size_t bytes = count * call.element;
   alignas(kLargestAlignment) std::byte fold[kLinePayload];
   alignas(kLargestAlignment) std::byte value[kLinePayload];
   std::memcpy(fold, first, bytes);
@@ -29,7 +29,7 @@ namespace chasqui::run {
 inline void fold_values(const Call& call, const std::byte* first, std::size_t stride, int n, void* out,
                         std::size_t count) {
   if (count == 0) return;
-  const bool where_they_lie = call.op.fold != nullptr && call.layout.element % 16 != 0;
+  const bool where_they_lie = call.op.fold != nullptr && call.element % 16 != 0;
   if (where_they_lie) call.op.fold(call.op.context, first, stride, static_cast<std::size_t>(n), out, count);
   else fold_copies(call, first, stride, n, out, count);
 }

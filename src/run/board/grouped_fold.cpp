@@ -18,7 +18,7 @@ bool one_line(const Call& call) { return call.kind == Kind::barrier || call.byte
 bool LedFold::suits(const Board& board, const Call& call) {
   if (call.kind != Kind::allreduce && call.kind != Kind::barrier && call.kind != Kind::reduce) return false;
   if (one_line(call)) return call.kind != Kind::reduce && board.groups(1).size != 0;
-  return board.groups(2).size != 0 && half(call) * call.layout.element <= kLinePayload;
+  return board.groups(2).size != 0 && half(call) * call.element <= kLinePayload;
 }
 
 LedFold::LedFold(Board& board, const Call& call)
@@ -33,7 +33,7 @@ LedFold::LedFold(Board& board, const Call& call)
 
 void LedFold::publish() {
   const auto* in = static_cast<const std::byte*>(call_.in != nullptr ? call_.in : call_.out);
-  const std::size_t element = call_.layout.element;
+  const std::size_t element = call_.element;
   for (int part = parts_; part-- > 0;) {
     board_.publish_line(board_.rank(), contribution(part), in + begin_[part] * element, count(part) * element);
   }
@@ -51,7 +51,7 @@ void LedFold::fold_group(int part) {
 /// The results of all groups, in order. All are there.
 void LedFold::take(int part) {
   fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(groups_.size) * board_.stride(),
-              groups_.count, static_cast<std::byte*>(call_.out) + begin_[part] * call_.layout.element, count(part));
+              groups_.count, static_cast<std::byte*>(call_.out) + begin_[part] * call_.element, count(part));
 }
 
 /// True when the part that this rank leads is folded and published.

@@ -11,7 +11,7 @@ namespace {
 /// Elements of a share: whole lines, one for each rank or more.
 std::size_t share_count(const Board& board, const Call& call) {
   const auto ranks = static_cast<std::size_t>(board.ranks());
-  const std::size_t a_line = std::max<std::size_t>(1, kLine / call.layout.element);
+  const std::size_t a_line = std::max<std::size_t>(1, kLine / call.element);
   const std::size_t least = (static_cast<std::size_t>(call.count) + ranks - 1) / ranks;
   return (least + a_line - 1) / a_line * a_line;
 }
@@ -25,7 +25,7 @@ void fetch_lines(const std::byte* data, std::size_t bytes) {
 }  // namespace
 
 bool DealtFold::fits(const Board& board, const Call& call) {
-  return share_count(board, call) * call.layout.element <= board.shape().wide;
+  return share_count(board, call) * call.element <= board.shape().wide;
 }
 
 DealtFold::DealtFold(Board& board, const Call& call)
@@ -42,7 +42,7 @@ void DealtFold::publish() {
   if (lent_) {
     board_.expose();
     board_.publish(board_.rank(), &in, sizeof in);
-    board_.uses_wide(share_ * call_.layout.element);
+    board_.uses_wide(share_ * call_.element);
   } else {
     board_.publish(board_.rank(), in, total_);
   }
@@ -79,7 +79,7 @@ void DealtFold::fold_own() {
   Using others(board_);
   if (lent_) others.open();
   fold_in_order(
-      call_, board_.ranks(), (end(me) - begin(me)) / call_.layout.element, share_at(me),
+      call_, board_.ranks(), (end(me) - begin(me)) / call_.element, share_at(me),
       [&](int r) { return contribution(r) + begin(me); }, end(me) - begin(me) > kFetched);
   others.close();
   board_.announce(Place::result);

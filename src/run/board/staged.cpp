@@ -15,7 +15,7 @@ namespace {
 /// All-reduce waits twice a round for everybody, so its rounds are few; what it takes was measured (docs/results.md).
 std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total) {
   constexpr std::size_t kKiB = 1024;
-  const std::size_t bytes = total * call.layout.element;
+  const std::size_t bytes = total * call.element;
   const std::size_t stage = board.shape().stage;
   const bool everywhere = call.kind == Kind::allreduce;
   std::size_t most = 64 * kKiB;
@@ -25,13 +25,13 @@ std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total)
   most = std::min(most, stage / 4);
   if (everywhere && bytes <= stage) most = stage / 2;
   const std::size_t rounds = everywhere ? 1 : 2;  // at least, where the stage is large enough
-  std::size_t chunk = std::max<std::size_t>(8 * kKiB, call.layout.element);
+  std::size_t chunk = std::max<std::size_t>(8 * kKiB, call.element);
   while (chunk * 2 <= most && chunk * 2 * rounds <= bytes) chunk *= 2;  // few different divisions of the stage
   return (chunk + kLine - 1) / kLine * kLine;
 }
 
 std::size_t elements_per_round(const Board& board, const Call& call, std::size_t total) {
-  return std::max<std::size_t>(1, chunk_bytes(board, call, total) / call.layout.element);
+  return std::max<std::size_t>(1, chunk_bytes(board, call, total) / call.element);
 }
 
 /// Reductions this short are folded whole by everybody who wants the result: one phase instead of two.
@@ -62,7 +62,7 @@ void copy_apart(std::byte* to, const std::byte* from, std::size_t bytes, int ran
 Task from_root(Board& board, const Call& call) {
   const int me = board.rank();
   const int root = static_cast<int>(call.root);
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const bool scatters = call.kind == Kind::scatter;
   const auto count = static_cast<std::size_t>(call.count);
   const Rounds rounds = rounds_of(board, call, scatters ? count * static_cast<std::size_t>(board.ranks()) : count);
@@ -104,7 +104,7 @@ Task from_root(Board& board, const Call& call) {
 /// Stages this rank's data of round i and says so: the slot announces size and first round in one line.
 Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, const std::byte* in) {
   const std::uint64_t round = rounds.base + i;
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
   std::memcpy(board.stage(board.rank(), round), in + rounds.begin(i) * element, rounds.size(i) * element);
   if (i == 0) publish_size(board, call);
@@ -125,7 +125,7 @@ Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64
 /// Everybody stages its own, somebody reads: gather, allgather, scan, short reductions.
 Task from_all(Board& board, const Call& call) {
   const int me = board.rank();
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const Rounds rounds = rounds_of(board, call, static_cast<std::size_t>(call.count));
   const bool collects = call.kind == Kind::gather || call.kind == Kind::allgather;
   const bool rooted = call.kind == Kind::gather || call.kind == Kind::reduce;
@@ -166,7 +166,7 @@ Task from_all(Board& board, const Call& call) {
 Task fold_shares(Board& board, const Call& call) {
   const int me = board.rank();
   const int ranks = board.ranks();
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const Rounds rounds = rounds_of(board, call, static_cast<std::size_t>(call.count));
   const bool reads = call.kind == Kind::allreduce || me == static_cast<int>(call.root);
   auto* out = static_cast<std::byte*>(call.out);
@@ -206,7 +206,7 @@ Task staged(Board& board, Call call) {
     check_element(board, call);
   } else {  // nobody looks at elements: they may be cut
     call.count = static_cast<std::int64_t>(call.bytes());
-    call.layout.element = 1;
+    call.element = 1;
   }
   const auto count = static_cast<std::size_t>(call.count);
   const std::size_t total = scatters ? count * static_cast<std::size_t>(board.ranks()) : count;

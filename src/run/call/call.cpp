@@ -18,14 +18,15 @@ void validate(const Call& call, int rank, int size) {
     throw Error("{}: root {} is not in 0..{}", name, call.root, size - 1);
   }
   constexpr std::int64_t most = std::int64_t{1} << 46;
-  const std::int64_t element = static_cast<std::int64_t>(call.layout.element);
+  const std::int64_t element = static_cast<std::int64_t>(call.element);
   if (element < 1 || call.count > most / element / size) {
     throw Error("{}: {} elements of {} bytes on {} ranks do not fit in memory", name, call.count, element, size);
   }
   if (call.kind == Kind::barrier || call.count == 0) return;
-  if ((call.layout.pack == nullptr) != (call.layout.unpack == nullptr)) {
+  for (const Layout& layout : {call.in_layout, call.out_layout}) {
+    if ((layout.pack == nullptr) == (layout.unpack == nullptr)) continue;
     throw Error("{}: the layout has {} and no {}: set both, or neither", name,
-                call.layout.pack != nullptr ? "pack" : "unpack", call.layout.pack != nullptr ? "unpack" : "pack");
+                layout.pack != nullptr ? "pack" : "unpack", layout.pack != nullptr ? "unpack" : "pack");
   }
   const bool at_root = has_root(call.kind) && rank == static_cast<int>(call.root);
   const bool needs_out = call.kind == Kind::broadcast || call.kind == Kind::allreduce || call.kind == Kind::scan ||
@@ -41,33 +42,33 @@ void validate(const Call& call, int rank, int size) {
   }
 }
 
-void pack(const Layout& layout, const void* from, std::size_t first, std::size_t count, void* packed) {
+void pack(const Layout& layout, std::size_t element, const void* from, std::size_t first, std::size_t count,
+          void* packed) {
   if (count == 0) return;
   if (layout.pack != nullptr) return layout.pack(layout.context, from, first, count, packed);
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(packed);
-  if (layout.contiguous()) {
-    std::memcpy(target, source + first * layout.element, count * layout.element);
+  if (layout.contiguous(element)) {
+    std::memcpy(target, source + first * element, count * element);
     return;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    std::memcpy(target + i * layout.element, source + static_cast<std::ptrdiff_t>(first + i) * layout.stride,
-                layout.element);
+    std::memcpy(target + i * element, source + static_cast<std::ptrdiff_t>(first + i) * layout.stride, element);
   }
 }
 
-void unpack(const Layout& layout, void* to, std::size_t first, std::size_t count, const void* packed) {
+void unpack(const Layout& layout, std::size_t element, void* to, std::size_t first, std::size_t count,
+            const void* packed) {
   if (count == 0) return;
   if (layout.unpack != nullptr) return layout.unpack(layout.context, to, first, count, packed);
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(packed);
-  if (layout.contiguous()) {
-    std::memcpy(target + first * layout.element, source, count * layout.element);
+  if (layout.contiguous(element)) {
+    std::memcpy(target + first * element, source, count * element);
     return;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    std::memcpy(target + static_cast<std::ptrdiff_t>(first + i) * layout.stride, source + i * layout.element,
-                layout.element);
+    std::memcpy(target + static_cast<std::ptrdiff_t>(first + i) * layout.stride, source + i * element, element);
   }
 }
 

@@ -26,7 +26,7 @@ Extent extent_of(const Call& call, int rank, int size) {
       [[fallthrough]];
     case Kind::allreduce:
     case Kind::scan: {
-      const bool in_place = !given || call.in == call.out;
+      const bool in_place = !given || (call.in == call.out && call.in_layout == call.out_layout);
       const bool keeps = call.kind == Kind::scan && call.exclusive && rank == 0;
       return {.in = in_place ? 0 : own, .out = own, .kept = in_place ? own : 0, .delivers = !keeps};
     }
@@ -43,20 +43,20 @@ Extent extent_of(const Call& call, int rank, int size) {
 }  // namespace
 
 Packed::Packed(const Call& given, int rank, int size) : call(given), user(given) {
-  if (user.layout.contiguous() || user.kind == Kind::barrier) return;
-  const std::size_t element = user.layout.element;
+  if (user.contiguous() || user.kind == Kind::barrier) return;
+  const std::size_t element = user.element;
   const Extent extent = extent_of(user, rank, size);
-  call.layout = {.element = element};
-  call.in = nullptr;
-  call.out = nullptr;
-  if (extent.in != 0) {
+  call.in_layout = call.out_layout = {};
+  if (extent.in == 0) call.in = nullptr;
+  if (extent.out == 0) call.out = nullptr;
+  if (extent.in != 0 && !user.in_layout.contiguous(element)) {
     in = room_for(extent.in * element);
-    pack(user.layout, user.in, 0, extent.in, in.data());
+    pack(user.in_layout, element, user.in, 0, extent.in, in.data());
     call.in = in.data();
   }
-  if (extent.out != 0) {
+  if (extent.out != 0 && !user.out_layout.contiguous(element)) {
     out = room_for(extent.out * element);
-    pack(user.layout, user.out, extent.kept_from, extent.kept, out.data() + extent.kept_from * element);
+    pack(user.out_layout, element, user.out, extent.kept_from, extent.kept, out.data() + extent.kept_from * element);
     call.out = out.data();
   }
 }
@@ -64,7 +64,7 @@ Packed::Packed(const Call& given, int rank, int size) : call(given), user(given)
 void Packed::deliver(int rank, int size) const {
   if (out.size() == 0) return;
   const Extent extent = extent_of(user, rank, size);
-  if (extent.delivers) unpack(user.layout, user.out, 0, extent.out, out.data());
+  if (extent.delivers) unpack(user.out_layout, user.element, user.out, 0, extent.out, out.data());
 }
 
 }  // namespace chasqui::run

@@ -218,8 +218,9 @@ void Comm::run_small(const Call& call) {
 void Comm::run(const Call& call) {
   check_usable();
   if (!acceptable(call, fabric_.rank, fabric_.size)) check_arguments(call);
-  // What runs follows from arguments and profile alone: other ranks may have something else in flight, or another layout.
-  const bool here = nothing_in_flight() && call.layout.contiguous();
+  if (!call.contiguous()) return run_packed(call);
+  // What runs follows from arguments and profile alone: other ranks may have something else in flight.
+  const bool here = nothing_in_flight();
   if (fabric_.size == 1 && here) {
     ++number_;
     return run_alone(call);
@@ -228,8 +229,7 @@ void Comm::run(const Call& call) {
     // The board is the choice, unless the library's own collective was measured to be faster.
     const auto asks = [&] {
       const bool measured = fabric_.native && !profile().native.empty();
-      return measured || (terrain_.reaches && call.bytes() >= kReachFrom) ||
-             call.layout.element > terrain_.largest_element;
+      return measured || (terrain_.reaches && call.bytes() >= kReachFrom) || call.element > terrain_.largest_element;
     };
     const Method method = call.bytes() > kSlotPayload && asks() ? choose(call).method : Method::staged;
     if (method == Method::native) return run_native(call);
@@ -248,6 +248,17 @@ void Comm::run(const Call& call) {
     if (fabric_.native && choose(call).method == Method::native) return run_native(call);
   }
   start(call).wait();
+}
+
+void Comm::run_packed(const Call& call) {
+  const Packed packed(call, rank(), size());
+  run(packed.call);
+  try {
+    packed.deliver(rank(), size());
+  } catch (...) {
+    give_up(number_);
+    throw;
+  }
 }
 
 /// The same for long calls: a task, but no table, no queue.

@@ -16,7 +16,7 @@ bool Comm::run_rehearsed(const Call& call) {
                            call.exclusive,
                            static_cast<std::int32_t>(call.root),
                            call.kind == Kind::barrier ? 0 : call.bytes(),
-                           call.layout.element};
+                           call.element};
   Group group{fabric_.messages.get(), {}, fabric_.rank, fabric_.size, 0};
   Rehearsed* known = cached_->latest;
   if (known == nullptr || known->key != key) {

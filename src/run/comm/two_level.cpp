@@ -47,12 +47,12 @@ Comm::Between Comm::between_nodes(const Call& call, std::uint32_t tag) {
 
 Choice Comm::choose_between(const Call& call) {
   const bool commutative = call.op.combine == nullptr || call.op.commutative;
-  const Cached::BetweenKey key{call.kind, call.bytes(), call.layout.element, commutative};
+  const Cached::BetweenKey key{call.kind, call.bytes(), call.element, commutative};
   if (const auto found = cached_->between.find(key); found != cached_->between.end()) return found->second;
   if (cached_->between.size() >= Cached::kMost) cached_->between.clear();
   const bool blocks = call.kind == Kind::allgather || call.kind == Kind::gather || call.kind == Kind::scatter;
   const Query query{call.kind, blocks ? call.bytes() * static_cast<std::size_t>(terrain_.largest_node) : call.bytes(),
-                    call.layout.element, commutative};
+                    call.element, commutative};
   Terrain flat;
   flat.ranks = flat.nodes = terrain_.nodes;
   const auto list = choices(query, flat, profile());
@@ -147,8 +147,8 @@ Task Comm::two_level_gather(Call call, Between between) {
     Call outer = call;
     outer.root = std::max(between.root, 0);
     outer.count *= terrain_.largest_node;
-    co_await move_blocks(between.group, script_for(between.group, outer, between.choice), data, offsets,
-                         call.layout.element, {});
+    co_await move_blocks(between.group, script_for(between.group, outer, between.choice), data, offsets, call.element,
+                         {});
   }
   if (everywhere && !between.alone) {
     inner.kind = Kind::broadcast;
@@ -173,8 +173,8 @@ Task Comm::two_level_scatter(Call call, Between between) {
     Call outer = call;
     outer.root = between.root;
     outer.count *= terrain_.largest_node;
-    co_await move_blocks(between.group, script_for(between.group, outer, between.choice), data, offsets,
-                         call.layout.element, {});
+    co_await move_blocks(between.group, script_for(between.group, outer, between.choice), data, offsets, call.element,
+                         {});
   }
   Call inner = call;
   inner.root = between.leader;

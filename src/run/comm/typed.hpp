@@ -99,8 +99,7 @@ class Typed {
   /// `out` counts at the root only; `reduce(data, data, root)` is in place.
   template <Source In, Target Out, Folds<Element<Out>> F = Sum>
   void reduce(In&& in, Out&& out, int root, F op = {}) {
-    Strides strides;
-    self().run(fold_call(Kind::reduce, from(in), to(out), root, op, strides));
+    self().run(fold_call(Kind::reduce, from(in), to(out), root, op));
   }
   /// Non-blocking.
   template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
@@ -110,8 +109,7 @@ class Typed {
   /// The fold of all contributions, at every rank; `allreduce(data, data)` is in place.
   template <Source In, Target Out, Folds<Element<Out>> F = Sum>
   void allreduce(In&& in, Out&& out, F op = {}) {
-    Strides strides;
-    self().run(fold_call(Kind::allreduce, from(in), to(out), 0, op, strides));
+    self().run(fold_call(Kind::allreduce, from(in), to(out), 0, op));
   }
   /// One value.
   template <Value T, Folds<T> F = Sum>
@@ -128,8 +126,7 @@ class Typed {
   /// Rank i gets the fold of ranks 0 .. i.
   template <Source In, Target Out, Folds<Element<Out>> F = Sum>
   void scan(In&& in, Out&& out, F op = {}) {
-    Strides strides;
-    self().run(fold_call(Kind::scan, from(in), to(out), 0, op, strides));
+    self().run(fold_call(Kind::scan, from(in), to(out), 0, op));
   }
   /// One value.
   template <Value T, Folds<T> F = Sum>
@@ -141,8 +138,7 @@ class Typed {
   /// Rank i gets the fold of ranks 0 .. i-1; rank 0 keeps what `out` held.
   template <Source In, Target Out, Folds<Element<Out>> F = Sum>
   void exclusive_scan(In&& in, Out&& out, F op = {}) {
-    Strides strides;
-    Call call = fold_call(Kind::scan, from(in), to(out), 0, op, strides);
+    Call call = fold_call(Kind::scan, from(in), to(out), 0, op);
     call.exclusive = true;
     self().run(call);
   }
@@ -166,8 +162,7 @@ class Typed {
   /// All contributions in rank order, at every rank; `out` holds P times as much as `in`.
   template <Source In, Target Out>
   void allgather(In&& in, Out&& out) {
-    Strides strides;
-    self().run(gather_call(Kind::allgather, from(in), to(out), 0, strides));
+    self().run(gather_call(Kind::allgather, from(in), to(out), 0));
   }
   /// One value of each rank.
   template <Value T>
@@ -179,52 +174,32 @@ class Typed {
   /// Non-blocking.
   template <Lasting In, Target Out>
   requires Lasting<Out> Request iallgather(In&& in, Out&& out) {
-    return start_gather(Kind::allgather, from(in), to(out), 0);
+    return self().start(gather_call(Kind::allgather, from(in), to(out), 0));
   }
   /// All contributions in rank order, at the root; elsewhere `out` may be empty.
   template <Source In, Target Out>
   void gather(In&& in, Out&& out, int root = 0) {
-    Strides strides;
-    self().run(gather_call(Kind::gather, from(in), to(out), root, strides));
+    self().run(gather_call(Kind::gather, from(in), to(out), root));
   }
   /// Non-blocking.
   template <Lasting In, Target Out>
   requires Lasting<Out> Request igather(In&& in, Out&& out, int root = 0) {
-    return start_gather(Kind::gather, from(in), to(out), root);
+    return self().start(gather_call(Kind::gather, from(in), to(out), root));
   }
   /// Part r of the root's data to rank r; elsewhere `in` may be empty.
   template <Source In, Target Out>
   void scatter(In&& in, Out&& out, int root = 0) {
-    Strides strides;
-    self().run(scatter_call(from(in), to(out), root, strides));
+    self().run(scatter_call(from(in), to(out), root));
   }
   /// Non-blocking.
   template <Lasting In, Target Out>
   requires Lasting<Out> Request iscatter(In&& in, Out&& out, int root = 0) {
-    const auto kept = std::make_shared<Strides>();
-    return self().start(scatter_call(from(in), to(out), root, *kept), kept);
+    return self().start(scatter_call(from(in), to(out), root));
   }
 
  private:
   template <typename F>
   static constexpr F constant{};
-
-  /// Where input and output have strides of their own, in bytes.
-  struct Strides {
-    const void* in;
-    std::ptrdiff_t of_in, of_out;
-    std::size_t element;
-
-    std::ptrdiff_t of(const void* memory) const { return memory == in ? of_in : of_out; }
-    static void pack(void* self, const void* from, std::size_t first, std::size_t count, void* packed) {
-      const auto& strides = *static_cast<const Strides*>(self);
-      run::pack({.element = strides.element, .stride = strides.of(from)}, from, first, count, packed);
-    }
-    static void unpack(void* self, void* to, std::size_t first, std::size_t count, const void* packed) {
-      const auto& strides = *static_cast<const Strides*>(self);
-      run::unpack({.element = strides.element, .stride = strides.of(to)}, to, first, count, packed);
-    }
-  };
 
   Derived& self() { return static_cast<Derived&>(*this); }
 
@@ -244,56 +219,37 @@ class Typed {
   }
 
   template <typename T>
-  Layout layout(std::int64_t stride) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    if (stride == 1) return {.element = sizeof(T)};
-    if (stride == 0) self().refuse("a stride of 0: elements that lie on each other cannot be told apart");
-    return {.element = sizeof(T), .stride = stride * static_cast<std::ptrdiff_t>(sizeof(T))};
-  }
-  template <typename T>
-  Layout layout(const Strided<const T>& in, const Strided<T>& out, Strides& room) {
-    if (in.stride == out.stride) return layout<T>(out.stride);
-    if (in.first == out.first && in.count > 0) self().refuse("in place, and two different strides");
-    room = {in.first, layout<T>(in.stride).stride, layout<T>(out.stride).stride, sizeof(T)};
-    return {.element = sizeof(T), .pack = Strides::pack, .unpack = Strides::unpack, .context = &room};
+  Layout layout(const Strided<T>& data) {
+    if (data.stride == 1) return {};
+    if (data.stride == 0) self().refuse("a stride of 0: elements that lie on each other cannot be told apart");
+    return {.stride = data.stride * static_cast<std::ptrdiff_t>(sizeof(T))};
   }
   template <typename T>
   Call broadcast_call(const Strided<T>& data, int root) {
     return {.kind = Kind::broadcast,
             .out = data.first,
             .count = data.count,
-            .layout = layout<T>(data.stride),
+            .element = sizeof(T),
+            .out_layout = layout(data),
             .root = root};
   }
   /// A started collective outlives the operator it was given, which may well be a temporary: it keeps a copy.
   template <typename T, typename F>
   Request start_fold(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, F op,
                      bool exclusive = false) {
-    struct Kept {
-      F op;
-      Strides strides;
-    };
     if constexpr (std::is_empty_v<F> && std::is_default_constructible_v<F>) {
-      if (in.stride == out.stride) {
-        Strides strides;
-        Call call = fold_call(kind, in, out, root, constant<F>, strides);
-        call.exclusive = exclusive;
-        return self().start(call);
-      }
+      Call call = fold_call(kind, in, out, root, constant<F>);
+      call.exclusive = exclusive;
+      return self().start(call);
+    } else {
+      const auto kept = std::make_shared<const F>(std::move(op));
+      Call call = fold_call(kind, in, out, root, *kept);
+      call.exclusive = exclusive;
+      return self().start(call, kept);
     }
-    const auto kept = std::make_shared<Kept>(Kept{std::move(op), {}});
-    Call call = fold_call(kind, in, out, root, std::as_const(kept->op), kept->strides);
-    call.exclusive = exclusive;
-    return self().start(call, kept);
-  }
-  template <typename T>
-  Request start_gather(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root) {
-    const auto kept = std::make_shared<Strides>();
-    return self().start(gather_call(kind, in, out, root, *kept), kept);
   }
   template <typename T, typename F>
-  Call fold_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, const F& op,
-                 Strides& strides) {
+  Call fold_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, const F& op) {
     const bool writes = kind != Kind::reduce || self().rank() == root;
     if (writes && out.count != in.count) {
       self().refuse(fmt::format("{}: {} elements in and room for {} out: they must be the same", to_string(kind),
@@ -303,12 +259,14 @@ class Typed {
             .in = in.first,
             .out = out.first,
             .count = in.count,
-            .layout = layout(in, out, strides),
+            .element = sizeof(T),
+            .in_layout = layout(in),
+            .out_layout = layout(out),
             .op = operator_of<T>(op, commutes<F, T>),
             .root = root};
   }
   template <typename T>
-  Call gather_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, Strides& strides) {
+  Call gather_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root) {
     const bool writes = kind != Kind::gather || self().rank() == root;
     const auto needed = in.count * self().size();
     if (writes && out.count != needed) {
@@ -319,11 +277,13 @@ class Typed {
             .in = in.first,
             .out = out.first,
             .count = in.count,
-            .layout = layout(in, out, strides),
+            .element = sizeof(T),
+            .in_layout = layout(in),
+            .out_layout = layout(out),
             .root = root};
   }
   template <typename T>
-  Call scatter_call(const Strided<const T>& in, const Strided<T>& out, int root, Strides& strides) {
+  Call scatter_call(const Strided<const T>& in, const Strided<T>& out, int root) {
     const auto needed = out.count * self().size();
     if (self().rank() == root && in.count != needed) {
       self().refuse(fmt::format("scatter: {} elements for {} ranks of {}", in.count, self().size(), out.count));
@@ -332,7 +292,9 @@ class Typed {
             .in = in.first,
             .out = out.first,
             .count = out.count,
-            .layout = layout(in, out, strides),
+            .element = sizeof(T),
+            .in_layout = layout(in),
+            .out_layout = layout(out),
             .root = root};
   }
 };

@@ -42,7 +42,7 @@ inline Called called(const Call& call) {
   if (has_root(call.kind)) what |= static_cast<std::uint64_t>(call.root) << 8;
   if (call.kind == Kind::scan && call.exclusive) what |= Called::kExclusive;
   if (combines(call.kind) && count != 0 && !call.op.commutative) what |= Called::kInOrder;
-  return {count, count != 0 ? call.layout.element : 0, what};
+  return {count, count != 0 ? call.element : 0, what};
 }
 
 /// May two ranks have called these as the same collective? What is unknown agrees with everything.

@@ -52,7 +52,7 @@ std::vector<std::size_t> shares(int ranks, std::size_t count, std::size_t elemen
 }  // namespace
 
 std::vector<Choice> Comm::choices_for(const Call& call) const {
-  const Query query{call.kind, call.kind == Kind::barrier ? 0 : call.bytes(), call.layout.element,
+  const Query query{call.kind, call.kind == Kind::barrier ? 0 : call.bytes(), call.element,
                     call.op.combine == nullptr || call.op.commutative};
   auto list = choices(query, terrain_, profile());
   if (!fabric_.native) std::erase_if(list, [](const Choice& choice) { return choice.method == Method::native; });
@@ -63,7 +63,7 @@ std::vector<Choice> Comm::choices_for(const Call& call) const {
 const Choice& Comm::choose(const Call& call, bool own) {
   const auto native = [](const Choice& choice) { return choice.method == Method::native; };
   if (forced_ && !(own && native(*forced_))) return *forced_;
-  const Cached::ChoiceKey key{call.kind, call.bytes(), call.layout.element, call.op.commutative, own};
+  const Cached::ChoiceKey key{call.kind, call.bytes(), call.element, call.op.commutative, own};
   if (const auto found = cached_->choices.find(key); found != cached_->choices.end()) return found->second;
   if (cached_->choices.size() >= Cached::kMost) cached_->choices.clear();
   const auto list = choices_for(call);
@@ -158,7 +158,7 @@ std::shared_ptr<const Moves> Comm::moves_for(const Group& group, const Call& cal
 
 Task Comm::by_messages(Group group, Call call, Choice choice) {
   const std::size_t bytes = call.bytes();
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   const bool at_root = has_root(call.kind) && group.rank == static_cast<int>(call.root);
   auto* out = static_cast<std::byte*>(call.out);
   const auto* in = static_cast<const std::byte*>(call.in);
@@ -212,7 +212,7 @@ Task Comm::by_messages(Group group, Call call, Choice choice) {
 
 /// Long reductions: by shares (reduce-scatter, then gathered where they are wanted) or by items.
 Task Comm::fold_long(Group group, Call call, Choice choice, Script script) {
-  const std::size_t element = call.layout.element;
+  const std::size_t element = call.element;
   if (call.kind == Kind::barrier) call.count = 0;
   const auto count = static_cast<std::size_t>(call.count);
   const bool everywhere = call.kind == Kind::allreduce || call.kind == Kind::barrier;
