@@ -51,6 +51,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/board/copy.hpp"
 #include "run/board/shape.hpp"
 #include "run/choose/board_methods.hpp"
 #include "run/faults/call_history.hpp"
@@ -59,21 +60,6 @@
 namespace chasqui::run {
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "counters are shared between processes");
-
-/// Takes a line for writing before it is written, without waiting for it.
-inline void own_line(void* line) {
-#if defined(__x86_64__)
-  asm volatile("prefetchw %0" : : "m"(*static_cast<char*>(line)));
-#else
-  __builtin_prefetch(line, 1, 3);
-#endif
-}
-
-/// memcpy of what fits a line, without a call for the usual word.
-inline void copy_short(void* to, const void* from, std::size_t bytes) {
-  if (bytes == sizeof(std::uint64_t)) std::memcpy(to, from, sizeof(std::uint64_t));
-  else if (bytes != 0) std::memcpy(to, from, bytes);
-}
 
 /// The lines of a rank in one collective.
 enum class Place {

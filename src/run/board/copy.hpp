@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Copies whose target will not be read soon: past the caches where the processor can, so that no line is fetched only
-// to be overwritten.
+// Copies between caches, and past them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,10 +11,41 @@
 #include <emmintrin.h>
 #endif
 
+#include "run/board/shape.hpp"
+
 namespace chasqui::run {
+
+/// Takes a line for writing before it is written, without waiting for it.
+inline void own_line(void* line) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<char*>(line)));
+#else
+  __builtin_prefetch(line, 1, 3);
+#endif
+}
+
+/// memcpy of what fits a line, without a call for the usual word.
+inline void copy_short(void* to, const void* from, std::size_t bytes) {
+  if (bytes == sizeof(std::uint64_t)) std::memcpy(to, from, sizeof(std::uint64_t));
+  else if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+/// Lines that others have read, or have just written: taken for writing, and asked for, a little ahead.
+inline void copy_ahead(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t kAhead = 1024;
+  for (std::size_t at = 0; at < bytes; at += kAhead) {
+    const std::size_t end = std::min(bytes, at + 2 * kAhead);
+    for (std::size_t line = at + kAhead; line < end; line += kLine) {
+      own_line(to + line);
+      __builtin_prefetch(from + line);
+    }
+    std::memcpy(to + at, from + at, std::min(kAhead, bytes - at));
+  }
+}
 
 inline constexpr std::size_t kStreamFrom = std::size_t{8} << 20;  ///< whole transfers of this size and more
 
+/// For a target that will not be read soon: no line is fetched only to be overwritten, where the processor can do that.
 inline void streaming_copy(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)
   auto* target = static_cast<char*>(to);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "run/board/copy.hpp"
-#include "run/board/copy_ahead.hpp"
 #include "run/board/exposed.hpp"
 #include "run/board/fold.hpp"
 #include "run/board/process_memory.hpp"

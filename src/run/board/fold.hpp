@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Folding the contributions of many ranks in rank order, a cache-sized piece at a time.
+// Folding the contributions of many ranks in rank order: long ones a cache-sized piece at a time, short ones where they
+// lie in the lines of a board.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstring>
 
 #include "chasqui/run/call.hpp"
+#include "run/board/shape.hpp"
 #include "run/call/aligned_buffer.hpp"
 
 namespace chasqui::run {
@@ -46,6 +48,30 @@ void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source 
 /// Where the part of `rank` begins when `count` elements are dealt to `ranks` ranks as evenly as possible.
 inline std::size_t share_begin(std::size_t count, int ranks, int rank) {
   return count * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
+}
+
+/// fold_values() where elements must be copied: they may need an alignment of 16, or are folded two by two.
+[[gnu::noinline]] inline void fold_copies(const Call& call, const std::byte* first, std::size_t stride, int n,
+                                          void* out, std::size_t count) {
+  const std::size_t bytes = count * call.element;
+  alignas(kLargestAlignment) std::byte fold[kLinePayload];
+  alignas(kLargestAlignment) std::byte value[kLinePayload];
+  std::memcpy(fold, first, bytes);
+  for (int i = 1; i < n; ++i) {
+    std::memcpy(value, first + static_cast<std::size_t>(i) * stride, bytes);
+    call.op(fold, value, fold, count);
+  }
+  std::memcpy(out, fold, bytes);
+}
+
+/// out = the n values that begin `stride` bytes apart, folded in order; `count` elements that fit a line,
+/// whose payload is aligned to 8 bytes. `out` is none of the values.
+inline void fold_values(const Call& call, const std::byte* first, std::size_t stride, int n, void* out,
+                        std::size_t count) {
+  if (count == 0) return;
+  const bool where_they_lie = call.op.fold != nullptr && call.element % 16 != 0;
+  if (where_they_lie) call.op.fold(call.op.context, first, stride, static_cast<std::size_t>(n), out, count);
+  else fold_copies(call, first, stride, n, out, count);
 }
 
 }  // namespace chasqui::run

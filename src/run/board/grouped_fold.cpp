@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "run/board/collectives.hpp"
-#include "run/board/fold_values.hpp"
+#include "run/board/fold.hpp"
 
 namespace chasqui::run {
 namespace {

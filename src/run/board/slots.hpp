@@ -4,7 +4,7 @@
 #pragma once
 
 #include "run/board/collectives.hpp"
-#include "run/board/fold_values.hpp"
+#include "run/board/fold.hpp"
 
 namespace chasqui::run {
 

@@ -3,7 +3,6 @@
 
 #include "run/board/collectives.hpp"
 #include "run/board/copy.hpp"
-#include "run/board/copy_ahead.hpp"
 #include "run/board/exposed.hpp"
 #include "run/board/fold.hpp"
 #include "run/wait/awaited.hpp"
