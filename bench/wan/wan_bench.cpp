@@ -31,7 +31,7 @@ using chasqui::Kind;
 
 namespace {
 
-double now() { return chasqui::run::clock_now(); }
+double now() { return chasqui::clock_now(); }
 
 void sleep_until(double when) {
   timespec t{};

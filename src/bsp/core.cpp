@@ -37,7 +37,7 @@ Core::~Core() {
           fmt::format("rank {} left {} with messages or gets that no sync delivered; sync before joining",
                       parent_->rank_, machine_name());
     }
-    parent_->begun_ = now_nanoseconds();
+    parent_->begun_ = clock_nanoseconds();
   }
   for (const auto& variable : variables_) {
     if (variable->alive) processor_.door().release(variable->segment);
@@ -154,13 +154,13 @@ void Core::begin_step(Meeting&) {
   current_ = Row{};
   current_.rank = rank_;
   processor_.take_waited();
-  begun_ = now_nanoseconds();
+  begun_ = clock_nanoseconds();
 }
 
 /// Ends the computation part of the superstep, meets the others, and takes what they sent.
 void Core::exchange(Meeting& meeting, const SourceLocation& where) {
   check_ready(where);
-  current_.nanoseconds = now_nanoseconds() - begun_ - processor_.take_waited();
+  current_.nanoseconds = clock_nanoseconds() - begun_ - processor_.take_waited();
   current_.step = meeting.step;
   bool asks = false;
   for (const Request& request : gets_) {
@@ -217,7 +217,7 @@ void Core::sync_expecting(std::int64_t expected, const SourceLocation& where) {
     throw MachineError(Fault::sync_mismatch, fmt::format("rank {}: a get needs sync(), not sync(expected), at {}:{}",
                                                          rank_, where.file_name(), where.line()));
   }
-  current_.nanoseconds = now_nanoseconds() - begun_ - processor_.take_waited();
+  current_.nanoseconds = clock_nanoseconds() - begun_ - processor_.take_waited();
   current_.step = main_.step;
   ship(main_);
   inbox_.clear();

@@ -20,10 +20,10 @@ double superstep_time(World& w, int rounds, const Fill& fill) {
   std::vector<double> times;
   for (int round = -2; round < rounds; ++round) {
     w.sync();
-    const std::int64_t begin = detail::now_nanoseconds();
+    const std::int64_t begin = clock_nanoseconds();
     fill();
     w.sync();
-    if (round >= 0) times.push_back(static_cast<double>(detail::now_nanoseconds() - begin));
+    if (round >= 0) times.push_back(static_cast<double>(clock_nanoseconds() - begin));
   }
   std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
   return times[static_cast<std::size_t>(rounds / 2)];

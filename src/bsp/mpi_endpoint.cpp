@@ -170,7 +170,7 @@ Block* MpiEndpoint::take() {
 
 template <typename Condition>
 void MpiEndpoint::wait_until(const Waiting& why, const Condition& condition) {
-  const std::int64_t begin = now_nanoseconds();
+  const std::int64_t begin = clock_nanoseconds();
   std::int64_t look_at = begin + kPatience;
   for (std::uint64_t idle = 0;;) {
     throw_if_aborted();
@@ -184,9 +184,9 @@ void MpiEndpoint::wait_until(const Waiting& why, const Condition& condition) {
     ++idle;
     if (idle > 64) sched_yield();
     if (idle > 20000) usleep(50);
-    if (rank_ == 0 && size_ > 1 && idle % 64 == 0 && now_nanoseconds() > look_at) {
+    if (rank_ == 0 && size_ > 1 && idle % 64 == 0 && clock_nanoseconds() > look_at) {
       look_for_deadlock(why);
-      look_at = now_nanoseconds() + kPatience / 10;
+      look_at = clock_nanoseconds() + kPatience / 10;
     }
   }
 }
@@ -199,7 +199,7 @@ void MpiEndpoint::await(const Waiting& why) {
 GroupPtr MpiEndpoint::open(const GroupInfo& info) {
   auto group = std::make_shared<MpiGroup>();
   group->info = info;
-  group->released_at = now_nanoseconds();
+  group->released_at = clock_nanoseconds();
   speaker_[info.id] = info.members.at(0);
   account(info);
   return group;
@@ -253,7 +253,7 @@ std::uint32_t MpiEndpoint::barrier(GroupState& state, const Arrival& arrival, co
     }
   }
   if (costs.supersteps.size() <= arrival.step) costs.supersteps.resize(arrival.step + 1);
-  const std::int64_t now = now_nanoseconds();
+  const std::int64_t now = clock_nanoseconds();
   costs.supersteps[arrival.step].span_nanoseconds += now - group.released_at;
   group.released_at = now;
   reap();

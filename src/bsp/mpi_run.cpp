@@ -26,13 +26,13 @@ void start_mpi() {
 
 Ledger run_on(MPI_Comm communicator, const Program& program, const Options& options) {
   detail::MpiEndpoint endpoint(communicator, options);
-  const std::int64_t begin = detail::now_nanoseconds();
+  const std::int64_t begin = clock_nanoseconds();
   try {
     {
       detail::Processor processor(endpoint);
       detail::run_program(processor, program);
     }
-    return endpoint.finish(static_cast<double>(detail::now_nanoseconds() - begin) * 1e-9);
+    return endpoint.finish(static_cast<double>(clock_nanoseconds() - begin) * 1e-9);
   } catch (const MachineError& error) {
     endpoint.abandon(error.fault(), error.text());
     throw;

@@ -53,9 +53,9 @@ const Block* Processor::late(std::uint64_t group, std::uint64_t step) const {
 }
 
 void Processor::await(const Waiting& why) {
-  const std::int64_t begin = now_nanoseconds();
+  const std::int64_t begin = clock_nanoseconds();
   door_.await(why);
-  waited_ += now_nanoseconds() - begin;
+  waited_ += clock_nanoseconds() - begin;
 }
 
 }  // namespace chasqui::bsp::detail

@@ -11,7 +11,7 @@ namespace chasqui::bsp::detail {
 SharedGroup::SharedGroup(GroupInfo description)
     : info(std::move(description)),
       arrivals(std::make_unique<const Arrival*[]>(static_cast<std::size_t>(info.members.count))),
-      released_at(now_nanoseconds()) {
+      released_at(clock_nanoseconds()) {
   costs.id = info.id;
   costs.parent = info.parent;
   costs.split = info.split;
@@ -39,7 +39,7 @@ void SharedGroup::close(bool keep_rows) {
                       info.members.at(0), step, info.members.at(member), arrival.step));
     }
   }
-  const std::int64_t now = now_nanoseconds();
+  const std::int64_t now = clock_nanoseconds();
   if (costs.supersteps.size() <= step) costs.supersteps.resize(step + 1);
   costs.supersteps[step].span_nanoseconds += now - released_at;
   released_at = now;

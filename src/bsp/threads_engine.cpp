@@ -38,7 +38,7 @@ class ThreadsMachine final : public SharedMachine {
   template <typename Condition>
   bool spin(const Condition& there) const {
     if (!spins) return false;
-    const std::int64_t end = now_nanoseconds() + kSpinNanoseconds;
+    const std::int64_t end = clock_nanoseconds() + kSpinNanoseconds;
     do {
       for (int i = 0; i < 100; ++i) {
         if (there()) return true;
@@ -48,7 +48,7 @@ class ThreadsMachine final : public SharedMachine {
         asm volatile("isb");
 #endif
       }
-    } while (now_nanoseconds() < end);
+    } while (clock_nanoseconds() < end);
     return false;
   }
 
@@ -186,7 +186,7 @@ Ledger run_threads(std::int32_t processors, const Options& options, const Body& 
   std::mutex mutex;
   std::condition_variable done;
   std::int32_t running = 0;
-  const std::int64_t begin = now_nanoseconds();
+  const std::int64_t begin = clock_nanoseconds();
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(processors));
   const auto work = [&](std::int32_t rank) {
@@ -219,7 +219,7 @@ Ledger run_threads(std::int32_t processors, const Options& options, const Body& 
   machine.watch(mutex, done, running);
   for (std::thread& thread : threads) thread.join();
   machine.rethrow_failure();
-  return machine.ledger(static_cast<double>(now_nanoseconds() - begin) * 1e-9);
+  return machine.ledger(static_cast<double>(clock_nanoseconds() - begin) * 1e-9);
 }
 
 }  // namespace chasqui::bsp::detail

@@ -124,11 +124,11 @@ void VirtualMachine::ask_ahead(std::int32_t self) {
 }
 
 Ledger run_virtual(std::int32_t processors, const Options& options, const Body& body) {
-  const std::int64_t begin = now_nanoseconds();
+  const std::int64_t begin = clock_nanoseconds();
   VirtualMachine machine(processors, options, body);
   machine.run();
   machine.rethrow_failure();
-  return machine.ledger(static_cast<double>(now_nanoseconds() - begin) * 1e-9);
+  return machine.ledger(static_cast<double>(clock_nanoseconds() - begin) * 1e-9);
 }
 
 }  // namespace chasqui::bsp::detail

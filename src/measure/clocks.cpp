@@ -49,12 +49,6 @@ void trips_to(Transport& transport, const std::function<double()>& clock, int fr
 
 }  // namespace
 
-double clock_now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
-
 ClockOffset clock_offset(Transport& transport, const std::function<double()>& clock, int trips) {
   ClockOffset own;
   if (transport.rank() != 0) {

@@ -6,11 +6,10 @@
 
 #include <functional>
 
+#include "chasqui/base/clock.hpp"
 #include "chasqui/run/comm.hpp"
 
 namespace chasqui::run {
-
-double clock_now();  ///< this host's monotonic clock, in nanoseconds
 
 /// A rank's clock against rank 0's.
 struct ClockOffset {

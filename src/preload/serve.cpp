@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "serve.hpp"
 
-#include <chrono>
 #include <exception>
 #include <new>
 #include <string>
 
+#include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
 #include "preload/report.hpp"
 #include "settings.hpp"
@@ -25,12 +25,6 @@ class Inside {
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 };
-
-double now() {
-  return static_cast<double>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
-}
 
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
 
@@ -105,12 +99,12 @@ void agree(Collective what, const Path& path) {
   Cell& cell = *path.cell;
   const auto trials = static_cast<std::uint32_t>(settings().trials);
   if (!complete(cell, trials)) return;
-  const double begin = now();
+  const double begin = clock_now();
   double mine[2] = {typical(cell.ours_seen), typical(cell.native_seen)};
   double most[2] = {0, 0};
   PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, path.state->own);
   conclude(cell, most[0], most[1], trials);
-  cell.spent += now() - begin;
+  cell.spent += clock_now() - begin;
   note_verdict(what, path.demand.bytes, cell);
 }
 
@@ -146,7 +140,7 @@ int attempt(Collective what, Work& work, const Ref<void(Work&)>& way) {
 int run_ours(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
   Cell& cell = *path.cell;
   const bool timed = path.way != Path::ours || !settings().report.empty();
-  const double begin = timed ? now() : 0;
+  const double begin = timed ? clock_now() : 0;
   Work work(*path.state, comm);
   int code = attempt(what, work, path.way == Path::in_order ? parts.in_order : parts.ours);
   ++(code == kDeclined ? cell.native_calls : cell.ours_calls);
@@ -154,7 +148,7 @@ int run_ours(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
   cell.bytes += path.demand.bytes;
   cell.saved += cell.native_typical - cell.ours_typical;
   if (!timed) return code;
-  const double time = now() - begin;
+  const double time = clock_now() - begin;
   cell.ours_time += time;
   ++cell.ours_timed;
   if (path.way != Path::compare_ours) return code;
@@ -165,9 +159,9 @@ int run_ours(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
 
 int run_native(const Parts& parts, Path& path) {
   Cell& cell = *path.cell;
-  const double begin = now();
+  const double begin = clock_now();
   const int code = parts.native();
-  const double time = now() - begin;
+  const double time = clock_now() - begin;
   ++cell.native_calls;
   cell.native_time += time;
   ++cell.native_timed;

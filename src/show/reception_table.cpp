@@ -8,8 +8,9 @@
 #include <span>
 #include <tuple>
 
+#include "chasqui/schedule/unroll.hpp"
 #include "chasqui/show/timeline.hpp"
-#include "show/unroll.hpp"
+#include "show/drawable.hpp"
 
 namespace chasqui::show {
 namespace {
@@ -66,7 +67,7 @@ std::string cell_text(const Reception& reception, bool combining) {
 }
 
 ReceptionTable reception_table(const Schedule& listed) {
-  const Schedule schedule = unrolled(listed);
+  const Schedule schedule = unroll_first_items(listed);
   ReceptionTable table;
   table.title = title_of(listed);
   table.P = schedule.machine.P;

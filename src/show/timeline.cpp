@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "show/unroll.hpp"
+#include "chasqui/schedule/unroll.hpp"
+#include "show/drawable.hpp"
 
 namespace chasqui::show {
 namespace {
@@ -79,7 +80,7 @@ std::string title_of(const Schedule& schedule) {
 }
 
 Timeline timeline_of(const Schedule& listed) {
-  const Schedule schedule = unrolled(listed);
+  const Schedule schedule = unroll_first_items(listed);
   Timeline timeline = empty_timeline(listed);
   for (const Send& send : schedule.sends) {
     if (drawable(schedule, send)) {

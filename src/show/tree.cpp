@@ -7,8 +7,9 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/schedule/unroll.hpp"
 #include "chasqui/show/timeline.hpp"
-#include "show/unroll.hpp"
+#include "show/drawable.hpp"
 
 namespace chasqui::show {
 namespace {
@@ -138,7 +139,7 @@ std::int64_t chosen(const Schedule& schedule, std::optional<std::int64_t> of, st
 }  // namespace
 
 Tree tree_of(const Schedule& listed, std::optional<std::int64_t> of) {
-  const Schedule schedule = unrolled(listed);
+  const Schedule schedule = unroll_first_items(listed);
   const std::int64_t P = schedule.machine.P;
   Tree tree;
   tree.title = title_of(listed);

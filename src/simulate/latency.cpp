@@ -6,17 +6,13 @@
 #include <unordered_map>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/random.hpp"
 
 namespace chasqui::simulate {
 namespace {
 
-/// A bijective mixer of 64 bits (the finaliser of splitmix64): equal keys give equal numbers on every machine.
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+/// Equal keys give equal numbers on every machine.
+constexpr std::uint64_t mix(std::uint64_t x) { return mix_bits(x + kGoldenRatio); }
 
 /// A random number that depends on the seed and on which message it is, not on when it is asked for.
 std::uint64_t draw(const Send& send, std::uint64_t seed) {

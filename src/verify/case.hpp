@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "verify/lanes.hpp"
@@ -94,7 +95,6 @@ class Case {
 };
 
 /// a mod m, never negative. REQUIRES m > 0.
-constexpr std::int64_t modulo(std::int64_t a, std::int64_t m) { return a % m < 0 ? a % m + m : a % m; }
 
 /// Plays the ports of all receivers (docs/model.md, "buffered"): the begin of each message's reception.
 /// `arrivals` are lanes of arrival times by receiver.

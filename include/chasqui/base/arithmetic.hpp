@@ -26,6 +26,9 @@ constexpr std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) {
 /// ceil(a / b). REQUIRES a >= 0, b > 0.
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
+/// The residue of a in 0 .. m-1, also of negative a. REQUIRES m > 0.
+constexpr std::int64_t modulo(std::int64_t a, std::int64_t m) { return a % m < 0 ? a % m + m : a % m; }
+
 /// The binomial coefficient C(n, k), or kSaturated. Time: O(min(k, n-k)), at most 62 steps before saturating
 /// unless min(k, n-k) is 0 or 1. REQUIRES n, k >= 0.
 std::int64_t saturating_binomial(std::int64_t n, std::int64_t k);

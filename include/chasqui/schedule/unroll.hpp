@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The first items of a stream as an ordinary broadcast.
+// A stream lists one period of its steady state; here it is written out from its first item on.
 #pragma once
 
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui {
 
-/// Items 0 .. items-1 of the stream, with the times the periodic pattern gives them. REQUIRES kind stream, period > 0.
+/// Times in files lie within this many ticks of 0; what is added to them is cut there, so that differences fit.
+inline constexpr std::int64_t kFarthest = 4'000'000'000'000'000'000;
+
+/// Items 0 .. items-1 of the stream as an ordinary broadcast, with the times the periodic pattern gives them.
+/// REQUIRES kind stream, period > 0.
 Schedule unroll(const Schedule& stream, std::int64_t items);
+
+/// The sends of a stream from time 0 until one period after its first item is everywhere, at most 20 000 of them;
+/// `problem.items` becomes the number of items seen. Any other schedule, or one without a period: a copy.
+Schedule unroll_first_items(const Schedule& schedule);
 
 }  // namespace chasqui

@@ -91,7 +91,7 @@ void record_mpi(std::map<std::string, std::string> options) {
   const auto comm = mpi::make_comm(MPI_COMM_WORLD, how);
   const std::string method = alike([&] { return force_method(*comm, wanted); });
   run::ClockOffset offset;
-  if (several_hosts() || options.contains("--clocks")) offset = run::clock_offset(*recording, run::clock_now, kTrips);
+  if (several_hosts() || options.contains("--clocks")) offset = run::clock_offset(*recording, clock_now, kTrips);
   const double uncertainty = error_between_two(offset.uncertainty, comm->rank(), comm->size());
   RecordedCall call(wanted, comm->size());
   Events best;

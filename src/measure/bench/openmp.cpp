@@ -6,7 +6,6 @@
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,12 +16,6 @@ namespace chasqui::cli {
 namespace {
 
 constexpr std::size_t kMost = 256 * 1024;  ///< every thread keeps a copy on its stack
-
-double now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
 
 /// This thread on the index-th core it may use, until the end of the scope.
 class Bound {
@@ -81,7 +74,7 @@ std::optional<run::Quartiles> time_openmp(const std::string& name, std::size_t b
     double time = 0;
   };
   std::vector<End> ends(static_cast<std::size_t>(n));
-  const double until = now() + seconds * 1e9;
+  const double until = clock_now() + seconds * 1e9;
   omp_set_dynamic(0);
 #pragma omp parallel num_threads(n)
   {
@@ -95,24 +88,24 @@ std::optional<run::Quartiles> time_openmp(const std::string& name, std::size_t b
     while (more.load()) {
       if (me == 0) {
         std::fill(sums.begin(), sums.end(), 0.0);
-        start.store(now() + 20'000);
+        start.store(clock_now() + 20'000);
       }
 #pragma omp barrier
       const double begin = start.load();
-      while (now() < begin) {
+      while (clock_now() < begin) {
       }
       if (barrier) {
 #pragma omp barrier
       } else {
         reduce_once(in, n);
       }
-      ends[static_cast<std::size_t>(me)].time = now();
+      ends[static_cast<std::size_t>(me)].time = clock_now();
 #pragma omp barrier
       if (me == 0) {
         double last = 0;
         for (const End& end : ends) last = std::max(last, end.time);
         spans.push_back(last - begin);
-        more.store(now() < until || spans.size() < 5);
+        more.store(clock_now() < until || spans.size() < 5);
       }
 #pragma omp barrier
     }

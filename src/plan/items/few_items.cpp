@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/random.hpp"
 #include "plan/items/edge_colouring.hpp"
-#include "plan/kernel/random.hpp"
 
 namespace chasqui::plan::kernel {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "chasqui/base/random.hpp"
 #include "plan/kernel/kernel.hpp"
-#include "plan/kernel/random.hpp"
 #include "plan/kernel/tree.hpp"
 
 namespace chasqui::plan::kernel {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "chasqui/base/random.hpp"
 #include "plan/kernel/kernel.hpp"
-#include "plan/kernel/random.hpp"
 #include "plan/kernel/window.hpp"
 
 namespace chasqui::plan::kernel {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "chasqui/base/random.hpp"
 #include "plan/kernel/kernel.hpp"
-#include "plan/kernel/random.hpp"
 #include "plan/kernel/tree.hpp"
 
 namespace chasqui::plan::kernel {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "chasqui/base/random.hpp"
 #include "plan/kernel/counting.hpp"
-#include "plan/kernel/random.hpp"
 
 namespace chasqui::plan::kernel {
 

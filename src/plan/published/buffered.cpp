@@ -5,6 +5,7 @@
 // potential r the last step is at least L-1+r steps away, and the hole comes within r (docs/streams.md).
 #include <algorithm>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
@@ -29,8 +30,6 @@ struct BufferedBlock {
   std::int64_t head = 0;           ///< position
   std::vector<std::int32_t> word;  ///< letters; kHole where nothing arrives, except perhaps the head
 };
-
-std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
 
 /// Orders the letters with a hole and finds the head's position.
 BufferedBlock make_block(std::int64_t label, std::int64_t q, std::int64_t t, std::vector<std::int32_t> letters) {

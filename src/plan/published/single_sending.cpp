@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
@@ -21,8 +22,6 @@ namespace chasqui::plan {
 using namespace stream_detail;
 
 namespace {
-
-std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
 
 struct Block {
   std::int64_t r = 1;

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "chasqui/base/arithmetic.hpp"
+
 namespace chasqui::plan::stream_detail {
 namespace {
-
-std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
 
 std::int64_t size_of(const Letters& letters) {
   std::int64_t size = 0;

@@ -13,7 +13,6 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace

@@ -5,11 +5,6 @@
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::plan::stream_detail {
-namespace {
-
-std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
-
-}  // namespace
 
 InterleavedStream::InterleavedStream(std::int64_t L, std::int64_t copies, StreamPtr inner, Claim claim)
     : Stream(inner->P(), L, inner->root(), std::move(claim)), copies_(copies), inner_(std::move(inner)) {

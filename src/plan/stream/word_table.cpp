@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/growth.hpp"
 #include "plan/stream/juggling.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 using Word = std::vector<std::int32_t>;
 
-std::int64_t modulo(std::int64_t a, std::int64_t q) { return (a % q + q) % q; }
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Which words a rank can have, and which sets of them use every letter of the tree once a step.

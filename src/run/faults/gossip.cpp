@@ -2,10 +2,10 @@
 #include "run/faults/gossip.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
+#include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::run {
@@ -15,8 +15,6 @@ constexpr double kBetweenLooks = 1e-3;  ///< seconds
 constexpr std::int64_t kMostUnanswered = 8;
 constexpr std::size_t kMostWaiting = 16;  ///< calls in flight, the oldest, that others are told of
 constexpr std::size_t kMostRemembered = 256;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double seconds_from(const char* name, double otherwise) {
   const char* text = std::getenv(name);
@@ -61,7 +59,7 @@ std::vector<int> Stall::peers_of(int rank, int size) {
 bool Stall::due() {
   const double least = patience_.compare > 0 ? patience_.compare : patience_.notice;
   if (least <= 0 || size_ < 2) return false;
-  const double time = now();
+  const double time = clock_now() * 1e-9;
   if (since_ == 0) {
     since_ = time;
     next_notice_ = patience_.notice;
@@ -88,7 +86,7 @@ std::optional<Disagreement> Stall::look(Transport& transport, const RecentCalls&
     for (std::size_t i = 0; i < std::min(waiting.size(), kMostWaiting) && waiting[i] <= last; ++i)
       tell(transport, calls, waiting[i]);
   }
-  const double waited = now() - since_;
+  const double waited = clock_now() * 1e-9 - since_;
   if (patience_.notice > 0 && waited >= next_notice_ && !waiting.empty()) {
     notice(waited, calls, waiting.front());
     next_notice_ = 2 * waited;

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <time.h>
-
 #include <algorithm>
 
 #include "run/messages/script.hpp"
 
 namespace chasqui::run {
-
-double Transport::clock() const {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
 
 std::vector<Step> steps_of(const Script& script) {
   std::vector<Step> steps;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "chasqui/base/clock.hpp"
 #include "run/faults/call_history.hpp"
 #include "run/wait/task.hpp"
 
@@ -46,7 +47,7 @@ class Transport {
   virtual bool blocks() const { return false; }
   virtual void wait(Ticket) {}  ///< where blocks() says so: returns when the ticket is done
   /// The time in nanoseconds.
-  virtual double clock() const;
+  virtual double clock() const { return clock_now(); }
   virtual void sleep_until(double) {}  ///< where blocks() says so: returns at that time of the clock
 
   /// Tells all ranks, without their help, that collectives first .. last failed here; they look when they wait long.

@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "chasqui/base/clock.hpp"
+
 namespace chasqui::run {
 /// Tells the core that this is a waiting loop.
 inline void cpu_relax() {
@@ -37,10 +39,10 @@ class Backoff {
       return false;
     }
     if (count_ <= spins_ + kYields || !may_sleep) {
-      if (count_ == spins_ + 1 && may_sleep) since_ = now();
+      if (count_ == spins_ + 1 && may_sleep) since_ = clock_nanoseconds();
       if (!may_sleep) count_ = spins_;
       sched_yield();
-    } else if (const long time = nap(now() - since_, crowded_); time == 0) {
+    } else if (const long time = nap(clock_nanoseconds() - since_, crowded_); time == 0) {
       --count_;
       sched_yield();
     } else {
@@ -61,11 +63,6 @@ class Backoff {
  private:
   static constexpr int kYields = 2'000;
   static constexpr long kSlack = 50'000, kLongest = 200'000;
-  static long now() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<long>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-  }
   bool crowded_;
   int spins_;
   int looks_;

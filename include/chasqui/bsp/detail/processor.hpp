@@ -3,20 +3,15 @@
 // time.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "chasqui/base/clock.hpp"
 #include "chasqui/bsp/detail/endpoint.hpp"
 
 namespace chasqui::bsp::detail {
-
-inline std::int64_t now_nanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 class Processor {
  public:
