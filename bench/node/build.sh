@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds node_bench, team_bench and both_bench with plain mpicxx and nothing installed but a compiler and an MPI:
-#   bench/node/build.sh OUT_DIR [extra include directories for fmt and nlohmann …]
+#   bench/node/build.sh OUT_DIR [extra include directories for fmt, nlohmann and CLI11 …]
 # fmt is used header-only.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -29,8 +29,13 @@ objects=$(cut -d' ' -f2 "$out/list" | tr '\n' ' ')
 for program in node_bench team_bench both_bench; do
   $mpicxx $flags "$root/bench/node/$program.cpp" $objects -pthread -o "$out/$program"
 done
+# chasqui-mpi: `mpirun chasqui-mpi measure --mpi`, and bench and record.
+for command in measure bench record; do echo "CHASQUI_COMMAND($command, \"$command\")"; done > "$out/commands.inc"
 tool=
-for part in launch/launcher launch/mpi_record launch/mpi_tool launch/recorded frame/progress; do tool="$tool $root/src/cli/$part.cpp"; done
+for part in commands/measure commands/bench commands/record launch/engine launch/launcher launch/mpi_engine launch/recorded frame/command \
+  frame/completion_script frame/help frame/man_page frame/nearest frame/output frame/parse frame/progress frame/registry frame/run_main; do
+  tool="$tool $root/src/cli/$part.cpp"
+done
 # shellcheck disable=SC2086
-$mpicxx $flags $tool $objects -pthread -o "$out/chasqui-mpi"
+$mpicxx $flags -I"$out" -DCHASQUI_VERSION=\"here\" $tool $objects -pthread -o "$out/chasqui-mpi"
 echo "built $out/node_bench, $out/team_bench and $out/both_bench"

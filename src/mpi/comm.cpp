@@ -36,13 +36,6 @@ std::vector<int> nodes_of(MPI_Comm comm, MPI_Comm node) {
 
 constexpr int kIdleTag = 32'701;  ///< nobody sends it: probing for it only lets the library work
 
-/// The profile that rank 0's CHASQUI_PROFILE names.
-std::shared_ptr<const Profile> profile_from_environment(MPI_Comm comm) {
-  const char* path = std::getenv("CHASQUI_PROFILE");
-  auto found = profile_of_rank_zero(comm, path != nullptr && *path != '\0' ? path : nullptr);
-  return std::make_shared<const Profile>(found ? *std::move(found) : default_profile());
-}
-
 /// A number that no other communicator has, the same on all ranks of this one.
 std::uint64_t stamp_of(MPI_Comm comm) {
   std::random_device random;
@@ -119,7 +112,7 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   int inter = 0;
   MPI_Comm_test_inter(comm, &inter);
   if (inter != 0) throw Error("an inter-communicator has two groups: pass an intra-communicator");
-  if (options.profile == nullptr) options.profile = profile_from_environment(comm);
+  if (options.profile == nullptr) options.profile = profile_for_all(comm, nullptr);
   MPI_Comm own = MPI_COMM_NULL;
   check(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
   MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);

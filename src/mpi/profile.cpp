@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "profile.hpp"
 
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <utility>
@@ -22,11 +23,12 @@ std::string from_rank_zero(MPI_Comm comm, std::string text) {
 
 }  // namespace
 
-std::optional<Profile> profile_of_rank_zero(MPI_Comm comm, const char* path) {
+std::shared_ptr<const Profile> profile_for_all(MPI_Comm comm, const char* path) {
+  if (path == nullptr) path = std::getenv("CHASQUI_PROFILE");
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   std::string text, error;
-  if (rank == 0 && path != nullptr) {
+  if (rank == 0 && path != nullptr && *path != '\0') {
     try {
       text = to_json(read_profile(path));
     } catch (const std::exception& found) {
@@ -36,8 +38,8 @@ std::optional<Profile> profile_of_rank_zero(MPI_Comm comm, const char* path) {
   error = from_rank_zero(comm, std::move(error));
   if (!error.empty()) throw Error("{}", error);
   text = from_rank_zero(comm, std::move(text));
-  if (text.empty()) return std::nullopt;
-  return profile_from_json(text, "the profile of rank 0");
+  return std::make_shared<const Profile>(text.empty() ? default_profile()
+                                                      : profile_from_json(text, "the profile of rank 0"));
 }
 
 }  // namespace chasqui::mpi

@@ -5,13 +5,14 @@
 
 #include <mpi.h>
 
-#include <optional>
+#include <memory>
 
 #include "chasqui/model/profile.hpp"
 
 namespace chasqui::mpi {
 
-/// The profile in the file that rank 0 names; nothing if that is nullptr there. Collective; all ranks get the same Error.
-std::optional<Profile> profile_of_rank_zero(MPI_Comm comm, const char* path);
+/// The profile in the file that rank 0 names; nullptr: the one that its CHASQUI_PROFILE names, else built-in guesses.
+/// Collective; all ranks get the same Error.
+std::shared_ptr<const Profile> profile_for_all(MPI_Comm comm, const char* path);
 
 }  // namespace chasqui::mpi

@@ -46,8 +46,8 @@ for library in openmpi mpich; do
       timeout 60 "mpirun.$library" -np 3 "$chasqui" record $collective --mpi --repeat 3 --out run.json >>log
       check run 2
     done
-    timeout 60 "mpirun.$library" -np 3 "$(dirname "$chasqui")/chasqui-mpi-$library" record --collective allgather --bytes 64 --repeat 3 \
-      --clocks compare --out run.json | grep -q "clocks compared, they agree to [0-9.]* us"
+    timeout 60 "mpirun.$library" -np 3 "$chasqui" record allgather --mpi --bytes 64 --repeat 3 \
+      --clocks --out run.json | grep -q "clocks compared, they agree to [0-9.]* us"
     check run 6
     timeout 60 "mpirun.$library" -np 1 "$chasqui" record broadcast --mpi --out - | grep -q '"messages": \[\]'
   fi

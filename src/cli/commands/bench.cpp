@@ -2,13 +2,13 @@
 // chasqui bench: every collective against its rivals on this machine.
 #include "chasqui/measure/bench.hpp"
 
+#include <algorithm>
+
 #include "chasqui/base/error.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
-#include "cli/launch/mpi_twin.hpp"
 #include "measure/bench/openmp.hpp"
-#include "run/wait/cores.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -22,8 +22,7 @@ class BenchCommand final : public Command {
         "median; the columns of rivals hold rival / Chasqui. With --machine \"!\" marks predictions off by more than 20 %. Sums of placed "
         "operands, eight items and streams run along their plans by messages, against single calls (\"plain\" are Chasqui's own) "
         "and a chain; \"delay\" is how long an item of a stream is under way.");
-    option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
-    flag("--mpi", mpi_, "bench the MPI run this is part of: mpirun -np 4 chasqui bench --mpi");
+    ranks_.declare(*this, "threads (default: one a core, at least 2)", "mpirun -np 4 chasqui bench --mpi");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
     option(
         "--kinds", "LIST", &kinds_,
@@ -37,49 +36,40 @@ class BenchCommand final : public Command {
   }
 
   int run(Output& out) override {
-    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
+    check_seconds(seconds_);
     if (largest_ < 8 || largest_ > std::int64_t{1} << 32)
       throw Error("--largest {} is not in 8..{}", largest_, std::int64_t{1} << 32);
-    run::kinds_from(kinds_, "--kinds");
-    if (mpi_ && threads_)
-      throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_,
-                  *threads_);
-    if (mpi_) become_mpi_twin("bench", words());
-    const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
-    if (n < 1 || n > 4096) throw Error("--threads {} is not in 1..4096", n);
     run::BenchOptions options;
     options.largest = static_cast<std::size_t>(largest_);
     options.seconds_per_row = seconds_;
     options.kinds = run::kinds_from(kinds_, "--kinds");
-    const auto profile = std::make_shared<const Profile>(machine_ ? read_profile(*machine_) : default_profile());
-    run::BenchTable table(thread_rivals(), !run::is_guess(*profile));
-    Progress bar("bench");
+    const auto engine = ranks_.engine(*this, default_threads(), 1, 4096);
+    const ProfilePtr profile = engine->profile(machine_);
+    run::BenchTable table(engine->rivals(), !run::is_guess(*profile));
+    Progress bar("bench", engine->has_terminal());
     options.progress = [&](double share) { bar(share); };
     if (!json_) {
-      if (!has_openmp()) out.write("OpenMP is left out: this program was built without it\n");
+      if (engine->are_threads() && !has_openmp()) out.write("OpenMP is left out: this program was built without it\n");
       out.write(run::source_of(*profile));
-      options.row = [&](const run::BenchRow& row) { out.write(table.add(row)); };
+      options.row = [&](const run::BenchRow& row) {
+        out.write(table.add(row));
+        out.flush();
+      };
     }
-    const std::vector<run::BenchRow> rows = bench_threads(static_cast<int>(n), profile, options);
-    if (json_) out.write(run::to_json(rows, static_cast<int>(n)));
-    if (out_) write_file(*out_, run::to_csv(rows, static_cast<int>(n)), out);
-    if (samples_) write_file(*samples_, run::to_samples(rows, static_cast<int>(n)), out);
+    const std::vector<run::BenchRow> rows = engine->bench(profile, options);
+    if (!engine->speaks()) return 0;
+    double off = 0;
+    for (const run::BenchRow& row : rows) off = std::max(off, row.clocks);
+    if (off > 0)
+      out.error(fmt::format("clocks of the hosts were compared: times may be off by {:.1f} us at most\n", off / 1000));
+    if (json_) out.write(run::to_json(rows, engine->size()));
+    if (out_) write_file(*out_, run::to_csv(rows, engine->size()), out);
+    if (samples_) write_file(*samples_, run::to_samples(rows, engine->size()), out);
     return 0;
   }
 
  private:
-  std::vector<std::string> words() const {
-    std::vector<std::string> list = {"--largest", std::to_string(largest_), "--seconds", fmt::format("{}", seconds_)};
-    if (!kinds_.empty()) list.insert(list.end(), {"--kinds", kinds_});
-    if (machine_) list.insert(list.end(), {"--machine", *machine_});
-    if (out_) list.insert(list.end(), {"--out", *out_});
-    if (samples_) list.insert(list.end(), {"--samples", *samples_});
-    if (json_) list.insert(list.end(), {"--json", "yes"});
-    return list;
-  }
-
-  std::optional<std::int64_t> threads_;
-  bool mpi_ = false;
+  EngineArguments ranks_;
   std::optional<std::string> machine_;
   std::string kinds_;
   std::int64_t largest_ = 4 << 20;

@@ -79,10 +79,10 @@ class DrawCommand final : public Command {
 
   /// What the file states of itself is repeated only as far as it holds.
   std::string checked(Schedule schedule, const std::string& place, const std::string& format, bool to_terminal,
-                      const Output& out) const {
+                      Output& out) const {
     const Stated stated = check_stated(schedule, place);
     std::string picture = drawn(schedule, format, to_terminal, out);
-    fmt::print(stderr, "{}", stated.doubts);
+    out.error(stated.doubts);
     static constexpr std::string_view kClaim = "(optimal)";
     for (auto at = stated.legal ? std::string::npos : picture.find(kClaim); at != std::string::npos;
          at = picture.find(kClaim)) {

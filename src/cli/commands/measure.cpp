@@ -5,9 +5,7 @@
 #include "chasqui/base/error.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/launch/engine.hpp"
-#include "cli/launch/mpi_twin.hpp"
 #include "measure/compare_profiles.hpp"
-#include "run/wait/cores.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -21,8 +19,7 @@ class MeasureCommand final : public Command {
         "programs. Takes the stated seconds; on a "
         "busy machine less is measured, the intervals widen, and it is said. With --again the machine is measured anew "
         "and compared: exit status 0 if all intervals meet, 1 if not.");
-    option("--threads", "N", &threads_, "threads (default: one a core, at least 2)");
-    flag("--mpi", mpi_, "measure the MPI run this is part of: mpirun -np 4 chasqui measure --mpi");
+    ranks_.declare(*this, "threads (default: one a core, at least 2)", "mpirun -np 4 chasqui measure --mpi");
     option("--seconds", "S", &seconds_, "how long to measure (default 4)");
     option("--out", "FILE", &out_, "where the profile goes (default: standard output)").output();
     option("--again", "FILE", &again_, "compare with this profile of the same machine").file();
@@ -31,29 +28,19 @@ class MeasureCommand final : public Command {
   }
 
   int run(Output& out) override {
-    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
-    if (mpi_ && threads_)
-      throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_,
-                  *threads_);
-    if (mpi_) {
-      std::vector<std::string> words = {"--seconds", fmt::format("{}", seconds_)};
-      if (out_) words.insert(words.end(), {"--out", *out_});
-      if (again_) words.insert(words.end(), {"--again", *again_});
-      become_mpi_twin("measure", words);
-    }
+    check_seconds(seconds_);
     std::optional<Profile> before;
-    if (again_) before = read_profile(*again_);
-    const std::int64_t known = before && before->levels.front().ranks > 0 ? before->levels.front().ranks : 0;
-    const std::int64_t n = threads_.value_or(known > 0 ? known : std::max(2, run::available_cores()));
-    if (n < 2 || n > 4096) throw Error("--threads {} is not in 2..4096", n);
-    if (before) run::check_comparable(*before, n, true);
-    const run::Measurement measured = measure_threads(static_cast<int>(n), seconds_);
-    fmt::print(stderr, "{}", run::to_text(measured));  // standard output is the profile's
+    if (again_ && !ranks_.mpi()) before = read_profile(*again_);  // says how many threads, too
+    const std::int64_t known = before ? before->levels.front().ranks : 0;
+    const auto engine = ranks_.engine(*this, known > 0 ? known : default_threads(), 2, 4096);
+    if (engine->size() < 2) throw Error("measuring needs two ranks or more: mpirun -np 2 chasqui measure --mpi …");
+    if (again_ && !before) before = *engine->profile(again_);
+    if (before) run::check_comparable(*before, engine->size(), engine->are_threads());
+    const run::Measurement measured = cli::measure(*engine, seconds_);
+    if (!engine->speaks()) return 0;
+    out.error(run::to_text(measured));  // standard output is the profile's
     const Profile& profile = measured.profile;
-    if (!before) {
-      if (out_) out.write(run::to_table(profile));
-      else fmt::print(stderr, "{}", run::to_table(profile));
-    }
+    if (!before) out_ ? out.write(run::to_table(profile)) : out.error(run::to_table(profile));
     if (out_) write_profile(*out_, profile);
     else if (!before) out.write(to_json(profile));
     if (!before) return 0;
@@ -63,8 +50,7 @@ class MeasureCommand final : public Command {
   }
 
  private:
-  std::optional<std::int64_t> threads_;
-  bool mpi_ = false;
+  EngineArguments ranks_;
   double seconds_ = 4;
   std::optional<std::string> out_;
   std::optional<std::string> again_;

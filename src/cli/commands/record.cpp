@@ -1,20 +1,63 @@
 // SPDX-License-Identifier: MIT
 // chasqui record: runs a collective on threads or under MPI, by messages, and keeps when every message was sent and received.
-#include <barrier>
-#include <thread>
+#include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/collectives.hpp"
 #include "chasqui/show/timeline_file.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
-#include "cli/launch/mpi_twin.hpp"
+#include "cli/launch/engine.hpp"
 #include "cli/launch/recorded.hpp"
-#include "run/wait/cores.hpp"
-#include "threads/channels.hpp"
+#include "measure/clocks.hpp"
 
 namespace chasqui::cli {
 namespace {
+
+using Events = std::vector<run::RecordedEvent>;
+
+constexpr int kTrips = 20;  ///< to a rank and back, when clocks are compared
+
+/// Every rank's events, at rank 0.
+Log gathered(run::Comm& comm, Events mine) {
+  const std::size_t own = mine.size();
+  const std::vector<std::size_t> counts = comm.allgather(own);
+  const std::size_t most = *std::max_element(counts.begin(), counts.end());
+  mine.resize(most);
+  Events all(comm.rank() == 0 ? most * counts.size() : 0);
+  if (most > 0) comm.gather(std::span<const run::RecordedEvent>(mine), std::span(all));
+  Log log;
+  for (std::size_t rank = 0; comm.rank() == 0 && rank < counts.size(); ++rank) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(rank * most);
+    log.emplace_back(from, from + static_cast<std::ptrdiff_t>(counts[rank]));
+  }
+  return log;
+}
+
+/// From the first event of any rank to the last, on all ranks alike.
+std::int64_t length_of(run::Comm& comm, const Events& mine) {
+  const auto [first, last] = span_of({mine});
+  const bool any = last > first;
+  std::int64_t begin = INT64_MAX, end = INT64_MIN;
+  for (const std::int64_t other : comm.allgather(any ? first : INT64_MAX)) begin = std::min(begin, other);
+  for (const std::int64_t other : comm.allgather(any ? last : INT64_MIN)) end = std::max(end, other);
+  return begin > end ? 0 : end - begin;
+}
+
+/// The greatest error between two clocks, when each may be off by its own from rank 0's.
+double error_between_two(run::Comm& comm, double own) {
+  std::vector<double> errors = comm.allgather(own);
+  std::sort(errors.begin(), errors.end(), std::greater<>());
+  return errors[0] + (errors.size() > 1 ? errors[1] : 0);
+}
+
+struct Recorded {
+  Log log;
+  std::string method, problem;  ///< what ran; or why nothing did
+  double uncertainty = 0;       ///< nanoseconds by which two clocks may differ; 0: one clock
+};
 
 class RecordCommand final : public Command {
  public:
@@ -27,13 +70,13 @@ class RecordCommand final : public Command {
     positional("COLLECTIVE", &wanted_.collective, "what to run")
         .required()
         .choices(plan::collective_names(&plan::Collective::called));
-    option("--threads", "N", &threads_, "ranks, one thread each (default 4)");
-    flag("--mpi", mpi_, "record the MPI run this is part of: mpirun -np 4 chasqui record broadcast --mpi");
+    ranks_.declare(*this, "ranks, one thread each (default 4)", "mpirun -np 4 chasqui record broadcast --mpi");
     option("--bytes", "N", &wanted_.bytes, "of one rank's contribution (default 64), rounded up to 8");
     option("--method", "NAME", &wanted_.method,
            "tree, items, exchange, …: what `chasqui explain` lists; default: what it would choose");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`, for the choice of method").file();
     option("--repeat", "N", &repeat_, "how often to run (default 50)");
+    flag("--clocks", clocks_, "compare the ranks' clocks even on one host");
     option("--out", "FILE", &out_, "where the run goes (default run.json)").output();
     example("chasqui record broadcast --threads 8 --out run.json", "eight threads, 64 bytes");
     example("mpirun -np 4 chasqui record allreduce --mpi --out run.json", "four processes");
@@ -41,79 +84,66 @@ class RecordCommand final : public Command {
   }
 
   int run(Output& out) override {
-    if (threads_ < 1 || threads_ > 256) throw Error("--threads {} is not in 1..256", threads_);
     if (wanted_.bytes < 0 || wanted_.bytes > (1 << 28)) throw Error("--bytes {} is not in 0..2^28", wanted_.bytes);
     if (repeat_ < 1 || repeat_ > 1'000'000) throw Error("--repeat {} is not in 1..10^6", repeat_);
-    if (mpi_) become_mpi_twin("record", words());
-    profile_ = std::make_shared<const Profile>(machine_ ? read_profile(*machine_) : default_profile());
-    const Log log = fastest();
-    const std::string title = title_of(wanted_, log, "threads", used_);
-    const show::Timeline timeline = timeline_of(log, title);
+    const auto engine = ranks_.engine(*this, 4, 1, 256);
+    Progress bar("recording", engine->has_terminal());
+    Recorded best;
+    engine->record(engine->profile(machine_),
+                   [&](run::Comm& plain, run::Comm& comm, run::RecordingTransport& recording) {
+                     Recorded own = fastest(plain, comm, recording, bar);
+                     if (plain.rank() == 0) best = std::move(own);
+                   });
+    if (!engine->speaks()) return 0;
+    if (!best.problem.empty()) throw Error("{}", best.problem);
+    const std::string title = title_of(wanted_, best.log, engine->ranks(), best.method);
+    const show::Timeline timeline = timeline_of(best.log, title);
     write_file(out_, show::timeline_json(timeline), out);
-    if (out_ != "-") out.print("{}\n{} messages, wrote {}\n", title, timeline.messages.size(), out_);
+    if (out_ == "-") return 0;
+    if (best.uncertainty > 0) {
+      out.print("clocks compared, they agree to {:.1f} us; the shortest message takes {:.1f} us\n",
+                best.uncertainty / 1000, static_cast<double>(shortest_flight(best.log).value_or(0)) / 1000);
+    }
+    out.print("{}\n{} messages, wrote {}\n", title, timeline.messages.size(), out_);
     return 0;
   }
 
  private:
-  std::vector<std::string> words() const {
-    std::vector<std::string> list = {"--collective", wanted_.collective,      "--bytes", std::to_string(wanted_.bytes),
-                                     "--repeat",     std::to_string(repeat_), "--out",   out_};
-    if (!wanted_.method.empty()) list.insert(list.end(), {"--method", wanted_.method});
-    if (machine_) list.insert(list.end(), {"--machine", *machine_});
-    return list;
-  }
-
-  /// Runs `repeat_` times; the log of the shortest run.
-  Log fastest() {
-    const auto n = static_cast<std::size_t>(threads_);
-    const auto memory = std::make_shared<run::ChannelMemory>(static_cast<int>(n));
-    const auto origin = std::chrono::steady_clock::now();
-    const int cores = run::available_cores();
-    std::vector<std::shared_ptr<run::RecordingTransport>> transports;
-    std::vector<std::unique_ptr<run::Comm>> comms;
-    for (std::size_t rank = 0; rank < n; ++rank) {
-      transports.push_back(std::make_shared<run::RecordingTransport>(
-          std::make_shared<run::ChannelTransport>(memory, static_cast<int>(rank)), origin));
-      run::Fabric fabric;
-      fabric.rank = static_cast<int>(rank);
-      fabric.size = static_cast<int>(n);
-      fabric.messages = transports.back();
-      fabric.profile = profile_;
-      fabric.crowded = fabric.size > cores;
-      comms.push_back(std::make_unique<run::Comm>(std::move(fabric)));
-      used_ = force_method(*comms.back(), wanted_);
+  /// What every rank does: runs `repeat_` times and keeps the shortest run.
+  Recorded fastest(run::Comm& plain, run::Comm& comm, run::RecordingTransport& recording, Progress& bar) const {
+    Recorded result;
+    try {
+      result.method = force_method(comm, wanted_);
+    } catch (const Error& error) {  // on all ranks alike
+      result.problem = error.what();
+      return result;
     }
-    Progress bar("recording");
-    Log best, latest(n);
-    std::barrier together(static_cast<std::ptrdiff_t>(n));
-    const auto body = [&](std::size_t rank) {
-      RecordedCall call(wanted_, static_cast<int>(n));
-      for (std::int64_t i = 0; i < repeat_; ++i) {
-        together.arrive_and_wait();
-        call.run(*comms[rank]);
-        latest[rank] = transports[rank]->take();
-        together.arrive_and_wait();
-        if (rank != 0) continue;
-        bar(static_cast<double>(i) / static_cast<double>(repeat_));
-        const auto length = [](const Log& log) { return span_of(log).second - span_of(log).first; };
-        if (best.empty() || length(latest) < length(best)) best = latest;
-      }
-    };
-    std::vector<std::thread> threads;
-    for (std::size_t rank = 1; rank < n; ++rank) threads.emplace_back(body, rank);
-    body(0);
-    for (std::thread& thread : threads) thread.join();
-    return best;
+    run::ClockOffset offset;
+    if (clocks_ || plain.terrain().nodes > 1) offset = run::clock_offset(recording, clock_now, kTrips);
+    result.uncertainty = error_between_two(plain, offset.uncertainty);
+    RecordedCall call(wanted_, comm.size());
+    Events best;
+    std::int64_t shortest = -1;
+    recording.take();
+    for (std::int64_t i = 0; i < repeat_; ++i) {
+      plain.barrier();
+      call.run(comm);
+      Events events = recording.take();
+      set_back(events, std::llround(offset.ahead));
+      const std::int64_t length = length_of(plain, events);
+      if (shortest < 0 || length < shortest) best = std::move(events), shortest = length;
+      if (plain.rank() == 0) bar(static_cast<double>(i) / static_cast<double>(repeat_));
+    }
+    result.log = gathered(plain, std::move(best));
+    return result;
   }
 
   Wanted wanted_;
-  std::int64_t threads_ = 4;
-  bool mpi_ = false;
-  std::string used_;
+  EngineArguments ranks_;
+  bool clocks_ = false;
   std::optional<std::string> machine_;
   std::int64_t repeat_ = 50;
   std::string out_ = "run.json";
-  std::shared_ptr<const Profile> profile_;
 };
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
 #include "cli/plans/report_page.hpp"
-#include "run/wait/cores.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -36,22 +35,23 @@ class ReportCommand final : public Command {
   }
 
   int run(Output& out) override {
-    const std::int64_t n = threads_.value_or(std::max(2, run::available_cores()));
+    const std::int64_t n = threads_.value_or(default_threads());
     if (n < 2 || n > 4096) throw Error("--threads {} is not in 2..4096", n);
     if (drawn_ < 2 || drawn_ > 64)
       throw Error("--processors {} is not in 2..64: larger drawings are unreadable", drawn_);
-    if (!(seconds_ > 0) || seconds_ > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds_);
+    check_seconds(seconds_);
+    const auto engine = thread_engine(static_cast<int>(n));
     ReportInput input;
     input.drawn = drawn_;
     for (const std::string& file : more_) input.benches.push_back(read_bench_data(file));
     if (unmeasured_ && machine_) throw Error("--unmeasured and --machine exclude each other");
     input.profile = machine_      ? read_profile(*machine_)
                     : unmeasured_ ? default_profile()
-                                  : measure_threads(static_cast<int>(n), seconds_).profile;
+                                  : measure(*engine, seconds_).profile;
     if (unmeasured_) input.profile.how = "nobody: these are built-in guesses of an order of magnitude";
     if (input.profile.levels.empty()) throw Error("{}: describes no level: measure again", *machine_);
     if (!unmeasured_ && (!machine_ || more_.empty())) {
-      input.benches.insert(input.benches.begin(), timed(static_cast<int>(n), input.profile));
+      input.benches.insert(input.benches.begin(), timed(*engine, input.profile));
     }
     write_file(out_, report_page(input), out);
     if (out_ != "-") out.print("wrote {}\n", out_);
@@ -59,14 +59,14 @@ class ReportCommand final : public Command {
   }
 
  private:
-  BenchData timed(int n, const Profile& profile) const {
+  BenchData timed(const Engine& engine, const Profile& profile) const {
     Progress bar("timing");
     run::BenchOptions options;
     options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
     options.seconds_per_row = seconds_ / static_cast<double>(run::bench_plan(options).size());
     options.progress = [&](double share) { bar(share); };
-    const std::vector<run::BenchRow> rows = bench_threads(n, std::make_shared<const Profile>(profile), options);
-    return bench_data_from_csv(run::to_csv(rows, n), "threads", "threads");
+    const std::vector<run::BenchRow> rows = engine.bench(std::make_shared<const Profile>(profile), options);
+    return bench_data_from_csv(run::to_csv(rows, engine.size()), "threads", "threads");
   }
 
   std::string out_ = "report.html";

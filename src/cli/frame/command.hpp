@@ -71,12 +71,17 @@ class Command {
   const std::deque<Option>& options() const { return options_; }
   const std::vector<Example>& examples() const { return examples_; }
 
+  /// What parse() was given.
+  const std::vector<std::string>& arguments() const { return arguments_; }
+  void keep(std::vector<std::string> arguments) { arguments_ = std::move(arguments); }
+
  private:
   std::string name_;
   std::string summary_;
   std::string details_;
   std::deque<Option> options_;
   std::vector<Example> examples_;
+  std::vector<std::string> arguments_;
 };
 
 using CommandPtr = std::unique_ptr<Command>;

@@ -49,14 +49,21 @@ Output Output::standard() {
 }
 
 void Output::write(std::string_view text) {
+  if (stream_ == nullptr) return;
   wipe_progress();
   if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) {
     throw Error("standard output: {}", std::strerror(errno));
   }
 }
 
+void Output::error(std::string_view text) {
+  if (stream_ == nullptr) return;
+  wipe_progress();
+  fmt::print(stderr, "{}", text);
+}
+
 void Output::flush() {
-  if (std::fflush(stream_) != 0) throw Error("standard output: {}", std::strerror(errno));
+  if (stream_ != nullptr && std::fflush(stream_) != 0) throw Error("standard output: {}", std::strerror(errno));
 }
 
 std::string Output::paint(std::string_view text, std::string_view code) const {

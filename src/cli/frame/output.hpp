@@ -18,12 +18,16 @@ class Output {
 
   /// Standard output, judged by isatty, NO_COLOR, TERM, LC_ALL/LC_CTYPE/LANG and the terminal's size.
   static Output standard();
+  /// Prints nothing at all: a rank for which another one speaks.
+  static Output silent() { return {nullptr, false, false, 80}; }
 
   template <typename... Args>
   void print(fmt::format_string<Args...> text, Args&&... args) {
     write(fmt::format(text, std::forward<Args>(args)...));
   }
   void write(std::string_view text);
+  /// On the error stream.
+  void error(std::string_view text);
   /// Throws Error if anything could not be written.
   void flush();
 

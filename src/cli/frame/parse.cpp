@@ -130,6 +130,7 @@ std::int64_t parse_integer(const std::string& text, const std::string& place) {
 }
 
 void parse(Command& command, const std::vector<std::string>& arguments) {
+  command.keep(arguments);
   CLI::App app;
   app.set_help_flag("");
   app.allow_extras();

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kBadInput = 2;
 
-int complain(const std::string& where, const std::string& what) {
-  fmt::print(stderr, "{}: {}\n", where, printable(what));
+int complain(Output& out, const std::string& where, const std::string& what) {
+  out.error(fmt::format("{}: {}\n", where, printable(what)));
   return kBadInput;
 }
 
@@ -34,10 +34,10 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
   return std::any_of(arguments.begin(), end, [](const std::string& word) { return word == "--help" || word == "-h"; });
 }
 
-int unknown_command(const std::string& name) {
+int unknown_command(Output& out, const std::string& name) {
   std::vector<std::string> names;
   for (const CommandEntry& entry : command_entries()) names.emplace_back(entry.name);
-  return complain("chasqui",
+  return complain(out, "chasqui",
                   fmt::format("'{}' is not a command{}; 'chasqui --help' lists them", name, did_you_mean(name, names)));
 }
 
@@ -51,7 +51,7 @@ int run_command(Command& command, const std::vector<std::string>& arguments, Out
   try {
     parse(command, arguments);
   } catch (const Error& error) {
-    return complain(where, fmt::format("{}; see '{} --help'", error.what(), where));
+    return complain(out, where, fmt::format("{}; see '{} --help'", error.what(), where));
   }
   // These hand the terminal to another program, or speak for themselves.
   const bool speaks = command.name() == "run" || command.name() == "explore" || command.name() == "solve";
@@ -74,11 +74,12 @@ int dispatch(const std::vector<std::string>& arguments, Output& out) {
     return 0;
   }
   const CommandEntry* entry = find_command(arguments[0]);
-  if (entry == nullptr) return unknown_command(arguments[0]);
+  if (entry == nullptr) return unknown_command(out, arguments[0]);
   if (entry->make == nullptr) {
-    return complain("chasqui", fmt::format("'{}' is not in this build: room {} was skipped; configure again with its "
-                                           "packages (see packages.txt)",
-                                           entry->name, entry->missing));
+    return complain(out, "chasqui",
+                    fmt::format("'{}' is not in this build: room {} was skipped; configure again with its "
+                                "packages (see packages.txt)",
+                                entry->name, entry->missing));
   }
   const CommandPtr command = entry->make();
   return run_command(*command, {arguments.begin() + 1, arguments.end()}, out);
@@ -91,11 +92,11 @@ int run_main(const std::vector<std::string>& arguments, Output& out) {
   try {
     return dispatch(arguments, out);
   } catch (const Error& error) {
-    return complain(where, error.what());
+    return complain(out, where, error.what());
   } catch (const std::bad_alloc&) {
-    return complain(where, "out of memory: plan fewer processors, or one rank with --rank");
+    return complain(out, where, "out of memory: plan fewer processors, or one rank with --rank");
   } catch (const std::exception& error) {
-    return complain(where, fmt::format("unexpected: {} (a bug of chasqui: please report it)", error.what()));
+    return complain(out, where, fmt::format("unexpected: {} (a bug of chasqui: please report it)", error.what()));
   }
 }
 

@@ -1,69 +1,142 @@
 // SPDX-License-Identifier: MIT
 #include "cli/launch/engine.hpp"
 
-#include <fmt/format.h>
+#include <unistd.h>
 
 #include <barrier>
 #include <map>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
 #include "cli/frame/progress.hpp"
 #include "measure/bench/openmp.hpp"
+#include "run/wait/cores.hpp"
+#include "threads/channels.hpp"
 
 namespace chasqui::cli {
+namespace {
 
-run::Measurement measure_threads(int n, double seconds) {
-  Progress bar("measuring");
+class ThreadEngine final : public Engine {
+ public:
+  explicit ThreadEngine(int n) : n_(n) {}
+
+  int size() const override { return n_; }
+  bool are_threads() const override { return true; }
+  std::string ranks() const override { return "threads"; }
+  bool speaks() const override { return true; }
+  bool has_terminal() const override { return isatty(STDERR_FILENO) != 0; }
+  std::string measured_by(double seconds) const override {
+    return fmt::format("chasqui measure --threads {} --seconds {}", n_, seconds);
+  }
+
+  ProfilePtr profile(const std::optional<std::string>& file) const override {
+    return std::make_shared<const Profile>(file ? read_profile(*file) : default_profile());
+  }
+
+  void run(const ProfilePtr& profile, const std::function<void(run::Comm&)>& body) const override {
+    threads::Options options;
+    options.profile = profile;
+    threads::Team(n_, options).run(body);
+  }
+
+  void record(const ProfilePtr& profile, const RecordedBody& body) const override {
+    threads::Options options;
+    options.pin = false;
+    options.profile = profile;
+    const auto memory = std::make_shared<run::ChannelMemory>(n_);
+    const auto origin = std::chrono::steady_clock::now();
+    threads::Team(n_, options).run([&](run::Comm& plain) {
+      const auto recording = std::make_shared<run::RecordingTransport>(
+          std::make_shared<run::ChannelTransport>(memory, plain.rank()), origin);
+      run::Fabric fabric;
+      fabric.rank = plain.rank();
+      fabric.size = n_;
+      fabric.messages = recording;
+      fabric.profile = profile;
+      fabric.crowded = n_ > run::available_cores();
+      run::Comm recorded(std::move(fabric));
+      body(plain, recorded, *recording);
+      plain.barrier();  // nobody leaves while others use what was recorded
+    });
+  }
+
+  std::vector<std::string> rivals() const override {
+    std::vector<std::string> names = {"binomial", "std::barrier"};
+    if (has_openmp()) names.emplace_back("OpenMP");
+    return names;
+  }
+
+  std::vector<run::BenchRow> bench(const ProfilePtr& profile, const run::BenchOptions& options) const override {
+    // OpenMP has threads of its own: it runs by itself, before the team is there.
+    std::map<std::pair<std::string, std::size_t>, run::Quartiles> openmp;
+    for (const auto& [name, bytes] : run::bench_plan(options)) {
+      if (const auto time = time_openmp(name, bytes, n_, options.seconds_per_row)) openmp[{name, bytes}] = *time;
+    }
+    std::vector<run::BenchRow> rows;
+    run::BenchOptions with = options;
+    with.row = [&](const run::BenchRow& row) {
+      rows.push_back(row);
+      if (const auto found = openmp.find({row.name, row.bytes}); found != openmp.end()) {
+        rows.back().rivals.emplace_back("OpenMP", found->second);
+      }
+      if (options.row) options.row(rows.back());
+    };
+    std::barrier standard(static_cast<std::ptrdiff_t>(n_));
+    run(profile, [&](run::Comm& comm) {
+      const std::vector<run::Rival> rivals = {
+          {"binomial", [&](const run::Call& call) { return run::binomial(comm, call); }},
+          {"std::barrier", [&](const run::Call& call) {
+             if (call.kind != Kind::barrier) return false;
+             standard.arrive_and_wait();
+             return true;
+           }}};
+      run::bench(comm, rivals, with);
+    });
+    return rows;
+  }
+
+ private:
+  int n_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> thread_engine(int n) { return std::make_unique<ThreadEngine>(n); }
+
+void EngineArguments::declare(Command& command, std::string threads_help, const std::string& example) {
+  command.option("--threads", "N", &threads_, std::move(threads_help));
+  command.flag("--mpi", mpi_, fmt::format("{} the MPI run this is part of: {}", command.name(), example));
+}
+
+std::unique_ptr<Engine> EngineArguments::engine(const Command& command, std::int64_t threads, int least,
+                                                int most) const {
+  if (mpi_ && threads_) {
+    throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_,
+                *threads_);
+  }
+  if (mpi_) return mpi_engine(command);
+  const std::int64_t n = threads_.value_or(threads);
+  if (n < least || n > most) throw Error("--threads {} is not in {}..{}", n, least, most);
+  return thread_engine(static_cast<int>(n));
+}
+
+int default_threads() { return std::max(2, run::available_cores()); }
+
+void check_seconds(double seconds) {
+  if (!(seconds > 0) || seconds > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds);
+}
+
+run::Measurement measure(const Engine& engine, double seconds) {
+  Progress bar("measuring", engine.has_terminal());
   run::MeasureOptions options;
   options.seconds = seconds;
   options.progress = [&](double share, const std::string&) { bar(share); };
-  run::Measurement measured = run::measure(
-      [&](const std::function<void(run::Comm&)>& body) {
-        threads::Team team(n);
-        team.run(body);
-      },
-      options);
-  measured.profile.how = fmt::format("chasqui measure --threads {} --seconds {}", n, seconds);
+  // Built-in guesses: what an earlier profile would choose must not count.
+  const auto guesses = std::make_shared<const Profile>(default_profile());
+  run::Measurement measured =
+      run::measure([&](const std::function<void(run::Comm&)>& body) { engine.run(guesses, body); }, options);
+  measured.profile.how = engine.measured_by(seconds);
   return measured;
-}
-
-std::vector<std::string> thread_rivals() {
-  std::vector<std::string> names = {"binomial", "std::barrier"};
-  if (has_openmp()) names.emplace_back("OpenMP");
-  return names;
-}
-
-std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> profile,
-                                         const run::BenchOptions& options) {
-  threads::Options team_options;
-  if (profile) team_options.profile = std::move(profile);
-  // OpenMP has threads of its own: it runs by itself, before the team is there.
-  std::map<std::pair<std::string, std::size_t>, run::Quartiles> openmp;
-  for (const auto& [name, bytes] : run::bench_plan(options)) {
-    if (const auto time = time_openmp(name, bytes, n, options.seconds_per_row)) openmp[{name, bytes}] = *time;
-  }
-  std::vector<run::BenchRow> rows;
-  run::BenchOptions with = options;
-  with.row = [&](const run::BenchRow& row) {
-    rows.push_back(row);
-    if (const auto found = openmp.find({row.name, row.bytes}); found != openmp.end()) {
-      rows.back().rivals.emplace_back("OpenMP", found->second);
-    }
-    if (options.row) options.row(rows.back());
-  };
-  threads::Team team(n, team_options);
-  std::barrier standard(static_cast<std::ptrdiff_t>(n));
-  team.run([&](run::Comm& comm) {
-    const std::vector<run::Rival> rivals = {
-        {"binomial", [&](const run::Call& call) { return run::binomial(comm, call); }},
-        {"std::barrier", [&](const run::Call& call) {
-           if (call.kind != Kind::barrier) return false;
-           standard.arrive_and_wait();
-           return true;
-         }}};
-    run::bench(comm, rivals, with);
-  });
-  return rows;
 }
 
 }  // namespace chasqui::cli

@@ -1,26 +1,79 @@
 // SPDX-License-Identifier: MIT
-// A team of threads measured and timed against its rivals: what `measure`, `bench` and `report` share.
+// Threads or MPI: the one place that knows which ranks `measure`, `bench` and `record` work with. The commands are the same
+// in both programs. `chasqui` makes teams of threads, and for --mpi becomes the MPI program, with the same arguments;
+// that one (chasqui-mpi-<library>) is the same command line linked with MPI.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "chasqui/measure/bench.hpp"
 #include "chasqui/measure/measure.hpp"
 #include "chasqui/model/profile.hpp"
+#include "cli/frame/command.hpp"
+#include "run/messages/recording.hpp"
 
 namespace chasqui::cli {
 
-/// The profile of n threads and what was cut short, with a progress bar.
-run::Measurement measure_threads(int n, double seconds);
+using ProfilePtr = std::shared_ptr<const Profile>;
 
-/// Who the threads are timed against, in the order of the columns.
-std::vector<std::string> thread_rivals();
+/// All ranks: the threads of this process, or the processes of an MPI run. The members are called by every process
+/// alike. An Error outside of a body is then every process's, and rank 0 says it; what a body throws ends an MPI run.
+class Engine {
+ public:
+  virtual ~Engine() = default;
 
-/// n threads against the binomial tree, std::barrier and, where there is one, OpenMP; without a profile the built-in
-/// guesses choose.
-std::vector<run::BenchRow> bench_threads(int n, std::shared_ptr<const Profile> profile,
-                                         const run::BenchOptions& options);
+  virtual int size() const = 0;
+  virtual bool are_threads() const = 0;
+  virtual std::string ranks() const = 0;                      ///< "threads", "processes (mpich)"
+  virtual bool speaks() const = 0;                            ///< this process prints and writes for all
+  virtual bool has_terminal() const = 0;                      ///< somebody sees its progress
+  virtual std::string measured_by(double seconds) const = 0;  ///< the command that makes such a profile
+
+  /// The profile in the file, the same for all ranks. Without a file: built-in guesses, under MPI CHASQUI_PROFILE before.
+  virtual ProfilePtr profile(const std::optional<std::string>& file) const = 0;
+
+  /// A new communicator; `body` runs on every rank of it that lives in this process.
+  virtual void run(const ProfilePtr& profile, const std::function<void(run::Comm&)>& body) const = 0;
+
+  /// A communicator that goes by messages alone, and what is written down of them. `plain` has the same ranks.
+  using RecordedBody = std::function<void(run::Comm& plain, run::Comm& recorded, run::RecordingTransport& recording)>;
+  virtual void record(const ProfilePtr& profile, const RecordedBody& body) const = 0;
+
+  virtual std::vector<std::string> rivals() const = 0;  ///< in the order of the columns
+  /// Every collective against its rivals. Rows count where the engine speaks.
+  virtual std::vector<run::BenchRow> bench(const ProfilePtr& profile, const run::BenchOptions& options) const = 0;
+};
+
+std::unique_ptr<Engine> thread_engine(int n);
+
+/// The processes of the MPI run that this one belongs to. `chasqui` itself does not return from here: it becomes the MPI
+/// program and runs the command again. Throws Error if no launcher started this, or the MPI program is not there.
+std::unique_ptr<Engine> mpi_engine(const Command& command);
+
+/// --threads N or --mpi, of commands that run on either.
+class EngineArguments {
+ public:
+  void declare(Command& command, std::string threads_help, const std::string& example);
+  bool mpi() const { return mpi_; }
+  /// Refuses --threads beside --mpi, and numbers of threads out of least..most.
+  std::unique_ptr<Engine> engine(const Command& command, std::int64_t threads, int least, int most) const;
+
+ private:
+  std::optional<std::int64_t> threads_;
+  bool mpi_ = false;
+};
+
+/// One a core, at least two.
+int default_threads();
+
+/// Throws Error unless `seconds` is more than 0 and at most an hour.
+void check_seconds(double seconds);
+
+/// The profile of these ranks and what was cut short, with a progress bar.
+run::Measurement measure(const Engine& engine, double seconds);
 
 }  // namespace chasqui::cli

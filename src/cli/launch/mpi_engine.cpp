@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// chasqui-mpi-<library>: the command line linked with an MPI library, and the processes of a run as its engine.
+//   mpirun -np 4 chasqui measure --mpi        becomes  mpirun -np 4 chasqui-mpi-openmpi measure --mpi
+#include <mpi.h>
+
+#include <exception>
+
+#include "chasqui/mpi/comm.hpp"
+#include "cli/frame/progress.hpp"
+#include "cli/launch/engine.hpp"
+#include "cli/launch/launcher.hpp"
+#include "mpi/native.hpp"
+#include "mpi/profile.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+int rank_in_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+/// What goes wrong on one rank while the others work with it ends the run: they would wait for ever.
+/// (What goes wrong on all alike must not come here: MPI_Abort adds a page of the launcher's own words, and Open MPI's launcher
+/// may hang if ranks have gone home meanwhile.)
+template <typename Action>
+void or_abort(Action&& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    wipe_progress();
+    fmt::print(stderr, "chasqui --mpi: rank {}: {}\n", rank_in_world(), error.what());
+    std::fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+}
+
+class MpiEngine final : public Engine {
+ public:
+  int size() const override {
+    int size = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size;
+  }
+  bool are_threads() const override { return false; }
+  std::string ranks() const override { return "processes (" CHASQUI_MPI_FLAVOUR ")"; }
+  bool speaks() const override { return rank_in_world() == 0; }
+  bool has_terminal() const override { return speaks() && launcher_has_terminal(); }
+  std::string measured_by(double seconds) const override {
+    return fmt::format("mpirun -np {} chasqui measure --mpi --seconds {} ({})", size(), seconds, CHASQUI_MPI_FLAVOUR);
+  }
+
+  ProfilePtr profile(const std::optional<std::string>& file) const override {
+    return mpi::profile_for_all(MPI_COMM_WORLD, file ? file->c_str() : nullptr);
+  }
+
+  void run(const ProfilePtr& profile, const std::function<void(run::Comm&)>& body) const override {
+    mpi::Options options;
+    options.profile = profile;
+    const auto comm = mpi::make_comm(MPI_COMM_WORLD, options);
+    or_abort([&] { body(*comm); });
+  }
+
+  void record(const ProfilePtr& profile, const RecordedBody& body) const override {
+    mpi::Options options;
+    options.profile = profile;
+    const auto plain = mpi::make_comm(MPI_COMM_WORLD, options);
+    options.slots = options.native = false;  // messages alone: what is drawn is what ran
+    std::shared_ptr<run::RecordingTransport> recording;
+    options.around = [&](std::shared_ptr<run::Transport> inner) {
+      // Counting from the clock's own beginning, ranks of one host agree.
+      return recording = std::make_shared<run::RecordingTransport>(std::move(inner), run::RecordingTransport::Origin{});
+    };
+    const auto recorded = mpi::make_comm(MPI_COMM_WORLD, options);
+    or_abort([&] { body(*plain, *recorded, *recording); });
+  }
+
+  std::vector<std::string> rivals() const override { return {"native", "binomial"}; }
+
+  std::vector<run::BenchRow> bench(const ProfilePtr& profile, const run::BenchOptions& options) const override {
+    std::vector<run::BenchRow> rows;
+    run(profile, [&](run::Comm& comm) {
+      rows =
+          run::bench(comm,
+                     {{"native", [](const run::Call& call) { return mpi::run_native_doubles(MPI_COMM_WORLD, call); }},
+                      {"binomial", [&](const run::Call& call) { return run::binomial(comm, call); }}},
+                     options);
+    });
+    return rows;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> mpi_engine(const Command&) { return std::make_unique<MpiEngine>(); }
+
+}  // namespace chasqui::cli
+
+int main(int count, char** words) {
+  MPI_Init(&count, &words);
+  // What all ranks would say, rank 0 says.
+  chasqui::cli::Output out =
+      chasqui::cli::rank_in_world() == 0 ? chasqui::cli::Output::standard() : chasqui::cli::Output::silent();
+  const int status = chasqui::cli::run_main({words + 1, words + count}, out);
+  MPI_Finalize();
+  return status;
+}
