@@ -102,18 +102,20 @@ bool matches(const std::vector<std::string>& expected, const std::vector<std::st
 
 std::string rewritten(const std::filesystem::path& file, const std::vector<Step>& steps,
                       const std::vector<Outcome>& outcomes) {
-  std::string text;
+  std::string text, comments;
+  std::size_t i = 0;
   std::ifstream input(file);
-  for (const std::string& line : lines_of(input)) {  // the comments before the first command
-    if (line.starts_with("$ ")) break;
-    text += line + "\n";
-  }
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (i > 0) text += "\n";
-    text += "$ " + steps[i].command + "\n";
+  for (const std::string& line : lines_of(input)) {
+    if (!line.starts_with("$ ")) {
+      if (line.starts_with("# ") || i == 0) comments += line + "\n";
+      continue;
+    }
+    text += (i > 0 ? "\n" : "") + comments + line + "\n";
+    comments.clear();
     const bool keep = matches(steps[i].expected, outcomes[i].lines);
-    for (const std::string& line : keep ? steps[i].expected : outcomes[i].lines) text += line + "\n";
+    for (const std::string& printed : keep ? steps[i].expected : outcomes[i].lines) text += printed + "\n";
     if (outcomes[i].status != 0) text += fmt::format("[exit {}]\n", outcomes[i].status);
+    ++i;
   }
   return text;
 }
