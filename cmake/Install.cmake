@@ -106,7 +106,7 @@ if(TARGET chasqui_bsp)
   chasqui_pkg_config(chasqui-bsp "Bulk-synchronous programs on Chasqui" chasqui "-lchasqui_bsp -lboost_context")
 endif()
 foreach(flavour ${CHASQUI_MPI_FLAVOURS})
-  chasqui_pkg_config(chasqui-mpi-${flavour} "Chasqui's collectives over ${flavour}" chasqui "-lchasqui_mpi_${flavour}")
+  chasqui_pkg_config(chasqui-mpi-${flavour} "Chasqui's collectives over ${flavour}" chasqui "-lchasqui_mpi_${flavour} -lrt")
 endforeach()
 
 # `cpack -G DEB` in the build folder: chasqui (the program), chasqui-dev (libraries and headers), and one package for each

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "messages.hpp"
+#include "mpi/messages.hpp"
 
 #include <sched.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-#include "check.hpp"
+#include "mpi/check.hpp"
 #include "run/messages/message_cost.hpp"
 
 namespace chasqui::mpi {

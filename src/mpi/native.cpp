@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "native.hpp"
+#include "mpi/native.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "check.hpp"
+#include "mpi/check.hpp"
 #include "run/call/aligned_buffer.hpp"
 
 namespace chasqui::mpi {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "profile.hpp"
+#include "mpi/profile.hpp"
 
 #include <cstdlib>
 #include <exception>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "chasqui/base/error.hpp"
-#include "check.hpp"
+#include "mpi/check.hpp"
 
 namespace chasqui::mpi {
 namespace {

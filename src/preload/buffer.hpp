@@ -1,37 +1,66 @@
 // SPDX-License-Identifier: MIT
-// A buffer as a call of data movement describes it, and what a look at the arguments says. Data travels as bytes in the
-// order of the type map; derived types are packed.
+// The arguments of a collective as one side of a call, and what a look at them says. Data travels as bytes in the order of
+// the type map, so ranks may describe the same data with different types; derived types are packed by the call's layout.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <vector>
 
-#include "serve.hpp"
+#include "preload/serve.hpp"
 
 namespace chasqui::preload {
 
 inline constexpr std::size_t kMostMoved = std::size_t{1} << 28;  ///< bytes of all blocks together
 
-inline constexpr auto nothing = [](Work&) {};
+inline constexpr auto nothing = [](ServedCall&) {};
 
-/// `blocks` blocks of `count` elements each, one after another, in the program's memory.
-struct Buffer {
+/// Blocks of `count` elements each, one after another, in the program's memory.
+struct BufferArgument {
   void* where;
   int count;
-  MPI_Datatype type;
-  TypeFacts facts;
+  TypePacker packer;
+  std::size_t unit = 1;  ///< bytes of an element of the call
 
-  Buffer(const void* where_, int count_, MPI_Datatype type_)
-      : where(const_cast<void*>(where_)), count(count_), type(type_), facts(facts_of(type_)) {}
-  std::size_t bytes() const { return static_cast<std::size_t>(count) * facts.size; }
-  void* block(int i) const {
-    return reinterpret_cast<void*>(reinterpret_cast<MPI_Aint>(where) + static_cast<MPI_Aint>(i) * count * facts.extent);
-  }
+  BufferArgument(const void* where_, int count_, TypePacker packer_)
+      : where(const_cast<void*>(where_)), count(count_), packer(packer_) {}
+  BufferArgument(const void* where_, int count_, MPI_Datatype type)
+      : BufferArgument(where_, count_, TypePacker{type, facts_of(type)}) {}
+
+  std::size_t bytes() const { return static_cast<std::size_t>(count) * packer.facts.size; }
   bool good() const {
-    return count >= 0 && facts.valid && where != MPI_IN_PLACE && !(where == nullptr && facts.dense && bytes() != 0);
+    return count >= 0 && packer.facts.valid && where != MPI_IN_PLACE &&
+           !(where == nullptr && packer.facts.dense && bytes() != 0);
   }
+  run::Layout layout() {
+    return {.pack =
+                [](void* self, const void*, std::size_t first, std::size_t n, void* packed) {
+                  const auto& it = *static_cast<const BufferArgument*>(self);
+                  it.packer.pack(it.at(first), it.elements(n), packed);
+                },
+            .unpack =
+                [](void* self, void*, std::size_t first, std::size_t n, const void* packed) {
+                  const auto& it = *static_cast<const BufferArgument*>(self);
+                  it.packer.unpack(it.at(first), it.elements(n), packed);
+                },
+            .context = this};
+  }
+
+ private:
+  int elements(std::size_t n) const { return static_cast<int>(n * unit / packer.facts.size); }
+  void* at(std::size_t first) const { return moved(where, elements(first) * packer.facts.extent); }
 };
+
+/// The buffer as input or output: as bytes where they lie, or packed. It must stay in place while the call runs. Its
+/// address stands for data with gaps, which may well lie at absolute addresses from nullptr on.
+inline void read_from(run::Call& call, BufferArgument& buffer) {
+  buffer.unit = call.element;
+  call.in = buffer.packer.facts.dense ? buffer.where : &buffer;
+  if (!buffer.packer.facts.dense) call.in_layout = buffer.layout();
+}
+inline void write_to(run::Call& call, BufferArgument& buffer) {
+  buffer.unit = call.element;
+  call.out = buffer.packer.facts.dense ? buffer.where : &buffer;
+  if (!buffer.packer.facts.dense) call.out_layout = buffer.layout();
+}
 
 inline bool overlap_is_an_error(const void* a, const void* b, std::size_t bytes) {
 #ifdef MPICH
@@ -41,24 +70,24 @@ inline bool overlap_is_an_error(const void* a, const void* b, std::size_t bytes)
 #endif
 }
 
-inline Demand demand_of(Kind kind, std::size_t bytes, int ranks) {
-  Demand demand;
-  demand.bytes = bytes;
-  demand.shape.kind = kind;
-  if (bytes == 0) demand.reason = Reason::empty;
-  if (bytes > kMostMoved / static_cast<std::size_t>(ranks)) demand.reason = Reason::too_long;
-  return demand;
+inline CallFacts movement_of(Kind kind, std::size_t bytes, int ranks) {
+  CallFacts facts;
+  facts.bytes = bytes;
+  facts.shape.kind = kind;
+  if (bytes == 0) facts.reason = Reason::empty;
+  if (bytes > kMostMoved / static_cast<std::size_t>(ranks)) facts.reason = Reason::too_long;
+  return facts;
 }
 
-inline Demand bad() {
-  Demand demand;
-  demand.reason = Reason::argument;
-  return demand;
+inline CallFacts bad() {
+  CallFacts facts;
+  facts.reason = Reason::argument;
+  return facts;
 }
 
-inline void returns(Demand& demand, const Buffer& buffer, int blocks) {
-  demand.out = buffer.where;
-  demand.touched = demand.result = span_of(buffer.facts, static_cast<MPI_Aint>(buffer.count) * blocks);
+inline void returns(CallFacts& facts, const BufferArgument& buffer, int blocks) {
+  facts.out = buffer.where;
+  facts.touched = facts.result = range_of(buffer.packer.facts, static_cast<MPI_Aint>(buffer.count) * blocks);
 }
 
 inline run::Call call_of(Kind kind, std::size_t bytes, int root) {
@@ -68,7 +97,5 @@ inline run::Call call_of(Kind kind, std::size_t bytes, int root) {
   call.root = root;
   return call;
 }
-
-using Bytes = std::vector<std::byte>;
 
 }  // namespace chasqui::preload

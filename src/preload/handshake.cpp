@@ -12,7 +12,7 @@
 
 namespace chasqui::preload {
 
-Joined join(std::uint64_t settings_hash, std::int64_t seconds) {
+Handshake shake_hands(std::uint64_t settings_hash, std::int64_t seconds) {
   using Clock = std::chrono::steady_clock;
   const auto hash = static_cast<long long>(settings_hash & 0x7fffffffffffffffu);
   long long mine[2] = {hash, -hash};
@@ -35,7 +35,7 @@ Joined join(std::uint64_t settings_hash, std::int64_t seconds) {
         rank, seconds));
     PMPI_Abort(MPI_COMM_WORLD, 1);
   }
-  return most[0] == -most[1] ? Joined::all_alike : Joined::different;
+  return most[0] == -most[1] ? Handshake::all_alike : Handshake::different;
 }
 
 }  // namespace chasqui::preload

@@ -9,9 +9,9 @@
 
 namespace chasqui::preload {
 
-enum class Joined { all_alike, different };
+enum class Handshake { all_alike, different };
 
 /// Collective over MPI_COMM_WORLD. `seconds` = 0: waits for ever. Calls MPI_Abort when the time is up.
-Joined join(std::uint64_t settings_hash, std::int64_t seconds);
+Handshake shake_hands(std::uint64_t settings_hash, std::int64_t seconds);
 
 }  // namespace chasqui::preload

@@ -48,7 +48,7 @@ void bury() {
   if (!active.load(std::memory_order_relaxed)) return;
   ++inside_of_chasqui;
   try {
-    bury_the_dead();
+    free_ended();
   } catch (const std::exception& error) {
     say(error.what());
   }

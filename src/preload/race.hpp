@@ -21,7 +21,7 @@ inline int class_of_size(std::size_t bytes) {
 
 enum class Verdict : std::uint8_t { open, ours, native };
 
-struct Cell {
+struct Race {
   Verdict verdict = Verdict::open;
   bool asked = false;  ///< the profile was asked
   std::uint32_t compared = 0;
@@ -54,44 +54,44 @@ inline constexpr double kMargin = 0.97;  ///< ours must be this much faster to b
 
 /// Whose turn it is. The number of comparisons grows with the logarithm of the calls: the pauses grow fourfold.
 enum class Turn : std::uint8_t { ours, native, try_ours, try_native };
-inline Turn next_turn(Cell& cell, std::uint32_t trials) {
+inline Turn next_turn(Race& race, std::uint32_t trials) {
   if (trials == 0) return Turn::ours;
-  if (cell.verdict != Verdict::open) {
-    if (cell.again == 0) cell.again = static_cast<std::uint64_t>(trials / kShare);
-    if (++cell.settled <= cell.again) return cell.verdict == Verdict::ours ? Turn::ours : Turn::native;
-    cell.verdict = Verdict::open;
-    cell.compared = 0;
+  if (race.verdict != Verdict::open) {
+    if (race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);
+    if (++race.settled <= race.again) return race.verdict == Verdict::ours ? Turn::ours : Turn::native;
+    race.verdict = Verdict::open;
+    race.compared = 0;
   }
-  return cell.compared++ % 2 == 0 ? Turn::try_native : Turn::try_ours;
+  return race.compared++ % 2 == 0 ? Turn::try_native : Turn::try_ours;
 }
 
 /// A call of a comparison took `nanoseconds`. The first of each kind warms up and is not counted.
-inline void saw(Cell& cell, Turn turn, double nanoseconds, std::uint32_t trials) {
-  if (cell.compared <= 2 && trials > 1) return;
-  (turn == Turn::try_ours ? cell.ours_seen : cell.native_seen).push_back(nanoseconds);
+inline void saw(Race& race, Turn turn, double nanoseconds, std::uint32_t trials) {
+  if (race.compared <= 2 && trials > 1) return;
+  (turn == Turn::try_ours ? race.ours_seen : race.native_seen).push_back(nanoseconds);
 }
 
 /// Were all calls of the comparison made?
-inline bool complete(const Cell& cell, std::uint32_t trials) {
-  return cell.verdict == Verdict::open && cell.compared >= 2 * trials;
+inline bool complete(const Race& race, std::uint32_t trials) {
+  return race.verdict == Verdict::open && race.compared >= 2 * trials;
 }
 
 /// The verdict on times that all ranks agreed on. The slower one costs `trials` calls next time too: that is put off
 /// until it is a hundredth of what the calls in between take.
-inline void conclude(Cell& cell, double ours, double native, std::uint32_t trials) {
+inline void conclude(Race& race, double ours, double native, std::uint32_t trials) {
   const double better = std::max(1.0, std::min(ours, native));
   const double worse = std::max(better, std::max(ours, native));
-  cell.ours_typical = ours;
-  cell.native_typical = native;
-  cell.verdict = ours < kMargin * native ? Verdict::ours : Verdict::native;
-  cell.spent += (worse - better) * trials;
+  race.ours_typical = ours;
+  race.native_typical = native;
+  race.verdict = ours < kMargin * native ? Verdict::ours : Verdict::native;
+  race.spent += (worse - better) * trials;
   const double rare = std::min(1e18, trials / kShare * (worse / better));
-  cell.again = std::max(static_cast<std::uint64_t>(rare),
-                        cell.comparisons == 0 ? 0 : std::min<std::uint64_t>(cell.again, 1ull << 60) * 4);
-  cell.settled = 0;
-  ++cell.comparisons;
-  cell.ours_seen = {};
-  cell.native_seen = {};
+  race.again = std::max(static_cast<std::uint64_t>(rare),
+                        race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4);
+  race.settled = 0;
+  ++race.comparisons;
+  race.ours_seen = {};
+  race.native_seen = {};
 }
 
 }  // namespace chasqui::preload

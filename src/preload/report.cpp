@@ -86,30 +86,30 @@ void note_verified(Collective what, bool same, double worst) {
   }
 }
 
-void enter_in_ledger(const State& state) {
+void add_to_report(const CommState& state) {
   const std::lock_guard lock(mutex);
   for (int what = 0; what < kServed; ++what) {
-    const auto& row = state.cells[static_cast<std::size_t>(what)];
+    const auto& row = state.races[static_cast<std::size_t>(what)];
     if (row == nullptr) continue;
     for (int c = 0; c < kClasses; ++c) {
-      const Cell& cell = (*row)[static_cast<std::size_t>(c)];
-      if (cell.ours_calls + cell.native_calls == 0) continue;
+      const Race& race = (*row)[static_cast<std::size_t>(c)];
+      if (race.ours_calls + race.native_calls == 0) continue;
       Line& line = lines()[{what, c}];
-      line.ours += cell.ours_calls;
-      line.native += cell.native_calls;
-      line.bytes += cell.bytes;
-      line.ours_time += cell.ours_time;
-      line.native_time += cell.native_time;
-      line.ours_timed += cell.ours_timed;
-      line.native_timed += cell.native_timed;
-      if (!cell.plan.empty()) line.plan = cell.plan;
-      if (cell.predicted > 0) line.predicted = cell.predicted;
-      line.comparisons += cell.comparisons;
-      line.spent += cell.spent;
-      if (cell.native_typical > 0) {
-        line.ours_typical = cell.ours_typical;
-        line.native_typical = cell.native_typical;
-        line.saved += cell.saved;
+      line.ours += race.ours_calls;
+      line.native += race.native_calls;
+      line.bytes += race.bytes;
+      line.ours_time += race.ours_time;
+      line.native_time += race.native_time;
+      line.ours_timed += race.ours_timed;
+      line.native_timed += race.native_timed;
+      if (!race.plan.empty()) line.plan = race.plan;
+      if (race.predicted > 0) line.predicted = race.predicted;
+      line.comparisons += race.comparisons;
+      line.spent += race.spent;
+      if (race.native_typical > 0) {
+        line.ours_typical = race.ours_typical;
+        line.native_typical = race.native_typical;
+        line.saved += race.saved;
       }
     }
   }
@@ -178,15 +178,15 @@ std::string report_json(int ranks) {
              cost.calls, cost.ours, cost.native, verified.load(), different.load());
 }
 
-void note_verdict(Collective what, std::size_t bytes, const Cell& cell) {
+void note_verdict(Collective what, std::size_t bytes, const Race& race) {
   if (!settings().log) return;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
   say(fmt::format("MPI_{} of {} bytes: {} from now on ({:.2f} us against {:.2f} us)", to_string(what),
                   sizes(static_cast<int>(what), class_of_size(bytes)),
-                  cell.verdict == Verdict::ours ? "Chasqui" : "the MPI library", cell.ours_typical / 1000,
-                  cell.native_typical / 1000));
+                  race.verdict == Verdict::ours ? "Chasqui" : "the MPI library", race.ours_typical / 1000,
+                  race.native_typical / 1000));
 }
 
 void say_what_it_cost() {

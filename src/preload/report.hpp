@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What happened in this process: calls passed on, by reason, and the cells of all communicators added up.
+// What happened in this process: calls passed on, by reason, and the races of all communicators added up.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 
 namespace chasqui::preload {
 
-struct Cell;
-struct State;
+struct Race;
+struct CommState;
 
 /// Counts a call that goes to the MPI library. Under CHASQUI_LOG=1 the first of each kind is one line on rank 0.
 void note(Collective what, Reason reason);
 
-/// Adds the cells of a communicator that ends.
-void enter_in_ledger(const State& state);
+/// Adds the races of a communicator that ends.
+void add_to_report(const CommState& state);
 
 /// CHASQUI_VERIFY: one call compared, and whether it was the same.
 void note_verified(Collective what, bool same, double worst);
 
 /// A comparison has ended: under CHASQUI_LOG=1 one line on rank 0.
-void note_verdict(Collective what, std::size_t bytes, const Cell& cell);
+void note_verdict(Collective what, std::size_t bytes, const Race& race);
 
 /// CHASQUI_REPRODUCIBLE: one line on standard error when something was folded in order.
 void say_what_it_cost();

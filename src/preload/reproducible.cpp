@@ -6,7 +6,8 @@
 #include <numeric>
 
 #include "chasqui/base/error.hpp"
-#include "preload/packed_fold.hpp"
+#include "preload/types.hpp"
+#include "run/call/aligned_buffer.hpp"
 
 namespace chasqui::preload {
 namespace {
@@ -23,63 +24,51 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 /// Elements without gaps travel as they are, others packed.
 class Wire {
  public:
-  Wire(Work& work, const Ordered& fold) : facts_(facts_of(fold.type)) {
-    if (facts_.dense) {
-      type_ = fold.type;
-      dense_ = {fold.op, fold.type, static_cast<int>(facts_.size)};
-      op_ = operator_for(dense_);
-    } else {
-      check(PMPI_Type_contiguous(static_cast<int>(facts_.size), MPI_BYTE, &type_), "MPI_Type_contiguous");
-      check(PMPI_Type_commit(&type_), "MPI_Type_commit");
-      packed_ = {fold.op, fold.type, facts_, work.quiet(), work.rank()};
-      op_ = operator_of(packed_);
-    }
+  Wire(ServedCall& served, const ReproducibleFold& fold) : fold_{fold.op, served.packer(fold.type)} {
+    op_ = fold_.operator_of();
+    type_ = fold.type;
+    if (fold_.packer.facts.dense) return;
+    check(PMPI_Type_contiguous(static_cast<int>(size()), MPI_BYTE, &type_), "MPI_Type_contiguous");
+    check(PMPI_Type_commit(&type_), "MPI_Type_commit");
   }
   ~Wire() {
-    if (!facts_.dense) PMPI_Type_free(&type_);
+    if (!fold_.packer.facts.dense) PMPI_Type_free(&type_);
   }
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
   MPI_Datatype type() const { return type_; }
-  std::size_t size() const { return facts_.size; }
-  const TypeFacts& facts() const { return facts_; }
+  std::size_t size() const { return fold_.packer.facts.size; }
+  bool packs() const { return !fold_.packer.facts.dense; }
+  const TypePacker& packer() const { return fold_.packer; }
   const run::Operator& op() const { return op_; }
 
  private:
-  TypeFacts facts_;
+  TypeFold fold_;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  mpi::FoldContext dense_;
-  PackedFold packed_;
   run::Operator op_;
 };
 
-using Room = std::vector<std::max_align_t>;
-Room room_for(std::size_t bytes) { return Room(bytes / sizeof(std::max_align_t) + 1); }
-std::byte* bytes_of(Room& room) { return reinterpret_cast<std::byte*>(room.data()); }
-
-class InOrder {
+class RankOrder {
  public:
-  InOrder(Work& work, const Ordered& fold)
-      : work_(work), fold_(fold), wire_(work, fold), ranks_(work.size()), me_(work.rank()) {}
+  RankOrder(ServedCall& served, const ReproducibleFold& fold)
+      : served_(served), fold_(fold), wire_(served, fold), ranks_(served.size()), me_(served.rank()) {}
 
   void run() {
     const std::size_t bytes = at(fold_.count) * wire_.size();
     in_ = static_cast<const std::byte*>(fold_.in);
     out_ = static_cast<std::byte*>(fold_.out);
-    Room in, out;
-    if (!wire_.facts().dense) {
-      in = room_for(bytes);
-      out = room_for(bytes);
-      pack(fold_.in, fold_.count, fold_.type, wire_.facts(), in.data(), work_.quiet(), me_);
-      in_ = bytes_of(in);
-      out_ = bytes_of(out);
+    run::Room in, out;
+    if (wire_.packs()) {
+      in = run::Room(bytes);
+      out = run::Room(bytes);
+      wire_.packer().pack(fold_.in, fold_.count, in.data());
+      in_ = in.data();
+      out_ = out.data();
     }
-    work_.begin();
+    served_.begin();
     const int results = bytes <= kAtOnce && fold_.keep != Keep::share ? at_once() : by_shares();
-    if (!wire_.facts().dense && results > 0) {
-      unpack(fold_.out, results, fold_.type, wire_.facts(), out.data(), work_.quiet(), me_);
-    }
+    if (wire_.packs() && results > 0) wire_.packer().unpack(fold_.out, results, out.data());
   }
 
  private:
@@ -92,9 +81,9 @@ class InOrder {
 
   int at_once() {
     const int n = fold_.count;
-    const MPI_Comm comm = work_.comm();
-    Room room = room_for(at(n) * wire_.size() * at(ranks_));
-    std::byte* const slots = bytes_of(room);
+    const MPI_Comm comm = served_.comm();
+    const run::Room room(at(n) * wire_.size() * at(ranks_));
+    std::byte* const slots = room.data();
     check(fold_.keep == Keep::root ? PMPI_Gather(in_, n, wire_.type(), slots, n, wire_.type(), fold_.root, comm)
                                    : PMPI_Allgather(in_, n, wire_.type(), slots, n, wire_.type(), comm),
           "gathering contributions");
@@ -116,8 +105,8 @@ class InOrder {
     const int longest = *std::max_element(counts.begin(), counts.end());
     const int step =
         static_cast<int>(std::clamp<std::size_t>(kPiece / wire_.size() / at(ranks_), 1, at(std::max(1, longest))));
-    Room room = room_for(at(std::min(step, counts[at(me_)])) * at(ranks_) * wire_.size());
-    std::byte* const slots = bytes_of(room);
+    const run::Room room(at(std::min(step, counts[at(me_)])) * at(ranks_) * wire_.size());
+    std::byte* const slots = room.data();
     std::vector<int> taken(at(ranks_)), from(at(ranks_)), mine(at(ranks_)), slot(at(ranks_));
     for (int done = 0; done < longest; done += step) {
       for (int r = 0; r < ranks_; ++r) {
@@ -130,7 +119,7 @@ class InOrder {
         slot[at(r)] = r * own;
       }
       check(PMPI_Alltoallv(in_, taken.data(), from.data(), wire_.type(), slots, mine.data(), slot.data(), wire_.type(),
-                           work_.comm()),
+                           served_.comm()),
             "exchanging contributions");
       if (own > 0) accumulate(slots, own, ranks_ - 1);
       hand_round(slots, own, done, taken, from, mine, slot);
@@ -144,7 +133,7 @@ class InOrder {
                   std::vector<int> mine, std::vector<int> slot) {
     const std::byte* const result = slots + at(ranks_ - 1) * at(own) * wire_.size();
     const MPI_Datatype type = wire_.type();
-    const MPI_Comm comm = work_.comm();
+    const MPI_Comm comm = served_.comm();
     switch (fold_.keep) {
       case Keep::all:
         return check(PMPI_Allgatherv(result, own, type, out_, taken.data(), from.data(), type, comm),
@@ -166,8 +155,8 @@ class InOrder {
     }
   }
 
-  Work& work_;
-  const Ordered& fold_;
+  ServedCall& served_;
+  const ReproducibleFold& fold_;
   const Wire wire_;
   int ranks_, me_;
   const std::byte* in_ = nullptr;
@@ -176,6 +165,6 @@ class InOrder {
 
 }  // namespace
 
-void fold_in_order(Work& work, const Ordered& fold) { InOrder(work, fold).run(); }
+void fold_reproducibly(ServedCall& served, const ReproducibleFold& fold) { RankOrder(served, fold).run(); }
 
 }  // namespace chasqui::preload

@@ -14,7 +14,7 @@ namespace chasqui::preload {
 /// Who gets which fold: all ranks, the root, rank r that of ranks 0..r (or 0..r-1), or each rank its own share.
 enum class Keep { all, root, upto, before, share };
 
-struct Ordered {
+struct ReproducibleFold {
   const void* in;
   void* out;
   int count;  ///< elements of one rank
@@ -27,6 +27,6 @@ struct Ordered {
 
 /// Moves data by the MPI library's own collectives on the program's communicator, piece by piece: memory of a few MiB.
 /// Throws Error when the MPI library refuses.
-void fold_in_order(Work& work, const Ordered& fold);
+void fold_reproducibly(ServedCall& served, const ReproducibleFold& fold);
 
 }  // namespace chasqui::preload

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "serve.hpp"
+#include "preload/serve.hpp"
 
 #include <exception>
 #include <new>
@@ -8,8 +8,8 @@
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
 #include "preload/report.hpp"
-#include "settings.hpp"
-#include "verify.hpp"
+#include "preload/settings.hpp"
+#include "preload/verify.hpp"
 
 namespace chasqui::preload {
 
@@ -28,46 +28,46 @@ class Inside {
 
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
 
-struct Path {
-  enum Way { native, compare_native, compare_ours, ours, both, in_order } way = native;
+struct Decision {
+  enum Way { native, compare_native, compare_ours, ours, both, reproducible } way = native;
   bool comparing() const { return way == compare_native || way == compare_ours; }
-  State* state = nullptr;
-  Cell* cell = nullptr;
-  Demand demand;
+  CommState* state = nullptr;
+  Race* race = nullptr;
+  CallFacts facts;
 };
 
-/// What the profile says about a cell that is new.
-void ask_profile(State& state, Cell& cell, const Demand& demand) {
-  cell.asked = true;
-  const run::Query query{demand.shape.kind, demand.shape.kind == Kind::barrier ? 0 : demand.bytes, demand.shape.element,
-                         demand.shape.op.combine == nullptr || demand.shape.op.commutative};
+/// What the profile says about a race that is new.
+void ask_profile(CommState& state, Race& race, const CallFacts& facts) {
+  race.asked = true;
+  const run::Query query{facts.shape.kind, facts.shape.kind == Kind::barrier ? 0 : facts.bytes, facts.shape.element,
+                         facts.shape.op.combine == nullptr || facts.shape.op.commutative};
   const auto list = run::choices(query, state.comm->terrain(), *settings().profile);
   for (const auto& choice : list) {
     if (choice.method == run::Method::native) continue;
-    cell.plan = run::to_string(choice.method);
-    cell.predicted = choice.nanoseconds;
+    race.plan = run::to_string(choice.method);
+    race.predicted = choice.nanoseconds;
     break;
   }
-  if (list.front().method == run::Method::native && settings().trials > 0) cell.verdict = Verdict::native;
+  if (list.front().method == run::Method::native && settings().trials > 0) race.verdict = Verdict::native;
 }
 
-void find_way(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
+void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   const Settings& s = settings();
   const auto passed = [what](Reason reason) { note(what, reason); };
   if (s.disabled[static_cast<int>(what)]) return passed(Reason::disabled);
-  bury_the_dead();
-  State* state = state_of(comm);
+  free_ended();
+  CommState* state = state_of(comm);
   if (state == nullptr) return passed(Reason::argument);
-  path.state = state;
+  decision.state = state;
   ++state->calls;
   if (state->never != Reason::none) return passed(state->never);
-  path.demand = parts.look(*state);
-  const bool folds = path.demand.folds != MPI_DATATYPE_NULL;
-  if (s.reproducible && folds && (path.demand.reason == Reason::none || path.demand.reason == Reason::too_long)) {
+  decision.facts = call.look(*state);
+  const bool folds = decision.facts.folds != MPI_DATATYPE_NULL;
+  if (s.reproducible && folds && (decision.facts.reason == Reason::none || decision.facts.reason == Reason::too_long)) {
     look_for_foreigners(*state, comm);
     if (state->never != Reason::none) return passed(state->never);
-    path.cell = &state->cell(what, path.demand.bytes);
-    path.way = Path::in_order;
+    decision.race = &state->race(what, decision.facts.bytes);
+    decision.way = Decision::reproducible;
     return;
   }
   if (!state->prepared) {
@@ -75,146 +75,146 @@ void find_way(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
     prepare(*state, comm);
     if (state->never != Reason::none) return passed(state->never);
   }
-  if (path.demand.reason != Reason::none) return passed(path.demand.reason);
-  Cell& cell = state->cell(what, path.demand.bytes);
-  path.cell = &cell;
-  if (!cell.asked) ask_profile(*state, cell, path.demand);
+  if (decision.facts.reason != Reason::none) return passed(decision.facts.reason);
+  Race& race = state->race(what, decision.facts.bytes);
+  decision.race = &race;
+  if (!race.asked) ask_profile(*state, race, decision.facts);
   if (s.verify) {
-    path.way = Path::both;
+    decision.way = Decision::both;
     return;
   }
-  switch (next_turn(cell, static_cast<std::uint32_t>(s.trials))) {
-    case Turn::ours: path.way = Path::ours; break;
-    case Turn::native: ++cell.native_calls; return passed(Reason::slower);
-    case Turn::try_ours: path.way = Path::compare_ours; break;
+  switch (next_turn(race, static_cast<std::uint32_t>(s.trials))) {
+    case Turn::ours: decision.way = Decision::ours; break;
+    case Turn::native: ++race.native_calls; return passed(Reason::slower);
+    case Turn::try_ours: decision.way = Decision::compare_ours; break;
     case Turn::try_native:
-      path.way = Path::compare_native;
+      decision.way = Decision::compare_native;
       note(what, Reason::comparing);
       break;
   }
 }
 
 /// After the last timed call every rank learns what all saw, and decides alike.
-void agree(Collective what, const Path& path) {
-  Cell& cell = *path.cell;
+void agree(Collective what, const Decision& decision) {
+  Race& race = *decision.race;
   const auto trials = static_cast<std::uint32_t>(settings().trials);
-  if (!complete(cell, trials)) return;
+  if (!complete(race, trials)) return;
   const double begin = clock_now();
-  double mine[2] = {typical(cell.ours_seen), typical(cell.native_seen)};
+  double mine[2] = {typical(race.ours_seen), typical(race.native_seen)};
   double most[2] = {0, 0};
-  PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, path.state->own);
-  conclude(cell, most[0], most[1], trials);
-  cell.spent += clock_now() - begin;
-  note_verdict(what, path.demand.bytes, cell);
+  PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, decision.state->own);
+  conclude(race, most[0], most[1], trials);
+  race.spent += clock_now() - begin;
+  note_verdict(what, decision.facts.bytes, race);
 }
 
 constexpr int kDeclined = -1;  ///< all ranks alike: the MPI library does it
 
 /// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
-int attempt(Collective what, Work& work, const Ref<void(Work&)>& way) {
+int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCall&)>& way) {
   int code = MPI_ERR_OTHER;
   try {
-    way(work);
+    way(served);
     return MPI_SUCCESS;
   } catch (const Declined& declined) {
     return note(what, declined.reason), kDeclined;
   } catch (const std::bad_alloc&) {  // here alone: the others must not wait for this rank
     say(std::string("MPI_") + std::string(to_string(what)) + ": no memory for the private buffers");
-    work.give_up("a rank has no memory");
+    served.give_up("a rank has no memory");
     code = MPI_ERR_NO_MEM;
   } catch (const std::exception& error) {
-    if (!work.begun()) {
+    if (!served.begun()) {
       note(what, Reason::failed);
       if (settings().log) say(error.what());
       return kDeclined;
     }
     say(std::string("MPI_") + std::string(to_string(what)) + ": " + error.what());
   } catch (...) {
-    if (!work.begun()) return note(what, Reason::failed), kDeclined;
+    if (!served.begun()) return note(what, Reason::failed), kDeclined;
     say("an operator threw");
   }
-  PMPI_Comm_call_errhandler(work.comm(), code);
+  PMPI_Comm_call_errhandler(served.comm(), code);
   return code;
 }
 
-int run_ours(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
-  Cell& cell = *path.cell;
-  const bool timed = path.way != Path::ours || !settings().report.empty();
+int run_ours(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
+  Race& race = *decision.race;
+  const bool timed = decision.way != Decision::ours || !settings().report.empty();
   const double begin = timed ? clock_now() : 0;
-  Work work(*path.state, comm);
-  int code = attempt(what, work, path.way == Path::in_order ? parts.in_order : parts.ours);
-  ++(code == kDeclined ? cell.native_calls : cell.ours_calls);
-  if (code == kDeclined) code = parts.native();
-  cell.bytes += path.demand.bytes;
-  cell.saved += cell.native_typical - cell.ours_typical;
+  ServedCall served(*decision.state, comm);
+  int code = attempt(what, served, decision.way == Decision::reproducible ? call.reproducible : call.ours);
+  ++(code == kDeclined ? race.native_calls : race.ours_calls);
+  if (code == kDeclined) code = call.native();
+  race.bytes += decision.facts.bytes;
+  race.saved += race.native_typical - race.ours_typical;
   if (!timed) return code;
   const double time = clock_now() - begin;
-  cell.ours_time += time;
-  ++cell.ours_timed;
-  if (path.way != Path::compare_ours) return code;
-  saw(cell, Turn::try_ours, time, static_cast<std::uint32_t>(settings().trials));
-  agree(what, path);
+  race.ours_time += time;
+  ++race.ours_timed;
+  if (decision.way != Decision::compare_ours) return code;
+  saw(race, Turn::try_ours, time, static_cast<std::uint32_t>(settings().trials));
+  agree(what, decision);
   return code;
 }
 
-int run_native(const Parts& parts, Path& path) {
-  Cell& cell = *path.cell;
+int run_native(const Interposed& call, Decision& decision) {
+  Race& race = *decision.race;
   const double begin = clock_now();
-  const int code = parts.native();
+  const int code = call.native();
   const double time = clock_now() - begin;
-  ++cell.native_calls;
-  cell.native_time += time;
-  ++cell.native_timed;
-  if (path.comparing()) saw(cell, Turn::try_native, time, static_cast<std::uint32_t>(settings().trials));
+  ++race.native_calls;
+  race.native_time += time;
+  ++race.native_timed;
+  if (decision.comparing()) saw(race, Turn::try_native, time, static_cast<std::uint32_t>(settings().trials));
   return code;
 }
 
 /// Both, on the same input; the program keeps the MPI library's result.
-int run_both(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
-  const Region before(path.demand.out, path.demand.touched);
-  const int code = run_native(parts, path);
+int run_both(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
+  const BufferCopy before(decision.facts.out, decision.facts.touched);
+  const int code = run_native(call, decision);
   if (code != MPI_SUCCESS) return code;
-  const Region native(path.demand.out, path.demand.touched);
+  const BufferCopy native(decision.facts.out, decision.facts.touched);
   before.restore();
-  const int ours = run_ours(what, comm, parts, path);
+  const int ours = run_ours(what, comm, call, decision);
   if (ours != MPI_SUCCESS) return ours;
-  const double worst = difference(native, path.demand);
+  const double worst = difference(native, decision.facts);
   note_verified(what, worst == 0, worst);
   native.restore();
   return MPI_SUCCESS;
 }
 
-int run_in_order(Collective what, MPI_Comm comm, const Parts& parts, Path& path) {
-  Cell& cell = *path.cell;
-  cell.plan = "in order";
-  if (cell.native_timed < kReferences) {
-    const Region before(path.demand.out, path.demand.touched);
-    const int code = run_native(parts, path);
-    --cell.native_calls;  // a reference, not a call of the program
+int run_reproducibly(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
+  Race& race = *decision.race;
+  race.plan = "in order";
+  if (race.native_timed < kReferences) {
+    const BufferCopy before(decision.facts.out, decision.facts.touched);
+    const int code = run_native(call, decision);
+    --race.native_calls;  // a reference, not a call of the program
     if (code != MPI_SUCCESS) return code;
     before.restore();
   }
-  return run_ours(what, comm, parts, path);
+  return run_ours(what, comm, call, decision);
 }
 
 }  // namespace
 
-int serve_actively(Collective what, MPI_Comm comm, const Parts& parts) {
+int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
   const Inside inside;
-  Path path;
+  Decision decision;
   try {
-    find_way(what, comm, parts, path);
+    decide(what, comm, call, decision);
   } catch (const std::exception& error) {
     note(what, Reason::failed);
     if (settings().log) say(error.what());
-    path.way = Path::native;
+    decision.way = Decision::native;
   }
-  switch (path.way) {
-    case Path::native: return parts.native();
-    case Path::compare_native: return run_native(parts, path);
-    case Path::both: return run_both(what, comm, parts, path);
-    case Path::in_order: return run_in_order(what, comm, parts, path);
-    default: return run_ours(what, comm, parts, path);
+  switch (decision.way) {
+    case Decision::native: return call.native();
+    case Decision::compare_native: return run_native(call, decision);
+    case Decision::both: return run_both(what, comm, call, decision);
+    case Decision::reproducible: return run_reproducibly(what, comm, call, decision);
+    default: return run_ours(what, comm, call, decision);
   }
 }
 

@@ -10,20 +10,20 @@
 #include <memory>
 #include <type_traits>
 
-#include "names.hpp"
-#include "state.hpp"
-#include "types.hpp"
+#include "preload/names.hpp"
+#include "preload/state.hpp"
+#include "preload/types.hpp"
 
 namespace chasqui::preload {
 
 /// A reference to something that can be called.
 template <typename Signature>
-class Ref;
+class FunctionRef;
 template <typename R, typename... Args>
-class Ref<R(Args...)> {
+class FunctionRef<R(Args...)> {
  public:
-  template <typename F, typename = std::enable_if_t<!std::is_same_v<std::decay_t<F>, Ref>>>
-  Ref(F&& f)  // NOLINT: implicit on purpose
+  template <typename F, typename = std::enable_if_t<!std::is_same_v<std::decay_t<F>, FunctionRef>>>
+  FunctionRef(F&& f)  // NOLINT: implicit on purpose
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
         call_([](void* object, Args... args) -> R { return (*static_cast<std::decay_t<F>*>(object))(args...); }) {}
   R operator()(Args... args) const { return call_(object_, args...); }
@@ -34,13 +34,13 @@ class Ref<R(Args...)> {
 };
 
 /// What a look at the arguments finds. `bytes` is the same on every rank of a correct program, and so is `reason`.
-struct Demand {
+struct CallFacts {
   Reason reason = Reason::none;
   std::size_t bytes = 0;
   run::Call shape{};  ///< kind and operator, for the choice of the plan
   void* out = nullptr;
-  Span touched{};                          ///< of out: what the call may read and write
-  Span result{};                           ///< of out: what must be equal afterwards
+  ByteRange touched{};                     ///< of out: what the call may read and write
+  ByteRange result{};                      ///< of out: what must be equal afterwards
   MPI_Datatype folds = MPI_DATATYPE_NULL;  ///< reductions: the type
 };
 
@@ -50,13 +50,14 @@ struct Declined {
 };
 
 /// The call under way.
-class Work {
+class ServedCall {
  public:
-  Work(State& state, MPI_Comm comm) : state_(state), comm_(comm) {}
-  State& state() const { return state_; }
+  ServedCall(CommState& state, MPI_Comm comm) : state_(state), comm_(comm) {}
+  CommState& state() const { return state_; }
   MPI_Comm comm() const { return comm_; }
   /// For packing: its errors do not reach the program's handler, where there is a private communicator.
   MPI_Comm quiet() const { return state_.own != MPI_COMM_NULL ? state_.own : comm_; }
+  TypePacker packer(MPI_Datatype type) const { return {type, facts_of(type), quiet(), rank()}; }
   int rank() const { return state_.rank; }
   int size() const { return state_.size; }
   /// Runs on the private communicator. What is thrown before can still go to the MPI library.
@@ -72,27 +73,27 @@ class Work {
   }
 
  private:
-  State& state_;
+  CommState& state_;
   MPI_Comm comm_;
   bool begun_ = false;
 };
 
-struct Parts {
-  Ref<int()> native;
-  Ref<Demand(const State&)> look;
-  Ref<void(Work&)> ours;
-  Ref<void(Work&)> in_order;  ///< reductions under CHASQUI_REPRODUCIBLE
+struct Interposed {
+  FunctionRef<int()> native;
+  FunctionRef<CallFacts(const CommState&)> look;
+  FunctionRef<void(ServedCall&)> ours;
+  FunctionRef<void(ServedCall&)> reproducible;  ///< reductions under CHASQUI_REPRODUCIBLE
 };
 
 extern std::atomic<bool> active;            ///< between MPI_Init and MPI_Finalize, ranks agreeing
 extern thread_local int inside_of_chasqui;  ///< > 0: the MPI library or we ourselves are calling
 
-int serve_actively(Collective what, MPI_Comm comm, const Parts& parts);
+int serve_actively(Collective what, MPI_Comm comm, const Interposed& call);
 
 /// The quick way out: nothing is on, or the call comes from inside.
-inline int serve(Collective what, MPI_Comm comm, const Parts& parts) {
-  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0 || comm == MPI_COMM_NULL) return parts.native();
-  return serve_actively(what, comm, parts);
+inline int serve(Collective what, MPI_Comm comm, const Interposed& call) {
+  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0 || comm == MPI_COMM_NULL) return call.native();
+  return serve_actively(what, comm, call);
 }
 
 /// Counts a call that is never served, and says nothing else.

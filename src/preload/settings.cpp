@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "settings.hpp"
+#include "preload/settings.hpp"
 
 #include <mpi.h>
 #include <strings.h>
@@ -7,12 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <sstream>
-#include <string_view>
-#include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "mpi/profile.hpp"
 #include "preload/handshake.hpp"
 
 namespace chasqui::preload {
@@ -53,30 +51,14 @@ void disable(Settings& s, const char* list, std::string& warnings) {
   }
 }
 
-/// The text of CHASQUI_PROFILE as rank 0 reads it, on every rank. Collective.
-std::shared_ptr<const Profile> common_profile(int rank, std::string& warnings) {
-  const char* path = variable("CHASQUI_PROFILE");
-  std::string text;
-  if (rank == 0 && path != nullptr) {
-    std::ifstream file(path);
-    std::stringstream all;
-    all << file.rdbuf();
-    text = file ? all.str() : std::string();
-    if (text.empty()) warnings += fmt::format("CHASQUI_PROFILE={}: cannot be read; defaults are used. ", path);
-  }
-  long long length = static_cast<long long>(text.size());
-  if (length > (1 << 26)) length = 0;
-  PMPI_Bcast(&length, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
-  text.resize(static_cast<std::size_t>(length));
-  if (length > 0) PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD);
-  if (length > 0) {
-    try {
-      Profile profile = profile_from_json(text, path != nullptr ? path : "CHASQUI_PROFILE");
-      if (!profile.levels.empty()) return std::make_shared<const Profile>(std::move(profile));
-      warnings += "CHASQUI_PROFILE: no levels; defaults are used. ";
-    } catch (const std::exception& error) {
-      warnings += fmt::format("{}; defaults are used. ", error.what());
-    }
+/// Rank 0's CHASQUI_PROFILE, on every rank; what cannot be used is a warning. Collective.
+std::shared_ptr<const Profile> usable_profile(std::string& warnings) {
+  try {
+    auto profile = mpi::profile_for_all(MPI_COMM_WORLD, nullptr);
+    if (!profile->levels.empty()) return profile;
+    warnings += "CHASQUI_PROFILE: no levels; defaults are used. ";
+  } catch (const std::exception& error) {
+    warnings += fmt::format("CHASQUI_PROFILE: {}; defaults are used. ", error.what());
   }
   return std::make_shared<const Profile>(default_profile());
 }
@@ -113,12 +95,12 @@ bool read_settings() {
   s.join = number("CHASQUI_JOIN", s.join, warnings);
   s.node_size = number("CHASQUI_NODE_SIZE", s.node_size, warnings);
   if (const char* list = variable("CHASQUI_DISABLE")) disable(s, list, warnings);
-  const Joined joined = join(s.hash(), s.join);
-  if (joined == Joined::all_alike) s.profile = common_profile(rank, warnings);
+  const Handshake found = shake_hands(s.hash(), s.join);
+  if (found == Handshake::all_alike) s.profile = usable_profile(warnings);
   if (rank == 0 && !warnings.empty()) say(warnings.substr(0, warnings.size() - 1));
-  if (rank == 0 && joined == Joined::different)
+  if (rank == 0 && found == Handshake::different)
     say("the ranks have different CHASQUI_ variables: everything goes to the MPI library");
-  return joined == Joined::all_alike;
+  return found == Handshake::all_alike;
 }
 
 }  // namespace chasqui::preload

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "chasqui/model/profile.hpp"
-#include "names.hpp"
+#include "preload/names.hpp"
 
 namespace chasqui::preload {
 

@@ -1,42 +1,40 @@
 // SPDX-License-Identifier: MIT
-#include "state.hpp"
+#include "preload/state.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <mutex>
 #include <vector>
 
-#include "memory_board.hpp"
-#include "mpi/messages.hpp"
+#include "mpi/fabric.hpp"
 #include "preload/report.hpp"
-#include "settings.hpp"
+#include "preload/settings.hpp"
 
 namespace chasqui::preload {
 namespace {
 
 constexpr std::size_t kMostPrivate = 256;  ///< private communicators at a time: MPI libraries have few thousand
-constexpr int kIdleTag = 32'701;           ///< nobody sends it: probing for it only lets the library work
 
 int key = MPI_KEYVAL_INVALID;
 std::atomic<std::uint64_t> generation{1};  ///< grows whenever a handle may come to mean another communicator
-std::atomic<bool> some_dead{false};
-std::mutex mutex;  ///< of the two lists
-std::vector<State*>& living() {
-  static auto* const list = new std::vector<State*>;
+std::atomic<bool> some_ended{false};
+std::atomic<std::size_t> private_communicators{0};  ///< made, or being made
+std::mutex mutex;                                   ///< of the two lists
+std::vector<CommState*>& living() {
+  static auto* const list = new std::vector<CommState*>;
   return *list;
 }
-std::vector<State*>& dead() {
-  static auto* const list = new std::vector<State*>;
+std::vector<CommState*>& ended() {
+  static auto* const list = new std::vector<CommState*>;
   return *list;
 }
 
 extern "C" int forget(MPI_Comm, int, void* value, void*) {
-  auto* state = static_cast<State*>(value);
+  auto* state = static_cast<CommState*>(value);
   const std::lock_guard lock(mutex);
   std::erase(living(), state);
-  dead().push_back(state);
-  some_dead.store(true, std::memory_order_release);
+  ended().push_back(state);
+  some_ended.store(true, std::memory_order_release);
   generation.fetch_add(1, std::memory_order_release);
   return MPI_SUCCESS;
 }
@@ -55,8 +53,8 @@ bool all_ours(MPI_Comm comm, int size) {
   return std::find(there.begin(), there.end(), MPI_UNDEFINED) == there.end();
 }
 
-State* fresh(MPI_Comm comm) {
-  auto state = std::make_unique<State>();
+CommState* fresh(MPI_Comm comm) {
+  auto state = std::make_unique<CommState>();
   int inter = 0;
   if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return nullptr;
   PMPI_Comm_rank(comm, &state->rank);
@@ -85,16 +83,6 @@ bool split_quietly(MPI_Comm comm, int colour, int rank, MPI_Comm* made) {
   return true;
 }
 
-std::vector<int> nodes_of(MPI_Comm own, MPI_Comm node, int rank, int size) {
-  int first = rank;
-  PMPI_Bcast(&first, 1, MPI_INT, 0, node);
-  std::vector<int> nodes(static_cast<std::size_t>(size));
-  PMPI_Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, own);
-  std::map<int, int> numbers;
-  for (int& each : nodes) each = numbers.try_emplace(each, static_cast<int>(numbers.size())).first->second;
-  return nodes;
-}
-
 bool agree(bool mine, MPI_Comm own) {
   int here = mine ? 1 : 0;
   int everywhere = 0;
@@ -102,52 +90,30 @@ bool agree(bool mine, MPI_Comm own) {
   return everywhere != 0;
 }
 
-std::size_t private_communicators() {
-  const std::lock_guard lock(mutex);
-  return static_cast<std::size_t>(
-      std::count_if(living().begin(), living().end(), [](const State* state) { return state->comm != nullptr; }));
-}
-
-run::Fabric fabric_of(const State& state, MPI_Comm own) {
-  run::Fabric fabric;
-  fabric.rank = state.rank;
-  fabric.size = state.size;
-  fabric.profile = settings().profile;
-  MPI_Comm node = MPI_COMM_NULL;
-  if (const auto pretended = static_cast<int>(settings().node_size); pretended > 0) {
-    PMPI_Comm_split(own, state.rank / pretended, state.rank, &node);
-  } else {
-    PMPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, state.rank, MPI_INFO_NULL, &node);
-  }
-  fabric.node_of = nodes_of(own, node, state.rank, state.size);
-  auto board = make_memory_board(node);
-  PMPI_Comm_free(&node);
-  if (agree(board != nullptr, own)) {
-    fabric.board = std::move(board);
-  } else {
-    for (int r = 0; r < state.size; ++r) fabric.node_of[static_cast<std::size_t>(r)] = r;
-  }
-  fabric.idle = [own] {
-    int flag = 0;
-    PMPI_Iprobe(MPI_ANY_SOURCE, kIdleTag, own, &flag, MPI_STATUS_IGNORE);
-  };
-  return fabric;
+/// What the private communicator of `own` stands on; many may be there, so each has little memory.
+run::Fabric fabric_of(MPI_Comm own) {
+  mpi::Options options;
+  options.reach = false;
+  options.pretend_node_size = static_cast<int>(settings().node_size);
+  options.stage_ring = 256 * 1024;
+  options.profile = settings().profile;
+  return mpi::make_fabric(own, options);
 }
 
 }  // namespace
 
-Cell& State::cell(Collective what, std::size_t bytes) {
-  auto& row = cells[static_cast<std::size_t>(what)];
-  if (row == nullptr) row = std::make_unique<std::array<Cell, kClasses>>();
+Race& CommState::race(Collective what, std::size_t bytes) {
+  auto& row = races[static_cast<std::size_t>(what)];
+  if (row == nullptr) row = std::make_unique<std::array<Race, kClasses>>();
   return (*row)[static_cast<std::size_t>(class_of_size(bytes))];
 }
 
 void open_states() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr); }
 
-State* state_of(MPI_Comm comm) {
+CommState* state_of(MPI_Comm comm) {
   struct Last {
     MPI_Comm comm = MPI_COMM_NULL;
-    State* state = nullptr;
+    CommState* state = nullptr;
     std::uint64_t generation = 0;
   };
   static thread_local Last last;
@@ -156,70 +122,69 @@ State* state_of(MPI_Comm comm) {
   void* value = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(comm, key, &value, &found) != MPI_SUCCESS) return nullptr;
-  State* state = found != 0 ? static_cast<State*>(value) : fresh(comm);
+  CommState* state = found != 0 ? static_cast<CommState*>(value) : fresh(comm);
   if (state != nullptr) last = {comm, state, now};
   return state;
 }
 
-void look_for_foreigners(State& state, MPI_Comm comm) {
+void look_for_foreigners(CommState& state, MPI_Comm comm) {
   if (state.looked) return;
   state.looked = true;
   if (!all_ours(comm, state.size)) state.never = Reason::foreign;
 }
 
-void prepare(State& state, MPI_Comm comm) {
+void prepare(CommState& state, MPI_Comm comm) {
   state.prepared = true;
   look_for_foreigners(state, comm);
   if (state.never != Reason::none) return;
   state.never = Reason::no_room;
   MPI_Comm own = MPI_COMM_NULL;
   if (!split_quietly(comm, 0, state.rank, &own)) return;
-  if (!agree(private_communicators() < kMostPrivate, own)) {
+  const bool room = private_communicators.fetch_add(1) < kMostPrivate;
+  PrivateSeat seat(&private_communicators);
+  if (!agree(room, own)) {
     PMPI_Comm_free(&own);
     return;
   }
-  run::Fabric fabric = fabric_of(state, own);
-  const Level* network = fabric.profile->level("network");
-  const auto messages =
-      std::make_shared<mpi::Messages>(own, false, network != nullptr ? *network : Level{});  // owns it from here
+  const run::Fabric fabric = fabric_of(own);  // its messages own the communicator
   std::unique_ptr<run::Comm> made;
   try {
-    fabric.messages = messages;
-    made = std::make_unique<run::Comm>(std::move(fabric));
+    made = std::make_unique<run::Comm>(fabric);
   } catch (const std::exception& error) {
     if (settings().log) say(error.what());
   }
   if (!agree(made != nullptr, own)) return;
   state.comm = std::move(made);
   state.own = own;
+  state.seat = std::move(seat);
   state.never = Reason::none;
 }
 
-void bury_the_dead() {
-  if (!some_dead.load(std::memory_order_acquire)) return;
-  std::vector<State*> taken;
+void free_ended() {
+  if (!some_ended.load(std::memory_order_acquire)) return;
+  std::vector<CommState*> taken;
   {
     const std::lock_guard lock(mutex);
-    taken.swap(dead());
-    some_dead.store(false, std::memory_order_release);
+    taken.swap(ended());
+    some_ended.store(false, std::memory_order_release);
   }
-  for (State* state : taken) {
-    enter_in_ledger(*state);
+  for (CommState* state : taken) {
+    add_to_report(*state);
     delete state;
   }
 }
 
 void close_states() {
-  bury_the_dead();
-  std::vector<State*> left;
+  free_ended();
+  std::vector<CommState*> left;
   {
     const std::lock_guard lock(mutex);
     left = living();
   }
-  for (State* state : left) {
-    enter_in_ledger(*state);
+  for (CommState* state : left) {
+    add_to_report(*state);
     state->comm.reset();
-    for (auto& row : state->cells) row.reset();
+    for (auto& row : state->races) row.reset();
   }
 }
 

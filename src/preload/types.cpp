@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "types.hpp"
+#include "preload/types.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "chasqui/base/error.hpp"
 
@@ -72,6 +73,43 @@ bool typed(MPI_Op op, run::Operator& result) {
   return false;
 }
 
+/// `count` elements in memory of our own, their origins aligned as an allocation is; gaps and negative bounds included.
+class ElementBuffer {
+ public:
+  ElementBuffer(const TypeFacts& facts, MPI_Aint count) {
+    const ByteRange range = range_of(facts, count);
+    memory_.resize(static_cast<std::size_t>(range.high - range.low) / sizeof(std::max_align_t) + 2);
+    constexpr MPI_Aint unit = sizeof(std::max_align_t);
+    const MPI_Aint shift = range.low > 0 ? -(range.low / unit) * unit : (-range.low + unit - 1) / unit * unit;
+    origin_ = moved(static_cast<void*>(memory_.data()), shift);
+  }
+  void* origin() const { return origin_; }
+
+ private:
+  std::vector<std::max_align_t> memory_;
+  void* origin_;
+};
+
+/// Elements that are packed, laid out for the program's operation.
+void fold_packed(void* context, const void* left, const void* right, void* out, std::size_t count) {
+  constexpr std::size_t kPiece = 16 * 1024;  // bytes that are laid out at a time
+  const TypeFold& fold = *static_cast<const TypeFold*>(context);
+  const TypePacker& packer = fold.packer;
+  const std::size_t size = packer.facts.size;
+  const std::size_t step = std::max<std::size_t>(1, kPiece / size);
+  const ElementBuffer first(packer.facts, static_cast<MPI_Aint>(std::min(step, count)));
+  const ElementBuffer second(packer.facts, static_cast<MPI_Aint>(std::min(step, count)));
+  for (std::size_t at = 0; at < count; at += step) {
+    const int now = static_cast<int>(std::min(step, count - at));
+    packer.unpack(first.origin(), now, static_cast<const std::byte*>(left) + at * size);
+    packer.unpack(second.origin(), now, static_cast<const std::byte*>(right) + at * size);
+    if (PMPI_Reduce_local(first.origin(), second.origin(), now, packer.type, fold.op) != MPI_SUCCESS) {
+      throw Error("MPI_Reduce_local refuses the operation on a derived datatype");
+    }
+    packer.pack(second.origin(), now, static_cast<std::byte*>(out) + at * size);
+  }
+}
+
 }  // namespace
 
 TypeFacts facts_of(MPI_Datatype type) {
@@ -98,20 +136,19 @@ TypeFacts facts_of(MPI_Datatype type) {
   return facts;
 }
 
-Span span_of(const TypeFacts& facts, MPI_Aint count) {
+ByteRange range_of(const TypeFacts& facts, MPI_Aint count) {
   if (count <= 0) return {};
   const MPI_Aint last = (count - 1) * facts.extent;
   return {std::min<MPI_Aint>(0, last) + facts.true_lb, std::max<MPI_Aint>(0, last) + facts.true_lb + facts.true_extent};
 }
 
-void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts, void* packed, MPI_Comm comm,
-          int rank) {
+void TypePacker::pack(const void* from, int count, void* packed) const {
   const std::size_t bytes = static_cast<std::size_t>(count) * facts.size;
+  if (bytes == 0) return;
   if (facts.dense) {
     std::memcpy(packed, from, bytes);
     return;
   }
-  int position = 0;
   if (from == MPI_BOTTOM) {  // MPICH packs nothing from there, but sends it
     const int sent = PMPI_Sendrecv(from, count, type, rank, kSelfTag, packed, static_cast<int>(bytes), MPI_PACKED, rank,
                                    kSelfTag, comm, MPI_STATUS_IGNORE);
@@ -122,7 +159,7 @@ void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts
   for (int first = 0; first < count; first += step) {  // MPI_Pack counts bytes in an int
     const int now = std::min(step, count - first);
     const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
-    position = 0;
+    int position = 0;
     const int code =
         PMPI_Pack(moved(from, first * facts.extent), now, type, packed, static_cast<int>(piece), &position, comm);
     if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece)
@@ -131,14 +168,13 @@ void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts
   }
 }
 
-void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, const void* packed, MPI_Comm comm,
-            int rank) {
+void TypePacker::unpack(void* to, int count, const void* packed) const {
   const std::size_t bytes = static_cast<std::size_t>(count) * facts.size;
+  if (bytes == 0) return;
   if (facts.dense) {
     std::memcpy(to, packed, bytes);
     return;
   }
-  int position = 0;
   if (to == MPI_BOTTOM) {
     const int sent = PMPI_Sendrecv(packed, static_cast<int>(bytes), MPI_PACKED, rank, kSelfTag, to, count, type, rank,
                                    kSelfTag, comm, MPI_STATUS_IGNORE);
@@ -149,7 +185,7 @@ void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, cons
   for (int first = 0; first < count; first += step) {
     const int now = std::min(step, count - first);
     const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
-    position = 0;
+    int position = 0;
     const int code =
         PMPI_Unpack(packed, static_cast<int>(piece), &position, moved(to, first * facts.extent), now, type, comm);
     if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece)
@@ -163,13 +199,19 @@ bool defined(MPI_Op op, const TypeFacts& facts) {
   return domain == -1 || (domain & facts.kind) != 0;
 }
 
-run::Operator operator_for(mpi::FoldContext& context) {
+run::Operator TypeFold::operator_of() {
+  if (!packer.facts.dense) {
+    int commutes = 0;
+    if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) throw Error("MPI_Op_commutative refuses the operation");
+    return {fold_packed, this, commutes != 0};
+  }
   run::Operator result;
-  if (context.type == MPI_DOUBLE && typed<double>(context.op, result)) return result;
-  if (context.type == MPI_INT && typed<int>(context.op, result)) return result;
-  if (context.type == MPI_FLOAT && typed<float>(context.op, result)) return result;
-  if (context.type == MPI_LONG && typed<long>(context.op, result)) return result;
-  return mpi::operator_of(context);
+  if (packer.type == MPI_DOUBLE && typed<double>(op, result)) return result;
+  if (packer.type == MPI_INT && typed<int>(op, result)) return result;
+  if (packer.type == MPI_FLOAT && typed<float>(op, result)) return result;
+  if (packer.type == MPI_LONG && typed<long>(op, result)) return result;
+  dense = {op, packer.type, static_cast<int>(packer.facts.size)};
+  return mpi::operator_of(dense);
 }
 
 }  // namespace chasqui::preload

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Datatypes and operations as the private collectives see them: bytes in the order of the type map.
+// Datatypes and operations as the private collectives see them: packed bytes in the order of the type map, folded by the
+// program's operation on elements that are laid out as the program described them.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
-#include <vector>
 
 #include "chasqui/mpi/comm.hpp"
-#include "chasqui/run/operator.hpp"
+#include "chasqui/run/call.hpp"
 
 namespace chasqui::preload {
 
@@ -24,10 +24,10 @@ struct TypeFacts {
 TypeFacts facts_of(MPI_Datatype type);
 
 /// The bytes that `count` elements at `address` span: address+low .. address+high-1.
-struct Span {
+struct ByteRange {
   MPI_Aint low = 0, high = 0;
 };
-Span span_of(const TypeFacts& facts, MPI_Aint count);
+ByteRange range_of(const TypeFacts& facts, MPI_Aint count);
 
 /// Addresses as MPI counts them: what lies before the element's origin is reached with negative numbers.
 template <typename T>
@@ -35,17 +35,30 @@ T* moved(T* where, MPI_Aint bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<MPI_Aint>(where) + bytes);
 }
 
-/// Copies elements to and from packed bytes. `comm` is private (or, with buffers that are not MPI_BOTTOM, any) and
-/// `rank` the own one in it. Throws Error when the MPI library refuses or packs otherwise.
-void pack(const void* from, int count, MPI_Datatype type, const TypeFacts& facts, void* packed, MPI_Comm comm,
-          int rank);
-void unpack(void* to, int count, MPI_Datatype type, const TypeFacts& facts, const void* packed, MPI_Comm comm,
-            int rank);
+/// Copies elements of a datatype to and from packed bytes. `comm` is private (or, with buffers that are not MPI_BOTTOM,
+/// any) and `rank` the own one in it. Throws Error when the MPI library refuses or packs otherwise.
+struct TypePacker {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  TypeFacts facts{};
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0;
+
+  void pack(const void* from, int count, void* packed) const;
+  void unpack(void* to, int count, const void* packed) const;
+};
 
 /// Is `op` a user's, or one that MPI defines on the predefined type?
 bool defined(MPI_Op op, const TypeFacts& facts);
 
-/// Fast loops for the common pairs, the MPI library's for all others; `context` must stay while it is used.
-run::Operator operator_for(mpi::FoldContext& context);
+/// An operation on packed elements. Must stay in place while its operator is used.
+struct TypeFold {
+  MPI_Op op = MPI_OP_NULL;
+  TypePacker packer{};
+  mpi::FoldContext dense{};
+
+  /// Fast loops for the common pairs, the MPI library's for all others. Elements with gaps are laid out wherever two are
+  /// folded, because the program's operation expects them so: three typed copies beside it.
+  run::Operator operator_of();
+};
 
 }  // namespace chasqui::preload

@@ -2,6 +2,9 @@
 // MPI_Allgatherv, Gatherv, Scatterv: blocks padded to the largest one, unless they differ too much. Only the root of a
 // gatherv or scatterv knows all sizes: a served one begins with a broadcast of 16 bytes by which the ranks decide alike,
 // and its cost is part of what is compared with the MPI library's own.
+#include <algorithm>
+#include <optional>
+
 #include "preload/buffer.hpp"
 
 namespace chasqui::preload {
@@ -11,90 +14,183 @@ bool negative(const int* counts, int ranks) {
   return std::any_of(counts, counts + ranks, [](int count) { return count < 0; });
 }
 
-/// The blocks of all ranks in one buffer.
-struct Uneven {
+constexpr int kNowhereElse = 0;  ///< the displacement of a block alone
+
+/// The blocks of all ranks in one buffer, or this rank's alone; each as long as the largest while it travels.
+struct UnevenBuffer {
+  void* where;
   const int* counts;
   const int* displacements;
-  std::size_t largest = 0, total = 0;
+  TypePacker packer;
+  std::size_t largest = 0, total = 0;  ///< bytes
 
-  Uneven(const int* counts_, const int* displacements_, int ranks, std::size_t element)
-      : counts(counts_), displacements(displacements_) {
-    for (int r = 0; r < ranks; ++r) {
-      const std::size_t bytes = static_cast<std::size_t>(std::max(0, counts[r])) * element;
+  UnevenBuffer(const void* where_, const int* counts_, const int* displacements_, int blocks, TypePacker packer_)
+      : where(const_cast<void*>(where_)), counts(counts_), displacements(displacements_), packer(packer_) {
+    for (int r = 0; r < blocks; ++r) {
+      const std::size_t bytes = static_cast<std::size_t>(std::max(0, counts[r])) * packer.facts.size;
       largest = std::max(largest, bytes);
       total += bytes;
     }
   }
+  /// One block, among others of which the largest is given.
+  UnevenBuffer(const void* where_, const int& count, TypePacker packer_, std::size_t largest_)
+      : UnevenBuffer(where_, &count, &kNowhereElse, 1, packer_) {
+    largest = largest_;
+  }
+
   bool very_uneven(int ranks) const { return largest * static_cast<std::size_t>(ranks) > 2 * total + 4096; }
-  void* block(const Buffer& buffer, int r) const {
-    return moved(buffer.where, static_cast<MPI_Aint>(displacements[r]) * buffer.facts.extent);
+  void* block(std::size_t r) const { return moved(where, displacements[r] * packer.facts.extent); }
+  /// Elements of block r; a wrong program may have more than fit.
+  int fitting(std::size_t r) const {
+    const std::size_t most = largest / std::max<std::size_t>(1, packer.facts.size);
+    return static_cast<int>(std::min(static_cast<std::size_t>(counts[r]), most));
+  }
+  /// For a call of `largest` elements of one byte.
+  run::Layout layout() {
+    return {.pack =
+                [](void* self, const void*, std::size_t first, std::size_t n, void* packed) {
+                  const auto& it = *static_cast<const UnevenBuffer*>(self);
+                  for (std::size_t done = 0; done < n; done += it.largest) {
+                    const std::size_t r = (first + done) / it.largest;
+                    it.packer.pack(it.block(r), it.fitting(r), static_cast<std::byte*>(packed) + done);
+                  }
+                },
+            .unpack =
+                [](void* self, void*, std::size_t first, std::size_t n, const void* packed) {
+                  const auto& it = *static_cast<const UnevenBuffer*>(self);
+                  for (std::size_t done = 0; done < n; done += it.largest) {
+                    const std::size_t r = (first + done) / it.largest;
+                    it.packer.unpack(it.block(r), it.fitting(r), static_cast<const std::byte*>(packed) + done);
+                  }
+                },
+            .context = this};
   }
 };
 
-void returns_blocks(Demand& demand, const Buffer& out, const Uneven& blocks, int ranks) {
-  demand.out = out.where;
+void returns_blocks(CallFacts& facts, const UnevenBuffer& out, int ranks) {
+  facts.out = out.where;
   for (int r = 0; r < ranks; ++r) {
-    const Span span = span_of(out.facts, blocks.counts[r]);
-    const MPI_Aint at = static_cast<MPI_Aint>(blocks.displacements[r]) * out.facts.extent;
-    if (span.low == span.high) continue;
-    const bool first = demand.touched.low == demand.touched.high;
-    demand.touched.low = first ? at + span.low : std::min(demand.touched.low, at + span.low);
-    demand.touched.high = first ? at + span.high : std::max(demand.touched.high, at + span.high);
+    const ByteRange range = range_of(out.packer.facts, out.counts[r]);
+    const MPI_Aint at = static_cast<MPI_Aint>(out.displacements[r]) * out.packer.facts.extent;
+    if (range.low == range.high) continue;
+    const bool first = facts.touched.low == facts.touched.high;
+    facts.touched.low = first ? at + range.low : std::min(facts.touched.low, at + range.low);
+    facts.touched.high = first ? at + range.high : std::max(facts.touched.high, at + range.high);
   }
-  demand.result = demand.touched;
+  facts.result = facts.touched;
 }
 
-void pack_one(Work& work, const Buffer& from, void* packed) {
-  if (from.bytes() != 0) pack(from.where, from.count, from.type, from.facts, packed, work.quiet(), work.rank());
-}
-void unpack_one(Work& work, const Buffer& to, const void* packed) {
-  if (to.bytes() != 0) unpack(to.where, to.count, to.type, to.facts, packed, work.quiet(), work.rank());
-}
-
-/// Every block to the root, or to all. `in` is nullptr in place.
-void collect(Work& work, Kind kind, int root, const Buffer* in, const Buffer& out, const Uneven& blocks) {
-  const int me = work.rank();
-  Bytes mine(std::max(blocks.largest, in != nullptr ? in->bytes() : 0));
-  Bytes all(blocks.largest * static_cast<std::size_t>(work.size()));
-  pack_one(work, in != nullptr ? *in : Buffer(blocks.block(out, me), blocks.counts[me], out.type), mine.data());
-  run::Call call = call_of(kind, blocks.largest, root);
-  call.in = mine.data();
-  call.out = all.data();
-  work.run(call);
-  for (int r = 0; r < work.size(); ++r) {
-    if (in == nullptr && r == me) continue;
-    unpack_one(work, Buffer(blocks.block(out, r), blocks.counts[r], out.type),
-               all.data() + static_cast<std::size_t>(r) * blocks.largest);
-  }
+/// Either side may be missing: it does not count here, or is in place.
+void run_uneven(ServedCall& served, Kind kind, int root, std::size_t largest, UnevenBuffer* in, UnevenBuffer* out) {
+  run::Call call = call_of(kind, largest, root);
+  call.in = in;
+  if (in != nullptr) call.in_layout = in->layout();
+  call.out = out;
+  if (out != nullptr) call.out_layout = out->layout();
+  served.run(call);
 }
 
 /// What the root says before a gatherv or scatterv: the largest block, or that the MPI library does it, and why.
-std::size_t largest_of(Work& work, int root, const Uneven* blocks, bool good) {
+std::size_t largest_of(ServedCall& served, int root, const UnevenBuffer* blocks, bool good) {
   std::uint64_t news[2] = {0, static_cast<std::uint64_t>(Reason::none)};
-  if (work.rank() == root) {
+  if (served.rank() == root) {
     Reason reason = Reason::argument;
     if (good) {
       news[0] = blocks->largest;
-      const auto ranks = static_cast<std::size_t>(work.size());
+      const auto ranks = static_cast<std::size_t>(served.size());
       reason = blocks->largest == 0                   ? Reason::empty
                : blocks->largest > kMostMoved / ranks ? Reason::too_long
-               : blocks->very_uneven(work.size())     ? Reason::uneven
+               : blocks->very_uneven(served.size())   ? Reason::uneven
                                                       : Reason::none;
     }
     news[1] = static_cast<std::uint64_t>(reason);
   }
   run::Call call = call_of(Kind::broadcast, sizeof news, root);
   call.out = news;
-  work.run(call);
+  served.run(call);
   if (news[1] != static_cast<std::uint64_t>(Reason::none)) throw Declined{static_cast<Reason>(news[1])};
   return news[0];
 }
 
-/// One cell for all sizes, because ranks other than the root cannot know them.
-Demand of_any_size(Kind kind) {
-  Demand demand;
-  demand.shape.kind = kind;
-  return demand;
+/// One race for all sizes, because ranks other than the root cannot know them.
+CallFacts of_any_size(Kind kind) {
+  CallFacts facts;
+  facts.shape.kind = kind;
+  return facts;
+}
+
+/// Can the buffer of all blocks be served? `own` is this rank's other argument.
+bool good_blocks(const UnevenBuffer& blocks, const BufferArgument* own, int rank) {
+  if (own != nullptr) {
+    if (!own->good() || own->bytes() != static_cast<std::size_t>(blocks.counts[rank]) * blocks.packer.facts.size)
+      return false;
+    if (overlap_is_an_error(own->where, blocks.where, blocks.total)) return false;
+  }
+  return !(blocks.where == nullptr && blocks.packer.facts.dense && blocks.total != 0);
+}
+
+/// The arguments of all blocks by themselves.
+bool good_arguments(const void* where, const int* counts, const int* displacements, MPI_Datatype type, int ranks) {
+  return BufferArgument(where, 0, type).good() && counts != nullptr && displacements != nullptr &&
+         !negative(counts, ranks);
+}
+
+/// What gatherv and scatterv share: `all` is the buffer of all blocks, at the root; `own` a rank's own, missing in place.
+struct RootedBlocks {
+  Kind kind;
+  int root;
+  const void* all;
+  const int *counts, *displacements;
+  MPI_Datatype all_type;
+  const void* own;
+  int own_count;
+  MPI_Datatype own_type;
+
+  bool in_place(int rank) const { return rank == root && own == MPI_IN_PLACE; }
+  BufferArgument mine() const { return {own, own_count, own_type}; }
+  UnevenBuffer blocks(const TypePacker& packer, int ranks) const { return {all, counts, displacements, ranks, packer}; }
+  bool root_is_good(int ranks) const {
+    if (!good_arguments(all, counts, displacements, all_type, ranks)) return false;
+    const UnevenBuffer whole = blocks({all_type, facts_of(all_type)}, ranks);
+    if (in_place(root)) return good_blocks(whole, nullptr, root);
+    const BufferArgument argument = mine();
+    return good_blocks(whole, &argument, root);
+  }
+
+  CallFacts look(const CommState& state) const {
+    if (root < 0 || root >= state.size || (state.rank != root && !mine().good())) return bad();
+    CallFacts facts = of_any_size(kind);
+    if (kind == Kind::gather) {
+      if (state.rank != root || !root_is_good(state.size)) return facts;
+      returns_blocks(facts, blocks({all_type, facts_of(all_type)}, state.size), state.size);
+    } else if (!in_place(state.rank) && mine().good()) {
+      returns(facts, mine(), 1);
+    }
+    return facts;
+  }
+
+  void run(ServedCall& served) const {
+    std::optional<UnevenBuffer> whole, single;
+    std::size_t largest = 0;
+    if (served.rank() == root) {
+      if (!root_is_good(served.size())) static_cast<void>(largest_of(served, root, nullptr, false));
+      whole = blocks(served.packer(all_type), served.size());
+      largest = largest_of(served, root, &*whole, true);
+    } else {
+      largest = largest_of(served, root, nullptr, true);
+    }
+    if (!in_place(served.rank())) single.emplace(own, own_count, served.packer(own_type), largest);
+    UnevenBuffer* const all_blocks = whole ? &*whole : nullptr;
+    UnevenBuffer* const one_block = single ? &*single : nullptr;
+    kind == Kind::gather ? run_uneven(served, kind, root, largest, one_block, all_blocks)
+                         : run_uneven(served, kind, root, largest, all_blocks, one_block);
+  }
+};
+
+int serve_rooted(Collective what, const RootedBlocks& rooted, MPI_Comm comm, FunctionRef<int()> native) {
+  return serve(what, comm,
+               {native, [&](const CommState& state) { return rooted.look(state); },
+                [&](ServedCall& served) { rooted.run(served); }, nothing});
 }
 
 }  // namespace
@@ -102,35 +198,31 @@ Demand of_any_size(Kind kind) {
 
 using namespace chasqui::preload;
 using chasqui::Kind;
-namespace run = chasqui::run;
 
 extern "C" {
 
 int MPI_Allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, const int counts[],
                    const int displacements[], MPI_Datatype receivetype, MPI_Comm comm) {
-  const auto look = [&](const State& state) {
-    const bool in_place = send == MPI_IN_PLACE;
-    const Buffer out(receive, 0, receivetype);
-    if (!out.good() || counts == nullptr || displacements == nullptr) return bad();
-    if (!in_place && !Buffer(send, sendcount, sendtype).good()) return bad();
-    if (negative(counts, state.size)) return bad();
-    const auto own = static_cast<std::size_t>(counts[state.rank]) * out.facts.size;
-    if (!in_place && Buffer(send, sendcount, sendtype).bytes() != own) return bad();
-    const Uneven blocks(counts, displacements, state.size, out.facts.size);
-    if (overlap_is_an_error(send, receive, blocks.total) ||
-        (receive == nullptr && out.facts.dense && blocks.total != 0))
-      return bad();
-    Demand demand = demand_of(Kind::allgather, blocks.largest, state.size);
-    if (blocks.very_uneven(state.size)) demand.reason = Reason::uneven;
-    returns_blocks(demand, out, blocks, state.size);
-    return demand;
+  const bool in_place = send == MPI_IN_PLACE;
+  const auto look = [&](const CommState& state) {
+    if (!good_arguments(receive, counts, displacements, receivetype, state.size)) return bad();
+    const UnevenBuffer out(receive, counts, displacements, state.size, {receivetype, facts_of(receivetype)});
+    if (in_place) {
+      if (!good_blocks(out, nullptr, state.rank)) return bad();
+    } else {
+      const BufferArgument own(send, sendcount, sendtype);
+      if (!good_blocks(out, &own, state.rank)) return bad();
+    }
+    CallFacts facts = movement_of(Kind::allgather, out.largest, state.size);
+    if (out.very_uneven(state.size)) facts.reason = Reason::uneven;
+    returns_blocks(facts, out, state.size);
+    return facts;
   };
-  const auto ours = [&](Work& work) {
-    const bool in_place = send == MPI_IN_PLACE;
-    const Buffer in(send, in_place ? 0 : sendcount, in_place ? receivetype : sendtype);
-    const Buffer out(receive, 0, receivetype);
-    const Uneven blocks(counts, displacements, work.size(), out.facts.size);
-    collect(work, Kind::allgather, 0, in_place ? nullptr : &in, out, blocks);
+  const auto ours = [&](ServedCall& served) {
+    UnevenBuffer out(receive, counts, displacements, served.size(), served.packer(receivetype));
+    if (in_place) return run_uneven(served, Kind::allgather, 0, out.largest, nullptr, &out);
+    UnevenBuffer own(send, sendcount, served.packer(sendtype), out.largest);
+    run_uneven(served, Kind::allgather, 0, out.largest, &own, &out);
   };
   return serve(
       Collective::Allgatherv, comm,
@@ -140,100 +232,19 @@ int MPI_Allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void*
 
 int MPI_Gatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, const int counts[],
                 const int displacements[], MPI_Datatype receivetype, int root, MPI_Comm comm) {
-  const auto mine = [&] { return Buffer(send, sendcount, sendtype); };  // not looked at in place
-  const auto in_place = [&](int rank) { return rank == root && send == MPI_IN_PLACE; };
-  const auto root_is_good = [&](int ranks) {
-    const Buffer out(receive, 0, receivetype);
-    if (!out.good() || counts == nullptr || displacements == nullptr || negative(counts, ranks)) return false;
-    const Uneven blocks(counts, displacements, ranks, out.facts.size);
-    if (send != MPI_IN_PLACE &&
-        (!mine().good() || mine().bytes() != static_cast<std::size_t>(counts[root]) * out.facts.size))
-      return false;
-    return !overlap_is_an_error(send, receive, blocks.total) &&
-           !(receive == nullptr && out.facts.dense && blocks.total != 0);
-  };
-  const auto look = [&](const State& state) {
-    if (root < 0 || root >= state.size || (state.rank != root && !mine().good())) return bad();
-    Demand demand = of_any_size(Kind::gather);
-    if (state.rank != root || !root_is_good(state.size)) return demand;
-    const Buffer out(receive, 0, receivetype);
-    returns_blocks(demand, out, Uneven(counts, displacements, state.size, out.facts.size), state.size);
-    return demand;
-  };
-  const auto ours = [&](Work& work) {
-    if (work.rank() != root) {
-      const std::size_t largest = largest_of(work, root, nullptr, true);
-      Bytes packed(std::max(largest, mine().bytes()));
-      pack_one(work, mine(), packed.data());
-      run::Call call = call_of(Kind::gather, largest, root);
-      call.in = packed.data();
-      return work.run(call);
-    }
-    if (!root_is_good(work.size())) static_cast<void>(largest_of(work, root, nullptr, false));
-    const Buffer out(receive, 0, receivetype);
-    const Uneven blocks(counts, displacements, work.size(), out.facts.size);
-    static_cast<void>(largest_of(work, root, &blocks, true));
-    if (in_place(work.rank())) return collect(work, Kind::gather, root, nullptr, out, blocks);
-    const Buffer own = mine();
-    collect(work, Kind::gather, root, &own, out, blocks);
-  };
-  return serve(
-      Collective::Gatherv, comm,
-      {[&] { return PMPI_Gatherv(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm); },
-       look, ours, nothing});
+  const RootedBlocks rooted{Kind::gather, root, receive, counts, displacements, receivetype, send, sendcount, sendtype};
+  return serve_rooted(Collective::Gatherv, rooted, comm, [&] {
+    return PMPI_Gatherv(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm);
+  });
 }
 
 int MPI_Scatterv(const void* send, const int counts[], const int displacements[], MPI_Datatype sendtype, void* receive,
                  int receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {
-  const auto mine = [&] { return Buffer(receive, receivecount, receivetype); };
-  const auto in_place = [&](int rank) { return rank == root && receive == MPI_IN_PLACE; };
-  const auto root_is_good = [&](int ranks) {
-    const Buffer from(send, 0, sendtype);
-    if (!from.good() || counts == nullptr || displacements == nullptr || negative(counts, ranks)) return false;
-    const Uneven blocks(counts, displacements, ranks, from.facts.size);
-    if (receive != MPI_IN_PLACE &&
-        (!mine().good() || mine().bytes() != static_cast<std::size_t>(counts[root]) * from.facts.size))
-      return false;
-    return !overlap_is_an_error(send, receive, blocks.total) &&
-           !(send == nullptr && from.facts.dense && blocks.total != 0);
-  };
-  const auto look = [&](const State& state) {
-    if (root < 0 || root >= state.size || (state.rank != root && !mine().good())) return bad();
-    Demand demand = of_any_size(Kind::scatter);
-    if (!in_place(state.rank) && mine().good()) returns(demand, mine(), 1);
-    return demand;
-  };
-  const auto ours = [&](Work& work) {
-    const bool at_root = work.rank() == root;
-    if (at_root && !root_is_good(work.size())) static_cast<void>(largest_of(work, root, nullptr, false));
-    Bytes all;
-    std::size_t largest = 0;
-    if (at_root) {
-      const Buffer from(send, 0, sendtype);
-      const Uneven blocks(counts, displacements, work.size(), from.facts.size);
-      largest = largest_of(work, root, &blocks, true);
-      all.resize(largest * static_cast<std::size_t>(work.size()));
-      for (int r = 0; r < work.size(); ++r) {
-        if (r == root && in_place(root)) continue;
-        pack_one(work, Buffer(blocks.block(from, r), counts[r], sendtype),
-                 all.data() + static_cast<std::size_t>(r) * largest);
-      }
-    } else {
-      largest = largest_of(work, root, nullptr, true);
-    }
-    Bytes packed(std::max(largest, in_place(work.rank()) ? 0 : mine().bytes()));
-    run::Call call = call_of(Kind::scatter, largest, root);
-    call.in = all.data();
-    call.out = packed.data();
-    work.run(call);
-    if (!in_place(work.rank())) unpack_one(work, mine(), packed.data());
-  };
-  return serve(Collective::Scatterv, comm,
-               {[&] {
-                  return PMPI_Scatterv(send, counts, displacements, sendtype, receive, receivecount, receivetype, root,
-                                       comm);
-                },
-                look, ours, nothing});
+  const RootedBlocks rooted{Kind::scatter, root,    send,         counts,     displacements,
+                            sendtype,      receive, receivecount, receivetype};
+  return serve_rooted(Collective::Scatterv, rooted, comm, [&] {
+    return PMPI_Scatterv(send, counts, displacements, sendtype, receive, receivecount, receivetype, root, comm);
+  });
 }
 
 }  // extern "C"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "verify.hpp"
+#include "preload/verify.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,27 +29,26 @@ double worst_of(const std::byte* a, const std::byte* b, std::size_t bytes, doubl
 
 }  // namespace
 
-Region::Region(void* out, Span span) : where_(address(out, span.low)), span_(span) {
+BufferCopy::BufferCopy(void* out, ByteRange span) : where_(address(out, span.low)), span_(span) {
   bytes_.resize(static_cast<std::size_t>(span.high - span.low));
   if (!bytes_.empty()) std::memcpy(bytes_.data(), where_, bytes_.size());
 }
 
-void Region::restore() const {
+void BufferCopy::restore() const {
   if (!bytes_.empty()) std::memcpy(where_, bytes_.data(), bytes_.size());
 }
 
-double difference(const Region& other, const Demand& demand) {
-  const auto bytes = static_cast<std::size_t>(demand.result.high - demand.result.low);
+double difference(const BufferCopy& other, const CallFacts& facts) {
+  const auto bytes = static_cast<std::size_t>(facts.result.high - facts.result.low);
   if (bytes == 0) return 0;
-  const std::byte* mine = address(demand.out, demand.result.low);
-  const std::byte* theirs = other.at(demand.result.low);
+  const std::byte* mine = address(facts.out, facts.result.low);
+  const std::byte* theirs = other.at(facts.result.low);
   if (std::memcmp(mine, theirs, bytes) == 0) return 0;
-  if (demand.folds == MPI_FLOAT || demand.folds == MPI_C_FLOAT_COMPLEX)
-    return worst_of<float>(mine, theirs, bytes, 1e-4);
-  if (demand.folds == MPI_DOUBLE || demand.folds == MPI_C_DOUBLE_COMPLEX) {
+  if (facts.folds == MPI_FLOAT || facts.folds == MPI_C_FLOAT_COMPLEX) return worst_of<float>(mine, theirs, bytes, 1e-4);
+  if (facts.folds == MPI_DOUBLE || facts.folds == MPI_C_DOUBLE_COMPLEX) {
     return worst_of<double>(mine, theirs, bytes, 1e-10);
   }
-  if (demand.folds == MPI_LONG_DOUBLE) return worst_of<long double>(mine, theirs, bytes, 1e-10);
+  if (facts.folds == MPI_LONG_DOUBLE) return worst_of<long double>(mine, theirs, bytes, 1e-10);
   return 1;
 }
 

@@ -5,25 +5,25 @@
 #include <cstddef>
 #include <vector>
 
-#include "serve.hpp"
+#include "preload/serve.hpp"
 
 namespace chasqui::preload {
 
 /// A copy of the bytes of a buffer.
-class Region {
+class BufferCopy {
  public:
-  Region(void* out, Span span);
+  BufferCopy(void* out, ByteRange span);
   void restore() const;
   const std::byte* at(MPI_Aint offset) const { return bytes_.data() + (offset - span_.low); }
 
  private:
   std::byte* where_;
-  Span span_;
+  ByteRange span_;
   std::vector<std::byte> bytes_;
 };
 
 /// 0 when the result in the program's buffer is that of `other`: the same bytes; floating-point sums up to rounding.
 /// Otherwise the largest relative difference, or 1.
-double difference(const Region& other, const Demand& demand);
+double difference(const BufferCopy& other, const CallFacts& facts);
 
 }  // namespace chasqui::preload

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A communicator over any MPI_Comm. Ranks of one node talk through slots in a shared window, nodes through MPI
+// A communicator over any MPI_Comm. Ranks of one node talk through slots in shared memory, nodes through MPI
 // messages on a duplicate of the communicator, so nothing meets the program's own messages.
 #pragma once
 
@@ -26,7 +26,7 @@ struct Options {
   /// else 2 seconds and no notice. Never with blocking waits.
   std::optional<run::Patience> patience;
   /// bytes of shared memory a rank has for what all others read (all-gathers), where the last cache of the machine is large:
-  /// at least 1 MiB, at most 64 MiB for all ranks; communicators made by split() have the least
+  /// at least 256 KiB, at most 64 MiB for all ranks; communicators made by split() have 1 MiB
   std::size_t stage_ring = std::size_t{4} << 20;
   bool native = true;  ///< let the choice fall on the library's own collectives where the profile says they are faster
   /// may put something around the messages: a recording, for one
