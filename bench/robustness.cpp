@@ -9,16 +9,16 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
-#include "chasqui/simulate/robust.hpp"
+#include "chasqui/solve/robust.hpp"
 
 namespace {
 
 using namespace chasqui;
 
-const simulate::AdversaryOptions kJudge{.states = 20'000, .conflicts = 200'000, .plays = 1'000, .progress = {}};
+const solve::AdversaryOptions kJudge{.states = 20'000, .conflicts = 200'000, .plays = 1'000, .progress = {}};
 
 std::string cell(const Schedule& schedule) {
-  const simulate::WorstCase worst = simulate::worst_case(schedule, kJudge);
+  const solve::WorstCase worst = solve::worst_case(schedule, kJudge);
   return fmt::format("{} → {}{}", worst.nominal.ticks, worst.finish().ticks, worst.exact ? "*" : "");
 }
 
@@ -31,7 +31,7 @@ std::string cell(const char* algorithm, const LogP& machine, std::int64_t k) {
 }
 
 std::string robust_cell(const LogP& machine, std::int64_t k, std::uint64_t mutations, std::uint64_t seed) {
-  std::vector<simulate::Candidate> candidates = {{"best", plan::kitem(machine, k)->schedule()}};
+  std::vector<solve::Candidate> candidates = {{"best", plan::kitem(machine, k)->schedule()}};
   for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
     try {
       candidates.push_back(
@@ -40,8 +40,8 @@ std::string robust_cell(const LogP& machine, std::int64_t k, std::uint64_t mutat
       continue;  // it does not apply here
     }
   }
-  for (simulate::Candidate& candidate : candidates) candidate.schedule.bound = plan::kitem_bound(machine, k);
-  const auto robust = simulate::most_robust(
+  for (solve::Candidate& candidate : candidates) candidate.schedule.bound = plan::kitem_bound(machine, k);
+  const auto robust = solve::most_robust(
       candidates, {.adversary = kJudge, .mutations = mutations, .schedules = 200'000, .seed = seed, .progress = {}});
   return fmt::format("{} → {}{}", robust.worst.nominal.ticks, robust.worst.finish().ticks, robust.proved ? "*" : "");
 }

@@ -5,7 +5,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/simulate/simulate.hpp"
-#include "chasqui/simulate/worst_case.hpp"
+#include "chasqui/solve/worst_case.hpp"
 
 namespace chasqui::explorer {
 namespace {
@@ -28,14 +28,14 @@ simulate::Latency policy(const LogP& machine, const Play& how) {
 }
 
 Played play_adversary(const Schedule& schedule, const Play& how, simulate::Options options) {
-  simulate::AdversaryOptions search;
+  solve::AdversaryOptions search;
   search.low = least_latency(schedule.machine, how);
   search.states = 20'000;
   search.plays = std::clamp<std::uint64_t>(200'000 / std::max<std::size_t>(1, schedule.sends.size()), 20, 2'000);
   search.seed = how.seed;
   const bool few = schedule.sends.size() <= kFewMessages;
-  const simulate::WorstCase worst =
-      few ? simulate::worst_case(schedule, search) : simulate::worst_case_heuristic(schedule, search);
+  const solve::WorstCase worst =
+      few ? solve::worst_case(schedule, search) : solve::worst_case_heuristic(schedule, search);
   options.ties = simulate::Ties::given;
   options.order = worst.order;
   const auto latency = simulate::table(schedule.machine, worst.latencies);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cadical.hpp>
+#include <cstdlib>
 
 #include "chasqui/base/error.hpp"
 
@@ -56,7 +57,8 @@ Verdict SatSolver::decide(std::span<const Literal> assumptions, std::int64_t con
   return run(state_->solver, stop);
 }
 
-bool SatSolver::value(Literal literal) const { return (state_->solver.val(literal) > 0) == (literal > 0); }
+// Versions of CaDiCaL differ in what val() gives for a negative literal.
+bool SatSolver::value(Literal literal) const { return (state_->solver.val(std::abs(literal)) > 0) == (literal > 0); }
 
 void SatSolver::prefer(std::span<const Literal> literals) {
   for (const Literal literal : literals) state_->solver.phase(literal);

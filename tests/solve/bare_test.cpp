@@ -9,6 +9,7 @@
 #include "chasqui/solve/bounds.hpp"
 #include "chasqui/solve/certificate.hpp"
 #include "chasqui/solve/solve.hpp"
+#include "chasqui/solve/worst_case.hpp"
 #include "solve/milp.hpp"
 #include "solve/sat.hpp"
 #include "solve/traffic_items.hpp"
@@ -43,6 +44,19 @@ TEST(Bare, TheAtlasAndTheBoundsAreThere) {
   ASSERT_TRUE(plan_from_atlas(kAllgather));
   EXPECT_EQ(plan_from_atlas(kAllgather)->claim().finish, Time{14});
   EXPECT_EQ(count_traffic(kAllgather, Time{13}).verdict(), Verdict::unsatisfiable);
+}
+
+TEST(Bare, TheAdversaryTriesEverythingOrClimbs) {
+  Schedule schedule;
+  schedule.machine = LogP::postal(3, Time{3});
+  schedule.problem = {.kind = Kind::broadcast, .items = 2};
+  schedule.sends = {send_item(Time{0}, Rank{0}, Rank{1}, 0), send_item(Time{1}, Rank{0}, Rank{1}, 1),
+                    send_item(Time{3}, Rank{1}, Rank{2}, 0), send_item(Time{4}, Rank{1}, Rank{2}, 1)};
+  schedule.finish = Time{7};
+  const WorstCase worst = worst_case(schedule);
+  EXPECT_TRUE(worst.exact);
+  EXPECT_GT(worst.late, Time{0});
+  EXPECT_THROW(worst_case_sat(schedule, {}), Error);
 }
 
 TEST(Bare, ACertificateOfTheCountingBoundIsMadeAndChecked) {

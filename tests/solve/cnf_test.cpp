@@ -6,6 +6,8 @@
 #include <bit>
 #include <string>
 
+#include "solve/sat.hpp"
+
 namespace chasqui::solve {
 namespace {
 
@@ -61,6 +63,18 @@ TEST(Cnf, CountersBoundFromTheirSide) {
       }
     }
   }
+}
+
+TEST(Cnf, ANegativeLiteralHasTheOppositeValue) {
+  if (!sat_available()) GTEST_SKIP() << "built without CaDiCaL";
+  Cnf cnf;
+  const Literal yes = cnf.fresh(), no = cnf.fresh();
+  cnf.clause({yes});
+  cnf.clause({-no});
+  SatSolver solver(cnf);
+  ASSERT_EQ(solver.decide({}, 0, {}), Verdict::satisfiable);
+  EXPECT_TRUE(solver.value(yes) && solver.value(-no));
+  EXPECT_FALSE(solver.value(-yes) || solver.value(no));
 }
 
 TEST(Cnf, DimacsCountsVariablesAndClauses) {

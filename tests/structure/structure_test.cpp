@@ -18,7 +18,7 @@ const Graph kHouse = {
     {"verify", {"schedule"}},
     {"simulate", {"schedule"}},
     {"show", {"schedule"}},
-    {"solve", {"plan", "verify"}},
+    {"solve", {"plan", "simulate", "verify"}},
     {"run", {"plan"}},
     {"threads", {"run"}},
     {"mpi", {"run"}},

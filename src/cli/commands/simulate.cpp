@@ -15,7 +15,7 @@
 #include "chasqui/show/timeline_file.hpp"
 #include "chasqui/simulate/goal.hpp"
 #include "chasqui/simulate/monte_carlo.hpp"
-#include "chasqui/simulate/worst_case.hpp"
+#include "chasqui/solve/worst_case.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
 
@@ -210,13 +210,13 @@ class SimulateCommand final : public Command {
 
   int run_adversary(const Schedule& schedule, Output& out) const {
     Progress bar("adversary");
-    AdversaryOptions how;
+    solve::AdversaryOptions how;
     how.low = least_latency(schedule.machine);
-    how.lateness = by_ == "item" ? Lateness::item : Lateness::finish;
+    how.lateness = by_ == "item" ? solve::Lateness::item : solve::Lateness::finish;
     how.seed = seed_as_bits();
     how.progress = std::ref(bar);
-    const WorstCase worst = worst_case(schedule, how);
-    keep(replay(schedule, worst), out);
+    const solve::WorstCase worst = solve::worst_case(schedule, how);
+    keep(solve::replay(schedule, worst), out);
     if (json_) {
       Json object{{"nominal", worst.nominal.ticks}, {"late", worst.late.ticks},         {"worst", worst.finish().ticks},
                   {"exact", worst.exact},           {"robustness", worst.robustness()}, {"explored", worst.explored}};
@@ -226,8 +226,8 @@ class SimulateCommand final : public Command {
       return 0;
     }
     out.print("nominal finish {}, latencies {}..{}\n", worst.nominal.ticks, how.low.ticks, schedule.machine.L.ticks);
-    out.print("worst {} {} late{}: {}\n", how.lateness == Lateness::item ? "item" : "finish", worst.late.ticks,
-              how.lateness == Lateness::item ? "" : fmt::format(", robustness {:.3f}", worst.robustness()),
+    out.print("worst {} {} late{}: {}\n", how.lateness == solve::Lateness::item ? "item" : "finish", worst.late.ticks,
+              how.lateness == solve::Lateness::item ? "" : fmt::format(", robustness {:.3f}", worst.robustness()),
               worst.exact ? "exact, " + worst.how : worst.how + ", not proved to be the worst of all");
     print_witness(schedule, worst, out);
     return 0;
@@ -241,9 +241,9 @@ class SimulateCommand final : public Command {
   }
 
   /// The messages that are faster than L: these are what does the harm.
-  void print_witness(const Schedule& schedule, const WorstCase& worst, Output& out) const {
+  void print_witness(const Schedule& schedule, const solve::WorstCase& worst, Output& out) const {
     if (worst.late == Time{0}) return;
-    const Trace trace = replay(schedule, worst);
+    const Trace trace = solve::replay(schedule, worst);
     out.print("witness, messages faster than L:\n");
     for (std::size_t m = 0; m < trace.times.size(); ++m) {
       if (worst.latencies[m] == schedule.machine.L) continue;

@@ -6,7 +6,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
-#include "chasqui/simulate/robust.hpp"
+#include "chasqui/solve/robust.hpp"
 #include "cli/frame/progress.hpp"
 #include "plan/listed_plan.hpp"
 
@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t kEffort = 400'000;  ///< a mutation costs about the number of messages times the time
 constexpr std::int64_t kStreamItems = 8;    ///< a stream is judged by so many items unless --items says otherwise
 
-std::vector<simulate::Candidate> candidates(const LogP& machine, std::int64_t k, Rank root) {
-  std::vector<simulate::Candidate> list = {{"best", plan::kitem(machine, k, root)->schedule()}};
+std::vector<solve::Candidate> candidates(const LogP& machine, std::int64_t k, Rank root) {
+  std::vector<solve::Candidate> list = {{"best", plan::kitem(machine, k, root)->schedule()}};
   for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
     try {
       list.push_back({std::string(algorithm.name), algorithm.items(machine, k, root)->schedule(), algorithm.buffered});
@@ -25,7 +25,7 @@ std::vector<simulate::Candidate> candidates(const LogP& machine, std::int64_t k,
       continue;  // this construction does not apply here
     }
   }
-  for (simulate::Candidate& candidate : list) candidate.schedule.bound = plan::kitem_bound(machine, k);
+  for (solve::Candidate& candidate : list) candidate.schedule.bound = plan::kitem_bound(machine, k);
   return list;
 }
 
@@ -40,14 +40,14 @@ plan::PlanPtr most_robust_plan(const plan::PlanPtr& planned, const plan::Request
   if (!machine.is_postal()) throw Error("--robust needs the postal machine: use -o 0 -g 1");
   const std::int64_t k = kind == Kind::stream && request.problem.items == 1 ? kStreamItems : request.problem.items;
   Progress bar("robust");
-  simulate::RobustOptions options;
+  solve::RobustOptions options;
   options.adversary.states = 200'000;
   options.adversary.plays = 4'000;
   const auto moments =
       static_cast<std::uint64_t>(k * machine.P) * static_cast<std::uint64_t>(plan::kitem_bound(machine, k).ticks);
   options.mutations = std::clamp<std::uint64_t>(kEffort / std::max<std::uint64_t>(moments, 1), 20, 1000);
   options.progress = std::ref(bar);
-  const simulate::RobustSchedule robust = simulate::most_robust(candidates(machine, k, request.problem.root), options);
+  const solve::RobustSchedule robust = solve::most_robust(candidates(machine, k, request.problem.root), options);
   const std::string verdict = robust.worst.exact ? "exactly" : "at least (heuristic)";
   plan::Claim claim{
       robust.schedule.finish, plan::kitem_bound(machine, k), "counting bound for exact latency",

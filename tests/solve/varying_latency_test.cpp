@@ -9,10 +9,10 @@
 
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/universal_tree.hpp"
-#include "chasqui/simulate/worst_case.hpp"
+#include "chasqui/solve/worst_case.hpp"
 #include "chasqui/verify/verify.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 namespace {
 
 /// The least depth of an optimal tree on P nodes: the least d such that at least P nodes have a label up to B(P) and a
@@ -97,4 +97,4 @@ TEST(VaryingLatency, Lemma31TakesTheWrongPath) {
 }
 
 }  // namespace
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

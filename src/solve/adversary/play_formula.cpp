@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "simulate/play_formula.hpp"
+#include "solve/adversary/play_formula.hpp"
 
 #include <algorithm>
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 
-PlayFormula::PlayFormula(const Program& program, Time low, Time horizon, std::function<void(const Clause&)> add)
-    : program_(program), machine_(program.schedule().machine), horizon_(horizon.ticks), add_(std::move(add)) {
+PlayFormula::PlayFormula(const simulate::Program& program, Time low, Time horizon)
+    : program_(program), machine_(program.schedule().machine), horizon_(horizon.ticks) {
   true_ = fresh();
   require({true_});
   list_messages();
@@ -19,7 +19,7 @@ PlayFormula::PlayFormula(const Program& program, Time low, Time horizon, std::fu
 }
 
 PlayFormula::Moment PlayFormula::moment(std::int64_t low) {
-  const Moment made{low, variables_ + 1};
+  const Moment made{low, cnf_.variables() + 1};
   for (std::int64_t t = low; t < horizon_; ++t) fresh();
   for (std::int64_t t = low; t + 1 < horizon_; ++t) require({after(made, t), by(made, t + 1)});
   return made;
@@ -35,7 +35,7 @@ void PlayFormula::require(Clause clause) {
     if (std::find(clause.begin(), clause.end(), true_) != clause.end()) return;
     std::erase(clause, -true_);
   }
-  add_(clause);
+  cnf_.clause(clause);
 }
 
 int PlayFormula::both(int a, int b) {
@@ -94,13 +94,14 @@ void PlayFormula::list_messages() {
 bool PlayFormula::never(std::uint32_t message) const {
   const std::int32_t need = program_.needs(message);
   const bool receives_nothing = to_[static_cast<std::size_t>(program_.send(message).from.index)].empty();
-  return need == Program::kImpossible || (program_.single() && need != Program::kNothing && receives_nothing);
+  return need == simulate::Program::kImpossible ||
+         (program_.single() && need != simulate::Program::kNothing && receives_nothing);
 }
 
 std::vector<std::uint32_t> PlayFormula::needs_of(std::uint32_t message) const {
   const auto& list = to_[static_cast<std::size_t>(program_.send(message).from.index)];
   const std::int32_t need = program_.needs(message);
-  if (need == Program::kNothing || never(message)) return {};
+  if (need == simulate::Program::kNothing || never(message)) return {};
   const auto first = list.begin() + (program_.needs_prefix() ? 0 : need);
   return {first, list.begin() + need + (program_.needs_prefix() ? 0 : 1 + program_.needs_also(message))};
 }
@@ -249,4 +250,4 @@ void PlayFormula::read(const std::function<bool(int)>& value, WorstCase& witness
   }
 }
 
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/simulate/worst_case.hpp"
+#include "chasqui/solve/worst_case.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -14,14 +14,15 @@
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
-#include "simulate/lateness.hpp"
+#include "solve/adversary/lateness.hpp"
+#include "solve/sat.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 namespace {
 
 /// Every latency and every order of ties, one simulation each: the definition, for a handful of messages.
 Time worst_by_brute_force(const Schedule& schedule, Time low) {
-  const Trace plain = simulate(schedule, exactly_L(schedule.machine));
+  const Trace plain = simulate::simulate(schedule, simulate::exactly_L(schedule.machine));
   const std::size_t messages = plain.schedule.sends.size();
   const auto due = due_times(plain.schedule, Lateness::finish);
   std::vector<std::uint32_t> order(messages);
@@ -30,8 +31,9 @@ Time worst_by_brute_force(const Schedule& schedule, Time low) {
   do {
     std::vector<Time> latencies(messages, low);
     for (bool more = true; more;) {
-      const Trace trace = simulate(schedule, table(schedule.machine, latencies),
-                                   {.ties = Ties::given, .order = order, .stragglers = {}, .critical_path = false});
+      const Trace trace =
+          simulate::simulate(schedule, simulate::table(schedule.machine, latencies),
+                             {.ties = simulate::Ties::given, .order = order, .stragglers = {}, .critical_path = false});
       worst = std::max(worst, lateness_of(trace, due));
       more = false;
       for (std::size_t m = 0; m < messages && !more; ++m) {
@@ -166,4 +168,4 @@ TEST(WorstCase, ALatencyFloorLimitsTheAdversary) {
 }
 
 }  // namespace
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

@@ -8,22 +8,24 @@
 #include <functional>
 #include <vector>
 
-#include "chasqui/simulate/worst_case.hpp"
+#include "chasqui/solve/cnf.hpp"
+#include "chasqui/solve/worst_case.hpp"
 #include "simulate/program.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 
 class PlayFormula {
  public:
-  using Clause = std::vector<int>;
+  using Clause = std::vector<Literal>;
 
-  /// Latencies low .. L; nothing is said about times from `horizon` on. Clauses go to `add`, literals as in DIMACS.
+  /// Latencies low .. L; nothing is said about times from `horizon` on.
   /// Size: O(messages · horizon · most messages to one rank).
-  PlayFormula(const Program& program, Time low, Time horizon, std::function<void(const Clause&)> add);
+  PlayFormula(const simulate::Program& program, Time low, Time horizon);
 
   /// A literal: the reception of the message has begun at or before t.
-  int received_by(std::uint32_t message, Time t) { return by(receptions_[message], t.ticks); }
-  int variables() const { return variables_; }
+  int received_by(std::uint32_t message, Time t) const { return by(receptions_[message], t.ticks); }
+  void require(Clause clause);
+  const Cnf& cnf() const { return cnf_; }
 
   /// Reads latencies and priorities off a solution; what is left open takes L.
   void read(const std::function<bool(int)>& value, WorstCase& witness) const;
@@ -35,11 +37,10 @@ class PlayFormula {
     int first;  ///< the variables: at or before low, low + 1, …, horizon - 1
   };
 
-  int fresh() { return ++variables_; }
+  int fresh() { return cnf_.fresh(); }
   Moment moment(std::int64_t low);
   int by(const Moment& moment, std::int64_t t) const;
   int after(const Moment& moment, std::int64_t t) const { return -by(moment, t); }
-  void require(Clause clause);
   int both(int a, int b);
   int any(const Clause& literals);
   int at(const Moment& moment, std::int64_t t) { return within(moment, t - 1, t); }
@@ -55,11 +56,10 @@ class PlayFormula {
   void without_overhead(Rank rank);
   void with_overhead(Rank rank);
 
-  const Program& program_;
+  const simulate::Program& program_;
   LogP machine_;
   std::int64_t horizon_;
-  std::function<void(const Clause&)> add_;
-  int variables_ = 0;
+  Cnf cnf_;
   int true_ = 0;
   std::vector<Moment> sends_, arrivals_, receptions_;  // by message
   std::vector<std::vector<std::uint32_t>> to_;         // by rank: the messages it receives, as they are numbered
@@ -67,4 +67,4 @@ class PlayFormula {
   std::vector<std::vector<int>> ahead_;                // by rank: variables of pairs in to_
 };
 
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

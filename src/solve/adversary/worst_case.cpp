@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/simulate/worst_case.hpp"
+#include "chasqui/solve/worst_case.hpp"
 
 #include <algorithm>
 #include <random>
 #include <unordered_map>
 
 #include "chasqui/base/error.hpp"
-#include "simulate/lateness.hpp"
+#include "solve/adversary/lateness.hpp"
+#include "solve/sat.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 
 Time nominal_finish(const Schedule& schedule) {
   Time finish{0};
@@ -41,8 +42,8 @@ Time lateness_of(const Trace& trace, const std::vector<Time>& due) {
 }
 
 Trace replay(const Schedule& schedule, const WorstCase& witness) {
-  return simulate(schedule, table(schedule.machine, witness.latencies),
-                  {.ties = Ties::given, .order = witness.order, .stragglers = {}});
+  return simulate::simulate(schedule, simulate::table(schedule.machine, witness.latencies),
+                            {.ties = simulate::Ties::given, .order = witness.order, .stragglers = {}});
 }
 
 WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions& options) {
@@ -50,7 +51,8 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
   std::mt19937_64 random(options.seed);
   WorstCase best;
   best.nominal = nominal_finish(schedule);
-  const Trace plain = simulate(schedule, exactly_L(machine), {.order = {}, .stragglers = {}, .critical_path = false});
+  const Trace plain = simulate::simulate(schedule, simulate::exactly_L(machine),
+                                         {.order = {}, .stragglers = {}, .critical_path = false});
   const std::size_t messages = plain.schedule.sends.size();
   const std::vector<Time> due = due_times(plain.schedule, options.lateness);
   best.latencies.assign(messages, machine.L);
@@ -95,8 +97,9 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
       }
       std::swap(next.order[list[first]], next.order[list[random() % list.size()]]);
     }
-    const Trace trace = simulate(schedule, table(machine, next.latencies),
-                                 {.ties = Ties::given, .order = next.order, .stragglers = {}, .critical_path = false});
+    const Trace trace = simulate::simulate(
+        schedule, simulate::table(machine, next.latencies),
+        {.ties = simulate::Ties::given, .order = next.order, .stragglers = {}, .critical_path = false});
     next.late = lateness_of(trace, due);
     ++since_better;
     if (next.late < at.late) continue;
@@ -148,4 +151,4 @@ WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options) 
   return climbed.late > exact.late ? climbed : exact;
 }
 
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

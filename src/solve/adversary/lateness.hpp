@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "chasqui/simulate/worst_case.hpp"
+#include "chasqui/solve/worst_case.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 
 /// The last availability when every message takes L and every send keeps its planned time.
 Time nominal_finish(const Schedule& schedule);
@@ -17,4 +17,4 @@ std::vector<Time> due_times(const Schedule& schedule, Lateness lateness);
 /// How late the play was.
 Time lateness_of(const Trace& trace, const std::vector<Time>& due);
 
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/simulate/robust.hpp"
+#include "chasqui/solve/robust.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "chasqui/plan/universal_tree.hpp"
 #include "chasqui/verify/verify.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 namespace {
 
 /// Item by item along the universal tree, a new item whenever the last one has left everybody's hands: never in its own way.
@@ -69,4 +69,4 @@ TEST(Robust, CandidatesMustSolveOneProblem) {
 }
 
 }  // namespace
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

@@ -11,11 +11,11 @@
 #include <unordered_map>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/simulate/worst_case.hpp"
-#include "simulate/lateness.hpp"
+#include "chasqui/solve/worst_case.hpp"
 #include "simulate/program.hpp"
+#include "solve/adversary/lateness.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 namespace {
 
 class Search {
@@ -76,10 +76,10 @@ class Search {
 
   bool has(const State& state, Rank rank, std::uint32_t message) const {
     const std::int32_t need = program_.needs(message);
-    if (need == Program::kNothing) return true;
+    if (need == simulate::Program::kNothing) return true;
     if (single_received_) return state.received[static_cast<std::size_t>(rank.index)];
     const std::uint32_t first = program_.first_reception(rank);
-    if (need == Program::kImpossible) return false;
+    if (need == simulate::Program::kImpossible) return false;
     const std::int32_t begin = program_.needs_prefix() ? 0 : need;
     const std::int32_t end = program_.needs_prefix() ? need : need + 1 + program_.needs_also(message);
     for (std::int32_t i = begin; i < end; ++i) {
@@ -247,7 +247,7 @@ class Search {
     }
   }
 
-  Program program_;
+  simulate::Program program_;
   const AdversaryOptions& options_;
   LogP machine_;
   std::vector<Time> due_;
@@ -269,4 +269,4 @@ WorstCase worst_case_exact(const Schedule& schedule, const AdversaryOptions& opt
   return result;
 }
 
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "chasqui/simulate/worst_case.hpp"
+#include "chasqui/solve/worst_case.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 /// How long to search.
 struct RobustOptions {
   AdversaryOptions adversary{};            ///< how a schedule is judged
@@ -43,4 +43,4 @@ RobustSchedule most_robust(const std::vector<Candidate>& candidates, const Robus
 bool for_each_broadcast(const LogP& machine, std::int64_t k, Time finish,
                         const std::function<bool(const Schedule&)>& visit);
 
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

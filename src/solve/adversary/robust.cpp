@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/simulate/robust.hpp"
+#include "chasqui/solve/robust.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,8 +8,9 @@
 #include <set>
 
 #include "chasqui/base/error.hpp"
+#include "solve/sat.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 namespace {
 
 constexpr std::uint64_t kWalk = 400;  ///< mutations until a walk begins again at the best
@@ -204,4 +205,4 @@ RobustSchedule most_robust(const std::vector<Candidate>& candidates, const Robus
   return Robust(options).run(candidates);
 }
 
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

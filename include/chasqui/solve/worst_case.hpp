@@ -11,7 +11,7 @@
 
 #include "chasqui/simulate/simulate.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 
 /// What counts as late.
 enum class Lateness {
@@ -51,9 +51,8 @@ struct WorstCase {
 WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options = {});
 
 /// The searches by themselves. The exact ones say exact = false when they gave up. SAT looks for plays that are later than
-/// `known`, which has the witness of a play or is empty; it needs CaDiCaL.
+/// `known`, which has the witness of a play or is empty; it throws an Error where available(Engine::sat) is false.
 WorstCase worst_case_exact(const Schedule& schedule, const AdversaryOptions& options);
-bool sat_available();  ///< was CaDiCaL there when this was built?
 WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& options,
                          WorstCase known = {});  ///< exact where it ends in time
 WorstCase worst_case_heuristic(const Schedule& schedule,
@@ -62,4 +61,4 @@ WorstCase worst_case_heuristic(const Schedule& schedule,
 /// The play that a witness describes.
 Trace replay(const Schedule& schedule, const WorstCase& witness);
 
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve

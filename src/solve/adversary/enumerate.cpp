@@ -2,9 +2,9 @@
 // All k-item broadcasts on a small postal machine, tick by tick and rank by rank.
 #include <algorithm>
 
-#include "chasqui/simulate/robust.hpp"
+#include "chasqui/solve/robust.hpp"
 
-namespace chasqui::simulate {
+namespace chasqui::solve {
 namespace {
 
 class Enumeration {
@@ -98,4 +98,4 @@ bool for_each_broadcast(const LogP& machine, std::int64_t k, Time finish,
   return Enumeration(machine, k, finish, visit).run();
 }
 
-}  // namespace chasqui::simulate
+}  // namespace chasqui::solve
