@@ -22,13 +22,12 @@
 #include "run/comm/typed.hpp"
 #include "run/faults/departures.hpp"
 #include "run/faults/gossip.hpp"
-#include "run/messages/script.hpp"
 #include "run/messages/transport.hpp"
 #include "run/wait/task.hpp"
 
 namespace chasqui::run {
 
-struct Moves;
+struct Program;
 
 /// What a communicator is made of.
 struct Fabric {
@@ -154,7 +153,6 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   Task task_of(Call call, Choice choice, std::uint32_t tag);
   Task on_board(Call call);
   Task by_messages(Group group, Call call, Choice choice);
-  Task fold_long(Group group, Call call, Choice choice, Script script);
   struct Between;
   Between between_nodes(const Call& call, std::uint32_t tag);
   Choice choose_between(const Call& call);
@@ -165,8 +163,9 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   Task two_level_gather(Call call, Between between);
   Task two_level_scatter(Call call, Between between);
   Task two_level_scan(Call call, Between between);
-  Script script_for(const Group& group, const Call& call, const Choice& choice);
-  std::shared_ptr<const Moves> moves_for(const Group& group, const Call& call, const Choice& choice);
+  std::shared_ptr<const Program> program_for(const Group& group, const Call& call, const Choice& choice);
+  std::shared_ptr<const Program> blocks_between(const Between& between, const Call& outer,
+                                                const std::vector<std::size_t>& offsets);
   const Level& level() const;
 
   Fabric fabric_;

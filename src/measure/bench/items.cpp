@@ -7,9 +7,10 @@
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "measure/bench/contest.hpp"
-#include "run/board/fold.hpp"
+#include "run/call/aligned_buffer.hpp"
+#include "run/messages/builders.hpp"
+#include "run/messages/player.hpp"
 #include "run/messages/recording.hpp"
-#include "run/messages/script_of_plan.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -21,21 +22,21 @@ constexpr std::size_t kStreamed = std::size_t{4}
                                   << 20;  ///< bytes of the stream's items together, if that makes enough of them
 
 /// The items from rank to rank.
-Script chain(int ranks, int rank, std::int64_t items) {
-  Script script;
-  script.machine = LogP::postal(ranks, Time{1});
-  script.form.rank = {rank};
+LocalPlan chain(int ranks, int rank, std::int64_t items) {
+  LocalPlan local;
+  local.machine = LogP::postal(ranks, Time{1});
+  local.form.rank = {rank};
   for (std::int32_t i = 0; i < items; ++i) {
-    if (rank > 0) script.form.receives.push_back({Time{rank - 1 + i}, {rank - 1}, {rank}, {i, 1}});
-    if (rank + 1 < ranks) script.form.sends.push_back({Time{rank + i}, {rank}, {rank + 1}, {i, 1}});
+    if (rank > 0) local.form.receives.push_back({Time{rank - 1 + i}, {rank - 1}, {rank}, {i, 1}});
+    if (rank + 1 < ranks) local.form.sends.push_back({Time{rank + i}, {rank}, {rank + 1}, {i, 1}});
   }
-  return script;
+  return local;
 }
 
 /// Items in one buffer, from rank 0 to all.
-class Items {
+class Several {
  public:
-  Items(Comm& comm, std::int64_t items, std::size_t bytes)
+  Several(Comm& comm, std::int64_t items, std::size_t bytes)
       : comm_(comm), items_(items), data_(bytes / sizeof(double)) {}
 
   Comm& comm() const { return comm_; }
@@ -52,13 +53,18 @@ class Items {
     }
   }
 
-  /// All of them along a script.
-  void play(const Script& script, Transport* over = nullptr) {
+  std::shared_ptr<const Program> program_of(const LocalPlan& plan) const {
+    Program program;
+    add_items(program, plan, {data_.size(), sizeof(double), items_}, {Memory::output, 0});
+    program.finish();
+    return std::make_shared<const Program>(std::move(program));
+  }
+  /// All of them.
+  void play(const std::shared_ptr<const Program>& program, Transport* over = nullptr) {
     comm_
         .launch([&](Group group) {
           if (over != nullptr) group.transport = over;
-          return move_items(std::move(group), script, reinterpret_cast<std::byte*>(data_.data()), data_.size(),
-                            sizeof(double), items_, {});
+          return run::play(std::move(group), program, {nullptr, data_.data()}, {});
         })
         .wait();
   }
@@ -83,13 +89,14 @@ class Items {
     return last[last.size() / 2];
   }
 
-  /// The same of a script, by what its messages did; a new item every `period` nanoseconds, that none wait in a queue.
-  double delay_of(Script script, double period, CommonStart& start) {
-    script.pace = {comm_.rank() == 0 ? period : 0, 0, Time{items_}};
+  /// The same of a plan, by what its messages did; a new item every `period` nanoseconds, that none wait in a queue.
+  double delay_of(LocalPlan plan, double period, CommonStart& start) {
+    plan.pace = {comm_.rank() == 0 ? period : 0, 0, Time{items_}};
     RecordingTransport recorder({std::shared_ptr<void>(), comm_.messages()}, {});
-    start.once([&] { play(script, &recorder); });
+    const auto program = program_of(plan);
+    start.once([&] { play(program, &recorder); });
     std::vector<double> begins(static_cast<std::size_t>(items_)), ends(begins.size());
-    const auto steps = steps_of(script);
+    const auto steps = steps_of(plan);
     std::size_t sent = 0, received = 0;  // the recorder has either kind in the order of the steps
     for (const RecordedEvent& event : recorder.take()) {
       std::size_t& at = event.sends ? sent : received;
@@ -120,13 +127,14 @@ class Items {
 };
 
 /// What trials of items share.
-Trial trial_of_script(const std::shared_ptr<Items>& items, const Script& script, bool stream) {
-  const auto along = [items, stream](const Script& plan, const std::string& who) -> Trial::Sample {
+Trial trial_of_plan(const std::shared_ptr<Several>& items, const LocalPlan& plan, bool stream) {
+  const auto along = [items, stream](const LocalPlan& plan, const std::string& who) -> Trial::Sample {
+    const auto program = items->program_of(plan);
     items->fill();
-    items->play(plan);
+    items->play(program);
     items->check(who);
     return [=](CommonStart& start) {
-      const double span = start.once([&] { items->play(plan); });
+      const double span = start.once([&] { items->play(program); });
       const double each = span / items->count();
       return stream ? std::vector<double>{each, items->delay_of(plan, kSlack * each, start)}
                     : std::vector<double>{span};
@@ -151,7 +159,7 @@ Trial trial_of_script(const std::shared_ptr<Items>& items, const Script& script,
   };
   Comm& comm = items->comm();
   Trial trial;
-  trial.ours = along(script, "the plan's items");
+  trial.ours = along(plan, "the plan's items");
   trial.against = [in_turn](const Rival& rival) { return in_turn(rival.run, rival.name); };
   trial.further.emplace_back(
       "chain", along(chain(comm.size(), comm.rank(), static_cast<std::int64_t>(items->count())), "chain"));
@@ -166,8 +174,8 @@ Trial trial_of_items(Comm& comm, std::size_t bytes) {
   const double item = static_cast<double>(bytes) / kItems;
   const SizedMachine sized = item_machine(level, comm.size(), item);
   const plan::PlanPtr plan = plan::kitem_without_search(sized.machine, kItems);
-  Trial trial = trial_of_script(std::make_shared<Items>(comm, kItems, bytes),
-                                item_script(*plan, sized, level, item, comm.rank()), false);
+  Trial trial = trial_of_plan(std::make_shared<Several>(comm, kItems, bytes),
+                              local_items(*plan, sized, level, item, comm.rank()), false);
   trial.names = {"items"};
   trial.bytes = bytes;
   trial.method = "items";
@@ -182,8 +190,8 @@ Trial trial_of_stream(Comm& comm, std::size_t bytes) {
   const SizedMachine sized = item_machine(level, comm.size(), item);
   const plan::StreamPtr stream = plan::make_stream(comm.size(), sized.machine.L.ticks);
   const plan::PlanPtr plan = plan::stream_window(sized.machine, stream, items);
-  const auto all = std::make_shared<Items>(comm, items, bytes * static_cast<std::size_t>(items));
-  Trial trial = trial_of_script(all, item_script(*plan, sized, level, item, comm.rank()), true);
+  const auto all = std::make_shared<Several>(comm, items, bytes * static_cast<std::size_t>(items));
+  Trial trial = trial_of_plan(all, local_items(*plan, sized, level, item, comm.rank()), true);
   trial.names = {"stream", "delay"};
   trial.bytes = bytes;
   trial.method = "stream";

@@ -45,11 +45,6 @@ void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source 
   }
 }
 
-/// Where the part of `rank` begins when `count` elements are dealt to `ranks` ranks as evenly as possible.
-inline std::size_t share_begin(std::size_t count, int ranks, int rank) {
-  return count * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
-}
-
 /// fold_values() where elements must be copied: they may need an alignment of 16, or are folded two by two.
 [[gnu::noinline]] inline void fold_copies(const Call& call, const std::byte* first, std::size_t stride, int n,
                                           void* out, std::size_t count) {

@@ -13,17 +13,17 @@
 namespace chasqui::run {
 
 /// Memory that nobody has written to yet.
-class Room {
+class AlignedBuffer {
  public:
-  Room() = default;
-  explicit Room(std::size_t bytes)
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(std::size_t bytes)
       : memory_(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), kAlignment))), size_(bytes) {}
 
   std::byte* data() const { return memory_.get(); }
   std::size_t size() const { return size_; }  ///< bytes
   /// Room for so many bytes; what was in it is lost if it must grow.
   std::byte* grown_to(std::size_t bytes) {
-    if (size_ < bytes || memory_ == nullptr) *this = Room(bytes);
+    if (size_ < bytes || memory_ == nullptr) *this = AlignedBuffer(bytes);
     return data();
   }
 
@@ -36,11 +36,17 @@ class Room {
   std::size_t size_ = 0;
 };
 
+using Room = AlignedBuffer;
 inline Room room_for(std::size_t bytes) { return Room(bytes); }
 inline std::byte* bytes_of(const Room& room) { return room.data(); }
 
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes != 0 && to != from) std::memmove(to, from, bytes);
+}
+
+/// Where the part of `rank` begins when `count` elements are dealt to `ranks` ranks as evenly as possible.
+inline std::size_t share_begin(std::size_t count, int ranks, int rank) {
+  return count * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
 }
 
 }  // namespace chasqui::run

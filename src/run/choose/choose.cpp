@@ -13,8 +13,8 @@
 #include "run/board/process_memory.hpp"
 #include "run/choose/board_cost.hpp"
 #include "run/choose/pattern_cost.hpp"
+#include "run/messages/local_plan.hpp"
 #include "run/messages/message_cost.hpp"
-#include "run/messages/script_of_plan.hpp"
 
 namespace chasqui::run {
 
@@ -214,17 +214,16 @@ class Chooser {
     const double size = query_.kind == Kind::barrier ? 0 : bytes();
     const bool blocks = method == Method::windows;
     const auto plan_for = [&](const Level& seen) {
-      Choice choice;
-      choice.method = method;
-      return plan_script(choice, blocks ? Kind::allgather : Kind::allreduce, seen, ranks, 0,
-                         static_cast<std::size_t>(size), true, false, 0);
+      Shape shape{.kind = blocks ? Kind::allgather : Kind::allreduce, .size = ranks};
+      shape.count = static_cast<std::size_t>(size);
+      return local_plan(shape, method, 1, seen);
     };
-    const auto time_of = [&](Script script) {
-      if (blocks) return symmetric_time(script, level, size);
-      for (auto& send : script.form.sends) send.part.len = 1;
-      for (auto& send : script.form.receives) send.part.len = 1;
-      const double time = symmetric_time(script, level, size);
-      return level == alone ? time : std::max(time, superstep_time(script, level, size));
+    const auto time_of = [&](LocalPlan plan) {
+      if (blocks) return symmetric_time(plan, level, size);
+      for (auto& send : plan.form.sends) send.part.len = 1;
+      for (auto& send : plan.form.receives) send.part.len = 1;
+      const double time = symmetric_time(plan, level, size);
+      return level == alone ? time : std::max(time, superstep_time(plan, level, size));
     };
     list.push_back({method, time_of(plan_for(level)), 0, "windows of the optimal all-reduce plan"});
     if (!blocks && query_.kind != Kind::scan && !(level == alone)) {
@@ -252,9 +251,9 @@ class Chooser {
     const Level crowd = with_everybody_sending(level, profile_);
     const double block = bytes() / ranks;
     for (const int radix : radices(ranks)) {
-      const Script script = circulant(ranks, 0, radix);
-      const double gather = symmetric_time(script, crowd, block);
-      Script reversed = script;
+      const LocalPlan windows = circulant(ranks, 0, radix);
+      const double gather = symmetric_time(windows, crowd, block);
+      LocalPlan reversed = windows;
       reversed.reversed = true;
       const double folding = symmetric_time(reversed, crowd, block);
       // Blocks between the root and all, along the tree.

@@ -77,8 +77,8 @@ double shared_time(const std::vector<Step>& steps, const Level& level, double by
 
 }  // namespace
 
-double symmetric_time(const Script& script, const Level& level, double bytes_per_block) {
-  const auto steps = steps_of(script);
+double symmetric_time(const LocalPlan& plan, const Level& level, double bytes_per_block) {
+  const auto steps = steps_of(plan);
   if (level.shares_bandwidth) return shared_time(steps, level, bytes_per_block);
   std::vector<double> arrivals;
   double clock = 0;
@@ -100,12 +100,12 @@ double symmetric_time(const Script& script, const Level& level, double bytes_per
   return clock;
 }
 
-double superstep_time(const Script& script, const Level& level, double bytes_per_block) {
+double superstep_time(const LocalPlan& plan, const Level& level, double bytes_per_block) {
   std::vector<int> waves;  // of the sends: one more than of what had arrived before
   int wave = 0;
   std::size_t received = 0;
   double ports = 0, last = 0;
-  for (const Step& step : steps_of(script)) {
+  for (const Step& step : steps_of(plan)) {
     const double bytes = bytes_per_block * step.part.len;
     if (!step.receives) {
       if (waves.empty() || waves.back() != wave + 1)

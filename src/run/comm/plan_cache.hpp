@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a communicator remembers between calls: choices and scripts, so that planning is paid once.
+// What a communicator remembers between calls: choices and programs, so that planning is paid once.
 #pragma once
 
 #include <compare>
@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "chasqui/run/comm.hpp"
+#include "run/messages/local_plan.hpp"
 #include "run/messages/player.hpp"
 
 namespace chasqui::run {
@@ -16,26 +17,26 @@ struct Comm::Cached {
   static constexpr std::size_t kMost = 512;  ///< entries of each; then the table is emptied
 
   using ChoiceKey = std::tuple<Kind, std::size_t, std::size_t, bool, bool>;  ///< kind, bytes, element, commutative, own
-  /// kind, method, bytes, parts, root, group size, group rank, commutative, exclusive
-  using ScriptKey = std::tuple<Kind, Method, std::size_t, std::int64_t, int, int, int, bool, bool>;
-
-  static ScriptKey script_key(const Group& group, const Call& call, const Choice& choice) {
-    return {call.kind,
-            choice.method,
-            call.kind == Kind::barrier ? 0 : call.bytes(),
-            choice.parts,
-            static_cast<int>(call.root),
-            group.size,
-            group.rank,
-            call.op.combine == nullptr || call.op.commutative,
-            call.exclusive};
-  }
+  struct ProgramKey {
+    Shape shape;
+    Method method;
+    std::int64_t parts;
+    bool between;  ///< blocks of whole nodes
+    auto operator<=>(const ProgramKey&) const = default;
+  };
 
   using BetweenKey = std::tuple<Kind, std::size_t, std::size_t, bool>;  ///< kind, bytes, element, commutative
   std::map<ChoiceKey, Choice> choices;
   std::map<BetweenKey, Choice> between;  ///< how the leaders of nodes talk
-  std::map<ScriptKey, Script> scripts;
-  std::map<ScriptKey, std::shared_ptr<const Moves>> moves;
+  std::map<ProgramKey, std::shared_ptr<const Program>> programs;
+
+  /// The program with this key, made by `make` the first time.
+  template <typename Make>
+  std::shared_ptr<const Program> program(const ProgramKey& key, const Make& make) {
+    if (const auto found = programs.find(key); found != programs.end()) return found->second;
+    if (programs.size() >= kMost) programs.clear();
+    return programs.emplace(key, std::make_shared<const Program>(make())).first->second;
+  }
 
   /// A blocking call that was made before, with the memory that it needs.
   struct Rehearsed {
@@ -46,11 +47,11 @@ struct Comm::Cached {
       std::size_t bytes, element;
       auto operator<=>(const Key&) const = default;
     };
-    static constexpr std::size_t kMostRoom = std::size_t{1} << 16;  ///< bytes that are kept from call to call
+    static constexpr std::size_t kMostScratch = std::size_t{1} << 16;  ///< bytes that are kept from call to call
 
     Key key{};
-    std::shared_ptr<const Moves> moves;  ///< none: this call goes another way
-    Stage stage;
+    std::shared_ptr<const Program> program;  ///< none: this call goes another way
+    Scratch scratch;
   };
   std::map<Rehearsed::Key, Rehearsed> rehearsed;
   Rehearsed* latest = nullptr;  ///< the entry of the call before

@@ -6,6 +6,14 @@
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
+namespace {
+
+bool goes_by_messages(Method method) {
+  return method == Method::tree || method == Method::items || method == Method::exchange || method == Method::windows ||
+         method == Method::messages;
+}
+
+}  // namespace
 
 /// False: this call goes another way.
 bool Comm::run_rehearsed(const Call& call) {
@@ -25,21 +33,22 @@ bool Comm::run_rehearsed(const Call& call) {
     known = cached_->latest = &found->second;
     if (fresh) {
       known->key = key;
-      auto moves = moves_for(group, call, choose(call));
-      if (moves != nullptr && static_cast<std::size_t>(moves->room) * key.bytes <= Rehearsed::kMostRoom) {
-        known->stage.fit(*moves, key.bytes);
-        known->moves = std::move(moves);
+      const Choice& choice = choose(call);
+      auto program = goes_by_messages(choice.method) ? program_for(group, call, choice) : nullptr;
+      if (program != nullptr && program->scratch <= Rehearsed::kMostScratch) {
+        known->scratch.fit(*program);
+        known->program = std::move(program);
       }
     }
   }
-  if (known->moves == nullptr) return false;
+  if (known->program == nullptr) return false;
   const std::uint64_t number = ++number_;
   note(number, called(call));
   stall_.moved();
   group.tag = tag_of(number, call.kind);
   try {
-    Playing playing(*known->moves, group, call, known->stage);
-    for (Backoff backoff(crowded()); !playing.ready();) {
+    Player player(*known->program, group, buffers_of(call, fabric_.rank), call.op, known->scratch);
+    for (Backoff backoff(crowded()); !player.ready();) {
       if (backoff.pause(fabric_.shares_memory)) look_for_failure(number);
     }
   } catch (...) {

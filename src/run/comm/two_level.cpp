@@ -8,6 +8,7 @@
 #include "run/board/collectives.hpp"
 #include "run/call/aligned_buffer.hpp"
 #include "run/comm/plan_cache.hpp"
+#include "run/messages/builders.hpp"
 
 namespace chasqui::run {
 
@@ -82,6 +83,16 @@ void Comm::by_nodes(const std::byte* in, std::byte* out, std::size_t bytes, bool
   }
 }
 
+/// The blocks of whole nodes between their leaders.
+std::shared_ptr<const Program> Comm::blocks_between(const Between& between, const Call& outer,
+                                                    const std::vector<std::size_t>& offsets) {
+  const Shape shape = shape_of(outer, between.group.rank, between.group.size);
+  const Choice& choice = between.choice;
+  return cached_->program({shape, choice.method, choice.parts, true}, [&] {
+    return block_program(shape, choice.method, choice.parts, level(), profile(), offsets);
+  });
+}
+
 Task Comm::two_level(Call call, std::uint32_t tag) {
   Between between = between_nodes(call, tag);
   switch (call.kind) {
@@ -147,8 +158,7 @@ Task Comm::two_level_gather(Call call, Between between) {
     Call outer = call;
     outer.root = std::max(between.root, 0);
     outer.count *= terrain_.largest_node;
-    co_await move_blocks(between.group, script_for(between.group, outer, between.choice), data, offsets, call.element,
-                         {});
+    co_await play(between.group, blocks_between(between, outer, offsets), {data, data}, {});
   }
   if (everywhere && !between.alone) {
     inner.kind = Kind::broadcast;
@@ -173,8 +183,7 @@ Task Comm::two_level_scatter(Call call, Between between) {
     Call outer = call;
     outer.root = between.root;
     outer.count *= terrain_.largest_node;
-    co_await move_blocks(between.group, script_for(between.group, outer, between.choice), data, offsets, call.element,
-                         {});
+    co_await play(between.group, blocks_between(between, outer, offsets), {data, data}, {});
   }
   Call inner = call;
   inner.root = between.leader;

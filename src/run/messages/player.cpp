@@ -3,82 +3,124 @@
 
 #include <algorithm>
 
+#include "chasqui/base/error.hpp"
+
 namespace chasqui::run {
 
-void Stage::fit(const Moves& moves, std::size_t bytes) {
-  tickets.resize(std::max(tickets.size(), moves.receives.size() + static_cast<std::size_t>(moves.sends)));
-  values.grown_to(static_cast<std::size_t>(moves.room) * bytes);
+void Scratch::fit(const Program& program) {
+  tickets.resize(std::max(tickets.size(), static_cast<std::size_t>(program.posts + program.sends)));
+  memory.grown_to(program.scratch);
 }
 
-Playing::Playing(const Moves& moves, const Group& group, const Call& call, Stage& stage)
-    : moves_(moves), transport_(*group.transport), group_(group), call_(call), tickets_(stage.tickets.data()),
-      room_(bytes_of(stage.values)),
-      own_(static_cast<std::byte*>(call.in != nullptr ? const_cast<void*>(call.in) : call.out)),
-      target_(static_cast<std::byte*>(call.out)), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()), begun_(0),
-      ended_(moves.receives.size()) {}
-
-Playing::~Playing() {
-  for (std::size_t i = 0; i < begun_; ++i) {
-    if (tickets_[i] != kNoTicket) transport_.abandon(tickets_[i]);
+Buffers buffers_of(const Call& call, int rank) {
+  const std::size_t own = static_cast<std::size_t>(rank) * call.bytes();
+  switch (call.kind) {
+    case Kind::gather:
+    case Kind::allgather:
+      if (call.in != nullptr) return {call.in, call.out};
+      return {call.out != nullptr ? static_cast<std::byte*>(call.out) + own : nullptr, call.out};
+    case Kind::scatter:
+      if (call.out != nullptr || call.in == nullptr) return {call.in, call.out};
+      // In place: the program's copy from there to there is none.
+      return {call.in, const_cast<std::byte*>(static_cast<const std::byte*>(call.in) + own)};
+    default: return {call.in != nullptr ? call.in : call.out, call.out};
   }
 }
 
-bool Playing::done(std::size_t index) {
+Player::Player(const Program& program, const Group& group, Buffers buffers, const Operator& op, Scratch& scratch)
+    : program_(program), transport_(*group.transport), group_(group), op_(op),
+      tickets_(scratch.tickets.data()), buffers_{static_cast<std::byte*>(const_cast<void*>(buffers.input)),
+                                                 static_cast<std::byte*>(buffers.output), scratch.memory.data()},
+      begun_(static_cast<std::size_t>(program.posts)), ended_(begun_) {
+  CHASQUI_CHECK(scratch.tickets.size() >= begun_ + static_cast<std::size_t>(program.sends) &&
+                    scratch.memory.size() >= program.scratch,
+                "{} tickets and {} bytes for a program that needs {} and {}", scratch.tickets.size(),
+                scratch.memory.size(), program.posts + program.sends, program.scratch);
+}
+
+Player::~Player() {
+  const auto abandon = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      if (tickets_[i] != kNoTicket) transport_.abandon(tickets_[i]);
+    }
+  };
+  abandon(0, posted_);
+  abandon(ended_, begun_);
+}
+
+bool Player::done(std::size_t index) {
   const Transport::Ticket ticket = tickets_[index];
   if (ticket == kNoTicket) return true;
   tickets_[index] = kNoTicket;  // done() may throw, and the ticket is gone then too
   if (transport_.done(ticket)) return true;
   tickets_[index] = ticket;
   waits_ = index;
+  until_ = 0;
   return false;
 }
 
-/// Sends end while this rank waits for something else: at the end they would be paid for.
-void Playing::end_sends() {
-  const std::size_t waits = waits_;
+bool Player::sent() {
   while (ended_ < begun_ && done(ended_)) ++ended_;
+  return ended_ == begun_;
+}
+
+/// Sends end while this rank waits for something else: at the end they would be paid for. Where waiting blocks, a look
+/// takes time that nothing fills.
+void Player::look_at_sends() {
+  if (transport_.blocks()) return;
+  const std::size_t waits = waits_;
+  sent();
   waits_ = waits;
 }
 
-bool Playing::ready() {
-  for (; begun_ < moves_.receives.size(); ++begun_) {
-    const Reception& reception = moves_.receives[begun_];
-    tickets_[begun_] =
-        transport_.receive(group_.member({reception.peer}), group_.tag, at(reception.to), reception.values * bytes_);
-  }
-  for (; next_ < moves_.list.size(); ++next_) {
-    const Move& move = moves_.list[next_];
-    switch (move.what) {
-      case Move::What::send:
-        tickets_[begun_] =
-            transport_.send(group_.member({move.other}), group_.tag, at(move.from), move.values * bytes_);
+bool Player::past(double time) {
+  until_ = origin_ + time;
+  return transport_.clock() >= until_;
+}
+
+bool Player::ready() {
+  using What = Instruction::What;
+  for (; next_ < program_.list.size(); ++next_) {
+    const Instruction& now = program_.list[next_];
+    switch (now.what) {
+      case What::post:
+        tickets_[posted_] = transport_.receive(group_.member({now.other}), group_.tag, at(now.to), now.size);
+        ++posted_;
+        break;
+      case What::arrive:
+        if (!done(static_cast<std::size_t>(now.other))) return look_at_sends(), false;
+        break;
+      case What::send:
+        tickets_[begun_] = transport_.send(group_.member({now.other}), group_.tag, at(now.from), now.size);
         ++begun_;
         break;
-      case Move::What::arrive:
-        if (!done(static_cast<std::size_t>(move.other))) return end_sends(), false;
+      case What::fold: op_(at(now.from), at(now.right), at(now.to), now.size); break;
+      case What::copy: copy_bytes(at(now.to), at(now.from), now.size); break;
+      case What::finish:
+        if (!sent()) return false;
         break;
-      case Move::What::fold:
-        call_.op(at(move.from), at(move.right), at(move.to), static_cast<std::size_t>(call_.count));
+      case What::begin: origin_ = transport_.clock() + program_.times[static_cast<std::size_t>(now.other)]; break;
+      case What::align:
+        origin_ = std::min(origin_, transport_.clock() - program_.times[static_cast<std::size_t>(now.other)]);
         break;
-      case Move::What::copy: copy_bytes(at(move.to), at(move.from), bytes_); break;
+      case What::pause:
+        if (!past(program_.times[static_cast<std::size_t>(now.other)])) return false;
+        break;
     }
   }
-  for (; ended_ < begun_; ++ended_) {
-    if (!done(ended_)) return false;
-  }
-  if (moves_.result != kNowhere) copy_bytes(target_, at(moves_.result), bytes_);
   return true;
 }
 
-void Playing::block() {
-  if (tickets_[waits_] != kNoTicket) transport_.wait(tickets_[waits_]);
+void Player::block() {
+  if (until_ != 0) transport_.sleep_until(until_);
+  else if (tickets_[waits_] != kNoTicket) transport_.wait(tickets_[waits_]);
 }
 
-Task play(Group group, std::shared_ptr<const Moves> moves, Call call) {
-  Stage stage;
-  stage.fit(*moves, call.bytes());
-  Playing playing(*moves, group, call, stage);
-  co_await playing;
+Task play(Group group, std::shared_ptr<const Program> program, Buffers buffers, Operator op) {
+  Scratch scratch;
+  scratch.fit(*program);
+  Player player(*program, group, buffers, op, scratch);
+  co_await player;
 }
 
 }  // namespace chasqui::run

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Plays the moves of one rank over point-to-point messages. Between the wake-up of a rank and its first message lies
-// nothing but this loop: where latency counts, every line of memory that planning touches would be paid again each call.
+// Plays a program over point-to-point messages; everything that goes by messages goes through here. Between the wake-up
+// of a rank and its first message lies nothing but one loop: where latency counts, every line of memory that planning
+// touches would be paid again each call.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <vector>
 
+#include "chasqui/run/call.hpp"
 #include "run/call/aligned_buffer.hpp"
 #include "run/messages/program.hpp"
 #include "run/messages/transport.hpp"
@@ -15,51 +17,58 @@
 namespace chasqui::run {
 
 /// Memory of one playing, which may serve the next one.
-struct Stage {
+struct Scratch {
   std::vector<Transport::Ticket> tickets;
-  Room values;
+  AlignedBuffer memory;
 
-  /// Makes room; nothing happens where there is enough.
-  void fit(const Moves& moves, std::size_t bytes);
+  /// Makes it large enough; nothing happens where it is.
+  void fit(const Program& program);
 };
 
-class Playing final : public Waiting {
+/// The caller's memory.
+struct Buffers {
+  const void* input = nullptr;
+  void* output = nullptr;
+};
+/// What a program reads and writes in a call. REQUIRES a contiguous layout.
+Buffers buffers_of(const Call& call, int rank);
+
+class Player final : public Waiting {
  public:
-  /// Moves, call and stage must outlive this object; the stage serves one playing at a time. The group's members too.
-  Playing(const Moves& moves, const Group& group, const Call& call, Stage& stage);
+  /// All but the buffers' addresses must outlive this object. The scratch memory serves one player at a time, and fits.
+  Player(const Program& program, const Group& group, Buffers buffers, const Operator& op, Scratch& scratch);
   /// Messages that are still under way are abandoned.
-  ~Playing();
-  Playing(const Playing&) = delete;
-  Playing& operator=(const Playing&) = delete;
+  ~Player();
+  Player(const Player&) = delete;
+  Player& operator=(const Player&) = delete;
 
   /// Goes on as far as it can; true at the end.
   bool ready() override;
   void block() override;
 
  private:
-  std::byte* at(Spot spot) const {
-    if (spot >= 0) return room_ + static_cast<std::size_t>(spot) * bytes_;
-    return spot == kOwn ? own_ : spot == kTarget ? target_ : nullptr;
-  }
-  bool done(std::size_t index);
-  void end_sends();
+  std::byte* at(Address address) const { return buffers_[static_cast<std::size_t>(address.memory)] + address.offset; }
+  bool done(std::size_t ticket);
+  bool sent();
+  void look_at_sends();
+  bool past(double time);
 
-  const Moves& moves_;
+  const Program& program_;
   Transport& transport_;
   const Group& group_;
-  const Call& call_;
-  Transport::Ticket* tickets_;  ///< of the receives, then of the sends in their order
-  std::byte* room_;
-  std::byte* own_;
-  std::byte* target_;
-  std::size_t bytes_;
-  std::size_t begun_;      ///< tickets given out
-  std::size_t next_ = 0;   ///< move
-  std::size_t ended_;      ///< sends that are done with, counted from the first ticket of a send
-  std::size_t waits_ = 0;  ///< ticket
+  const Operator& op_;
+  Transport::Ticket* tickets_;  ///< of the posts, then of the sends, each in their order
+  std::byte* buffers_[3];       ///< by Memory
+  std::size_t next_ = 0;        ///< instruction
+  std::size_t posted_ = 0;      ///< tickets given out to posts
+  std::size_t begun_;           ///< tickets given out, counted as if all posts had theirs
+  std::size_t ended_;           ///< sends that are done with, counted alike
+  std::size_t waits_ = 0;       ///< ticket
+  double origin_ = 0;           ///< when the plan's time 0 was, on the transport's clock
+  double until_ = 0;            ///< what pause waits for; 0: a ticket is waited for
 };
 
-/// The same as a task.
-Task play(Group group, std::shared_ptr<const Moves> moves, Call call);
+/// The same as a task, with scratch memory of its own.
+Task play(Group group, std::shared_ptr<const Program> program, Buffers buffers, Operator op);
 
 }  // namespace chasqui::run

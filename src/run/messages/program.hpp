@@ -1,53 +1,84 @@
 // SPDX-License-Identifier: MIT
-// What one rank does in a collective whose messages carry whole values: which to receive, to fold and to send, in which
-// order. Found once; a call then only plays it (playing.hpp). Values lie in spots: the caller's, and room of the call's own.
+// What one rank does in a collective that goes by messages: what to receive, send, fold and copy, in which order, and
+// where sends wait for their time. Addresses are relative to the call's buffers, so that a program is found once and
+// played (player.hpp) by every call of its shape. Builders of programs: builders.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "chasqui/model/problem.hpp"
-#include "run/messages/script.hpp"
-
 namespace chasqui::run {
 
-using Spot = std::int32_t;
-inline constexpr Spot kOwn = -1;      ///< what this rank contributes
-inline constexpr Spot kTarget = -2;   ///< the caller's output buffer
-inline constexpr Spot kNowhere = -3;  ///< no value
+enum class Memory : std::uint8_t {
+  input,   ///< what this rank contributes; never written to
+  output,  ///< what this rank gets; the same memory as the input where the call is in place
+  scratch  ///< Program::scratch bytes that the program may use as it likes
+};
 
-struct Move {
-  enum class What : std::uint8_t { send, arrive, fold, copy };
+struct Address {
+  Memory memory : 2;
+  std::uint64_t offset : 62;  ///< bytes from the beginning
+
+  constexpr Address(Memory which, std::uint64_t bytes) : memory(which), offset(bytes) {}
+  Address operator+(std::size_t bytes) const { return {memory, offset + bytes}; }
+  friend bool operator==(const Address&, const Address&) = default;
+};
+static_assert(sizeof(Address) == 8);
+
+struct Range {
+  Address at;
+  std::size_t bytes;
+};
+
+struct Instruction {
+  enum class What : std::uint8_t {
+    post,    ///< asks for a message: `to`, `size` from rank `other` of the plan
+    arrive,  ///< waits until post number `other` has its message
+    send,    ///< `from`, `size` to rank `other` of the plan; what is sent stays as it is until the next finish
+    fold,    ///< to = from o right on `size` elements; `to` may be one of the two
+    copy,    ///< `size` bytes
+    finish,  ///< waits until everything sent has gone
+    begin,   ///< a plan with times begins: its time 0 is times[other] nanoseconds from now
+    align,   ///< its time 0 was times[other] nanoseconds ago, or earlier: messages are late, never early
+    pause,   ///< waits until times[other] nanoseconds after its time 0
+  };
   What what;
-  std::uint8_t values = 1;  ///< send: of the message
-  std::int32_t other = 0;   ///< send: plan rank; arrive: index into Moves::receives
-  Spot from = kNowhere;     ///< send: the first value; fold: the left one; copy
-  Spot right = kNowhere;    ///< fold
-  Spot to = kNowhere;       ///< fold, copy
+  std::int32_t other;
+  Address from;
+  Address right;
+  Address to;
+  std::size_t size;
 };
 
-struct Reception {
-  std::int32_t peer;  ///< plan rank
-  Spot to;            ///< of the first value
-  std::uint8_t values;
-};
-
-struct Moves {
-  std::vector<Reception> receives;  ///< all posted before the first move
-  std::vector<Move> list;
+/// INVARIANT: each post has one arrive, behind it; scratch addresses lie below `scratch`; the last instruction is a
+/// finish or a copy behind it. The functions that append keep the first two.
+struct Program {
+  std::vector<Instruction> list;
+  std::vector<double> times;
+  std::int32_t posts = 0;
   std::int32_t sends = 0;
-  std::int32_t room = 0;   ///< values that need room of the call's own: spots 0 .. room-1
-  Spot result = kNowhere;  ///< copied to the output buffer when all messages are done with
+  std::size_t scratch = 0;  ///< bytes
+
+  /// Fresh scratch memory, aligned for elements whose size divides `bytes`.
+  Address more_scratch(std::size_t bytes);
+
+  /// Returns the number that arrive() wants.
+  std::int32_t post(int peer, Range to);
+  void arrive(std::int32_t post);
+  /// Posts and waits.
+  void receive(int peer, Range to) { arrive(post(peer, to)); }
+  void send(int peer, Range from);
+  void fold(Address left, Address right, Address to, std::size_t count);
+  void copy(Address to, Range from);
+  void finish();
+  void begin(double time);
+  void align(double time);
+  void pause(double time);
+
+ private:
+  void check(Range range) const;
+  void add_time(Instruction::What what, double time);
 };
-
-/// Folds of intervals of contributions (reduce, all-reduce, scan, barrier). `values`: false where nothing is carried.
-Moves fold_moves(const Script& script, Kind kind, int rank, int size, int root, bool commutative, bool exclusive,
-                 bool values);
-
-/// One value from the root to all, along a tree.
-Moves spread_moves(const Script& script);
-
-/// A tree there and back: folded on the way to the root, then spread. `values`: false where nothing is carried.
-Moves there_and_back_moves(const Script& there, const Script& back, bool values);
 
 }  // namespace chasqui::run

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
+#include "chasqui/model/units.hpp"
 #include "run/faults/call_history.hpp"
 #include "run/wait/task.hpp"
 
@@ -90,17 +91,16 @@ class Completed final : public Waiting {
   Transport::Ticket& ticket_;
 };
 
-/// co_await Planned(transport, when): goes on at that time of the transport's clock.
-class Planned final : public Waiting {
- public:
-  /// when: nanoseconds of transport.clock().
-  Planned(Transport& transport, double when) : transport_(transport), when_(when) {}
-  bool ready() override { return transport_.clock() >= when_; }
-  void block() override { transport_.sleep_until(when_); }
+/// The ranks that take part, in the numbering of the plan.
+struct Group {
+  Transport* transport = nullptr;  ///< between the members
+  std::vector<int> members;        ///< plan rank -> transport rank; empty: the same
+  int rank = 0;                    ///< this rank, in the plan
+  int size = 1;                    ///< members
+  std::uint32_t tag = 0;           ///< tells this collective's messages apart
 
- private:
-  Transport& transport_;
-  double when_;
+  /// The transport's rank of a plan's rank.
+  int member(Rank r) const { return members.empty() ? r.index : members[static_cast<std::size_t>(r.index)]; }
 };
 
 }  // namespace chasqui::run

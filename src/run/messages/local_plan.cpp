@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/messages/script_of_plan.hpp"
+#include "run/messages/local_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,10 +14,10 @@
 
 namespace chasqui::run {
 
-Script circulant(std::int64_t ranks, int rank, int radix) {
-  Script script;
-  script.machine = LogP{ranks, Time{1}, Time{0}, Time{1}};
-  script.form.rank = {rank};
+LocalPlan circulant(std::int64_t ranks, int rank, int radix) {
+  LocalPlan local;
+  local.machine = LogP{ranks, Time{1}, Time{0}, Time{1}};
+  local.form.rank = {rank};
   // Window sizes from the last round backwards: w = P, ceil(P/r), ceil(P/r^2), …, 1.
   std::vector<std::int64_t> windows = {ranks};
   while (windows.back() > 1) windows.push_back((windows.back() + radix - 1) / radix);
@@ -31,13 +31,13 @@ Script circulant(std::int64_t ranks, int rank, int radix) {
       const std::int32_t more = static_cast<std::int32_t>(std::min(w, windows[round + 1] - have));
       const std::int32_t to = wrap(rank + k * w);
       const std::int32_t from = wrap(rank - k * w);
-      script.form.sends.push_back({Time{time}, {rank}, {to}, {wrap(rank - more + 1), more}});
-      script.form.receives.push_back({Time{time}, {from}, {rank}, {wrap(from - more + 1), more}});
+      local.form.sends.push_back({Time{time}, {rank}, {to}, {wrap(rank - more + 1), more}});
+      local.form.receives.push_back({Time{time}, {from}, {rank}, {wrap(from - more + 1), more}});
       have += more;
     }
     ++time;
   }
-  return script;
+  return local;
 }
 
 namespace {
@@ -80,43 +80,60 @@ plan::PlanPtr shared_plan(Method method, Kind kind, const LogP& machine, Rank ro
 
 }  // namespace
 
-Script item_script(const plan::Plan& plan, const SizedMachine& sized, const Level& level, double bytes, int rank) {
-  Script script{plan.local({rank}), sized.machine, false, {}};
-  if (level.shares_bandwidth) script.pace = {sized.tick, flight_time(level, bytes), plan.claim().finish};
-  return script;
+LocalPlan local_items(const plan::Plan& plan, const SizedMachine& sized, const Level& level, double bytes, int rank) {
+  LocalPlan local{plan.local({rank}), sized.machine, false, {}};
+  if (level.shares_bandwidth) local.pace = {sized.tick, flight_time(level, bytes), plan.claim().finish};
+  return local;
 }
 
-Script plan_script(const Choice& choice, Kind kind, const Level& level, int ranks, int root, std::size_t bytes,
-                   bool commutative, bool exclusive, int rank) {
-  const auto size = static_cast<double>(bytes);
-  if (choice.method == Method::items) {
-    const SizedMachine sized = choice.parts == 1 ? machine_for(level, ranks, size, kTreeTicks)
-                                                 : item_machine(level, ranks, size / static_cast<double>(choice.parts));
-    const int from = kind == Kind::allreduce ? 0 : root;
-    const auto plan = shared_plan(choice.method, Kind::broadcast, sized.machine, {from}, choice.parts, true, false);
-    Script script = item_script(*plan, sized, level, size / static_cast<double>(choice.parts), rank);
-    script.reversed = kind != Kind::broadcast;
-    return script;
+LocalPlan local_plan(const Shape& shape, Method method, std::int64_t parts, const Level& level) {
+  const Kind kind = shape.kind;
+  const auto bytes = static_cast<double>(shape.bytes());
+  if (method == Method::items) {
+    const double item = bytes / static_cast<double>(parts);
+    const SizedMachine sized =
+        parts == 1 ? machine_for(level, shape.size, bytes, kTreeTicks) : item_machine(level, shape.size, item);
+    const int from = kind == Kind::allreduce ? 0 : shape.root;
+    const auto plan = shared_plan(method, Kind::broadcast, sized.machine, {from}, parts, true, false);
+    LocalPlan local = local_items(*plan, sized, level, item, shape.rank);
+    local.reversed = kind != Kind::broadcast;
+    return local;
   }
-  if (choice.method == Method::messages && kind == Kind::allgather && level.shares_bandwidth) {
+  if (method == Method::messages && kind == Kind::allgather && level.shares_bandwidth) {
     // One message at a time on the link, a little early so that it never idles; its receiver looks a step later.
     constexpr double kEarly = 0.998;
-    const double step = std::max(1e-6, spread_step(level, size));
-    const auto flight = static_cast<std::int64_t>(std::ceil(std::min(1e9, flight_time(level, size) / step)));
-    const LogP machine = LogP::postal(ranks, Time{flight + 1});
-    const auto plan = shared_plan(choice.method, kind, machine, {root}, 1, true, false);
-    return {plan->local({rank}), machine, false, {kEarly * step, flight_time(level, size), plan->claim().finish}};
+    const double step = std::max(1e-6, spread_step(level, bytes));
+    const auto flight = static_cast<std::int64_t>(std::ceil(std::min(1e9, flight_time(level, bytes) / step)));
+    const LogP machine = LogP::postal(shape.size, Time{flight + 1});
+    const auto plan = shared_plan(method, kind, machine, {shape.root}, 1, true, false);
+    const Pace pace{kEarly * step, flight_time(level, bytes), plan->claim().finish};
+    return {plan->local({shape.rank}), machine, false, pace};
   }
   const bool blocks = kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather;
   const bool symmetric =
       kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
-  const bool receives = kind == Kind::reduce || (kind == Kind::gather && choice.method == Method::messages);
+  const bool receives = kind == Kind::reduce || (kind == Kind::gather && method == Method::messages);
   const LogP machine =
       (receives ? receiving_machine_for : machine_for)(
-          level, ranks, blocks && choice.method != Method::messages ? 0 : size, symmetric ? kWindowTicks : kTreeTicks)
+          level, shape.size, blocks && method != Method::messages ? 0 : bytes, symmetric ? kWindowTicks : kTreeTicks)
           .machine;
-  const auto plan = shared_plan(choice.method, kind, machine, {root}, 1, commutative, exclusive);
-  return {plan->local({rank}), machine, kind == Kind::scatter && choice.method == Method::tree, {}};
+  const auto plan = shared_plan(method, kind, machine, {shape.root}, 1, shape.commutative, shape.exclusive);
+  return {plan->local({shape.rank}), machine, kind == Kind::scatter && method == Method::tree, {}};
+}
+
+std::vector<Step> steps_of(const LocalPlan& plan) {
+  std::vector<Step> steps;
+  steps.reserve(plan.form.sends.size() + plan.form.receives.size());
+  const auto sign = plan.reversed ? -1 : 1;
+  for (const Send& send : plan.form.sends) {
+    steps.push_back({sign * send.begin, plan.reversed, send.to.index, send.part, send.second});
+  }
+  for (const Send& send : plan.form.receives) {
+    steps.push_back({sign * available(plan.machine, send), !plan.reversed, send.from.index, send.part, send.second});
+  }
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.at != b.at ? a.at < b.at : a.receives > b.receives; });
+  return steps;
 }
 
 }  // namespace chasqui::run

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The rival that needs no planning: a binomial tree over a communicator's messages.
+#include <algorithm>
+#include <map>
+
+#include "chasqui/measure/bench.hpp"
+#include "run/messages/builders.hpp"
+#include "run/messages/player.hpp"
+#include "run/wait/backoff.hpp"
+#include "run/wait/cores.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::uint32_t kTag = 32'200;
+
+/// Programs and their memory stay from call to call, as a library keeps them: fresh pages would cost more than messages.
+struct Kept {
+  Program program;
+  Scratch scratch;
+};
+Kept& kept(const Shape& shape) {
+  constexpr std::size_t kMost = 64;
+  thread_local std::map<Shape, Kept> all;
+  if (all.size() >= kMost) all.clear();
+  const auto [found, fresh] = all.try_emplace(shape);
+  if (fresh) {
+    found->second.program = plain_program(shape, plan::PlainTree::binomial);
+    found->second.scratch.fit(found->second.program);
+  }
+  return found->second;
+}
+
+}  // namespace
+
+bool binomial(Comm& comm, const Call& call) {
+  if (comm.messages() == nullptr || !call.contiguous()) return false;
+  const Group group{comm.messages(), {}, comm.rank(), comm.size(), kTag};
+  Kept& one = kept(shape_of(call, comm.rank(), comm.size()));
+  Player player(one.program, group, buffers_of(call, comm.rank()), call.op, one.scratch);
+  static const int cores = available_cores();
+  for (Backoff backoff(comm.size() > cores); !player.ready();) backoff.pause();
+  return true;
+}
+
+}  // namespace chasqui::run
