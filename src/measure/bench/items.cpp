@@ -128,15 +128,15 @@ class Several {
 
 /// What trials of items share.
 Trial trial_of_plan(const std::shared_ptr<Several>& items, const LocalPlan& plan, bool stream) {
-  const auto along = [items, stream](const LocalPlan& plan, const std::string& who) -> Trial::Sample {
-    const auto program = items->program_of(plan);
+  const auto along = [items, stream](const LocalPlan& local, const std::string& who) -> Trial::Sample {
+    const auto program = items->program_of(local);
     items->fill();
     items->play(program);
     items->check(who);
     return [=](CommonStart& start) {
       const double span = start.once([&] { items->play(program); });
       const double each = span / items->count();
-      return stream ? std::vector<double>{each, items->delay_of(plan, kSlack * each, start)}
+      return stream ? std::vector<double>{each, items->delay_of(local, kSlack * each, start)}
                     : std::vector<double>{span};
     };
   };
