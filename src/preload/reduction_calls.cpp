@@ -50,6 +50,8 @@ CallFacts look_at(const Reduction& reduction, const CommState& state) {
   facts.shape.kind = reduction.kind;
   facts.shape.element = std::max<std::size_t>(1, type.size);
   facts.folds = reduction.type;
+  facts.sums = reduction.op == MPI_SUM;
+  facts.in = reduction.input();
   if (facts.bytes == 0) {
     facts.reason = Reason::empty;
   } else if (!defined(reduction.op, type)) {
@@ -135,13 +137,16 @@ void scatter_by_dropping(ServedCall& served, const Reduction& whole, const std::
 
 int serve_scattered(Collective what, const Reduction& whole, Counts counts, MPI_Comm comm, FunctionRef<int()> native) {
   const auto look = [&](const CommState& state) {
-    const int own = whole.count < 0 ? 0 : counts(state)[static_cast<std::size_t>(state.rank)];
+    const std::vector<int> shares = whole.count < 0 ? std::vector<int>(static_cast<std::size_t>(state.size)) : counts(state);
+    const auto mine = shares.begin() + state.rank;
+    const int own = *mine;
     Reduction judged = whole;
     static char somewhere;  // the receive buffer of a rank that gets nothing may be missing
     if (judged.receive == nullptr && own == 0) judged.receive = &somewhere;
     CallFacts facts = look_at(judged, state);
     if (facts.out == nullptr) return facts;
     facts.result = range_of(facts_of(whole.type), own);
+    facts.first = static_cast<std::size_t>(std::accumulate(shares.begin(), mine, 0));
     if (!whole.in_place()) facts.touched = facts.result;
     return facts;
   };

@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
@@ -172,13 +173,14 @@ int run_native(const Interposed& call, Decision& decision) {
 /// Both, on the same input; the program keeps the MPI library's result.
 int run_both(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   const BufferCopy before(decision.facts.out, decision.facts.touched);
+  const std::vector<double> sizes = operand_sizes(decision.facts, decision.state->own);
   const int code = run_native(call, decision);
   if (code != MPI_SUCCESS) return code;
   const BufferCopy native(decision.facts.out, decision.facts.touched);
   before.restore();
   const int ours = run_ours(what, comm, call, decision);
   if (ours != MPI_SUCCESS) return ours;
-  const double worst = difference(native, decision.facts);
+  const double worst = difference(native, decision.facts, sizes);
   note_verified(what, worst == 0, worst);
   native.restore();
   return MPI_SUCCESS;

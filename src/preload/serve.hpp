@@ -42,6 +42,9 @@ struct CallFacts {
   ByteRange touched{};                     ///< of out: what the call may read and write
   ByteRange result{};                      ///< of out: what must be equal afterwards
   MPI_Datatype folds = MPI_DATATYPE_NULL;  ///< reductions: the type
+  bool sums = false;                       ///< reductions: by MPI_SUM
+  const void* in = nullptr;                ///< reductions: what this rank gives, `bytes` of it
+  std::size_t first = 0;                   ///< reductions: the element that `result` begins with
 };
 
 /// Thrown by all ranks alike in the middle of a call: the MPI library does it after all.

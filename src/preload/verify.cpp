@@ -3,25 +3,43 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstring>
 
 namespace chasqui::preload {
 namespace {
 
-std::byte* address(void* out, MPI_Aint offset) {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<MPI_Aint>(out) + offset);
+/// Calls visit(T{}, allowed relative difference) for the C type of a floating-point or complex datatype. False: another.
+template <typename Visit>
+bool visit_number(MPI_Datatype type, Visit&& visit) {
+  const auto is = [type](auto... list) { return ((type == list) || ...); };
+  constexpr double few = 1e-4, many = 1e-10;
+  if (is(MPI_FLOAT, MPI_REAL)) return visit(float{}, few), true;
+  if (is(MPI_DOUBLE, MPI_DOUBLE_PRECISION)) return visit(double{}, many), true;
+  if (is(MPI_LONG_DOUBLE)) return visit(static_cast<long double>(0), many), true;
+  if (is(MPI_C_FLOAT_COMPLEX, MPI_COMPLEX)) return visit(std::complex<float>{}, few), true;
+  if (is(MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX)) return visit(std::complex<double>{}, many), true;
+  if (is(MPI_C_LONG_DOUBLE_COMPLEX)) return visit(std::complex<long double>{}, many), true;
+  return false;
 }
 
 template <typename T>
-double worst_of(const std::byte* a, const std::byte* b, std::size_t bytes, double allowed) {
+T number_at(const void* data, std::size_t i) {
+  T value;
+  std::memcpy(&value, static_cast<const std::byte*>(data) + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+/// `sizes`: of the operands of each element, or nullptr.
+template <typename T>
+double worst_of(const std::byte* a, const std::byte* b, std::size_t count, double allowed, const double* sizes) {
   double worst = 0;
-  for (std::size_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
-    T x, y;
-    std::memcpy(&x, a + at, sizeof(T));
-    std::memcpy(&y, b + at, sizeof(T));
-    if (std::memcmp(&x, &y, sizeof(T)) == 0 || x == y || (x != x && y != y)) continue;
-    const double scale = std::max<double>(std::abs(static_cast<double>(x)), std::abs(static_cast<double>(y)));
-    const double apart = std::abs(static_cast<double>(x) - static_cast<double>(y)) / scale;
+  for (std::size_t i = 0; i < count; ++i) {
+    const T x = number_at<T>(a, i), y = number_at<T>(b, i);
+    if (std::memcmp(a + i * sizeof(T), b + i * sizeof(T), sizeof(T)) == 0 || x == y || (x != x && y != y)) continue;
+    double scale = std::max(static_cast<double>(std::abs(x)), static_cast<double>(std::abs(y)));
+    if (sizes != nullptr) scale = std::max(scale, sizes[i]);
+    const double apart = static_cast<double>(std::abs(x - y)) / scale;
     if (!(apart <= allowed)) worst = std::max(worst, std::isfinite(apart) ? apart : 1.0);
   }
   return worst;
@@ -29,8 +47,9 @@ double worst_of(const std::byte* a, const std::byte* b, std::size_t bytes, doubl
 
 }  // namespace
 
-BufferCopy::BufferCopy(void* out, ByteRange span) : where_(address(out, span.low)), span_(span) {
-  bytes_.resize(static_cast<std::size_t>(span.high - span.low));
+BufferCopy::BufferCopy(void* out, ByteRange range)
+    : where_(static_cast<std::byte*>(moved(out, range.low))), range_(range) {
+  bytes_.resize(static_cast<std::size_t>(range.high - range.low));
   if (!bytes_.empty()) std::memcpy(bytes_.data(), where_, bytes_.size());
 }
 
@@ -38,18 +57,30 @@ void BufferCopy::restore() const {
   if (!bytes_.empty()) std::memcpy(where_, bytes_.data(), bytes_.size());
 }
 
-double difference(const BufferCopy& other, const CallFacts& facts) {
+std::vector<double> operand_sizes(const CallFacts& facts, MPI_Comm comm) {
+  std::vector<double> sizes;
+  if (!facts.sums) return sizes;
+  visit_number(facts.folds, [&]<typename T>(T, double) {
+    const std::size_t count = facts.bytes / sizeof(T);
+    for (std::size_t i = 0; i < count; ++i) {
+      sizes.push_back(static_cast<double>(std::abs(number_at<T>(facts.in, i))));
+    }
+    PMPI_Allreduce(MPI_IN_PLACE, sizes.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, comm);
+  });
+  return sizes;
+}
+
+double difference(const BufferCopy& other, const CallFacts& facts, const std::vector<double>& sizes) {
   const auto bytes = static_cast<std::size_t>(facts.result.high - facts.result.low);
   if (bytes == 0) return 0;
-  const std::byte* mine = address(facts.out, facts.result.low);
+  const auto* mine = static_cast<const std::byte*>(moved(facts.out, facts.result.low));
   const std::byte* theirs = other.at(facts.result.low);
   if (std::memcmp(mine, theirs, bytes) == 0) return 0;
-  if (facts.folds == MPI_FLOAT || facts.folds == MPI_C_FLOAT_COMPLEX) return worst_of<float>(mine, theirs, bytes, 1e-4);
-  if (facts.folds == MPI_DOUBLE || facts.folds == MPI_C_DOUBLE_COMPLEX) {
-    return worst_of<double>(mine, theirs, bytes, 1e-10);
-  }
-  if (facts.folds == MPI_LONG_DOUBLE) return worst_of<long double>(mine, theirs, bytes, 1e-10);
-  return 1;
+  double worst = 1;
+  visit_number(facts.folds, [&]<typename T>(T, double allowed) {
+    worst = worst_of<T>(mine, theirs, bytes / sizeof(T), allowed, sizes.empty() ? nullptr : &sizes[facts.first]);
+  });
+  return worst;
 }
 
 }  // namespace chasqui::preload

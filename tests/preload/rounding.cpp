@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Sums that come near zero although their operands are large, and complex ones of which a part does: two right orders of
+// folding give results that differ by much of their own size and by little of their operands'.
+#include <mpi.h>
+
+#include <complex>
+#include <cstdio>
+#include <vector>
+
+namespace {
+
+/// Large, small and opposite values, dealt to the ranks in another way for each element.
+template <typename T>
+std::vector<T> operands(int rank, int size, int count, T large) {
+  std::vector<T> values;
+  for (int i = 0; i < count; ++i) {
+    const int turn = (rank + i) % size;
+    values.push_back(turn == 0 ? large : turn == size - 1 ? -large : T(1) / T(3 + turn + i));
+  }
+  return values;
+}
+
+template <typename T>
+void fold_all(MPI_Datatype type, T large) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (const int count : {1, 4, 12, 1200}) {
+    const std::vector<T> in = operands(rank, size, count * size, large);
+    std::vector<T> out(in.size()), place = in;
+    const std::vector<int> counts(static_cast<std::size_t>(size), count);
+    MPI_Allreduce(in.data(), out.data(), count, type, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, place.data(), count, type, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Reduce(in.data(), out.data(), count, type, MPI_SUM, size - 1, MPI_COMM_WORLD);
+    MPI_Scan(in.data(), out.data(), count, type, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Exscan(in.data(), out.data(), count, type, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Reduce_scatter_block(in.data(), out.data(), count, type, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Reduce_scatter(in.data(), out.data(), counts.data(), type, MPI_SUM, MPI_COMM_WORLD);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  fold_all<double>(MPI_DOUBLE, 1e15);
+  fold_all<float>(MPI_FLOAT, 1e6f);
+  fold_all<std::complex<double>>(MPI_C_DOUBLE_COMPLEX, {1e15, 3});
+  fold_all<std::complex<double>>(MPI_DOUBLE_COMPLEX, {3, 1e15});
+  fold_all<std::complex<float>>(MPI_C_FLOAT_COMPLEX, {1e6f, 3});
+  fold_all<double>(MPI_DOUBLE_PRECISION, 1e15);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Finalize();
+  if (rank == 0) std::puts("sums near zero: done");
+}
