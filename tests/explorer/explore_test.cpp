@@ -3,10 +3,14 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
+#include <vector>
 
 #include "chasqui/base/error.hpp"
 #include "cli/launch/loopback_server.hpp"
@@ -86,6 +90,64 @@ TEST(Explore, ConnectionsThatNeverAskAreClosedWithoutAWord) {
   EXPECT_EQ(::recv(idle, &byte, 1, 0), 0) << "an answer to no question";
   ::close(idle);
   serving.join();
+}
+
+TEST(Explore, BytesThatDripInDoNotHoldAConnection) {
+  LoopbackServer server("PAGE", 0, 1);
+  std::thread serving([&] { server.serve_one(); });
+  const int slow = connected(server.port());
+  ASSERT_GE(slow, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto waited = [&] { return std::chrono::steady_clock::now() - begin; };
+  char byte = 0;
+  ssize_t got = -1;
+  while (got < 0 && waited() < std::chrono::seconds(20)) {
+    ::send(slow, "G", 1, MSG_NOSIGNAL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    got = ::recv(slow, &byte, 1, MSG_DONTWAIT);
+  }
+  EXPECT_LT(waited(), std::chrono::seconds(10)) << "still open";
+  ::close(slow);
+  serving.join();
+}
+
+TEST(Explore, SlowClientsGiveTheirPlaceToOthers) {
+  constexpr int kSlow = 16;
+  LoopbackServer server("PAGE", 0, 60);
+  std::thread serving([&] {
+    for (int i = 0; i < kSlow + 1; ++i) server.serve_one();
+  });
+  std::vector<int> slow;
+  for (int i = 0; i < kSlow; ++i) slow.push_back(connected(server.port()));
+  EXPECT_TRUE(fetch(server.port(), "GET / HTTP/1.1\r\n\r\n").ends_with("PAGE"));
+  serving.join();
+  for (const int client : slow) ::close(client);
+}
+
+TEST(Explore, WithoutDescriptorsNothingIsCounted) {
+  LoopbackServer server("PAGE", 0);
+  const int client = connected(server.port());
+  ASSERT_GE(client, 0);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 3;  // all that are open stay open, no other can be had
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  std::atomic<bool> served{false};
+  std::thread serving([&] {
+    server.serve_one();
+    served = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(served) << "a request that never was";
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  const std::string request = "GET / HTTP/1.1\r\n\r\n";
+  EXPECT_EQ(::send(client, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  char answer[12];
+  EXPECT_EQ(::recv(client, answer, sizeof answer, MSG_WAITALL), 12);
+  EXPECT_EQ(std::string(answer, 12), "HTTP/1.1 200");
+  serving.join();
+  ::close(client);
 }
 
 TEST(Explore, TakenPortIsNamed) {

@@ -3,11 +3,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <sstream>
 
@@ -16,8 +17,11 @@
 namespace chasqui::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
 constexpr std::size_t kLargestHead = 8192;
-constexpr int kSlowReader = 120;  // seconds: a browser on a crowded machine
+constexpr auto kSlowReader = 120s;  ///< a browser on a crowded machine
 constexpr std::size_t kMostConnections = 16;
 
 std::string with_status(const std::string& status, const std::string& type, const std::string& body, bool head_only) {
@@ -28,21 +32,30 @@ std::string with_status(const std::string& status, const std::string& type, cons
          (head_only ? "" : body);
 }
 
-std::string read_head(int client) {
+/// Until something can be done or the time is over.
+bool ready(int client, short what, Clock::time_point deadline) {
+  pollfd wanted{client, what, 0};
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return left > 0 && ::poll(&wanted, 1, static_cast<int>(left)) > 0;
+}
+
+/// The deadline is the whole head's: bytes that come one by one do not prolong it.
+std::string read_head(int client, Clock::time_point deadline) {
   std::string head;
   char buffer[1024];
   while (head.size() < kLargestHead && head.find("\r\n\r\n") == std::string::npos) {
-    const ssize_t got = ::recv(client, buffer, sizeof buffer, 0);
+    if (!ready(client, POLLIN, deadline)) return {};
+    const ssize_t got = ::recv(client, buffer, sizeof buffer, MSG_DONTWAIT);
     if (got <= 0) break;
     head.append(buffer, static_cast<std::size_t>(got));
   }
   return head;
 }
 
-void send_all(int client, const std::string& text) {
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t n = ::send(client, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-    if (n <= 0) return;  // the client went away, or is too slow
+void send_all(int client, const std::string& text, Clock::time_point deadline) {
+  for (std::size_t sent = 0; sent < text.size() && ready(client, POLLOUT, deadline);) {
+    const ssize_t n = ::send(client, text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n <= 0) return;  // the client went away
     sent += static_cast<std::size_t>(n);
   }
 }
@@ -87,37 +100,59 @@ LoopbackServer::LoopbackServer(std::string page, std::uint16_t port, int patienc
 
 LoopbackServer::~LoopbackServer() {
   ::close(listener_);
-  for (Connection& connection : connections_) connection.thread.join();
+  while (!connections_.empty()) end(connections_.begin());
 }
 
-void LoopbackServer::forget_finished() {
+/// Whatever its thread waits for is over now.
+void LoopbackServer::end(std::list<Connection>::iterator connection) {
+  connection->thread.join();
+  ::close(connection->client);
+  connections_.erase(connection);
+}
+
+void LoopbackServer::make_place() {
   for (auto connection = connections_.begin(); connection != connections_.end();) {
-    if (connection->done) {
-      connection->thread.join();
-      connection = connections_.erase(connection);
-    } else {
-      ++connection;
+    const auto next = std::next(connection);
+    if (connection->done) end(connection);
+    connection = next;
+  }
+  if (connections_.size() < kMostConnections) return;
+  ::shutdown(connections_.front().client, SHUT_RDWR);
+  end(connections_.begin());
+}
+
+int LoopbackServer::accept_one() {
+  for (;;) {
+    const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (client >= 0) return client;
+    switch (errno) {
+      case EMFILE:
+      case ENFILE:
+      case ENOBUFS:
+      case ENOMEM:  // connections that end will make room
+        make_place();
+        std::this_thread::sleep_for(50ms);
+        break;
+      case EINTR:
+      case EAGAIN:
+      case EPROTO:
+      case ECONNABORTED: break;
+      default: throw Error("no more connections: {}", std::strerror(errno));
     }
   }
 }
 
 void LoopbackServer::serve_one() {
-  const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-  if (client < 0) return;
-  const timeval patience{patience_, 0}, reader{kSlowReader, 0};
-  ::setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &reader, sizeof reader);
-  forget_finished();
-  if (connections_.size() >= kMostConnections) {
-    ::close(client);
-    return;
-  }
+  const int client = accept_one();
+  make_place();
   Connection& connection = connections_.emplace_back();
+  connection.client = client;
   connection.thread = std::thread([this, client, &connection] {
     // Browsers open connections in advance. One that never asks is closed without a word: an answer to no question
     // would be taken for the answer to a question that crosses it, and the page would be "bad request".
-    if (const std::string head = read_head(client); !head.empty()) send_all(client, http_answer(head, page_));
-    ::close(client);
+    const std::string head = read_head(client, Clock::now() + std::chrono::seconds(patience_));
+    if (!head.empty()) send_all(client, http_answer(head, page_), Clock::now() + kSlowReader);
+    ::shutdown(client, SHUT_RDWR);
     connection.done = true;
   });
 }

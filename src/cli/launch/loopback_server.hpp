@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One file over HTTP on the loopback interface: small requests only, few connections at a time, nobody waits for ever.
-// Browsers open connections in advance and leave them idle, so each connection has a thread of its own.
+// Browsers open connections in advance and leave them idle, so each connection has a thread of its own. Who comes when all
+// places are taken gets the place of whoever came first.
 #pragma once
 
 #include <atomic>
@@ -13,8 +14,8 @@ namespace chasqui::cli {
 
 class LoopbackServer {
  public:
-  /// Listens on 127.0.0.1. port 0: any free one. Throws Error if the port is taken. A client that says nothing is given up
-  /// after `patience` seconds.
+  /// Listens on 127.0.0.1. port 0: any free one. Throws Error if the port is taken. A client that has not asked
+  /// after `patience` seconds is given up.
   LoopbackServer(std::string page, std::uint16_t port, int patience = 5);
   ~LoopbackServer();
   LoopbackServer(const LoopbackServer&) = delete;
@@ -22,15 +23,18 @@ class LoopbackServer {
 
   std::uint16_t port() const { return port_; }
 
-  /// Accepts one connection; it is answered in the background. GET and HEAD of "/" or "/explorer.html": the page; anything else: 404, 405 or 400.
+  /// Accepts one connection, and waits where the system has no descriptor for it; it is answered in the background. GET and HEAD of "/" or "/explorer.html": the page; anything else: 404, 405 or 400.
   void serve_one();
 
  private:
   struct Connection {
+    int client = -1;
     std::thread thread;
     std::atomic<bool> done{false};
   };
-  void forget_finished();
+  int accept_one();
+  void make_place();
+  void end(std::list<Connection>::iterator connection);
 
   std::string page_;
   int patience_;
