@@ -3,13 +3,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/launch/linked_mpi.hpp"
 
@@ -46,6 +47,26 @@ std::string library_of(const std::string& flavour) {
   throw Error("libchasqui-mpi-{}.so is not beside {}: was it built (apt install lib{}-dev)?", flavour, self.string(),
               flavour);
 }
+
+/// A file of our own in the folder for temporary ones: only its owner may read it, and nobody can foresee its name.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& ending)
+      : path_(std::filesystem::temp_directory_path() / ("chasqui-report-XXXXXX" + ending)) {
+    const int file = mkstemps(path_.data(), static_cast<int>(ending.size()));
+    if (file < 0)
+      throw Error("{}: cannot be made ({}): set TMPDIR, or name the report with --report", path_, std::strerror(errno));
+    close(file);
+  }
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 bool is_launcher(const std::string& word) {
   const std::string name = std::filesystem::path(word).filename();
@@ -91,22 +112,15 @@ class RunCommand : public Command {
 
   int run(Output& out) override {
     const std::string flavour = flavour_ == "auto" ? flavour_of(words_) : flavour_;
-    const bool kept = report_.has_value();
-    const auto temporary =
-        std::filesystem::temp_directory_path() / fmt::format("chasqui-report-{}{}", getpid(), json_ ? ".json" : ".txt");
-    const std::string report = std::filesystem::absolute(kept ? *report_ : temporary.string());
+    std::optional<TemporaryFile> temporary;
+    if (!report_) temporary.emplace(json_ ? ".json" : ".txt");
+    const std::string report = std::filesystem::absolute(report_ ? *report_ : temporary->path());
     set_up(flavour, report);
     const int status = start();
-    std::ifstream file(report);
-    if (file) {
-      std::stringstream text;
-      text << file.rdbuf();
-      out.write(text.str());
-    } else if (status == 0) {
-      throw Error("no report was written: does the command start a program of {}?", flavour);
-    }
-    file.close();
-    if (!kept) std::filesystem::remove(report);
+    std::error_code none;
+    const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none);
+    if (!written && status == 0) throw Error("no report was written: does the command start a program of {}?", flavour);
+    if (written) out.write(read_file(report, "the program wrote its report there"));
     return status;
   }
 
