@@ -4,14 +4,15 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <set>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 
 namespace chasqui::cli {
 namespace {
 
+constexpr std::size_t kMostContestants = 32;  ///< each is a column of every table and a curve of every plot
 constexpr std::string_view kHeading = "collective,bytes,ranks,who,predicted_ns,q1_ns,median_ns,q3_ns";
 
 std::vector<std::string> fields_of(std::string_view line) {
@@ -40,6 +41,7 @@ Number number(const std::string& field, std::string_view place, int line) {
 
 BenchData bench_data_from_csv(std::string_view text, std::string_view place, std::string name) {
   BenchData data{std::move(name), {}};
+  std::set<std::string> contestants;
   int line = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -51,6 +53,10 @@ BenchData bench_data_from_csv(std::string_view text, std::string_view place, std
     if (line == 1 || words.empty()) continue;
     const std::vector<std::string> f = fields_of(words);
     if (f.size() != 8) throw Error("{}:{}: has {} fields, not 8: was the file cut off?", place, line, f.size());
+    if (contestants.insert(f[3].substr(0, f[3].find(' '))).second && contestants.size() > kMostContestants) {
+      throw Error("{}:{}: \"{}\" is contestant number {}; a page holds {} of them: leave some out", place, line, f[3],
+                  contestants.size(), kMostContestants);
+    }
     data.times.push_back({f[0], number<std::int64_t>(f[1], place, line), number<std::int64_t>(f[2], place, line), f[3],
                           f[4].empty() ? 0 : number<double>(f[4], place, line), number<double>(f[5], place, line),
                           number<double>(f[6], place, line), number<double>(f[7], place, line)});
@@ -60,10 +66,8 @@ BenchData bench_data_from_csv(std::string_view text, std::string_view place, std
 }
 
 BenchData read_bench_data(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file) throw Error("{}: cannot be read: check the name and the permissions", path);
-  return bench_data_from_csv(text, path, std::filesystem::path(path).stem().string());
+  return bench_data_from_csv(read_file(path, "check the name and the permissions"), path,
+                             std::filesystem::path(path).stem().string());
 }
 
 }  // namespace chasqui::cli
