@@ -5,10 +5,10 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 
 namespace chasqui::bsp {
 
@@ -140,11 +140,7 @@ Ledger ledger_from_json(const std::string& text, const std::string& place) {
 }
 
 Ledger read_ledger(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error("{}: cannot be read; record one with write_ledger() or `chasqui bsp record`", path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return ledger_from_json(text.str(), path);
+  return ledger_from_json(read_file(path, "record one with write_ledger() or `chasqui bsp record`"), path);
 }
 
 void write_ledger(const std::string& path, const Ledger& ledger) {

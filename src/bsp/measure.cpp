@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <vector>
 
 #include "bsp/profile.hpp"
+#include "chasqui/base/file.hpp"
 
 namespace chasqui::bsp {
 
@@ -86,12 +85,8 @@ std::int64_t default_block_bytes() {
     constexpr std::int64_t kUnmeasured = 64 * 1024;
     const char* const path = std::getenv("CHASQUI_BSP_PROFILE");
     if (path == nullptr || *path == '\0') return kUnmeasured;
-    std::ifstream file(path);
-    if (!file)
-      throw Error("{}: $CHASQUI_BSP_PROFILE cannot be read; unset it or run `chasqui bsp measure --json`", path);
-    std::stringstream text;
-    text << file.rdbuf();
-    const double measured = profile_from_json(text.str(), path).block_bytes();
+    const std::string text = read_file(path, "unset $CHASQUI_BSP_PROFILE or run `chasqui bsp measure --json`");
+    const double measured = profile_from_json(text, path).block_bytes();
     return std::max<std::int64_t>(64, static_cast<std::int64_t>(std::min(measured, 1e9)));
   }();
   return bytes;

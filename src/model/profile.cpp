@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/model/profile.hpp"
 
-#include <unistd.h>
-
 #include <cmath>
-#include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 
 namespace chasqui {
 namespace {
@@ -222,27 +218,9 @@ std::string to_json(const Profile& profile) {
 }
 
 Profile read_profile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be read (`chasqui measure --out {}` writes a profile)", path, path);
-  const std::string source((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return profile_from_json(source, path);
+  return profile_from_json(read_file(path, fmt::format("`chasqui measure --out {}` writes a profile", path)), path);
 }
 
-void write_profile(const std::string& path, const Profile& profile) {
-  const std::string draft = fmt::format("{}.{}.tmp", path, getpid());
-  {
-    std::ofstream file(draft, std::ios::binary);
-    file << to_json(profile);
-    file.flush();
-    if (!file) {
-      std::remove(draft.c_str());
-      throw Error("{}: cannot be written", path);
-    }
-  }
-  if (std::rename(draft.c_str(), path.c_str()) != 0) {
-    std::remove(draft.c_str());
-    throw Error("{}: cannot be replaced", path);
-  }
-}
+void write_profile(const std::string& path, const Profile& profile) { replace_file(path, to_json(profile)); }
 
 }  // namespace chasqui

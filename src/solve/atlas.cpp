@@ -2,9 +2,11 @@
 #include "chasqui/solve/atlas.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
+#include <sstream>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/solve/bounds.hpp"
 #include "chasqui/solve/encoding.hpp"
@@ -27,7 +29,8 @@ std::string key(const Instance& instance) {
 
 Atlas Atlas::read(const std::filesystem::path& path) {
   Atlas atlas;
-  std::ifstream file(path);
+  if (!std::filesystem::exists(path)) return atlas;
+  std::istringstream file(read_file(path.string(), "name an atlas, or a file that is not there yet"));
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.empty() || line[0] == '#') continue;

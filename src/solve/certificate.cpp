@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/solve/bounds.hpp"
 #include "chasqui/solve/encoding.hpp"
@@ -15,6 +16,7 @@
 namespace chasqui::solve {
 namespace {
 
+constexpr std::string_view kRemedy = "a certificate is a folder that `chasqui solve --proof` wrote";
 constexpr std::int64_t kConflictsInsteadOfCounting = 20'000;
 
 /// Empty, or what is wrong with the schedule as the upper bound.
@@ -69,12 +71,12 @@ std::string bound_fault(const std::filesystem::path& folder, CertificateReport& 
   }
   if (report.evidence == Evidence::traffic) return traffic_fault(report);
   report.bound_source = fmt::format("proof that {} is impossible", (report.finish - Time{1}).ticks);
-  const std::string formula = read_text(folder / kFormulaFile);
+  const std::string formula = read_file(folder / kFormulaFile, kRemedy);
   if (const std::string expected = one_step_less(report.instance, report.finish); formula != expected) {
     return fmt::format("{} is not the formula of the instance with one step less: they differ from line {} on",
                        kFormulaFile, first_difference(expected, formula));
   }
-  report.proof = check_drat(formula, read_text(folder / kProofFile));
+  report.proof = check_drat(formula, read_file(folder / kProofFile, kRemedy));
   return report.proof.accepted ? "" : fmt::format("{}: {}", kProofFile, report.proof.reason);
 }
 
@@ -114,7 +116,7 @@ bool write_certificate(const std::filesystem::path& folder, const Instance& inst
 
 CertificateReport check_certificate(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kCertificateFile;
-  const CertificateText certificate = certificate_from_json(read_text(path), path.string());
+  const CertificateText certificate = certificate_from_json(read_file(path, kRemedy), path.string());
   CertificateReport report;
   report.instance = certificate.instance;
   report.finish = certificate.finish;

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/solve/encoding.hpp"
@@ -102,14 +101,6 @@ Question question_of(const Instance& instance, Time finish) {
   const std::int64_t c = scale(instance);
   if (finish.ticks % c != 0) return {instance, finish - Time{1}};
   return {coarsened(instance), Time{finish.ticks / c - 1}};
-}
-
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be read: is it there?", path.string());
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {

@@ -36,7 +36,6 @@ Question question_of(const Instance& instance, Time finish);
 std::string one_step_less(const Instance& instance, Time finish);
 
 /// Throws an Error naming the file.
-std::string read_text(const std::filesystem::path& path);
 void write_text(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace chasqui::solve

@@ -139,13 +139,25 @@ TEST_F(ScheduleFile, RoundTripLeavesNothingElseBehind) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
+TEST_F(ScheduleFile, LinksThatLieInWaitAreNotWrittenThrough) {
+  const std::filesystem::path victim = folder_ / "victim";
+  std::ofstream(victim) << "mine";
+  std::filesystem::create_symlink(victim, folder_ / ("a.json." + std::to_string(getpid()) + ".part"));
+  write_schedule(folder_ / "a.json", broadcast_of_three());
+  EXPECT_FALSE(std::filesystem::is_symlink(folder_ / "a.json"));
+  EXPECT_EQ(read_schedule(folder_ / "a.json"), broadcast_of_three());
+  std::string text;
+  std::ifstream(victim) >> text;
+  EXPECT_EQ(text, "mine");
+}
+
 TEST_F(ScheduleFile, FailuresNameTheFile) {
   const std::string missing = (folder_ / "none.json").string();
   try {
     read_schedule(missing);
     FAIL() << "read a file that does not exist";
   } catch (const Error& error) {
-    EXPECT_EQ(error.what(), missing + ": cannot open it (No such file or directory): give the name of a schedule file");
+    EXPECT_EQ(error.what(), missing + ": cannot be read (No such file or directory): give the name of a schedule file");
   }
   EXPECT_THROW(read_schedule(folder_), Error);
   EXPECT_THROW(write_schedule(folder_ / "no" / "such" / "folder.json", broadcast_of_three()), Error);

@@ -3,9 +3,9 @@
 #include "chasqui/solve/atlas.hpp"
 
 #include <cstdio>
-#include <fstream>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "chasqui/solve/atlas_table.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/interrupt.hpp"
@@ -51,7 +51,7 @@ class AtlasCommand final : public Command {
         const solve::Atlas other = solve::Atlas::read(part);
         for (const solve::AtlasEntry* entry : other.entries()) atlas.add(*entry);
       }
-      save(atlas);
+      replace_file(file_, atlas.text());
       out.print("{} entries in {}\n", atlas.entries().size(), file_);
       return 0;
     }
@@ -59,13 +59,6 @@ class AtlasCommand final : public Command {
   }
 
  private:
-  void save(const solve::Atlas& atlas) const {
-    const std::string temporary = file_ + ".new";
-    std::ofstream(temporary) << atlas.text();
-    if (std::rename(temporary.c_str(), file_.c_str()) != 0)
-      throw Error("{}: cannot be written: is the folder there?", file_);
-  }
-
   void read_shard() {
     char slash = 0;
     long shard = 0, shards = 0;
@@ -104,7 +97,7 @@ class AtlasCommand final : public Command {
         out.print("{}: {}{}\n", to_string(entry->instance), entry->finish.ticks,
                   entry->optimal() ? "" : fmt::format(", bound {}", entry->bound.ticks));
         atlas.add(*entry);
-        save(atlas);
+        replace_file(file_, atlas.text());
       } else {
         out.print("{}: no schedule found\n", to_string(instance));
       }

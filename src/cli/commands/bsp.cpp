@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // chasqui bsp: what a bulk-synchronous run cost and would cost elsewhere; the parameters of this machine.
-#include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <thread>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "chasqui/bsp/broadcast.hpp"
 #include "chasqui/bsp/ledger_file.hpp"
 #include "chasqui/bsp/measure.hpp"
@@ -19,13 +17,8 @@ namespace {
 /// A machine description: JSON itself, or a file that holds it.
 bsp::Machine read_machine(const std::string& text) {
   if (!text.empty() && text.front() == '{') return bsp::machine_from_json(text, "--machine");
-  std::ifstream file(text);
-  if (!file)
-    throw Error("--machine {}: cannot be read; give a file or {{\"model\":\"bsp\",\"p\":8,\"g\":2,\"L\":100}}", text);
-  if (std::filesystem::is_directory(text)) throw Error("--machine: {} is a folder: name a file", text);
-  std::stringstream content;
-  content << file.rdbuf();
-  return bsp::machine_from_json(content.str(), text);
+  return bsp::machine_from_json(read_file(text, R"(give --machine a file or {"model":"bsp","p":8,"g":2,"L":100})"),
+                                text);
 }
 
 class BspCommand final : public Command {

@@ -2,13 +2,8 @@
 // chasqui draw: a schedule file as a picture.
 #include "chasqui/show/draw.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iostream>
-#include <sstream>
-
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/show/timeline_file.hpp"
 #include "cli/frame/command.hpp"
@@ -16,19 +11,6 @@
 
 namespace chasqui::cli {
 namespace {
-
-/// "-" is the standard input.
-std::string read_text(const std::string& path) {
-  std::ostringstream text;
-  if (path == "-") {
-    text << std::cin.rdbuf();
-    return text.str();
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot open it ({}): give the name of a schedule file", path, std::strerror(errno));
-  text << file.rdbuf();
-  return text.str();
-}
 
 class DrawCommand final : public Command {
  public:
@@ -60,7 +42,7 @@ class DrawCommand final : public Command {
   int run(Output& out) override {
     const std::string format = chosen_format();
     const std::string target = out_.value_or("-");
-    const std::string text = read_text(file_);
+    const std::string text = read_input(file_, "give the name of a schedule file");
     const std::string place = file_ == "-" ? "standard input" : file_;
     write_file(target,
                show::is_timeline(text) ? drawn(show::timeline_from_json(text, place), format, target == "-", out)

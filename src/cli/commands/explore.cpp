@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/launch/loopback_server.hpp"
 
@@ -53,12 +52,8 @@ class ExploreCommand final : public Command {
     if (port_ < 0 || port_ > 65535) throw Error("--port {}: use 0 to 65535", port_);
     if (requests_ && *requests_ < 1) throw Error("--requests {}: use at least 1", *requests_);
     const std::string path = page_.value_or(default_page());
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-      throw Error("{}: not there: build it with 'cmake --build … --target explorer_page' (needs emscripten)", path);
-    std::ostringstream page;
-    page << file.rdbuf();
-    LoopbackServer server(page.str(), static_cast<std::uint16_t>(port_));
+    LoopbackServer server(read_file(path, "build it with 'cmake --build … --target explorer_page' (needs emscripten)"),
+                          static_cast<std::uint16_t>(port_));
     const std::string url = fmt::format("http://127.0.0.1:{}/", server.port());
     out.print("{}\n", url);
     out.flush();

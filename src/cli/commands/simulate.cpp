@@ -3,12 +3,11 @@
 #include "chasqui/simulate/simulate.hpp"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/schedule/unroll.hpp"
 #include "chasqui/show/draw.hpp"
@@ -24,15 +23,6 @@ namespace {
 
 using namespace simulate;
 using Json = nlohmann::ordered_json;
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error("{}: cannot be read: check the name and the permissions", path);
-  if (std::filesystem::is_directory(path)) throw Error("{} is a folder: name a file", path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// "a:b:c" → {a, b, c}
 std::vector<std::string> split(const std::string& text) {
@@ -108,9 +98,11 @@ class SimulateCommand final : public Command {
     if (name == "exact" && parts.size() <= 1) return exactly_L(machine);
     if (name == "uniform" && parts.size() == 3) return uniform(machine, ticks(1), ticks(2), seed);
     if (name == "two-level" && parts.size() == 4) return two_level(machine, ticks(1).ticks, ticks(2), ticks(3));
-    if (name == "links" && parts.size() == 2) return per_link(machine, read_text(parts[1]), parts[1]);
+    if (name == "links" && parts.size() == 2)
+      return per_link(machine, read_file(parts[1], "check the name and the permissions"), parts[1]);
     if (name == "histogram" && parts.size() == 2) {
-      return distribution(machine, histogram_from(read_text(parts[1]), parts[1]), seed);
+      return distribution(machine, histogram_from(read_file(parts[1], "check the name and the permissions"), parts[1]),
+                          seed);
     }
     throw Error("--latency {}: use exact, uniform:LOW:HIGH, histogram:FILE, links:FILE or two-level:GROUP:NEAR:FAR",
                 latency_);
