@@ -6,6 +6,8 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 
 namespace chasqui::plan {
@@ -127,5 +129,11 @@ Schedule WindowPlan::schedule() const {
   normalise(schedule);
   return schedule;
 }
+
+PlanPtr allreduce(const LogP& machine, bool commutative) {
+  return WindowPlan::make(machine, {.kind = Kind::allreduce, .commutative = commutative});
+}
+
+PlanPtr barrier(const LogP& machine) { return WindowPlan::make(machine, {.kind = Kind::barrier}); }
 
 }  // namespace chasqui::plan

@@ -4,15 +4,39 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
 #include "chasqui/schedule/metrics.hpp"
 #include "chasqui/schedule/trace.hpp"
-#include "plan/published/plain_branches.hpp"
 #include "plan/published/ports.hpp"
 
 namespace chasqui::plan {
 namespace {
+
+/// A tree on the places 0 .. P-1, place 0 the root, parents before children; place v stands for rank root + v (mod P)
+/// and the subtree of v is the interval [v, v + size).
+struct Branch {
+  std::int64_t parent;
+  std::int64_t child;
+  std::int64_t size;
+};
+
+/// In the order in which each parent serves its children.
+std::vector<Branch> branches_of(PlainTree tree, std::int64_t P) {
+  std::vector<Branch> branches;
+  for (std::int64_t v = 0; v < P; ++v) {
+    if (tree == PlainTree::chain && v + 1 < P) branches.push_back({v, v + 1, P - v - 1});
+    if (tree == PlainTree::flat && v > 0) branches.push_back({0, v, 1});
+    if (tree != PlainTree::binomial) continue;
+    const auto low = v == 0 ? std::bit_ceil(static_cast<std::uint64_t>(P)) : static_cast<std::uint64_t>(v & -v);
+    for (auto reach = static_cast<std::int64_t>(low / 2); reach > 0; reach /= 2) {
+      if (v + reach < P) branches.push_back({v, v + reach, std::min(reach, P - v - reach)});
+    }
+  }
+  return branches;
+}
 
 class Builder {
  public:
@@ -199,20 +223,6 @@ std::int64_t messages_at_most(PlainTree tree, const LogP& machine, const Problem
 
 }  // namespace
 
-std::vector<Branch> branches_of(PlainTree tree, std::int64_t P) {
-  std::vector<Branch> branches;
-  for (std::int64_t v = 0; v < P; ++v) {
-    if (tree == PlainTree::chain && v + 1 < P) branches.push_back({v, v + 1, P - v - 1});
-    if (tree == PlainTree::flat && v > 0) branches.push_back({0, v, 1});
-    if (tree != PlainTree::binomial) continue;
-    const auto low = v == 0 ? std::bit_ceil(static_cast<std::uint64_t>(P)) : static_cast<std::uint64_t>(v & -v);
-    for (auto reach = static_cast<std::int64_t>(low / 2); reach > 0; reach /= 2) {
-      if (v + reach < P) branches.push_back({v, v + reach, std::min(reach, P - v - reach)});
-    }
-  }
-  return branches;
-}
-
 std::string_view to_string(PlainTree tree) {
   constexpr std::array<std::string_view, 3> kNames{"binomial", "chain", "flat"};
   return kNames[static_cast<std::size_t>(tree)];
@@ -249,6 +259,43 @@ PlainSchedule plain_schedule(PlainTree tree, const LogP& machine, const Problem&
       return "every rank needs a fold of its own: one rank that serves all does not help";
     default: return "streams and sums have plain forms of their own";
   }
+}
+
+Schedule plain_sum(PlainTree tree, const LogP& machine, std::int64_t n) {
+  CHASQUI_CHECK(n >= 1, "n={}", n);
+  const std::int64_t ranks = std::min(machine.P, n);
+  Schedule schedule;
+  schedule.machine = machine;
+  schedule.problem = {.kind = Kind::sum};
+  schedule.operands.assign(static_cast<std::size_t>(machine.P), 0);
+  std::vector<Time> free(static_cast<std::size_t>(ranks));  // everything so far is added
+  std::vector<Time> heard(free.size(), Time{0} - machine.gap());
+  for (std::int64_t v = 0; v < ranks; ++v) {
+    const std::int64_t own = n / ranks + (v < n % ranks ? 1 : 0);
+    const Rank rank{static_cast<std::int32_t>(v)};
+    schedule.operands[static_cast<std::size_t>(v)] = own;
+    if (own > 1) schedule.adds.push_back({Time{0}, rank, rank, own - 1});
+    free[static_cast<std::size_t>(v)] = Time{own - 1};
+  }
+  // From the leaves to the root, a parent's nearest child first: subtrees stay intervals, operands stay in order.
+  std::vector<Branch> branches = branches_of(tree, ranks);
+  std::sort(branches.begin(), branches.end(), [](const Branch& a, const Branch& b) {
+    return std::pair(-a.parent, a.child) < std::pair(-b.parent, b.child);
+  });
+  for (const Branch& b : branches) {
+    const auto child = static_cast<std::size_t>(b.child), parent = static_cast<std::size_t>(b.parent);
+    const Time flight = machine.o + machine.L;
+    const Time begin = std::max({free[child], free[parent] - flight, heard[parent] + machine.gap() - flight});
+    const Rank from{static_cast<std::int32_t>(b.child)}, to{static_cast<std::int32_t>(b.parent)};
+    schedule.sends.push_back({begin, from, to, {from.index, static_cast<std::int32_t>(b.size)}});
+    heard[parent] = begin + flight;
+    const Time there = begin + machine.lambda();
+    schedule.adds.push_back({there, to, from, 1});
+    free[parent] = there + Time{1};
+  }
+  schedule.finish = actual_finish(schedule);
+  normalise(schedule);
+  return schedule;
 }
 
 }  // namespace chasqui::plan
