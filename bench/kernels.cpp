@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include "chasqui/plan/kitem.hpp"
+#include "forge/search.hpp"
 #include "plan/items/few_items.hpp"
-#include "plan/kernel/search.hpp"
 #include "plan/kernel/table.hpp"
 
 namespace {
@@ -62,7 +62,7 @@ BENCHMARK(few_items_to_ten_thousand)->Unit(benchmark::kMillisecond);
 
 void search_a_kernel(benchmark::State& state) {
   std::uint64_t seed = 1;
-  for (auto _ : state) benchmark::DoNotOptimize(kernel::search(state.range(0) - 1, state.range(1), 1000, seed++));
+  for (auto _ : state) benchmark::DoNotOptimize(forge::search(state.range(0) - 1, state.range(1), 1000, seed++));
 }
 BENCHMARK(search_a_kernel)->Args({60, 3})->Args({100, 8})->Unit(benchmark::kMillisecond);
 

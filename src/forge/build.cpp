@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/kernel/build.hpp"
+#include "chasqui/forge/build.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "forge/search.hpp"
+#include "forge/special.hpp"
 #include "plan/kernel/codec.hpp"
-#include "plan/kernel/search.hpp"
-#include "plan/kernel/special.hpp"
+#include "plan/kernel/merge.hpp"
 #include "plan/kernel/table.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
 namespace {
 
 using Entries = std::map<std::pair<int, int>, std::string>;  // (L, P) -> kernel
@@ -64,7 +65,7 @@ BuildResult build_table(const BuildOptions& options, const std::function<void(in
   write_entries(options.path, entries);
 
   std::vector<std::pair<int, int>> work;
-  for (int L = options.bases ? 3 : 1; L <= options.max_L; ++L) {
+  for (int L = options.bases ? 3 : 2; L <= options.max_L; ++L) {
     const auto [first, last] = options.bases ? base_processors(L, options.more_levels) : std::pair{3, options.max_P};
     for (int P = first; P <= last; ++P) {
       const bool wanted = !options.bases || may_be_special(count(P - 1, L));
@@ -103,4 +104,4 @@ BuildResult build_table(const BuildOptions& options, const std::function<void(in
   return result;
 }
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

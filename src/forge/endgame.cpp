@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "plan/kernel/endgame.hpp"
+#include "forge/endgame.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -318,4 +318,4 @@ bool colour_endgame(Kernel& kernel, std::int64_t iterations, Random& random) {
   return true;
 }
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

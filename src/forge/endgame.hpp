@@ -10,7 +10,9 @@
 #include "plan/kernel/kernel.hpp"
 #include "plan/kernel/window.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
+
+using namespace plan::kernel;
 
 /// Fills the colours of every role so that each gets every colour once and every step can be matched. False after
 /// `iterations` moves without success, which proves nothing.
@@ -19,4 +21,4 @@ bool colour_window(Window& window, std::int64_t iterations, Random& random);
 /// The same for a kernel: fills kernel.colours so that (E1) and (E2) hold. REQUIRES the steady conditions.
 bool colour_endgame(Kernel& kernel, std::int64_t iterations, Random& random);
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "plan/kernel/placement.hpp"
+#include "forge/placement.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -154,4 +154,4 @@ void Wanted::exchange_blocks(std::span<Placement> circles, std::size_t which, do
   recount(circles);
 }
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

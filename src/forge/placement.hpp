@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "chasqui/base/random.hpp"
+#include "forge/tree.hpp"
 #include "plan/kernel/kernel.hpp"
-#include "plan/kernel/tree.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
+
+using namespace plan::kernel;
 
 /// One circle. A block without sends is an idle phase.
 struct Placement {
@@ -74,4 +76,4 @@ class Wanted {
   int cost_ = 0;
 };
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

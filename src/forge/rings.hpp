@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
-// A tree arranged on several circles at once: which leaf heights fall to which circle is left to the annealing. What
-// special kernels are made of; one circle alone is circle.hpp. docs/kernels.md, "Merging".
+// A tree arranged on circles by annealing: the sends of an internal node are a block of consecutive phases, the node's
+// item is thrown L before its block; the blocks tile the circle, and the leaves are a bijection from the free throw
+// phases to the free landing phases. docs/kernels.md, "Finding kernels" and "Merging".
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "forge/tree.hpp"
 #include "plan/kernel/kernel.hpp"
-#include "plan/kernel/tree.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
+
+using namespace plan::kernel;
+
+/// One circulant group with the heights of `tree`, or nothing after `iterations` moves; "not found" proves nothing.
+/// idle: one phase of the circle has no sends.
+std::optional<Group> arrange_on_circle(const Tree& tree, int L, std::int64_t iterations, Random& random,
+                                       bool idle = true);
 
 /// The internal nodes of one circle and the balls it shall have: the mean height of its ranks. Its size is the number of
 /// its nodes' children; it is larger than every leaf's height.
@@ -19,9 +27,9 @@ struct Ring {
   int balls = 0;
 };
 
-/// Groups on which the nodes of the rings and `leaves` (by height, of all rings together) have a place each, or nothing
+/// Several circles at once, and which leaf heights fall to which is left to the annealing: groups on which the nodes of the rings and `leaves` (by height, of all rings together) have a place each, or nothing
 /// after so many moves. Time: about 20 million moves a second. REQUIRES no node with a hole.
 std::optional<std::vector<Group>> arrange_on_rings(const std::vector<Ring>& rings, const std::vector<int>& leaves,
                                                    std::int64_t moves, Random& random);
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "plan/kernel/search.hpp"
+#include "forge/search.hpp"
 
-#include "plan/kernel/circle.hpp"
-#include "plan/kernel/endgame.hpp"
-#include "plan/kernel/tree.hpp"
+#include "forge/endgame.hpp"
+#include "forge/rings.hpp"
+#include "forge/tree.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
 
 std::optional<Kernel> search(std::int64_t M, std::int64_t L, std::int64_t attempts, std::uint64_t seed,
                              std::int64_t moves) {
@@ -34,4 +34,4 @@ std::optional<Kernel> search(std::int64_t M, std::int64_t L, std::int64_t attemp
   return std::nullopt;
 }
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

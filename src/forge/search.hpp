@@ -8,7 +8,9 @@
 
 #include "plan/kernel/kernel.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
+
+using namespace plan::kernel;
 
 inline constexpr std::int64_t kNoLimit = std::int64_t{1} << 62;
 
@@ -17,4 +19,4 @@ inline constexpr std::int64_t kNoLimit = std::int64_t{1} << 62;
 std::optional<Kernel> search(std::int64_t M, std::int64_t L, std::int64_t attempts, std::uint64_t seed,
                              std::int64_t moves = kNoLimit);
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

@@ -1,52 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include "plan/kernel/special.hpp"
+#include "forge/special.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
-#include "chasqui/base/error.hpp"
-#include "plan/kernel/circle.hpp"
-#include "plan/kernel/rings.hpp"
-#include "plan/kernel/tree.hpp"
+#include "forge/rings.hpp"
+#include "forge/tree.hpp"
+#include "plan/growth.hpp"
+#include "plan/kernel/merge.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-int root_size(int L, int D) { return D - L + 1; }
-
-Group root_group(int L, int D, int kappa) {
-  const int m = root_size(L, D);
-  Group group{std::vector<std::int16_t>(at(m), static_cast<std::int16_t>(kappa)),
-              std::vector<std::int16_t>(at(m), kNone)};
-  group.H[0] = static_cast<std::int16_t>(D);
-  for (int x = 1; x <= L - 1 - kappa; ++x) group.H[at(x)] = static_cast<std::int16_t>(kappa - 1);
-  for (int a = L; a <= D; ++a) group.S[at(a % m)] = static_cast<std::int16_t>(D - a);
-  return group;
-}
-
-/// A role's colours as the trees bring them; a colour it has already is left out.
-std::vector<std::int8_t> natural_colours(const Group& group, int D, int role, const std::vector<std::int8_t>& chi) {
-  std::vector<std::int8_t> colours;
-  for (int tau : free_receptions(group, D, role)) {
-    const std::int8_t colour = chi[at(tau - D + group.H[at((role + tau) % group.size())])];
-    const bool has = std::find(colours.begin(), colours.end(), colour) != colours.end();
-    colours.push_back(has ? static_cast<std::int8_t>(kNone) : colour);
-  }
-  return colours;
-}
-
-/// The receive-only rank and the root group with their colours.
-Kernel frame(int M, int L, int D, int kappa) {
-  const auto chi = tree_colours(L, kappa, D);
-  Kernel kernel{M, L, 0, {{{static_cast<std::int16_t>(kappa)}, {kNone}}, root_group(L, D, kappa)}, {}};
-  for (const Group& group : kernel.groups) {
-    for (int b = 0; b < group.size(); ++b) kernel.colours.push_back(natural_colours(group, D, b, chi));
-  }
-  return kernel;
-}
 
 /// Does every colour come up often enough: once for each receiver, and once more for each spare item of the root?
 bool balanced(const Tree& tree, int M, int L, int kappa) {
@@ -63,7 +30,7 @@ bool balanced(const Tree& tree, int M, int L, int kappa) {
 
 /// Takes the root and the leaves of the root group and of the receive-only rank out of the tree.
 bool take_frame(Tree& tree, int L, int kappa) {
-  const int m = root_size(L, tree.D);
+  const int m = root_group_size(L, tree.D);
   const auto root =
       std::find_if(tree.internal.begin(), tree.internal.end(), [&](const Node& n) { return n.h == tree.D; });
   if (root == tree.internal.end() || root->r != m || root->first != tree.D - L) return false;
@@ -268,52 +235,17 @@ class LateColours {
   int cost_ = 0;
 };
 
-/// Appends groups first .. of `from`, whose window begins `shift` steps later than the new one.
-void append_groups(Kernel& kernel, const Kernel& from, std::size_t first, int shift) {
-  std::size_t role = 0;
-  for (std::size_t g = 0; g < from.groups.size(); ++g) {
-    const Group& group = from.groups[g];
-    const int m = group.size();
-    if (g >= first) {
-      kernel.groups.push_back(group);
-      for (int b = 0; b < m; ++b) kernel.colours.push_back(from.colours[role + at((b + shift) % m)]);
-    }
-    role += at(m);
-  }
-}
-
 }  // namespace
 
-std::vector<std::int8_t> tree_colours(int L, int kappa, int length) {
-  double growth = 2;  // the root of x^L = x^(L-1) + 1
-  for (int i = 0; i < 200; ++i) growth = std::pow(std::pow(growth, L - 1) + 1, 1.0 / L);
-  std::vector<double> share(at(kappa), 0);
-  std::vector<std::int8_t> chi;
-  double weight = 1;
-  for (int a = 0; a < length; ++a, weight /= growth) {
-    auto c = std::min_element(share.begin(), share.end()) - share.begin();
-    if (a <= L - 2) c = std::min(a, kappa - 1);
-    share[at(c)] += weight;
-    chi.push_back(static_cast<std::int8_t>(c));
-  }
-  return chi;
-}
-
-bool may_be_special(const Counting& c) {
-  const std::int64_t m = c.n + 2 - c.L;
-  return c.k_star >= 1 && c.k_star < c.L && m >= c.L - c.k_star && c.slack >= m && c.M > m + 1;
-}
-
 std::pair<int, int> base_processors(int L, int more) {
-  std::vector<std::int64_t> f(at(L), 1);
-  for (int t = L;; ++t) {
-    f.push_back(f[at(t - 1)] + f[at(t - L)]);
-    const int D = t;  // receivers f_{D-1}+1 .. f_D
-    const auto kappa = static_cast<int>(count(f[at(D)], L).k_star);
-    if (D < 2 * L || kappa >= L || kappa < 1) continue;
-    if (f[at(D - kappa)] - f[at(D - kappa - 1)] < root_size(L, D) - (L - 1 - kappa)) continue;
-    for (int i = 1; i < L + more; ++i) f.push_back(f.back() + f[at(D + i - L)]);
-    return {static_cast<int>(f[at(D - 1)]) + 2, static_cast<int>(f.back()) + 1};
+  plan::Growth f(L, 1);
+  for (int D = 2 * L;; ++D) {  // receivers f_{D-1}+1 .. f_D
+    f.extend_to(D);
+    const auto kappa = static_cast<int>(count(f(D), L).k_star);
+    if (kappa >= L || kappa < 1) continue;
+    if (f.at_label(D - kappa) < root_group_size(L, D) - (L - 1 - kappa)) continue;
+    f.extend_to(D + L + more - 1);
+    return {static_cast<int>(f(D - 1)) + 2, static_cast<int>(f(D + L + more - 1)) + 1};
   }
 }
 
@@ -328,12 +260,12 @@ std::optional<Kernel> search_special(std::int64_t M, std::int64_t L, std::int64_
     auto tree = random_tree(counting, 0, 0, random, true);
     if (!tree || !balanced(*tree, static_cast<int>(M), latency, shape.kappa)) continue;
     if (!take_frame(*tree, latency, shape.kappa)) continue;
-    const auto more = static_cast<int>(counting.slack) - root_size(latency, shape.D);
+    const auto more = static_cast<int>(counting.slack) - root_group_size(latency, shape.D);
     const auto others = arrange_others(*tree, latency, shape.kappa, more, 2000 * (M + 1), random);
     if (!others) continue;
     LateColours late(*others, latency, shape.D, shape.kappa, random);
     if (!late.anneal(20000 + 200 * M * shape.kappa)) continue;
-    Kernel kernel = frame(static_cast<int>(M), latency, shape.D, shape.kappa);
+    Kernel kernel = special_frame(static_cast<int>(M), latency, shape.D, shape.kappa);
     kernel.groups.insert(kernel.groups.end(), others->begin(), others->end());
     late.append_to(kernel);
     return kernel;
@@ -341,15 +273,4 @@ std::optional<Kernel> search_special(std::int64_t M, std::int64_t L, std::int64_
   return std::nullopt;
 }
 
-Kernel merge(const Kernel& a, const Kernel& b) {
-  const Shape of_a = shape_of(count(a.M, a.L), 0);
-  const Shape of_b = shape_of(count(b.M, b.L), 0);
-  const int D = of_a.D + 1;
-  CHASQUI_CHECK(a.L == b.L && of_a.kappa == of_b.kappa && of_b.D == D - a.L, "levels {} and {}", of_a.D, of_b.D);
-  Kernel kernel = frame(a.M + b.M, a.L, D, of_a.kappa);
-  append_groups(kernel, a, kRootGroup + 1, 1);
-  append_groups(kernel, b, kRootGroup, a.L);
-  return kernel;
-}
-
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "plan/kernel/tree.hpp"
+#include "forge/tree.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
 namespace {
 
 /// Every node with its height and number of children, leaves included.
@@ -14,7 +14,7 @@ std::vector<Node> optimal_nodes(const Counting& c, int j, bool full_root, Random
   const int L = static_cast<int>(c.L);
   std::vector<Node> nodes;
   for (int h = D; h > j; --h) {
-    const std::int64_t many = c.at(D - h) - c.at(D - h - 1);
+    const std::int64_t many = c.f(D - h) - c.f(D - h - 1);
     for (std::int64_t i = 0; i < many; ++i) nodes.push_back({h, std::max(0, h - L - j), h - L, 0});
   }
   // The nodes of height j are the last children of a random choice of nodes.
@@ -22,7 +22,7 @@ std::vector<Node> optimal_nodes(const Counting& c, int j, bool full_root, Random
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].h - L >= j) parents.push_back(i);
   }
-  const auto last = static_cast<std::size_t>(c.M - c.at(c.n));
+  const auto last = static_cast<std::size_t>(c.M - c.f(c.n));
   for (std::size_t i = 0; i < last && i < parents.size(); ++i) {
     if (i > 0 || !full_root) {  // the root is the first
       std::swap(parents[i], parents[i + static_cast<std::size_t>(random.below(static_cast<int>(parents.size() - i)))]);
@@ -116,4 +116,4 @@ std::optional<Tree> random_tree(const Counting& c, int j, std::int64_t lateness,
   return tree;
 }
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

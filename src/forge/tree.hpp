@@ -10,7 +10,9 @@
 #include "chasqui/base/random.hpp"
 #include "plan/kernel/counting.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
+
+using namespace plan::kernel;
 
 /// A node with r children of heights first, first-1, ...; with 0 < hole < r the height first-hole is left out.
 /// INVARIANT first <= h-L when r > 0.
@@ -38,4 +40,4 @@ struct Tree {
 std::optional<Tree> random_tree(const Counting& counting, int j, std::int64_t lateness, Random& random,
                                 bool full_root = false);
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace chasqui::plan::stream_detail {
+namespace chasqui::plan {
 
 class Growth {
  public:
@@ -28,4 +28,4 @@ class Growth {
   std::vector<std::int64_t> f_;
 };
 
-}  // namespace chasqui::plan::stream_detail
+}  // namespace chasqui::plan

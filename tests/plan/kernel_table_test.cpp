@@ -7,8 +7,8 @@
 #include <set>
 
 #include "chasqui/base/error.hpp"
+#include "forge/search.hpp"
 #include "plan/kernel/codec.hpp"
-#include "plan/kernel/search.hpp"
 #include "plan/kernel/table.hpp"
 #include "plan/kernel_checker.hpp"
 
@@ -16,12 +16,15 @@ namespace chasqui {
 namespace {
 
 using namespace plan::kernel;
+using forge::kNoLimit;
+using forge::search;
+using plan::KernelTable;
 
 TEST(KernelTable, HasEveryPAndLUpToTheLimit) {
   std::set<std::pair<int, int>> have;
   for (const TableLine& line : shipped_table()) have.emplace(line.P, line.L);
   EXPECT_EQ(have.size(), shipped_table().size()) << "a line is there twice";
-  for (int L = 1; L <= 16; ++L) {
+  for (int L = 2; L <= 16; ++L) {
     for (int P = 3; P <= (L <= 2 ? 256 : 128); ++P) EXPECT_TRUE(have.contains({P, L})) << "P=" << P << " L=" << L;
   }
 }
@@ -73,7 +76,7 @@ TEST(KernelTable, TheCheckersRejectDamage) {
 }
 
 TEST(KernelCodec, RoundTripAndRefusals) {
-  for (auto [P, L] : {std::pair{3, 1}, {10, 3}, {128, 16}, {65, 1}}) {
+  for (auto [P, L] : {std::pair{3, 2}, {10, 3}, {128, 16}, {65, 2}}) {
     const Kernel kernel = *from_table(P - 1, L);
     const std::string text = encode(kernel);
     EXPECT_EQ(decode(text, P - 1, L, "here"), kernel);
@@ -90,16 +93,16 @@ TEST(KernelTable, AUsersTableIsCheckedLineByLine) {
   const auto write = [&](const std::string& text) { std::ofstream(path) << text; };
   const Kernel good = *search(139, 3, 200, 7);
   write("# mine\n140 3 " + encode(good) + "\n");
-  EXPECT_EQ(UserTable(path).find(139, 3), good);
-  EXPECT_EQ(UserTable(path).find(140, 3), std::nullopt);
+  EXPECT_EQ(KernelTable(path).find(139, 3), good);
+  EXPECT_EQ(KernelTable(path).find(140, 3), std::nullopt);
   Kernel bad = good;
   std::swap(bad.groups[0].S[0], bad.groups[0].S[1]);
   write("140 3 " + encode(bad) + "\n");
-  EXPECT_THROW(UserTable(path).find(139, 3), Error);
+  EXPECT_THROW(KernelTable(path).find(139, 3), Error);
   write("no table\n");
-  EXPECT_THROW(UserTable{path}, Error);
+  EXPECT_THROW(KernelTable{path}, Error);
   std::remove(path.c_str());
-  EXPECT_THROW(UserTable{path}, Error);
+  EXPECT_THROW(KernelTable{path}, Error);
 }
 
 TEST(KernelSearch, StopsWhenItsMovesAreSpent) {

@@ -186,8 +186,10 @@ TEST(Kitem, RandomPostalBeyondTheTable) {
   }));
 }
 
-// What a running program gets: no search, and its time known before it is made.
-TEST(KitemWithoutSearch, FinishesWhenItWasSaid) {
+// What a running program gets: its time is known before it is made.
+const plan::KitemOptions kQuick{.kernels = {}, .quick = true};
+
+TEST(QuickKitem, FinishesWhenItWasSaid) {
   for (auto [P, L, k] : {std::tuple{2, 3, 5},
                          {16, 1, 9},
                          {40, 4, 30},
@@ -201,15 +203,15 @@ TEST(KitemWithoutSearch, FinishesWhenItWasSaid) {
                          {150, 9, 20},
                          {300, 1, 7},
                          {300, 17, 3}}) {
-    const auto plan = plan::kitem_without_search(postal(P, L), k);
-    EXPECT_EQ(plan->claim().finish, plan::kitem_time_without_search(postal(P, L), k)) << P << ' ' << L << ' ' << k;
+    const auto plan = plan::kitem(postal(P, L), k, {}, kQuick);
+    EXPECT_EQ(plan->claim().finish, plan::quick_kitem_time(postal(P, L), k)) << P << ' ' << L << ' ' << k;
     expect_legal(plan);
   }
 }
 
-TEST(KitemWithoutSearch, MeetsTheBoundWhereAKernelIsShippedOrMerged) {
+TEST(QuickKitem, MeetsTheBoundWhereAKernelIsShippedOrMerged) {
   for (auto [P, L, k] : {std::tuple{128, 16, 100}, {200, 2, 41}, {256, 2, 41}, {256, 4, 41}, {256, 6, 128}}) {
-    EXPECT_TRUE(plan::kitem_without_search(postal(P, L), k)->claim().optimal()) << P << ' ' << L << ' ' << k;
+    EXPECT_TRUE(plan::kitem(postal(P, L), k, {}, kQuick)->claim().optimal()) << P << ' ' << L << ' ' << k;
   }
 }
 

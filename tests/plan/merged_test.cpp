@@ -7,8 +7,8 @@
 
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "forge/special.hpp"
 #include "plan/kernel/codec.hpp"
-#include "plan/kernel/special.hpp"
 #include "plan/kernel_checker.hpp"
 #include "plan/local_equals_schedule.hpp"
 
@@ -16,6 +16,9 @@ namespace chasqui {
 namespace {
 
 using namespace plan::kernel;
+using forge::search_special;
+using plan::merged_coverage;
+using plan::MergedLevel;
 
 TEST(MergedKernels, EveryBaseMeetsTheConditions) {
   ASSERT_GT(shipped_bases().size(), 1000U);

@@ -15,6 +15,7 @@ const Graph kHouse = {
     {"model", {"base"}},
     {"schedule", {"model"}},
     {"plan", {"schedule"}},
+    {"forge", {"plan"}},
     {"verify", {"schedule"}},
     {"simulate", {"schedule"}},
     {"show", {"schedule"}},
@@ -24,7 +25,7 @@ const Graph kHouse = {
     {"mpi", {"run"}},
     {"preload", {"threads", "mpi"}},
     {"bsp", {"run"}},
-    {"cli", {"solve", "verify", "simulate", "show", "threads", "mpi", "bsp"}},
+    {"cli", {"forge", "solve", "verify", "simulate", "show", "threads", "mpi", "bsp"}},
 };
 
 Graph include_graph() {

@@ -6,23 +6,25 @@
 #include <functional>
 #include <string>
 
-namespace chasqui::plan::kernel {
+namespace chasqui::forge {
 
+/// Which kernels, how long, and where to.
 struct BuildOptions {
-  std::string path;
-  int max_P = 128;
-  int max_L = 16;
-  int threads = 1;
+  std::string path;                ///< the file
+  int max_P = 128;                 ///< processors, up to
+  int max_L = 16;                  ///< latency, up to
+  int threads = 1;                 ///< that search
   std::int64_t attempts = 10'000;  ///< trees per (P, L)
-  std::uint64_t seed = 1;
-  bool bases = false;   ///< special kernels of the levels that merging starts from; max_P does not count
-  int more_levels = 0;  ///< bases: levels above the L lowest, where a family starts late
-  bool resume = false;  ///< otherwise an existing file is an error
+  std::uint64_t seed = 1;          ///< the same seed makes the same table
+  bool bases = false;              ///< special kernels of the levels that merging starts from; max_P does not count
+  int more_levels = 0;             ///< bases: levels above the L lowest, where a family starts late
+  bool resume = false;             ///< otherwise an existing file is an error
 };
 
+/// How many kernels of which kind.
 struct BuildResult {
   std::int64_t present = 0;  ///< lines that were there
-  std::int64_t found = 0;
+  std::int64_t found = 0;    ///< and added
   std::int64_t missing = 0;  ///< not found within the attempts
 };
 
@@ -30,4 +32,4 @@ struct BuildResult {
 /// they are found. Throws an Error for a file that cannot be read or written. `progress` is called under a lock.
 BuildResult build_table(const BuildOptions& options, const std::function<void(int P, int L, bool found)>& progress);
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::forge

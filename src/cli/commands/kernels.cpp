@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // chasqui kernels: makes and checks the table of kernels that the library ships.
+#include "chasqui/plan/kernels.hpp"
+
 #include <optional>
 #include <thread>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/forge/build.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
-#include "plan/kernel/build.hpp"
-#include "plan/kernel/merged.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -52,7 +53,7 @@ class KernelsCommand : public Command {
     Progress bar("searching kernels");
     const double all = static_cast<double>((max_P - 2) * max_L_);
     double done = 0;
-    const auto result = plan::kernel::build_table(options_, [&](int P, int L, bool found) {
+    const auto result = forge::build_table(options_, [&](int P, int L, bool found) {
       bar(++done / all);
       if (!found) out.print("P={} L={}: not found\n", P, L);
     });
@@ -68,7 +69,7 @@ class KernelsCommand : public Command {
     if (most < 2 || most >= kMost) throw Error("kernels coverage: --max-P must lie in 3..{}", kMost);
     out.print("{:>3} {:>6} {:>17} {:>7} {:>9} {:>6}\n", "L", "level", "P", "bases", "reached", "share");
     for (std::int64_t L = 3; L <= max_L_; ++L) {
-      for (const plan::kernel::MergedLevel& row : plan::kernel::merged_coverage(L, most)) {
+      for (const plan::MergedLevel& row : plan::merged_coverage(L, most)) {
         const std::int64_t all = row.last - row.first + 1;
         out.print("{:>3} {:>6} {:>17} {:>7} {:>9} {:>4} %\n", L, row.level,
                   fmt::format("{}..{}", row.first + 1, row.last + 1), row.bases, row.reached, 100 * row.reached / all);
@@ -79,7 +80,7 @@ class KernelsCommand : public Command {
 
   std::string action_;
   std::optional<std::string> out_;
-  plan::kernel::BuildOptions options_;
+  forge::BuildOptions options_;
   std::optional<std::int64_t> max_P_;
   std::int64_t max_L_ = 16;
   std::int64_t more_levels_ = 0;

@@ -54,9 +54,9 @@ std::optional<std::vector<int>> share_trees(const Counting& c, std::int64_t k) {
       auto most = std::max_element(missing.begin(), missing.end());
       if (attempt > 0 && random.below(4) == 0) {
         const auto other = missing.begin() + random.below(static_cast<int>(k));
-        if (*other >= c.at(last - i)) most = other;
+        if (*other >= c.f(last - i)) most = other;
       }
-      *most -= c.at(last - i);
+      *most -= c.f(last - i);
       colour.push_back(static_cast<int>(most - missing.begin()));
     }
     if (std::all_of(missing.begin(), missing.end(), [](std::int64_t m) { return m <= 0; })) return colour;

@@ -14,10 +14,8 @@
 #include "plan/items/hypercube.hpp"
 #include "plan/items/postal_step.hpp"
 #include "plan/items/repeated_plan.hpp"
-#include "plan/items/scaled_plan.hpp"
 #include "plan/kernel/kernel_plan.hpp"
 #include "plan/kernel/merged.hpp"
-#include "plan/kernel/search.hpp"
 #include "plan/kernel/table.hpp"
 #include "plan/listed_plan.hpp"
 
@@ -25,9 +23,6 @@ namespace chasqui::plan {
 namespace {
 
 constexpr const char* kBoundSource = "counting: a step moves no more messages than there are holders or receivers";
-constexpr std::int64_t kSearchReceivers = 400;  ///< beyond the table a kernel is searched up to here
-constexpr std::int64_t kSearchLatency = 64;
-constexpr std::int64_t kSearchMoves = 4'000'000;     ///< of annealing, in all: a second or two
 constexpr std::int64_t kFewMessages = 10'000'000;    ///< few items: messages that are listed, at most
 constexpr std::int64_t kFewCells = 4096;             ///< few items: k times L, for the edge colouring
 constexpr std::int64_t kFewQuickMessages = 100'000;  ///< the same in a program that must not wait
@@ -43,7 +38,7 @@ PlanPtr from_stream(const LogP& machine, const Problem& problem, const PostalSte
   const Time last = postal->claim().finish - Time{step.L};
   Claim claim{last.ticks * step.step + machine.lambda(), bound, kBoundSource, postal->claim().construction};
   if (!machine.is_postal()) claim.construction += fmt::format(", in steps of {} ticks", step.step.ticks);
-  return std::make_shared<ScaledPlan>(machine, std::move(claim), std::move(postal), step.step);
+  return in_steps(machine, std::move(claim), std::move(postal), step.step);
 }
 
 /// Do the bases reach (M, L)? Looked up once: it takes milliseconds.
@@ -60,12 +55,13 @@ bool has_merged(std::int64_t M, std::int64_t L) {
 /// Plans at the counting bound of the postal machine behind `step`; nothing where no construction is known.
 class AtTheBound {
  public:
-  AtTheBound(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound, bool searches)
-      : machine_(machine), problem_(problem), step_(step), bound_(bound), M_(machine.P - 1), searches_(searches) {}
+  AtTheBound(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound,
+             const KitemOptions& options)
+      : machine_(machine), problem_(problem), step_(step), bound_(bound), M_(machine.P - 1), options_(options) {}
 
   PlanPtr plan() const {
     if (step_.L > kMaxLatency) return nullptr;
-    if (step_.L == 1 && M_ >= 2 && !kernel::from_table(M_, 1)) return telephone();
+    if (step_.L == 1 && M_ >= 2) return telephone();
     const kernel::Counting counting = kernel::count(M_, step_.L);
     const std::int64_t last = kernel::last_step(counting, problem_.items);
     return problem_.items <= counting.k_star ? few(counting, last) : many(last);
@@ -79,7 +75,8 @@ class AtTheBound {
   }
 
   PlanPtr few(const kernel::Counting& counting, std::int64_t last) const {
-    if (M_ * problem_.items > (searches_ ? kFewMessages : kFewQuickMessages) || problem_.items * step_.L > kFewCells)
+    if (M_ * problem_.items > (options_.quick ? kFewQuickMessages : kFewMessages) ||
+        problem_.items * step_.L > kFewCells)
       return nullptr;
     const auto window = kernel::few_items(counting, problem_.items);
     if (!window) return nullptr;
@@ -102,17 +99,13 @@ class AtTheBound {
     } else {
       found = kernel::from_table(M_, step_.L);
     }
-    if (!found) {
-      found = kernel::UserTable::from_environment().find(M_, step_.L);
+    if (!found && options_.kernels) {
+      found = options_.kernels->find(M_, step_.L);
       where = "kernel from the user's table";
     }
-    if (!found && (searches_ || has_merged(M_, step_.L))) {
+    if (!found && (!options_.quick || has_merged(M_, step_.L))) {
       found = kernel::merged_kernel(M_, step_.L);
       where = "merged kernel";
-    }
-    if (!found && searches_ && M_ <= kSearchReceivers && step_.L <= kSearchLatency) {
-      found = kernel::search(M_, step_.L, kernel::kNoLimit, 1, kSearchMoves);
-      where = "kernel found by search";
     }
     if (!found) return nullptr;
     if (found->groups.size() > 1) where += fmt::format(", {} groups", found->groups.size());
@@ -135,10 +128,12 @@ class AtTheBound {
   PostalStep step_;
   Time bound_;
   std::int64_t M_;
-  bool searches_;
+  const KitemOptions& options_;
 };
 
-PlanPtr best_plan(const LogP& machine, std::int64_t k, Rank root, bool searches) {
+}  // namespace
+
+PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root, const KitemOptions& options) {
   const Time bound = kitem_bound(machine, k);
   const Problem problem = kitem_problem(k, root);
   validate(problem, machine);
@@ -148,22 +143,14 @@ PlanPtr best_plan(const LogP& machine, std::int64_t k, Rank root, bool searches)
   }
   PlanPtr best = repeated_tree(machine, problem, bound, kBoundSource, false);
   for (const PostalStep& step : postal_steps(machine)) {
-    PlanPtr plan = AtTheBound(machine, problem, step, bound, searches).plan();
+    PlanPtr plan = AtTheBound(machine, problem, step, bound, options).plan();
     if (!plan) plan = from_stream(machine, problem, step, bound);
     if (plan && plan->claim().finish < best->claim().finish) best = std::move(plan);
   }
   return best;
 }
 
-}  // namespace
-
-PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root) { return best_plan(machine, k, root, true); }
-
-PlanPtr kitem_without_search(const LogP& machine, std::int64_t k, Rank root) {
-  return best_plan(machine, k, root, false);
-}
-
-Time kitem_time_without_search(const LogP& machine, std::int64_t k) {
+Time quick_kitem_time(const LogP& machine, std::int64_t k) {
   CHASQUI_CHECK(machine.is_postal(), "{}", to_string(machine));
   const std::int64_t M = machine.P - 1;
   const std::int64_t L = machine.L.ticks;

@@ -46,7 +46,7 @@ class ReversedPlan final : public Plan {
 
 }  // namespace
 
-PlanPtr kitem_reduce(const LogP& machine, std::int64_t k, Rank root, bool commutative) {
+PlanPtr kitem_reduce(const LogP& machine, std::int64_t k, Rank root, bool commutative, const KitemOptions& options) {
   if (k == 1) return reduce(machine, root, commutative);
   const Time bound = kitem_bound(machine, k);
   const Problem problem{.kind = Kind::reduce, .root = root, .items = k, .commutative = commutative};
@@ -55,7 +55,7 @@ PlanPtr kitem_reduce(const LogP& machine, std::int64_t k, Rank root, bool commut
   if (!commutative && machine.P > 2) {
     return repeated_tree(machine, problem, bound, std::string(kReversed) + "counting", true);
   }
-  PlanPtr forward = kitem(machine, k, root);
+  PlanPtr forward = kitem(machine, k, root, options);
   Claim claim = forward->claim();
   claim.bound_source = kReversed + claim.bound_source;
   claim.construction += ", reversed";

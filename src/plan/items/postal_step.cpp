@@ -6,6 +6,35 @@
 #include "chasqui/base/arithmetic.hpp"
 
 namespace chasqui::plan {
+namespace {
+
+class ScaledPlan final : public Plan {
+ public:
+  ScaledPlan(const LogP& machine, Claim claim, PlanPtr postal, Time step)
+      : Plan(machine, postal->problem(), std::move(claim)), postal_(std::move(postal)), step_(step) {}
+
+  LocalForm local(Rank rank) const override {
+    LocalForm form = postal_->local(rank);
+    for (Send& send : form.sends) scale(send);
+    for (Send& send : form.receives) scale(send);
+    return form;
+  }
+
+  Schedule schedule() const override {
+    Schedule schedule = empty_schedule();
+    schedule.sends = postal_->schedule().sends;
+    for (Send& send : schedule.sends) scale(send);
+    return schedule;
+  }
+
+ private:
+  void scale(Send& send) const { send.begin = send.begin.ticks * step_; }
+
+  PlanPtr postal_;
+  Time step_;
+};
+
+}  // namespace
 
 std::vector<PostalStep> postal_steps(const LogP& machine) {
   const std::int64_t L = machine.L.ticks;
@@ -21,6 +50,10 @@ std::vector<PostalStep> postal_steps(const LogP& machine) {
   }
   if (steps.empty()) steps.push_back({Time{std::max(least, far)}, 1});
   return steps;
+}
+
+PlanPtr in_steps(const LogP& machine, Claim claim, PlanPtr postal, Time step) {
+  return std::make_shared<ScaledPlan>(machine, std::move(claim), std::move(postal), step);
 }
 
 }  // namespace chasqui::plan

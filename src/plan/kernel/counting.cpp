@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "plan/kernel/counting.hpp"
 
-#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::plan::kernel {
 
 Counting count(std::int64_t M, std::int64_t L) {
-  CHASQUI_CHECK(M >= 1 && L >= 1, "M={} L={}", M, L);
-  Counting c;
-  c.M = M;
-  c.L = L;
-  auto next = [&c, L] {
-    const auto t = static_cast<std::int64_t>(c.f.size());
-    c.f.push_back(t < L ? 1 : saturating_add(c.f.back(), c.at(t - L)));
-  };
-  for (next(); c.f.back() < M; next()) c.total += c.f.back();
-  c.n = static_cast<std::int64_t>(c.f.size()) - 2;
-  next();
+  Counting c{.M = M, .L = L, .f = Growth(L, M)};
+  c.n = c.f.last() - 1;
+  for (std::int64_t t = 0; t <= c.n; ++t) c.total += c.f(t);
+  c.f.extend_to(c.n + 2);
   c.k_star = c.total / M;
   c.slack = c.total - c.k_star * M;
   return c;
@@ -28,7 +20,7 @@ std::int64_t last_step(const Counting& c, std::int64_t k) {
   if (k > c.k_star) return k - c.k_star + c.n;
   std::int64_t sum = 0;
   std::int64_t t = 0;
-  for (; sum + c.at(t) < k * c.M; ++t) sum += c.at(t);
+  for (; sum + c.f(t) < k * c.M; ++t) sum += c.f(t);
   return t;
 }
 

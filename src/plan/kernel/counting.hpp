@@ -4,7 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "plan/growth.hpp"
 
 namespace chasqui::plan::kernel {
 
@@ -12,14 +13,11 @@ namespace chasqui::plan::kernel {
 struct Counting {
   std::int64_t M = 0;
   std::int64_t L = 1;
-  std::int64_t n = -1;          ///< f_n < M <= f_{n+1}
-  std::int64_t total = 0;       ///< F = f_0 + ... + f_n
-  std::int64_t k_star = 0;      ///< floor(F / M)
-  std::int64_t slack = 0;       ///< F - k_star * M
-  std::vector<std::int64_t> f;  ///< f_0 .. f_{n+2}
-
-  /// f_t, with f_t = 0 for t < 0. REQUIRES t <= n+2.
-  std::int64_t at(std::int64_t t) const { return t < 0 ? 0 : f[static_cast<std::size_t>(t)]; }
+  std::int64_t n = -1;      ///< f_n < M <= f_{n+1}
+  std::int64_t total = 0;   ///< F = f_0 + ... + f_n
+  std::int64_t k_star = 0;  ///< floor(F / M)
+  std::int64_t slack = 0;   ///< F - k_star * M
+  Growth f;                 ///< f_t for t <= n+2
 };
 
 /// Time and memory: O(n), about L log P. REQUIRES M >= 1, L >= 1.

@@ -6,9 +6,10 @@
 
 #include "chasqui/base/error.hpp"
 #include "plan/kernel/codec.hpp"
-#include "plan/kernel/special.hpp"
+#include "plan/kernel/merge.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::plan {
+namespace kernel {
 
 /// Generated at build time from data/kernel_bases.txt.
 extern const char* const kBaseKernels[];
@@ -89,14 +90,7 @@ class Family {
 }  // namespace
 
 const std::vector<TableLine>& shipped_bases() {
-  static const std::vector<TableLine> table = [] {
-    std::vector<TableLine> all;
-    for (unsigned i = 0; i < kBaseKernelChunks; ++i) {
-      const std::vector<TableLine> lines = parse_table(kBaseKernels[i], "shipped bases");
-      all.insert(all.end(), lines.begin(), lines.end());
-    }
-    return all;
-  }();
+  static const std::vector<TableLine> table = parse_chunks(kBaseKernels, kBaseKernelChunks, "shipped bases");
   return table;
 }
 
@@ -109,20 +103,22 @@ std::optional<Kernel> merged_kernel(std::int64_t M, std::int64_t L) {
   return family.has(level, M) ? std::optional(family.make(level, M)) : std::nullopt;
 }
 
+}  // namespace kernel
+
 std::vector<MergedLevel> merged_coverage(std::int64_t L, std::int64_t most) {
-  const Counting counting = count(most, L);
+  const kernel::Counting counting = kernel::count(most, L);
   const std::int64_t top = counting.n + 1;
-  std::vector<Family> families;
+  std::vector<kernel::Family> families;
   for (std::int64_t kappa = 1; kappa < L; ++kappa) families.emplace_back(L, kappa, top, most);
   std::vector<MergedLevel> levels;
   for (std::int64_t level = L; level <= top; ++level) {
-    MergedLevel row{level, counting.at(level - 1) + 1, counting.at(level), 0, 0};
+    MergedLevel row{level, counting.f(level - 1) + 1, counting.f(level), 0, 0};
     if (row.last > most) break;
     for (std::size_t i = 0; i < families.size(); ++i) {
       row.bases += families[i].bases(row.first, row.last);
       for (std::int64_t M = row.first; M <= row.last; ++M) {
         const auto kappa = static_cast<std::int64_t>(i) + 1;
-        if (families[i].has(level, M) && count(M, L).k_star == kappa) ++row.reached;
+        if (families[i].has(level, M) && kernel::count(M, L).k_star == kappa) ++row.reached;
       }
     }
     if (row.bases > 0 || !levels.empty()) levels.push_back(row);
@@ -130,4 +126,4 @@ std::vector<MergedLevel> merged_coverage(std::int64_t L, std::int64_t most) {
   return levels;
 }
 
-}  // namespace chasqui::plan::kernel
+}  // namespace chasqui::plan

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -12,7 +11,8 @@
 #include "chasqui/base/error.hpp"
 #include "plan/kernel/codec.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::plan {
+namespace kernel {
 
 /// Generated at build time from data/kernels.txt.
 extern const char* const kShippedKernels[];
@@ -57,16 +57,18 @@ std::vector<TableLine> parse_table(std::string_view text, std::string_view place
   return lines;
 }
 
+std::vector<TableLine> parse_chunks(const char* const* chunks, unsigned count, std::string_view place) {
+  std::vector<TableLine> all;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::vector<TableLine> lines = parse_table(chunks[i], place);
+    all.insert(all.end(), lines.begin(), lines.end());
+  }
+  std::sort(all.begin(), all.end(), before);
+  return all;
+}
+
 const std::vector<TableLine>& shipped_table() {
-  static const std::vector<TableLine> table = [] {
-    std::vector<TableLine> all;
-    for (unsigned i = 0; i < kShippedKernelChunks; ++i) {
-      const std::vector<TableLine> lines = parse_table(kShippedKernels[i], "shipped kernels");
-      all.insert(all.end(), lines.begin(), lines.end());
-    }
-    std::sort(all.begin(), all.end(), before);
-    return all;
-  }();
+  static const std::vector<TableLine> table = parse_chunks(kShippedKernels, kShippedKernelChunks, "shipped kernels");
   return table;
 }
 
@@ -76,31 +78,26 @@ std::optional<Kernel> from_table(std::int64_t M, std::int64_t L) {
   return decode(line->text, static_cast<int>(M), line->L, "shipped kernels");
 }
 
-UserTable::UserTable(const std::string& path) : path_(path) {
+}  // namespace kernel
+
+KernelTable::KernelTable(const std::string& path) : path_(path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error("{}: cannot be read; make it with chasqui kernels build, or unset CHASQUI_KERNELS", path);
   text_.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  lines_ = parse_table(text_, path);
-  std::sort(lines_.begin(), lines_.end(), before);
+  lines_ = kernel::parse_table(text_, path);
+  std::sort(lines_.begin(), lines_.end(), kernel::before);
 }
 
-const UserTable& UserTable::from_environment() {
-  static const auto table = [] {
-    const char* path = std::getenv("CHASQUI_KERNELS");
-    return path == nullptr || *path == 0 ? std::unique_ptr<const UserTable>(new UserTable)
-                                         : std::make_unique<const UserTable>(path);
-  }();
-  return *table;
-}
-
-std::optional<Kernel> UserTable::find(std::int64_t M, std::int64_t L) const {
-  const TableLine* line = find_line(lines_, M, L);
+std::optional<kernel::Kernel> KernelTable::find(std::int64_t M, std::int64_t L) const {
+  const kernel::TableLine* line = kernel::find_line(lines_, M, L);
   if (line == nullptr) return std::nullopt;
-  Kernel kernel = decode(line->text, static_cast<int>(M), line->L, path_);
+  kernel::Kernel kernel = kernel::decode(line->text, static_cast<int>(M), line->L, path_);
   std::string error = steady_error(kernel);
   if (error.empty()) error = endgame_error(kernel);
   if (!error.empty()) throw Error("{}: P={} L={}: {}; delete the line or rebuild the table", path_, M + 1, L, error);
   return kernel;
 }
 
-}  // namespace chasqui::plan::kernel
+KernelTablePtr read_kernel_table(const std::string& path) { return std::make_shared<const KernelTable>(path); }
+
+}  // namespace chasqui::plan

@@ -282,8 +282,7 @@ class Chooser {
     }
     for (std::int64_t k = 2; k <= most; k += std::max<std::int64_t>(1, k / 8)) {
       const auto sized = item_machine(level, ranks, bytes() / static_cast<double>(k));
-      const double time =
-          times * static_cast<double>(plan::kitem_time_without_search(sized.machine, k).ticks) * sized.tick;
+      const double time = times * static_cast<double>(plan::quick_kitem_time(sized.machine, k).ticks) * sized.tick;
       if (best.nanoseconds == 0 || time < best.nanoseconds)
         best = {Method::items, time, k, "cut into items that follow each other"};
     }
