@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/plan/stream_certificate.hpp"
 #include "plan/stream/balance.hpp"
 #include "plan/stream/compose.hpp"
@@ -18,6 +19,26 @@
 
 namespace chasqui::plan::stream_detail {
 namespace {
+
+/// Does the solution use exactly the pool and meet every demand?
+bool meets(const Instance& instance, const Balanced& balanced) {
+  Letters used;
+  if (balanced.letters.size() != instance.blocks.size()) return false;
+  for (std::size_t b = 0; b < instance.blocks.size(); ++b) {
+    const Demand& demand = instance.blocks[b];
+    const Letters& letters = balanced.letters[b];
+    if (size_of(letters) != demand.q - 1 || modulo(sum_of(letters) - demand.residue, demand.q) != 0) return false;
+    for (const auto& [y, count] : letters) used[y] += count;
+  }
+  if (balanced.receive_only) ++used[*balanced.receive_only];
+  if (instance.K) {
+    if (balanced.receive_only != instance.K) return false;
+    if (sum_of(balanced.letters[0]) != std::int64_t{*instance.K} * instance.blocks[0].q) return false;
+  }
+  Letters pool = instance.pool;
+  std::erase_if(pool, [](const auto& entry) { return entry.second == 0; });
+  return used == pool;
+}
 
 using Word = std::vector<std::int32_t>;
 

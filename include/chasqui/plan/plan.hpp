@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What every planner returns: a machine, a problem, a claim, and two ways to read the plan: what one rank does,
-// without a table of size P or of size T, and the whole schedule as a value.
+// mostly without a table of size P or of size T, and the whole schedule as a value.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace chasqui::plan {
 struct Claim {
   Time finish;               ///< when everybody has what was promised
   Time bound;                ///< no legal schedule finishes earlier
-  std::string bound_source;  ///< the argument behind the bound: "universal tree (results.md R1)"
+  std::string bound_source;  ///< the argument behind the bound: "one processor", "a step moves …"
   std::string construction;  ///< how the schedule was made: "universal tree", "ring of 3 classes", …
 
   bool optimal() const { return finish == bound; }  ///< proved, not hoped
@@ -33,7 +33,8 @@ class Plan {
   const Problem& problem() const { return problem_; }  ///< what it achieves
   const Claim& claim() const { return claim_; }        ///< how good it is, and why
 
-  /// What `rank` does. Time and memory: logarithmic in P plus the rank's own messages.
+  /// What `rank` does. Time and memory: logarithmic in P plus the rank's own messages; a plan that is a list of
+  /// messages (few items or ranks, named constructions) looks through all of it.
   virtual LocalForm local(Rank rank) const = 0;
 
   /// All of it, in canonical order. Built on its own, not from local(), so that each can check the other.

@@ -25,7 +25,7 @@ struct WordAutomaton {
 };
 
 /// Time and memory: O(L^(L-1)) states before the useless ones are dropped. Throws an Error for L < 2 or L
-/// > 7.
+/// > 6.
 WordAutomaton word_automaton(std::int64_t L);
 
 /// All words of r-1 letters for a block of r ranks, in alphabetical order, by walking the automaton.

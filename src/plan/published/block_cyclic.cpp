@@ -23,23 +23,16 @@ std::optional<Recipe> block_cyclic(std::int64_t L, std::int64_t n) {
   Growth f(L, n);
   const std::int64_t t = f.last();
   if (f(t) != n || L < 3) return std::nullopt;
-  Recipe recipe;
-  recipe.L = L;
-  recipe.t = t;
   const auto b = static_cast<std::int32_t>(L - 2);
   const auto first = block_cyclic_base(L, 6 * L);
   if (first && t >= *first) {
     f.extend_to(*first + L);
-    recipe.receive_only = b;
+    Recipe recipe{L, t, {}, b};
     return add_full_trees(recipe, f, {{{t, 0}, 1}}, *first, b, Shift::none) ? std::optional(recipe) : std::nullopt;
   }
   auto base = direct(f, t, f(t - L), b);
   if (!base) base = direct(f, t, f(t - L), std::nullopt);
-  if (!base) return std::nullopt;
-  recipe.receive_only = base->receive_only;
-  add_roots(recipe, *base, 1, 0, 0, Shift::none);
-  add_others(recipe, *base, 1, Shift::none);
-  return recipe;
+  return base ? std::optional(alone(*base, L, t)) : std::nullopt;
 }
 
 std::optional<Recipe> pruned_two(std::int64_t n) {
@@ -70,14 +63,7 @@ std::optional<Recipe> pruned_two(std::int64_t n) {
       put(2, 0, nodes(2) - twos);
       put(1, 0, nodes(1) - ones);
       const auto base = balance_tree(2, t, heads, std::nullopt, 4);
-      if (!base) continue;
-      Recipe recipe;
-      recipe.L = 2;
-      recipe.t = t;
-      recipe.receive_only = base->receive_only;
-      add_roots(recipe, *base, 1, 0, 0, Shift::none);
-      add_others(recipe, *base, 1, Shift::none);
-      return recipe;
+      if (base) return alone(*base, 2, t);
     }
   }
   return std::nullopt;

@@ -10,25 +10,34 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::int64_t size_of(const Letters& letters) {
-  std::int64_t size = 0;
-  for (const auto& [y, count] : letters) size += count;
-  return size;
-}
+/// What one attempt does differently from the others.
+struct Variant {
+  std::uint64_t seed;
+  bool small_root_last;     ///< weak form: a root block of at most 2L ranks takes the rest
+  bool random_last;         ///< the block that takes the rest is drawn
+  bool largest_first;       ///< the other blocks by descending size
+  bool shuffled;            ///< or in random order
+  bool larger_letter_wins;  ///< among piles of one size
+  std::uint64_t noise;      ///< how far a pile may be misjudged: 16 is one letter
+};
 
-std::int64_t sum_of(const Letters& letters) {
-  std::int64_t sum = 0;
-  for (const auto& [y, count] : letters) sum += y * count;
-  return sum;
+/// Number 0 settles nearly all. The next ones change tie rule, order and last block; from 6 on chance joins in.
+Variant variant(int number) {
+  return {.seed = 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(number + 1),
+          .small_root_last = number % 3 != 2,
+          .random_last = number >= 6,
+          .largest_first = number >= 3 && number % 2 == 1,
+          .shuffled = number >= 10 && number % 4 == 2,
+          .larger_letter_wins = number % 2 == 0,
+          .noise = number < 8 ? 0 : 16 * static_cast<std::uint64_t>(1 + number % 7)};
 }
 
 /// One attempt: blocks in a fixed order, each takes plenty and repairs its sum by swaps; the last block takes
 /// the rest.
 class Attempt {
  public:
-  Attempt(const Instance& instance, int variant)
-      : instance_(instance), variant_(variant),
-        random_(0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(variant + 1)) {
+  Attempt(const Instance& instance, const Variant& variant)
+      : instance_(instance), variant_(variant), random_(variant.seed) {
     low_ = instance.pool.empty() ? 0 : instance.pool.begin()->first;
     const std::int32_t high = instance.pool.empty() ? 0 : instance.pool.rbegin()->first;
     pool_.assign(static_cast<std::size_t>(high - low_ + 1), 0);
@@ -81,7 +90,7 @@ class Attempt {
       return true;
     }
     std::size_t z = 0;
-    if (!strong && blocks[0].q <= 2 * instance_.L && variant_ % 3 != 2) {
+    if (!strong && blocks[0].q <= 2 * instance_.L && variant_.small_root_last) {
       z = static_cast<std::size_t>(std::find(candidates.begin(), candidates.end(), 0U) - candidates.begin());
     } else {
       for (std::size_t c = 0; c < candidates.size(); ++c) {
@@ -89,11 +98,11 @@ class Attempt {
       }
     }
     if (z >= candidates.size()) z = candidates.size() - 1;
-    if (variant_ >= 6) z = static_cast<std::size_t>(next() % candidates.size());
+    if (variant_.random_last) z = static_cast<std::size_t>(next() % candidates.size());
     last_ = candidates[z];
     candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(z));
-    if (variant_ >= 3 && variant_ % 2 == 1) std::reverse(candidates.begin(), candidates.end());
-    if (variant_ >= 10 && variant_ % 4 == 2) {
+    if (variant_.largest_first) std::reverse(candidates.begin(), candidates.end());
+    if (variant_.shuffled) {
       for (std::size_t i = candidates.size(); i > 1; --i) std::swap(candidates[i - 1], candidates[next() % i]);
     }
     order_ = candidates;
@@ -104,15 +113,13 @@ class Attempt {
   std::int64_t plenty(std::size_t i) const { return pool_[i] * 16 + noise_[i]; }
 
   void take(std::size_t block) {
-    if (variant_ >= 8) {
-      const std::uint64_t range = 16 * static_cast<std::uint64_t>(1 + variant_ % 7);
-      for (std::int64_t& noise : noise_) noise = static_cast<std::int64_t>(next() % range);
+    if (variant_.noise > 0) {
+      for (std::int64_t& noise : noise_) noise = static_cast<std::int64_t>(next() % variant_.noise);
     }
     std::int64_t wanted = instance_.blocks[block].q - 1;
-    const bool larger_wins = variant_ % 2 == 0;
     const auto scarcer = [&](std::size_t a, std::size_t b) {
       if (plenty(a) != plenty(b)) return plenty(a) < plenty(b);
-      return larger_wins ? a < b : a > b;
+      return variant_.larger_letter_wins ? a < b : a > b;
     };
     piles_.clear();
     for (std::size_t i = 0; i < pool_.size(); ++i) {
@@ -319,7 +326,7 @@ class Attempt {
   }
 
   const Instance& instance_;
-  int variant_;
+  Variant variant_;
   std::uint64_t random_;
   std::int32_t low_ = 0;
   std::vector<std::int64_t> pool_, noise_;
@@ -333,29 +340,10 @@ class Attempt {
 }  // namespace
 
 std::optional<Balanced> balance(const Instance& instance, int effort) {
-  for (int variant = 0; variant < effort; ++variant) {
-    if (auto balanced = Attempt(instance, variant).run()) return balanced;
+  for (int number = 0; number < effort; ++number) {
+    if (auto balanced = Attempt(instance, variant(number)).run()) return balanced;
   }
   return std::nullopt;
-}
-
-bool meets(const Instance& instance, const Balanced& balanced) {
-  Letters used;
-  if (balanced.letters.size() != instance.blocks.size()) return false;
-  for (std::size_t b = 0; b < instance.blocks.size(); ++b) {
-    const Demand& demand = instance.blocks[b];
-    const Letters& letters = balanced.letters[b];
-    if (size_of(letters) != demand.q - 1 || modulo(sum_of(letters) - demand.residue, demand.q) != 0) return false;
-    for (const auto& [y, count] : letters) used[y] += count;
-  }
-  if (balanced.receive_only) ++used[*balanced.receive_only];
-  if (instance.K) {
-    if (balanced.receive_only != instance.K) return false;
-    if (sum_of(balanced.letters[0]) != std::int64_t{*instance.K} * instance.blocks[0].q) return false;
-  }
-  Letters pool = instance.pool;
-  std::erase_if(pool, [](const auto& entry) { return entry.second == 0; });
-  return used == pool;
 }
 
 }  // namespace chasqui::plan::stream_detail

@@ -15,6 +15,18 @@ namespace chasqui::plan::stream_detail {
 /// A multiset of co-letters.
 using Letters = std::map<std::int32_t, std::int64_t>;
 
+inline std::int64_t size_of(const Letters& letters) {
+  std::int64_t size = 0;
+  for (const auto& [y, count] : letters) size += count;
+  return size;
+}
+
+inline std::int64_t sum_of(const Letters& letters) {
+  std::int64_t sum = 0;
+  for (const auto& [y, count] : letters) sum += y * count;
+  return sum;
+}
+
 /// A block wants q-1 co-letters with sum = residue (mod q).
 struct Demand {
   std::int32_t q = 1;
@@ -39,8 +51,5 @@ struct Balanced {
 
 /// A solution, or nothing after a portfolio of deterministic variants. `effort` is the number of variants.
 std::optional<Balanced> balance(const Instance& instance, int effort);
-
-/// Does the solution use exactly the pool and meet every demand? (For tests and for one check per plan.)
-bool meets(const Instance& instance, const Balanced& balanced);
 
 }  // namespace chasqui::plan::stream_detail

@@ -165,18 +165,12 @@ std::map<Kind, std::int64_t> kept_blocks(const Heads& heads, std::int64_t L) {
 std::optional<Recipe> balance_in_bulk(std::int64_t L, std::int64_t n) {
   const Growth f(L, n);
   const std::int64_t t = f.last();
-  Recipe recipe;
-  recipe.L = L;
-  recipe.t = t;
   const std::int64_t u = n - f(t - 1);
   if (n <= kListedRanks) {
     const auto base = direct(f, t, u, std::nullopt);
-    if (!base) return std::nullopt;
-    add_roots(recipe, *base, 1, 0, 0, Shift::none);
-    add_others(recipe, *base, 1, Shift::none);
-    recipe.receive_only = base->receive_only;
-    return recipe;
+    return base ? std::optional(alone(*base, L, t)) : std::nullopt;
   }
+  Recipe recipe{L, t, {}, {}};
   const Heads heads = *pruned_heads(f, t, u);
   auto kept = kept_blocks(heads, L);
   Pool pool(leaves(L, t, heads));

@@ -13,16 +13,8 @@ using namespace stream_detail;
 
 namespace {
 
-std::int64_t sum_of(const Letters& letters) {
-  std::int64_t sum = 0;
-  for (const auto& [y, count] : letters) sum += y * count;
-  return sum;
-}
-
 bool fits(const BaseCase& base, const BaseName& name, std::int64_t L, std::int64_t n) {
-  Recipe recipe{L, name.t, base.others, base.receive_only};
-  ++recipe.blocks[base.root];
-  if (!is_sound(recipe, n)) return false;
+  if (!is_sound(alone(base, L, name.t), n)) return false;
   if (!name.K) return true;
   return base.receive_only == name.K && base.root.missing == 0 && sum_of(base.root.letters) == *name.K * base.root.q;
 }

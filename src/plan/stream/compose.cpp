@@ -26,11 +26,7 @@ class Composition {
     std::int64_t u = n_ - f_(t - 1);
     if (t < range_.first || is_missing(L_, t, u)) {
       const auto base = direct(f_, t, u, std::nullopt);
-      if (!base) return std::nullopt;
-      add_roots(recipe_, *base, 1, 0, 0, Shift::none);
-      add_others(recipe_, *base, 1, Shift::none);
-      recipe_.receive_only = base->receive_only;
-      return recipe_;
+      return base ? std::optional(alone(*base, L_, t)) : std::nullopt;
     }
     recipe_.receive_only = range_.K;
     std::int64_t growth = 0;

@@ -118,10 +118,7 @@ std::optional<Recipe> compose_two(std::int64_t n, std::int64_t t) {
   for (const std::int64_t count : grown) elevens += count;
   std::int64_t excess = n - tens * small.low - elevens * large.low;
   if (excess < 0) return std::nullopt;
-  Recipe recipe;
-  recipe.L = 2;
-  recipe.t = t;
-  recipe.receive_only = 0;
+  Recipe recipe{2, t, {}, 0};
   Growth f(2, 1);
   f.extend_to(large.t);
   // Shares out the excess: every tree of a height gets `each`, the first `rest` of them one more.
@@ -195,16 +192,9 @@ std::optional<Recipe> latency_two(std::int64_t n, std::int64_t t) {
   if (t >= kTwoBases[1].t) {
     if (auto recipe = compose_two(n, t)) return recipe;
   }
-  Recipe recipe;
-  recipe.L = 2;
-  recipe.t = t;
   auto base = cut_case(f, t, n, std::nullopt);
   if (!base && t == f.last() && f(t - 1) < n) base = direct(f, t, n - f(t - 1), std::nullopt);
-  if (!base) return std::nullopt;
-  add_roots(recipe, *base, 1, 0, 0, Shift::none);
-  add_others(recipe, *base, 1, Shift::none);
-  recipe.receive_only = base->receive_only;
-  return recipe;
+  return base ? std::optional(alone(*base, 2, t)) : std::nullopt;
 }
 
 }  // namespace chasqui::plan::stream_detail

@@ -119,6 +119,12 @@ std::optional<BaseCase> direct(const Growth& f, std::int64_t t, std::int64_t u, 
   return std::nullopt;
 }
 
+Recipe alone(const BaseCase& base, std::int64_t L, std::int64_t t) {
+  Recipe recipe{L, t, base.others, base.receive_only};
+  ++recipe.blocks[base.root];
+  return recipe;
+}
+
 void add_roots(Recipe& recipe, const BaseCase& base, std::int64_t times, std::int64_t growth, std::int32_t K,
                Shift shift) {
   BlockType root = base.root;
@@ -139,15 +145,9 @@ bool is_sound(const Recipe& recipe, std::int64_t n) {
   for (const auto& [type, count] : recipe.blocks) {
     heads[{type.potential, type.missing}] += count;
     ranks += count * type.q;
-    std::int64_t letters = 0;
-    std::int64_t sum = 0;
-    for (const auto& [y, times] : type.letters) {
-      used[y] += count * times;
-      letters += times;
-      sum += y * times;
-    }
+    for (const auto& [y, times] : type.letters) used[y] += count * times;
     if (type.children() < 1 || type.q < type.children()) return false;
-    if (letters != type.q - 1 || (sum - type.potential) % type.q != 0) return false;
+    if (size_of(type.letters) != type.q - 1 || (sum_of(type.letters) - type.potential) % type.q != 0) return false;
   }
   if (recipe.receive_only) {
     ++used[*recipe.receive_only];

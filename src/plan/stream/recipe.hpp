@@ -67,6 +67,9 @@ std::optional<BaseCase> direct(const Growth& f, std::int64_t t, std::int64_t u, 
 /// children go up by one, co-letters down).
 enum class Shift { none, one };
 
+/// The base case as it is: a stream on its own tree of height t.
+Recipe alone(const BaseCase& base, std::int64_t L, std::int64_t t);
+
 /// Adds `times` root blocks of the base case, grown by `growth` letters K; or `times` copies of all its other
 /// blocks.
 void add_roots(Recipe& recipe, const BaseCase& base, std::int64_t times, std::int64_t growth, std::int32_t K,
