@@ -21,7 +21,7 @@ PlanPtr plan_broadcast(const Request& r) {
   const std::int64_t k = r.problem.items;
   const Rank root = r.problem.root;
   if (!r.algorithm.empty()) return stream_algorithm(r.algorithm).items(r.machine, k, root);
-  return k == 1 ? broadcast(r.machine, root) : kitem(r.machine, k, root);
+  return k == 1 ? broadcast(r.machine, root) : kitem(r.machine, k, root, {.kernels = r.kernels});
 }
 
 PlanPtr plan_stream(const Request& r) {
@@ -62,7 +62,7 @@ const std::vector<Collective>& collectives() {
       {"reduce", Kind::reduce, "the fold of all contributions to each of K items, at the root",
        kRoot | kItems | kNonCommutative, kCalled, kSolved,
        [](const Request& r) {
-         return kitem_reduce(r.machine, r.problem.items, r.problem.root, r.problem.commutative);
+         return kitem_reduce(r.machine, r.problem.items, r.problem.root, r.problem.commutative, {.kernels = r.kernels});
        }},
       {"allreduce", Kind::allreduce, "the fold of all contributions, at every rank", kNonCommutative, kCalled, kSolved,
        [](const Request& r) { return allreduce(r.machine, r.problem.commutative); }},

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chasqui/plan/kernels.hpp"
 #include "chasqui/plan/plan.hpp"
 
 namespace chasqui::plan {
@@ -19,7 +20,8 @@ struct Request {
   Problem problem;
   std::optional<std::int64_t> operands{};  ///< sum: as many as these in the least time …
   std::optional<std::int64_t> time{};      ///< … or as many as fit into this time; one of the two
-  std::string algorithm{};  ///< broadcast, stream: a construction of stream_algorithms.hpp by name; empty: the best
+  std::string algorithm{};   ///< broadcast, stream: a construction of stream_algorithms.hpp by name; empty: the best
+  KernelTablePtr kernels{};  ///< broadcast, reduce: of K items, kernels beside the shipped ones
 };
 
 /// What only some collectives can be asked for.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "chasqui/model/loggp.hpp"
-#include "chasqui/plan/plan.hpp"
+#include "chasqui/plan/kitem.hpp"
 
 namespace chasqui::plan {
 
@@ -31,7 +31,7 @@ struct Segmentation {
 Segmentation choose_segments(const LogGP& machine, std::int64_t bytes);
 
 /// The plan: k-item broadcast of the best number of segments, on the machine that a segment sees.
-PlanPtr broadcast_bytes(const LogGP& machine, std::int64_t bytes, Rank root = {});
+PlanPtr broadcast_bytes(const LogGP& machine, std::int64_t bytes, Rank root = {}, const KitemOptions& options = {});
 
 /// Several lines for people: the formula, the search, the neighbours of the best.
 std::string explain(const LogGP& machine, std::int64_t bytes, const Segmentation& segmentation);

@@ -31,7 +31,7 @@ class SegmentsCommand final : public Command {
   int run(Output& out) override {
     const LogGP machine = parse_gap_per_byte(machine_.machine(), G_);
     const plan::Segmentation choice = plan::choose_segments(machine, bytes_);
-    const plan::PlanPtr plan = plan::broadcast_bytes(machine, bytes_);
+    const plan::PlanPtr plan = plan::broadcast_bytes(machine, bytes_, {}, {.kernels = kernels_from_environment()});
     const plan::Claim& claim = plan->claim();
     if (json_) {
       nlohmann::ordered_json object = {{"segments", choice.best.segments},   {"segment_bytes", choice.best.bytes},

@@ -7,6 +7,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/word_automaton.hpp"
 #include "chasqui/show/digraph.hpp"

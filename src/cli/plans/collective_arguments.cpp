@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/plans/collective_arguments.hpp"
 
+#include <cstdlib>
+
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/segments.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
@@ -52,6 +54,14 @@ void CollectiveArguments::refuse_strangers(const plan::Collective& chosen) const
   }
 }
 
+plan::KernelTablePtr kernels_from_environment() {
+  static const plan::KernelTablePtr table = [] {
+    const char* path = std::getenv("CHASQUI_KERNELS");
+    return path == nullptr || *path == 0 ? nullptr : plan::read_kernel_table(path);
+  }();
+  return table;
+}
+
 plan::Request CollectiveArguments::request() const {
   plan::Request request;
   request.problem.kind = collective().kind;
@@ -68,6 +78,7 @@ plan::Request CollectiveArguments::request() const {
   request.problem.commutative = !non_commutative_;
   request.problem.exclusive = exclusive_;
   if (algorithm_ && *algorithm_ != "best") request.algorithm = *algorithm_;
+  request.kernels = kernels_from_environment();
   return request;
 }
 
@@ -92,7 +103,9 @@ std::optional<CollectiveArguments::Message> CollectiveArguments::message() const
 plan::PlanPtr CollectiveArguments::plan() const {
   const plan::Collective& chosen = collective();
   refuse_strangers(chosen);
-  if (const auto cut = message()) return plan::broadcast_bytes(cut->machine, cut->bytes, request().problem.root);
+  if (const auto cut = message())
+    return plan::broadcast_bytes(cut->machine, cut->bytes, request().problem.root,
+                                 {.kernels = kernels_from_environment()});
   return make_plan(request());
 }
 

@@ -29,6 +29,9 @@ class MachineArguments {
 /// "TICKS/BYTES" or "TICKS", as --G takes it.
 LogGP parse_gap_per_byte(const LogP& machine, const std::string& text);
 
+/// The table of further kernels that CHASQUI_KERNELS names, read once; nullptr without the variable.
+plan::KernelTablePtr kernels_from_environment();
+
 /// COLLECTIVE -P -L -o -g and the options of single collectives.
 class CollectiveArguments {
  public:

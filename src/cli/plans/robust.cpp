@@ -16,8 +16,9 @@ namespace {
 constexpr std::uint64_t kEffort = 400'000;  ///< a mutation costs about the number of messages times the time
 constexpr std::int64_t kStreamItems = 8;    ///< a stream is judged by so many items unless --items says otherwise
 
-std::vector<solve::Candidate> candidates(const LogP& machine, std::int64_t k, Rank root) {
-  std::vector<solve::Candidate> list = {{"best", plan::kitem(machine, k, root)->schedule()}};
+std::vector<solve::Candidate> candidates(const LogP& machine, std::int64_t k, Rank root,
+                                         const plan::KernelTablePtr& kernels) {
+  std::vector<solve::Candidate> list = {{"best", plan::kitem(machine, k, root, {.kernels = kernels})->schedule()}};
   for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
     try {
       list.push_back({std::string(algorithm.name), algorithm.items(machine, k, root)->schedule(), algorithm.buffered});
@@ -47,7 +48,8 @@ plan::PlanPtr most_robust_plan(const plan::PlanPtr& planned, const plan::Request
       static_cast<std::uint64_t>(k * machine.P) * static_cast<std::uint64_t>(plan::kitem_bound(machine, k).ticks);
   options.mutations = std::clamp<std::uint64_t>(kEffort / std::max<std::uint64_t>(moments, 1), 20, 1000);
   options.progress = std::ref(bar);
-  const solve::RobustSchedule robust = solve::most_robust(candidates(machine, k, request.problem.root), options);
+  const solve::RobustSchedule robust =
+      solve::most_robust(candidates(machine, k, request.problem.root, request.kernels), options);
   const std::string verdict = robust.worst.exact ? "exactly" : "at least (heuristic)";
   plan::Claim claim{
       robust.schedule.finish, plan::kitem_bound(machine, k), "counting bound for exact latency",

@@ -8,9 +8,9 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
-#include "plan/items/postal_step.hpp"
 #include "plan/items/repeated_plan.hpp"
 #include "plan/kernel/counting.hpp"
+#include "plan/postal_step.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -88,9 +88,9 @@ Segmentation choose_segments(const LogGP& machine, std::int64_t bytes) {
   return result;
 }
 
-PlanPtr broadcast_bytes(const LogGP& machine, std::int64_t bytes, Rank root) {
+PlanPtr broadcast_bytes(const LogGP& machine, std::int64_t bytes, Rank root, const KitemOptions& options) {
   const Segmentation choice = choose_segments(machine, bytes);
-  return kitem(segment_machine(machine, choice.best.bytes), choice.best.segments, root);
+  return kitem(segment_machine(machine, choice.best.bytes), choice.best.segments, root, options);
 }
 
 std::string explain(const LogGP& machine, std::int64_t bytes, const Segmentation& s) {
