@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "forge/search.hpp"
 
-#include "forge/endgame.hpp"
+#include "forge/colours.hpp"
 #include "forge/rings.hpp"
 #include "forge/tree.hpp"
 

@@ -34,4 +34,10 @@ class ListedPlan final : public Plan {
   std::vector<Send> sends_;
 };
 
+/// P = 1: nobody to send to.
+inline PlanPtr nothing_to_do(const LogP& machine, const Problem& problem) {
+  return std::make_shared<ListedPlan>(machine, problem, Claim{Time{0}, Time{0}, "one processor", "nothing to do"},
+                                      std::vector<Send>{});
+}
+
 }  // namespace chasqui::plan

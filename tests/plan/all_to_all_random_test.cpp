@@ -9,7 +9,6 @@
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/verify/verify.hpp"
-#include "plan/exchange/allgather_rest_ring.hpp"
 #include "plan/exchange/allgather_ring.hpp"
 #include "plan/same_as_local.hpp"
 

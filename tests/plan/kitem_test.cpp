@@ -187,7 +187,7 @@ TEST(Kitem, RandomPostalBeyondTheTable) {
 }
 
 // What a running program gets: its time is known before it is made.
-const plan::KitemOptions kQuick{.kernels = {}, .quick = true};
+const plan::KitemOptions kQuick{.quick = true};
 
 TEST(QuickKitem, FinishesWhenItWasSaid) {
   for (auto [P, L, k] : {std::tuple{2, 3, 5},

@@ -10,6 +10,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "plan/stream_player.hpp"
 
 namespace chasqui::plan {

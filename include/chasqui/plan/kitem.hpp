@@ -8,6 +8,7 @@
 
 #include "chasqui/plan/kernels.hpp"
 #include "chasqui/plan/plan.hpp"
+#include "chasqui/plan/stream.hpp"
 
 namespace chasqui::plan {
 
@@ -16,13 +17,17 @@ namespace chasqui::plan {
 /// Time: O(log k + log P) evaluations of the universal tree's closed form, whatever the size of k.
 Time kitem_bound(const LogP& machine, std::int64_t k);
 
+/// The argument behind kitem_bound, for claims.
+inline constexpr const char* kCountingBound =
+    "counting: a step moves no more messages than there are holders or receivers";
+
 /// The bound for schedules in which the root sends each item once: lambda + B(P-1) + (k-1) max(g, o).
 Time kitem_single_sending_bound(const LogP& machine, std::int64_t k);
 
 /// What a k-item plan may use.
 struct KitemOptions {
-  KernelTablePtr kernels;  ///< asked where no kernel is shipped, before merging
-  bool quick = false;      ///< for programs that must not wait: larger lists and merged kernels are left out
+  KernelTablePtr kernels{};  ///< asked where no kernel is shipped, before merging
+  bool quick = false;        ///< for programs that must not wait: larger lists and merged kernels are left out
 };
 
 /// A pure function of its arguments: kernels from the tables or merged, few items by edge colouring, otherwise the first
@@ -33,6 +38,11 @@ PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root = {}, const KitemOp
 /// When the quick plan without further kernels finishes, without making it. Time: O(L log P), and once for each P and L
 /// some milliseconds where P > 128. REQUIRES a postal machine.
 Time quick_kitem_time(const LogP& machine, std::int64_t k);
+
+/// The first k items of a stream, or of the best stream of this machine: a broadcast of k items that finishes at
+/// delay + k - 1.
+PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items);
+PlanPtr stream_window(const LogP& machine, std::int64_t items, Rank root = {});
 
 /// k reductions, one per item, in the same time: kitem reversed. A message carries the index of its item, and with it
 /// all that its sender has of it (docs/model.md). Without commutativity the order is kept by a tree whose subtrees are

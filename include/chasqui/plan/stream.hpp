@@ -109,13 +109,8 @@ StreamPtr make_stream(std::int64_t P, std::int64_t L, std::int64_t root = 0);
 /// A stream as a plan of kind `stream`: one period of the steady state, as docs/model.md says. schedule() and
 /// local() throw an Error when a period is too long to list; stream_window() does not need one.
 PlanPtr stream_plan(const LogP& machine, StreamPtr stream);
-PlanPtr stream(const LogP& machine,
-               Rank root = {});  ///< the stream as a plan: its schedule() is the start-up and one period
-
-/// The first k items of a stream: a broadcast of k items that finishes at delay + k - 1.
-PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items);
-PlanPtr stream_window(const LogP& machine, std::int64_t items,
-                      Rank root = {});  ///< the first `items` items of the stream, as a broadcast
+/// The same for the best stream of this machine.
+PlanPtr stream(const LogP& machine, Rank root = {});
 
 /// L = 2: is delay 2 + B(P-1) possible? Exactly when 2(f_t - n) >= f_{t-2} - (t-1), n = P-1, t = B(n).
 bool stream_bound_reachable_at_two(std::int64_t P);

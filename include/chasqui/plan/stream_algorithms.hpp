@@ -28,9 +28,6 @@ stream_algorithms();  ///< all of them, in the order of `chasqui plan --algorith
 /// Throws an Error that lists the names.
 const StreamAlgorithm& stream_algorithm(std::string_view name);
 
-/// One line per algorithm, for people.
-std::string explain_stream_algorithms();
-
 /// SPAA 3.4: the source sends each item once; the block of each tree node receives from its own sender and
 /// from smaller blocks. Finish B(P-1) + 2L + k - 2. For L odd, L >= 3, P-1 = f_t with t >= 2L; an Error
 /// otherwise.

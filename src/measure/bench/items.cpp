@@ -173,7 +173,7 @@ Trial trial_of_items(Comm& comm, std::size_t bytes) {
   const Level& level = message_level(comm.terrain(), comm.profile());
   const double item = static_cast<double>(bytes) / kItems;
   const SizedMachine sized = item_machine(level, comm.size(), item);
-  const plan::PlanPtr plan = plan::kitem(sized.machine, kItems, {}, {.kernels = {}, .quick = true});
+  const plan::PlanPtr plan = plan::kitem(sized.machine, kItems, {}, {.quick = true});
   Trial trial = trial_of_plan(std::make_shared<Several>(comm, kItems, bytes),
                               local_items(*plan, sized, level, item, comm.rank()), false);
   trial.names = {"items"};

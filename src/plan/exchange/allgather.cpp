@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "plan/exchange/allgather_rest_ring.hpp"
 #include "plan/exchange/allgather_ring.hpp"
 #include "plan/exchange/allgather_symmetric.hpp"
 #include "plan/exchange/matched_allgather.hpp"

@@ -15,7 +15,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// The early part: who receives which item when, all fresh; and who can send it later.
 struct Spread {
-  std::vector<WindowSend> sends;
+  std::vector<StepSend> sends;
   std::vector<std::vector<int>> holders;  ///< by item: receivers, in order of time
   std::vector<std::vector<int>> since;    ///< their steps
 };
@@ -64,7 +64,7 @@ std::optional<std::vector<int>> share_trees(const Counting& c, std::int64_t k) {
   return std::nullopt;
 }
 
-std::optional<std::vector<WindowSend>> few_items(const Counting& c, std::int64_t k) {
+std::optional<std::vector<StepSend>> few_items(const Counting& c, std::int64_t k) {
   CHASQUI_CHECK(k >= 1 && k <= c.k_star && c.M <= std::numeric_limits<int>::max(), "k={} k*={}", k, c.k_star);
   const int last = static_cast<int>(last_step(c, k));
   const int L = static_cast<int>(c.L);
@@ -90,7 +90,7 @@ std::optional<std::vector<WindowSend>> few_items(const Counting& c, std::int64_t
     CHASQUI_CHECK(left == 0, "item {} lacks {}", item, left);
   }
 
-  std::vector<WindowSend> sends = std::move(early.sends);
+  std::vector<StepSend> sends = std::move(early.sends);
   std::vector<std::size_t> next_early(at(k), 0);
   int next_fresh = static_cast<int>(sends.size());
   std::vector<std::vector<std::size_t>> used(at(k), std::vector<std::size_t>(at(late), 0));
@@ -114,7 +114,7 @@ std::optional<std::vector<WindowSend>> few_items(const Counting& c, std::int64_t
     }
   }
   std::sort(sends.begin(), sends.end(),
-            [](const WindowSend& a, const WindowSend& b) { return a.tau != b.tau ? a.tau < b.tau : a.from < b.from; });
+            [](const StepSend& a, const StepSend& b) { return a.tau != b.tau ? a.tau < b.tau : a.from < b.from; });
   return sends;
 }
 

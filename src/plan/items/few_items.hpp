@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/kernel/counting.hpp"
-#include "plan/kernel/window.hpp"
+#include "plan/kernel/endgame.hpp"
 
 namespace chasqui::plan::kernel {
 
@@ -17,6 +17,6 @@ std::optional<std::vector<int>> share_trees(const Counting& counting, std::int64
 
 /// The messages of a broadcast of k items to M receivers whose last step is last_step(counting, k), in order of
 /// (step, sender), the source first. Time: O(kM log). REQUIRES 1 <= k <= k_star.
-std::optional<std::vector<WindowSend>> few_items(const Counting& counting, std::int64_t k);
+std::optional<std::vector<StepSend>> few_items(const Counting& counting, std::int64_t k);
 
 }  // namespace chasqui::plan::kernel

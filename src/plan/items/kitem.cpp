@@ -9,37 +9,23 @@
 #include <optional>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/plan/stream.hpp"
 #include "plan/items/few_items.hpp"
 #include "plan/items/hypercube.hpp"
-#include "plan/items/postal_step.hpp"
 #include "plan/items/repeated_plan.hpp"
 #include "plan/kernel/kernel_plan.hpp"
 #include "plan/kernel/merged.hpp"
 #include "plan/kernel/table.hpp"
 #include "plan/listed_plan.hpp"
+#include "plan/postal_step.hpp"
 
 namespace chasqui::plan {
 namespace {
 
-constexpr const char* kBoundSource = "counting: a step moves no more messages than there are holders or receivers";
 constexpr std::int64_t kFewMessages = 10'000'000;    ///< few items: messages that are listed, at most
 constexpr std::int64_t kFewCells = 4096;             ///< few items: k times L, for the edge colouring
 constexpr std::int64_t kFewQuickMessages = 100'000;  ///< the same in a program that must not wait
 constexpr std::int64_t kMergeReceivers = 400;        ///< and so many are looked for in the bases
 constexpr std::int64_t kMaxLatency = 10'000;         ///< of kernels, few items and streams here
-
-Problem kitem_problem(std::int64_t k, Rank root) { return Problem{.kind = Kind::broadcast, .root = root, .items = k}; }
-
-/// The first k items of the best stream: within L steps of the counting bound wherever the stream meets its own.
-PlanPtr from_stream(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound) {
-  if (step.L > kMaxLatency) return nullptr;
-  PlanPtr postal = stream_window(LogP::postal(machine.P, Time{step.L}), problem.items, problem.root);
-  const Time last = postal->claim().finish - Time{step.L};
-  Claim claim{last.ticks * step.step + machine.lambda(), bound, kBoundSource, postal->claim().construction};
-  if (!machine.is_postal()) claim.construction += fmt::format(", in steps of {} ticks", step.step.ticks);
-  return in_steps(machine, std::move(claim), std::move(postal), step.step);
-}
 
 /// Do the bases reach (M, L)? Looked up once: it takes milliseconds.
 bool has_merged(std::int64_t M, std::int64_t L) {
@@ -82,7 +68,7 @@ class AtTheBound {
     if (!window) return nullptr;
     std::vector<Send> sends;
     sends.reserve(window->size());
-    for (const kernel::WindowSend& w : *window) {
+    for (const kernel::StepSend& w : *window) {
       sends.push_back(send_item(w.tau * step_.step, rank(w.from), rank(w.to), w.colour));
     }
     std::sort(sends.begin(), sends.end());
@@ -115,7 +101,7 @@ class AtTheBound {
 
   Claim claim(std::int64_t last, std::string construction) const {
     if (!machine_.is_postal()) construction += fmt::format(", in steps of {} ticks", step_.step.ticks);
-    return {last * step_.step + machine_.lambda(), bound_, kBoundSource, std::move(construction)};
+    return {last * step_.step + machine_.lambda(), bound_, kCountingBound, std::move(construction)};
   }
 
   Rank rank(int receiver) const {
@@ -135,16 +121,14 @@ class AtTheBound {
 
 PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root, const KitemOptions& options) {
   const Time bound = kitem_bound(machine, k);
-  const Problem problem = kitem_problem(k, root);
+  const Problem problem{.kind = Kind::broadcast, .root = root, .items = k};
   validate(problem, machine);
-  if (machine.P == 1) {
-    return std::make_shared<ListedPlan>(machine, problem, Claim{Time{0}, Time{0}, kBoundSource, "nothing to do"},
-                                        std::vector<Send>{});
-  }
-  PlanPtr best = repeated_tree(machine, problem, bound, kBoundSource, false);
+  if (machine.P == 1) return nothing_to_do(machine, problem);
+  PlanPtr best = repeated_tree(machine, problem, bound, kCountingBound, false);
   for (const PostalStep& step : postal_steps(machine)) {
     PlanPtr plan = AtTheBound(machine, problem, step, bound, options).plan();
-    if (!plan) plan = from_stream(machine, problem, step, bound);
+    // Within L steps of the bound wherever the stream meets its own.
+    if (!plan && step.L <= kMaxLatency) plan = stream_window(machine, make_stream(machine.P, step.L, root.index), k);
     if (plan && plan->claim().finish < best->claim().finish) best = std::move(plan);
   }
   return best;

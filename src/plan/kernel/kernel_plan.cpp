@@ -19,7 +19,7 @@ KernelPlan::KernelPlan(const LogP& machine, const Problem& problem, Claim claim,
       shape_(shape_of(count(kernel_.M, kernel_.L), kernel_.j)), step_(step), K_(problem.items - shape_.kappa) {
   CHASQUI_CHECK(kernel_.M == machine.P - 1 && K_ >= 0, "M={} P={} K={}", kernel_.M, machine.P, K_);
   pair_phases();
-  auto window = pair_window(window_of(kernel_));
+  auto window = pair_endgame(endgame_of(kernel_));
   CHASQUI_CHECK(window.has_value(), "P={} L={}: the endgame has no matching", machine.P, kernel_.L);
   window_ = std::move(*window);
 }
@@ -115,7 +115,7 @@ void KernelPlan::expand_window(std::vector<Send>& buffer, std::vector<Send>& out
     const auto first = static_cast<std::ptrdiff_t>(out.size());
     expand_step(K_ + tau, buffer, out);
     for (; next < window_.size() && window_[next].tau == tau; ++next) {
-      const WindowSend& w = window_[next];
+      const StepSend& w = window_[next];
       out.push_back(message(K_ + tau, receiver_of_role(w.from), receiver_of_role(w.to), K_ + w.colour));
     }
     std::sort(out.begin() + first, out.end());
@@ -154,7 +154,7 @@ LocalForm KernelPlan::local(Rank rank) const {
       }
     }
     for (; next < window_.size() && K_ + window_[next].tau <= t; ++next) {
-      const WindowSend& w = window_[next];
+      const StepSend& w = window_[next];
       if (w.from != role && w.to != role) continue;
       const Send send = message(t, receiver_of_role(w.from), receiver_of_role(w.to), K_ + w.colour);
       (w.from == role ? local.sends : local.receives).push_back(send);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "chasqui/plan/plan.hpp"
+#include "plan/kernel/endgame.hpp"
 #include "plan/kernel/kernel.hpp"
-#include "plan/kernel/window.hpp"
 
 namespace chasqui::plan::kernel {
 
@@ -19,8 +19,6 @@ class KernelPlan final : public Plan {
   LocalForm local(Rank rank) const override;
   /// Time: O(kP), one pass in canonical order.
   Schedule schedule() const override;
-
-  const Kernel& table() const { return kernel_; }
 
  private:
   /// A phase of a group: where its rank sends to and receives from, as phases numbered group by group.
@@ -52,7 +50,7 @@ class KernelPlan final : public Plan {
   std::vector<Ring> rings_;
   std::vector<std::int32_t> ring_of_;  ///< by phase or receiver
   std::int32_t top_ = 0;               ///< the phase that the source serves
-  std::vector<WindowSend> window_;
+  std::vector<StepSend> window_;
 };
 
 }  // namespace chasqui::plan::kernel

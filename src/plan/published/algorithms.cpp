@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The registry of named constructions.
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/universal_tree.hpp"
@@ -98,15 +95,6 @@ const StreamAlgorithm& stream_algorithm(std::string_view name) {
     names += algorithm.name;
   }
   throw Error("algorithm '{}' is unknown; there are {}", name, names);
-}
-
-std::string explain_stream_algorithms() {
-  std::string text;
-  for (const StreamAlgorithm& algorithm : stream_algorithms()) {
-    text +=
-        fmt::format("{:<15} {}{}\n", algorithm.name, algorithm.summary, algorithm.buffered ? " [buffered model]" : "");
-  }
-  return text;
 }
 
 }  // namespace chasqui::plan

@@ -112,7 +112,7 @@ PlanPtr plan_buffered(const LogP& machine, std::int64_t items, Rank root, std::i
   Claim claim;
   claim.finish = Time{L + t + items - 1};
   claim.bound = kitem_bound(machine, items);
-  claim.bound_source = "counting receptions: a step moves no more than holders can send or receivers take";
+  claim.bound_source = kCountingBound;
   claim.construction = std::move(construction);
   return std::make_shared<ListedPlan>(machine, Problem{.kind = Kind::broadcast, .root = root, .items = items}, claim,
                                       std::move(sends));

@@ -259,7 +259,7 @@ PlanPtr single_sending(const LogP& machine, std::int64_t items, Rank root) {
   claim.finish = Time{0};
   for (const Send& send : sends) claim.finish = std::max(claim.finish, available(machine, send));
   claim.bound = kitem_bound(machine, items);
-  claim.bound_source = "counting receptions: a step moves no more than holders can send or receivers take";
+  claim.bound_source = kCountingBound;
   claim.construction = "single-sending, endgame of up to 2L-1 steps (SPAA 3.4)";
   return std::make_shared<ListedPlan>(machine, Problem{.kind = Kind::broadcast, .root = root, .items = items}, claim,
                                       std::move(sends));

@@ -47,8 +47,7 @@ constexpr std::int64_t kWindowTicks = 256;          ///< windows are planned by 
 
 /// A program that runs does not wait for a search.
 plan::PlanPtr item_plan(const LogP& machine, std::int64_t items, Rank root) {
-  return items == 1 ? plan::broadcast(machine, root)
-                    : plan::kitem(machine, items, root, {.kernels = {}, .quick = true});
+  return items == 1 ? plan::broadcast(machine, root) : plan::kitem(machine, items, root, {.quick = true});
 }
 
 /// Plans of this process, shared by its communicators (and by the ranks of a simulation).

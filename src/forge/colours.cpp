@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "forge/endgame.hpp"
+#include "forge/colours.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
+
+#include "plan/kernel/endgame.hpp"
 
 namespace chasqui::forge {
 namespace {
@@ -49,11 +52,11 @@ struct Offer {
   int choice = 0;
 };
 
-class Endgame {
+class Colouring {
  public:
-  Endgame(const Window& window, Random& random)
-      : random_(random), L_(window.L), D_(window.steps), kappa_(window.colours) {
-    for (const WindowRole& source : window.roles) {
+  Colouring(const Endgame& endgame, Random& random)
+      : random_(random), L_(endgame.L), D_(endgame.steps), kappa_(endgame.colours) {
+    for (const EndgameRole& source : endgame.roles) {
       Role role;
       for (int tau : source.receptions) role.receptions.push_back({tau, kNone, 1});
       role.sends = source.sends;
@@ -94,13 +97,13 @@ class Endgame {
     return cost_ == 0;
   }
 
-  void store(Window& window) const {
+  /// By role, in the order of its receptions.
+  std::vector<std::vector<std::int8_t>> colours() const {
+    std::vector<std::vector<std::int8_t>> all(roles_.size());
     for (std::size_t q = 0; q < roles_.size(); ++q) {
-      window.roles[q].colours.clear();
-      for (const Reception& r : roles_[q].receptions) {
-        window.roles[q].colours.push_back(static_cast<std::int8_t>(r.colour));
-      }
+      for (const Reception& r : roles_[q].receptions) all[q].push_back(static_cast<std::int8_t>(r.colour));
     }
+    return all;
   }
 
  private:
@@ -303,18 +306,10 @@ class Endgame {
 
 }  // namespace
 
-bool colour_window(Window& window, std::int64_t iterations, Random& random) {
-  Endgame endgame(window, random);
-  if (!endgame.colour_early(3 * random.unit()) || !endgame.colour_late(iterations)) return false;
-  endgame.store(window);
-  return true;
-}
-
 bool colour_endgame(Kernel& kernel, std::int64_t iterations, Random& random) {
-  Window window = window_of(kernel);
-  if (!colour_window(window, iterations, random)) return false;
-  kernel.colours.clear();
-  for (WindowRole& role : window.roles) kernel.colours.push_back(std::move(role.colours));
+  Colouring colouring(endgame_of(kernel), random);
+  if (!colouring.colour_early(3 * random.unit()) || !colouring.colour_late(iterations)) return false;
+  kernel.colours = colouring.colours();
   return true;
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "chasqui/plan/plan.hpp"
+#include "chasqui/model/logp.hpp"
 
 namespace chasqui::plan {
 
@@ -21,8 +21,5 @@ struct PostalStep {
 /// strictly between L and L+2o: two sends are either close (at most L apart) or far (at least L+2o apart). Then the
 /// latency is ceil((L+2o)/q) steps. For o = 0 the only one is g.
 std::vector<PostalStep> postal_steps(const LogP& machine);
-
-/// A plan of the postal machine, every step `step` ticks long.
-PlanPtr in_steps(const LogP& machine, Claim claim, PlanPtr postal, Time step);
 
 }  // namespace chasqui::plan

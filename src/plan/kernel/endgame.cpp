@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/kernel/window.hpp"
+#include "plan/kernel/endgame.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -73,30 +73,30 @@ class StepMatching {
 
 }  // namespace
 
-Window window_of(const Kernel& kernel) {
+Endgame endgame_of(const Kernel& kernel) {
   const Shape shape = shape_of(count(kernel.M, kernel.L), kernel.j);
-  Window window{kernel.L, shape.D, shape.kappa, {}};
-  window.roles.reserve(at(kernel.M));
+  Endgame endgame{kernel.L, shape.D, shape.kappa, {}};
+  endgame.roles.reserve(at(kernel.M));
   for (const Group& group : kernel.groups) {
     for (int b = 0; b < group.size(); ++b) {
-      WindowRole role;
+      EndgameRole role;
       role.receptions = free_receptions(group, shape.D, b);
       for (int tau = 0; tau < shape.D; ++tau) {
         if (free_send(group, shape.D, b, tau)) role.sends.push_back(tau);
       }
-      if (!kernel.colours.empty()) role.colours = kernel.colours[window.roles.size()];
-      window.roles.push_back(std::move(role));
+      if (!kernel.colours.empty()) role.colours = kernel.colours[endgame.roles.size()];
+      endgame.roles.push_back(std::move(role));
     }
   }
-  return window;
+  return endgame;
 }
 
-std::optional<std::vector<WindowSend>> pair_window(const Window& window) {
-  if (window.colours > 64) return std::nullopt;
-  std::vector<std::vector<Want>> wants(at(window.steps));
-  std::vector<std::vector<Sender>> senders(at(window.steps), {Sender{}});
-  for (int q = 0; q < static_cast<int>(window.roles.size()); ++q) {
-    const WindowRole& role = window.roles[at(q)];
+std::optional<std::vector<StepSend>> pair_endgame(const Endgame& endgame) {
+  if (endgame.colours > 64) return std::nullopt;
+  std::vector<std::vector<Want>> wants(at(endgame.steps));
+  std::vector<std::vector<Sender>> senders(at(endgame.steps), {Sender{}});
+  for (int q = 0; q < static_cast<int>(endgame.roles.size()); ++q) {
+    const EndgameRole& role = endgame.roles[at(q)];
     if (role.receptions.size() != role.colours.size()) return std::nullopt;
     for (std::size_t i = 0; i < role.colours.size(); ++i) {
       if (role.colours[i] != kNone) wants[at(role.receptions[i])].push_back({q, role.colours[i]});
@@ -104,20 +104,20 @@ std::optional<std::vector<WindowSend>> pair_window(const Window& window) {
     std::uint64_t holds = 0;
     std::size_t next = 0;
     for (int tau : role.sends) {
-      for (; next < role.colours.size() && role.receptions[next] <= tau - window.L; ++next) {
+      for (; next < role.colours.size() && role.receptions[next] <= tau - endgame.L; ++next) {
         if (role.colours[next] != kNone) holds |= std::uint64_t{1} << static_cast<unsigned>(role.colours[next]);
       }
       if (holds != 0) senders[at(tau)].push_back({q, holds});
     }
   }
-  std::vector<WindowSend> sends;
-  for (int tau = 0; tau < window.steps; ++tau) {
+  std::vector<StepSend> sends;
+  for (int tau = 0; tau < endgame.steps; ++tau) {
     std::vector<Sender>& step = senders[at(tau)];
     step[0].holds = ~std::uint64_t{0};
     // The least flexible first, the source last: nearly every want is then served without a longer path.
     std::stable_sort(step.begin(), step.end(),
                      [](const Sender& a, const Sender& b) { return std::popcount(a.holds) < std::popcount(b.holds); });
-    StepMatching matching(step, window.colours);
+    StepMatching matching(step, endgame.colours);
     for (const Want& want : wants[at(tau)]) {
       if (!matching.serve(want.colour)) return std::nullopt;
     }
@@ -126,8 +126,7 @@ std::optional<std::vector<WindowSend>> pair_window(const Window& window) {
       const int s = matching.take(want.colour);
       sends.push_back({tau, step[at(s)].role, want.role, want.colour});
     }
-    std::sort(sends.begin() + first, sends.end(),
-              [](const WindowSend& a, const WindowSend& b) { return a.from < b.from; });
+    std::sort(sends.begin() + first, sends.end(), [](const StepSend& a, const StepSend& b) { return a.from < b.from; });
   }
   return sends;
 }
@@ -143,7 +142,7 @@ std::string endgame_error(const Kernel& kernel) {
     }
     if (std::any_of(times.begin(), times.end(), [](int n) { return n != 1; })) return "(E1) a role lacks a colour";
   }
-  return pair_window(window_of(kernel)) ? "" : "(E2) a step has more receptions than senders";
+  return pair_endgame(endgame_of(kernel)) ? "" : "(E2) a step has more receptions than senders";
 }
 
 }  // namespace chasqui::plan::kernel

@@ -4,21 +4,16 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "chasqui/base/random.hpp"
 #include "plan/kernel/kernel.hpp"
-#include "plan/kernel/window.hpp"
 
 namespace chasqui::forge {
 
 using namespace plan::kernel;
 
-/// Fills the colours of every role so that each gets every colour once and every step can be matched. False after
-/// `iterations` moves without success, which proves nothing.
-bool colour_window(Window& window, std::int64_t iterations, Random& random);
-
-/// The same for a kernel: fills kernel.colours so that (E1) and (E2) hold. REQUIRES the steady conditions.
+/// Fills kernel.colours so that (E1) and (E2) hold: each role gets every colour once and every step can be matched.
+/// False after `iterations` moves without success, which proves nothing. REQUIRES the steady conditions.
 bool colour_endgame(Kernel& kernel, std::int64_t iterations, Random& random);
 
 }  // namespace chasqui::forge
