@@ -28,4 +28,11 @@ LocalForm restrict_to(const Schedule& schedule, Rank rank) {
   return local;
 }
 
+Time actual_finish(const Schedule& schedule) {
+  Time last{0};
+  for (const Send& send : schedule.sends) last = std::max(last, available(schedule.machine, send));
+  for (const Add& add : schedule.adds) last = std::max(last, add.begin + Time{add.count});
+  return last;
+}
+
 }  // namespace chasqui

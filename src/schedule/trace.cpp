@@ -3,15 +3,6 @@
 
 namespace chasqui {
 
-Schedule as_played(const Trace& trace) {
-  Schedule played = trace.schedule;
-  for (std::size_t m = 0; m < played.sends.size(); ++m) played.sends[m].begin = trace.times[m].send;
-  for (std::size_t a = 0; a < played.adds.size(); ++a) played.adds[a].begin = trace.add_begins[a];
-  played.finish = trace.finish;
-  normalise(played);
-  return played;
-}
-
 std::string to_string(CriticalStep::Reason reason) {
   switch (reason) {
     case CriticalStep::Reason::planned: return "waited for its planned time";

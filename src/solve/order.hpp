@@ -36,9 +36,4 @@ inline void strictly_before(Cnf& cnf, const std::vector<Literal>& a, const std::
   for (std::size_t t = 1; t < std::min(a.size() + 1, b.size()); ++t) cnf.clause({-b[t], a[t - 1]});
 }
 
-/// b's first event does not come before a's.
-inline void not_after(Cnf& cnf, const std::vector<Literal>& a, const std::vector<Literal>& b) {
-  for (std::size_t t = 0; t < std::min(a.size(), b.size()); ++t) cnf.clause({-b[t], a[t]});
-}
-
 }  // namespace chasqui::solve

@@ -9,6 +9,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/plan/stream_certificate.hpp"
+#include "plan/growth.hpp"
 #include "plan/stream/balance.hpp"
 #include "plan/stream/compose.hpp"
 #include "plan/stream/even_exception.hpp"
@@ -256,13 +257,107 @@ TEST(LatencyTwo, EveryBaseCaseIsBalanced) {
   }
 }
 
-TEST(SearchWords, FindsTheTwoExceptionsAtTheirPeriodsOnly) {
-  for (std::int64_t period = 1; period <= 6; ++period) {
-    EXPECT_EQ(search_words(2, 4, period).has_value(), period == 4) << period;
-    if (period < 6) {
-      EXPECT_EQ(search_words(2, 5, period).has_value(), period == 5) << period;
+using Word = std::vector<std::int32_t>;
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// Which words a rank can have, and which sets of them use every letter of the tree once a step.
+class WordSearch {
+ public:
+  WordSearch(std::int64_t L, std::int64_t t, std::int64_t period) : L_(L), t_(t), period_(period) {
+    Growth f(L, 1);
+    f.extend_to(t);
+    n_ = f(t);
+    for (std::int64_t d = 0; d <= t; ++d) {
+      if (f.at_label(d) > 0) each_step_[static_cast<std::int32_t>(t - d)] = f.at_label(d);
     }
   }
+
+  std::optional<WordTable> run() {
+    Word word;
+    list_words(word);
+    left_.assign(index(period_), each_step_);
+    if (!choose(0)) return std::nullopt;
+    return WordTable{L_, t_, period_, chosen_};
+  }
+
+ private:
+  bool sends_fit(const Word& word) const {
+    std::vector<bool> busy(index(period_));
+    for (std::int64_t j = 0; j < period_; ++j) {
+      for (std::int64_t c = 0; c < word[index(j)] - L_ + 1; ++c) {
+        if (c >= period_ || busy[index((j + c) % period_)]) return false;
+        busy[index((j + c) % period_)] = true;
+      }
+    }
+    return true;
+  }
+
+  void list_words(Word& word) {
+    if (std::ssize(word) == period_) {
+      if (is_juggling(word) && sends_fit(word)) words_.push_back(word);
+      return;
+    }
+    for (const auto& [letter, count] : each_step_) {
+      word.push_back(letter);
+      list_words(word);
+      word.pop_back();
+    }
+  }
+
+  /// Words are taken in their order in the list, so each set is met once.
+  bool choose(std::size_t from) {
+    if (std::ssize(chosen_) == n_) return true;
+    for (std::size_t w = from; w < words_.size(); ++w) {
+      if (!take(words_[w])) continue;
+      if (still_possible(w)) {
+        chosen_.push_back(words_[w]);
+        if (choose(w)) return true;
+        chosen_.pop_back();
+      }
+      put_back(words_[w]);
+    }
+    return false;
+  }
+
+  bool take(const Word& word) {
+    for (std::int64_t j = 0; j < period_; ++j) {
+      if (left_[index(j)][word[index(j)]]-- == 0) {
+        for (std::int64_t back = 0; back <= j; ++back) ++left_[index(back)][word[index(back)]];
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void put_back(const Word& word) {
+    for (std::int64_t j = 0; j < period_; ++j) ++left_[index(j)][word[index(j)]];
+  }
+
+  /// Words are listed by their first letter: letters below it must be used up in step 0.
+  bool still_possible(std::size_t w) const {
+    for (const auto& [letter, count] : left_[0]) {
+      if (letter < words_[w][0] && count > 0) return false;
+    }
+    return true;
+  }
+
+  std::int64_t L_, t_, period_;
+  std::int64_t n_ = 0;
+  std::map<std::int32_t, std::int64_t> each_step_;
+  std::vector<std::map<std::int32_t, std::int64_t>> left_;
+  std::vector<Word> words_, chosen_;
+};
+
+TEST(SearchWords, FindsTheTwoExceptionsAtTheirPeriodsOnly) {
+  for (std::int64_t period = 1; period <= 6; ++period) {
+    EXPECT_EQ(WordSearch(2, 4, period).run().has_value(), period == 4) << period;
+    if (period < 6) {
+      EXPECT_EQ(WordSearch(2, 5, period).run().has_value(), period == 5) << period;
+    }
+  }
+  EXPECT_EQ(WordSearch(2, 4, 4).run()->words, words_of_two(5).words);
+  EXPECT_EQ(WordSearch(2, 5, 5).run()->words, words_of_two(8).words);
 }
 
 }  // namespace

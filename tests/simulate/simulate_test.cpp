@@ -36,6 +36,16 @@ std::vector<plan::PlanPtr> plans(const LogP& machine) {
           plan::kitem(machine, 3, root)};
 }
 
+/// The trace as a schedule: every message at the time it was really sent.
+Schedule as_played(const Trace& trace) {
+  Schedule played = trace.schedule;
+  for (std::size_t m = 0; m < played.sends.size(); ++m) played.sends[m].begin = trace.times[m].send;
+  for (std::size_t a = 0; a < played.adds.size(); ++a) played.adds[a].begin = trace.add_begins[a];
+  played.finish = trace.finish;
+  normalise(played);
+  return played;
+}
+
 void expect_trace_equals_plan(const plan::Plan& plan) {
   const Latency exact = exactly_L(plan.machine());
   const Trace trace = simulate(plan.schedule(), exact);

@@ -6,7 +6,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "chasqui/schedule/json.hpp"
-#include "chasqui/schedule/metrics.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "verify/legal_examples.hpp"
 #include "verify/oracle.hpp"

@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "chasqui/schedule/json.hpp"
-#include "chasqui/schedule/metrics.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "verify/legal_examples.hpp"
 

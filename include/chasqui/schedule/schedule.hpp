@@ -76,4 +76,7 @@ constexpr Time available(const LogP& machine, const Send& send) { return send.be
 /// Sorts sends and adds into the canonical order (begin, from, to, parts), so that equal schedules compare equal.
 void normalise(Schedule& schedule);
 
+/// The last availability or end of an addition; 0 if nothing happens. Time: O(n).
+Time actual_finish(const Schedule& schedule);
+
 }  // namespace chasqui

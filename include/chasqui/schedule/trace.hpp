@@ -49,9 +49,6 @@ struct Trace {
   double utilisation = 0;  ///< share of the ranks' time until `finish` that went into overheads and additions
 };
 
-/// The trace as a schedule: every message at the time it was really sent.
-Schedule as_played(const Trace& trace);
-
 std::string to_string(CriticalStep::Reason reason);  ///< a few words
 
 }  // namespace chasqui

@@ -9,7 +9,6 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
-#include "chasqui/schedule/metrics.hpp"
 #include "chasqui/schedule/trace.hpp"
 
 namespace chasqui::plan {

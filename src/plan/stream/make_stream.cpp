@@ -75,11 +75,10 @@ StreamPtr without_interleaving(std::int64_t P, std::int64_t L, std::int64_t root
   const std::int64_t n = P - 1;
   Claim claim = bound_of(L, n);
   if (L == 2 && (n == 5 || n == 8)) {
-    const auto table = n == 5 ? search_words(2, 4, 4) : search_words(2, 5, 5);
-    CHASQUI_CHECK(table.has_value(), "stream: no words for n={}", n);
-    claim.finish = Time{L + table->t};
+    const WordTable table = words_of_two(n);
+    claim.finish = Time{L + table.t};
     claim.construction = "a word of its own for every rank (L = 2, n = 5 or 8)";
-    return std::make_shared<TableStream>(P, root, *table, claim);
+    return std::make_shared<TableStream>(P, root, table, claim);
   }
   for (const std::int64_t lambda : {L, L + 1}) {
     auto found = find_layout(lambda, n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams of another shape than blocks: every rank has a word of its own, all of one period. Found by an
-// exact search that is practical for a handful of ranks; L = 2 needs it for n = 5 and n = 8.
+// Streams of another shape than blocks: every rank has a word of its own, all of one period. L = 2 needs them for n = 5
+// and n = 8.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct WordTable {
   std::vector<std::vector<std::int32_t>> words;
 };
 
-/// Words of this period for the full tree of height t, whose nodes of potential below 2L-1 are few; or
-/// nothing if there are none. Exhaustive: exponential in n · period.
-std::optional<WordTable> search_words(std::int64_t L, std::int64_t t, std::int64_t period);
+/// L = 2, n = 5 or 8: the first words that an exhaustive search finds, at the only periods below 6 that have any
+/// (test stream_words).
+WordTable words_of_two(std::int64_t n);
 
 /// Plays a word table.
 class TableStream final : public Stream {
