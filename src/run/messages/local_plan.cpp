@@ -45,7 +45,7 @@ namespace {
 constexpr std::int64_t kTreeTicks = 1'000'000'000;  ///< trees are planned by arithmetic: any resolution will do
 constexpr std::int64_t kWindowTicks = 256;          ///< windows are planned by search: coarse ticks
 
-/// A program that runs does not wait for a search.
+/// A program that runs does not wait for its plan.
 plan::PlanPtr item_plan(const LogP& machine, std::int64_t items, Rank root) {
   return items == 1 ? plan::broadcast(machine, root) : plan::kitem(machine, items, root, {.quick = true});
 }
