@@ -28,7 +28,8 @@ Buffers buffers_of(const Call& call, int rank) {
 }
 
 Player::Player(const Program& program, const Group& group, Buffers buffers, const Operator& op, Scratch& scratch)
-    : program_(program), transport_(*group.transport), group_(group), op_(op),
+    : next_(program.list.data()), end_(next_ + program.list.size()), times_(program.times.data()),
+      transport_(*group.transport), group_(group), op_(op),
       tickets_(scratch.tickets.data()), buffers_{static_cast<std::byte*>(const_cast<void*>(buffers.input)),
                                                  static_cast<std::byte*>(buffers.output), scratch.memory.data()},
       begun_(static_cast<std::size_t>(program.posts)), ended_(begun_) {
@@ -67,7 +68,7 @@ bool Player::sent() {
 /// Sends end while this rank waits for something else: at the end they would be paid for. Where waiting blocks, a look
 /// takes time that nothing fills.
 void Player::look_at_sends() {
-  if (transport_.blocks()) return;
+  if (ended_ == begun_ || transport_.blocks()) return;
   const std::size_t waits = waits_;
   sent();
   waits_ = waits;
@@ -80,8 +81,8 @@ bool Player::past(double time) {
 
 bool Player::ready() {
   using What = Instruction::What;
-  for (; next_ < program_.list.size(); ++next_) {
-    const Instruction& now = program_.list[next_];
+  for (; next_ != end_; ++next_) {
+    const Instruction& now = *next_;
     switch (now.what) {
       case What::post:
         tickets_[posted_] = transport_.receive(group_.member({now.other}), group_.tag, at(now.to), now.size);
@@ -99,12 +100,10 @@ bool Player::ready() {
       case What::finish:
         if (!sent()) return false;
         break;
-      case What::begin: origin_ = transport_.clock() + program_.times[static_cast<std::size_t>(now.other)]; break;
-      case What::align:
-        origin_ = std::min(origin_, transport_.clock() - program_.times[static_cast<std::size_t>(now.other)]);
-        break;
+      case What::begin: origin_ = transport_.clock() + times_[now.other]; break;
+      case What::align: origin_ = std::min(origin_, transport_.clock() - times_[now.other]); break;
       case What::pause:
-        if (!past(program_.times[static_cast<std::size_t>(now.other)])) return false;
+        if (!past(times_[now.other])) return false;
         break;
     }
   }

@@ -53,13 +53,14 @@ class Player final : public Waiting {
   void look_at_sends();
   bool past(double time);
 
-  const Program& program_;
+  const Instruction* next_;
+  const Instruction* end_;
+  const double* times_;
   Transport& transport_;
   const Group& group_;
   const Operator& op_;
   Transport::Ticket* tickets_;  ///< of the posts, then of the sends, each in their order
   std::byte* buffers_[3];       ///< by Memory
-  std::size_t next_ = 0;        ///< instruction
   std::size_t posted_ = 0;      ///< tickets given out to posts
   std::size_t begun_;           ///< tickets given out, counted as if all posts had theirs
   std::size_t ended_;           ///< sends that are done with, counted alike
