@@ -4,78 +4,52 @@
 #include "chasqui/plan/collectives.hpp"
 
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <tuple>
 
-#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/bsp/detail/core.hpp"
+#include "run/messages/builders.hpp"
+#include "run/messages/player.hpp"
 
 namespace chasqui::bsp::detail {
 
 namespace {
 
 /// Plans are immutable and shared by all processors of the process.
-plan::PlanPtr shared_plan(Kind kind, std::int32_t size, std::int32_t root, bool flag, const Options& options) {
-  using Key = std::tuple<Kind, std::int32_t, std::int32_t, bool, std::int64_t, std::int64_t, std::int64_t>;
+plan::PlanPtr shared_plan(const Problem& problem, std::int32_t size, const Options& options) {
+  using Key = std::tuple<Kind, std::int32_t, std::int32_t, bool, bool, std::int64_t, std::int64_t, std::int64_t>;
   static std::mutex mutex;
   static std::map<Key, plan::PlanPtr> plans;
-  const Key key{kind, size, root, flag, options.latency.ticks, options.overhead.ticks, options.gap.ticks};
+  const Key key{problem.kind,           size,
+                problem.root.index,     problem.commutative,
+                problem.exclusive,      options.latency.ticks,
+                options.overhead.ticks, options.gap.ticks};
   const std::lock_guard lock(mutex);
   if (plans.size() > 4096) plans.clear();
   plan::PlanPtr& plan = plans[key];
   if (plan == nullptr) {
-    const LogP machine{size, options.latency, options.overhead, options.gap};
-    plan = plan::make_plan({machine, {.kind = kind, .root = {root}, .commutative = flag, .exclusive = flag}});
+    plan = plan::make_plan({LogP{size, options.latency, options.overhead, options.gap}, problem});
   }
   return plan;
 }
 
-/// Folds this processor has: its own contribution and what arrived.
-class Folds {
- public:
-  Folds(std::int32_t size, std::size_t bytes, Combine combine, const void* context)
-      : size_(size), bytes_(bytes), combine_(combine), context_(context) {}
-
-  void add(Part part, const std::byte* value) {
-    if (part.len == 0) return;
-    pieces_.push_back({part, {}});
-    std::memcpy(pieces_.back().value.extend(bytes_), value, bytes_);
+/// In place. What is folded is one element, however long.
+run::Program program_of(const plan::Plan& plan, const Problem& problem, std::int32_t rank, std::size_t bytes) {
+  constexpr run::Address data{run::Memory::output, 0};
+  const run::LocalPlan local{plan.local({rank}), plan.machine(), false, {}};
+  run::Program program;
+  if (problem.kind == Kind::broadcast) {
+    run::add_items(program, local, {bytes, 1, 1}, data);
+    return program;
   }
-
-  /// The fold of `part` from pieces that tile it exactly. REQUIRES there are such pieces: the plan says so.
-  void fold(Part part, std::byte* result) const {
-    std::vector<std::size_t> chosen;
-    CHASQUI_CHECK(tile(part.lo, part.len, chosen), "no tiling of {}+{} from {} pieces", part.lo, part.len,
-                  pieces_.size());
-    std::memcpy(result, pieces_[chosen[0]].value.data(), bytes_);
-    for (std::size_t i = 1; i < chosen.size(); ++i) combine_(context_, result, pieces_[chosen[i]].value.data(), result);
-  }
-
- private:
-  struct Piece {
-    Part part;
-    Buffer value;
-  };
-
-  bool tile(std::int32_t lo, std::int32_t len, std::vector<std::size_t>& chosen) const {
-    if (len == 0) return true;
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const Part& part = pieces_[i].part;
-      if (part.lo != lo || part.len > len) continue;
-      chosen.push_back(i);
-      if (tile((lo + part.len) % size_, len - part.len, chosen)) return true;
-      chosen.pop_back();
-    }
-    return false;
-  }
-
-  std::int32_t size_;
-  std::size_t bytes_;
-  Combine combine_;
-  const void* context_;
-  std::vector<Piece> pieces_;
-};
+  const auto size = static_cast<std::int32_t>(plan.machine().P);
+  run::add_folds(program, local,
+                 {problem.kind, rank, size, problem.root.index, 1, bytes, problem.commutative, problem.exclusive},
+                 data);
+  return program;
+}
 
 }  // namespace
 
@@ -90,98 +64,124 @@ void Core::send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index
   processor_.door().post(info_.members.at(to), std::move(block));
 }
 
-BlockPtr Core::receive_now(std::uint64_t sequence, std::int32_t from, const SourceLocation& where) {
-  const Channel channel{info_.id, sequence, Lane::collective};
-  for (;;) {
-    if (BlockPtr block = processor_.claim_from(channel, from)) {
-      processor_.door().unstow(*block);
-      ++current_.received_messages, ++current_.received_blocks;
-      current_.received_bytes += static_cast<std::int64_t>(block->payload.size());
-      return block;
-    }
-    processor_.await(
-        {Waiting::For::collective, info_.id, size(), main_.step, 0, from, where.file_name(), where.line()});
+BlockPtr Core::take_now(std::uint64_t sequence, std::int32_t from) {
+  BlockPtr block = processor_.claim_from({info_.id, sequence, Lane::collective}, from);
+  if (block != nullptr) count_received(*block);
+  return block;
+}
+
+void Core::count_received(Block& block) {
+  processor_.door().unstow(block);
+  ++current_.received_messages, ++current_.received_blocks;
+  current_.received_bytes += static_cast<std::int64_t>(block.payload.size());
+}
+
+/// The messages of one collective as the player sees them: what is sent has gone at once, what has not come is waited for
+/// as processors wait. Asks for messages of one sender are met in their order.
+class Core::Messages final : public run::Transport {
+ public:
+  Messages(Core& core, std::size_t value, bool folds, const SourceLocation& where)
+      : core_(core), sequence_(core.collectives_++), value_(value), folds_(folds), where_(where) {}
+
+  int rank() const override { return core_.rank(); }
+  int size() const override { return core_.size(); }
+  Ticket send(int to, std::uint32_t, const void* data, std::size_t bytes) override {
+    core_.send_now(sequence_, to, sent_[to]++, {static_cast<const std::byte*>(data), bytes});
+    return kSent;
   }
+  Ticket receive(int from, std::uint32_t, void* data, std::size_t bytes) override {
+    expected_.push_back({from, data, bytes});
+    return static_cast<Ticket>(expected_.size() - 1);
+  }
+  bool done(Ticket ticket) override {
+    if (ticket == kSent) return true;
+    const Expected& expected = expected_[static_cast<std::size_t>(ticket)];
+    const BlockPtr block = core_.take_now(sequence_, expected.from);
+    if (block == nullptr) return false;
+    if (block->payload.size() != expected.bytes) core_.other_collective(*block, value_, folds_, where_);
+    if (expected.bytes > 0) std::memcpy(expected.data, block->payload.data(), expected.bytes);
+    return true;
+  }
+  void abandon(Ticket) override {}
+  bool blocks() const override { return true; }
+  void wait(Ticket ticket) override {
+    const std::int32_t from = expected_[static_cast<std::size_t>(ticket)].from;
+    core_.processor_.await({Waiting::For::collective, core_.info_.id, core_.size(), core_.main_.step, 0, from,
+                            where_.file_name(), where_.line()});
+  }
+
+ private:
+  struct Expected {
+    std::int32_t from;
+    void* data;
+    std::size_t bytes;
+  };
+  static constexpr Ticket kSent = std::numeric_limits<Ticket>::max();
+
+  Core& core_;
+  std::uint64_t sequence_;
+  std::size_t value_;  ///< bytes
+  bool folds_;
+  const SourceLocation& where_;
+  std::vector<Expected> expected_;
+  std::map<std::int32_t, std::uint32_t> sent_;  ///< several messages to one receiver keep their order
+};
+
+void Core::other_collective(const Block& block, std::size_t bytes, bool folds, const SourceLocation& where) const {
+  const std::string here = fmt::format("rank {} at {}:{} takes part in a collective of {} bytes", rank_,
+                                       where.file_name(), where.line(), bytes);
+  throw MachineError(Fault::sync_mismatch,
+                     folds ? fmt::format("{} a value, rank {} in another", here, block.from)
+                           : fmt::format("{}, rank {} in one of {}", here, block.from, block.payload.size()));
+}
+
+void Core::play(const Problem& problem, std::byte* data, std::size_t bytes, Combine combine, const void* context,
+                const SourceLocation& where) {
+  if (size() == 1) return;
+  struct Operation {
+    Combine combine;
+    const void* context;
+  } operation{combine, context};
+  run::Operator op;
+  op.context = &operation;
+  op.combine = [](void* handed, const void* left, const void* right, void* out, std::size_t) {
+    const auto& [fold, kept] = *static_cast<const Operation*>(handed);
+    fold(kept, static_cast<const std::byte*>(left), static_cast<const std::byte*>(right), static_cast<std::byte*>(out));
+  };
+  const auto plan = shared_plan(problem, size(), processor_.door().options());
+  const run::Program program = program_of(*plan, problem, rank_, bytes);
+  Messages messages(*this, bytes, combine != nullptr, where);
+  const run::Group group{&messages, {}, rank_, size(), 0};
+  run::Scratch scratch;
+  scratch.fit(program);
+  run::Player player(program, group, {data, data}, op, scratch);
+  while (!player.ready()) player.block();
 }
 
 void Core::broadcast(std::byte* data, std::size_t bytes, std::int32_t root, const SourceLocation& where) {
   check_rank(root, "broadcasts from");
-  const std::uint64_t sequence = collectives_++;
-  if (size() == 1) return;
-  const LocalForm form =
-      shared_plan(Kind::broadcast, size(), root, false, processor_.door().options())->local(Rank{rank_});
-  for (const Send& receive : form.receives) {
-    const BlockPtr block = receive_now(sequence, receive.from.index, where);
-    if (block->payload.size() != bytes) {
-      throw MachineError(
-          Fault::sync_mismatch,
-          fmt::format("rank {} at {}:{} takes part in a collective of {} bytes, rank {} in one of {}", rank_,
-                      where.file_name(), where.line(), bytes, block->from, block->payload.size()));
-    }
-    if (bytes > 0) std::memcpy(data, block->payload.data(), bytes);
-  }
-  for (const Send& send : form.sends) send_now(sequence, send.to.index, 0, {data, bytes});
-}
-
-void Core::combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t bytes, Part wanted, Combine combine,
-                           const void* context, const SourceLocation& where) {
-  const std::uint64_t sequence = collectives_++;
-  const LocalForm form = plan.local(Rank{rank_});
-  Folds folds(size(), bytes, combine, context);
-  folds.add({rank_, 1}, data);
-  std::size_t received = 0;
-  const auto receive_until = [&](Time limit) {
-    for (; received < form.receives.size() && available(plan.machine(), form.receives[received]) <= limit; ++received) {
-      const Send& expected = form.receives[received];
-      const BlockPtr block = receive_now(sequence, expected.from.index, where);
-      const std::size_t values = expected.second.len > 0 ? 2 : 1;
-      if (block->payload.size() != values * bytes) {
-        throw MachineError(
-            Fault::sync_mismatch,
-            fmt::format("rank {} at {}:{} takes part in a collective of {} bytes a value, rank {} in another", rank_,
-                        where.file_name(), where.line(), bytes, block->from));
-      }
-      folds.add(expected.part, block->payload.data());
-      folds.add(expected.second, block->payload.data() + bytes);
-    }
-  };
-  Buffer out;
-  std::map<std::int32_t, std::uint32_t> sent;  // several messages to one receiver keep their order
-  for (const Send& send : form.sends) {
-    receive_until(send.begin);
-    out.clear();
-    folds.fold(send.part, out.extend(bytes));
-    if (send.second.len > 0) folds.fold(send.second, out.extend(bytes));
-    send_now(sequence, send.to.index, sent[send.to.index]++, out.view());
-  }
-  receive_until(Time{kSaturated});
-  if (wanted.len > 0) folds.fold(wanted, data);
+  play({.kind = Kind::broadcast, .root = {root}}, data, bytes, nullptr, nullptr, where);
 }
 
 void Core::reduce(std::byte* data, std::size_t bytes, std::int32_t root, bool commutative, Combine combine,
                   const void* context, const SourceLocation& where) {
   check_rank(root, "reduces to");
-  if (size() == 1) return;
-  const auto plan = shared_plan(Kind::reduce, size(), root, commutative, processor_.door().options());
-  combine_by_plan(*plan, data, bytes, {0, rank_ == root ? size() : 0}, combine, context, where);
+  play({.kind = Kind::reduce, .root = {root}, .commutative = commutative}, data, bytes, combine, context, where);
 }
 
 void Core::allreduce(std::byte* data, std::size_t bytes, bool commutative, Combine combine, const void* context,
                      const SourceLocation& where) {
-  if (size() == 1) return;
-  const auto plan = shared_plan(Kind::allreduce, size(), 0, commutative, processor_.door().options());
-  combine_by_plan(*plan, data, bytes, {0, size()}, combine, context, where);
+  play({.kind = Kind::allreduce, .commutative = commutative}, data, bytes, combine, context, where);
 }
 
 bool Core::scan(std::byte* data, std::size_t bytes, bool exclusive, Combine combine, const void* context,
                 const SourceLocation& where) {
-  if (size() == 1) return !exclusive;
-  const auto plan = shared_plan(Kind::scan, size(), 0, exclusive, processor_.door().options());
-  combine_by_plan(*plan, data, bytes, {0, exclusive ? rank_ : rank_ + 1}, combine, context, where);
+  play({.kind = Kind::scan, .exclusive = exclusive}, data, bytes, combine, context, where);
   return !exclusive || rank_ > 0;
 }
 
-/// The plan of a gather is one message from everybody to the root; the root takes them as they come.
+/// The plan of a gather is one message from everybody to the root; the root takes them as they come. No program: only the
+/// senders know how long their pieces are.
 std::vector<Buffer> Core::gather(std::span<const std::byte> mine, std::int32_t root, const SourceLocation& where) {
   check_rank(root, "gathers to");
   const std::uint64_t sequence = collectives_++;
@@ -198,9 +198,7 @@ std::vector<Buffer> Core::gather(std::span<const std::byte> mine, std::int32_t r
     blocks.clear();
     processor_.claim({info_.id, sequence, Lane::collective}, blocks);
     for (const BlockPtr& block : blocks) {
-      processor_.door().unstow(*block);
-      ++current_.received_messages, ++current_.received_blocks;
-      current_.received_bytes += static_cast<std::int64_t>(block->payload.size());
+      count_received(*block);
       all[static_cast<std::size_t>(block->from)] = std::move(block->payload);
       --missing;
     }

@@ -51,14 +51,14 @@ class Transport {
   virtual double clock() const { return clock_now(); }
   virtual void sleep_until(double) {}  ///< where blocks() says so: returns at that time of the clock
 
-  /// Tells all ranks, without their help, that collectives first .. last failed here; they look when they wait long.
-  virtual void report(std::uint64_t first, std::uint64_t last, const std::string& why) = 0;
+  /// Tells all ranks, without their help, that collectives from the first to the last number failed here; they look when they wait long.
+  virtual void report(std::uint64_t, std::uint64_t, const std::string&) {}
   /// This rank refused its arguments for a collective. Harmless if all ranks did.
-  virtual void refuse(std::uint64_t number, const std::string& why) = 0;
-  /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`?
-  virtual bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) = 0;
-  virtual bool broken() const { return false; }  ///< did any collective fail, as far as failed() has heard?
-  virtual std::string failure() const = 0;       ///< why a collective failed, as the rank said that reported it
+  virtual void refuse(std::uint64_t, const std::string&) {}
+  /// Did a collective up to this number fail elsewhere, or did a rank refuse one that is not in this rank's list?
+  virtual bool failed(std::uint64_t, const std::vector<std::uint64_t>&) { return false; }
+  virtual bool broken() const { return false; }       ///< did any collective fail, as far as failed() has heard?
+  virtual std::string failure() const { return {}; }  ///< why a collective failed, as the rank said that reported it
 
   /// Tells one rank, without its help, which call this rank waits in (Stall). The default does not.
   virtual void tell(int, std::uint64_t, const Called&) {}

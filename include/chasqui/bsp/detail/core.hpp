@@ -13,7 +13,7 @@
 #include "chasqui/base/source_location.hpp"
 #include "chasqui/bsp/detail/processor.hpp"
 #include "chasqui/bsp/fault.hpp"
-#include "chasqui/plan/plan.hpp"
+#include "chasqui/model/problem.hpp"
 
 namespace chasqui::bsp::detail {
 
@@ -126,9 +126,15 @@ class Core {
   std::string machine_name() const;
 
   void send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index, std::span<const std::byte> bytes);
-  BlockPtr receive_now(std::uint64_t sequence, std::int32_t from, const SourceLocation& where);
-  void combine_by_plan(const plan::Plan& plan, std::byte* data, std::size_t bytes, Part wanted, Combine combine,
-                       const void* context, const SourceLocation& where);
+  /// The next block of a collective from `from`, or nullptr.
+  BlockPtr take_now(std::uint64_t sequence, std::int32_t from);
+  void count_received(Block& block);
+  [[noreturn]] void other_collective(const Block& block, std::size_t bytes, bool folds,
+                                     const SourceLocation& where) const;
+  class Messages;
+  /// Its part of the plan, in place. Without `combine` nothing is folded.
+  void play(const Problem& problem, std::byte* data, std::size_t bytes, Combine combine, const void* context,
+            const SourceLocation& where);
 
   Processor& processor_;
   GroupInfo info_;
