@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What annealing moves about: internal nodes are blocks of consecutive sends that tile a circle, and the leaves are a
-// bijection from the free throws to the free landings. Wanted is how many leaves have which height. circle.hpp and
-// rings.hpp search with it.
+// bijection from the free throws to the free landings. Wanted is how many leaves have which height. rings.hpp searches
+// with it.
 #pragma once
 
 #include <span>

@@ -27,8 +27,9 @@ struct Ring {
   int balls = 0;
 };
 
-/// Several circles at once, and which leaf heights fall to which is left to the annealing: groups on which the nodes of the rings and `leaves` (by height, of all rings together) have a place each, or nothing
-/// after so many moves. Time: about 20 million moves a second. REQUIRES no node with a hole.
+/// Several circles at once, and which leaf heights fall to which is left to the annealing: groups on which the nodes of
+/// the rings and `leaves` (by height, of all rings together) have a place each, or nothing after so many moves.
+/// Time: about 20 million moves a second. REQUIRES no node with a hole.
 std::optional<std::vector<Group>> arrange_on_rings(const std::vector<Ring>& rings, const std::vector<int>& leaves,
                                                    std::int64_t moves, Random& random);
 

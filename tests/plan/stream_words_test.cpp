@@ -41,6 +41,31 @@ bool meets(const Instance& instance, const Balanced& balanced) {
   return used == pool;
 }
 
+TEST(Recipe, IsNotSoundWhenSomethingIsOff) {
+  const Recipe good = *compose(4, 100);
+  ASSERT_TRUE(is_sound(good, 100));
+  EXPECT_FALSE(is_sound(good, 101));
+  EXPECT_FALSE(is_sound(good, 99));
+  Recipe bad = good;
+  ++*bad.receive_only;
+  EXPECT_FALSE(is_sound(bad, 100)) << "a letter that the tree does not have";
+  bad = good;
+  ++bad.blocks.begin()->second;
+  EXPECT_FALSE(is_sound(bad, 100)) << "a block too many";
+  for (const auto& [type, count] : good.blocks) {
+    if (type.q < 2) continue;
+    bad = good;
+    BlockType changed = type;
+    const auto [y, times] = *changed.letters.begin();
+    changed.letters.erase(y);
+    if (times > 1) changed.letters[y] = times - 1;
+    ++changed.letters[y + 1];
+    if (--bad.blocks[type] == 0) bad.blocks.erase(type);
+    ++bad.blocks[changed];
+    EXPECT_FALSE(is_sound(bad, 100)) << "a sum that does not fit, potential " << type.potential;
+  }
+}
+
 using Word = std::vector<std::int32_t>;
 
 /// Exhaustive and independent of juggling_order: is there any legal order?

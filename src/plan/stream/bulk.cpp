@@ -14,7 +14,7 @@ constexpr std::int64_t kListedRanks = 10'000'000;   ///< trees up to this size a
 constexpr std::int64_t kKeptRanks = 300'000;        ///< of larger ones about so many ranks are left for that
 constexpr std::int64_t kLongestWords = 40'000'000;  ///< letters of all block types together
 
-using Kind = std::pair<std::int64_t, std::int64_t>;  // potential, missing children
+using BlockKind = std::pair<std::int64_t, std::int64_t>;  // potential, missing children
 
 /// The leaves not yet given away, and the largest pile of them.
 class Pool {
@@ -105,9 +105,9 @@ Letters pattern(const Pool& pool, std::int32_t q, std::int64_t residue, std::int
 
 /// Gives all but the kept blocks of each kind their letters. The smallest kinds first, whose letters are prescribed most
 /// narrowly, then the largest, which need most. Blocks for which no pile is large enough are kept too.
-bool take_in_bulk(Recipe& recipe, Pool& pool, const Heads& heads, std::map<Kind, std::int64_t>& kept) {
+bool take_in_bulk(Recipe& recipe, Pool& pool, const Heads& heads, std::map<BlockKind, std::int64_t>& kept) {
   constexpr std::int64_t kSmall = 16;
-  std::vector<Kind> order;
+  std::vector<BlockKind> order;
   for (const auto& [kind, count] : heads) {
     if (kind.first - kind.second <= kSmall) order.push_back(kind);
   }
@@ -119,7 +119,7 @@ bool take_in_bulk(Recipe& recipe, Pool& pool, const Heads& heads, std::map<Kind,
   if (words > kLongestWords) return false;
   words = 0;
   std::int64_t listed = 0;
-  for (const Kind& kind : order) {
+  for (const BlockKind& kind : order) {
     std::int64_t& stays = kept[kind];
     std::int64_t left = heads.at(kind) - stays;
     const auto q = static_cast<std::int32_t>(kind.first - kind.second);
@@ -144,8 +144,8 @@ bool take_in_bulk(Recipe& recipe, Pool& pool, const Heads& heads, std::map<Kind,
 }
 
 /// Which blocks are left for the end: some of each of the smaller kinds, about kKeptRanks ranks.
-std::map<Kind, std::int64_t> kept_blocks(const Heads& heads, std::int64_t L) {
-  std::map<Kind, std::int64_t> kept;
+std::map<BlockKind, std::int64_t> kept_blocks(const Heads& heads, std::int64_t L) {
+  std::map<BlockKind, std::int64_t> kept;
   std::int64_t ranks = 0;
   for (std::int64_t round = 0; ranks < kKeptRanks && round < 64; ++round) {
     for (const auto& [kind, count] : heads) {  // by potential
@@ -178,7 +178,7 @@ std::optional<Recipe> balance_in_bulk(std::int64_t L, std::int64_t n) {
   Instance instance;
   instance.L = static_cast<std::int32_t>(L);
   instance.pool = pool.rest();
-  std::vector<Kind> kinds;
+  std::vector<BlockKind> kinds;
   for (auto kind = kept.rbegin(); kind != kept.rend(); ++kind) {
     const auto q = static_cast<std::int32_t>(kind->first.first - kind->first.second);
     kinds.insert(kinds.end(), static_cast<std::size_t>(kind->second), kind->first);
