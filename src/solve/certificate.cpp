@@ -64,7 +64,7 @@ std::string traffic_fault(CertificateReport& report) {
 
 std::string bound_fault(const std::filesystem::path& folder, CertificateReport& report) {
   if (report.evidence == Evidence::argument) {
-    const Bound bound = lower_bound(report.instance);
+    const plan::Bound bound = lower_bound(report.instance);
     report.bound_source = bound.source;
     if (bound.time == report.finish) return "";
     return fmt::format("the bound by argument is {} ({}), not {}", bound.time.ticks, bound.source, report.finish.ticks);

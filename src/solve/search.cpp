@@ -29,7 +29,7 @@ std::string_view to_string(Evidence evidence) {
 
 Search::Search(const Instance& instance, const Options& options, std::string_view engine)
     : instance_(instance), options_(options), engine_(engine) {
-  const Bound bound = lower_bound(instance);
+  const plan::Bound bound = lower_bound(instance);
   answer_.bound = bound.time;
   answer_.bound_source = bound.source;
   if (options.warm_start) {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
+#include "chasqui/plan/stream.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -25,7 +27,7 @@ TEST(Bounds, CountingBoundEqualsItsTable) {
   for (std::int64_t P = 2; P <= 40; ++P) {
     for (std::int64_t L = 1; L <= 8; ++L) {
       for (std::int64_t k = 1; k <= 12; ++k) {
-        EXPECT_EQ(counting_bound(LogP::postal(P, Time{L}), k).ticks, by_table(P, L, k)) << P << " " << L << " " << k;
+        EXPECT_EQ(plan::kitem_bound(LogP::postal(P, Time{L}), k).ticks, by_table(P, L, k)) << P << " " << L << " " << k;
       }
     }
   }
@@ -47,7 +49,7 @@ TEST(Bounds, PublishedClosedFormIsTooLargeWhereFewItemsAreSent) {
   EXPECT_GT(closed_form(3, 5, 2), 8);
   EXPECT_GT(closed_form(8, 5, 2), 12);
   EXPECT_GT(closed_form(10, 4, 2), 11);
-  EXPECT_EQ(closed_form(10, 3, 8), counting_bound(LogP::postal(10, Time{3}), 8).ticks);
+  EXPECT_EQ(closed_form(10, 3, 8), plan::kitem_bound(LogP::postal(10, Time{3}), 8).ticks);
 }
 
 TEST(Bounds, LatencyTwoStreamsWhereTheLettersDoNotBalance) {
@@ -61,7 +63,7 @@ TEST(Bounds, LatencyTwoStreamsWhereTheLettersDoNotBalance) {
       b = next;
       ++t;
     }
-    return stream_bound(machine).ticks - 2 - t;
+    return plan::stream_bound(machine).ticks - 2 - t;
   };
   for (std::int64_t P = 2; P <= 56; ++P) {
     const bool unbalanced = P == 22 || (P >= 33 && P <= 35) || P >= 50;

@@ -2,9 +2,13 @@
 // Optima known from elsewhere, without help from the plans; every schedule is verified inside solve().
 #include <gtest/gtest.h>
 
+#include "chasqui/plan/kitem.hpp"
+#include "chasqui/plan/stream.hpp"
 #include "chasqui/solve/bounds.hpp"
+#include "chasqui/solve/encoding.hpp"
 #include "chasqui/solve/solve.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "solve/sat.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -48,12 +52,54 @@ TEST_F(Optimum, MeetsTheCountingBound) {
   for (std::int64_t P = 2; P <= 7; ++P) {
     for (std::int64_t L = 1; L <= 4; ++L) {
       for (std::int64_t k = 1; k <= 4; ++k) {
-        EXPECT_EQ(postal(P, L, k), counting_bound(LogP::postal(P, Time{L}), k).ticks) << P << " " << L << " " << k;
-        EXPECT_EQ(postal(P, L, k, true), single_sending_bound(LogP::postal(P, Time{L}), k).ticks)
+        EXPECT_EQ(postal(P, L, k), plan::kitem_bound(LogP::postal(P, Time{L}), k).ticks) << P << " " << L << " " << k;
+        EXPECT_EQ(postal(P, L, k, true), plan::kitem_single_sending_bound(LogP::postal(P, Time{L}), k).ticks)
             << P << " " << L << " " << k;
       }
     }
   }
+}
+
+/// Asks the formula alone: solve() begins at the bound and would not see what lies below it.
+bool exists(const Instance& instance, Time finish) {
+  if (finish < Time{0}) return false;
+  const auto encoding = encode(instance, finish);
+  SatSolver solver(encoding->cnf());
+  const Verdict verdict = solver.decide(encoding->finish_by(finish), 0, {});
+  EXPECT_NE(verdict, Verdict::unknown);
+  return verdict == Verdict::satisfiable;
+}
+
+TEST_F(Optimum, NoScheduleIsBelowThePlansBound) {
+  int met = 0, open = 0;
+  const auto compare = [&](const Instance& instance) {
+    const Time bound = lower_bound(instance).time;
+    EXPECT_FALSE(exists(instance, bound - Time{1})) << to_string(instance);
+    ++(exists(instance, bound) ? met : open);
+  };
+  for (std::int64_t P = 2; P <= 4; ++P) {
+    for (std::int64_t L = 0; L <= 2; ++L) {
+      for (std::int64_t o = 0; o <= 2; ++o) {
+        for (std::int64_t g = 1; g <= 2; ++g) {
+          const LogP machine{P, Time{L}, Time{o}, Time{g}};
+          if (L + o == 0) continue;
+          for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::scan, Kind::allgather})
+            compare({.machine = machine, .problem = {.kind = kind}});
+          compare({.machine = machine, .problem = {.items = 2}});
+          compare({.machine = machine, .problem = {.items = 2}, .single_sending = true});
+        }
+      }
+    }
+  }
+  EXPECT_GT(met, 250);
+  EXPECT_LT(open, 120) << "weaker than they were";
+}
+
+TEST_F(Optimum, AllReduceWhereNothingReceivedIsPassedOn) {
+  const Instance instance{.machine = {4, Time{1}, Time{1}, Time{1}}, .problem = {.kind = Kind::allreduce}};
+  EXPECT_EQ(lower_bound(instance).time, Time{6});
+  EXPECT_FALSE(exists(instance, Time{5}));
+  EXPECT_TRUE(exists(instance, Time{6}));
 }
 
 TEST_F(Optimum, AllGather) {

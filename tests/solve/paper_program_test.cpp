@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "chasqui/solve/bounds.hpp"
+#include "chasqui/plan/kitem.hpp"
+#include "chasqui/plan/stream.hpp"
 #include "chasqui/solve/encoding.hpp"
 #include "chasqui/solve/integer_program.hpp"
 #include "chasqui/solve/solve.hpp"
@@ -37,7 +38,7 @@ TEST(PaperProgram, ReceptionsInTheFirstStepsNeedNoSender) {
     EXPECT_EQ(decide(integer_program(instance, Time{3}, Time{finish})->program()), Verdict::unsatisfiable);
   }
   EXPECT_EQ(decide(integer_program(instance, Time{3}, Time{7})->program()), Verdict::satisfiable);
-  EXPECT_EQ(counting_bound(instance.machine, 2), Time{7});
+  EXPECT_EQ(plan::kitem_bound(instance.machine, 2), Time{7});
 }
 
 TEST(PaperProgram, ThePrintedBoundHidesFasterSchedules) {
@@ -61,7 +62,7 @@ TEST(PaperProgram, TheCorrectedProgramAgreesWithTheFormula) {
   for (const auto& [P, L, o, g, k] :
        {std::tuple{4, 2, 0, 1, 2}, {5, 3, 0, 1, 2}, {3, 1, 1, 1, 2}, {4, 1, 1, 2, 2}, {3, 2, 2, 1, 3}}) {
     const Instance instance{.machine = {P, Time{L}, Time{o}, Time{g}}, .problem = {.items = k}};
-    const Time bound = counting_bound(instance.machine, k);
+    const Time bound = plan::kitem_bound(instance.machine, k);
     for (Time finish = bound - Time{2}; finish <= bound + Time{3}; finish += Time{1}) {
       SatSolver solver(encode(instance, finish)->cnf());
       EXPECT_EQ(decide(integer_program(instance, bound, finish)->program()), solver.decide({}, 0, {}))
@@ -74,13 +75,13 @@ TEST(PaperProgram, ReducedProgramIsNecessaryButNotSufficient) {
   if (!sat_available()) GTEST_SKIP() << "no CaDiCaL";
   // L = 2, P = 22: feasible, although no continuous broadcast has delay 2 + B(21) = 9.
   EXPECT_EQ(decide(reduced_program(22, 2).program), Verdict::satisfiable);
-  EXPECT_EQ(stream_bound(LogP::postal(22, Time{2})), Time{10});
+  EXPECT_EQ(plan::stream_bound(LogP::postal(22, Time{2})), Time{10});
   // Where the sound formulation finds a schedule, the reduced program is feasible, too.
   for (const auto& [P, L, period] : {std::tuple{6, 2, 4}, {9, 2, 5}, {4, 2, 2}, {5, 3, 2}, {6, 3, 3}}) {
     const Instance instance{
         .machine = LogP::postal(P, Time{L}), .problem = {.kind = Kind::stream}, .period = Time{period}};
     const Answer answer = solve(instance);
-    if (objective(*answer.best) == stream_bound(instance.machine)) {
+    if (objective(*answer.best) == plan::stream_bound(instance.machine)) {
       EXPECT_EQ(decide(reduced_program(P, L).program), Verdict::satisfiable) << to_string(instance);
     }
   }
@@ -92,7 +93,7 @@ TEST(PaperProgram, AFeasibleReducedProgramMayHaveNoPeriod) {
   EXPECT_EQ(decide(reduced_program(6, 2).program), Verdict::satisfiable);
   for (const std::int64_t period : {1, 2}) {
     Options options;
-    options.at_most = stream_bound(LogP::postal(6, Time{2}));
+    options.at_most = plan::stream_bound(LogP::postal(6, Time{2}));
     const Instance instance{
         .machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{period}};
     EXPECT_EQ(solve(instance, options).status, Status::infeasible) << period;

@@ -12,4 +12,7 @@ namespace chasqui::plan {
 /// results.md, "All-to-all collectives".
 PlanPtr allreduce(const LogP& machine, bool commutative = true);
 
+/// For all-reduce and barrier: B(P), and on the strict machine what follows from the first messages (results.md A4).
+Bound allreduce_bound(const LogP& machine);
+
 }  // namespace chasqui::plan

@@ -11,6 +11,12 @@
 
 namespace chasqui::plan {
 
+/// No legal schedule finishes earlier, and the argument in a few words.
+struct Bound {
+  Time time;
+  std::string source;
+};
+
 /// How good a plan is, and who says so. "Optimal" is printed only when finish equals bound.
 struct Claim {
   Time finish;               ///< when everybody has what was promised

@@ -112,6 +112,10 @@ PlanPtr stream_plan(const LogP& machine, StreamPtr stream);
 /// The same for the best stream of this machine.
 PlanPtr stream(const LogP& machine, Rank root = {});
 
+/// The least delay of a stream with an item every max(g, o) ticks: lambda + B(P-1), as the root sends each item once; on the
+/// postal machine with L = 2 one more where that is not possible.
+Time stream_bound(const LogP& machine);
+
 /// L = 2: is delay 2 + B(P-1) possible? Exactly when 2(f_t - n) >= f_{t-2} - (t-1), n = P-1, t = B(n).
 bool stream_bound_reachable_at_two(std::int64_t P);
 

@@ -26,28 +26,31 @@ Time direct_bound(const LogP& machine) {
   return std::min(twice, allgather_bound(machine));
 }
 
-void set_bound(Claim& claim, const LogP& machine, Kind kind) {
-  claim.bound = broadcast_time(broadcast_shape(machine), machine.P);
-  claim.bound_source = "broadcast time B(P): somebody must hear from all P ranks (results.md A1)";
-  if (kind == Kind::scan || machine.P < 3) return;
-  if (const Time bound = machine.gap() + machine.lambda(); bound > claim.bound) {
-    claim.bound = bound;
-    claim.bound_source = "P messages are too few, so some rank sends twice (results.md A4)";
-  }
-  if (const Time bound = direct_bound(machine); bound > claim.bound) {
-    claim.bound = bound;
-    claim.bound_source = "before 2(L + 2o) nothing received is passed on, as in an all-gather (results.md A4)";
-  }
+Bound scan_bound(const LogP& machine) {
+  return {broadcast_time(broadcast_shape(machine), machine.P),
+          "broadcast time B(P): somebody must hear from all P ranks (results.md A1)"};
 }
 
 }  // namespace
 
+Bound allreduce_bound(const LogP& machine) {
+  Bound bound = scan_bound(machine);
+  if (machine.P < 3) return bound;
+  if (const Time time = machine.gap() + machine.lambda(); time > bound.time)
+    bound = {time, "P messages are too few, so some rank sends twice (results.md A4)"};
+  if (const Time time = direct_bound(machine); time > bound.time)
+    bound = {time, "before 2(L + 2o) nothing received is passed on, as in an all-gather (results.md A4)"};
+  return bound;
+}
+
 PlanPtr WindowPlan::make(const LogP& machine, const Problem& problem) {
   validate(machine);
   const SendTimes times = window_send_times(machine);
+  Bound bound = problem.kind == Kind::scan ? scan_bound(machine) : allreduce_bound(machine);
   Claim claim;
+  claim.bound = bound.time;
+  claim.bound_source = std::move(bound.source);
   claim.finish = times.empty() ? Time{0} : Time{times.back()} + machine.lambda();
-  set_bound(claim, machine, problem.kind);
   claim.construction = machine.is_postal() ? "windows ceil(P f_t / f_T), a send every tick"
                                            : "windows ceil(P F_j / F_last) over searched send times";
   return PlanPtr(new WindowPlan(machine, problem, std::move(claim), window_rounds(machine, times)));

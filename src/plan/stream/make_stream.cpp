@@ -132,6 +132,12 @@ std::optional<StreamMessage> Stream::received(std::int64_t rank, Time available)
   return message && message->item >= 0 ? message : std::nullopt;
 }
 
+Time stream_bound(const LogP& machine) {
+  if (machine.P == 1) return Time{0};
+  if (machine.is_postal()) return bound_of(machine.L.ticks, machine.P - 1).bound;
+  return machine.lambda() + broadcast_time(broadcast_shape(machine), machine.P - 1);
+}
+
 bool stream_bound_reachable_at_two(std::int64_t P) { return P < 2 || two_reaches_bound(P - 1); }
 
 }  // namespace chasqui::plan

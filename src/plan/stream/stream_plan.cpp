@@ -88,12 +88,11 @@ LogP slowed(LogP machine, Time step) {
 
 /// Some item leaves the root only once if the root cannot send twice a step; otherwise one broadcast is the bound.
 void bound_in_ticks(Claim& claim, const LogP& machine, Time step) {
-  const TreeShape shape = broadcast_shape(machine);
   if (step < 2 * machine.gap()) {
-    claim.bound = machine.lambda() + broadcast_time(shape, machine.P - 1);
+    claim.bound = stream_bound(machine);
     claim.bound_source = "a stream's root sends each item once: L + 2o + B(P-1) (results.md, Streams)";
   } else {
-    claim.bound = broadcast_time(shape, machine.P);
+    claim.bound = broadcast_time(broadcast_shape(machine), machine.P);
     claim.bound_source = "one item alone takes B(P) (results.md, Streams)";
   }
   if (step == machine.gap()) return;
