@@ -137,33 +137,6 @@ TEST(Files, PublicHeadersSayWhatTheyAre) {
   }
 }
 
-// Doxygen asks for words about everything but the values of an enumeration.
-TEST(Files, EnumeratorsSayWhatTheyAre) {
-  std::size_t seen = 0;
-  for (const SourceFile& file : source_files()) {
-    if (file.path.rfind("include/", 0) != 0 || file.path.find("/detail/") != std::string::npos) continue;
-    bool inside = false, said = false;
-    for (const std::string& line : file.lines) {
-      if (line.find("enum ") != std::string::npos && line.find('{') != std::string::npos && line.rfind("//", 0) != 0) {
-        EXPECT_EQ(line.find('}'), std::string::npos) << file.path << ": a line for each: " << line;
-        inside = line.find('}') == std::string::npos;
-        continue;
-      }
-      if (!inside) continue;
-      if (line.find("};") != std::string::npos) inside = false;
-      const auto first = line.find_first_not_of(' ');
-      if (!inside || first == std::string::npos) continue;
-      const bool comment = line.compare(first, 3, "///") == 0;
-      if (!comment) {
-        ++seen;
-        EXPECT_TRUE(said || line.find("///<") != std::string::npos) << file.path << ": what is " << line;
-      }
-      said = comment;
-    }
-  }
-  EXPECT_GT(seen, 50u);
-}
-
 TEST(Files, AreNamedAfterAConcept) {
   for (const std::string& path : text_files()) {
     for (const std::string vague : {"utils", "helper", "manager", "misc"}) {

@@ -15,12 +15,12 @@ constexpr std::uint64_t mix_bits(std::uint64_t z) {
   z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
   return z ^ (z >> 31U);
 }
-
+/// A sequence of random bits; equal seeds give equal sequences.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
+  explicit Random(std::uint64_t seed) : state_(seed) {}  ///< any seed will do, 0 too
 
-  std::uint64_t next() { return mix_bits(state_ += kGoldenRatio); }
+  std::uint64_t next() { return mix_bits(state_ += kGoldenRatio); }  ///< 64 bits
 
   /// Uniform in 0 .. bound-1. REQUIRES bound > 0.
   int below(int bound) {

@@ -10,30 +10,30 @@ namespace chasqui::bsp {
 
 /// One processor in one superstep.
 struct Row {
-  std::uint64_t step = 0;              ///< superstep, from 0
-  std::int64_t rank = 0;               ///< processor
-  std::int64_t nanoseconds = 0;        ///< measured between two syncs
-  std::int64_t work = 0;               ///< what the program charged with World::charge
-  std::int64_t sent_messages = 0;      ///< sends, puts, requests and replies of gets, messages of collectives
-  std::int64_t sent_blocks = 0;        ///< blocks they were packed into
-  std::int64_t sent_bytes = 0;         ///< what the program put into them
-  std::int64_t received_messages = 0;  ///< the same at the other end
-  std::int64_t received_blocks = 0;    ///< blocks they came in
-  std::int64_t received_bytes = 0;     ///< what they brought
+  std::uint64_t step = 0;  ///< superstep, from 0
+  std::int64_t rank = 0;
+  std::int64_t nanoseconds = 0;    ///< measured between two syncs
+  std::int64_t work = 0;           ///< what the program charged with World::charge
+  std::int64_t sent_messages = 0;  ///< sends, puts, requests and replies of gets, messages of collectives
+  std::int64_t sent_blocks = 0;    ///< blocks they were packed into
+  std::int64_t sent_bytes = 0;     ///< what the program put into them
+  std::int64_t received_messages = 0;
+  std::int64_t received_blocks = 0;
+  std::int64_t received_bytes = 0;
 
   friend bool operator==(const Row&, const Row&) = default;
 };
 
 /// One superstep of one machine: maxima over its processors, and totals.
 struct Superstep {
-  std::int64_t nanoseconds = 0;       ///< w, measured: the most any processor computed
-  std::int64_t work = 0;              ///< w, charged
-  std::int64_t messages = 0;          ///< h of BSP: the most messages any processor sent or received
-  std::int64_t blocks = 0;            ///< h of BSP*: the most blocks (start-ups)
-  std::int64_t bytes = 0;             ///< s of BSP*, in bytes
-  std::int64_t total_messages = 0;    ///< of all processors
-  std::int64_t total_blocks = 0;      ///< of all processors
-  std::int64_t total_bytes = 0;       ///< of all processors
+  std::int64_t nanoseconds = 0;  ///< w, measured: the most any processor computed
+  std::int64_t work = 0;         ///< w, charged
+  std::int64_t messages = 0;     ///< h of BSP: the most messages any processor sent or received
+  std::int64_t blocks = 0;       ///< h of BSP*: the most blocks (start-ups)
+  std::int64_t bytes = 0;        ///< s of BSP*, in bytes
+  std::int64_t total_messages = 0;
+  std::int64_t total_blocks = 0;
+  std::int64_t total_bytes = 0;
   std::int64_t span_nanoseconds = 0;  ///< measured from the end of the superstep before to the end of this one
   std::vector<Row> rows;              ///< only with Options::per_processor_costs
 
@@ -42,17 +42,17 @@ struct Superstep {
 
 /// A machine or submachine: where it was split off, and its supersteps.
 struct MachineCosts {
-  std::uint64_t id = 0;               ///< other machines name it as their parent
-  std::uint64_t parent = 0;           ///< 0: this is the whole machine
-  std::uint64_t split = 0;            ///< submachines of one split run side by side; splits follow each other
-  std::int64_t size = 1;              ///< processors of the machine
+  std::uint64_t id = 0;      ///< other machines name it as their parent
+  std::uint64_t parent = 0;  ///< 0: this is the whole machine
+  std::uint64_t split = 0;   ///< submachines of one split run side by side; splits follow each other
+  std::int64_t size = 1;
   std::vector<Superstep> supersteps;  ///< by number
 
   friend bool operator==(const MachineCosts&, const MachineCosts&) = default;
 };
 /// What a run cost, superstep by superstep and machine by machine.
 struct Ledger {
-  std::int64_t processors = 1;         ///< of the whole machine
+  std::int64_t processors = 1;
   double seconds = 0;                  ///< wall clock of the run
   std::vector<MachineCosts> machines;  ///< the whole machine first, parents before children
 

@@ -13,7 +13,7 @@ namespace chasqui::bsp {
 
 /// Times in nanoseconds; medians over supersteps in which every processor sends to its right neighbour.
 struct Profile {
-  std::int64_t p = 1;      ///< processors
+  std::int64_t p = 1;
   double latency = 0;      ///< L: an empty superstep
   double message_gap = 0;  ///< g of BSP: a message of 8 bytes among many to one destination
   double block_cost = 0;   ///< a block, however small

@@ -24,7 +24,7 @@ struct MultisearchOptions {
   int z = 0;               ///< 0: random mapping (plain BSP); else the z-mapping (BSP*), at most p
   std::int64_t small = 0;  ///< r: jobs up to this size are small; 0: (n/p)^(1/2)
   int k = 4;               ///< degree of the trees that scan and broadcast
-  std::uint64_t seed = 1;  ///< of the mapping
+  std::uint64_t seed = 1;
 };
 
 /// Counted on this processor.

@@ -17,7 +17,7 @@ enum class Engine {
 };
 /// How a program is run.
 struct Options {
-  Engine engine = Engine::automatic;  ///< threads, virtual processors, or whatever fits
+  Engine engine = Engine::automatic;
 
   // Virtual processors.
   int carriers = 0;                     ///< carrier threads; 0: one a core

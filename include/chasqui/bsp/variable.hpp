@@ -30,12 +30,12 @@ class Future {
   std::shared_ptr<detail::Fetched> fetched_;
   std::size_t count_;
 };
-/// A distributed array: each processor has a part of the same length, the others put and get.
+/// A distributed array: each processor has a part, of a length of its own; the others put to it and get from it.
 template <Sendable T>
 class Array {
  public:
   using Where = SourceLocation;  ///< where a program said it
-  /// Collective: every processor makes it with the same length.
+  /// Collective: every processor makes it, in the same order as its other variables. `length` is that of its own part.
   Array(World& world, std::size_t length, const T& fill = T{})
       : core_(world.core()), id_(core_->register_variable(length, sizeof(T))), length_(length) {
     std::ranges::fill(local(), fill);
@@ -55,7 +55,7 @@ class Array {
 
   /// This processor's part. With Options::spill it may move between supersteps: ask again after a sync.
   std::span<T> local() const { return {reinterpret_cast<T*>(core_->memory(id_).data()), length_}; }
-  std::size_t size() const { return length_; }               ///< elements of one processor's part
+  std::size_t size() const { return length_; }               ///< elements of this processor's part
   T& operator[](std::size_t i) const { return local()[i]; }  ///< element i of this processor's part
   auto begin() const { return local().begin(); }             ///< of this processor's part
   auto end() const { return local().end(); }                 ///< of this processor's part
@@ -91,7 +91,7 @@ class Var {
   Future<T> get(int from) { return array_.get(from, 0); }         ///< asks `from` for its value
   void free(SourceLocation where = SourceLocation::current()) noexcept {
     array_.free(where);
-  }  ///< collective; gives the memory back
+  }  ///< gives this processor's memory back, as Array::free
 
  private:
   Array<T> array_;

@@ -85,7 +85,7 @@ class World {
   // Collectives, along the library's plans. A processor leaves when its own part is done; nobody is
   // synchronised. Everybody calls them in the same order. Operators are associative; they may be
   // non-commutative.
-  /// The root's value, at every processor, along an optimal tree. Collective; one superstep a hop.
+  /// The root's value, at every processor, along an optimal tree for Options::latency, overhead and gap. No superstep.
   template <Sendable T>
   T broadcast(T value, int root = 0, Where where = Where::current()) {
     core_->broadcast(bytes_of(value), sizeof(T), root, where);

@@ -12,15 +12,15 @@ namespace chasqui {
 
 /// A superstep costs w + g h + L; h is the most messages any processor sends or receives.
 struct Bsp {
-  std::int64_t p = 1;  ///< processors
-  double g = 1;        ///< time for each message of an h-relation
-  double L = 1;        ///< time of a superstep besides work and messages
+  std::int64_t p = 1;
+  double g = 1;  ///< time for each message of an h-relation
+  double L = 1;  ///< time of a superstep besides work and messages
 };
 
 /// A superstep costs w + g (s + h B) + L; h counts blocks, s the information units in them: a short message
 /// costs as much as one of B units.
 struct BspStar {
-  std::int64_t p = 1;     ///< processors
+  std::int64_t p = 1;
   double g = 1;           ///< time for each information unit
   double L = 1;           ///< time of a superstep besides work and messages
   double B = 1;           ///< in units
@@ -30,7 +30,7 @@ struct BspStar {
 /// A superstep on a submachine of k processors costs w + h g(k) + L(k). The functions are tables over log2 k,
 /// rounded up; beyond the end the last entry holds. An empty table is 0 everywhere.
 struct DBsp {
-  std::int64_t p = 1;     ///< processors
+  std::int64_t p = 1;
   std::vector<double> g;  ///< g[i] for k = 2^i
   std::vector<double> L;  ///< L[i] for k = 2^i
 
@@ -47,7 +47,7 @@ constexpr double superstep_cost(const BspStar& machine, double w, double h, doub
   return w + machine.g * (s + h * machine.B) + machine.L;
 }
 double superstep_cost(const DBsp& machine, std::int64_t k, double w,
-                      double h);  ///< the same on a submachine of k processors: w + h g(k) + L(k)
+                      double h);  ///< of a submachine of k processors: w + h g(k) + L(k)
 
 /// Throws an Error naming the first parameter that is negative, not finite or (p, unit_bytes) not positive.
 void validate(const Bsp& machine);

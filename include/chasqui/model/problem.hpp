@@ -17,7 +17,7 @@ enum class Kind {
   gather,     ///< item r from rank r to the root
   allgather,  ///< rank r owns items rk .. rk+k-1; everybody gets all
   reduce,     ///< the fold of one contribution per rank, at the root
-  allreduce,  ///< the same, at every rank
+  allreduce,  ///< the fold of one contribution per rank, at every rank
   scan,       ///< rank i gets the fold of ranks 0..i (exclusive: 0..i-1)
   barrier,    ///< everybody hears, directly or not, from everybody
   sum,        ///< n operands, placed by the plan, folded at the root; an addition takes one tick
@@ -25,11 +25,11 @@ enum class Kind {
 };
 /// A collective with its parameters; what a kind does not use stays as it is here.
 struct Problem {
-  Kind kind = Kind::broadcast;  ///< which collective
-  Rank root{0};                 ///< broadcast, scatter, gather, reduce, sum, stream
-  std::int64_t items = 1;       ///< broadcast, reduce: k in all; allgather: k a rank
-  bool commutative = true;      ///< combining kinds: may the operands be reordered (cyclically)?
-  bool exclusive = false;       ///< scan
+  Kind kind = Kind::broadcast;
+  Rank root{0};             ///< broadcast, scatter, gather, reduce, sum, stream
+  std::int64_t items = 1;   ///< broadcast, reduce: k in all; allgather: k a rank
+  bool commutative = true;  ///< combining kinds: may the operands be reordered (cyclically)?
+  bool exclusive = false;
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };

@@ -9,7 +9,7 @@ namespace chasqui {
 
 /// An instant or a duration, in integer ticks. The machine says what a tick is (a cycle, a nanosecond, a step).
 struct Time {
-  std::int64_t ticks = 0;  ///< how many
+  std::int64_t ticks = 0;
 
   friend constexpr auto operator<=>(Time, Time) = default;
   friend constexpr Time operator+(Time a, Time b) { return {a.ticks + b.ticks}; }    ///< time adds up

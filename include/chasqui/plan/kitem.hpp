@@ -39,9 +39,9 @@ PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root = {}, const KitemOp
 /// some milliseconds where P > 128. REQUIRES a postal machine.
 Time quick_kitem_time(const LogP& machine, std::int64_t k);
 
-/// The first k items of a stream, or of the best stream of this machine: a broadcast of k items that finishes at
-/// delay + k - 1.
+/// The first k items of a stream: a broadcast of k items that finishes at delay + k - 1.
 PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items);
+/// The first k items of the best stream of this machine.
 PlanPtr stream_window(const LogP& machine, std::int64_t items, Rank root = {});
 
 /// k reductions, one per item, in the same time: kitem reversed. A message carries the index of its item, and with it

@@ -50,7 +50,7 @@ struct Call {
   bool exclusive = false;     ///< scan: rank 0 keeps what it had in `out`
 
   std::size_t bytes() const { return static_cast<std::size_t>(count) * element; }  ///< of one contribution
-  bool contiguous() const { return in_layout.contiguous(element) && out_layout.contiguous(element); }
+  bool contiguous() const { return in_layout.contiguous(element) && out_layout.contiguous(element); }  ///< no packing
 };
 
 /// Are the arguments in range? Purely local, a few instructions.
@@ -82,6 +82,6 @@ void validate(const Call& call, int rank, int size);
 void pack(const Layout& layout, std::size_t element, const void* from, std::size_t first, std::size_t count,
           void* packed);
 void unpack(const Layout& layout, std::size_t element, void* to, std::size_t first, std::size_t count,
-            const void* packed);
+            const void* packed);  ///< the inverse of pack
 
 }  // namespace chasqui::run

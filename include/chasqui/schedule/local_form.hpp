@@ -11,7 +11,7 @@
 namespace chasqui {
 /// What one rank does, each list by time.
 struct LocalForm {
-  Rank rank;                   ///< whose part it is
+  Rank rank;
   std::vector<Send> sends;     ///< from this rank, by begin
   std::vector<Send> receives;  ///< to this rank, by begin
   std::vector<Add> adds;       ///< sum: this rank's computations, by begin

@@ -24,10 +24,10 @@ struct Part {
 /// One message. The send overhead begins at `begin`; what it carries is available at `to` at begin + L + 2o.
 /// `second` is used only by messages of two values (non-commutative combining across the end of the rank order).
 struct Send {
-  Time begin;     ///< when the send overhead begins
-  Rank from;      ///< sender
-  Rank to;        ///< receiver
-  Part part;      ///< what it carries
+  Time begin;  ///< when the send overhead begins
+  Rank from;
+  Rank to;
+  Part part;
   Part second{};  ///< messages of two values: the wrapped part
 
   constexpr Item item() const { return {part.lo}; }  ///< broadcasts and gathers: the item it carries
@@ -41,10 +41,10 @@ constexpr Send send_item(Time begin, Rank from, Rank to, std::int32_t item) { re
 /// Local work of a summation: `count` additions of one tick each, one after another from `begin` on.
 /// from == rank: the rank's own operands. Otherwise count is 1: the value received from `from` is added.
 struct Add {
-  Time begin;              ///< when the first of them begins
-  Rank rank;               ///< who adds
-  Rank from;               ///< whose value is added; `rank` itself: own operands
-  std::int64_t count = 1;  ///< how many
+  Time begin;  ///< when the first of them begins
+  Rank rank;   ///< who adds
+  Rank from;   ///< whose value is added; `rank` itself: own operands
+  std::int64_t count = 1;
 
   friend constexpr auto operator<=>(const Add&, const Add&) = default;
 };
@@ -52,11 +52,11 @@ struct Add {
 /// A whole schedule. Order of `sends` and `adds`: by begin, then rank (see `normalise`).
 /// Invariant of a well-formed value: none beyond the types; the verifier judges everything else.
 struct Schedule {
-  LogP machine;             ///< whose rules it obeys
-  Problem problem;          ///< what it achieves
-  Time finish;              ///< claimed: the last availability or addition (stream: unused, 0)
-  Time bound;               ///< claimed: no legal schedule finishes earlier
-  std::vector<Send> sends;  ///< all messages
+  LogP machine;     ///< whose rules it obeys
+  Problem problem;  ///< what it achieves
+  Time finish;      ///< claimed: the last availability or addition (stream: unused, 0)
+  Time bound;       ///< claimed: no legal schedule finishes earlier
+  std::vector<Send> sends;
 
   std::vector<std::int64_t> operands;  ///< sum: how many operands each rank holds
   std::vector<Add> adds;               ///< sum: the computations

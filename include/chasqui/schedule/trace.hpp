@@ -33,10 +33,10 @@ struct CriticalStep {
     latency,      ///< the reception waited for the network
     receive_gap,  ///< … for the gap after the rank's previous reception
   };
-  std::size_t message = 0;        ///< index into Trace::schedule.sends
-  bool reception = false;         ///< the reception of the message, or its sending
-  Reason reason = Reason::start;  ///< what held it up
-  Time time;                      ///< when it happened
+  std::size_t message = 0;  ///< index into Trace::schedule.sends
+  bool reception = false;   ///< the reception of the message, or its sending
+  Reason reason = Reason::start;
+  Time time;
 };
 /// A play of a schedule, with what is derived from it.
 struct Trace {

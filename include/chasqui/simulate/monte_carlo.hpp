@@ -22,7 +22,7 @@ struct Statistics {
 };
 /// How often to play, and how.
 struct MonteCarloOptions {
-  std::uint64_t runs = 1000;               ///< plays
+  std::uint64_t runs = 1000;
   std::uint64_t seed = 1;                  ///< of the first play; the others follow from it
   unsigned threads = 0;                    ///< 0: as many as there are cores
   std::function<void(double)> progress{};  ///< told the share of runs that are done, from one thread at a time

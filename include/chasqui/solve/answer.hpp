@@ -24,13 +24,13 @@ enum class Evidence {
 };
 /// The outcome of a search; a time-out is never a proof.
 struct Answer {
-  Status status = Status::unknown;  ///< what is proved
-  std::optional<Schedule> best;     ///< the best schedule found, verified; its `bound` is the bound below
-  Time bound;                ///< no legal schedule finishes earlier (stream: with this period, has a smaller delay)
-  std::string bound_source;  ///< "counting", "unsatisfiable at 11", …
-  Evidence evidence = Evidence::argument;  ///< what the bound rests on
-  std::string stopped;                     ///< unknown: why ("time limit", "interrupted")
-  double seconds = 0;                      ///< from the question to the answer
+  Status status = Status::unknown;
+  std::optional<Schedule> best;  ///< the best schedule found, verified; its `bound` is the bound below
+  Time bound;                    ///< no legal schedule finishes earlier (stream: with this period, has a smaller delay)
+  std::string bound_source;      ///< "counting", "unsatisfiable at 11", …
+  Evidence evidence = Evidence::argument;
+  std::string stopped;  ///< unknown: why ("time limit", "interrupted")
+  double seconds = 0;   ///< from the question to the answer
 };
 
 std::string_view to_string(Status status);      ///< "optimal", "infeasible" or "unknown"

@@ -16,11 +16,11 @@
 namespace chasqui::solve {
 /// One instance with what is known of it.
 struct AtlasEntry {
-  Instance instance;                       ///< the question
-  Time finish;                             ///< of the witness (stream: its delay)
-  Time bound;                              ///< proved; equal to finish: optimal
-  Evidence evidence = Evidence::argument;  ///< for the bound
-  Schedule witness;                        ///< a schedule that meets `finish`
+  Instance instance;
+  Time finish;  ///< of the witness (stream: its delay)
+  Time bound;   ///< proved; equal to finish: optimal
+  Evidence evidence = Evidence::argument;
+  Schedule witness;  ///< a schedule that meets `finish`
 
   bool optimal() const { return finish == bound; }  ///< nothing is left open
 };
@@ -53,7 +53,7 @@ class Atlas {
 
 /// What a run is to cover.
 struct AtlasRange {
-  std::string family = "broadcast";    ///< broadcast, single-sending, allgather, …
+  std::string family = "broadcast";    ///< broadcast, single, allgather or stream
   std::int64_t P = 12;                 ///< up to so many processors
   std::int64_t L = 5;                  ///< up to this latency
   std::int64_t k = 8;                  ///< broadcast, single

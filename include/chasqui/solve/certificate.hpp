@@ -24,13 +24,13 @@ bool write_certificate(const std::filesystem::path& folder, const Instance& inst
                        const std::function<bool()>& stop = {});
 /// What a checker that shares no code with the search says.
 struct CertificateReport {
-  bool accepted = false;                   ///< everything holds
-  std::string reason;                      ///< why not, on one line
-  Instance instance;                       ///< what was solved
+  bool accepted = false;
+  std::string reason;  ///< why not, on one line
+  Instance instance;
   Time finish;                             ///< of the schedule
   Evidence evidence = Evidence::argument;  ///< only `search` comes with a proof file
-  std::string bound_source;                ///< of the lower bound
-  ProofReport proof;                       ///< of the refutation, where there is one
+  std::string bound_source;
+  ProofReport proof;  ///< of the refutation, where there is one
 };
 
 /// Reads the folder and checks everything again: the schedule is legal, belongs to the instance and finishes when it says; the

@@ -43,9 +43,9 @@ class Encoding {
   /// Index of the last send step that meets the horizon; -1 if none.
   std::int64_t last_step() const { return (horizon_ - instance_.machine.lambda()).ticks; }
 
-  Instance instance_;             ///< what is asked
-  Time horizon_;                  ///< latest finish
-  Cnf cnf_;                       ///< filled by the constructors
+  Instance instance_;
+  Time horizon_;
+  Cnf cnf_;
   std::vector<Literal> allowed_;  ///< allowed_[t]: a send may begin at step t
 };
 

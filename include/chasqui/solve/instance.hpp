@@ -11,7 +11,7 @@
 namespace chasqui::solve {
 /// What the exact search is asked for.
 struct Instance {
-  LogP machine;                 ///< small: the number of variables grows with P, P and the horizon
+  LogP machine;                 ///< small: variables grow with items · P · horizon, of folds with P^4 · horizon
   Problem problem;              ///< broadcast, allgather, reduce, allreduce, scan or stream
   bool single_sending = false;  ///< broadcast: the root sends each item once
   bool two_values = false;      ///< reduce, allreduce, scan: a message may carry two folds
@@ -29,7 +29,7 @@ void validate(const Instance& instance);
 /// The greatest common divisor of L, o, g and the period. Given the order of all events, the earliest times are longest paths over
 /// constants that it divides: so an optimum is a multiple of it, and `coarsened` has the same schedules on a coarser clock.
 std::int64_t scale(const Instance& instance);
-Instance coarsened(const Instance& instance);  ///< the same with all times divided by their common divisor
+Instance coarsened(const Instance& instance);  ///< all times divided by scale(instance)
 
 /// How many different items there are (stream: in one period). REQUIRES a kind that moves items.
 std::int64_t item_count(const Instance& instance);

@@ -20,7 +20,7 @@ class IntegerProgram {
   virtual Schedule decode(const Point& point) const = 0;  ///< the schedule that a solution stands for
 
  protected:
-  Program program_;  ///< filled by the constructors
+  Program program_;
 };
 
 /// Schedules of the instance that finish by `horizon`, by their finish. REQUIRES that `bound` is a lower bound.

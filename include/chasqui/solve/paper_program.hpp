@@ -37,8 +37,8 @@ class PaperProgram {
   /// The schedule that a point claims to be: receptions matched with sends L steps earlier. Empty if a reception has no sender.
   std::optional<Schedule> decode(const Point& point) const;
 
-  Program program;                        ///< the rows and columns
-  const std::int64_t P, L, k, last_step;  ///< as asked for
+  Program program;
+  const std::int64_t P, L, k, last_step;
 
  private:
   int at(std::int64_t item, std::int64_t processor, std::int64_t step) const {

@@ -13,14 +13,14 @@ namespace chasqui::solve {
 struct Program {
   /// A multiple of a variable.
   struct Term {
-    int column = 0;       ///< which variable
-    int coefficient = 1;  ///< its factor
+    int column = 0;
+    int coefficient = 1;
   };
   /// Least <= sum of the terms <= most.
   struct Row {
-    std::vector<Term> terms;  ///< added up
-    int least = 0;            ///< lower end
-    int most = 0;             ///< upper end
+    std::vector<Term> terms;
+    int least = 0;
+    int most = 0;
   };
   static constexpr int kUnbounded = 1'000'000'000;  ///< as least (negated) or most: no bound on this side
   /// A variable.
@@ -42,7 +42,7 @@ struct Program {
   }  ///< sum of the terms = value
 
   std::vector<Column> columns;  ///< Term::column counts these
-  std::vector<Row> rows;        ///< all must hold
+  std::vector<Row> rows;
 };
 
 /// A value for each column.

@@ -13,23 +13,23 @@
 namespace chasqui::solve {
 /// How long to search.
 struct RobustOptions {
-  AdversaryOptions adversary{};            ///< how a schedule is judged
-  std::uint64_t mutations = 300;           ///< of the local search
-  std::uint64_t schedules = 20'000;        ///< the exhaustive search gives up beyond this many
-  std::uint64_t seed = 1;                  ///< of the random part of the search
+  AdversaryOptions adversary{};  ///< how a schedule is judged
+  std::uint64_t mutations = 300;
+  std::uint64_t schedules = 20'000;  ///< the exhaustive search gives up beyond this many
+  std::uint64_t seed = 1;
   std::function<void(double)> progress{};  ///< told now and then, 0 .. 1
 };
 /// A schedule and what the worst latencies do to it.
 struct RobustSchedule {
-  Schedule schedule;    ///< the best one found
-  WorstCase worst;      ///< its worst case
+  Schedule schedule;
+  WorstCase worst;
   bool proved = false;  ///< no schedule has a smaller worst case
   std::string how;      ///< where it comes from, and why it is proved
 };
 /// A schedule with a name, for comparisons.
 struct Candidate {
-  std::string name;       ///< for tables
-  Schedule schedule;      ///< to be judged
+  std::string name;
+  Schedule schedule;
   bool buffered = false;  ///< legal only with buffers: its deliveries are a start, with other times
 };
 

@@ -19,15 +19,15 @@ enum class Engine {
 
 /// Where a search stands; `asking` is the finish time being decided.
 struct Progress {
-  double seconds = 0;          ///< since the search began
-  Time bound;                  ///< proved so far
-  std::optional<Time> best;    ///< found so far
+  double seconds = 0;  ///< since the search began
+  Time bound;
+  std::optional<Time> best;
   std::optional<Time> asking;  ///< the finish time that is being decided
-  std::string_view engine;     ///< which solver speaks
+  std::string_view engine;
 };
 /// How to search, and for how long.
 struct Options {
-  Engine engine = Engine::sat;                    ///< both: whoever answers first
+  Engine engine = Engine::sat;                    ///< both: SAT, then the integer program; an Error if they disagree
   double time_limit = 0;                          ///< seconds; 0: none
   std::optional<Time> at_most;                    ///< is there a schedule that finishes by then? (infeasible, if not)
   bool warm_start = true;                         ///< begin with the best plan

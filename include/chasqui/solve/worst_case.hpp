@@ -15,17 +15,17 @@ namespace chasqui::solve {
 
 /// What counts as late.
 enum class Lateness {
-  finish,  ///< the whole schedule
-  item,    ///< each item, against the time it was complete in the plan
+  finish,
+  item,  ///< each item, against the time it was complete in the plan
 };
 /// What the adversary may do, and how long it may search.
 struct AdversaryOptions {
-  Time low{1};                             ///< the least latency; the most is L
-  Lateness lateness = Lateness::finish;    ///< what is to be late
-  std::uint64_t states = 200'000;          ///< the exact search gives up beyond this many, or 30 times as many choices
-  std::uint64_t conflicts = 100'000;       ///< so does the exact search by SAT, for each formula
-  std::uint64_t plays = 20'000;            ///< simulations of the heuristic search
-  std::uint64_t seed = 1;                  ///< of the heuristic search
+  Time low{1};  ///< the least latency; the most is L
+  Lateness lateness = Lateness::finish;
+  std::uint64_t states = 200'000;     ///< the exact search gives up beyond this many, or 30 times as many choices
+  std::uint64_t conflicts = 100'000;  ///< so does the exact search by SAT, for each formula
+  std::uint64_t plays = 20'000;       ///< simulations of the heuristic search
+  std::uint64_t seed = 1;
   Time enough = kNever;                    ///< SAT and the heuristic stop at a play that is so late
   std::function<void(double)> progress{};  ///< told the share of the budget that is used
 };
@@ -35,7 +35,7 @@ struct WorstCase {
   Time late;                         ///< the most found
   bool exact = false;                ///< proved to be the most possible
   std::uint64_t explored = 0;        ///< states or formulas of the exact searches, or simulations
-  std::string how;                   ///< the same in words: "18 states", "by SAT", "the worst of 1000 plays"
+  std::string how;                   ///< in words: "18 states", "by SAT", "the worst of 1000 plays"
   std::vector<Time> latencies;       ///< witness, in the order of Trace::schedule
   std::vector<std::uint32_t> order;  ///< witness: who goes first of messages that arrive together (Options::order)
 
