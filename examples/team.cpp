@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
+
 int main() {
   using namespace chasqui;
   threads::Team team(4);

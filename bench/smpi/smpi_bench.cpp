@@ -17,6 +17,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
+#include "chasqui/run/choose.hpp"
 
 using chasqui::Kind;
 

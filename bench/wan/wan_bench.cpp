@@ -24,6 +24,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/measure/measure.hpp"
 #include "chasqui/mpi/comm.hpp"
+#include "chasqui/run/choose.hpp"
 #include "forced.hpp"
 #include "measure/clocks.hpp"
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "chasqui/run/choose.hpp"
 #include "measure/message_probe.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -76,8 +78,8 @@ ClockOffset clock_offset(Transport& transport, const std::function<double()>& cl
 
 CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_differ)
     : comm_(comm), clock_(std::move(clock)) {
-  if (clocks_differ && comm.messages() != nullptr) {
-    offset_ = clock_offset(*comm.messages(), clock_);
+  if (clocks_differ && fabric_of(comm).messages != nullptr) {
+    offset_ = clock_offset(*fabric_of(comm).messages, clock_);
     uncertainty_ = comm.allreduce(offset_.uncertainty, Maximum{});
   }
   // A start must lie behind the time that telling it takes, which is long on wide networks.

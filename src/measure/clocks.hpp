@@ -7,7 +7,9 @@
 #include <functional>
 
 #include "chasqui/base/clock.hpp"
+#include "chasqui/run/choose.hpp"
 #include "chasqui/run/comm.hpp"
+#include "run/messages/transport.hpp"
 
 namespace chasqui::run {
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "chasqui/run/choose.hpp"
 #include "measure/sampler.hpp"
+#include "run/board/process_memory.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -46,7 +49,8 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
   comm.broadcast(at, 0);
   Sampler sampler(comm);
   sampler.open(budget.left(1), false);
-  const int ways = 1 + (comm.has_native() ? 1 : 0) + (comm.terrain().reaches ? 1 : 0);
+  const bool has_native = fabric_of(comm).native != nullptr;
+  const int ways = 1 + (has_native ? 1 : 0) + (comm.terrain().reaches ? 1 : 0);
   const double share = 1. / static_cast<double>(list.size()) / ways;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Entry& entry = list[(static_cast<std::size_t>(at) + i) % list.size()];
@@ -64,15 +68,15 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
       return sampler.together(share, [&] {  // the sampler's own messages go their usual way
         comm.force(choice);
         comm.run(call);
-        comm.force(std::nullopt);
+        comm.unforce();
       });
     };
     const bool reaches = comm.terrain().reaches && goes_across(entry.kind) && call.bytes() >= kReachFrom;
     const auto ours = reaches ? forced(Method::staged) : sampler.together(share, [&] { comm.run(call); });
     std::optional<double> across, native;
     if (reaches && ours) across = forced(Method::across);
-    if (comm.has_native() && ours && (across || !reaches)) native = forced(Method::native);
-    if (!ours || (reaches && !across) || (comm.has_native() && !native)) {  // out of time
+    if (has_native && ours && (across || !reaches)) native = forced(Method::native);
+    if (!ours || (reaches && !across) || (has_native && !native)) {  // out of time
       if (comm.rank() == 0) at_ = static_cast<int>((static_cast<std::size_t>(at) + i) % list.size());
       return;
     }

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/choose.hpp"
 #include "measure/collective_times.hpp"
 #include "measure/message_probe.hpp"
 

@@ -8,6 +8,7 @@
 #include "chasqui/run/comm.hpp"
 #include "measure/clocks.hpp"
 #include "measure/estimate.hpp"
+#include "run/comm/fabric.hpp"
 #include "run/wait/backoff.hpp"
 #include "run/wait/cores.hpp"
 
@@ -25,9 +26,10 @@ inline constexpr std::uint32_t kProbeTag = 32'100;  ///< no collective uses it, 
 class MessageProbe final : public Probe {
  public:
   /// The partner: the last rank on another node than rank 0's; else the last.
-  explicit MessageProbe(Comm& comm) : transport_(*comm.messages()), rank_(comm.rank()), buffer_(std::size_t{1} << 20) {
+  explicit MessageProbe(Comm& comm)
+      : transport_(*fabric_of(comm).messages), rank_(comm.rank()), buffer_(std::size_t{1} << 20) {
     for (int r = 1; r < comm.size(); ++r) {
-      if (comm.node_of(r) != comm.node_of(0)) others_.push_back(r);
+      if (node_of(comm, r) != node_of(comm, 0)) others_.push_back(r);
     }
     if (others_.empty()) others_.push_back(comm.size() - 1);
     partner_ = others_.back();

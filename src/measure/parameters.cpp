@@ -5,8 +5,10 @@
 #include <set>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/choose.hpp"
 #include "measure/message_probe.hpp"
 #include "measure/sampler.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -24,7 +26,7 @@ void measure_board(Comm& comm, Sampler& sampler, Round& round) {
 
 /// Supersteps in which everybody sends and gets h messages, then a barrier.
 double superstep(Comm& comm, Sampler& sampler, double share, int h, std::size_t bytes) {
-  Transport& transport = *comm.messages();
+  Transport& transport = *fabric_of(comm).messages;
   const int size = comm.size();
   std::vector<std::byte> out(static_cast<std::size_t>(h) * bytes), in(out.size());
   return *sampler.together(share, [&] {
@@ -46,13 +48,13 @@ FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
   FanIn found;
   found.bytes = 65'536;
   std::vector<int> senders;
-  std::set<int> nodes = {comm.node_of(0)};
+  std::set<int> nodes = {node_of(comm, 0)};
   for (int r = 1; r < comm.size() && senders.size() < kSenders; ++r) {
-    if (nodes.insert(comm.node_of(r)).second) senders.push_back(r);
+    if (nodes.insert(node_of(comm, r)).second) senders.push_back(r);
   }
   if (senders.size() < 2) return found;
   found.senders = static_cast<int>(senders.size());
-  Transport& transport = *comm.messages();
+  Transport& transport = *fabric_of(comm).messages;
   std::vector<std::vector<std::byte>> data(comm.rank() == 0 ? kSenders : 1, std::vector<std::byte>(65'536));
   const auto from = [&](std::size_t count) {
     return *sampler.together(share / 2, [&] {
@@ -82,7 +84,7 @@ void measure_node(Comm& comm, const RoundBudget& budget, Round& round) {
   double times[2] = {budget.left(kMessages), 0};
   times[1] = budget.left(kBoard) - std::max(0.0, times[0]);
   comm.broadcast(times, 0);
-  const auto node = comm.split(comm.node_of(comm.rank()), comm.rank());
+  const auto node = comm.split(node_of(comm, comm.rank()), comm.rank());
   if (node->size() > 1 && node->terrain().nodes == 1) {
     Sampler inside(*node);
     round.node = messages_of(*node, inside, times[0]);
@@ -102,7 +104,7 @@ double RoundBudget::left(double share) const { return begun + share * nanosecond
 
 Round measure_parameters(Comm& comm, const RoundBudget& budget) {
   if (comm.size() < 2) throw Error("measuring needs two ranks or more; this communicator has {}", comm.size());
-  if (comm.messages() == nullptr) throw Error("measuring needs messages between the ranks");
+  if (fabric_of(comm).messages == nullptr) throw Error("measuring needs messages between the ranks");
   const auto tell = [&](const char* what) {
     if (comm.rank() == 0 && budget.progress) budget.progress(what);
   };

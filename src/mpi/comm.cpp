@@ -38,7 +38,7 @@ class Neighbour {
   static void answer_beside(const run::Comm& waiting) {
     const std::lock_guard lock(mutex());
     for (const Neighbour* each : all()) {
-      if (each->answers_ && each->comm_ != nullptr && each->comm_ != &waiting) each->comm_->answer();
+      if (each->answers_ && each->comm_ != nullptr && each->comm_ != &waiting) run::answer(*each->comm_);
     }
   }
 
@@ -46,7 +46,7 @@ class Neighbour {
   static int end_all(MPI_Comm, int, void*, void*) {
     const std::lock_guard lock(mutex());
     for (const Neighbour* each : all()) {
-      if (each->comm_ != nullptr) each->comm_->retire("MPI_Finalize was called: use communicators before it");
+      if (each->comm_ != nullptr) run::retire(*each->comm_, "MPI_Finalize was called: use communicators before it");
     }
     return MPI_SUCCESS;
   }
@@ -113,7 +113,7 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
       if (answers) Neighbour::answer_beside(waiting);
     };
   }
-  auto made = std::make_unique<run::Comm>(std::move(fabric));
+  auto made = run::make_comm(std::move(fabric));
   if (neighbour != nullptr) neighbour->is(*made);
   return made;
 }

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include "chasqui/mpi/comm.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::mpi {
 

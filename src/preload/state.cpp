@@ -149,7 +149,7 @@ void prepare(CommState& state, MPI_Comm comm) {
   const run::Fabric fabric = fabric_of(own);  // its messages own the communicator
   std::unique_ptr<run::Comm> made;
   try {
-    made = std::make_unique<run::Comm>(fabric);
+    made = run::make_comm(fabric);
   } catch (const std::exception& error) {
     if (settings().log) say(error.what());
   }

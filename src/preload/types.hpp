@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/call.hpp"
 

@@ -7,7 +7,12 @@
 #include <new>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/model/profile.hpp"
+#include "chasqui/run/choose.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/board/board.hpp"
+#include "run/comm/fabric.hpp"
+#include "run/faults/departures.hpp"
 #include "run/wait/cores.hpp"
 #include "threads/channels.hpp"
 
@@ -61,7 +66,7 @@ std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int 
   fabric.split = [patience = shared->patience](run::Comm& comm, int colour, int key) {
     return split(comm, colour, key, patience);
   };
-  return std::make_unique<run::Comm>(std::move(fabric));
+  return run::make_comm(std::move(fabric));
 }
 
 std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, run::Patience patience) {
@@ -91,7 +96,7 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, run::Pati
     const std::shared_ptr<Shared> shared = *offers[static_cast<std::size_t>(members[0].rank)];
     int rank = 0;
     while (members[static_cast<std::size_t>(rank)].rank != comm.rank()) ++rank;
-    part = make_comm(shared, rank, std::make_shared<const Profile>(comm.profile()));
+    part = make_comm(shared, rank, run::fabric_of(comm).profile);
   }
   comm.barrier();
   return part;

@@ -11,6 +11,7 @@
 #include "chasqui/base/error.hpp"
 #include "comms.hpp"
 #include "pin.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::threads {
 
@@ -24,8 +25,9 @@ struct Team::State {
 
   std::mutex mutex;
   std::condition_variable begin, end;
-  int pinned = 0;                                         ///< threads bound to a core
-  const std::function<void(run::Comm&)>* body = nullptr;  ///< nothing: make the communicators
+  int pinned = 0;              ///< threads bound to a core
+  Call call = nullptr;         ///< nothing: make the communicators
+  const void* body = nullptr;  ///< what it is called with
   std::uint64_t generation = 0;
   int running = 0;
   std::atomic<bool> busy{false};  ///< a run is in progress
@@ -42,9 +44,10 @@ struct Team::State {
   }
 
   /// Every thread does it; rethrows the first exception.
-  void run(const std::function<void(run::Comm&)>* what) {
+  void run(Call how, const void* what) {
     std::unique_lock lock(mutex);
-    for (int rank = 0; what != nullptr && rank < n; ++rank) comms[static_cast<std::size_t>(rank)]->resume();
+    for (int rank = 0; how != nullptr && rank < n; ++rank) run::resume(*comms[static_cast<std::size_t>(rank)]);
+    call = how;
     body = what;
     running = n;
     error = nullptr;
@@ -56,28 +59,27 @@ struct Team::State {
 
   /// Each thread makes its own, so that what it writes lies in memory apart from the others'.
   void make_comms() {
-    make =
-        share_comms(n, options.profile, true, options.patience ? *options.patience : run::patience_from_environment());
-    run(nullptr);
+    make = share_comms(n, options.profile, true, options.patience);
+    run(nullptr, nullptr);
   }
 
   void work(int rank) {
     const bool bound = cores.pin_this_thread(rank);
     auto& comm = comms[static_cast<std::size_t>(rank)];
     for (std::uint64_t seen = 0;;) {
-      const std::function<void(run::Comm&)>* task = nullptr;
+      Call task = nullptr;
       {
         std::unique_lock lock(mutex);
         begin.wait(lock, [&] { return stopping || generation != seen; });
         if (stopping) return;
         if (seen == 0) pinned += bound ? 1 : 0;
         seen = generation;
-        task = body;
+        task = call;
       }
       std::exception_ptr failed;
       try {
         if (task == nullptr) comm = make(rank);
-        else (*task)(*comm), comm->rest();
+        else task(body, *comm), run::rest(*comm);
       } catch (...) {
         failed = std::current_exception();
         {  // before the others hear of it and fail in turn
@@ -125,7 +127,7 @@ Team::~Team() = default;
 int Team::size() const { return state_->n; }
 int Team::pinned() const { return state_->pinned; }
 
-void Team::run(const std::function<void(run::Comm&)>& body) {
+void Team::run_all(Call call, const void* body) {
   if (state_->busy.exchange(true)) {
     throw Error(
         "this team of {} threads is running already, for this thread or another: begin the next run when the first has ended, "
@@ -137,7 +139,7 @@ void Team::run(const std::function<void(run::Comm&)>& body) {
     std::atomic<bool>& busy;
   } at_the_end{state_->busy};
   try {
-    state_->run(&body);
+    state_->run(call, body);
   } catch (...) {
     state_->make_comms();
     throw;

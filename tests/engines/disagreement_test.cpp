@@ -8,6 +8,9 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/comm/fabric.hpp"
+#include "run/faults/call_history.hpp"
+#include "run/messages/script.hpp"
 
 namespace chasqui::engines {
 namespace {
@@ -113,7 +116,7 @@ TEST(Disagreement, AnOperationOfOnesOwn) {
                            [&](run::Comm& comm) {
                              long value = 0;
                              comm.barrier();
-                             if (comm.rank() == 1) comm.launch(word_from_rank_0).wait();
+                             if (comm.rank() == 1) run::launch(comm, word_from_rank_0).wait();
                              else if (leaves) comm.broadcast(value, 0);
                              else comm.allreduce(value);
                            }),

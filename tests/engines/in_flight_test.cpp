@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
 
 namespace chasqui::run {

@@ -11,11 +11,15 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/sum.hpp"
+#include "chasqui/run/choose.hpp"
 #include "chasqui/run/sum.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
 #include "suite.hpp"
 #include "threads/channels.hpp"
+#include "run/board/board.hpp"
+#include "run/board/process_memory.hpp"
 
 namespace chasqui::engines {
 namespace {
@@ -101,7 +105,7 @@ Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Pr
     fabric.messages = std::make_shared<run::ChannelTransport>(channels, fabric.rank);
     fabric.profile = profile;
     fabric.reach = std::make_shared<OneMemory>(good_reads);
-    comms.push_back(std::make_unique<run::Comm>(std::move(fabric)));
+    comms.push_back(run::make_comm(std::move(fabric)));
   }
   return comms;
 }
@@ -287,7 +291,7 @@ TEST(Loop, AFullChannelDoesNotStopBothSides) {
   int values[2][kMessages] = {}, got[2][kMessages] = {};
   std::vector<run::Transport::Ticket> tickets[2];
   for (const int r : {0, 1}) {
-    auto& transport = *comms[static_cast<std::size_t>(r)]->messages();
+    auto& transport = *run::fabric_of(*comms[static_cast<std::size_t>(r)]).messages;
     for (int i = 0; i < kMessages; ++i) {
       values[r][i] = 100 * r + i;
       tickets[r].push_back(transport.receive(1 - r, 7, &got[r][i], sizeof(int)));
@@ -297,8 +301,8 @@ TEST(Loop, AFullChannelDoesNotStopBothSides) {
   for (int turns = 0, i[2] = {0, 0}; i[0] + i[1] < 2 * kMessages; ++turns) {
     ASSERT_LT(turns, 10'000) << "does not end";
     for (const int r : {0, 1}) {
-      if (i[r] < kMessages &&
-          comms[static_cast<std::size_t>(r)]->messages()->done(tickets[r][static_cast<std::size_t>(i[r])]))
+      if (i[r] < kMessages && run::fabric_of(*comms[static_cast<std::size_t>(r)])
+                                  .messages->done(tickets[r][static_cast<std::size_t>(i[r])]))
         ++i[r];
     }
   }

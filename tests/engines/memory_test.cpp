@@ -9,7 +9,9 @@
 #include <new>
 #include <vector>
 
+#include "chasqui/run/choose.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/comm/fabric.hpp"
 #include "threads/channels.hpp"
 
 namespace {
@@ -108,7 +110,7 @@ Comms two_a_node(int ranks) {
     fabric.board = {new run::Board(memory.get(), shape, rank % 2, ranks),
                     [memory](run::Board* board) { delete board; }};
     fabric.messages = std::make_shared<run::ChannelTransport>(channels, rank);
-    comms.push_back(std::make_unique<run::Comm>(std::move(fabric)));
+    comms.push_back(run::make_comm(std::move(fabric)));
   }
   return comms;
 }
@@ -160,7 +162,7 @@ TEST(Memory, ThreadsFoldWhereElementsAreAligned) {
           comm.run(call);
           if (off) throw std::runtime_error(std::string("not aligned by ") + std::string(to_string(choice.method)));
         }
-        comm.force({});
+        comm.unforce();
       }
     }
   });

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "suite.hpp"
+#include "chasqui/base/error.hpp"
 
 namespace chasqui::engines {
 namespace {

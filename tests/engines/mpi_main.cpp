@@ -13,6 +13,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/measure/measure.hpp"
 #include "chasqui/mpi/comm.hpp"
+#include "chasqui/run/choose.hpp"
 #include "measure/compare_profiles.hpp"
 #include "suite.hpp"
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
 
 namespace chasqui::run {

@@ -9,6 +9,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/measure/bench.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::engines {
 namespace {
@@ -106,7 +107,7 @@ void run_in_flight(run::Comm& comm, const std::vector<Recipe>& recipes, int at_o
 }
 
 void rivals(run::Comm& comm) {
-  if (comm.messages() == nullptr) return;
+  if (run::fabric_of(comm).messages == nullptr) return;
   const int size = comm.size();
   for (const auto& recipe :
        recipes(size, size <= 8 ? all_roots(size) : std::vector<int>{0, 5, size - 1}, {0, 1, 9, 20'001})) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "chasqui/run/choose.hpp"
 #include "chasqui/run/comm.hpp"
 
 namespace chasqui::engines {

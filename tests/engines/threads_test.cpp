@@ -6,8 +6,10 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/choose.hpp"
 #include "chasqui/threads/team.hpp"
 #include "suite.hpp"
+#include "run/board/board.hpp"
 
 namespace chasqui::engines {
 namespace {
@@ -112,7 +114,7 @@ TEST(Threads, WhoIsLateHarmsNobody) {
         if (comm.rank() == i % 2) std::this_thread::sleep_for(std::chrono::milliseconds(80));
         if (comm.allreduce(1) != comm.size()) throw std::runtime_error("wrong sum");
       }
-      comm.force({});
+      comm.unforce();
     });
   }
 }

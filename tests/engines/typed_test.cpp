@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/run/sum.hpp"
 #include "chasqui/threads/team.hpp"
 

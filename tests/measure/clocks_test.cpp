@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "chasqui/threads/team.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -25,7 +26,7 @@ TEST(Clocks, OffsetsLieWithinTheStatedUncertainty) {
   for (const int ranks : {1, 2, 5, 11}) {  // 11: more than talk to rank 0 at a time
     threads::Team team(ranks);
     team.run([](Comm& comm) {
-      const ClockOffset offset = clock_offset(*comm.messages(), wrong_clock(comm.rank()));
+      const ClockOffset offset = clock_offset(*run::fabric_of(comm).messages, wrong_clock(comm.rank()));
       EXPECT_LE(std::abs(offset.ahead - wrong_by(comm.rank())), offset.uncertainty) << "rank " << comm.rank();
       EXPECT_LT(offset.uncertainty, 100 * kSecond);
       EXPECT_EQ(offset.uncertainty == 0, comm.rank() == 0);

@@ -15,6 +15,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
+#include "chasqui/run/choose.hpp"
 #include "mpi/messages.hpp"
 
 namespace chasqui::mpi {
@@ -297,7 +298,7 @@ void fold_aligned(run::Comm& comm) {
           expect(!off, what + ": not aligned");
           if (kind != Kind::reduce || comm.rank() == 0) expect(out.back().values[1] == right, what + ": wrong");
         }
-        comm.force({});
+        comm.unforce();
       }
     }
   }

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
+#include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
 
 namespace chasqui::threads {
@@ -146,8 +147,8 @@ TEST(Team, CoresAreThoseOfTheProcessNotOfTheMachine) {
   const OneCore one;
   EXPECT_EQ(run::available_cores(), 1);
   for (const bool with_board : {true, false}) {
-    EXPECT_TRUE(make_comms(2, nullptr, with_board)[0]->crowded()) << with_board;
-    EXPECT_FALSE(make_comms(1, nullptr, with_board)[0]->crowded()) << with_board;
+    EXPECT_TRUE(run::crowded(*make_comms(2, nullptr, with_board)[0])) << with_board;
+    EXPECT_FALSE(run::crowded(*make_comms(1, nullptr, with_board)[0])) << with_board;
   }
 }
 
@@ -155,9 +156,9 @@ TEST(Team, APinnedThreadDoesNotHideTheOtherCores) {
   if (run::available_cores() < 2) GTEST_SKIP() << "one core";
   Team team(2);
   team.run([](run::Comm& comm) {
-    EXPECT_FALSE(comm.crowded());
+    EXPECT_FALSE(run::crowded(comm));
     const auto part = comm.split(0, comm.rank());
-    EXPECT_FALSE(part->crowded());
+    EXPECT_FALSE(run::crowded(*part));
   });
 }
 

@@ -11,6 +11,10 @@
 
 #include "chasqui/run/comm.hpp"
 
+namespace chasqui::run {
+class Transport;
+}
+
 namespace chasqui::mpi {
 /// What a communicator may use.
 struct Options {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chasqui/model/problem.hpp"
+#include "chasqui/model/kind.hpp"
 #include "chasqui/run/operator.hpp"
 
 namespace chasqui::run {
@@ -83,5 +83,13 @@ void pack(const Layout& layout, std::size_t element, const void* from, std::size
           void* packed);
 void unpack(const Layout& layout, std::size_t element, void* to, std::size_t first, std::size_t count,
             const void* packed);  ///< the inverse of pack
+
+/// How patient the wait in a call is, in seconds; 0: for ever.
+struct Patience {
+  double compare = 2;  ///< nothing moved for so long: the ranks compare their calls
+  double notice = 0;   ///< and for so long, then twice as long …: a line on standard error says who waits for whom
+};
+/// CHASQUI_STALL_SECONDS and CHASQUI_STALL_NOTICE, where they are set. Throws an Error for anything but a number of 0 or more.
+Patience patience_from_environment(Patience otherwise = {});
 
 }  // namespace chasqui::run

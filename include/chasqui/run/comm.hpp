@@ -2,75 +2,112 @@
 // The communicator: collectives that programs call. It runs on a board (ranks of one node), on messages, or on both;
 // which plan runs is decided by predicted cost. All ranks call the same collectives in the same order; several may be
 // in flight. One rank's Comm is used by one thread at a time.
+// Typed calls take contiguous ranges (spans, vectors, arrays), elements that lie apart (Strided) and values of any
+// trivially copyable type. Names beginning with i start a collective and return a Request: its buffers must stay until
+// that is complete.
 #pragma once
 
-#include <deque>
-#include <functional>
+#include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "chasqui/run/call.hpp"
-#include "chasqui/run/choose.hpp"
-#include "run/board/board.hpp"
-#include "run/board/process_memory.hpp"
-#include "run/comm/progress.hpp"
-#include "run/comm/request.hpp"
-#include "run/comm/typed.hpp"
-#include "run/faults/departures.hpp"
-#include "run/faults/gossip.hpp"
-#include "run/messages/transport.hpp"
-#include "run/wait/task.hpp"
+
+namespace chasqui {
+struct Profile;
+}
 
 namespace chasqui::run {
 
-struct Program;
+struct Choice;
+struct Terrain;
+struct Operation;
+class Engine;
 
-/// What a communicator is made of.
-struct Fabric {
-  int rank = 0;                            ///< this rank
-  int size = 1;                            ///< ranks
-  std::shared_ptr<Board> board;            ///< of the ranks on this rank's node, in rank order; may be missing
-  std::shared_ptr<Transport> messages;     ///< between all ranks; may be missing when the board spans them
-  std::vector<int> node_of;                ///< per rank; empty: one node
-  bool shares_memory = false;              ///< threads of one process
-  bool crowded = false;                    ///< more ranks on this rank's node than cores; a board knows by itself
-  std::shared_ptr<Reach> reach;            ///< into the memory of the ranks on the board; on all ranks or on none
-  std::shared_ptr<const Profile> profile;  ///< never missing; default_profile() where nothing was measured
-  /// Lets the MPI library go on with the program's own messages. Called each time a waiting collective gives the core
-  /// away (Backoff::pause says true: never while it spins, so not in a collective for which all are in time), and by test().
-  std::function<void()> idle;
-  std::shared_ptr<Departures> departures;  ///< where ranks know of each other that they have ended; may be missing
-  Patience patience = {0, 0};  ///< after what time ranks that wait in vain compare their calls; the same on all ranks
-  /// Called when that time is over: other communicators of this process may have something to answer.
-  std::function<void(Comm&)> elsewhere;
-  std::function<void(const Call&)> native;  ///< the MPI library's own collective; may be missing
-  /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
-  std::function<std::unique_ptr<Comm>(Comm&, int colour, int key)> split;
-};
-/// Collectives for the ranks of one communicator; the typed calls are in Typed. Shares no line with another rank's.
-class alignas(2 * kLine) Comm : public Typed<Comm> {
+/// A collective that was started; empty: one that is complete. Waiting, or testing until true, completes it; the
+/// communicator and the buffers must live until then.
+class [[nodiscard("wait for it, or its buffers may go too early")]] Request {
  public:
-  explicit Comm(Fabric fabric);  ///< Collective: all ranks make theirs of the same fabric.
-  ~Comm();                       ///< an exception on its way through here counts as leave()
+  Request() = default;
+  Request(Engine * engine, std::shared_ptr<Operation> operation);  ///< for Comm::start
+
+  /// True when the collective is complete; advances all collectives in flight. Throws the Error it failed with.
+  bool test();
+  void wait();                                           ///< returns when it is complete; throws the collective's Error
+  bool active() const { return operation_ != nullptr; }  ///< started and not yet known to be complete?
+
+ private:
+  void end();
+
+  Engine* engine_ = nullptr;
+  std::shared_ptr<Operation> operation_;
+};
+
+/// Elements that lie `stride` elements apart: a column of a matrix. The stride may be negative, and is not 0.
+template <typename T>
+struct Strided {
+  T* first;             ///< the first element
+  std::int64_t count;   ///< how many
+  std::int64_t stride;  ///< elements from one to the next
+};
+template <typename R>
+inline constexpr bool is_strided = false;  ///< is R a Strided<T>?
+template <typename T>
+inline constexpr bool is_strided<Strided<T>> = std::is_trivially_copyable_v<T>;  ///< it is
+
+/// A range whose elements lie side by side and can be copied as bytes.
+template <typename R>
+concept Buffer = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
+/// One that can be written to.
+template <typename R>
+concept Writable = Buffer<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+/// What a collective reads: a range, or Strided.
+template <typename R>
+concept Source = Buffer<R> || is_strided<std::remove_cvref_t<R>>;
+/// What it writes to.
+template <typename R>
+concept Target = Writable<R> ||(is_strided<std::remove_cvref_t<R>> &&
+                                !std::is_const_v<std::remove_pointer_t<decltype(std::remove_cvref_t<R>::first)>>);
+/// One that outlives the call it is passed to: no temporary vector.
+template <typename R>
+concept Lasting = is_strided<std::remove_cvref_t<R>> ||(Buffer<R>&& std::ranges::borrowed_range<R>);
+/// A value that means the same on every rank as far as its type tells: neither a pointer nor a view of something elsewhere.
+template <typename T>
+concept Value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T> &&
+                !std::ranges::view<T> && !is_strided<T>;
+/// A function that folds two values into one.
+template <typename F, typename T>
+concept Folds = std::is_invocable_r_v<T, const F&, const T&, const T&>;
+
+/// The type of the elements of a source or target.
+template <typename R>
+struct ElementOf {
+  using type = std::ranges::range_value_t<R>;  ///< of a range
+};
+/// Of Strided.
+template <typename R>
+requires is_strided<std::remove_cvref_t<R>>
+struct ElementOf<R> {
+  using type = std::remove_cv_t<std::remove_pointer_t<decltype(std::remove_cvref_t<R>::first)>>;  ///< without const
+};
+template <typename R>
+using Element = typename ElementOf<R>::type;  ///< the same, shorter
+
+/// Collectives for the ranks of one communicator. Every Comm is the face of an engine (src/run/comm/engine.hpp), which
+/// whoever makes communicators builds: threads::Team, mpi::make_comm.
+class Comm {
+ public:
+  virtual ~Comm();  ///< an exception on its way through here counts as leave()
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
 
-  int rank() const { return fabric_.rank; }                    ///< this rank
-  int size() const { return fabric_.size; }                    ///< ranks
-  const Terrain& terrain() const { return terrain_; }          ///< how the ranks lie
-  const Profile& profile() const { return *fabric_.profile; }  ///< what the choice of methods goes by
-  Transport* messages() const {
-    return fabric_.messages.get();
-  }  ///< the point-to-point messages below; nullptr where a board does everything
-  int node_of(int rank) const { return fabric_.node_of[static_cast<std::size_t>(rank)]; }  ///< the node of a rank
-  bool crowded() const {
-    return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded;
-  }                                                              ///< more ranks on this node than cores
-  bool has_native() const { return fabric_.native != nullptr; }  ///< can the MPI library be asked instead?
+  int rank() const { return rank_; }  ///< this rank
+  int size() const { return size_; }  ///< ranks
 
   /// Runs a collective to its end. Throws Error: bad arguments, sizes that disagree, another rank's failure.
   /// Bad arguments leave the communicator usable if all ranks pass them; after anything else every call fails.
@@ -80,10 +117,6 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   /// holds it: that is let go when the collective is complete.
   Request start(const Call& call, std::shared_ptr<const void> kept = nullptr);
 
-  /// Begins an operation of one's own over the messages between all ranks, in order with the collectives.
-  /// `kept` is let go when it is complete.
-  Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept = nullptr);
-
   /// Advances everything in flight here. True if something moved.
   bool progress();
 
@@ -91,99 +124,238 @@ class alignas(2 * kLine) Comm : public Typed<Comm> {
   /// what is in flight here first. The new one may outlive this one.
   std::unique_ptr<Comm> split(int colour, int key);
 
-  /// Which methods are there for this call, the chosen one first.
+  /// Which methods are there for this call, the chosen one first (choose.hpp).
   std::vector<Choice> choices_for(const Call& call) const;
+  const Terrain& terrain() const;  ///< how the ranks lie, for explain()
+  const Profile& profile() const;  ///< what the choice of methods goes by
 
-  /// Forces a method (measurements and tests); Choice::method must be one that choices_for() lists.
-  void force(std::optional<Choice> choice) { forced_ = std::move(choice); }
+  /// Forces a method (measurements and tests): one that choices_for() lists. The same on all ranks.
+  void force(const Choice& choice);
+  void unforce();  ///< the cheapest is chosen again
 
   /// Bad arguments: tells the ranks that wait in this collective, and throws the Error.
   [[noreturn]] void refuse(const std::string& why);
 
-  /// Answers ranks that wait in vain in a call of this communicator, while this one waits elsewhere. If they called something
-  /// else than this rank did, they get an Error, and so does this rank in its next call.
-  void answer();
-
   /// Says to all ranks that this one will not come back: whoever waits for it gets an Error.
   void leave(const std::string& why);
 
-  void
-  rest();  ///< this rank makes no further call before resume(): who waits for it in one gets an Error, where that can be known
-  void resume();  ///< it does. REQUIRES that no rank is in a call
+  void barrier() { run({}); }               ///< returns when all ranks have called it
+  Request ibarrier() { return start({}); }  ///< non-blocking
 
-  /// What this communicator stands on is gone: every later call throws an Error that says why, and so does what is in flight. Tells nobody.
-  void retire(const std::string& why);
+  template <Target R>
+  requires Lasting<R>
+  void broadcast(R&& data, int root = 0) { run(broadcast_call(to(data), root)); }  ///< The root's data, at every rank.
+  template <Value T>
+  requires(!Buffer<T&>) void broadcast(T& value, int root = 0) {
+    run(broadcast_call(one(value), root));
+  }  ///< one value
+  template <Target R>
+  requires Lasting<R> Request ibroadcast(R&& data, int root = 0) {
+    return start(broadcast_call(to(data), root));
+  }  ///< non-blocking
+  template <Value T>
+  requires(!Buffer<T&>) Request ibroadcast(T& value, int root = 0) {
+    return start(broadcast_call(one(value), root));
+  }  ///< one value
+
+  /// `out` counts at the root only; `reduce(data, data, root)` is in place.
+  template <Source In, Target Out, Folds<Element<Out>> F = Sum>
+  void reduce(In&& in, Out&& out, int root, F op = {}) {
+    run(fold_call(Kind::reduce, from(in), to(out), root, op));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request ireduce(In&& in, Out&& out, int root, F op = {}) {
+    return start_fold(Kind::reduce, from(in), to(out), root, std::move(op));
+  }
+  /// The fold of all contributions, at every rank; `allreduce(data, data)` is in place.
+  template <Source In, Target Out, Folds<Element<Out>> F = Sum>
+  void allreduce(In&& in, Out&& out, F op = {}) {
+    run(fold_call(Kind::allreduce, from(in), to(out), 0, op));
+  }
+  /// One value.
+  template <Value T, Folds<T> F = Sum>
+  T allreduce(const T& value, F op = {}) {
+    T result = value;
+    allreduce(one(value), one(result), std::move(op));
+    return result;
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request iallreduce(In&& in, Out&& out, F op = {}) {
+    return start_fold(Kind::allreduce, from(in), to(out), 0, std::move(op));
+  }
+  /// Rank i gets the fold of ranks 0 .. i.
+  template <Source In, Target Out, Folds<Element<Out>> F = Sum>
+  void scan(In&& in, Out&& out, F op = {}) {
+    run(fold_call(Kind::scan, from(in), to(out), 0, op));
+  }
+  /// One value.
+  template <Value T, Folds<T> F = Sum>
+  T scan(const T& value, F op = {}) {
+    T result = value;
+    scan(one(value), one(result), std::move(op));
+    return result;
+  }
+  /// Rank i gets the fold of ranks 0 .. i-1; rank 0 keeps what `out` held.
+  template <Source In, Target Out, Folds<Element<Out>> F = Sum>
+  void exclusive_scan(In&& in, Out&& out, F op = {}) {
+    Call call = fold_call(Kind::scan, from(in), to(out), 0, op);
+    call.exclusive = true;
+    run(call);
+  }
+  /// One value; rank 0 gets `first`.
+  template <Value T, Folds<T> F = Sum>
+  T exclusive_scan(const T& value, F op = {}, std::type_identity_t<T> first = {}) {
+    exclusive_scan(one(value), one(first), std::move(op));
+    return first;
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request iscan(In&& in, Out&& out, F op = {}) {
+    return start_fold(Kind::scan, from(in), to(out), 0, std::move(op));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request iexclusive_scan(In&& in, Out&& out, F op = {}) {
+    return start_fold(Kind::scan, from(in), to(out), 0, std::move(op), true);
+  }
+
+  /// All contributions in rank order, at every rank; `out` holds P times as much as `in`.
+  template <Source In, Target Out>
+  void allgather(In&& in, Out&& out) {
+    run(gather_call(Kind::allgather, from(in), to(out), 0));
+  }
+  /// One value of each rank.
+  template <Value T>
+  requires(!Buffer<const T&>) std::vector<T> allgather(const T& value) {
+    std::vector<T> all(static_cast<std::size_t>(size()));
+    allgather(one(value), std::span<T>(all));
+    return all;
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request iallgather(In&& in, Out&& out) {
+    return start(gather_call(Kind::allgather, from(in), to(out), 0));
+  }
+  /// All contributions in rank order, at the root; elsewhere `out` may be empty.
+  template <Source In, Target Out>
+  void gather(In&& in, Out&& out, int root = 0) {
+    run(gather_call(Kind::gather, from(in), to(out), root));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request igather(In&& in, Out&& out, int root = 0) {
+    return start(gather_call(Kind::gather, from(in), to(out), root));
+  }
+  /// Part r of the root's data to rank r; elsewhere `in` may be empty.
+  template <Source In, Target Out>
+  void scatter(In&& in, Out&& out, int root = 0) {
+    run(scatter_call(from(in), to(out), root));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request iscatter(In&& in, Out&& out, int root = 0) {
+    return start(scatter_call(from(in), to(out), root));
+  }
 
  private:
-  friend class InFlight;
-  friend class Request;
-  struct Cached;
+  friend class Engine;
+  Comm(int rank, int size) : rank_(rank), size_(size) {}
 
-  bool board_spans_all() const { return spans_; }
-  const Choice& choose(const Call& call, bool own = false);
-  template <typename Small>
-  void run_small(const Call& call);
-  template <typename Small>
-  void wait_for(Small& small, std::uint64_t number);
-  void run_packed(const Call& call);
-  void run_on_board(const Call& call, bool reaching);
-  bool run_rehearsed(const Call& call);
-  void run_native(const Call& call);
-  void wait(Operation& operation);
-  bool advance(Operation& operation);
-  bool advance_all();
-  bool advance_beside();
-  void finish_in_flight();
-  void take_in_flight(std::shared_ptr<Operation> operation);
-  bool nothing_in_flight() { return !in_flight_.listed() || look_in_flight(); }
-  bool look_in_flight();
-  void fail(Operation& operation, std::exception_ptr error);
-  void check_usable() const {
-    if (!broken_.empty()) throw_broken();
+  template <typename F>
+  static constexpr F constant{};
+
+  template <typename R>
+  static Strided<const Element<R>> from(R& range) {
+    if constexpr (is_strided<std::remove_cvref_t<R>>) return {range.first, range.count, range.stride};
+    else return {std::ranges::data(range), static_cast<std::int64_t>(std::ranges::size(range)), 1};
   }
-  [[noreturn]] void throw_broken() const;
-  void check_arguments(const Call& call);
-  void look_for_failure(std::uint64_t number);
-  std::optional<Disagreement> compare_calls(std::uint64_t number);
-  void note(std::uint64_t number, const Called& call, bool on_board = false);
-  void pass_by(std::uint64_t number, const Called& call);
-  void report(std::uint64_t first, std::uint64_t last, const std::string& why);
-  void give_up(std::uint64_t number);
+  template <typename R>
+  static Strided<Element<R>> to(R& range) {
+    if constexpr (is_strided<std::remove_cvref_t<R>>) return {range.first, range.count, range.stride};
+    else return {std::ranges::data(range), static_cast<std::int64_t>(std::ranges::size(range)), 1};
+  }
+  template <typename T>
+  static Strided<T> one(T& value) {
+    return {&value, 1, 1};
+  }
 
-  Task task_of(Call call, Choice choice, std::uint32_t tag);
-  Task on_board(Call call);
-  Task by_messages(Group group, Call call, Choice choice);
-  struct Between;
-  Between between_nodes(const Call& call, std::uint32_t tag);
-  Choice choose_between(const Call& call);
-  std::vector<std::size_t> node_offsets(std::size_t bytes) const;
-  void by_nodes(const std::byte* in, std::byte* out, std::size_t bytes, bool back) const;
-  Task two_level(Call call, std::uint32_t tag);
-  Task two_level_fold(Call call, Between between);
-  Task two_level_gather(Call call, Between between);
-  Task two_level_scatter(Call call, Between between);
-  Task two_level_scan(Call call, Between between);
-  std::shared_ptr<const Program> program_for(const Group& group, const Call& call, const Choice& choice);
-  std::shared_ptr<const Program> blocks_between(const Between& between, const Call& outer,
-                                                const std::vector<std::size_t>& offsets);
-  const Level& level() const;
+  template <typename T>
+  Layout layout(const Strided<T>& data) {
+    if (data.stride == 1) return {};
+    if (data.stride == 0) refuse("a stride of 0: elements that lie on each other cannot be told apart");
+    return {.stride = data.stride * static_cast<std::ptrdiff_t>(sizeof(T))};
+  }
+  template <typename T>
+  Call broadcast_call(const Strided<T>& data, int root) {
+    return {.kind = Kind::broadcast,
+            .out = data.first,
+            .count = data.count,
+            .element = sizeof(T),
+            .out_layout = layout(data),
+            .root = root};
+  }
+  /// A started collective outlives the operator it was given, which may well be a temporary: it keeps a copy.
+  template <typename T, typename F>
+  Request start_fold(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, F op,
+                     bool exclusive = false) {
+    if constexpr (std::is_empty_v<F> && std::is_default_constructible_v<F>) {
+      Call call = fold_call(kind, in, out, root, constant<F>);
+      call.exclusive = exclusive;
+      return start(call);
+    } else {
+      const auto kept = std::make_shared<const F>(std::move(op));
+      Call call = fold_call(kind, in, out, root, *kept);
+      call.exclusive = exclusive;
+      return start(call, kept);
+    }
+  }
+  template <typename T, typename F>
+  Call fold_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, const F& op) {
+    const bool writes = kind != Kind::reduce || rank() == root;
+    if (writes && out.count != in.count) refuse_counts(kind, in.count, out.count);
+    return {.kind = kind,
+            .in = in.first,
+            .out = out.first,
+            .count = in.count,
+            .element = sizeof(T),
+            .in_layout = layout(in),
+            .out_layout = layout(out),
+            .op = operator_of<T>(op, commutes<F, T>),
+            .root = root};
+  }
+  template <typename T>
+  Call gather_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root) {
+    const bool writes = kind != Kind::gather || rank() == root;
 
-  Fabric fabric_;
-  Terrain terrain_;
-  bool spans_;                           ///< the board spans all ranks
-  std::vector<std::vector<int>> nodes_;  ///< members of each node, in rank order
-  std::vector<int> place_;               ///< per rank: index inside its node
-  std::deque<std::shared_ptr<Operation>> pending_;
-  std::uint64_t number_ = 0;
-  unsigned looks_ = 0;  ///< for failures elsewhere
-  RecentCalls calls_;   ///< unless a board remembers them
-  Stall stall_;
-  std::string broken_;
-  int exceptions_;                      ///< on their way when this was made
-  std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused
-  std::optional<Choice> forced_;
-  std::unique_ptr<Cached> cached_;
-  InFlight in_flight_{*this};  ///< listed while pending_ is not empty
+    if (writes && out.count != in.count * size()) refuse_counts(kind, in.count, out.count);
+    return {.kind = kind,
+            .in = in.first,
+            .out = out.first,
+            .count = in.count,
+            .element = sizeof(T),
+            .in_layout = layout(in),
+            .out_layout = layout(out),
+            .root = root};
+  }
+  template <typename T>
+  Call scatter_call(const Strided<const T>& in, const Strided<T>& out, int root) {
+    if (rank() == root && in.count != out.count * size()) refuse_counts(Kind::scatter, in.count, out.count);
+    return {.kind = Kind::scatter,
+            .in = in.first,
+            .out = out.first,
+            .count = out.count,
+            .element = sizeof(T),
+            .in_layout = layout(in),
+            .out_layout = layout(out),
+            .root = root};
+  }
+  /// Says which counts do not fit each other.
+  [[noreturn]] void refuse_counts(Kind kind, std::int64_t in, std::int64_t out);
+
+  const int rank_;
+  const int size_;
 };
 
 }  // namespace chasqui::run

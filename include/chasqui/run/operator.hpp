@@ -3,11 +3,14 @@
 // reordered. Operators are associative (as far as floating point is); commutativity is the caller's promise.
 #pragma once
 
-#include <complex>
 #include <cstddef>
-#include <functional>
 #include <type_traits>
 #include <utility>
+#if __has_include(<bits/stl_function.h>)
+#include <bits/stl_function.h>  // libstdc++: std::plus and its like without the rest of <functional>
+#else
+#include <functional>
+#endif
 
 namespace chasqui::run {
 
@@ -138,10 +141,17 @@ Commuting<F> commuting(F function) {
   return {std::move(function)};
 }
 
+/// std::complex, and what else is a real and an imaginary part and no more. <complex> itself is long to compile.
 template <typename T>
-inline constexpr bool is_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;  ///< + and * are known to commute
+concept Complex = requires(const T& z) {
+  requires std::is_floating_point_v<typename T::value_type>;
+  requires sizeof(T) == 2 * sizeof(typename T::value_type);
+  requires std::is_same_v<decltype(z.real()), typename T::value_type>;
+  requires std::is_same_v<decltype(z.imag()), typename T::value_type>;
+};
 template <typename T>
-inline constexpr bool is_number<std::complex<T>> = true;  ///< complex numbers too
+inline constexpr bool is_number =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> || Complex<T>;  ///< + and * are known to commute
 
 template <typename F, typename... Known>
 inline constexpr bool is_one_of = (std::is_same_v<F, Known> || ...);  ///< F is in the list

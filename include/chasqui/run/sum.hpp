@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "chasqui/base/error.hpp"
 #include "chasqui/plan/sum.hpp"
 #include "chasqui/run/comm.hpp"
 
@@ -23,23 +22,16 @@ struct RunOfOperands {
   const void* op = nullptr;             ///< handed to `fold`
 };
 
-/// One rank's part. `mine` holds form.operands operands, `total` one; both stay until the end. Ranks without operands leave
-/// `total` alone.
-Task sum_placed(Group group, LocalForm form, const std::byte* mine, std::byte* total, RunOfOperands how);
+/// Begins a summation of `count` operands at `mine`; ranks without operands leave `total` alone. Both stay until the
+/// request is complete, `kept` is let go then.
+Request start_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
+                  RunOfOperands how, std::shared_ptr<const void> kept);
 
 /// Begins a summation. `mine` are this rank's operands in the order of plan.placement(rank); `total` gets the fold of all at
 /// rank 0 and of this rank's subtree elsewhere. Operands and total must stay until the request is complete.
 template <typename T, typename F = Sum>
 Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& total, F op = {}) {
   static_assert(std::is_trivially_copyable_v<T>);
-  if (plan.machine().P != comm.size()) {
-    comm.refuse(fmt::format("sum: the plan is for {} ranks, this communicator has {}", plan.machine().P, comm.size()));
-  }
-  LocalForm form = plan.local({comm.rank()});
-  if (form.operands != std::ssize(mine)) {
-    comm.refuse(
-        fmt::format("sum: rank {} brings {} operands where the plan has {}", comm.rank(), mine.size(), form.operands));
-  }
   const auto kept = std::make_shared<const F>(std::move(op));
   const RunOfOperands how{sizeof(T),
                           [](const void* context, const void* first, std::size_t count, void* fold) {
@@ -50,12 +42,7 @@ Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& 
                             *static_cast<T*>(fold) = value;
                           },
                           kept.get()};
-  return comm.launch(
-      [&](Group group) {
-        return sum_placed(std::move(group), std::move(form), reinterpret_cast<const std::byte*>(mine.data()),
-                          reinterpret_cast<std::byte*>(&total), how);
-      },
-      kept);
+  return start_sum(comm, plan, mine.data(), mine.size(), &total, how, kept);
 }
 
 /// The same to its end. Ranks without operands return T{}.

@@ -4,9 +4,9 @@
 //   team.run([](auto& comm) { … comm.allreduce(x) … });
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
+#include <type_traits>
+#include <vector>
 
 #include "chasqui/run/comm.hpp"
 
@@ -15,9 +15,9 @@ namespace chasqui::threads {
 struct Options {
   bool pin = true;  ///< one core per thread, where the system allows it and there are enough cores
   std::shared_ptr<const Profile> profile;  ///< for the choice of methods; missing: built-in guesses
-  /// after what time ranks that wait in vain compare their calls; missing: CHASQUI_STALL_SECONDS and CHASQUI_STALL_NOTICE,
-  /// else 2 seconds and no notice
-  std::optional<run::Patience> patience;
+  /// after what time ranks that wait in vain compare their calls: CHASQUI_STALL_SECONDS and CHASQUI_STALL_NOTICE, else 2 seconds
+  /// and no notice
+  run::Patience patience = run::patience_from_environment();
 };
 /// Threads that wait for work, a rank each.
 class Team {
@@ -35,9 +35,17 @@ class Team {
   /// Runs `body` on every thread with that thread's communicator; returns when all have ended. If one throws, the
   /// ranks that wait for it get an Error instead of waiting for ever, and the first exception is rethrown here; the
   /// next run begins with fresh communicators. So do ranks that wait in a call which another one's body has ended without. One run at a time: an Error for one that begins inside another.
-  void run(const std::function<void(run::Comm&)>& body);
+  template <typename Body>
+  void run(Body&& body) {
+    run_all([](const void* what,
+               run::Comm& comm) { (*static_cast<std::remove_reference_t<Body>*>(const_cast<void*>(what)))(comm); },
+            &body);
+  }
 
  private:
+  using Call = void (*)(const void* body, run::Comm& comm);
+  void run_all(Call call, const void* body);
+
   struct State;
   std::unique_ptr<State> state_;
 };

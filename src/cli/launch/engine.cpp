@@ -10,6 +10,7 @@
 #include "chasqui/threads/team.hpp"
 #include "cli/frame/progress.hpp"
 #include "measure/bench/openmp.hpp"
+#include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
 #include "threads/channels.hpp"
 
@@ -54,8 +55,8 @@ class ThreadEngine final : public Engine {
       fabric.messages = recording;
       fabric.profile = profile;
       fabric.crowded = n_ > run::available_cores();
-      run::Comm recorded(std::move(fabric));
-      body(plain, recorded, *recording);
+      const auto recorded = run::make_comm(std::move(fabric));
+      body(plain, *recorded, *recording);
       plain.barrier();  // nobody leaves while others use what was recorded
     });
   }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/choose.hpp"
 
 namespace chasqui::cli {
 

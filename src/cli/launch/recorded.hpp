@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/run/comm.hpp"
 #include "chasqui/show/timeline.hpp"
 #include "run/messages/recording.hpp"

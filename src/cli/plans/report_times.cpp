@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/measure/bench.hpp"
 #include "chasqui/show/bars.hpp"
 #include "chasqui/show/plot.hpp"

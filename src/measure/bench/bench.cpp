@@ -5,8 +5,11 @@
 #include <memory>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/model/problem.hpp"
+#include "chasqui/run/choose.hpp"
 #include "measure/bench/contest.hpp"
 #include "measure/clocks.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::run {
 
@@ -131,7 +134,7 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
     if (comm.rank() == 0 && options.progress) options.progress((done + part) / static_cast<double>(plan.size()));
   };
   for (const auto& [name, bytes] : plan) {
-    if (is_many(name) && (comm.size() == 1 || comm.messages() == nullptr)) continue;
+    if (is_many(name) && (comm.size() == 1 || fabric_of(comm).messages == nullptr)) continue;
     const Trial trial = trial_of(comm, name, bytes);
     CommonStart start(comm);  // for every trial anew: clocks drift
     trial.ours(start);

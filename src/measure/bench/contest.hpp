@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/measure/bench.hpp"
 
 namespace chasqui::run {

@@ -6,8 +6,10 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
+#include "chasqui/run/choose.hpp"
 #include "measure/bench/contest.hpp"
 #include "run/call/aligned_buffer.hpp"
+#include "run/comm/fabric.hpp"
 #include "run/messages/builders.hpp"
 #include "run/messages/player.hpp"
 #include "run/messages/recording.hpp"
@@ -61,12 +63,10 @@ class Several {
   }
   /// All of them.
   void play(const std::shared_ptr<const Program>& program, Transport* over = nullptr) {
-    comm_
-        .launch([&](Group group) {
-          if (over != nullptr) group.transport = over;
-          return run::play(std::move(group), program, {nullptr, data_.data()}, {});
-        })
-        .wait();
+    launch(comm_, [&](Group group) {
+      if (over != nullptr) group.transport = over;
+      return run::play(std::move(group), program, {nullptr, data_.data()}, {});
+    }).wait();
   }
 
   /// One.
@@ -92,7 +92,7 @@ class Several {
   /// The same of a plan, by what its messages did; a new item every `period` nanoseconds, that none wait in a queue.
   double delay_of(LocalPlan plan, double period, CommonStart& start) {
     plan.pace = {comm_.rank() == 0 ? period : 0, 0, Time{items_}};
-    RecordingTransport recorder({std::shared_ptr<void>(), comm_.messages()}, {});
+    RecordingTransport recorder({std::shared_ptr<void>(), fabric_of(comm_).messages.get()}, {});
     const auto program = program_of(plan);
     start.once([&] { play(program, &recorder); });
     std::vector<double> begins(static_cast<std::size_t>(items_)), ends(begins.size());

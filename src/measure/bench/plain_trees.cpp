@@ -4,6 +4,7 @@
 #include <map>
 
 #include "chasqui/measure/bench.hpp"
+#include "run/comm/fabric.hpp"
 #include "run/messages/builders.hpp"
 #include "run/messages/player.hpp"
 #include "run/wait/backoff.hpp"
@@ -34,8 +35,8 @@ Kept& kept(const Shape& shape) {
 }  // namespace
 
 bool binomial(Comm& comm, const Call& call) {
-  if (comm.messages() == nullptr || !call.contiguous()) return false;
-  const Group group{comm.messages(), {}, comm.rank(), comm.size(), kTag};
+  if (fabric_of(comm).messages == nullptr || !call.contiguous()) return false;
+  const Group group{fabric_of(comm).messages.get(), {}, comm.rank(), comm.size(), kTag};
   Kept& one = kept(shape_of(call, comm.rank(), comm.size()));
   Player player(one.program, group, buffers_of(call, comm.rank()), call.op, one.scratch);
   static const int cores = available_cores();

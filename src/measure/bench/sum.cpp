@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/choose.hpp"
 #include "measure/bench/contest.hpp"
 
 namespace chasqui::run {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/base/printable.hpp"
 #include "chasqui/measure/bench.hpp"
 

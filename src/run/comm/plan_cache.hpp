@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a communicator remembers between calls: choices and programs, so that planning is paid once.
+// What a communicator remembers between calls: choices, programs, and calls that were made before, so that planning is
+// paid once.
 #pragma once
 
 #include <compare>
@@ -7,16 +8,21 @@
 #include <memory>
 #include <tuple>
 
-#include "chasqui/run/comm.hpp"
+#include "chasqui/run/call.hpp"
+#include "chasqui/run/choose.hpp"
 #include "run/messages/local_plan.hpp"
 #include "run/messages/player.hpp"
 
 namespace chasqui::run {
 
-struct Comm::Cached {
-  static constexpr std::size_t kMost = 512;  ///< entries of each; then the table is emptied
+struct PlanCache {
+  static constexpr std::size_t kMost = 512;  ///< entries of each table; then it is emptied
 
   using ChoiceKey = std::tuple<Kind, std::size_t, std::size_t, bool, bool>;  ///< kind, bytes, element, commutative, own
+  using BetweenKey = std::tuple<Kind, std::size_t, std::size_t, bool>;       ///< kind, bytes, element, commutative
+  std::map<ChoiceKey, Choice> choices;
+  std::map<BetweenKey, Choice> between;  ///< how the leaders of nodes talk
+
   struct ProgramKey {
     Shape shape;
     Method method;
@@ -24,10 +30,6 @@ struct Comm::Cached {
     bool between;  ///< blocks of whole nodes
     auto operator<=>(const ProgramKey&) const = default;
   };
-
-  using BetweenKey = std::tuple<Kind, std::size_t, std::size_t, bool>;  ///< kind, bytes, element, commutative
-  std::map<ChoiceKey, Choice> choices;
-  std::map<BetweenKey, Choice> between;  ///< how the leaders of nodes talk
   std::map<ProgramKey, std::shared_ptr<const Program>> programs;
 
   /// The program with this key, made by `make` the first time.
@@ -39,7 +41,7 @@ struct Comm::Cached {
   }
 
   /// A blocking call that was made before, with the memory that it needs.
-  struct Rehearsed {
+  struct Repeated {
     struct Key {
       Kind kind;
       bool commutative, exclusive;
@@ -53,8 +55,8 @@ struct Comm::Cached {
     std::shared_ptr<const Program> program;  ///< none: this call goes another way
     Scratch scratch;
   };
-  std::map<Rehearsed::Key, Rehearsed> rehearsed;
-  Rehearsed* latest = nullptr;  ///< the entry of the call before
+  std::map<Repeated::Key, Repeated> repeated;
+  Repeated* latest = nullptr;  ///< the entry of the call before
 };
 
 }  // namespace chasqui::run

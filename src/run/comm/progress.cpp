@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "chasqui/run/comm.hpp"
+#include "run/comm/engine.hpp"
 #include "run/comm/operation.hpp"
 
 namespace chasqui::run {
@@ -12,7 +12,7 @@ namespace chasqui::run {
 /// Taken for as long as its communicators are advanced: who claims one of them for another thread waits for that.
 struct InFlight::List {
   std::mutex mutex;
-  std::vector<Comm*> comms;
+  std::vector<Engine*> engines;
   bool advancing = false;  ///< by this thread: an operator that calls a collective does not begin again
 };
 
@@ -32,45 +32,45 @@ void InFlight::join() {
   if (list_ != nullptr) return;
   list_ = of_this_thread();
   const std::lock_guard lock(list_->mutex);
-  list_->comms.push_back(&comm_);
+  list_->engines.push_back(&engine_);
 }
 
 void InFlight::leave() {
   if (list_ == nullptr) return;
   {
     const std::lock_guard lock(list_->mutex);
-    std::erase(list_->comms, &comm_);
+    std::erase(list_->engines, &engine_);
   }
   list_ = nullptr;
 }
 
-bool InFlight::advance_beside(const Comm& waiting) {
+bool InFlight::advance_beside(const Engine& waiting) {
   List& list = *of_this_thread();
   if (list.advancing) return false;
   const std::lock_guard lock(list.mutex);
   list.advancing = true;
   bool moved = false;
-  for (Comm* const comm : list.comms) {
-    if (comm != &waiting) moved = comm->advance_beside() || moved;
+  for (Engine* const engine : list.engines) {
+    if (engine != &waiting) moved = engine->advance_beside() || moved;
   }
   list.advancing = false;
   return moved;
 }
 
-bool Comm::progress() {
+bool Engine::advance_here() {
   in_flight_.claim();
   const bool moved = advance_all();
   if (pending_.empty()) in_flight_.leave();
   return moved;
 }
 
-bool Comm::look_in_flight() {
+bool Engine::look_in_flight() {
   in_flight_.claim();
   if (pending_.empty()) in_flight_.leave();
   return pending_.empty();
 }
 
-void Comm::take_in_flight(std::shared_ptr<Operation> operation) {
+void Engine::take_in_flight(std::shared_ptr<Operation> operation) {
   in_flight_.claim();
   pending_.push_back(std::move(operation));
   advance_all();
@@ -79,18 +79,18 @@ void Comm::take_in_flight(std::shared_ptr<Operation> operation) {
 }
 
 /// All that is in flight here, to its end. A failure is its request's.
-void Comm::finish_in_flight() {
+void Engine::finish_in_flight() {
   while (!nothing_in_flight()) {
     const auto operation = pending_.front();
     wait(*operation);
-    progress();  // forgets it
+    advance_here();  // forgets it
   }
 }
 
-/// As progress(), by whichever communicator's wait. Not where waits block: one thread may be many ranks there.
-bool Comm::advance_beside() { return (fabric_.messages == nullptr || !fabric_.messages->blocks()) && advance_all(); }
+/// As advance_here(), by whichever communicator's wait. Not where waits block: one thread may be many ranks there.
+bool Engine::advance_beside() { return (fabric_.messages == nullptr || !fabric_.messages->blocks()) && advance_all(); }
 
-bool Comm::advance_all() {
+bool Engine::advance_all() {
   bool moved = false;
   bool board_taken = false;
   for (std::size_t i = 0; i < pending_.size();) {

@@ -7,31 +7,31 @@
 
 namespace chasqui::run {
 
-class Comm;
+class Engine;
 
 /// A communicator's place among those that its thread keeps going. A communicator may change its thread between two calls:
 /// the next call takes it along.
 class InFlight {
  public:
-  explicit InFlight(Comm& comm) : comm_(comm) {}  ///< listed nowhere
+  explicit InFlight(Engine& engine) : engine_(engine) {}  ///< listed nowhere
   ~InFlight() { leave(); }
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;
 
-  /// Might there be something in flight? If not, there is not.
+  /// False: nothing is in flight. True: something may be.
   bool listed() const { return list_ != nullptr; }
   void claim();  ///< this thread uses the communicator now: no other one advances it any more
   void join();   ///< something is in flight: this thread's waits are to advance it
   void leave();  ///< nothing is
 
   /// Advances the other communicators of this thread. True if something moved.
-  static bool advance_beside(const Comm& waiting);
+  static bool advance_beside(const Engine& waiting);
 
  private:
   struct List;
   static const std::shared_ptr<List>& of_this_thread();
 
-  Comm& comm_;
+  Engine& engine_;
   std::shared_ptr<List> list_;  ///< written by who uses the communicator, never by who advances it
 };
 

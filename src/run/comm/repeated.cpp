@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Blocking calls by messages that were made before: no planning, no allocation, no task. Where a message takes a
 // millisecond a rank sleeps long enough to find its caches cold, so that what it touches before it sends counts.
+#include "run/comm/engine.hpp"
 #include "run/comm/operation.hpp"
-#include "run/comm/plan_cache.hpp"
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
@@ -16,26 +16,26 @@ bool goes_by_messages(Method method) {
 }  // namespace
 
 /// False: this call goes another way.
-bool Comm::run_rehearsed(const Call& call) {
-  if (fabric_.messages == nullptr || fabric_.size == 1 || fabric_.messages->blocks()) return false;
-  using Rehearsed = Cached::Rehearsed;
-  const Rehearsed::Key key{call.kind,
-                           call.op.commutative,
-                           call.exclusive,
-                           static_cast<std::int32_t>(call.root),
-                           call.kind == Kind::barrier ? 0 : call.bytes(),
-                           call.element};
-  Group group{fabric_.messages.get(), {}, fabric_.rank, fabric_.size, 0};
-  Rehearsed* known = cached_->latest;
+bool Engine::run_repeated(const Call& call) {
+  if (fabric_.messages == nullptr || size_ == 1 || fabric_.messages->blocks()) return false;
+  using Repeated = PlanCache::Repeated;
+  const Repeated::Key key{call.kind,
+                          call.op.commutative,
+                          call.exclusive,
+                          static_cast<std::int32_t>(call.root),
+                          call.kind == Kind::barrier ? 0 : call.bytes(),
+                          call.element};
+  Group group{fabric_.messages.get(), {}, rank_, size_, 0};
+  Repeated* known = plans_.latest;
   if (known == nullptr || known->key != key) {
-    if (cached_->rehearsed.size() >= Cached::kMost) cached_->rehearsed.clear();
-    const auto [found, fresh] = cached_->rehearsed.try_emplace(key);
-    known = cached_->latest = &found->second;
+    if (plans_.repeated.size() >= PlanCache::kMost) plans_.repeated.clear();
+    const auto [found, fresh] = plans_.repeated.try_emplace(key);
+    known = plans_.latest = &found->second;
     if (fresh) {
       known->key = key;
       const Choice& choice = choose(call);
       auto program = goes_by_messages(choice.method) ? program_for(group, call, choice) : nullptr;
-      if (program != nullptr && program->scratch <= Rehearsed::kMostScratch) {
+      if (program != nullptr && program->scratch <= Repeated::kMostScratch) {
         known->scratch.fit(*program);
         known->program = std::move(program);
       }
@@ -47,7 +47,7 @@ bool Comm::run_rehearsed(const Call& call) {
   stall_.moved();
   group.tag = tag_of(number, call.kind);
   try {
-    Player player(*known->program, group, buffers_of(call, fabric_.rank), call.op, known->scratch);
+    Player player(*known->program, group, buffers_of(call, rank_), call.op, known->scratch);
     for (Backoff backoff(crowded()); !player.ready();) {
       if (backoff.pause(fabric_.shares_memory)) look_for_failure(number);
     }

@@ -4,16 +4,15 @@
 // their ranks may lie anywhere; folds that must keep the order need nodes that are intervals of ranks.
 #include <algorithm>
 
-#include "chasqui/run/comm.hpp"
 #include "run/board/collectives.hpp"
 #include "run/call/aligned_buffer.hpp"
-#include "run/comm/plan_cache.hpp"
+#include "run/comm/engine.hpp"
 #include "run/messages/builders.hpp"
 
 namespace chasqui::run {
 
 /// One rank's view of the level between the nodes.
-struct Comm::Between {
+struct Engine::Between {
   Group group;     ///< the leaders; the plan's ranks are the nodes
   Choice choice;   ///< how the leaders talk
   int node = 0;    ///< this rank's
@@ -24,76 +23,57 @@ struct Comm::Between {
 };
 
 /// Only a leader needs to know the other leaders, and how they talk: that is chosen once for calls that are alike.
-Comm::Between Comm::between_nodes(const Call& call, std::uint32_t tag) {
-  const auto at = [](const std::vector<int>& list, std::int64_t i) { return list[static_cast<std::size_t>(i)]; };
+Engine::Between Engine::between_nodes(const Call& call, std::uint32_t tag) {
   Between between;
-  between.node = at(fabric_.node_of, rank());
-  if (has_root(call.kind)) between.root = at(fabric_.node_of, call.root);
+  between.node = nodes_.node_of(rank_);
+  if (has_root(call.kind)) between.root = nodes_.node_of(call.root);
   // The root of its node; for a scan the last, who knows the fold of its node; else the first.
-  const auto leader_of = [&](std::size_t node) {
-    return static_cast<int>(node) == between.root ? static_cast<int>(call.root)
-           : call.kind == Kind::scan              ? nodes_[node].back()
-                                                  : nodes_[node].front();
+  const auto leader_of = [&](int node) {
+    return node == between.root      ? static_cast<int>(call.root)
+           : call.kind == Kind::scan ? nodes_.members(node).back()
+                                     : nodes_.members(node).front();
   };
-  const int leader = leader_of(static_cast<std::size_t>(between.node));
-  between.leader = at(place_, leader);
-  between.leads = leader == rank();
-  between.alone = nodes_[static_cast<std::size_t>(between.node)].size() == 1;
+  const int leader = leader_of(between.node);
+  between.leader = nodes_.place_of(leader);
+  between.leads = leader == rank_;
+  between.alone = nodes_.members(between.node).size() == 1;
   if (!between.leads) return between;
   between.group = {fabric_.messages.get(), {}, between.node, terrain_.nodes, tag};
-  for (std::size_t node = 0; node < nodes_.size(); ++node) between.group.members.push_back(leader_of(node));
+  for (int node = 0; node < nodes_.count(); ++node) between.group.members.push_back(leader_of(node));
   between.choice = choose_between(call);
   return between;
 }
 
-Choice Comm::choose_between(const Call& call) {
+Choice Engine::choose_between(const Call& call) {
   const bool commutative = call.op.combine == nullptr || call.op.commutative;
-  const Cached::BetweenKey key{call.kind, call.bytes(), call.element, commutative};
-  if (const auto found = cached_->between.find(key); found != cached_->between.end()) return found->second;
-  if (cached_->between.size() >= Cached::kMost) cached_->between.clear();
+  const PlanCache::BetweenKey key{call.kind, call.bytes(), call.element, commutative};
+  if (const auto found = plans_.between.find(key); found != plans_.between.end()) return found->second;
+  if (plans_.between.size() >= PlanCache::kMost) plans_.between.clear();
   const bool blocks = call.kind == Kind::allgather || call.kind == Kind::gather || call.kind == Kind::scatter;
   const Query query{call.kind, blocks ? call.bytes() * static_cast<std::size_t>(terrain_.largest_node) : call.bytes(),
                     call.element, commutative};
   Terrain flat;
   flat.ranks = flat.nodes = terrain_.nodes;
-  const auto list = choices(query, flat, profile());
+  const auto list = choices(query, flat, *fabric_.profile);
   const auto own =
       std::find_if(list.begin(), list.end(), [](const Choice& each) { return each.method != Method::native; });
   Choice choice = own != list.end() ? *own : Choice{};
   choice.why.clear();
-  return cached_->between.emplace(key, std::move(choice)).first->second;
-}
-
-/// Where the blocks of each node begin when they lie node after node.
-std::vector<std::size_t> Comm::node_offsets(std::size_t bytes) const {
-  std::vector<std::size_t> offsets = {0};
-  for (const auto& members : nodes_) offsets.push_back(offsets.back() + members.size() * bytes);
-  return offsets;
-}
-
-/// Blocks in the order of the ranks, put in the order of the nodes; or back.
-void Comm::by_nodes(const std::byte* in, std::byte* out, std::size_t bytes, bool back) const {
-  std::size_t at = 0;
-  for (const auto& members : nodes_) {
-    for (const int member : members) {
-      const std::size_t place = static_cast<std::size_t>(member) * bytes;
-      copy_bytes(out + (back ? place : at), in + (back ? at : place), bytes);
-      at += bytes;
-    }
-  }
+  return plans_.between.emplace(key, std::move(choice)).first->second;
 }
 
 /// The blocks of whole nodes between their leaders.
-std::shared_ptr<const Program> Comm::blocks_between(const Between& between, const Call& outer,
-                                                    const std::vector<std::size_t>& offsets) {
+std::shared_ptr<const Program> Engine::blocks_between(const Between& between, const Call& outer,
+                                                      const std::vector<std::size_t>& offsets) {
   const Shape shape = shape_of(outer, between.group.rank, between.group.size);
   const Choice& choice = between.choice;
-  return cached_->program({shape, choice.method, choice.parts, true}, [&] {
-    return block_program(shape, choice.method, choice.parts, level(), profile(), offsets);
+  return plans_.program({shape, choice.method, choice.parts, true}, [&] {
+    return block_program(shape, choice.method, choice.parts, message_level(terrain_, *fabric_.profile),
+                         *fabric_.profile, offsets);
   });
 }
 
-Task Comm::two_level(Call call, std::uint32_t tag) {
+Task Engine::two_level(Call call, std::uint32_t tag) {
   Between between = between_nodes(call, tag);
   switch (call.kind) {
     case Kind::gather:
@@ -105,7 +85,7 @@ Task Comm::two_level(Call call, std::uint32_t tag) {
 }
 
 /// broadcast, reduce, allreduce, barrier
-Task Comm::two_level_fold(Call call, Between between) {
+Task Engine::two_level_fold(Call call, Between between) {
   Call outer = call;
   outer.root = std::max(between.root, 0);
   Call inner = call;
@@ -137,11 +117,11 @@ Task Comm::two_level_fold(Call call, Between between) {
 }
 
 /// gather, allgather
-Task Comm::two_level_gather(Call call, Between between) {
+Task Engine::two_level_gather(Call call, Between between) {
   const std::size_t bytes = call.bytes();
   const bool everywhere = call.kind == Kind::allgather;
-  const bool at_root = everywhere || rank() == static_cast<int>(call.root);
-  const auto offsets = node_offsets(bytes);
+  const bool at_root = everywhere || rank_ == static_cast<int>(call.root);
+  const auto offsets = nodes_.offsets(bytes);
   auto* out = static_cast<std::byte*>(call.out);
   const bool in_place = at_root && terrain_.ordered;
   Room room = room_for(!in_place && (between.leads || everywhere) ? offsets.back() : 0);
@@ -150,7 +130,7 @@ Task Comm::two_level_gather(Call call, Between between) {
   Call inner = call;
   inner.kind = Kind::gather;
   inner.root = between.leader;
-  if (call.in == nullptr && out != nullptr) inner.in = out + static_cast<std::size_t>(rank()) * bytes;
+  if (call.in == nullptr && out != nullptr) inner.in = out + static_cast<std::size_t>(rank_) * bytes;
   inner.out = between.leads ? own_node : nullptr;
   if (between.alone) copy_bytes(own_node, inner.in, bytes);
   else co_await on_board(inner);
@@ -167,18 +147,18 @@ Task Comm::two_level_gather(Call call, Between between) {
     inner.count = call.count * terrain_.ranks;
     co_await on_board(inner);
   }
-  if (at_root && !in_place && bytes != 0) by_nodes(data, out, bytes, true);
+  if (at_root && !in_place && bytes != 0) nodes_.by_ranks(data, out, bytes);
 }
 
-Task Comm::two_level_scatter(Call call, Between between) {
+Task Engine::two_level_scatter(Call call, Between between) {
   const std::size_t bytes = call.bytes();
-  const bool at_root = rank() == static_cast<int>(call.root);
-  const auto offsets = node_offsets(bytes);
+  const bool at_root = rank_ == static_cast<int>(call.root);
+  const auto offsets = nodes_.offsets(bytes);
   const auto* in = static_cast<const std::byte*>(call.in);
   const bool in_place = at_root && terrain_.ordered;
   Room room = room_for(!in_place && between.leads ? offsets.back() : 0);
   std::byte* data = in_place ? const_cast<std::byte*>(in) : bytes_of(room);  // nothing arrives at the root
-  if (at_root && !in_place && bytes != 0) by_nodes(in, data, bytes, false);
+  if (at_root && !in_place && bytes != 0) nodes_.by_nodes(in, data, bytes);
   if (between.leads) {
     Call outer = call;
     outer.root = between.root;
@@ -194,13 +174,13 @@ Task Comm::two_level_scatter(Call call, Between between) {
 
 /// The folds of the ranks before this one: those of its node through the board, those of earlier nodes from its leader.
 /// REQUIRES nodes that are intervals of ranks.
-Task Comm::two_level_scan(Call call, Between between) {
+Task Engine::two_level_scan(Call call, Between between) {
   const std::size_t bytes = call.bytes();
   const auto count = static_cast<std::size_t>(call.count);
   const void* own = call.in != nullptr ? call.in : call.out;
   Room room_before = room_for(bytes), room_total = room_for(bytes), room_earlier = room_for(bytes);
   std::byte* before = bytes_of(room_before);  // of this node, unless this rank is its first
-  const bool first = nodes_[static_cast<std::size_t>(between.node)].front() == rank();
+  const bool first = nodes_.members(between.node).front() == rank_;
   if (!between.alone) {
     Call inner = call;
     inner.in = own;

@@ -16,15 +16,6 @@
 
 namespace chasqui::run {
 
-/// How patient a wait is, in seconds; 0: for ever.
-struct Patience {
-  double compare = 2;  ///< nothing moved for so long: the ranks compare their calls
-  double notice = 0;   ///< and for so long, then twice as long …: a line on standard error says who waits for whom
-};
-
-/// CHASQUI_STALL_SECONDS and CHASQUI_STALL_NOTICE, where they are set. Throws an Error for anything but a number of 0 or more.
-Patience patience_from_environment(Patience otherwise = {});
-
 /// Two ranks called different things.
 struct Disagreement {
   std::uint64_t number = 0;  ///< the call

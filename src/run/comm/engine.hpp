@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What is behind a Comm: what it is made of, the plans it remembers, the calls in flight, and how it fares. Nobody
+// outside this room sees it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chasqui/run/choose.hpp"
+#include "run/board/board.hpp"
+#include "run/comm/fabric.hpp"
+#include "run/comm/node_map.hpp"
+#include "run/comm/plan_cache.hpp"
+#include "run/comm/progress.hpp"
+#include "run/faults/gossip.hpp"
+#include "run/messages/transport.hpp"
+#include "run/wait/task.hpp"
+
+namespace chasqui::run {
+
+struct Operation;
+
+/// Every Comm is one, so that a call goes straight from the one to the other. Shares no line with another rank's.
+class alignas(2 * kLine) Engine final : public Comm {
+ public:
+  explicit Engine(Fabric fabric);
+  ~Engine() override;
+
+  static Engine& of(Comm& comm) { return static_cast<Engine&>(comm); }
+  static const Engine& of(const Comm& comm) { return static_cast<const Engine&>(comm); }
+
+  const Fabric& fabric() const { return fabric_; }
+  bool crowded() const { return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded; }
+  Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept);
+  void answer();
+  void rest();
+  void resume();
+  void retire(const std::string& why);
+
+  // --- calls in flight
+  void wait(Operation& operation);
+  /// The same for one that is not waited for: tells it of failures elsewhere.
+  void look_at(Operation& operation);
+  bool advance_beside();
+
+ private:
+  friend class Comm;
+
+  const Choice& choose(const Call& call, bool own = false);
+
+  // --- blocking calls
+  void dispatch(const Call& call);
+  template <typename Small>
+  void run_small(const Call& call);
+  template <typename Small>
+  void wait_for(Small& small, std::uint64_t number);
+  void run_packed(const Call& call);
+  void run_on_board(const Call& call, bool reaching);
+  bool run_repeated(const Call& call);
+  void run_native(const Call& call);
+
+  // --- calls in flight
+  Request begin(const Call& call, std::shared_ptr<const void> kept);
+  bool advance_here();
+  bool advance(Operation& operation);
+  bool advance_all();
+  void finish_in_flight();
+  void take_in_flight(std::shared_ptr<Operation> operation);
+  bool nothing_in_flight() { return !in_flight_.listed() || look_in_flight(); }
+  bool look_in_flight();
+  void fail(Operation& operation, std::exception_ptr error);
+
+  // --- failures
+  void check_usable() const {
+    if (!broken_.empty()) throw_broken();
+  }
+  [[noreturn]] void throw_broken() const;
+  void check_arguments(const Call& call);
+  [[noreturn]] void refuse_call(const std::string& why);
+  void leave_all(const std::string& why);
+  void look_for_failure(std::uint64_t number);
+  std::optional<Disagreement> compare_calls(std::uint64_t number);
+  void note(std::uint64_t number, const Called& call, bool on_board = false);
+  void pass_by(std::uint64_t number, const Called& call);
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why);
+  void give_up(std::uint64_t number);
+
+  // --- tasks
+  Task task_of(Call call, Choice choice, std::uint32_t tag);
+  Task on_board(Call call);
+  Task by_messages(Group group, Call call, Choice choice);
+  std::shared_ptr<const Program> program_for(const Group& group, const Call& call, const Choice& choice);
+  struct Between;
+  Between between_nodes(const Call& call, std::uint32_t tag);
+  Choice choose_between(const Call& call);
+  std::shared_ptr<const Program> blocks_between(const Between& between, const Call& outer,
+                                                const std::vector<std::size_t>& offsets);
+  Task two_level(Call call, std::uint32_t tag);
+  Task two_level_fold(Call call, Between between);
+  Task two_level_gather(Call call, Between between);
+  Task two_level_scatter(Call call, Between between);
+  Task two_level_scan(Call call, Between between);
+
+  Fabric fabric_;
+  NodeMap nodes_;
+  Terrain terrain_;
+  bool spans_;  ///< the board spans all ranks
+  std::deque<std::shared_ptr<Operation>> pending_;
+  std::uint64_t number_ = 0;
+  unsigned looks_ = 0;  ///< for failures elsewhere
+  RecentCalls calls_;   ///< unless a board remembers them
+  Stall stall_;
+  std::string broken_;
+  int exceptions_;                      ///< on their way when this was made
+  std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused
+  std::optional<Choice> forced_;
+  PlanCache plans_;
+  InFlight in_flight_{*this};  ///< listed while pending_ is not empty
+};
+
+}  // namespace chasqui::run

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What a communicator is made of, and what those say to it who made it or look below it: threads, mpi, the drop-in
+// library, measurements.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chasqui/run/comm.hpp"
+
+namespace chasqui::run {
+
+class Board;
+class Departures;
+class Reach;
+class Task;
+class Transport;
+struct Group;
+
+struct Fabric {
+  int rank = 0;                            ///< this rank
+  int size = 1;                            ///< ranks
+  std::shared_ptr<Board> board;            ///< of the ranks on this rank's node, in rank order; may be missing
+  std::shared_ptr<Transport> messages;     ///< between all ranks; may be missing when the board spans them
+  std::vector<int> node_of;                ///< per rank; empty: one node
+  bool shares_memory = false;              ///< threads of one process
+  bool crowded = false;                    ///< more ranks on this rank's node than cores; a board knows by itself
+  std::shared_ptr<Reach> reach;            ///< into the memory of the ranks on the board; on all ranks or on none
+  std::shared_ptr<const Profile> profile;  ///< missing: default_profile()
+  /// Lets the MPI library go on with the program's own messages. Called each time a waiting collective gives the core
+  /// away (Backoff::pause says true: never while it spins, so not in a collective for which all are in time), and by test().
+  std::function<void()> idle;
+  std::shared_ptr<Departures> departures;  ///< where ranks know of each other that they have ended; may be missing
+  Patience patience = {0, 0};  ///< after what time ranks that wait in vain compare their calls; the same on all ranks
+  /// Called when that time is over: other communicators of this process may have something to answer.
+  std::function<void(Comm&)> elsewhere;
+  std::function<void(const Call&)> native;  ///< the MPI library's own collective; may be missing
+  /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
+  std::function<std::unique_ptr<Comm>(Comm&, int colour, int key)> split;
+};
+
+/// Collective: all ranks make theirs of the same fabric.
+std::unique_ptr<Comm> make_comm(Fabric fabric);
+
+/// As it was made, with nothing missing that may not be: `profile` is there, `node_of` has a node for each rank.
+const Fabric& fabric_of(const Comm& comm);
+bool crowded(const Comm& comm);  ///< more ranks on this node than cores
+int node_of(const Comm& comm, int rank);
+
+/// Begins an operation over the messages between all ranks, in order with the collectives. `kept` is let go when it is
+/// complete.
+Request launch(Comm& comm, const std::function<Task(Group)>& make, std::shared_ptr<const void> kept = nullptr);
+
+/// Answers ranks that wait in vain in a call of this communicator, while this one waits in another one. If they called
+/// something else than this rank did, they get an Error, and so does this rank in its next call.
+void answer(Comm& comm);
+
+void rest(Comm& comm);    ///< no further call before resume(): who waits for one gets an Error, where that can be known
+void resume(Comm& comm);  ///< REQUIRES that no rank is in a call
+
+/// What this communicator stands on is gone: every later call throws an Error that says why, and so does what is in
+/// flight. Tells nobody.
+void retire(Comm& comm, const std::string& why);
+
+}  // namespace chasqui::run
