@@ -5,17 +5,23 @@
 #include <map>
 #include <utility>
 
+#include "bsp/over_splits.hpp"
+#include "chasqui/base/arithmetic.hpp"
+
 namespace chasqui::bsp {
+
+// Not in the unnamed namespace: over_splits finds it by its argument.
+static Totals& operator+=(Totals& a, const Totals& b) {
+  for (const auto field :
+       {&Totals::supersteps, &Totals::messages, &Totals::blocks, &Totals::bytes, &Totals::work, &Totals::nanoseconds}) {
+    a.*field = saturating_add(a.*field, b.*field);
+  }
+  return a;
+}
 
 namespace {
 
 void take_max(std::int64_t& into, std::int64_t value) { into = std::max(into, value); }
-
-Totals& operator+=(Totals& a, const Totals& b) {
-  a.supersteps += b.supersteps, a.messages += b.messages, a.blocks += b.blocks, a.bytes += b.bytes;
-  a.work += b.work, a.nanoseconds += b.nanoseconds;
-  return a;
-}
 
 void take_max(Totals& a, const Totals& b) {
   take_max(a.supersteps, b.supersteps), take_max(a.messages, b.messages), take_max(a.blocks, b.blocks);
@@ -77,25 +83,14 @@ std::vector<MachineCosts> arrange(std::vector<MachineCosts> machines) {
 }
 
 Totals totals(const Ledger& ledger) {
-  std::map<std::uint64_t, std::vector<const MachineCosts*>> children;
-  const MachineCosts* whole = nullptr;
-  for (const MachineCosts& machine : ledger.machines) {
-    if (machine.parent == 0) whole = &machine;
-    else children[machine.parent].push_back(&machine);
-  }
-  const auto total = [&](const auto& self, const MachineCosts& machine) -> Totals {
+  const auto own = [](const MachineCosts& machine) {
     Totals sum;
     for (const Superstep& step : machine.supersteps) {
       sum += {1, step.messages, step.blocks, step.bytes, step.work, step.nanoseconds};
     }
-    std::map<std::uint64_t, Totals> splits;
-    if (const auto found = children.find(machine.id); found != children.end()) {
-      for (const MachineCosts* child : found->second) take_max(splits[child->split], self(self, *child));
-    }
-    for (const auto& [split, largest] : splits) sum += largest;
     return sum;
   };
-  return whole == nullptr ? Totals{} : total(total, *whole);
+  return over_splits<Totals>(ledger, own, [](Totals& a, const Totals& b) { take_max(a, b); });
 }
 
 }  // namespace chasqui::bsp

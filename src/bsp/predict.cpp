@@ -2,7 +2,8 @@
 #include "chasqui/bsp/predict.hpp"
 
 #include <algorithm>
-#include <map>
+
+#include "bsp/over_splits.hpp"
 
 namespace chasqui::bsp {
 
@@ -28,27 +29,12 @@ double predict(const Superstep& step, std::int64_t size, Work work, const Machin
 
 double predict(const Ledger& ledger, const Machine& machine, Work work) {
   work = settle(work, ledger);
-  std::map<std::uint64_t, std::vector<const MachineCosts*>> children;
-  const MachineCosts* whole = nullptr;
-  for (const MachineCosts& one : ledger.machines) {
-    if (one.parent == 0) whole = &one;
-    else children[one.parent].push_back(&one);
-  }
-  if (whole == nullptr) return 0;
-  const auto total = [&](const auto& self, const MachineCosts& one) -> double {
+  const auto own = [&](const MachineCosts& one) {
     double sum = 0;
     for (const Superstep& step : one.supersteps) sum += predict(step, one.size, work, machine);
-    std::map<std::uint64_t, double> splits;
-    if (const auto found = children.find(one.id); found != children.end()) {
-      for (const MachineCosts* child : found->second) {
-        double& slowest = splits[child->split];
-        slowest = std::max(slowest, self(self, *child));
-      }
-    }
-    for (const auto& [split, slowest] : splits) sum += slowest;
     return sum;
   };
-  return total(total, *whole);
+  return over_splits<double>(ledger, own, [](double& a, double b) { a = std::max(a, b); });
 }
 
 std::string to_string(const Machine& machine) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "chasqui/bsp/broadcast.hpp"
 #include "chasqui/bsp/ledger_file.hpp"
@@ -131,6 +132,19 @@ TEST(Ledger, MachineDescriptions) {
                           R"({"model":"bsp","p":1,"g":1,"L":1,"B":2})"}) {
     EXPECT_THROW(machine_from_json(bad, "here"), Error) << bad;
   }
+}
+
+TEST(Ledger, DeepNestingAndLargeNumbersAreAddedUp) {
+  Ledger ledger;
+  constexpr std::uint64_t kDepth = 200'000;
+  for (std::uint64_t id = 1; id <= kDepth; ++id) {
+    ledger.machines.push_back({id, id - 1, 1, 1, {}});
+    ledger.machines.back().supersteps.push_back({.work = 1, .messages = 1, .rows = {}});
+  }
+  EXPECT_EQ(totals(ledger).supersteps, static_cast<std::int64_t>(kDepth));
+  EXPECT_EQ(predict(ledger, Bsp{1, 2, 3}, Work::charged), 6.0 * kDepth);
+  for (MachineCosts& machine : ledger.machines) machine.supersteps[0].bytes = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(totals(ledger).bytes, std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Ledger, TableAndPlotShowTheRun) {
