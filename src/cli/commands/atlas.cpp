@@ -2,6 +2,8 @@
 // chasqui atlas: makes, merges and shows the table of exact optima.
 #include "chasqui/solve/atlas.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "chasqui/base/error.hpp"
@@ -9,14 +11,14 @@
 #include "chasqui/solve/atlas_table.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/interrupt.hpp"
-#include "cli/plans/search_progress.hpp"
+#include "cli/plans/exact.hpp"
 
 namespace chasqui::cli {
 namespace {
 
 class AtlasCommand final : public Command {
  public:
-  AtlasCommand() : Command("atlas", "exact optima of small instances: make, continue, merge or show the table") {
+  AtlasCommand() : Command("atlas", "the table of exact optima of small problems: extend, merge or show it") {
     describe(
         "Searches for the optimum of every instance of a family that FILE does not have yet, and writes FILE after each. "
         "It can be stopped at any time and goes on where it stopped. Several processes share the work with --shard, "
@@ -31,8 +33,8 @@ class AtlasCommand final : public Command {
     option("-g", "TICKS", &range_.g, "allgather: 0 < o <= g up to this; default 4");
     option("--time-limit", "SECONDS", &time_limit_, "for each instance; default 60");
     option("--shard", "I/N", &shard_, "only instances I, I+N, I+2N, …; default 0/1");
-    flag("--retry", retry_, "search again where the bound was not met");
-    flag("--cold", cold_, "do not begin with the best plan");
+    flag("--retry", retry_, "search again where finish and bound still differ");
+    flag("--cold", cold_, "do not start from the best plan known");
     flag("--quiet", quiet_, "show no progress");
     option("--merge", "FILE", &merge_, "join these files into FILE, search for nothing").file();
     flag("--table", table_, "print FILE as the tables of docs/atlas.md, search for nothing");
@@ -77,8 +79,7 @@ class AtlasCommand final : public Command {
     solve::Options options;
     options.time_limit = time_limit_;
     options.warm_start = !cold_;
-    options.interrupted = [] { return Interrupt::asked(); };
-    SearchProgress progress(quiet_);
+    Progress bar("searching", !quiet_ && isatty(STDERR_FILENO) != 0);
     std::int64_t met = 0, open = 0, done = 0;
     const std::vector<solve::Instance> instances = solve::atlas_instances(range_);
     for (const solve::Instance& instance : instances) {
@@ -89,9 +90,8 @@ class AtlasCommand final : public Command {
         ++(known->optimal() ? met : open);
         continue;
       }
-      progress.watch(options, fmt::format("{} of {}, {} open: {}", done, instances.size(), open, to_string(instance)));
+      watch(options, bar, fmt::format("{} of {}, {} open: {}  ", done, instances.size(), open, to_string(instance)));
       const std::optional<solve::AtlasEntry> entry = solve::atlas_entry(instance, options);
-      progress.wipe();
       if (Interrupt::asked()) break;
       if (entry) {
         out.print("{}: {}{}\n", to_string(entry->instance), entry->finish.ticks,

@@ -2,6 +2,8 @@
 // chasqui solve: the true optimum of a small instance.
 #include "chasqui/solve/solve.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +13,7 @@
 #include "cli/frame/command.hpp"
 #include "cli/frame/interrupt.hpp"
 #include "cli/plans/collective_arguments.hpp"
-#include "cli/plans/search_progress.hpp"
+#include "cli/plans/exact.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -22,10 +24,11 @@ using solve::Status;
 
 class SolveCommand final : public Command {
  public:
-  SolveCommand() : Command("solve", "the true optimum of a small instance, with evidence") {
+  SolveCommand() : Command("solve", "search for the true optimum of a small problem, with a proof") {
     describe(
-        "Answers optimal, infeasible (with --at-most) or unknown; unknown comes with the best schedule and the best bound so far, "
-        "also after Ctrl-C. --proof writes a certificate that `chasqui check-proof` checks. Exit status 0: optimal; 1: not.");
+        "For a few ranks and items: the time grows fast with both. Answers optimal, infeasible (with --at-most: there is no such "
+        "schedule) or unknown (time is up, or Ctrl-C), with the best schedule and the best bound so far. --proof writes a "
+        "certificate that `chasqui check-proof` checks. Exit status 0: optimal; 1: not.");
     positional("PROBLEM", &kind_, "what to solve")
         .required()
         .choices(plan::collective_names(&plan::Collective::solved));
@@ -41,8 +44,9 @@ class SolveCommand final : public Command {
         .choices({"sat", "milp", "both"});
     option("--time-limit", "SECONDS", &time_limit_, "stop then; default 0, no limit");
     option("--at-most", "TICKS", &at_most_, "only ask whether there is a schedule that finishes by then");
-    flag("--cold", cold_, "do not begin with the best plan");
-    flag("--formula-only", formula_only_, "allgather: do not count the traffic of the ports first");
+    flag("--cold", cold_, "do not start from the best plan known");
+    flag("--formula-only", formula_only_,
+         "allgather: only the SAT formula, without the counting argument that is tried first");
     option("--proof", "DIR", &proof_, "write a certificate of optimality into this folder").file();
     option("--out", "FILE", &out_, "write the best schedule to FILE").output();
     flag("--json", json_, "print the answer as JSON");
@@ -57,10 +61,9 @@ class SolveCommand final : public Command {
     const solve::Instance instance = this->instance();
     const Interrupt interrupt;
     solve::Options options = this->options();
-    SearchProgress progress(quiet_);
-    progress.watch(options);
+    Progress bar("searching", !quiet_ && isatty(STDERR_FILENO) != 0);
+    watch(options, bar);
     const Answer answer = solve::solve(instance, options);
-    progress.wipe();
     if (out_ && answer.best) write_schedule(*out_, *answer.best);
     std::string certificate;
     if (proof_ && answer.status == Status::optimal) {
@@ -104,7 +107,6 @@ class SolveCommand final : public Command {
     if (at_most_) options.at_most = Time{*at_most_};
     options.warm_start = !cold_;
     options.traffic = !formula_only_;
-    options.interrupted = [] { return Interrupt::asked(); };
     return options;
   }
 

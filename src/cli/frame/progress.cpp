@@ -56,10 +56,21 @@ Progress::~Progress() {
   wipe();
 }
 
-void Progress::operator()(double share) {
+bool Progress::is_time() {
   const auto now = Clock::now();
-  if (!terminal_ || now - started_ < 1s || now - last_ < 100ms) return;
+  if (!terminal_ || now - started_ < 1s || now - last_ < 100ms) return false;
   last_ = now;
+  return true;
+}
+
+void Progress::say(const std::string& line_of_words) {
+  if (!is_time()) return;
+  const std::lock_guard lock(line);
+  draw(line_of_words);
+}
+
+void Progress::operator()(double share) {
+  if (!is_time()) return;
   const double part = std::clamp(share, 0.0, 1.0);
   const auto full = static_cast<std::size_t>(part * kWidth);
   const std::lock_guard lock(line);

@@ -20,8 +20,12 @@ class Progress {
 
   /// A share of the work, 0 .. 1, is done. Cheap: draws at most ten times a second.
   void operator()(double share);
+  /// A line of words instead of the bar, as seldom.
+  void say(const std::string& line);
 
  private:
+  bool is_time();
+
   std::string what_;
   bool terminal_;
   std::chrono::steady_clock::time_point started_;

@@ -4,7 +4,6 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/solve/atlas.hpp"
 #include "cli/frame/interrupt.hpp"
-#include "cli/plans/search_progress.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -17,6 +16,16 @@ plan::PlanPtr better(const plan::PlanPtr& plan, const plan::PlanPtr& other) {
 }
 
 }  // namespace
+
+void watch(solve::Options& options, Progress& bar, const std::string& what) {
+  options.interrupted = [] { return Interrupt::asked(); };
+  options.progress = [&bar, what](const solve::Progress& progress) {
+    if (progress.seconds < 1) return;
+    bar.say(fmt::format("{}{:.1f} s  {}  bound {}  best {}{}", what, progress.seconds, progress.engine,
+                        progress.bound.ticks, progress.best ? fmt::format("{}", progress.best->ticks) : "none",
+                        progress.asking ? fmt::format("  deciding {}", progress.asking->ticks) : ""));
+  };
+}
 
 plan::PlanPtr improve_by_atlas(const plan::PlanPtr& plan) {
   const Problem& problem = plan->problem();
@@ -35,11 +44,10 @@ plan::PlanPtr improve_by_search(const plan::PlanPtr& plan, double seconds) {
       .machine = plan->machine(), .problem = plan->problem(), .two_values = !plan->problem().commutative};
   solve::validate(instance);
   const Interrupt interrupt;
+  Progress bar("searching");
   solve::Options options;
   options.time_limit = seconds;
-  options.interrupted = [] { return Interrupt::asked(); };
-  SearchProgress progress;
-  progress.watch(options);
+  watch(options, bar);
   const solve::Answer answer = solve::solve(instance, options);
   return answer.best ? better(known, solve::plan_from_answer(instance, answer)) : known;
 }
