@@ -15,13 +15,14 @@ namespace {
 
 class BenchCommand final : public Command {
  public:
-  BenchCommand() : Command("bench", "compare every collective with its rivals on this machine") {
+  BenchCommand() : Command("bench", "time every collective against its rivals on this machine") {
     describe(
-        "Sizes 8 B to 4 MiB. Threads: against a binomial tree, std::barrier and OpenMP's barrier and reduction. With "
-        "--mpi, started by mpirun: against the MPI library's own and a binomial tree. Common start, latest finish, "
-        "median; the columns of rivals hold rival / Chasqui. With --machine \"!\" marks predictions off by more than 20 %. Sums of placed "
-        "operands, eight items and streams run along their plans by messages, against single calls (\"plain\" are Chasqui's own) "
-        "and a chain; \"delay\" is how long an item of a stream is under way.");
+        "Sizes from 8 B to 4 MiB. Threads run against a binomial tree, std::barrier and OpenMP; with --mpi, started by mpirun, "
+        "processes run against the MPI library and a binomial tree. All ranks start together, a call ends when the last rank "
+        "has ended, and the median counts. The columns of rivals hold rival / Chasqui: above 1 Chasqui is faster. With "
+        "--machine \"!\" marks predictions that are off by more than 20 %.\n"
+        "Sums, broadcasts of eight items and streams follow their plans, by messages. Their rivals are single calls "
+        "(\"plain\": Chasqui's own) and a chain from rank to rank. \"delay\" is how long an item of a stream is under way.");
     ranks_.declare(*this, "threads (default: one a core, at least 2)", "mpirun -np 4 chasqui bench --mpi");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
     option(

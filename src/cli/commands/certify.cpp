@@ -17,13 +17,11 @@ namespace {
 
 class CertifyCommand final : public Command {
  public:
-  CertifyCommand() : Command("certify", "re-create the finite certificate behind a claim about every P") {
+  CertifyCommand() : Command("certify", "check again that streams reach the least delay for every P") {
     describe(
-        "certify streams: balances every base case of each latency L and checks the books. With all of them "
-        "balanced, "
-        "composition gives a stream of delay L + B(P-1) for every P (docs/streams.md). L = 1 and L = 2 need "
-        "none. "
-        "Exit status 1 if a base case has no solution.");
+        "A stream (a broadcast without end) of delay L + B(P-1) exists for every P if finitely many base cases of that L have a "
+        "solution: larger ones are composed from them (docs/streams.md). This command solves the base cases anew and checks "
+        "them. L = 1 and L = 2 need none. Exit status 1 if a base case has no solution.");
     positional("WHAT", &what_, "what to certify").required().choices({"streams"});
     option("--from", "L", &from_, "the first latency; default 3");
     option("--to", "L", &to_, "the last latency; default 24");

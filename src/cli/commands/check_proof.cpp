@@ -11,11 +11,11 @@ namespace {
 
 class CheckProofCommand final : public Command {
  public:
-  CheckProofCommand() : Command("check-proof", "check a certificate of optimality that `solve --proof` wrote") {
+  CheckProofCommand() : Command("check-proof", "check a proof of optimality that `chasqui solve --proof` wrote") {
     describe(
-        "Checks the schedule against the rules of the model, that the formula is the encoding of one step less, and the proof "
-        "that it is unsatisfiable, with a checker of its own. Exit status 0: accepted; 1: rejected, with the reason.");
-    positional("DIR", &folder_, "the folder").required().file();
+        "The folder holds a schedule, a SAT formula that says \"one step faster\", and a proof that the formula has no solution. "
+        "All three are checked, the proof by a checker of its own. Exit status 0: accepted; 1: rejected, with the reason.");
+    positional("DIR", &folder_, "the folder that `solve --proof` wrote").required().file();
     flag("--json", json_, "print the report as JSON");
     example("chasqui check-proof proof", "check the certificate in the folder proof");
   }

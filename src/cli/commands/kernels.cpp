@@ -15,7 +15,7 @@ namespace {
 
 class KernelsCommand : public Command {
  public:
-  KernelsCommand() : Command("kernels", "make the table of kernels for k-item broadcast") {
+  KernelsCommand() : Command("kernels", "make the table of kernels, the repeating parts of broadcasts of many items") {
     describe(
         "build searches a kernel for every P and L up to the limits and writes one line each. Lines that are there\n"
         "stay, so an interrupted run is continued with --resume. The search is seeded: the same command makes the\n"

@@ -12,13 +12,12 @@ namespace {
 
 class MeasureCommand final : public Command {
  public:
-  MeasureCommand()
-      : Command("measure", "measure this machine: L, o, g, G, B and the cost of publishing, with intervals") {
+  MeasureCommand() : Command("measure", "measure this machine: latency, overhead, gap and more, with intervals") {
     describe(
-        "Threads by default. With --mpi, started by mpirun, the processes of that run. Prints a table; the profile itself is for "
-        "programs. Takes the stated seconds; on a "
-        "busy machine less is measured, the intervals widen, and it is said. With --again the machine is measured anew "
-        "and compared: exit status 0 if all intervals meet, 1 if not.");
+        "Finds L, o, g and the time per byte (G) of this machine, and what its collectives take. Measures threads; with --mpi, "
+        "started by mpirun, the processes of that run. Prints a table for people and writes a profile (JSON) for other "
+        "commands and for programs. On a busy machine less is measured in the time given, and the intervals are wider. With "
+        "--again the machine is measured anew and compared: exit status 0 if all intervals meet, 1 if not.");
     ranks_.declare(*this, "threads (default: one a core, at least 2)", "mpirun -np 4 chasqui measure --mpi");
     option("--seconds", "S", &seconds_, "how long to measure (default 4)");
     option("--out", "FILE", &out_, "where the profile goes (default: standard output)").output();

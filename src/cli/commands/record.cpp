@@ -61,7 +61,7 @@ struct Recorded {
 
 class RecordCommand final : public Command {
  public:
-  RecordCommand() : Command("record", "run a collective and keep the times of its messages") {
+  RecordCommand() : Command("record", "run a collective and record when every message was sent and received") {
     describe(
         "The collective runs by messages alone, as between nodes, several times; the fastest run is kept. Threads by default; "
         "with --mpi, started by mpirun, the processes of that run, whose clocks are compared where they are on several hosts. "

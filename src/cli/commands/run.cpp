@@ -91,7 +91,7 @@ std::string flavour_of(const std::vector<std::string>& words) {
 
 class RunCommand : public Command {
  public:
-  RunCommand() : Command("run", "run an MPI program with Chasqui's collectives") {
+  RunCommand() : Command("run", "run an unchanged MPI program with Chasqui's collectives") {
     describe(
         "Sets up the drop-in library on all ranks, for the MPI that the program is linked with (or, when that cannot be\n"
         "seen, the launcher's), runs the command, and prints what was called, what served it and what it saved. The\n"

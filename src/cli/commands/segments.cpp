@@ -14,7 +14,7 @@ namespace {
 
 class SegmentsCommand final : public Command {
  public:
-  SegmentsCommand() : Command("segments", "cut a long message for its broadcast: how many segments, and why") {
+  SegmentsCommand() : Command("segments", "into how many segments to cut a long message for its broadcast, and why") {
     describe(
         "The machine is LogGP: every byte after the first takes G more ticks, given as TICKS/BYTES. A segment is "
         "an item of a k-item broadcast; the number of segments with the earliest finish is searched and compared "

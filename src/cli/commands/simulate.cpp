@@ -34,7 +34,7 @@ std::vector<std::string> split(const std::string& text) {
 
 class SimulateCommand final : public Command {
  public:
-  SimulateCommand() : Command("simulate", "play a schedule under varying latency, or against an adversary") {
+  SimulateCommand() : Command("simulate", "play a schedule with latencies that vary, or are as bad as they can be") {
     describe(
         "Latency policies: `exact` (every message takes L), `uniform:LOW:HIGH`, `histogram:FILE` (lines 'latency "
         "weight'), `links:FILE` (lines 'from to latency', * for any rank), `two-level:GROUP:NEAR:FAR`. A random policy "
@@ -51,14 +51,15 @@ class SimulateCommand final : public Command {
     option("--threads", "N", &threads_, "threads for --runs; default: all cores");
     option("--straggler", "R:START:O:G", &stragglers_, "rank R starts late and has its own o and g; may be repeated");
     option("--items", "K", &items_, "streams: play the first K items; default 20");
-    option("--adversary", "KIND", &adversary_, "search for the worst latencies").choices({"worst"});
-    option("--low", "N", &low_, "adversary: the least latency; default 1");
+    option("--adversary", "KIND", &adversary_, "look for the latencies that make the schedule finish latest")
+        .choices({"worst"});
+    option("--low", "N", &low_, "adversary: the least latency that a message may have; default 1");
     option("--alpha", "A", &alpha_, "adversary: the least latency is A times L, instead of --low");
     option("--by", "WHAT", &by_, "adversary: what is late, the schedule's finish or each item")
         .choices({"finish", "item"});
     option("--trace", "FILE", &trace_, "write the play as a timeline for Perfetto").file();
     option("--out", "FILE", &out_, "write the play as a file that `chasqui draw` shows").file();
-    option("--goal", "FILE", &goal_, "write the schedule as GOAL text for LogGOPS simulators").file();
+    option("--goal", "FILE", &goal_, "write the schedule as GOAL text, the input of LogGOPSim").file();
     flag("--json", json_, "print the result as JSON");
     example("chasqui simulate b.json", "with latency exactly L: the plan itself");
     example("chasqui simulate b.json --latency uniform:1:6 --mode event --runs 1000", "how a program would fare");

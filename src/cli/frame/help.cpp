@@ -93,7 +93,13 @@ std::string help_text(const Command& command, int width) {
 std::string help_overview(int width) {
   const auto columns = static_cast<std::size_t>(width);
   std::string text =
-      "chasqui: optimal collectives for the machine at hand\n\nUsage: chasqui COMMAND [options]\n\nCommands:\n";
+      "chasqui: optimal collectives for the machine at hand\n\nUsage: chasqui COMMAND [options]\n\n" +
+      wrap(
+          "Collectives are what all processors do together: broadcast, reduce, all-reduce and so on. They are planned in the "
+          "LogP model: P processors, and in ticks of any length the latency L of a message, the overhead o of sending or "
+          "receiving it, and the gap g between two messages of one processor.",
+          0, columns) +
+      "\n\nCommands:\n";
   for (const CommandPtr& command : make_commands()) entry(text, command->name(), command->summary(), columns);
   text += "\nOptions:\n";
   entry(text, "-h, --help", "this text; 'chasqui COMMAND --help' for one command", columns);
@@ -108,7 +114,7 @@ std::string help_overview(int width) {
       "      check it against the rules of the model\n"
       "  chasqui draw a.json --out a.svg\n"
       "      draw it\n"
-      "\nExit status: 0 done; 1 the schedule is illegal; 2 bad input, said on one line.\n";
+      "\nExit status: 0 done; 1 the answer is no, as for a schedule that is not legal; 2 bad\ninput, said on one line.\n";
   return text;
 }
 

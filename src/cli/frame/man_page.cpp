@@ -67,7 +67,8 @@ std::string man_page(const Command& command) {
   for (const Example& example : command.examples()) {
     page += fmt::format(".TP\n.B {}\n{}\n", roff(example.line), roff(example.what));
   }
-  page += ".SH EXIT STATUS\n0: done. 1: the schedule is illegal. 2: bad input, explained on one line.\n";
+  page +=
+      ".SH EXIT STATUS\n0: done. 1: the answer is no, as for a schedule that is not legal. 2: bad input, explained on one line.\n";
   return page + ".SH SEE ALSO\n.BR chasqui (1)\n";
 }
 
