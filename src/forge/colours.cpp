@@ -2,10 +2,10 @@
 #include "forge/colours.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <vector>
 
+#include "forge/metropolis.hpp"
 #include "plan/kernel/endgame.hpp"
 
 namespace chasqui::forge {
@@ -236,10 +236,6 @@ class Colouring {
     return std::max(0, -b) - before;
   }
 
-  bool accept(int change, double temperature) {
-    return change <= 0 || random_.unit() < std::exp(-change / temperature);
-  }
-
   void change_offer(double temperature) {
     Offer& offer = offers_[at(movable_offers_[at(random_.below(static_cast<int>(movable_offers_.size())))])];
     const Role& role = roles_[at(offer.role)];
@@ -248,7 +244,7 @@ class Colouring {
     const int after = role.receptions[at(choice)].colour;
     if (before == after) return;
     const int change = add(offer.step, before, -1) + add(offer.step, after, 1);
-    if (accept(change, temperature)) {
+    if (accept(change, temperature, random_)) {
       offer.choice = choice;
       cost_ += change;
     } else {
@@ -263,7 +259,7 @@ class Colouring {
     const int before = source_[at(step)];
     const int after = random_.below(kappa_);
     const int change = add(step, before, -1) + add(step, after, 1);
-    if (accept(change, temperature)) {
+    if (accept(change, temperature, random_)) {
       source_[at(step)] = after;
       cost_ += change;
     } else {
@@ -281,7 +277,7 @@ class Colouring {
     Reception& y = role.receptions[at(role.early + b)];
     const int change =
         add(x.step, x.colour, 1) + add(y.step, y.colour, 1) + add(x.step, y.colour, -1) + add(y.step, x.colour, -1);
-    if (accept(change, temperature)) {
+    if (accept(change, temperature, random_)) {
       std::swap(x.colour, y.colour);
       cost_ += change;
     } else {

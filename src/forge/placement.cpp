@@ -2,18 +2,15 @@
 #include "forge/placement.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
+
+#include "forge/metropolis.hpp"
 
 namespace chasqui::forge {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 int phases(const Node& block) { return std::max(1, block.length()); }
-
-bool accept(int change, double temperature, Random& random) {
-  return change <= 0 || random.unit() < std::exp(-change / temperature);
-}
 
 }  // namespace
 

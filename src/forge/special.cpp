@@ -2,9 +2,9 @@
 #include "forge/special.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
+#include "forge/metropolis.hpp"
 #include "forge/rings.hpp"
 #include "forge/tree.hpp"
 #include "plan/growth.hpp"
@@ -169,7 +169,7 @@ class LateColours {
       if (x == y) continue;
       const int change = exchange(role, x, y);
       const double temperature = 0.5 - 0.3 * static_cast<double>(i) / static_cast<double>(moves);
-      if (change <= 0 || random_.unit() < std::exp(-change / temperature)) {
+      if (accept(change, temperature, random_)) {
         cost_ += change;
       } else {
         exchange(role, x, y);

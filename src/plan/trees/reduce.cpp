@@ -21,15 +21,9 @@ class Reduce final : public Plan {
   LocalForm local(Rank rank) const override {
     const auto node = tree_.node(rotation_.index(rank));
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    form.receives.reserve(static_cast<std::size_t>(node.children));
-    // The last child has the fewest ranks, the right-most ones, and reports first: folding goes from right to left.
-    std::int64_t end = node.size - 1;  // ranks below the node, counted from its first child on
-    for (std::int64_t i = node.children - 1; i >= 0; --i) {
-      const std::int64_t begin = tree_.size_before_child(node, i);
-      const Time label = node.label + tree_.shape().lambda + i * tree_.shape().gap;
-      form.receives.push_back(message(node.index + 1 + begin, end - begin, label, node.index));
-      end = begin;
-    }
+    for_children(tree_, node, [&](std::int64_t child, std::int64_t size, Time label) {
+      form.receives.push_back(message(child, size, label, node.index));
+    });
     if (node.parent >= 0) form.sends.push_back(message(node.index, node.size, node.label, node.parent));
     return form;
   }

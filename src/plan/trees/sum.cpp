@@ -32,13 +32,9 @@ class Sum final : public SumPlan {
     if (rank.index >= tree_.size()) return form;
     const auto node = tree_.node(rank.index);
     const Time end = claim_.finish - node.label;  // when it sends, or has the result
-    std::int64_t after = node.size - 1;
-    for (std::int64_t i = node.children - 1; i >= 0; --i) {
-      const std::int64_t begin = tree_.size_before_child(node, i);
-      const Time label = node.label + tree_.shape().lambda + i * tree_.shape().gap;
-      form.receives.push_back(message(node.index + 1 + begin, after - begin, label, node.index));
-      after = begin;
-    }
+    for_children(tree_, node, [&](std::int64_t child, std::int64_t size, Time label) {
+      form.receives.push_back(message(child, size, label, node.index));
+    });
     if (node.parent >= 0) form.sends.push_back(message(node.index, node.size, node.label, node.parent));
     form.adds = additions(rank, end, form.receives);
     form.operands = own_operands(node.index, end, node.children);
