@@ -51,8 +51,9 @@ struct Instruction {
   std::size_t size;
 };
 
-/// INVARIANT: each post has one arrive, behind it; scratch addresses lie below `scratch`; the last instruction is a
-/// finish or a copy behind it. The functions that append keep the first two.
+/// INVARIANT: messages and copies lie inside the scratch memory, an arrive names a post before it, nothing is written to
+/// the input. The functions that append see to it; that all posts arrive and the end is a finish, or copies behind one, is
+/// the builder's business.
 struct Program {
   std::vector<Instruction> list;
   std::vector<double> times;
