@@ -17,24 +17,6 @@ namespace chasqui::bsp::detail {
 
 namespace {
 
-/// Plans are immutable and shared by all processors of the process.
-plan::PlanPtr shared_plan(const Problem& problem, std::int32_t size, const Options& options) {
-  using Key = std::tuple<Kind, std::int32_t, std::int32_t, bool, bool, std::int64_t, std::int64_t, std::int64_t>;
-  static std::mutex mutex;
-  static std::map<Key, plan::PlanPtr> plans;
-  const Key key{problem.kind,           size,
-                problem.root.index,     problem.commutative,
-                problem.exclusive,      options.latency.ticks,
-                options.overhead.ticks, options.gap.ticks};
-  const std::lock_guard lock(mutex);
-  if (plans.size() > 4096) plans.clear();
-  plan::PlanPtr& plan = plans[key];
-  if (plan == nullptr) {
-    plan = plan::make_plan({LogP{size, options.latency, options.overhead, options.gap}, problem});
-  }
-  return plan;
-}
-
 /// In place. What is folded is one element, however long.
 run::Program program_of(const plan::Plan& plan, const Problem& problem, std::int32_t rank, std::size_t bytes) {
   constexpr run::Address data{run::Memory::output, 0};
@@ -50,6 +32,32 @@ run::Program program_of(const plan::Plan& plan, const Problem& problem, std::int
                  data);
   return program;
 }
+
+/// Plans and programs are immutable and shared by all processors of the process; so many of each, then they are forgotten.
+class Shared {
+ public:
+  std::shared_ptr<const run::Program> program(const Problem& problem, const LogP& machine, std::int32_t rank,
+                                              std::size_t bytes) {
+    const PlanKey key{problem.kind, problem.root.index, problem.commutative, problem.exclusive,
+                      machine.P,    machine.L.ticks,    machine.o.ticks,     machine.g.ticks};
+    const std::lock_guard lock(mutex_);
+    if (const auto found = programs_.find({key, rank, bytes}); found != programs_.end()) return found->second;
+    if (programs_.size() > kMost) programs_.clear();
+    if (plans_.size() > kMost) plans_.clear();
+    plan::PlanPtr& plan = plans_[key];
+    if (plan == nullptr) plan = plan::make_plan({machine, problem});
+    return programs_[{key, rank, bytes}] =
+               std::make_shared<const run::Program>(program_of(*plan, problem, rank, bytes));
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4096;
+  using PlanKey = std::tuple<Kind, std::int32_t, bool, bool, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+
+  std::mutex mutex_;
+  std::map<PlanKey, plan::PlanPtr> plans_;
+  std::map<std::tuple<PlanKey, std::int32_t, std::size_t>, std::shared_ptr<const run::Program>> programs_;
+};
 
 }  // namespace
 
@@ -148,13 +156,15 @@ void Core::play(const Problem& problem, std::byte* data, std::size_t bytes, Comb
     const auto& [fold, kept] = *static_cast<const Operation*>(handed);
     fold(kept, static_cast<const std::byte*>(left), static_cast<const std::byte*>(right), static_cast<std::byte*>(out));
   };
-  const auto plan = shared_plan(problem, size(), processor_.door().options());
-  const run::Program program = program_of(*plan, problem, rank_, bytes);
+  static Shared shared;
+  const Options& options = processor_.door().options();
+  const LogP machine{size(), options.latency, options.overhead, options.gap};
+  const auto program = shared.program(problem, machine, rank_, bytes);
   Messages messages(*this, bytes, combine != nullptr, where);
   const run::Group group{&messages, {}, rank_, size(), 0};
   run::Scratch scratch;
-  scratch.fit(program);
-  run::Player player(program, group, {data, data}, op, scratch);
+  scratch.fit(*program);
+  run::Player player(*program, group, {data, data}, op, scratch);
   while (!player.ready()) player.block();
 }
 
