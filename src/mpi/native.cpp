@@ -28,7 +28,7 @@ void fold_aligned(const run::Call& call, const void* in, void* inout, std::size_
   const auto place = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(inout);
   if (element % 32 != 0 || place % run::kLargestAlignment == 0) return call.op(in, inout, inout, count);
   const std::size_t step = std::max<std::size_t>(1, 8192 / element);
-  const run::Room left(step * element), right(step * element);
+  const run::AlignedBuffer left(step * element), right(step * element);
   for (std::size_t at = 0; at < count; at += step) {
     const std::size_t now = std::min(step, count - at);
     auto* to = static_cast<std::byte*>(inout) + at * element;

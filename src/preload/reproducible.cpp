@@ -58,10 +58,10 @@ class RankOrder {
     const std::size_t bytes = at(fold_.count) * wire_.size();
     in_ = static_cast<const std::byte*>(fold_.in);
     out_ = static_cast<std::byte*>(fold_.out);
-    run::Room in, out;
+    run::AlignedBuffer in, out;
     if (wire_.packs()) {
-      in = run::Room(bytes);
-      out = run::Room(bytes);
+      in = run::AlignedBuffer(bytes);
+      out = run::AlignedBuffer(bytes);
       wire_.packer().pack(fold_.in, fold_.count, in.data());
       in_ = in.data();
       out_ = out.data();
@@ -82,7 +82,7 @@ class RankOrder {
   int at_once() {
     const int n = fold_.count;
     const MPI_Comm comm = served_.comm();
-    const run::Room room(at(n) * wire_.size() * at(ranks_));
+    const run::AlignedBuffer room(at(n) * wire_.size() * at(ranks_));
     std::byte* const slots = room.data();
     check(fold_.keep == Keep::root ? PMPI_Gather(in_, n, wire_.type(), slots, n, wire_.type(), fold_.root, comm)
                                    : PMPI_Allgather(in_, n, wire_.type(), slots, n, wire_.type(), comm),
@@ -105,7 +105,7 @@ class RankOrder {
     const int longest = *std::max_element(counts.begin(), counts.end());
     const int step =
         static_cast<int>(std::clamp<std::size_t>(kPiece / wire_.size() / at(ranks_), 1, at(std::max(1, longest))));
-    const run::Room room(at(std::min(step, counts[at(me_)])) * at(ranks_) * wire_.size());
+    const run::AlignedBuffer room(at(std::min(step, counts[at(me_)])) * at(ranks_) * wire_.size());
     std::byte* const slots = room.data();
     std::vector<int> taken(at(ranks_)), from(at(ranks_)), mine(at(ranks_)), slot(at(ranks_));
     for (int done = 0; done < longest; done += step) {

@@ -53,7 +53,7 @@ Task fold_shares(Board& board, const Call& call, const std::vector<Places>& all)
 /// scan: the result waits aside until nobody reads the inputs any more (they may be the outputs).
 Task fold_prefix(Board& board, const Call& call, const std::vector<Places>& all) {
   const int sources = call.exclusive ? board.rank() : board.rank() + 1;
-  const Room result = room_for(call.bytes());
+  const AlignedBuffer result(call.bytes());
   if (sources > 0) {
     Using others(board);
     others.open();

@@ -25,7 +25,7 @@ void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source 
     for (std::size_t line = 0; line < std::min(step, count - at) * element; line += 64)
       __builtin_prefetch(begin + line);
   };
-  thread_local Room scratch;
+  thread_local AlignedBuffer scratch;
   std::byte* piece = scratch.grown_to(step * element);
   for (std::size_t at = 0; at < count; at += step) {
     const std::size_t now = std::min(step, count - at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Room for values that elements of any alignment up to a line may live in, and copying between such places.
+// Memory for values that elements of any alignment up to a line may live in, and copying between such places.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class AlignedBuffer {
 
   std::byte* data() const { return memory_.get(); }
   std::size_t size() const { return size_; }  ///< bytes
-  /// Room for so many bytes; what was in it is lost if it must grow.
+  /// So many bytes; what was in it is lost if it must grow.
   std::byte* grown_to(std::size_t bytes) {
     if (size_ < bytes || memory_ == nullptr) *this = AlignedBuffer(bytes);
     return data();

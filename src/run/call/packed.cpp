@@ -50,12 +50,12 @@ Packed::Packed(const Call& given, int rank, int size) : call(given), user(given)
   if (extent.in == 0) call.in = nullptr;
   if (extent.out == 0) call.out = nullptr;
   if (extent.in != 0 && !user.in_layout.contiguous(element)) {
-    in = room_for(extent.in * element);
+    in = AlignedBuffer(extent.in * element);
     pack(user.in_layout, element, user.in, 0, extent.in, in.data());
     call.in = in.data();
   }
   if (extent.out != 0 && !user.out_layout.contiguous(element)) {
-    out = room_for(extent.out * element);
+    out = AlignedBuffer(extent.out * element);
     pack(user.out_layout, element, user.out, extent.kept_from, extent.kept, out.data() + extent.kept_from * element);
     call.out = out.data();
   }

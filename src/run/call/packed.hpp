@@ -8,9 +8,9 @@
 namespace chasqui::run {
 
 struct Packed {
-  Call call;     ///< with packed buffers
-  Call user;     ///< as the caller passed it
-  Room in, out;  ///< the copies
+  Call call;              ///< with packed buffers
+  Call user;              ///< as the caller passed it
+  AlignedBuffer in, out;  ///< the copies
 
   Packed() = default;
   Packed(const Call& call, int rank, int size);
