@@ -32,7 +32,7 @@ done
 # chasqui-mpi: `mpirun chasqui-mpi measure --mpi`, and bench and record.
 for command in measure bench record; do echo "CHASQUI_COMMAND($command, \"$command\")"; done > "$out/commands.inc"
 tool=
-for part in commands/measure commands/bench commands/record launch/engine launch/launcher launch/mpi_engine launch/recorded frame/command \
+for part in commands/measure commands/bench commands/record launch/engine launch/launcher launch/mpi_engine frame/command \
   frame/completion_script frame/help frame/man_page frame/nearest frame/output frame/parse frame/progress frame/registry frame/run_main; do
   tool="$tool $root/src/cli/$part.cpp"
 done

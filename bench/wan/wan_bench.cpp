@@ -53,7 +53,7 @@ std::vector<std::string> words(const std::string& text) {
 chasqui::Profile measured(double seconds) {
   chasqui::mpi::Options plain;
   plain.profile = std::make_shared<const chasqui::Profile>(chasqui::default_profile());
-  return chasqui::run::measure(
+  return chasqui::measure::measure(
              [&](const std::function<void(chasqui::run::Comm&)>& body) {
                const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, plain);
                body(*comm);

@@ -10,7 +10,10 @@
 #include "measure/message_probe.hpp"
 #include "run/comm/fabric.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
+
+using namespace run;
+
 namespace {
 
 constexpr std::uint32_t kClockTag = kProbeTag + 2;
@@ -101,4 +104,4 @@ double CommonStart::once(const std::function<void()>& body) {
   return comm_.allreduce(now(), Maximum{}) - start;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

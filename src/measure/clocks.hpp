@@ -11,7 +11,7 @@
 #include "chasqui/run/comm.hpp"
 #include "run/messages/transport.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
 /// A rank's clock against rank 0's.
 struct ClockOffset {
@@ -21,14 +21,14 @@ struct ClockOffset {
 
 /// Collective over all ranks of the transport, each with its own clock; eight ranks at a time talk to rank 0.
 /// Time: trips * P / 8 round trips.
-ClockOffset clock_offset(Transport& transport, const std::function<double()>& clock, int trips = 5);
+ClockOffset clock_offset(run::Transport& transport, const std::function<double()>& clock, int trips = 5);
 
 /// Times a call on all ranks of a communicator.
 class CommonStart {
  public:
   /// Collective. Clocks are compared where ranks lie on several hosts.
-  explicit CommonStart(Comm& comm) : CommonStart(comm, clock_now, comm.terrain().nodes > 1) {}
-  CommonStart(Comm& comm, std::function<double()> clock, bool clocks_differ);  ///< with another clock (tests)
+  explicit CommonStart(run::Comm& comm) : CommonStart(comm, clock_now, comm.terrain().nodes > 1) {}
+  CommonStart(run::Comm& comm, std::function<double()> clock, bool clocks_differ);  ///< with another clock (tests)
 
   /// Collective: begins `body` everywhere at one time. Nanoseconds until the last rank has finished; the same everywhere.
   double once(const std::function<void()>& body);
@@ -41,11 +41,11 @@ class CommonStart {
   double ahead() const { return offset_.ahead; }  ///< of this rank's clock
 
  private:
-  Comm& comm_;
+  run::Comm& comm_;
   std::function<double()> clock_;
   ClockOffset offset_;
   double uncertainty_ = 0;
   double lead_ = 0;  ///< a start lies so far ahead
 };
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -4,11 +4,15 @@
 #include <algorithm>
 
 #include "chasqui/run/choose.hpp"
+#include "measure/sample_call.hpp"
 #include "measure/sampler.hpp"
 #include "run/board/process_memory.hpp"
 #include "run/comm/fabric.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
+
+using namespace run;
+
 namespace {
 
 /// In the order in which they are worth most, when time is short: the ends first.
@@ -19,26 +23,20 @@ constexpr Kind kKinds[] = {Kind::barrier,   Kind::broadcast, Kind::reduce,  Kind
                            Kind::allgather, Kind::gather,    Kind::scatter, Kind::scan};
 constexpr std::int64_t kFar = 64;  ///< times the longest that was timed must reach the longest there is
 
-std::int64_t blocks_of(Kind kind, int ranks) {
-  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
-  return blocks ? ranks : 1;
-}
-
 }  // namespace
 
-std::vector<CollectiveTable::Entry> CollectiveTable::entries_for(int ranks) {
+std::vector<CollectiveTimes::Entry> CollectiveTimes::entries_for(int ranks) {
   std::vector<Entry> list;
   for (const std::int64_t bytes : kSizes) {
     for (const Kind kind : kKinds) {
-      const bool fits = kind != Kind::barrier && bytes * blocks_of(kind, ranks) <= kLargest;
+      const bool fits = kind != Kind::barrier && bytes * (has_blocks(kind) ? ranks : 1) <= kLargest;
       if (bytes == kSizes[0] || fits) list.push_back({kind, bytes});
     }
   }
   return list;
 }
 
-void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
-  static const Sum sum;
+void CollectiveTimes::measure(Comm& comm, const RoundBudget& budget) {
   const std::vector<Entry> list = entries_for(comm.size());
   int at = 0;
   if (comm.rank() == 0) {  // threads share this object
@@ -54,15 +52,8 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
   const double share = 1. / static_cast<double>(list.size()) / ways;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Entry& entry = list[(static_cast<std::size_t>(at) + i) % list.size()];
-    const std::int64_t count = entry.bytes / 8;
-    std::vector<double> in(static_cast<std::size_t>(count * blocks_of(entry.kind, comm.size())), 1.0),
-        out(in.size(), 0.0);
-    Call call{.kind = entry.kind,
-              .in = in.data(),
-              .out = out.data(),
-              .count = entry.kind == Kind::barrier ? 0 : count,
-              .element = sizeof(double),
-              .op = operator_of<double>(sum, true)};
+    const SampleCall sample(entry.kind, static_cast<std::size_t>(entry.bytes), comm.size());
+    const Call& call = sample.call();
     const auto forced = [&](Method method) {
       const Choice choice{method, 0, 1, ""};
       return sampler.together(share, [&] {  // the sampler's own messages go their usual way
@@ -89,7 +80,7 @@ void CollectiveTable::measure(Comm& comm, const RoundBudget& budget) {
   }
 }
 
-std::map<std::string, Times> CollectiveTable::medians(std::vector<double> Values::*who) const {
+std::map<std::string, Times> CollectiveTimes::medians(std::vector<double> Values::*who) const {
   std::map<std::string, Times> all;
   for (const auto& [kind, sizes] : values_) {
     if (!reaches_far(kind)) continue;
@@ -102,16 +93,16 @@ std::map<std::string, Times> CollectiveTable::medians(std::vector<double> Values
   return all;
 }
 
-bool CollectiveTable::reaches_far(Kind kind) const {
+bool CollectiveTimes::reaches_far(Kind kind) const {
   const auto& sizes = values_.at(kind);
   return kind == Kind::barrier ||
          (sizes.begin()->first == kSizes[0] && sizes.rbegin()->first * kFar >= largest_.at(kind));
 }
 
-std::size_t CollectiveTable::timed() const {
+std::size_t CollectiveTimes::timed() const {
   std::size_t count = 0;
   for (const auto& [kind, sizes] : values_) count += reaches_far(kind) ? sizes.size() : 0;
   return count;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -8,14 +8,13 @@
 
 #include "measure/parameters.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
-/// Ours and the library's in turn, so that both see the same weather. Each round goes on where the last one was out of
-/// time.
-class CollectiveTable {
+/// Ours and the library's in turn, so that drift hits both alike. Each round goes on where the last one was out of time.
+class CollectiveTimes {
  public:
   /// Collective: times entries until the budget is spent, but none twice.
-  void measure(Comm& comm, const RoundBudget& budget);
+  void measure(run::Comm& comm, const RoundBudget& budget);
 
   std::map<std::string, Times> ours() const { return medians(&Values::ours); }
   std::map<std::string, Times> across() const { return medians(&Values::across); }
@@ -42,4 +41,4 @@ class CollectiveTable {
   int at_ = 0;  ///< rank 0: the entry to begin with
 };
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -5,7 +5,7 @@
 
 #include "chasqui/base/error.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 namespace {
 
 struct Parameter {
@@ -110,4 +110,4 @@ std::string to_table(const Profile& profile) {
   return text;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

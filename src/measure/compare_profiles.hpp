@@ -7,7 +7,7 @@
 
 #include "chasqui/model/profile.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 /// One parameter, measured twice.
 struct Comparison {
   std::string name;      ///< "node L", "bsp g"
@@ -33,4 +33,4 @@ std::string to_text(const std::vector<Comparison>& comparisons);
 
 bool all_agree(const std::vector<Comparison>& comparisons);  ///< every one of them
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -7,7 +7,7 @@
 
 #include "chasqui/base/error.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 namespace {
 
 constexpr int kShortBurst = 16, kLongBurst = 80;
@@ -72,8 +72,8 @@ std::vector<std::int64_t> switches_in(const Times& times) {
   return found;
 }
 
-MessageRound message_round(Probe& probe, const Median& median) {
-  MessageRound round;
+MessageParameters message_parameters(Probe& probe, const Median& median) {
+  MessageParameters round;
   round.trip = median(0.15, [&] { return probe.half_trip(8); });
   round.o_s = median(0.1, [&] { return probe.send_overhead(); });
   const double patience = 4 * round.trip + 2000;
@@ -96,11 +96,11 @@ bool receives_in_parallel(const std::vector<FanIn>& rounds, double G) {
   return 2 * votes > rounds.size();
 }
 
-Level level_of(const std::string& name, const std::vector<MessageRound>& rounds) {
+Level level_of(const std::string& name, const std::vector<MessageParameters>& rounds) {
   Level level;
   level.name = name;
   std::map<std::int64_t, std::size_t> votes;  // a switch is what more than half of the rounds see
-  for (const MessageRound& round : rounds) {
+  for (const MessageParameters& round : rounds) {
     for (const std::int64_t bytes : switches_in(round.times)) ++votes[bytes];
   }
   for (const auto& [bytes, count] : votes) {
@@ -110,18 +110,18 @@ Level level_of(const std::string& name, const std::vector<MessageRound>& rounds)
   const Times& sizes = rounds.front().times;
   std::size_t first = 0;
   while (!level.switches.empty() && first + 2 < sizes.size() && sizes[first].first <= level.switches.back()) ++first;
-  const auto per_byte = [&](const MessageRound& round) {
+  const auto per_byte = [&](const MessageParameters& round) {
     const auto& [small, t0] = round.times[first];
     const auto& [large, t1] = round.times.back();
     return std::max(1e-6, (t1 - t0) / static_cast<double>(large - small));
   };
-  level.o_s = over_rounds(rounds, [](const MessageRound& r) { return r.o_s; });
-  level.o_r = over_rounds(rounds, [](const MessageRound& r) { return r.o_r; });
-  level.L = over_rounds(rounds, [](const MessageRound& r) { return std::max(0.0, r.trip - r.o_s - r.o_r); });
-  level.g = over_rounds(rounds, [](const MessageRound& r) { return r.g; });
+  level.o_s = over_rounds(rounds, [](const MessageParameters& r) { return r.o_s; });
+  level.o_r = over_rounds(rounds, [](const MessageParameters& r) { return r.o_r; });
+  level.L = over_rounds(rounds, [](const MessageParameters& r) { return std::max(0.0, r.trip - r.o_s - r.o_r); });
+  level.g = over_rounds(rounds, [](const MessageParameters& r) { return r.g; });
   level.G = over_rounds(rounds, per_byte);
-  level.B = over_rounds(rounds, [&](const MessageRound& r) { return r.trip / per_byte(r); });
+  level.B = over_rounds(rounds, [&](const MessageParameters& r) { return r.trip / per_byte(r); });
   return level;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

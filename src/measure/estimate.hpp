@@ -12,7 +12,7 @@
 
 #include "chasqui/model/profile.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
 /// The median, and the order statistics that hold the true one in 95 of 100 cases whatever the distribution (fewer than
 /// six values: all of them). REQUIRES values not empty.
@@ -39,13 +39,13 @@ class Probe {
 using Median = std::function<double(double share, const std::function<double()>& sample)>;
 
 /// One round's values, each the median of its samples.
-struct MessageRound {
+struct MessageParameters {
   double trip = 0;                 ///< half a round trip of 8 bytes
   double o_s = 0, o_r = 0, g = 0;  ///< send overhead, receive overhead, gap
   Times times;                     ///< half a round trip of longer messages
 };
 /// Together the shares make 1.
-MessageRound message_round(Probe& probe, const Median& median);
+MessageParameters message_parameters(Probe& probe, const Median& median);
 
 /// Long messages of several nodes to one rank, from a common start to the last arrival.
 struct FanIn {
@@ -59,14 +59,14 @@ struct FanIn {
 bool receives_in_parallel(const std::vector<FanIn>& rounds, double G);
 
 /// L, o_s, o_r, g, G, B and the switches from the rounds of one level. REQUIRES rounds not empty.
-Level level_of(const std::string& name, const std::vector<MessageRound>& rounds);
+Level level_of(const std::string& name, const std::vector<MessageParameters>& rounds);
 
 /// The interval of a function of the rounds.
-template <typename Round, typename Value>
-Estimate over_rounds(const std::vector<Round>& rounds, Value value) {
+template <typename Parameters, typename Value>
+Estimate over_rounds(const std::vector<Parameters>& rounds, Value value) {
   std::vector<double> values;
-  for (const Round& round : rounds) values.push_back(value(round));
+  for (const Parameters& round : rounds) values.push_back(value(round));
   return median_of_rounds(std::move(values));
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -11,7 +11,10 @@
 #include "measure/collective_times.hpp"
 #include "measure/message_probe.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
+
+using namespace run;
+
 namespace {
 
 constexpr double kParameters = 0.6;  ///< of the time at most; the rest is the table's
@@ -26,39 +29,39 @@ std::string today() {
   return text;
 }
 
-Profile profile_of(const std::vector<Round>& rounds, const CollectiveTable& table) {
-  const Round& first = rounds.front();
-  const auto level = [&](const char* name, std::optional<MessageRound> Round::*part) {
-    std::vector<MessageRound> parts;
-    for (const Round& round : rounds) parts.push_back(*(round.*part));
+Profile profile_of(const std::vector<Parameters>& rounds, const CollectiveTimes& table) {
+  const Parameters& first = rounds.front();
+  const auto level = [&](const char* name, std::optional<MessageParameters> Parameters::*part) {
+    std::vector<MessageParameters> parts;
+    for (const Parameters& round : rounds) parts.push_back(*(round.*part));
     return level_of(name, parts);
   };
   Profile profile;
   profile.when = today();
-  Level node = first.node ? level("node", &Round::node) : *default_profile().level("node");
+  Level node = first.node ? level("node", &Parameters::node) : *default_profile().level("node");
   if (first.board) {
     const double others = static_cast<double>(std::max<std::int64_t>(1, first.node_ranks - 1));
-    node.publish = over_rounds(rounds, [](const Round& r) { return r.publish; });
+    node.publish = over_rounds(rounds, [](const Parameters& r) { return r.publish; });
     node.publish_per_rank =
-        over_rounds(rounds, [&](const Round& r) { return std::max(0.0, r.publish_all - r.publish) / others; });
-    node.copy = over_rounds(rounds, [](const Round& r) { return r.copy; });
+        over_rounds(rounds, [&](const Parameters& r) { return std::max(0.0, r.publish_all - r.publish) / others; });
+    node.copy = over_rounds(rounds, [](const Parameters& r) { return r.copy; });
     node.threads = first.threads;
   }
   node.ranks = first.node_ranks;
   node.assumed = !first.node && !first.board;
   // Where there is one node only, the messages inside it stand in for the network.
-  Level network = first.network ? level("network", &Round::network) : node;
+  Level network = first.network ? level("network", &Parameters::network) : node;
   network.name = "network";
   network.assumed = !first.network;
   network.threads = false;
   network.ranks = first.ranks;
   std::vector<FanIn> fan_ins;
-  for (const Round& round : rounds) fan_ins.push_back(round.fan_in);
+  for (const Parameters& round : rounds) fan_ins.push_back(round.fan_in);
   network.receives_in_parallel = first.network && receives_in_parallel(fan_ins, network.G.value);
   profile.levels = {node, network};
   profile.bsp_g = word_gap(rounds, network);
-  profile.bsp_L = over_rounds(rounds, [&](const Round& r) { return std::max(0.0, r.superstep - per_word(r)); });
-  profile.bsp_G = over_rounds(rounds, [&](const Round& r) {
+  profile.bsp_L = over_rounds(rounds, [&](const Parameters& r) { return std::max(0.0, r.superstep - per_word(r)); });
+  profile.bsp_G = over_rounds(rounds, [&](const Parameters& r) {
     const int h = blocks_sent(r.ranks);
     return std::max(0.0, r.block_superstep - r.superstep - (h - 1) * per_word(r)) / (h * static_cast<double>(kBlock));
   });
@@ -79,17 +82,17 @@ int rounds_to_come(int made, double left, double least) {
 
 }  // namespace
 
-Measurement measure(const Anew& anew, const MeasureOptions& options) {
+Measurement measure(const WithComm& with_comm, const MeasureOptions& options) {
   Measurement result;
   result.stated = options.seconds;
-  std::vector<Round> rounds;  // on rank 0
-  CollectiveTable table;
+  std::vector<Parameters> rounds;  // on rank 0
+  CollectiveTimes table;
   const double start = clock_now(), end = start + options.seconds * 1e9;
   int to_come = kRounds;
   double least = 0;  // of all rounds together
   for (int k = 0; to_come > 0; ++k) {
     const double before = clock_now();
-    anew([&](Comm& comm) {
+    with_comm([&](Comm& comm) {
       const bool tells = comm.rank() == 0;
       const double begun = clock_now(), making = begun - before;
       int more = to_come;
@@ -100,7 +103,7 @@ Measurement measure(const Anew& anew, const MeasureOptions& options) {
           options.progress(share, fmt::format("round {} of {}: {}", k + 1, k + more, what));
         };
       }
-      const Round round = measure_parameters(comm, budget);
+      const Parameters round = measure_parameters(comm, budget);
       if (tells) {
         rounds.push_back(round);
         least += making + (round.cut ? clock_now() - begun : round.least);
@@ -118,8 +121,8 @@ Measurement measure(const Anew& anew, const MeasureOptions& options) {
   result.profile = profile_of(rounds, table);
   result.rounds = static_cast<int>(rounds.size());
   result.hasty =
-      static_cast<int>(std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.cut; }));
-  for (const Round& round : rounds) result.clocks = std::max(result.clocks, round.clocks);
+      static_cast<int>(std::count_if(rounds.begin(), rounds.end(), [](const Parameters& round) { return round.cut; }));
+  for (const Parameters& round : rounds) result.clocks = std::max(result.clocks, round.clocks);
   result.timed = table.timed();
   result.collectives = table.entries();
   return result;
@@ -141,4 +144,4 @@ std::string to_text(const Measurement& m) {
          cut;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -12,12 +12,12 @@
 #include "run/wait/backoff.hpp"
 #include "run/wait/cores.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
-inline void finish(Transport& transport, Transport::Ticket ticket) {
+inline void finish(run::Transport& transport, run::Transport::Ticket ticket) {
   if (transport.blocks()) transport.wait(ticket);
-  static const int cores = available_cores();
-  Backoff backoff(cores < 2 || transport.size() > cores);
+  static const int cores = run::available_cores();
+  run::Backoff backoff(cores < 2 || transport.size() > cores);
   while (!transport.done(ticket)) backoff.pause();
 }
 
@@ -26,8 +26,8 @@ inline constexpr std::uint32_t kProbeTag = 32'100;  ///< no collective uses it, 
 class MessageProbe final : public Probe {
  public:
   /// The partner: the last rank on another node than rank 0's; else the last.
-  explicit MessageProbe(Comm& comm)
-      : transport_(*fabric_of(comm).messages), rank_(comm.rank()), buffer_(std::size_t{1} << 20) {
+  explicit MessageProbe(run::Comm& comm)
+      : transport_(*run::fabric_of(comm).messages), rank_(comm.rank()), buffer_(std::size_t{1} << 20) {
     for (int r = 1; r < comm.size(); ++r) {
       if (node_of(comm, r) != node_of(comm, 0)) others_.push_back(r);
     }
@@ -59,7 +59,7 @@ class MessageProbe final : public Probe {
     if (rank_ != 0) return echo();
     std::byte byte{};
     send(&byte, 1);
-    for (const double until = clock_now() + patience; clock_now() < until;) cpu_relax();
+    for (const double until = clock_now() + patience; clock_now() < until;) run::cpu_relax();
     const double start = clock_now();
     receive(&byte, 1);
     return clock_now() - start;
@@ -70,7 +70,7 @@ class MessageProbe final : public Probe {
       return others_[others_.size() - 1 - static_cast<std::size_t>(messages - 1 - i) % others_.size()];
     };
     std::vector<std::byte> data(static_cast<std::size_t>(messages));
-    std::vector<Transport::Ticket> tickets;
+    std::vector<run::Transport::Ticket> tickets;
     tickets.reserve(data.size());
     const double start = clock_now();
     for (int i = 0; i < messages; ++i) {
@@ -101,11 +101,11 @@ class MessageProbe final : public Probe {
     return 0;
   }
 
-  Transport& transport_;
+  run::Transport& transport_;
   int rank_;
   std::vector<int> others_;  ///< who gets the messages of a burst
   int partner_ = 0;
   std::vector<std::byte> buffer_;
 };
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

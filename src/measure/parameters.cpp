@@ -10,12 +10,15 @@
 #include "measure/sampler.hpp"
 #include "run/comm/fabric.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
+
+using namespace run;
+
 namespace {
 
 constexpr double kMessages = 0.3, kBoard = 0.4, kBsp = 0.5;  ///< shares of a round after which each must be over
 
-void measure_board(Comm& comm, Sampler& sampler, Round& round) {
+void measure_board(Comm& comm, Sampler& sampler, Parameters& round) {
   double value = 1;
   round.publish = *sampler.together(1. / 3, [&] { comm.broadcast(value, 0); });
   round.publish_all = *sampler.together(1. / 3, [&] { comm.allreduce(value); });
@@ -73,14 +76,14 @@ FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
   return found;
 }
 
-MessageRound messages_of(Comm& comm, Sampler& sampler, double nanoseconds) {
+MessageParameters messages_of(Comm& comm, Sampler& sampler, double nanoseconds) {
   MessageProbe probe(comm);
   sampler.open(nanoseconds, true);
-  return message_round(probe, sampler.every());
+  return message_parameters(probe, sampler.every());
 }
 
 /// The inside of the nodes, every node at the same time; rank 0's counts.
-void measure_node(Comm& comm, const RoundBudget& budget, Round& round) {
+void measure_node(Comm& comm, const RoundBudget& budget, Parameters& round) {
   double times[2] = {budget.left(kMessages), 0};
   times[1] = budget.left(kBoard) - std::max(0.0, times[0]);
   comm.broadcast(times, 0);
@@ -102,21 +105,21 @@ void measure_node(Comm& comm, const RoundBudget& budget, Round& round) {
 
 double RoundBudget::left(double share) const { return begun + share * nanoseconds - clock_now(); }
 
-Round measure_parameters(Comm& comm, const RoundBudget& budget) {
+Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
   if (comm.size() < 2) throw Error("measuring needs two ranks or more; this communicator has {}", comm.size());
   if (fabric_of(comm).messages == nullptr) throw Error("measuring needs messages between the ranks");
   const auto tell = [&](const char* what) {
     if (comm.rank() == 0 && budget.progress) budget.progress(what);
   };
   Sampler sampler(comm);
-  Round round;
+  Parameters round;
   round.ranks = comm.size();
   round.clocks = sampler.clocks();
   round.threads = comm.terrain().shares_memory;
   const bool one_node = comm.terrain().nodes == 1;
   const bool nodes = !one_node && comm.terrain().largest_node > 1 && comm.terrain().board;
   tell("messages");
-  const MessageRound messages = messages_of(comm, sampler, budget.left(nodes ? kMessages / 2 : kMessages));
+  const MessageParameters messages = messages_of(comm, sampler, budget.left(nodes ? kMessages / 2 : kMessages));
   (one_node ? round.node : round.network) = messages;
   tell("memory that ranks share");
   if (one_node && comm.terrain().board) {
@@ -138,4 +141,4 @@ Round measure_parameters(Comm& comm, const RoundBudget& budget) {
   return round;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

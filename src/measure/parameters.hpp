@@ -10,7 +10,7 @@
 #include "chasqui/run/comm.hpp"
 #include "measure/estimate.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
 inline constexpr int kWords = 32;  ///< of the longer superstep
 /// The superstep of long messages: how many everybody sends, of how many bytes. Short enough for every eager protocol.
@@ -18,8 +18,8 @@ inline constexpr std::size_t kBlock = 8192;
 inline int blocks_sent(std::int64_t ranks) { return 4 * static_cast<int>(std::min<std::int64_t>(ranks - 1, kWords)); }
 
 /// What one round found of the parameters.
-struct Round {
-  std::optional<MessageRound> node, network;
+struct Parameters {
+  std::optional<MessageParameters> node, network;
   bool board = false, threads = false;
   std::int64_t node_ranks = 0, ranks = 0;
   double publish = 0, publish_all = 0, copy = 0;
@@ -31,9 +31,9 @@ struct Round {
 };
 
 /// What a further word costs in a superstep of this round, nanoseconds.
-inline double per_word(const Round& r) { return std::max(0.0, r.long_superstep - r.superstep) / (kWords - 1); }
+inline double per_word(const Parameters& r) { return std::max(0.0, r.long_superstep - r.superstep) / (kWords - 1); }
 /// The same over all rounds. A disturbed short superstep, in one round alone, hides it: the gap between messages, then.
-inline Estimate word_gap(const std::vector<Round>& rounds, const Level& messages) {
+inline Estimate word_gap(const std::vector<Parameters>& rounds, const Level& messages) {
   const Estimate found = over_rounds(rounds, per_word);
   return found.value > 0 ? found : messages.g;
 }
@@ -46,6 +46,6 @@ struct RoundBudget {
 };
 
 /// Collective.
-Round measure_parameters(Comm& comm, const RoundBudget& budget);
+Parameters measure_parameters(run::Comm& comm, const RoundBudget& budget);
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

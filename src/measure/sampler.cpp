@@ -6,17 +6,19 @@
 #include "chasqui/base/error.hpp"
 #include "measure/message_probe.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
+
+using namespace run;
 
 void Sampler::open(double nanoseconds, bool each) {
-  allowance_ = Allowance(clock_now(), std::max(0.0, nanoseconds), each);
-  next_ = allowance_.next(clock_now());
+  budget_ = TimeBudget(clock_now(), std::max(0.0, nanoseconds), each);
+  next_ = budget_.next(clock_now());
   comm_.broadcast(next_, 0);
 }
 
 std::optional<double> Sampler::median(double share, const std::function<double()>& sample) {
   if (next_ == 0) return {};
-  allowance_.begin(clock_now(), share);
+  budget_.begin(clock_now(), share);
   std::vector<double> samples;
   double fastest = 1e18;
   struct {
@@ -29,13 +31,13 @@ std::optional<double> Sampler::median(double share, const std::function<double()
       fastest = std::min(fastest, clock_now() - before);
     }
     const double now = clock_now();
-    word.more = allowance_.more(now, fastest, samples.size());
-    if (word.more == 0) word.next = allowance_.next(now);
+    word.more = budget_.more(now, fastest, samples.size());
+    if (word.more == 0) word.next = budget_.next(now);
     comm_.broadcast(word, 0);
   }
   next_ = word.next;
   least_ += fastest;
-  cut_ = cut_ || allowance_.cut();
+  cut_ = cut_ || budget_.cut();
   if (samples.size() > 1) samples.erase(samples.begin());  // it warmed up
   return median_of(std::move(samples)).value;
 }
@@ -52,4 +54,4 @@ Median Sampler::every() {
   };
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -11,11 +11,11 @@
 #include "measure/estimate.hpp"
 #include "measure/time_budget.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
 class Sampler {
  public:
-  explicit Sampler(Comm& comm) : comm_(comm), start_(comm) {}  ///< Collective.
+  explicit Sampler(run::Comm& comm) : comm_(comm), start_(comm) {}  ///< Collective.
 
   /// Collective: the parts that follow have this many nanoseconds together, as rank 0 says.
   /// `each`: every part takes a sample at least, however late it is; otherwise what does not fit is left out.
@@ -35,12 +35,12 @@ class Sampler {
   bool cut() const { return cut_; }                       ///< rank 0: some part had to do with one sample or none
 
  private:
-  Comm& comm_;
+  run::Comm& comm_;
   CommonStart start_;
-  Allowance allowance_{0, 0, false};
+  TimeBudget budget_{0, 0, false};
   int next_ = 0;  ///< samples that the next part begins with
   double least_ = 0;
   bool cut_ = false;
 };
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace chasqui::run {
+namespace chasqui::measure {
 namespace {
 
 constexpr double kMost = 400;      ///< samples of one part
@@ -13,24 +13,24 @@ constexpr double kNothing = 1e-9;  ///< what rounding leaves of all shares
 
 }  // namespace
 
-int Allowance::next(double now) {
+int TimeBudget::next(double now) {
   const double time = until_ - now, fair = left_ * span_;
   const int samples = time <= 0 ? 0 : time < 0.5 * fair ? 1 : 2;
   if (left_ > kNothing && samples < 2) cut_ = true;
   return samples == 0 && each_ ? 1 : samples;
 }
 
-void Allowance::begin(double now, double share) {
+void TimeBudget::begin(double now, double share) {
   own_ = std::max(0.0, until_ - now) * std::min(1.0, share / std::max(left_, share));
   begun_ = now;
   left_ -= share;
 }
 
-int Allowance::more(double now, double fastest, std::size_t taken) const {
+int TimeBudget::more(double now, double fastest, std::size_t taken) const {
   const double cost = std::max(fastest, kShort);
   const double wanted =
       std::min((begun_ + own_ - now) / cost, std::min(own_ / cost, kMost) - static_cast<double>(taken));
   return static_cast<int>(std::clamp(wanted, 0.0, kAtOnce));
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -6,12 +6,12 @@
 
 #include <cstddef>
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
-class Allowance {
+class TimeBudget {
  public:
   /// `span` nanoseconds from `now` on. `each`: every part gets a sample, however late it is.
-  Allowance(double now, double span, bool each) : until_(now + span), span_(span), each_(each) {}
+  TimeBudget(double now, double span, bool each) : until_(now + span), span_(span), each_(each) {}
 
   /// With how many samples the next part begins; 0: with none.
   int next(double now);
@@ -33,4 +33,4 @@ class Allowance {
   bool cut_ = false;
 };
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

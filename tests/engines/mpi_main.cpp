@@ -125,7 +125,7 @@ void measuring(const mpi::Options& options) {
   int size = 1, rank = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const run::Measurement measured = run::measure(
+  const measure::Measurement measured = measure::measure(
       [&](const std::function<void(run::Comm&)>& body) {
         const auto comm = mpi::make_comm(MPI_COMM_WORLD, options);
         body(*comm);
@@ -138,7 +138,7 @@ void measuring(const mpi::Options& options) {
   const std::int64_t node = options.pretend_node_size > 0 ? options.pretend_node_size : options.slots ? size : 0;
   if (profile.level("network")->ranks != size) throw std::runtime_error("the network has other ranks");
   if (profile.level("node")->ranks != node) throw std::runtime_error("the node has other ranks");
-  if (measured.rounds < 1 || measured.rounds > run::kRounds) throw std::runtime_error("a strange number of rounds");
+  if (measured.rounds < 1 || measured.rounds > measure::kRounds) throw std::runtime_error("a strange number of rounds");
   if (measured.timed > measured.collectives || profile.measured.size() > 8)
     throw std::runtime_error("too many collectives");
   if (measured.timed == measured.collectives && profile.measured.size() != 8)
@@ -146,7 +146,8 @@ void measuring(const mpi::Options& options) {
   for (const auto& [kind, times] : profile.measured) {
     if (profile.native.at(kind).size() != times.size()) throw std::runtime_error(kind + " was not timed in turn");
   }
-  if (!run::all_agree(run::compare(profile, profile))) throw std::runtime_error("it does not agree with itself");
+  if (!measure::all_agree(measure::compare(profile, profile)))
+    throw std::runtime_error("it does not agree with itself");
 }
 
 /// Where messages above 1 KiB ask first and a round trip is long: all messages are cut into pieces.

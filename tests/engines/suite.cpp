@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/measure/bench.hpp"
+#include "measure/bench/rivals.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::engines {
@@ -112,7 +112,7 @@ void rivals(run::Comm& comm) {
   for (const auto& recipe :
        recipes(size, size <= 8 ? all_roots(size) : std::vector<int>{0, 5, size - 1}, {0, 1, 9, 20'001})) {
     const auto one = recipe.make(comm.rank(), size);
-    if (!run::binomial(comm, one->call)) {
+    if (!measure::binomial(comm, one->call)) {
       if (one->call.contiguous()) throw std::runtime_error(recipe.name + ": no binomial tree");
       continue;
     }

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::string written = to_json(profile);
   require(to_json(profile_from_json(written, "again")) == written, "the file is stable");
-  require(run::all_agree(run::compare(profile, profile)), "a profile agrees with itself");
+  require(measure::all_agree(measure::compare(profile, profile)), "a profile agrees with itself");
   for (const int nodes : {1, 3, 12}) {
     run::Terrain terrain;
     terrain.ranks = 12;

@@ -5,7 +5,7 @@
 #include "chasqui/measure/bench.hpp"
 #include "chasqui/threads/team.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 namespace {
 
 std::vector<BenchRow> rows_of(int threads, const std::string& kinds, std::size_t largest = 4000) {
@@ -16,7 +16,7 @@ std::vector<BenchRow> rows_of(int threads, const std::string& kinds, std::size_t
   std::vector<BenchRow> rows;
   options.row = [&](const BenchRow& row) { rows.push_back(row); };
   threads::Team team(threads);
-  team.run([&](Comm& comm) {
+  team.run([&](run::Comm& comm) {
     bench(comm, {{"binomial", [&](const Call& call) { return binomial(comm, call); }}}, options);
   });
   return rows;
@@ -71,4 +71,4 @@ TEST(BenchRow, OneRankHasNobodyToSendTo) {
 }
 
 }  // namespace
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -7,7 +7,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/measure/bench.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 namespace {
 
 const std::vector<std::string> kThreads = {"binomial", "std::barrier", "OpenMP"};
@@ -99,4 +99,4 @@ TEST(BenchText, GuessesAreNotMarkedAndNameTheRemedy) {
 }
 
 }  // namespace
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

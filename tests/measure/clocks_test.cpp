@@ -10,7 +10,7 @@
 #include "chasqui/threads/team.hpp"
 #include "run/comm/fabric.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 namespace {
 
 constexpr double kSecond = 1e9;
@@ -25,7 +25,7 @@ std::function<double()> wrong_clock(int rank) {
 TEST(Clocks, OffsetsLieWithinTheStatedUncertainty) {
   for (const int ranks : {1, 2, 5, 11}) {  // 11: more than talk to rank 0 at a time
     threads::Team team(ranks);
-    team.run([](Comm& comm) {
+    team.run([](run::Comm& comm) {
       const ClockOffset offset = clock_offset(*run::fabric_of(comm).messages, wrong_clock(comm.rank()));
       EXPECT_LE(std::abs(offset.ahead - wrong_by(comm.rank())), offset.uncertainty) << "rank " << comm.rank();
       EXPECT_LT(offset.uncertainty, 100 * kSecond);
@@ -36,7 +36,7 @@ TEST(Clocks, OffsetsLieWithinTheStatedUncertainty) {
 
 TEST(Clocks, ACommonStartOnClocksThatDiffer) {
   threads::Team team(4);
-  team.run([](Comm& comm) {
+  team.run([](run::Comm& comm) {
     CommonStart start(comm, wrong_clock(comm.rank()), true);
     EXPECT_GT(start.uncertainty(), 0);
     int ran = 0;
@@ -48,7 +48,7 @@ TEST(Clocks, ACommonStartOnClocksThatDiffer) {
 
 TEST(Clocks, RanksOfOneHostShareOne) {
   threads::Team team(3);
-  team.run([](Comm& comm) {
+  team.run([](run::Comm& comm) {
     CommonStart start(comm);
     EXPECT_EQ(start.uncertainty(), 0);
     EXPECT_GE(start.once([] {}), 0);
@@ -56,4 +56,4 @@ TEST(Clocks, RanksOfOneHostShareOne) {
 }
 
 }  // namespace
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

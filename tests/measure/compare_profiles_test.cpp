@@ -7,7 +7,7 @@
 
 #include "chasqui/base/error.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 namespace {
 
 Profile measured() {
@@ -81,4 +81,4 @@ TEST(Agree, LinesFitAndOtherMachinesAreRefused) {
 }
 
 }  // namespace
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -11,13 +11,13 @@
 
 #include "measure/parameters.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 namespace {
 
 TEST(Supersteps, AWordIsNeverFree) {
   Level messages;
   messages.g = Estimate::exactly(310);
-  Round round;
+  Parameters round;
   round.superstep = 9000;
   round.long_superstep = 9000 + 31 * 120.0;
   EXPECT_DOUBLE_EQ(word_gap({round}, messages).value, 120);
@@ -66,10 +66,10 @@ class SimulatedProbe final : public Probe {
 
 Level measured(const Machine& machine, std::uint64_t seed, int count = 9) {
   std::mt19937_64 random(seed);
-  std::vector<MessageRound> rounds;
+  std::vector<MessageParameters> rounds;
   for (int k = 0; k < count; ++k) {
     SimulatedProbe probe(machine, random);
-    rounds.push_back(message_round(probe, [](double, const std::function<double()>& sample) {
+    rounds.push_back(message_parameters(probe, [](double, const std::function<double()>& sample) {
       std::vector<double> samples;
       for (int i = 0; i < 25; ++i) samples.push_back(sample());
       return median_of(std::move(samples)).value;
@@ -180,4 +180,4 @@ TEST(Estimate, ReceivingPortsWithoutALimitAreSeen) {
 }
 
 }  // namespace
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -71,7 +71,7 @@ TEST(Predict, TheLibrarysOwnOnlyWhereItWasMeasuredClearlyFaster) {
   EXPECT_EQ(chosen(1 << 20, four(), measured()), Method::native);
   EXPECT_EQ(chosen(100'000, four(), measured()), Method::native);
   EXPECT_EQ(chosen(8192, four(), measured()), Method::staged) << "one side of it was not clearly faster";
-  EXPECT_EQ(chosen(512, four(), measured()), Method::slots) << "five per cent are weather";
+  EXPECT_EQ(chosen(512, four(), measured()), Method::slots) << "five per cent are noise";
   Terrain eight = four();
   eight.ranks = eight.largest_node = 8;
   for (const Choice& choice : choices({Kind::broadcast, 1 << 20, 8, true}, eight, measured())) {

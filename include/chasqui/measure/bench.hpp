@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "chasqui/run/comm.hpp"
-#include "measure/clocks.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 /// Of the times of one call, in nanoseconds.
 struct Quartiles {
   double low = 0, median = 0, high = 0;  ///< first quartile, median, third quartile
@@ -21,8 +20,8 @@ struct Quartiles {
 
 /// Something else that does the same: the native collective, a binomial tree, a barrier of the standard library.
 struct Rival {
-  std::string name;                      ///< in tables
-  std::function<bool(const Call&)> run;  ///< false: it does not do this kind
+  std::string name;                           ///< in tables
+  std::function<bool(const run::Call&)> run;  ///< false: it does not do this kind
 };
 /// One collective of one size.
 struct BenchRow {
@@ -32,7 +31,7 @@ struct BenchRow {
   std::size_t bytes;   ///< of one rank's contribution; sum: of all operands; items: of all of them
   std::string method;  ///< what Chasqui ran
   double predicted;    ///< nanoseconds, by the profile
-  double clocks;       ///< nanoseconds by which times may be off, see CommonStart; 0 on one host
+  double clocks;       ///< nanoseconds by which times may be off because clocks differ; 0 on one host
   Quartiles ours;      ///< Chasqui's times
   std::vector<std::pair<std::string, Quartiles>>
       rivals;  ///< by name; rivals that do not have this collective are missing
@@ -58,7 +57,7 @@ bool is_many(const std::string& name);
 std::vector<std::pair<std::string, std::size_t>> bench_plan(const BenchOptions& options);
 
 /// Collective. Rows count on rank 0. One rank alone has no items to send: such rows are left out.
-std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options);
+std::vector<BenchRow> bench(run::Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options);
 
 /// The table for people, of at most 80 columns for four rivals with short names. What is_many() comes in a table of its own.
 class BenchTable {
@@ -84,9 +83,4 @@ std::string to_csv(const std::vector<BenchRow>& rows, int ranks);
 /// The same as JSON.
 std::string to_json(const std::vector<BenchRow>& rows, int ranks);
 
-/// What a library without plans does, over the communicator's messages: broadcast, reduce, gather and scatter along a binomial
-/// tree of ceil(log2 P) levels; all-reduce, all-gather and barrier up it and down again; scan by recursive doubling.
-/// False for other kinds, for layouts with holes, and where there are no messages.
-bool binomial(Comm& comm, const Call& call);
-
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Measuring a machine: LogGP's parameters per level, the cost of publishing to all, BSP's g and L, and what the
-// collectives themselves take. In rounds, each on a communicator made anew; docs/measure.md says how each number is
+// collectives themselves take. In rounds, each on a fresh communicator; docs/measure.md says how each number is
 // obtained.
 #pragma once
 
@@ -10,9 +10,8 @@
 
 #include "chasqui/model/profile.hpp"
 #include "chasqui/run/comm.hpp"
-#include "measure/estimate.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
 inline constexpr int kRounds = 9;  ///< the second and the eighth value hold the median in 96 of 100 cases
 /// How long, and what to tell.
@@ -22,8 +21,8 @@ struct MeasureOptions {
   std::function<void(double share, const std::string& what)> progress;  ///< called on rank 0
 };
 
-/// Makes a communicator and runs `body` on every rank of it (threads), or on this one (processes).
-using Anew = std::function<void(const std::function<void(Comm&)>& body)>;
+/// Makes a fresh communicator and runs `body` on every rank of it (threads), or on this one (processes).
+using WithComm = std::function<void(const std::function<void(run::Comm&)>& body)>;
 
 /// What was found, and what had to be cut short to stay within the stated time.
 struct Measurement {
@@ -38,9 +37,9 @@ struct Measurement {
 /// Collective: every process calls it; the result counts where rank 0 is. Two ranks at least; throws Error otherwise.
 /// Where the communicator knows the MPI library's own collectives they are measured in turn with ours.
 /// Time: the stated one and what is under way when it is over; at the least one sample of every parameter.
-Measurement measure(const Anew& anew, const MeasureOptions& options);
+Measurement measure(const WithComm& with_comm, const MeasureOptions& options);
 
 /// Lines for people, the last one ended.
 std::string to_text(const Measurement& measurement);
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

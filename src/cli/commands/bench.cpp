@@ -8,7 +8,7 @@
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
-#include "measure/bench/openmp.hpp"
+#include "measure/bench/rivals.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -40,32 +40,33 @@ class BenchCommand final : public Command {
     check_seconds(seconds_);
     if (largest_ < 8 || largest_ > std::int64_t{1} << 32)
       throw Error("--largest {} is not in 8..{}", largest_, std::int64_t{1} << 32);
-    run::BenchOptions options;
+    measure::BenchOptions options;
     options.largest = static_cast<std::size_t>(largest_);
     options.seconds_per_row = seconds_;
-    options.kinds = run::kinds_from(kinds_, "--kinds");
+    options.kinds = measure::kinds_from(kinds_, "--kinds");
     const auto engine = ranks_.engine(*this, default_threads(), 1, 4096);
     const ProfilePtr profile = engine->profile(machine_);
-    run::BenchTable table(engine->rivals(), !run::is_guess(*profile));
+    measure::BenchTable table(engine->rivals(), !measure::is_guess(*profile));
     Progress bar("bench", engine->has_terminal());
     options.progress = [&](double share) { bar(share); };
     if (!json_) {
-      if (engine->are_threads() && !has_openmp()) out.write("OpenMP is left out: this program was built without it\n");
-      out.write(run::source_of(*profile));
-      options.row = [&](const run::BenchRow& row) {
+      if (engine->are_threads() && !measure::has_openmp())
+        out.write("OpenMP is left out: this program was built without it\n");
+      out.write(measure::source_of(*profile));
+      options.row = [&](const measure::BenchRow& row) {
         out.write(table.add(row));
         out.flush();
       };
     }
-    const std::vector<run::BenchRow> rows = engine->bench(profile, options);
+    const std::vector<measure::BenchRow> rows = engine->bench(profile, options);
     if (!engine->speaks()) return 0;
     double off = 0;
-    for (const run::BenchRow& row : rows) off = std::max(off, row.clocks);
+    for (const measure::BenchRow& row : rows) off = std::max(off, row.clocks);
     if (off > 0)
       out.error(fmt::format("clocks of the hosts were compared: times may be off by {:.1f} us at most\n", off / 1000));
-    if (json_) out.write(run::to_json(rows, engine->size()));
-    if (out_) write_file(*out_, run::to_csv(rows, engine->size()), out);
-    if (samples_) write_file(*samples_, run::to_samples(rows, engine->size()), out);
+    if (json_) out.write(measure::to_json(rows, engine->size()));
+    if (out_) write_file(*out_, measure::to_csv(rows, engine->size()), out);
+    if (samples_) write_file(*samples_, measure::to_samples(rows, engine->size()), out);
     return 0;
   }
 

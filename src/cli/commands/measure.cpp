@@ -34,18 +34,18 @@ class MeasureCommand final : public Command {
     const auto engine = ranks_.engine(*this, known > 0 ? known : default_threads(), 2, 4096);
     if (engine->size() < 2) throw Error("measuring needs two ranks or more: mpirun -np 2 chasqui measure --mpi …");
     if (again_ && !before) before = *engine->profile(again_);
-    if (before) run::check_comparable(*before, engine->size(), engine->are_threads());
-    const run::Measurement measured = cli::measure(*engine, seconds_);
+    if (before) measure::check_comparable(*before, engine->size(), engine->are_threads());
+    const measure::Measurement measured = cli::measure(*engine, seconds_);
     if (!engine->speaks()) return 0;
-    out.error(run::to_text(measured));  // standard output is the profile's
+    out.error(measure::to_text(measured));  // standard output is the profile's
     const Profile& profile = measured.profile;
-    if (!before) out_ ? out.write(run::to_table(profile)) : out.error(run::to_table(profile));
+    if (!before) out_ ? out.write(measure::to_table(profile)) : out.error(measure::to_table(profile));
     if (out_) write_profile(*out_, profile);
     else if (!before) out.write(to_json(profile));
     if (!before) return 0;
-    const auto comparisons = run::compare(*before, profile);
-    out.write(run::to_text(comparisons));
-    return run::all_agree(comparisons) ? 0 : 1;
+    const auto comparisons = measure::compare(*before, profile);
+    out.write(measure::to_text(comparisons));
+    return measure::all_agree(comparisons) ? 0 : 1;
   }
 
  private:

@@ -10,25 +10,25 @@
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
-#include "cli/launch/recorded.hpp"
 #include "measure/clocks.hpp"
+#include "measure/record/recorded_collective.hpp"
 
 namespace chasqui::cli {
 namespace {
 
-using Events = std::vector<run::RecordedEvent>;
+using Events = std::vector<measure::RecordedEvent>;
 
 constexpr int kTrips = 20;  ///< to a rank and back, when clocks are compared
 
 /// Every rank's events, at rank 0.
-Log gathered(run::Comm& comm, Events mine) {
+measure::Log gathered(run::Comm& comm, Events mine) {
   const std::size_t own = mine.size();
   const std::vector<std::size_t> counts = comm.allgather(own);
   const std::size_t most = *std::max_element(counts.begin(), counts.end());
   mine.resize(most);
   Events all(comm.rank() == 0 ? most * counts.size() : 0);
-  if (most > 0) comm.gather(std::span<const run::RecordedEvent>(mine), std::span(all));
-  Log log;
+  if (most > 0) comm.gather(std::span<const measure::RecordedEvent>(mine), std::span(all));
+  measure::Log log;
   for (std::size_t rank = 0; comm.rank() == 0 && rank < counts.size(); ++rank) {
     const auto from = all.begin() + static_cast<std::ptrdiff_t>(rank * most);
     log.emplace_back(from, from + static_cast<std::ptrdiff_t>(counts[rank]));
@@ -38,7 +38,7 @@ Log gathered(run::Comm& comm, Events mine) {
 
 /// From the first event of any rank to the last, on all ranks alike.
 std::int64_t length_of(run::Comm& comm, const Events& mine) {
-  const auto [first, last] = span_of({mine});
+  const auto [first, last] = measure::span_of({mine});
   const bool any = last > first;
   std::int64_t begin = INT64_MAX, end = INT64_MIN;
   for (const std::int64_t other : comm.allgather(any ? first : INT64_MAX)) begin = std::min(begin, other);
@@ -54,7 +54,7 @@ double error_between_two(run::Comm& comm, double own) {
 }
 
 struct Recorded {
-  Log log;
+  measure::Log log;
   std::string method, problem;  ///< what ran; or why nothing did
   double uncertainty = 0;       ///< nanoseconds by which two clocks may differ; 0: one clock
 };
@@ -67,12 +67,12 @@ class RecordCommand final : public Command {
         "with --mpi, started by mpirun, the processes of that run, whose clocks are compared where they are on several hosts. "
         "`chasqui draw` shows the file as a chart, or writes it as a timeline for Perfetto. A reception is drawn from when "
         "its rank looked and found the message, which may be later than the message's arrival.");
-    positional("COLLECTIVE", &wanted_.collective, "what to run")
+    positional("COLLECTIVE", &what_.collective, "what to run")
         .required()
         .choices(plan::collective_names(&plan::Collective::called));
     ranks_.declare(*this, "ranks, one thread each (default 4)", "mpirun -np 4 chasqui record broadcast --mpi");
-    option("--bytes", "N", &wanted_.bytes, "of one rank's contribution (default 64), rounded up to 8");
-    option("--method", "NAME", &wanted_.method,
+    option("--bytes", "N", &what_.bytes, "of one rank's contribution (default 64), rounded up to 8");
+    option("--method", "NAME", &what_.method,
            "tree, items, exchange, …: what `chasqui explain` lists; default: what it would choose");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`, for the choice of method").file();
     option("--repeat", "N", &repeat_, "how often to run (default 50)");
@@ -84,25 +84,25 @@ class RecordCommand final : public Command {
   }
 
   int run(Output& out) override {
-    if (wanted_.bytes < 0 || wanted_.bytes > (1 << 28)) throw Error("--bytes {} is not in 0..2^28", wanted_.bytes);
+    if (what_.bytes < 0 || what_.bytes > (1 << 28)) throw Error("--bytes {} is not in 0..2^28", what_.bytes);
     if (repeat_ < 1 || repeat_ > 1'000'000) throw Error("--repeat {} is not in 1..10^6", repeat_);
     const auto engine = ranks_.engine(*this, 4, 1, 256);
     Progress bar("recording", engine->has_terminal());
     Recorded best;
     engine->record(engine->profile(machine_),
-                   [&](run::Comm& plain, run::Comm& comm, run::RecordingTransport& recording) {
+                   [&](run::Comm& plain, run::Comm& comm, measure::RecordingTransport& recording) {
                      Recorded own = fastest(plain, comm, recording, bar);
                      if (plain.rank() == 0) best = std::move(own);
                    });
     if (!engine->speaks()) return 0;
     if (!best.problem.empty()) throw Error("{}", best.problem);
-    const std::string title = title_of(wanted_, best.log, engine->ranks(), best.method);
-    const show::Timeline timeline = timeline_of(best.log, title);
+    const std::string title = measure::title_of(what_, best.log, engine->ranks(), best.method);
+    const show::Timeline timeline = measure::timeline_of(best.log, title);
     write_file(out_, show::timeline_json(timeline), out);
     if (out_ == "-") return 0;
     if (best.uncertainty > 0) {
       out.print("clocks compared, they agree to {:.1f} us; the shortest message takes {:.1f} us\n",
-                best.uncertainty / 1000, static_cast<double>(shortest_flight(best.log).value_or(0)) / 1000);
+                best.uncertainty / 1000, static_cast<double>(measure::shortest_flight(best.log).value_or(0)) / 1000);
     }
     out.print("{}\n{} messages, wrote {}\n", title, timeline.messages.size(), out_);
     return 0;
@@ -110,26 +110,26 @@ class RecordCommand final : public Command {
 
  private:
   /// What every rank does: runs `repeat_` times and keeps the shortest run.
-  Recorded fastest(run::Comm& plain, run::Comm& comm, run::RecordingTransport& recording, Progress& bar) const {
+  Recorded fastest(run::Comm& plain, run::Comm& comm, measure::RecordingTransport& recording, Progress& bar) const {
     Recorded result;
     try {
-      result.method = force_method(comm, wanted_);
+      result.method = measure::force_method(comm, what_);
     } catch (const Error& error) {  // on all ranks alike
       result.problem = error.what();
       return result;
     }
-    run::ClockOffset offset;
-    if (clocks_ || plain.terrain().nodes > 1) offset = run::clock_offset(recording, clock_now, kTrips);
+    measure::ClockOffset offset;
+    if (clocks_ || plain.terrain().nodes > 1) offset = measure::clock_offset(recording, clock_now, kTrips);
     result.uncertainty = error_between_two(plain, offset.uncertainty);
-    RecordedCall call(wanted_, comm.size());
+    const measure::SampleCall sample = what_.call(comm.size());
     Events best;
     std::int64_t shortest = -1;
     recording.take();
     for (std::int64_t i = 0; i < repeat_; ++i) {
       plain.barrier();
-      call.run(comm);
+      comm.run(sample.call());
       Events events = recording.take();
-      set_back(events, std::llround(offset.ahead));
+      measure::set_back(events, std::llround(offset.ahead));
       const std::int64_t length = length_of(plain, events);
       if (shortest < 0 || length < shortest) best = std::move(events), shortest = length;
       if (plain.rank() == 0) bar(static_cast<double>(i) / static_cast<double>(repeat_));
@@ -138,7 +138,7 @@ class RecordCommand final : public Command {
     return result;
   }
 
-  Wanted wanted_;
+  measure::RecordedCollective what_;
   EngineArguments ranks_;
   bool clocks_ = false;
   std::optional<std::string> machine_;

@@ -61,12 +61,12 @@ class ReportCommand final : public Command {
  private:
   BenchData timed(const Engine& engine, const Profile& profile) const {
     Progress bar("timing");
-    run::BenchOptions options;
+    measure::BenchOptions options;
     options.largest = static_cast<std::size_t>(std::max<std::int64_t>(8, largest_));
-    options.seconds_per_row = seconds_ / static_cast<double>(run::bench_plan(options).size());
+    options.seconds_per_row = seconds_ / static_cast<double>(measure::bench_plan(options).size());
     options.progress = [&](double share) { bar(share); };
-    const std::vector<run::BenchRow> rows = engine.bench(std::make_shared<const Profile>(profile), options);
-    return bench_data_from_csv(run::to_csv(rows, engine.size()), "threads", "threads");
+    const std::vector<measure::BenchRow> rows = engine.bench(std::make_shared<const Profile>(profile), options);
+    return bench_data_from_csv(measure::to_csv(rows, engine.size()), "threads", "threads");
   }
 
   std::string out_ = "report.html";

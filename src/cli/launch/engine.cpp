@@ -9,7 +9,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
 #include "cli/frame/progress.hpp"
-#include "measure/bench/openmp.hpp"
+#include "measure/bench/rivals.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
 #include "threads/channels.hpp"
@@ -45,10 +45,9 @@ class ThreadEngine final : public Engine {
     options.pin = false;
     options.profile = profile;
     const auto memory = std::make_shared<run::ChannelMemory>(n_);
-    const auto origin = std::chrono::steady_clock::now();
     threads::Team(n_, options).run([&](run::Comm& plain) {
-      const auto recording = std::make_shared<run::RecordingTransport>(
-          std::make_shared<run::ChannelTransport>(memory, plain.rank()), origin);
+      const auto recording =
+          std::make_shared<measure::RecordingTransport>(std::make_shared<run::ChannelTransport>(memory, plain.rank()));
       run::Fabric fabric;
       fabric.rank = plain.rank();
       fabric.size = n_;
@@ -63,19 +62,20 @@ class ThreadEngine final : public Engine {
 
   std::vector<std::string> rivals() const override {
     std::vector<std::string> names = {"binomial", "std::barrier"};
-    if (has_openmp()) names.emplace_back("OpenMP");
+    if (measure::has_openmp()) names.emplace_back("OpenMP");
     return names;
   }
 
-  std::vector<run::BenchRow> bench(const ProfilePtr& profile, const run::BenchOptions& options) const override {
+  std::vector<measure::BenchRow> bench(const ProfilePtr& profile, const measure::BenchOptions& options) const override {
     // OpenMP has threads of its own: it runs by itself, before the team is there.
-    std::map<std::pair<std::string, std::size_t>, run::Quartiles> openmp;
-    for (const auto& [name, bytes] : run::bench_plan(options)) {
-      if (const auto time = time_openmp(name, bytes, n_, options.seconds_per_row)) openmp[{name, bytes}] = *time;
+    std::map<std::pair<std::string, std::size_t>, measure::Quartiles> openmp;
+    for (const auto& [name, bytes] : measure::bench_plan(options)) {
+      if (const auto time = measure::time_openmp(name, bytes, n_, options.seconds_per_row))
+        openmp[{name, bytes}] = *time;
     }
-    std::vector<run::BenchRow> rows;
-    run::BenchOptions with = options;
-    with.row = [&](const run::BenchRow& row) {
+    std::vector<measure::BenchRow> rows;
+    measure::BenchOptions with = options;
+    with.row = [&](const measure::BenchRow& row) {
       rows.push_back(row);
       if (const auto found = openmp.find({row.name, row.bytes}); found != openmp.end()) {
         rows.back().rivals.emplace_back("OpenMP", found->second);
@@ -84,14 +84,14 @@ class ThreadEngine final : public Engine {
     };
     std::barrier standard(static_cast<std::ptrdiff_t>(n_));
     run(profile, [&](run::Comm& comm) {
-      const std::vector<run::Rival> rivals = {
-          {"binomial", [&](const run::Call& call) { return run::binomial(comm, call); }},
+      const std::vector<measure::Rival> rivals = {
+          {"binomial", [&](const run::Call& call) { return measure::binomial(comm, call); }},
           {"std::barrier", [&](const run::Call& call) {
              if (call.kind != Kind::barrier) return false;
              standard.arrive_and_wait();
              return true;
            }}};
-      run::bench(comm, rivals, with);
+      measure::bench(comm, rivals, with);
     });
     return rows;
   }
@@ -127,15 +127,15 @@ void check_seconds(double seconds) {
   if (!(seconds > 0) || seconds > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds);
 }
 
-run::Measurement measure(const Engine& engine, double seconds) {
+measure::Measurement measure(const Engine& engine, double seconds) {
   Progress bar("measuring", engine.has_terminal());
-  run::MeasureOptions options;
+  measure::MeasureOptions options;
   options.seconds = seconds;
   options.progress = [&](double share, const std::string&) { bar(share); };
   // Built-in guesses: what an earlier profile would choose must not count.
   const auto guesses = std::make_shared<const Profile>(default_profile());
-  run::Measurement measured =
-      run::measure([&](const std::function<void(run::Comm&)>& body) { engine.run(guesses, body); }, options);
+  measure::Measurement measured =
+      measure::measure([&](const std::function<void(run::Comm&)>& body) { engine.run(guesses, body); }, options);
   measured.profile.how = engine.measured_by(seconds);
   return measured;
 }

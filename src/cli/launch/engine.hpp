@@ -14,7 +14,7 @@
 #include "chasqui/measure/measure.hpp"
 #include "chasqui/model/profile.hpp"
 #include "cli/frame/command.hpp"
-#include "run/messages/recording.hpp"
+#include "measure/record/recording.hpp"
 
 namespace chasqui::cli {
 
@@ -40,12 +40,14 @@ class Engine {
   virtual void run(const ProfilePtr& profile, const std::function<void(run::Comm&)>& body) const = 0;
 
   /// A communicator that goes by messages alone, and what is written down of them. `plain` has the same ranks.
-  using RecordedBody = std::function<void(run::Comm& plain, run::Comm& recorded, run::RecordingTransport& recording)>;
+  using RecordedBody =
+      std::function<void(run::Comm& plain, run::Comm& recorded, measure::RecordingTransport& recording)>;
   virtual void record(const ProfilePtr& profile, const RecordedBody& body) const = 0;
 
   virtual std::vector<std::string> rivals() const = 0;  ///< in the order of the columns
   /// Every collective against its rivals. Rows count where the engine speaks.
-  virtual std::vector<run::BenchRow> bench(const ProfilePtr& profile, const run::BenchOptions& options) const = 0;
+  virtual std::vector<measure::BenchRow> bench(const ProfilePtr& profile,
+                                               const measure::BenchOptions& options) const = 0;
 };
 
 std::unique_ptr<Engine> thread_engine(int n);
@@ -74,6 +76,6 @@ int default_threads();
 void check_seconds(double seconds);
 
 /// The profile of these ranks and what was cut short, with a progress bar.
-run::Measurement measure(const Engine& engine, double seconds);
+measure::Measurement measure(const Engine& engine, double seconds);
 
 }  // namespace chasqui::cli

@@ -9,6 +9,7 @@
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
 #include "cli/launch/launcher.hpp"
+#include "measure/bench/rivals.hpp"
 #include "mpi/native.hpp"
 #include "mpi/profile.hpp"
 
@@ -67,10 +68,9 @@ class MpiEngine final : public Engine {
     options.profile = profile;
     const auto plain = mpi::make_comm(MPI_COMM_WORLD, options);
     options.slots = options.native = false;  // messages alone: what is drawn is what ran
-    std::shared_ptr<run::RecordingTransport> recording;
+    std::shared_ptr<measure::RecordingTransport> recording;
     options.around = [&](std::shared_ptr<run::Transport> inner) {
-      // Counting from the clock's own beginning, ranks of one host agree.
-      return recording = std::make_shared<run::RecordingTransport>(std::move(inner), run::RecordingTransport::Origin{});
+      return recording = std::make_shared<measure::RecordingTransport>(std::move(inner));
     };
     const auto recorded = mpi::make_comm(MPI_COMM_WORLD, options);
     or_abort([&] { body(*plain, *recorded, *recording); });
@@ -78,14 +78,14 @@ class MpiEngine final : public Engine {
 
   std::vector<std::string> rivals() const override { return {"native", "binomial"}; }
 
-  std::vector<run::BenchRow> bench(const ProfilePtr& profile, const run::BenchOptions& options) const override {
-    std::vector<run::BenchRow> rows;
+  std::vector<measure::BenchRow> bench(const ProfilePtr& profile, const measure::BenchOptions& options) const override {
+    std::vector<measure::BenchRow> rows;
     run(profile, [&](run::Comm& comm) {
-      rows =
-          run::bench(comm,
-                     {{"native", [](const run::Call& call) { return mpi::run_native_doubles(MPI_COMM_WORLD, call); }},
-                      {"binomial", [&](const run::Call& call) { return run::binomial(comm, call); }}},
-                     options);
+      rows = measure::bench(
+          comm,
+          {{"native", [](const run::Call& call) { return mpi::run_native_doubles(MPI_COMM_WORLD, call); }},
+           {"binomial", [&](const run::Call& call) { return measure::binomial(comm, call); }}},
+          options);
     });
     return rows;
   }

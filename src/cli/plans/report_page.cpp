@@ -226,7 +226,7 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   page.figures({show::to_svg(schedule, show::Picture::chart)});
   if (postal) page.figures({show::to_svg(schedule, show::Picture::table)});
   if (kind != Kind::stream) model_figure(page, planned);
-  const bool many = run::is_many(what.timed.front());
+  const bool many = measure::is_many(what.timed.front());
   if (!many) {
     run::Terrain terrain;
     terrain.ranks =

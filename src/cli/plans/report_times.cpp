@@ -132,7 +132,7 @@ std::vector<std::pair<std::string, std::string>> speed_ups(const std::vector<Ben
       double logs = 0, ours = 0;
       int count = 0;
       for (const BenchTime& time : bench.times) {
-        if (run::is_many(time.collective)) continue;
+        if (measure::is_many(time.collective)) continue;
         if (time.ours()) ours = time.median;
         else if (time.who == rival && ours > 0 && time.median > 0) logs += std::log(time.median / ours), ++count;
       }

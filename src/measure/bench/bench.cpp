@@ -9,9 +9,12 @@
 #include "chasqui/run/choose.hpp"
 #include "measure/bench/contest.hpp"
 #include "measure/clocks.hpp"
+#include "measure/sample_call.hpp"
 #include "run/comm/fabric.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
+
+using namespace run;
 
 namespace {
 
@@ -22,7 +25,7 @@ constexpr std::size_t kLeastOfItems = 64;                         ///< eight num
 constexpr std::size_t kLeastOfSum = 512;                          ///< what one rank adds faster than a message goes
 
 /// As many rounds as fit, decided by rank 0; the times of each row.
-std::vector<Quartiles> time_for(Comm& comm, CommonStart& start, double nanoseconds, const Trial::Sample& sample) {
+std::vector<Quartiles> time_for(Comm& comm, CommonStart& start, double nanoseconds, const Contest::Sample& sample) {
   double once = 0;
   for (int i = 0; i < 3; ++i) {
     const double before = clock_now();
@@ -43,11 +46,11 @@ std::vector<Quartiles> time_for(Comm& comm, CommonStart& start, double nanosecon
   return times;
 }
 
-Trial trial_of(Comm& comm, const std::string& name, std::size_t bytes) {
-  if (name == "sum") return trial_of_sum(comm, bytes);
-  if (name == "items") return trial_of_items(comm, bytes);
-  if (name == "stream") return trial_of_stream(comm, bytes);
-  return trial_of_call(comm, *kind_from(name), bytes);
+Contest contest_of(Comm& comm, const std::string& name, std::size_t bytes) {
+  if (name == "sum") return contest_of_sum(comm, bytes);
+  if (name == "items") return contest_of_items(comm, bytes);
+  if (name == "stream") return contest_of_stream(comm, bytes);
+  return contest_of_call(comm, *kind_from(name), bytes);
 }
 
 }  // namespace
@@ -94,36 +97,20 @@ std::vector<std::pair<std::string, std::size_t>> bench_plan(const BenchOptions& 
   return plan;
 }
 
-Trial trial_of_call(Comm& comm, Kind kind, std::size_t bytes) {
-  static const Sum sum;
-  struct Buffers {
-    std::vector<double> in, out;
-    Call call;
+Contest contest_of_call(Comm& comm, Kind kind, std::size_t bytes) {
+  const auto sample = std::make_shared<const SampleCall>(kind, bytes, comm.size());
+  const Choice choice = comm.choices_for(sample->call()).front();
+  const auto once = [sample](const std::function<void(const Call&)>& run) {
+    return [sample, run](CommonStart& start) { return std::vector<double>{start.once([&] { run(sample->call()); })}; };
   };
-  const auto buffers = std::make_shared<Buffers>();
-  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
-  const std::size_t all = blocks ? static_cast<std::size_t>(comm.size()) : 1;
-  buffers->in.assign(bytes / sizeof(double) * all, 1.0);
-  buffers->out.assign(buffers->in.size(), 0.0);
-  Call& call = buffers->call;
-  call.kind = kind;
-  call.in = buffers->in.data();
-  call.out = buffers->out.data();
-  call.count = static_cast<std::int64_t>(bytes / sizeof(double));
-  call.element = sizeof(double);
-  call.op = operator_of<double>(sum, true);
-  const Choice choice = comm.choices_for(call).front();
-  const auto once = [buffers](const std::function<void(const Call&)>& run) {
-    return [buffers, run](CommonStart& start) { return std::vector<double>{start.once([&] { run(buffers->call); })}; };
-  };
-  Trial trial{
+  Contest contest{
       {std::string(to_string(kind))}, bytes, std::string(to_string(choice.method)), {choice.nanoseconds}, {}, {}, {}};
-  trial.ours = once([&comm](const Call& one) { comm.run(one); });
-  trial.against = [once, buffers](const Rival& rival) -> Trial::Sample {
-    if (!rival.run(buffers->call)) return {};
+  contest.ours = once([&comm](const Call& one) { comm.run(one); });
+  contest.against = [once, sample](const Rival& rival) -> Contest::Sample {
+    if (!rival.run(sample->call())) return {};
     return once(rival.run);
   };
-  return trial;
+  return contest;
 }
 
 std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const BenchOptions& options) {
@@ -135,26 +122,27 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
   };
   for (const auto& [name, bytes] : plan) {
     if (is_many(name) && (comm.size() == 1 || fabric_of(comm).messages == nullptr)) continue;
-    const Trial trial = trial_of(comm, name, bytes);
-    CommonStart start(comm);  // for every trial anew: clocks drift
-    trial.ours(start);
+    const Contest contest = contest_of(comm, name, bytes);
+    CommonStart start(comm);  // for every contest anew: clocks drift
+    contest.ours(start);
     std::vector<BenchRow> fresh;
     const double time = options.seconds_per_row * 1e9;
-    const std::vector<Quartiles> ours = time_for(comm, start, time, trial.ours);
+    const std::vector<Quartiles> ours = time_for(comm, start, time, contest.ours);
     for (std::size_t i = 0; i < ours.size(); ++i) {
-      fresh.push_back({trial.names[i], bytes, trial.method, trial.predicted[i], start.uncertainty(), ours[i], {}});
+      fresh.push_back(
+          {contest.names[i], bytes, contest.method, contest.predicted[i], start.uncertainty(), ours[i], {}});
     }
-    const auto against = [&](const std::string& who, const Trial::Sample& sample) {
+    const auto against = [&](const std::string& who, const Contest::Sample& sample) {
       const std::vector<Quartiles> times = time_for(comm, start, time, sample);
       for (std::size_t i = 0; i < times.size(); ++i) fresh[i].rivals.emplace_back(who, times[i]);
       progress(static_cast<double>(fresh.front().rivals.size() + 1) /
-               static_cast<double>(rivals.size() + trial.further.size() + 2));
+               static_cast<double>(rivals.size() + contest.further.size() + 2));
     };
     progress(0.25);
     for (const Rival& rival : rivals) {
-      if (const Trial::Sample sample = trial.against(rival)) against(rival.name, sample);
+      if (const Contest::Sample sample = contest.against(rival)) against(rival.name, sample);
     }
-    for (const auto& [who, sample] : trial.further) against(who, sample);
+    for (const auto& [who, sample] : contest.further) against(who, sample);
     for (BenchRow& row : fresh) {
       if (comm.rank() == 0 && options.row) options.row(row);
       rows.push_back(std::move(row));
@@ -164,4 +152,4 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
   return rows;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

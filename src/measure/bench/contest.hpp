@@ -9,10 +9,11 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/measure/bench.hpp"
+#include "measure/clocks.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
-struct Trial {
+struct Contest {
   /// Does it once, on all ranks together: nanoseconds, one value a row.
   using Sample = std::function<std::vector<double>(CommonStart&)>;
 
@@ -22,15 +23,15 @@ struct Trial {
   std::vector<double> predicted;  ///< one a row
   Sample ours;
   std::function<Sample(const Rival&)> against;          ///< empty: the rival cannot do it. Collective.
-  std::vector<std::pair<std::string, Sample>> further;  ///< rivals of this trial alone
+  std::vector<std::pair<std::string, Sample>> further;  ///< rivals of this contest alone
 };
 
 /// One call of a collective.
-Trial trial_of_call(Comm& comm, Kind kind, std::size_t bytes);
+Contest contest_of_call(run::Comm& comm, Kind kind, std::size_t bytes);
 
 /// What is_many(). REQUIRES messages and at least two ranks. Throws an Error where the data is wrong afterwards.
-Trial trial_of_sum(Comm& comm, std::size_t bytes);
-Trial trial_of_items(Comm& comm, std::size_t bytes);   ///< eight of them
-Trial trial_of_stream(Comm& comm, std::size_t bytes);  ///< two rows: the time for an item, and its delay
+Contest contest_of_sum(run::Comm& comm, std::size_t bytes);
+Contest contest_of_items(run::Comm& comm, std::size_t bytes);   ///< eight of them
+Contest contest_of_stream(run::Comm& comm, std::size_t bytes);  ///< two rows: the time for an item, and its delay
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -8,13 +8,16 @@
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/bench/contest.hpp"
+#include "measure/record/recording.hpp"
 #include "run/call/aligned_buffer.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/messages/builders.hpp"
 #include "run/messages/player.hpp"
-#include "run/messages/recording.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
+
+using namespace run;
+
 namespace {
 
 constexpr std::int64_t kItems = 8;
@@ -92,7 +95,7 @@ class Several {
   /// The same of a plan, by what its messages did; a new item every `period` nanoseconds, that none wait in a queue.
   double delay_of(LocalPlan plan, double period, CommonStart& start) {
     plan.pace = {comm_.rank() == 0 ? period : 0, 0, Time{items_}};
-    RecordingTransport recorder({std::shared_ptr<void>(), fabric_of(comm_).messages.get()}, {});
+    RecordingTransport recorder({std::shared_ptr<void>(), fabric_of(comm_).messages.get()});
     const auto program = program_of(plan);
     start.once([&] { play(program, &recorder); });
     std::vector<double> begins(static_cast<std::size_t>(items_)), ends(begins.size());
@@ -126,9 +129,9 @@ class Several {
   std::vector<double> data_;
 };
 
-/// What trials of items share.
-Trial trial_of_plan(const std::shared_ptr<Several>& items, const LocalPlan& plan, bool stream) {
-  const auto along = [items, stream](const LocalPlan& local, const std::string& who) -> Trial::Sample {
+/// What contests of items share.
+Contest contest_of_plan(const std::shared_ptr<Several>& items, const LocalPlan& plan, bool stream) {
+  const auto along = [items, stream](const LocalPlan& local, const std::string& who) -> Contest::Sample {
     const auto program = items->program_of(local);
     items->fill();
     items->play(program);
@@ -141,7 +144,7 @@ Trial trial_of_plan(const std::shared_ptr<Several>& items, const LocalPlan& plan
     };
   };
   const auto in_turn = [items, stream](const std::function<bool(const Call&)>& run,
-                                       const std::string& who) -> Trial::Sample {
+                                       const std::string& who) -> Contest::Sample {
     const auto all = [=] {
       for (std::int64_t i = 0; i < static_cast<std::int64_t>(items->count()); ++i) {
         if (!run(items->call_of(i))) return false;
@@ -158,32 +161,32 @@ Trial trial_of_plan(const std::shared_ptr<Several>& items, const LocalPlan& plan
     };
   };
   Comm& comm = items->comm();
-  Trial trial;
-  trial.ours = along(plan, "the plan's items");
-  trial.against = [in_turn](const Rival& rival) { return in_turn(rival.run, rival.name); };
-  trial.further.emplace_back(
+  Contest contest;
+  contest.ours = along(plan, "the plan's items");
+  contest.against = [in_turn](const Rival& rival) { return in_turn(rival.run, rival.name); };
+  contest.further.emplace_back(
       "chain", along(chain(comm.size(), comm.rank(), static_cast<std::int64_t>(items->count())), "chain"));
-  trial.further.emplace_back("plain", in_turn([&comm](const Call& call) { return comm.run(call), true; }, "plain"));
-  return trial;
+  contest.further.emplace_back("plain", in_turn([&comm](const Call& call) { return comm.run(call), true; }, "plain"));
+  return contest;
 }
 
 }  // namespace
 
-Trial trial_of_items(Comm& comm, std::size_t bytes) {
+Contest contest_of_items(Comm& comm, std::size_t bytes) {
   const Level& level = message_level(comm.terrain(), comm.profile());
   const double item = static_cast<double>(bytes) / kItems;
   const SizedMachine sized = item_machine(level, comm.size(), item);
   const plan::PlanPtr plan = plan::kitem(sized.machine, kItems, {}, {.quick = true});
-  Trial trial = trial_of_plan(std::make_shared<Several>(comm, kItems, bytes),
-                              local_items(*plan, sized, level, item, comm.rank()), false);
-  trial.names = {"items"};
-  trial.bytes = bytes;
-  trial.method = "items";
-  trial.predicted = {static_cast<double>(plan->claim().finish.ticks) * sized.tick};
-  return trial;
+  Contest contest = contest_of_plan(std::make_shared<Several>(comm, kItems, bytes),
+                                    local_items(*plan, sized, level, item, comm.rank()), false);
+  contest.names = {"items"};
+  contest.bytes = bytes;
+  contest.method = "items";
+  contest.predicted = {static_cast<double>(plan->claim().finish.ticks) * sized.tick};
+  return contest;
 }
 
-Trial trial_of_stream(Comm& comm, std::size_t bytes) {
+Contest contest_of_stream(Comm& comm, std::size_t bytes) {
   const Level& level = message_level(comm.terrain(), comm.profile());
   const auto items = static_cast<std::int64_t>(std::clamp<std::size_t>(kStreamed / bytes, 8, 64));
   const auto item = static_cast<double>(bytes);
@@ -191,13 +194,13 @@ Trial trial_of_stream(Comm& comm, std::size_t bytes) {
   const plan::StreamPtr stream = plan::make_stream(comm.size(), sized.machine.L.ticks);
   const plan::PlanPtr plan = plan::stream_window(sized.machine, stream, items);
   const auto all = std::make_shared<Several>(comm, items, bytes * static_cast<std::size_t>(items));
-  Trial trial = trial_of_plan(all, local_items(*plan, sized, level, item, comm.rank()), true);
-  trial.names = {"stream", "delay"};
-  trial.bytes = bytes;
-  trial.method = "stream";
+  Contest contest = contest_of_plan(all, local_items(*plan, sized, level, item, comm.rank()), true);
+  contest.names = {"stream", "delay"};
+  contest.bytes = bytes;
+  contest.method = "stream";
   const double finish = static_cast<double>(plan->claim().finish.ticks) * sized.tick;
-  trial.predicted = {finish / static_cast<double>(items), static_cast<double>(stream->delay().ticks) * sized.tick};
-  return trial;
+  contest.predicted = {finish / static_cast<double>(items), static_cast<double>(stream->delay().ticks) * sized.tick};
+  return contest;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/bench/openmp.hpp"
+#include "measure/bench/rivals.hpp"
 
 #ifdef _OPENMP
 
@@ -12,7 +12,9 @@
 #include <memory>
 #include <vector>
 
-namespace chasqui::cli {
+#include "chasqui/base/clock.hpp"
+
+namespace chasqui::measure {
 namespace {
 
 constexpr std::size_t kMost = 256 * 1024;  ///< every thread keeps a copy on its stack
@@ -59,7 +61,7 @@ double* total = nullptr;  // a reduction's variable is one that all threads of t
 
 bool has_openmp() { return true; }
 
-std::optional<run::Quartiles> time_openmp(const std::string& name, std::size_t bytes, int n, double seconds) {
+std::optional<Quartiles> time_openmp(const std::string& name, std::size_t bytes, int n, double seconds) {
   const bool barrier = name == "barrier";
   if (!barrier && (name != "allreduce" || bytes > kMost || bytes < sizeof(double))) return {};
   const std::size_t count = barrier ? 1 : bytes / sizeof(double);
@@ -111,19 +113,19 @@ std::optional<run::Quartiles> time_openmp(const std::string& name, std::size_t b
     }
   }
   if (spans.empty()) return {};  // not as many threads as asked for
-  return run::Quartiles::of(std::move(spans));
+  return Quartiles::of(std::move(spans));
 }
 
-}  // namespace chasqui::cli
+}  // namespace chasqui::measure
 
 #else
 
-namespace chasqui::cli {
+namespace chasqui::measure {
 
 bool has_openmp() { return false; }
 
-std::optional<run::Quartiles> time_openmp(const std::string&, std::size_t, int, double) { return {}; }
+std::optional<Quartiles> time_openmp(const std::string&, std::size_t, int, double) { return {}; }
 
-}  // namespace chasqui::cli
+}  // namespace chasqui::measure
 
 #endif

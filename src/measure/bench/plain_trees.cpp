@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <map>
 
-#include "chasqui/measure/bench.hpp"
+#include "measure/bench/rivals.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/messages/builders.hpp"
 #include "run/messages/player.hpp"
 #include "run/wait/backoff.hpp"
 #include "run/wait/cores.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
+
+using namespace run;
+
 namespace {
 
 constexpr std::uint32_t kTag = 32'200;
@@ -44,4 +47,4 @@ bool binomial(Comm& comm, const Call& call) {
   return true;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

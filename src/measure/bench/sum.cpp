@@ -10,7 +10,10 @@
 #include "chasqui/run/choose.hpp"
 #include "measure/bench/contest.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
+
+using namespace run;
+
 namespace {
 
 constexpr std::int64_t kTicks = 1'000'000'000;
@@ -59,7 +62,7 @@ struct Summation {
 
 }  // namespace
 
-Trial trial_of_sum(Comm& comm, std::size_t bytes) {
+Contest contest_of_sum(Comm& comm, std::size_t bytes) {
   const auto n = static_cast<std::int64_t>(bytes / sizeof(double));
   const double addition = addition_time(comm);
   const auto sum = std::make_shared<Summation>();
@@ -67,13 +70,14 @@ Trial trial_of_sum(Comm& comm, std::size_t bytes) {
       plan::sum_operands(adding_machine(message_level(comm.terrain(), comm.profile()), comm.size(), addition), n);
   sum->placed.assign(static_cast<std::size_t>(sum->plan->local({comm.rank()}).operands), 1.0);
   sum->share.assign(static_cast<std::size_t>(n / comm.size() + (comm.rank() < n % comm.size() ? 1 : 0)), 1.0);
-  Trial trial{{"sum"}, bytes, "tree", {static_cast<double>(sum->plan->claim().finish.ticks) * addition}, {}, {}, {}};
-  trial.ours = [&comm, sum, n](CommonStart& start) {
+  Contest contest{{"sum"}, bytes, "tree", {static_cast<double>(sum->plan->claim().finish.ticks) * addition},
+                  {},      {},    {}};
+  contest.ours = [&comm, sum, n](CommonStart& start) {
     const double span = start.once([&] { sum->total = run::sum<double>(comm, *sum->plan, sum->placed); });
     if (comm.rank() == 0 && sum->total != static_cast<double>(n)) throw Error("sum: {} ones make {}", n, sum->total);
     return std::vector<double>{span};
   };
-  const auto folded_first = [sum](const std::function<bool(const Call&)>& run) -> Trial::Sample {
+  const auto folded_first = [sum](const std::function<bool(const Call&)>& run) -> Contest::Sample {
     static const Sum op;
     const Call call{.kind = Kind::reduce,
                     .in = &sum->fold,
@@ -89,9 +93,9 @@ Trial trial_of_sum(Comm& comm, std::size_t bytes) {
       })};
     };
   };
-  trial.against = [folded_first](const Rival& rival) { return folded_first(rival.run); };
-  trial.further.emplace_back("plain", folded_first([&comm](const Call& call) { return comm.run(call), true; }));
-  return trial;
+  contest.against = [folded_first](const Rival& rival) { return folded_first(rival.run); };
+  contest.further.emplace_back("plain", folded_first([&comm](const Call& call) { return comm.run(call), true; }));
+  return contest;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -9,7 +9,7 @@
 #include "chasqui/base/printable.hpp"
 #include "chasqui/measure/bench.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 namespace {
 
 /// At most six characters, whatever a busy machine did to the times.
@@ -114,4 +114,4 @@ std::string to_json(const std::vector<BenchRow>& rows, int ranks) {
   return text + "\n]}\n";
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

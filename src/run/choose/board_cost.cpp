@@ -10,7 +10,7 @@
 namespace chasqui::run {
 namespace {
 
-constexpr double kClearly = 0.9;  ///< less is the weather of the day
+constexpr double kClearly = 0.9;  ///< less is within what times differ from run to run
 
 const Level& node_of(const Profile& profile) {
   const Level* found = profile.level("node");

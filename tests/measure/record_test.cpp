@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "cli/launch/recorded.hpp"
-
 #include <gtest/gtest.h>
 
 #include "chasqui/base/error.hpp"
+#include "measure/record/recorded_collective.hpp"
 
-namespace chasqui::cli {
+namespace chasqui::measure {
 namespace {
 
 // Two ranks: 0 sends two messages of one tag to 1, times as two clocks read them.
@@ -62,11 +61,11 @@ TEST(Recorded, ReceptionsWithoutAMessageAreCounted) {
 }
 
 TEST(Recorded, KnowsItsCollectives) {
-  EXPECT_EQ(Wanted{.collective = "scan"}.kind(), Kind::scan);
-  EXPECT_EQ((Wanted{.collective = "scan", .bytes = 9}.words()), 2);
-  EXPECT_THROW((void)Wanted{.collective = "stream"}.kind(), Error);
-  EXPECT_THROW((void)Wanted{.collective = "relay"}.kind(), Error);
+  EXPECT_EQ(RecordedCollective{.collective = "scan"}.kind(), Kind::scan);
+  EXPECT_EQ((RecordedCollective{.collective = "scan", .bytes = 9}.call(3).call().count), 2);
+  EXPECT_THROW((void)RecordedCollective{.collective = "stream"}.kind(), Error);
+  EXPECT_THROW((void)RecordedCollective{.collective = "relay"}.kind(), Error);
 }
 
 }  // namespace
-}  // namespace chasqui::cli
+}  // namespace chasqui::measure

@@ -3,15 +3,15 @@
 // everything on to another transport; two clock readings a message.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <vector>
 
+#include "chasqui/base/clock.hpp"
 #include "run/messages/transport.hpp"
 
-namespace chasqui::run {
+namespace chasqui::measure {
 
-/// One end of a message, in nanoseconds since the recording's origin.
+/// One end of a message, in nanoseconds of the host's clock.
 struct RecordedEvent {
   bool sends = false;      ///< this rank sent it; otherwise it received it
   int peer = 0;            ///< the other rank
@@ -22,13 +22,9 @@ struct RecordedEvent {
 };
 
 /// Records the messages of one rank. Used by one thread at a time, like every transport.
-class RecordingTransport final : public Transport {
+class RecordingTransport final : public run::Transport {
  public:
-  /// Clock readings count from here.
-  using Origin = std::chrono::steady_clock::time_point;
-
-  /// Passes everything on to `inner`.
-  RecordingTransport(std::shared_ptr<Transport> inner, Origin origin) : inner_(std::move(inner)), origin_(origin) {}
+  explicit RecordingTransport(std::shared_ptr<run::Transport> inner) : inner_(std::move(inner)) {}
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
@@ -49,21 +45,16 @@ class RecordingTransport final : public Transport {
   }
   bool broken() const override { return inner_->broken(); }
   std::string failure() const override { return inner_->failure(); }
-  void tell(int to, std::uint64_t number, const Called& call) override { inner_->tell(to, number, call); }
-  std::optional<Told> hear() override { return inner_->hear(); }
+  void tell(int to, std::uint64_t number, const run::Called& call) override { inner_->tell(to, number, call); }
+  std::optional<run::Told> hear() override { return inner_->hear(); }
 
   /// What happened since the last call, in the order in which it was asked for. REQUIRES nothing under way.
   std::vector<RecordedEvent> take();
 
  private:
-  std::int64_t now() const {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - origin_).count();
-  }
-
-  std::shared_ptr<Transport> inner_;
-  Origin origin_;
+  std::shared_ptr<run::Transport> inner_;
   std::vector<RecordedEvent> events_;
   std::vector<std::int64_t> receptions_;  ///< per ticket: index of its event, -1: a send
 };
 
-}  // namespace chasqui::run
+}  // namespace chasqui::measure

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// A collective on buffers of its own, to be timed or recorded: doubles, summed where it folds.
+#pragma once
+
+#include <vector>
+
+#include "chasqui/run/call.hpp"
+
+namespace chasqui::measure {
+
+/// Do the ranks' contributions lie side by side, at the root or everywhere?
+inline bool has_blocks(Kind kind) { return kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter; }
+
+class SampleCall {
+ public:
+  /// So many bytes of each rank, rounded up to doubles. A barrier has none.
+  SampleCall(Kind kind, std::size_t bytes, int ranks) {
+    static const run::Sum sum;
+    const std::size_t count = (bytes + sizeof(double) - 1) / sizeof(double);
+    in_.assign(count * (has_blocks(kind) ? static_cast<std::size_t>(ranks) : 1), 1.0);
+    out_.assign(in_.size(), 0.0);
+    call_.kind = kind;
+    call_.in = in_.data();
+    call_.out = out_.data();
+    call_.count = kind == Kind::barrier ? 0 : static_cast<std::int64_t>(count);
+    call_.element = sizeof(double);
+    call_.op = run::operator_of<double>(sum, true);
+  }
+  SampleCall(SampleCall&&) = default;
+  SampleCall& operator=(SampleCall&&) = default;
+
+  const run::Call& call() const { return call_; }
+  std::vector<double>& in() { return in_; }
+  std::vector<double>& out() { return out_; }
+
+ private:
+  std::vector<double> in_, out_;
+  run::Call call_;
+};
+
+}  // namespace chasqui::measure
