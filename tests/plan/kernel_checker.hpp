@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "plan/kernel/kernel.hpp"
+#include "plan/recurrence.hpp"
 
 namespace chasqui::test {
 
@@ -19,13 +20,11 @@ struct KernelFacts {
 };
 
 inline KernelFacts facts(int M, int L, int j) {
-  std::vector<long> f;
-  long total = 0;
+  Recurrence f(L);
+  std::int64_t total = 0;
   KernelFacts facts;
-  for (int t = 0;; ++t) {
-    f.push_back(t < L ? 1 : f[static_cast<std::size_t>(t - 1)] + f[static_cast<std::size_t>(t - L)]);
-    if (f.back() >= M) break;
-    total += f.back();
+  for (int t = 0; f(t) < M; ++t) {
+    total += f(t);
     facts.n = t;
   }
   facts.k_star = static_cast<int>(total / M);

@@ -10,6 +10,7 @@
 #include "chasqui/verify/verify.hpp"
 #include "plan/kernel/counting.hpp"
 #include "plan/local_equals_schedule.hpp"
+#include "plan/recurrence.hpp"
 
 namespace chasqui {
 namespace {
@@ -18,12 +19,10 @@ LogP postal(std::int64_t P, std::int64_t L) { return LogP::postal(P, Time{L}); }
 
 /// The definition, step by step.
 std::int64_t bound_by_definition(std::int64_t P, std::int64_t L, std::int64_t k) {
-  std::vector<std::int64_t> f;
+  test::Recurrence f(L);
   std::int64_t sum = 0;
   for (std::int64_t t = 0;; ++t) {
-    const auto i = static_cast<std::size_t>(t);
-    f.push_back(t < L ? 1 : std::min<std::int64_t>(P, f[i - 1] + f[i - static_cast<std::size_t>(L)]));
-    sum += std::min(f.back(), P - 1);
+    sum += std::min(f(t), P - 1);
     if (sum >= k * (P - 1)) return t + L;
   }
 }

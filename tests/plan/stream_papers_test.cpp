@@ -16,25 +16,18 @@
 #include "chasqui/verify/verify.hpp"
 #include "plan/published/block_cyclic.hpp"
 #include "plan/published/single_sending.hpp"
+#include "plan/recurrence.hpp"
 #include "plan/stream/juggling.hpp"
 #include "plan/stream_player.hpp"
 
 namespace chasqui::plan {
 namespace {
 
-std::vector<std::int64_t> growth(std::int64_t L, std::int64_t t) {
-  std::vector<std::int64_t> f;
-  for (std::int64_t i = 0; i <= t; ++i) {
-    f.push_back(i < L ? 1 : f[static_cast<std::size_t>(i - 1)] + f[static_cast<std::size_t>(i - L)]);
-  }
-  return f;
-}
-
-std::int64_t nice(std::int64_t L, std::int64_t t) { return growth(L, t).back() + 1; }
+std::int64_t nice(std::int64_t L, std::int64_t t) { return test::Recurrence(L)(t) + 1; }
 
 LogP postal(std::int64_t P, std::int64_t L) { return LogP::postal(P, Time{L}); }
 
-std::string judge(const Schedule& schedule, bool buffered = false) {
+std::string complaint(const Schedule& schedule, bool buffered = false) {
   VerifyOptions options;
   if (buffered) options.receptions = Receptions::buffered;
   options.most = 3;
@@ -47,7 +40,7 @@ TEST(Verified, StreamsOfOnePeriod) {
     for (std::int64_t P = 2; P <= 60; ++P) {
       const StreamPtr stream = make_stream(P, L, P / 2);
       if (stream->period() * P > 60'000) continue;
-      ASSERT_EQ(judge(stream_plan(postal(P, L), stream)->schedule()), "") << "P=" << P << " L=" << L;
+      ASSERT_EQ(complaint(stream_plan(postal(P, L), stream)->schedule()), "") << "P=" << P << " L=" << L;
     }
   }
 }
@@ -58,14 +51,14 @@ RC_GTEST_PROP(Verified, WindowsOfAnyStream, ()) {
   const auto k = *rc::gen::inRange<std::int64_t>(1, 25);
   const auto root = *rc::gen::inRange<std::int32_t>(0, static_cast<std::int32_t>(P));
   const PlanPtr plan = stream_window(postal(P, L), k, Rank{root});
-  RC_ASSERT(judge(plan->schedule()) == "");
+  RC_ASSERT(complaint(plan->schedule()) == "");
 }
 
 TEST(Verified, GapsAndOverheadsWhereAStreamFits) {
   for (const LogP& machine : {LogP{10, Time{6}, Time{0}, Time{2}}, LogP{17, Time{7}, Time{0}, Time{3}},
                               LogP{12, Time{10}, Time{2}, Time{5}}, LogP{9, Time{2}, Time{1}, Time{2}}}) {
-    EXPECT_EQ(judge(stream(machine)->schedule()), "") << to_string(machine);
-    EXPECT_EQ(judge(stream_window(machine, 9)->schedule()), "") << to_string(machine);
+    EXPECT_EQ(complaint(stream(machine)->schedule()), "") << to_string(machine);
+    EXPECT_EQ(complaint(stream_window(machine, 9)->schedule()), "") << to_string(machine);
   }
 }
 
@@ -79,11 +72,11 @@ RC_GTEST_PROP(Verified, StreamsOnAnyMachine, ()) {
   RC_ASSERT(plan->machine().L == machine.L);
   RC_ASSERT(plan->machine().o == machine.o);
   const PlanPtr window = stream_window(machine, 5, Rank{1});
-  RC_ASSERT(judge(window->schedule()) == "");
+  RC_ASSERT(complaint(window->schedule()) == "");
   try {
     const Schedule schedule = plan->schedule();
     if (schedule.sends.size() > 30'000) return;
-    RC_ASSERT(judge(schedule) == "");
+    RC_ASSERT(complaint(schedule) == "");
   } catch (const Error&) {
     RC_DISCARD("the period is too long to list");
   }
@@ -132,7 +125,7 @@ TEST(BlockCyclic, InductionReachesTheBoundForLatencies3To10) {
       EXPECT_EQ(recipe->receive_only, L - 2) << "the letter b";
       const PlanPtr plan = stream_algorithm("block-cyclic").items(postal(P, L), 12, Rank{0});
       EXPECT_EQ(plan->claim().finish.ticks, L + t + 11);
-      EXPECT_EQ(judge(plan->schedule()), "") << L << " " << t;
+      EXPECT_EQ(complaint(plan->schedule()), "") << L << " " << t;
     }
   }
 }
@@ -216,7 +209,7 @@ TEST(SingleSending, EndsAsThePaperSaysForEveryNiceSize) {
         if (t >= 3 * L) {
           EXPECT_EQ(plan->claim().finish.ticks, t + 2 * L + k - 2);
         }
-        ASSERT_EQ(judge(plan->schedule()), "") << "P=" << P << " L=" << L << " k=" << k;
+        ASSERT_EQ(complaint(plan->schedule()), "") << "P=" << P << " L=" << L << " k=" << k;
       }
     }
   }
@@ -227,7 +220,7 @@ TEST(SingleSending, EndsAsThePaperSaysForEveryNiceSize) {
 TEST(Buffered, FigureFive) {
   const PlanPtr plan = buffered_items(postal(14, 3), 14);
   EXPECT_EQ(plan->claim().finish.ticks, 3 + 8 + 13);
-  EXPECT_EQ(judge(plan->schedule(), true), "");
+  EXPECT_EQ(complaint(plan->schedule(), true), "");
 }
 
 RC_GTEST_PROP(Buffered, MeetsTheSingleSendingBoundForEveryMachine, ()) {
@@ -237,11 +230,11 @@ RC_GTEST_PROP(Buffered, MeetsTheSingleSendingBoundForEveryMachine, ()) {
   const PlanPtr plan = buffered_items(postal(P, L), k);
   const std::int64_t bound = make_stream(P, L)->bound().ticks - (L == 2 && !stream_bound_reachable_at_two(P) ? 1 : 0);
   RC_ASSERT(plan->claim().finish.ticks == bound + k - 1);
-  RC_ASSERT(judge(plan->schedule(), true) == "");
-  RC_ASSERT(judge(simple_items(postal(P, L), k)->schedule(), true) == "");
+  RC_ASSERT(complaint(plan->schedule(), true) == "");
+  RC_ASSERT(complaint(simple_items(postal(P, L), k)->schedule(), true) == "");
 }
 
-TEST(Buffered, WithoutBuffersReceptionsMeet) { EXPECT_NE(judge(buffered_items(postal(8, 4), 20)->schedule()), ""); }
+TEST(Buffered, WithoutBuffersReceptionsMeet) { EXPECT_NE(complaint(buffered_items(postal(8, 4), 20)->schedule()), ""); }
 
 /// SV 6's assignment protocol inside one group of q ranks: each step the group gets one internal node (the
 /// item that completes `head` steps later, ranks in turn) and one leaf per letter. "Arbitrary" is read as
@@ -287,7 +280,7 @@ TEST(Pruning, OfThePaperServesNiceSizesAtLatencyTwo) {
     const std::int64_t P = nice(2, t);
     const PlanPtr plan = stream_algorithm("pruning").items(postal(P, 2), 8, Rank{0});
     EXPECT_EQ(plan->claim().finish.ticks, 2 + t + 1 + 7);
-    EXPECT_EQ(judge(plan->schedule()), "") << t;
+    EXPECT_EQ(complaint(plan->schedule()), "") << t;
   }
 }
 
@@ -295,7 +288,7 @@ TEST(Waiting, IsTheSimpleScheduleWithoutBuffers) {
   for (const auto& [P, L] : {std::pair{30, 3}, {100, 4}, {57, 7}, {12, 2}}) {
     const PlanPtr plan = stream_algorithm("waiting").items(postal(P, L), 9, Rank{0});
     EXPECT_EQ(plan->claim().finish, simple_items(postal(P, L), 9)->claim().finish);
-    EXPECT_EQ(judge(plan->schedule()), "");
+    EXPECT_EQ(complaint(plan->schedule()), "");
   }
 }
 

@@ -11,28 +11,19 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
+#include "plan/recurrence.hpp"
 #include "plan/stream_player.hpp"
 
 namespace chasqui::plan {
 namespace {
 
-/// B(n) from the recurrence, not from the library.
-std::int64_t height(std::int64_t L, std::int64_t n) {
-  std::vector<std::int64_t> f = {1};
-  while (f.back() < n) {
-    const auto i = static_cast<std::int64_t>(f.size());
-    f.push_back(f.back() + (i >= L ? f[static_cast<std::size_t>(i - L)] : 0));
-  }
-  return static_cast<std::int64_t>(f.size()) - 1;
-}
+std::int64_t height(std::int64_t L, std::int64_t n) { return test::Recurrence(L).height(n); }
 
 std::int64_t best_delay(std::int64_t P, std::int64_t L) {
   const std::int64_t n = P - 1;
   const std::int64_t t = height(L, n);
   if (L != 2 || n == 1) return L + t;
-  std::vector<std::int64_t> f = {1, 1};
-  while (static_cast<std::int64_t>(f.size()) <= t) f.push_back(f[f.size() - 1] + f[f.size() - 2]);
-  const auto at = [&](std::int64_t i) { return i < 0 ? 0 : f[static_cast<std::size_t>(i)]; };
+  test::Recurrence at(L);
   return L + t + (2 * (at(t) - n) >= at(t - 2) - (t - 1) ? 0 : 1);
 }
 

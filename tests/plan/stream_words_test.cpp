@@ -10,6 +10,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/plan/stream_certificate.hpp"
 #include "plan/growth.hpp"
+#include "plan/recurrence.hpp"
 #include "plan/stream/balance.hpp"
 #include "plan/stream/compose.hpp"
 #include "plan/stream/even_exception.hpp"
@@ -151,11 +152,7 @@ TEST(Balance, FindsNothingWhereTheResiduesForbidIt) {
 /// The books of a base case, kept without the library's own: f from its recurrence, blocks and letters
 /// counted anew.
 void expect_books_balance(std::int64_t L, const BaseName& name, const BaseCase& base) {
-  std::vector<std::int64_t> f;
-  for (std::int64_t i = 0; i <= name.t; ++i) {
-    f.push_back(i < L ? 1 : f[static_cast<std::size_t>(i - 1)] + f[static_cast<std::size_t>(i - L)]);
-  }
-  const auto at = [&](std::int64_t i) { return i < 0 ? 0 : f[static_cast<std::size_t>(i)]; };
+  test::Recurrence at(L);
   std::map<std::int64_t, std::int64_t> whole, pruned, letters;
   const auto count = [&](const BlockType& type, std::int64_t times) {
     ASSERT_TRUE(type.missing == 0 || type.missing == 1);

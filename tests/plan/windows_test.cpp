@@ -10,6 +10,7 @@
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/exchange/window_rounds.hpp"
+#include "plan/recurrence.hpp"
 #include "plan/referee.hpp"
 #include "plan/same_as_local.hpp"
 
@@ -31,12 +32,7 @@ TEST(Windows, FinishInBroadcastTimeOnEveryPostalMachine) {
   for (std::int64_t P = 1; P <= 300; ++P) {
     for (std::int64_t L = 1; L <= 8; ++L) {
       const LogP m = LogP::postal(P, Time{L});
-      std::vector<std::int64_t> f = {1};  // f_t = f_{t-1} + f_{t-L}, as the papers define it
-      while (f.back() < P) {
-        const std::size_t t = f.size();
-        f.push_back(f[t - 1] + (static_cast<std::int64_t>(t) >= L ? f[t - static_cast<std::size_t>(L)] : 0));
-      }
-      const Time best{static_cast<std::int64_t>(f.size()) - 1};
+      const Time best{test::Recurrence(L).height(P)};
       for (const auto& plan : {plan::allreduce(m, P % 2 == 0), plan::scan(m, L % 2 == 0)}) {
         EXPECT_EQ(plan->claim().finish, best) << to_string(m);
         EXPECT_TRUE(plan->claim().optimal());

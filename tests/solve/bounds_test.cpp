@@ -8,17 +8,17 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/stream.hpp"
+#include "plan/recurrence.hpp"
 
 namespace chasqui::solve {
 namespace {
 
 /// The counting bound by its table, on the postal machine: L + min{ t : Σ_{j<=t} min(f_j, P-1) >= k(P-1) }.
 std::int64_t by_table(std::int64_t P, std::int64_t L, std::int64_t k) {
-  std::vector<std::int64_t> f;
+  test::Recurrence f(L);
   std::int64_t sum = 0;
   for (std::int64_t t = 0;; ++t) {
-    f.push_back(t < L ? 1 : f[static_cast<std::size_t>(t - 1)] + f[static_cast<std::size_t>(t - L)]);
-    sum += std::min(f.back(), P - 1);
+    sum += std::min(f(t), P - 1);
     if (sum >= k * (P - 1)) return L + t;
   }
 }
@@ -36,13 +36,9 @@ TEST(Bounds, CountingBoundEqualsItsTable) {
 TEST(Bounds, PublishedClosedFormIsTooLargeWhereFewItemsAreSent) {
   // B(P-1) + L + (k-1) - k*: printed as a lower bound, yet schedules finish earlier when k <= k*.
   const auto closed_form = [](std::int64_t P, std::int64_t L, std::int64_t k) {
-    std::vector<std::int64_t> f{1};
+    test::Recurrence f(L);
     std::int64_t sum = 0, n = 0;
-    while (f.back() < P - 1) {
-      sum += f.back();
-      ++n;
-      f.push_back(n < L ? 1 : f[static_cast<std::size_t>(n - 1)] + f[static_cast<std::size_t>(n - L)]);
-    }
+    for (; f(n) < P - 1; ++n) sum += f(n);
     return n + L + (k - 1) - sum / (P - 1);
   };
   EXPECT_GT(closed_form(6, 3, 1), 6);
@@ -55,15 +51,7 @@ TEST(Bounds, PublishedClosedFormIsTooLargeWhereFewItemsAreSent) {
 TEST(Bounds, LatencyTwoStreamsWhereTheLettersDoNotBalance) {
   // Delay 2 + B(P-1) for P = 20, 21; one more for P = 22, 33..35, 50..56.
   const auto excess = [](std::int64_t P) {
-    const LogP machine = LogP::postal(P, Time{2});
-    std::int64_t n = P - 1, t = 0, a = 1, b = 1;  // f_t, f_{t+1}
-    while (a < n) {
-      const std::int64_t next = a + b;
-      a = b;
-      b = next;
-      ++t;
-    }
-    return plan::stream_bound(machine).ticks - 2 - t;
+    return plan::stream_bound(LogP::postal(P, Time{2})).ticks - 2 - test::Recurrence(2).height(P - 1);
   };
   for (std::int64_t P = 2; P <= 56; ++P) {
     const bool unbalanced = P == 22 || (P >= 33 && P <= 35) || P >= 50;
