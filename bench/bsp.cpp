@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <barrier>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -21,6 +20,7 @@
 
 #include "chasqui/bsp/multisearch.hpp"
 #include "chasqui/bsp/run.hpp"
+#include "chasqui/measure/bench.hpp"
 
 namespace chasqui::bsp {
 namespace {
@@ -32,12 +32,9 @@ void note(const std::string& what, const std::string& how, double value, const c
   fmt::print("{:<44} {:<34} {:>12.4g} {}\n", what, how, value, unit);
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() { return clock_now() * 1e-9; }  // seconds
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
+double median(std::vector<double> values) { return measure::Quartiles::of(std::move(values)).median; }
 
 constexpr int kRepeats = 9, kSyncs = 20000;
 

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <algorithm>
 #include <random>
 #include <vector>
 
 #include "chasqui/bsp/mpi.hpp"
+#include "chasqui/measure/bench.hpp"
 
 namespace {
 
@@ -16,10 +16,7 @@ using chasqui::bsp::World;
 
 constexpr int kRepeats = 15;
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
+double median(std::vector<double> values) { return chasqui::measure::Quartiles::of(std::move(values)).median; }
 
 std::vector<int> destinations(int rank, int size, int messages) {
   std::mt19937 random(static_cast<unsigned>(rank));

@@ -14,16 +14,15 @@
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/threads/team.hpp"
 #include "rows.hpp"
-#include "table.hpp"
 
 namespace {
 
 using namespace node_bench;
 
 /// All processes meet here and sleep in the kernel until the last has come: whoever waits takes no time of a core.
-class Bed {
+class KernelBarrier {
  public:
-  Bed() {
+  KernelBarrier() {
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -41,10 +40,10 @@ class Bed {
     }
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  ~Bed() { MPI_Win_free(&window_); }
-  Bed(const Bed&) = delete;
-  Bed& operator=(const Bed&) = delete;
-  void meet() { pthread_barrier_wait(barrier_); }
+  ~KernelBarrier() { MPI_Win_free(&window_); }
+  KernelBarrier(const KernelBarrier&) = delete;
+  KernelBarrier& operator=(const KernelBarrier&) = delete;
+  void wait() { pthread_barrier_wait(barrier_); }
 
  private:
   MPI_Win window_ = MPI_WIN_NULL;
@@ -76,31 +75,34 @@ void bench(const Settings& settings) {
   const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
   const bool first = comm->rank() == 0;
   const auto team = make_team(comm->rank(), comm->size());
-  Bed bed;
+  KernelBarrier asleep;
   if (first) std::printf("threads %d, pinned %d\n", team->size(), team->pinned());
   std::optional<Table> table;
   if (first) table.emplace(settings, "processes", "threads");
   for_each_row(comm->size(), settings, [&](const Row& row) {
+    const int rounds = rounds_per_slice(row.rounds);
     std::vector<std::unique_ptr<const Row>> rows(static_cast<std::size_t>(comm->size()));  // a thread's, made by itself
     const auto threads = [&] {
       std::vector<double> times;
-      bed.meet();
+      asleep.wait();
       if (first) {
         team->run([&](chasqui::run::Comm& inside) {
           auto& own = rows[static_cast<std::size_t>(inside.rank())];
           if (own == nullptr) own = std::make_unique<const Row>(inside.size(), settings, row.kind, row.bytes);
-          const auto found = slice(inside, row.rounds, [&] { inside.run(own->call); });
+          CommonStart start(inside);
+          const auto found = timed_rounds(start, rounds, [&] { inside.run(own->call()); });
           if (inside.rank() == 0) times = found;
         });
       }
-      bed.meet();
+      asleep.wait();
       return times;
     };
     const auto processes = [&] {
-      const auto found = slice(*comm, row.rounds, [&] { comm->run(row.call); });
+      CommonStart start(*comm);
+      const auto found = timed_rounds(start, rounds, [&] { comm->run(row.call()); });
       return first ? found : std::vector<double>();
     };
-    const Compared found = take_turns(processes, threads);
+    const Turns found = take_turns(processes, threads);
     if (first) table->add(row, comm->size(), found);
   });
 }

@@ -3,12 +3,12 @@
 // cache lines, between pinned threads or processes: who reads whom, spacing, order of reading, lines owned beforehand,
 // when to look first. A common start, the latest finish, median of many rounds; what a communicator's own path costs on
 // top is the difference to node_bench.
+//   c++ -std=c++20 -O3 -Iinclude bench/node/lines.cpp -pthread -o lines
 //   lines threads|processes|matrix [ranks] [rounds] [part of a pattern's name …]
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +21,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "chasqui/base/clock.hpp"
 
 namespace {
 
@@ -40,11 +42,8 @@ struct Shared {
 };
 Shared* shared;
 
-double now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
+using chasqui::clock_now;
+
 void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -243,13 +242,13 @@ void work(int me, int n, int rounds, const std::vector<Pattern>& patterns) {
     Rank rank(p, me, n);
     bool right = true;
     for (int i = 0; i < rounds; ++i) {
-      if (me == 0) shared->start.store(now() + 10'000);
+      if (me == 0) shared->start.store(clock_now() + 10'000);
       gather();
       const double begin = shared->start.load();
-      while (now() < begin) {
+      while (clock_now() < begin) {
       }
       rank.run();
-      shared->ends[me].time.store(now());
+      shared->ends[me].time.store(clock_now());
       right = right && rank.right();
       gather();
       if (me == 0) {
@@ -298,19 +297,19 @@ void matrix(int n) {
       pin(a);
       double begin = 0;
       for (std::uint64_t i = 1; i <= kTrips; ++i) {
-        if (i == 200) begin = now();
+        if (i == 200) begin = clock_now();
         there.store(i, std::memory_order_release);
         while (back.load() != i) {
         }
       }
-      std::printf("%4.0f", (now() - begin) / (kTrips - 200) / 2);
+      std::printf("%4.0f", (clock_now() - begin) / (kTrips - 200) / 2);
       other.join();
     }
     std::printf("\n");
   }
-  const double begin = now();
-  for (int i = 0; i < 100'000; ++i) (void)now();
-  std::printf("one look at the clock: %.1f ns\n", (now() - begin) / 100'000);
+  const double begin = clock_now();
+  for (int i = 0; i < 100'000; ++i) (void)clock_now();
+  std::printf("one look at the clock: %.1f ns\n", (clock_now() - begin) / 100'000);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "chasqui/mpi/comm.hpp"
 #include "mpi/native.hpp"
 #include "rows.hpp"
-#include "table.hpp"
 
 namespace {
 
@@ -23,9 +22,13 @@ void bench(const Settings& settings) {
   std::optional<Table> table;
   if (first) table.emplace(settings, "native", "ours");
   for_each_row(comm->size(), settings, [&](const Row& row) {
-    const Compared found = take_turns(
-        [&] { return slice(*comm, row.rounds, [&] { chasqui::mpi::run_native_doubles(MPI_COMM_WORLD, row.call); }); },
-        [&] { return slice(*comm, row.rounds, [&] { comm->run(row.call); }); });
+    CommonStart start(*comm);
+    const int rounds = rounds_per_slice(row.rounds);
+    const Turns found = take_turns(
+        [&] {
+          return timed_rounds(start, rounds, [&] { chasqui::mpi::run_native_doubles(MPI_COMM_WORLD, row.call()); });
+        },
+        [&] { return timed_rounds(start, rounds, [&] { comm->run(row.call()); }); });
     if (first) table->add(row, comm->size(), found);
   });
 }

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: MIT
-// What node_bench, team_bench and both_bench share: options, the rows (every collective, 8 B to 4 MiB), and timing with a common
-// start on a common clock and the latest finish.
+// What node_bench, team_bench and both_bench share: options, the rows (every collective, 8 B to 4 MiB), and the table of two
+// contestants.
 #pragma once
 
-#include <time.h>
-
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <span>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "chasqui/run/comm.hpp"
+#include "measure/sample_call.hpp"
+#include "measure/turns.hpp"
 
 namespace node_bench {
 
 using chasqui::Kind;
+using chasqui::measure::CommonStart;
+using chasqui::measure::Quartiles;
+using chasqui::measure::rounds_per_slice;
+using chasqui::measure::take_turns;
+using chasqui::measure::timed_rounds;
+using chasqui::measure::Turns;
 
 struct Settings {
   bool quick = false;
@@ -52,102 +57,20 @@ struct Settings {
   }
 };
 
-inline double now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
-
-struct Quartiles {
-  double low, median, high;
-};
-
-/// REQUIRES values not empty.
-inline Quartiles quartiles(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto at = [&](double q) {
-    return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
-  };
-  return {at(0.25), at(0.5), at(0.75)};
-}
-
-/// Times `body`; the latest finish of each round, at rank 0.
-template <typename Body>
-std::vector<double> measure(chasqui::run::Comm& comm, int rounds, Body body) {
-  std::vector<double> spans;
-  for (int i = 0; i < rounds; ++i) {
-    double start = now() + 20'000;
-    comm.broadcast(start, 0);
-    while (now() < start) {
-    }
-    body();
-    const double end = now();
-    double latest = 0;
-    comm.reduce(std::span<const double>(&end, 1), std::span<double>(&latest, 1), 0, chasqui::run::Maximum{});
-    spans.push_back(latest - start);
-  }
-  return spans;
-}
-
-/// Two that take turns, a slice of the rounds each, so that drift hits both alike: a machine's times may change by half
-/// within a second. Each slice begins with a few rounds that do not count.
-struct Compared {
-  Quartiles a, b, ratio;  ///< times of all rounds; and a / b of the medians of neighbouring slices
-};
-inline constexpr int kSlices = 8;
-template <typename SliceA, typename SliceB>
-Compared take_turns(SliceA a, SliceB b) {
-  std::vector<double> all_a, all_b, ratios;
-  for (int i = 0; i < kSlices; ++i) {
-    std::vector<double> times_a, times_b;
-    if (i % 2 == 0) times_a = a();
-    times_b = b();
-    if (i % 2 != 0) times_a = a();
-    if (!times_a.empty() && !times_b.empty()) ratios.push_back(quartiles(times_a).median / quartiles(times_b).median);
-    all_a.insert(all_a.end(), times_a.begin(), times_a.end());
-    all_b.insert(all_b.end(), times_b.begin(), times_b.end());
-  }
-  if (ratios.empty()) return {};
-  return {quartiles(all_a), quartiles(all_b), quartiles(ratios)};
-}
-template <typename Body>
-std::vector<double> slice(chasqui::run::Comm& comm, int rounds, Body body) {
-  const int counted = rounds / kSlices + 1;
-  for (int i = 0; i < counted / 10 + 2; ++i) body();
-  return measure(comm, counted, body);
-}
-
-/// A collective on buffers of its own, sums of doubles.
-class Row {
- public:
-  Row(int ranks, const Settings& settings, Kind which, std::size_t size) : kind(which), bytes(size) {
-    const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
-    const std::size_t all = blocks ? static_cast<std::size_t>(ranks) : 1;
-    in_.assign(bytes / sizeof(double) * all, 1.0);
-    out_.assign(in_.size(), 2.0);
-    call.kind = kind;
-    call.in = in_.data();
-    call.out = out_.data();
-    call.count = static_cast<std::int64_t>(bytes / sizeof(double));
-    call.element = sizeof(double);
-    call.op = chasqui::run::operator_of<double>(sum_, true);
-    const double volume = static_cast<double>(bytes * all);
+struct Row {
+  Row(int ranks, const Settings& settings, Kind which, std::size_t size)
+      : kind(which), bytes(size), sample(which, size, ranks) {
+    const std::size_t volume = sample.in().size() * sizeof(double);
     rounds = volume <= 1024 ? 4000 : volume <= 65536 ? 1000 : volume <= (1 << 20) ? 200 : 40;
     if (settings.quick) rounds = rounds / 10 + 5;
   }
-  Row(const Row&) = delete;
-  Row& operator=(const Row&) = delete;
-
   const char* name() const { return to_string(kind).data(); }
+  const chasqui::run::Call& call() const { return sample.call(); }
 
   Kind kind;
   std::size_t bytes;
-  int rounds;
-  chasqui::run::Call call;
-
- private:
-  std::vector<double> in_, out_;
-  chasqui::run::Sum sum_;
+  chasqui::measure::SampleCall sample;
+  int rounds = 0;
 };
 
 /// Calls visit(row) for every row wanted, the same on every rank.
@@ -162,5 +85,32 @@ void for_each_row(int ranks, const Settings& settings, Visit visit) {
     }
   }
 }
+
+/// What two contestants took, row by row: printed, and as CSV where a file was named.
+class Table {
+ public:
+  Table(const Settings& settings, const std::string& a, const std::string& b) {
+    if (!settings.csv.empty()) raw_.open(settings.csv);
+    raw_ << "collective,bytes,ranks";
+    for (const std::string& column : {a, b, std::string("ratio")}) {
+      raw_ << ',' << column << "_q1," << column << "_median," << column << "_q3";
+    }
+    raw_ << '\n';
+    std::printf("%-10s %9s %12s %12s %6s %11s   [quartiles ns: %s | %s]\n", "collective", "bytes", (a + " ns").c_str(),
+                (b + " ns").c_str(), "ratio", "quartiles", a.c_str(), b.c_str());
+  }
+  void add(const Row& row, int ranks, const Turns& found) {
+    const auto& [a, b, ratio] = found;
+    std::printf("%-10s %9zu %12.0f %12.0f %6.2f %5.2f %5.2f   [%.0f %.0f | %.0f %.0f]\n", row.name(), row.bytes,
+                a.median, b.median, ratio.median, ratio.low, ratio.high, a.low, a.high, b.low, b.high);
+    std::fflush(stdout);
+    raw_ << row.name() << ',' << row.bytes << ',' << ranks;
+    for (const Quartiles* q : {&a, &b, &ratio}) raw_ << ',' << q->low << ',' << q->median << ',' << q->high;
+    raw_ << '\n';
+  }
+
+ private:
+  std::ofstream raw_;  ///< closed where no file was named: what is written to it then goes nowhere
+};
 
 }  // namespace node_bench

@@ -17,14 +17,13 @@ int main(int argc, char** argv) {
     const auto print = [&](const char* name, std::size_t bytes, const Quartiles& q) {
       if (comm.rank() == 0) std::printf("%-12s %9zu %12.0f   [%.0f %.0f]\n", name, bytes, q.median, q.low, q.high);
     };
+    CommonStart start(comm);
     if (comm.rank() == 0)
       std::printf("threads %d, pinned %d\n%-12s %9s %12s\n", threads, team.pinned(), "collective", "bytes", "ns");
     print("std::barrier", 0,
-          quartiles(measure(comm, settings.quick ? 200 : 2000, [&] { standard.arrive_and_wait(); })));
+          Quartiles::of(timed_rounds(start, settings.quick ? 200 : 2000, [&] { standard.arrive_and_wait(); })));
     for_each_row(threads, settings, [&](const Row& row) {
-      const auto ours = [&] { comm.run(row.call); };
-      for (int i = 0; i < row.rounds / 10 + 2; ++i) ours();
-      print(row.name(), row.bytes, quartiles(measure(comm, row.rounds, ours)));
+      print(row.name(), row.bytes, Quartiles::of(timed_rounds(start, row.rounds, [&] { comm.run(row.call()); })));
     });
   });
   return 0;

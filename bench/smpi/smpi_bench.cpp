@@ -6,9 +6,8 @@
 // chosen method and its prediction; several cases are run one after another (some native algorithms leave stray
 // messages behind: give those a process each).
 #include <mpi.h>
-#include <time.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -18,6 +17,9 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
+#include "measure/clocks.hpp"
+#include "measure/sample_call.hpp"
+#include "mpi/native.hpp"
 
 using chasqui::Kind;
 
@@ -34,27 +36,6 @@ std::shared_ptr<const chasqui::Profile> machine(double L, double o, double G, bo
     level.receives_in_parallel = !shares;
   }
   return std::make_shared<const chasqui::Profile>(profile);
-}
-
-void sleep_until(double seconds) {
-  const double left = seconds - MPI_Wtime();
-  if (left <= 0) return;
-  timespec time{};
-  time.tv_sec = static_cast<time_t>(left);
-  time.tv_nsec = static_cast<long>((left - std::floor(left)) * 1e9);
-  nanosleep(&time, nullptr);
-}
-
-void native(Kind kind, std::vector<double>& in, std::vector<double>& out, int count) {
-  switch (kind) {
-    case Kind::broadcast: MPI_Bcast(out.data(), count, MPI_DOUBLE, 0, MPI_COMM_WORLD); break;
-    case Kind::reduce: MPI_Reduce(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD); break;
-    case Kind::allreduce: MPI_Allreduce(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
-    case Kind::allgather:
-      MPI_Allgather(in.data(), count, MPI_DOUBLE, out.data(), count, MPI_DOUBLE, MPI_COMM_WORLD);
-      break;
-    default: MPI_Barrier(MPI_COMM_WORLD); break;
-  }
 }
 
 bool right(Kind kind, const std::vector<double>& out, int count, int rank, int size) {
@@ -100,57 +81,41 @@ chasqui::run::Choice choose(const chasqui::run::Comm& comm, const chasqui::run::
   return choice;
 }
 
-/// comm: nullptr for the native collective. Collective; true where the result was right everywhere.
-bool measure(const Case& job, chasqui::run::Comm* comm, int rank, int size) {
-  const std::size_t all = job.kind == Kind::allgather ? static_cast<std::size_t>(size) : 1;
-  std::vector<double> in(static_cast<std::size_t>(job.count)), out(in.size() * all, -1.0);
+/// Ours, or the native collective. Collective; true where the result was right everywhere.
+bool measure(const Case& job, chasqui::run::Comm& comm, bool ours) {
+  chasqui::measure::SampleCall sample(job.kind, static_cast<std::size_t>(job.count) * sizeof(double), comm.size());
+  std::fill(sample.out().begin(), sample.out().end(), -1.0);
   for (int i = 0; i < job.count; ++i) {
-    in[static_cast<std::size_t>(i)] = static_cast<double>((rank + 1) * (i % 7 + 1));
-    if (job.kind == Kind::broadcast && rank == 0) out[static_cast<std::size_t>(i)] = in[static_cast<std::size_t>(i)];
+    const double value = (comm.rank() + 1) * (i % 7 + 1);
+    sample.in()[static_cast<std::size_t>(i)] = value;
+    if (job.kind == Kind::broadcast && comm.rank() == 0) sample.out()[static_cast<std::size_t>(i)] = value;
   }
-  const chasqui::run::Sum sum;
-  chasqui::run::Call call;
-  call.kind = job.kind;
-  call.in = in.data();
-  call.out = out.data();
-  call.count = job.kind == Kind::barrier ? 0 : job.count;
-  call.element = sizeof(double);
-  call.op = chasqui::run::operator_of<double>(sum, true);
   chasqui::run::Choice choice;
-  if (comm != nullptr) {
-    choice = choose(*comm, call, rank == 0);
-    comm->force(choice);
+  if (ours) choice = choose(comm, sample.call(), comm.rank() == 0);
+  chasqui::measure::CommonStart start(comm);
+  const double time = start.once([&] {
+    if (!ours) {
+      chasqui::mpi::run_native_doubles(MPI_COMM_WORLD, sample.call());
+      return;
+    }
+    comm.force(choice);
+    comm.run(sample.call());
+    comm.force(std::nullopt);
+  });
+  const bool here = right(job.kind, sample.out(), job.count, comm.rank(), comm.size());
+  const bool everywhere = comm.allreduce(here ? 0 : 1, chasqui::run::Maximum{}) == 0;
+  if (comm.rank() == 0) {
+    std::printf("RESULT %.1f ns %s %s(%ld) predicted %.1f\n", time, everywhere ? "right" : "WRONG",
+                ours ? std::string(to_string(choice.method)).c_str() : "native", static_cast<long>(choice.parts),
+                ours ? choice.nanoseconds : 0.0);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
-  double start = MPI_Wtime();
-  MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  start = std::floor(start) + 60;
-  sleep_until(start);
-  if (comm != nullptr) comm->run(call);
-  else native(job.kind, in, out, job.count);
-  const double end = MPI_Wtime() - start;
-  const int failed = right(job.kind, out, job.count, rank, size) ? 0 : 1;
-  sleep_until(start + 60);
-  double time = 0;
-  int any = 0;
-  MPI_Reduce(&end, &time, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  if (rank == 0) {
-    std::printf("RESULT %.1f ns %s %s(%ld) predicted %.1f\n", time * 1e9, any != 0 ? "WRONG" : "right",
-                comm != nullptr ? std::string(to_string(choice.method)).c_str() : "native",
-                static_cast<long>(choice.parts), comm != nullptr ? choice.nanoseconds : 0.0);
-  }
-  return any == 0;
+  return everywhere;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (argc < 8) return 2;
   bool good = true;
   {
@@ -159,8 +124,9 @@ int main(int argc, char** argv) {
     options.blocking_waits = true;
     options.profile =
         machine(std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6]), std::string(argv[7]) == "shared");
-    const auto comm = std::string(argv[3]) == "ours" ? chasqui::mpi::make_comm(MPI_COMM_WORLD, options) : nullptr;
-    for (const Case& job : cases_from(argv[1], argv[2])) good = measure(job, comm.get(), rank, size) && good;
+    const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
+    const bool ours = std::string(argv[3]) == "ours";
+    for (const Case& job : cases_from(argv[1], argv[2])) good = measure(job, *comm, ours) && good;
   }
   MPI_Finalize();
   return good ? 0 : 1;

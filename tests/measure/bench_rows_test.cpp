@@ -2,8 +2,8 @@
 // Sums, several items and streams are timed, with the rivals and predictions that belong to them. Times are the machine's.
 #include <gtest/gtest.h>
 
-#include "chasqui/measure/bench.hpp"
 #include "chasqui/threads/team.hpp"
+#include "measure/bench/rivals.hpp"
 
 namespace chasqui::measure {
 namespace {
@@ -17,7 +17,7 @@ std::vector<BenchRow> rows_of(int threads, const std::string& kinds, std::size_t
   options.row = [&](const BenchRow& row) { rows.push_back(row); };
   threads::Team team(threads);
   team.run([&](run::Comm& comm) {
-    bench(comm, {{"binomial", [&](const Call& call) { return binomial(comm, call); }}}, options);
+    bench(comm, {{"binomial", [&](const run::Call& call) { return binomial(comm, call); }}}, options);
   });
   return rows;
 }
