@@ -2,19 +2,20 @@
 #include "threads/channels.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "chasqui/base/error.hpp"
 #include "run/faults/bad_news.hpp"
 #include "run/wait/backoff.hpp"
 
-namespace chasqui::run {
+namespace chasqui::threads {
 
 struct ChannelMemory::News {
   std::atomic<bool> there{false};
   std::mutex mutex;
-  BadNews heard;
-  std::vector<std::deque<Told>> told;  ///< per rank
+  run::BadNews heard;
+  std::vector<std::deque<run::Told>> told;  ///< per rank
 };
 
 ChannelMemory::ChannelMemory(int ranks)
@@ -51,7 +52,7 @@ ChannelMemory::Channel& ChannelTransport::outgoing(int to) {
   return *there.to;
 }
 
-Transport::Ticket ChannelTransport::fresh() {
+run::Transport::Ticket ChannelTransport::fresh() {
   if (free_.empty()) {
     operations_.emplace_back();
     return static_cast<Ticket>(operations_.size() - 1);
@@ -62,7 +63,7 @@ Transport::Ticket ChannelTransport::fresh() {
   return ticket;
 }
 
-Transport::Ticket ChannelTransport::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
+run::Transport::Ticket ChannelTransport::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
   const Ticket ticket = fresh();
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   operation.sends = true;
@@ -79,7 +80,7 @@ Transport::Ticket ChannelTransport::send(int to, std::uint32_t tag, const void* 
   return ticket;
 }
 
-Transport::Ticket ChannelTransport::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
+run::Transport::Ticket ChannelTransport::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
   const Ticket ticket = fresh();
   auto& operation = operations_[static_cast<std::size_t>(ticket)];
   operation.peer = from;
@@ -185,7 +186,7 @@ void ChannelTransport::abandon(Ticket ticket) {
   if (operation.sends && operation.number != 0 && !operation.complete) {  // where the receiver copies it from
     auto& channel = outgoing(operation.peer);
     channel.lines[operation.number % ChannelMemory::kDepth].withdrawn.store(operation.number);
-    while (channel.copying.load() == operation.number && channel.taken.load() < operation.number) cpu_relax();
+    while (channel.copying.load() == operation.number && channel.taken.load() < operation.number) run::cpu_relax();
   }
   free_.push_back(ticket);
 }
@@ -223,20 +224,20 @@ std::string ChannelTransport::failure() const {
   return news.heard.why();
 }
 
-void ChannelTransport::tell(int to, std::uint64_t number, const Called& call) {
+void ChannelTransport::tell(int to, std::uint64_t number, const run::Called& call) {
   auto& news = memory_->news();
   const std::lock_guard lock(news.mutex);
   news.told[static_cast<std::size_t>(to)].push_back({rank_, number, call});
 }
 
-std::optional<Told> ChannelTransport::hear() {
+std::optional<run::Told> ChannelTransport::hear() {
   auto& news = memory_->news();
   const std::lock_guard lock(news.mutex);
   auto& mine = news.told[static_cast<std::size_t>(rank_)];
   if (mine.empty()) return std::nullopt;
-  const Told first = mine.front();
+  const run::Told first = mine.front();
   mine.pop_front();
   return first;
 }
 
-}  // namespace chasqui::run
+}  // namespace chasqui::threads

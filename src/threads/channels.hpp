@@ -4,16 +4,17 @@
 // straight from the sender's buffer.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "run/board/board.hpp"
+#include "run/board/shape.hpp"
 #include "run/messages/transport.hpp"
 
-namespace chasqui::run {
+namespace chasqui::threads {
 
 /// The memory of all channels between `ranks` ranks: 384 bytes for a pair, from its first message on.
 class ChannelMemory {
@@ -26,9 +27,9 @@ class ChannelMemory {
 
   static constexpr std::uint64_t kDepth = 4;  ///< messages of a pair that may be under way
   static constexpr std::size_t kInline =
-      32;  ///< bytes that travel inside a line; longer ones are read from the sender's memory
+      32;  ///< bytes inside a line; longer messages are read from the sender's memory
   /// One message.
-  struct alignas(kLine) Line {
+  struct alignas(run::kLine) Line {
     std::atomic<std::uint64_t> number;     ///< of the message it holds, from 1
     std::uint32_t tag;                     ///< of its collective
     std::uint64_t bytes;                   ///< its size
@@ -38,11 +39,11 @@ class ChannelMemory {
       const void* where;
     };
   };
-  static_assert(sizeof(Line) == kLine);
+  static_assert(sizeof(Line) == run::kLine);
   /// One direction of one pair.
   struct Channel {
-    Line lines[kDepth];                               ///< reused in turn
-    alignas(kLine) std::atomic<std::uint64_t> taken;  ///< messages the receiver has copied
+    Line lines[kDepth];                                    ///< reused in turn
+    alignas(run::kLine) std::atomic<std::uint64_t> taken;  ///< messages the receiver has copied
     std::atomic<std::uint64_t> copying;  ///< the message the receiver copies from the sender's memory, or did last
   };
   struct News;
@@ -59,7 +60,7 @@ class ChannelMemory {
   std::unique_ptr<News> news_;
 };
 /// Messages between threads of one process, through rings of cache lines.
-class ChannelTransport final : public Transport {
+class ChannelTransport final : public run::Transport {
  public:
   ChannelTransport(std::shared_ptr<ChannelMemory> memory, int rank);  ///< one rank's end
   ~ChannelTransport() override;
@@ -75,8 +76,8 @@ class ChannelTransport final : public Transport {
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
   bool broken() const override;
   std::string failure() const override;
-  void tell(int to, std::uint64_t number, const Called& call) override;
-  std::optional<Told> hear() override;
+  void tell(int to, std::uint64_t number, const run::Called& call) override;
+  std::optional<run::Told> hear() override;
 
  private:
   struct Operation {
@@ -119,4 +120,4 @@ class ChannelTransport final : public Transport {
   std::vector<int> held_;                     ///< peers with outgoing messages that wait for a free line
 };
 
-}  // namespace chasqui::run
+}  // namespace chasqui::threads

@@ -22,7 +22,7 @@ namespace {
 /// What the ranks of one communicator share.
 struct Shared {
   Shared(int ranks, bool with_board, run::Patience patience_of_all)
-      : channels(std::make_shared<run::ChannelMemory>(ranks)), departures(std::make_shared<run::Departures>(ranks)),
+      : channels(std::make_shared<ChannelMemory>(ranks)), departures(std::make_shared<run::Departures>(ranks)),
         patience(patience_of_all) {
     cores = run::available_cores();
     shape = run::BoardShape::for_threads(ranks);
@@ -41,7 +41,7 @@ struct Shared {
   run::BoardShape shape;
   int cores = 1;  ///< of this process
   std::byte* memory = nullptr;
-  std::shared_ptr<run::ChannelMemory> channels;
+  std::shared_ptr<ChannelMemory> channels;
   std::shared_ptr<run::Departures> departures;
   run::Patience patience;
 };
@@ -57,7 +57,7 @@ std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int 
     fabric.board = std::shared_ptr<run::Board>(new run::Board(shared->memory, shared->shape, rank, shared->cores),
                                                [shared](run::Board* board) { delete board; });
   }
-  fabric.messages = std::make_shared<run::ChannelTransport>(shared->channels, rank);
+  fabric.messages = std::make_shared<ChannelTransport>(shared->channels, rank);
   fabric.departures = shared->departures;
   fabric.shares_memory = true;
   fabric.crowded = fabric.size > shared->cores;

@@ -79,7 +79,7 @@ class OneMemory final : public run::Reach {
 
 /// Ranks on nodes with a board each, messages between all of them; perhaps a reach into each other's memory.
 Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Profile>& profile, int good_reads = -1) {
-  const auto channels = std::make_shared<run::ChannelMemory>(static_cast<int>(node_of.size()));
+  const auto channels = std::make_shared<threads::ChannelMemory>(static_cast<int>(node_of.size()));
   std::vector<std::shared_ptr<std::byte>> boards;
   Comms comms;
   for (std::size_t rank = 0; rank < node_of.size(); ++rank) {
@@ -102,7 +102,7 @@ Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Pr
     fabric.node_of = node_of;
     fabric.board = {new run::Board(boards[node].get(), shape, static_cast<int>(place), run::available_cores()),
                     [memory = boards[node]](run::Board* board) { delete board; }};
-    fabric.messages = std::make_shared<run::ChannelTransport>(channels, fabric.rank);
+    fabric.messages = std::make_shared<threads::ChannelTransport>(channels, fabric.rank);
     fabric.profile = profile;
     fabric.reach = std::make_shared<OneMemory>(good_reads);
     comms.push_back(run::make_comm(std::move(fabric)));

@@ -92,7 +92,7 @@ TEST(Memory, GatherAndScatterTakeRoomForWhatTheyPassOn) {
 
 /// Two ranks a node, a board each, messages between all.
 Comms two_a_node(int ranks) {
-  const auto channels = std::make_shared<run::ChannelMemory>(ranks);
+  const auto channels = std::make_shared<threads::ChannelMemory>(ranks);
   Comms comms;
   std::shared_ptr<std::byte> memory;
   const auto shape = run::BoardShape::for_ranks(2);
@@ -109,7 +109,7 @@ Comms two_a_node(int ranks) {
     for (int r = 0; r < ranks; ++r) fabric.node_of.push_back(r / 2);
     fabric.board = {new run::Board(memory.get(), shape, rank % 2, ranks),
                     [memory](run::Board* board) { delete board; }};
-    fabric.messages = std::make_shared<run::ChannelTransport>(channels, rank);
+    fabric.messages = std::make_shared<threads::ChannelTransport>(channels, rank);
     comms.push_back(run::make_comm(std::move(fabric)));
   }
   return comms;

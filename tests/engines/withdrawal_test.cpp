@@ -83,8 +83,8 @@ TEST(Withdrawal, NobodyUsesTheBuffersOfARankThatHasLeft) {
 }
 
 TEST(Withdrawal, AMessageThatIsTakenBackIsNotRead) {
-  const auto memory = std::make_shared<run::ChannelMemory>(2);
-  run::ChannelTransport from(memory, 0), to(memory, 1);
+  const auto memory = std::make_shared<threads::ChannelMemory>(2);
+  threads::ChannelTransport from(memory, 0), to(memory, 1);
   std::array<char, 100> gone{}, kept{}, first{}, second{};
   gone.fill('g');
   kept.fill('k');

@@ -66,12 +66,12 @@ struct Part {
 /// All ranks take turns. False: somebody waits for ever.
 bool play_together(const std::vector<Program>& programs, const std::vector<Buffers>& buffers, const Operator& op) {
   const auto size = static_cast<int>(programs.size());
-  const auto memory = std::make_shared<ChannelMemory>(size);
-  std::vector<std::unique_ptr<ChannelTransport>> transports;
+  const auto memory = std::make_shared<threads::ChannelMemory>(size);
+  std::vector<std::unique_ptr<threads::ChannelTransport>> transports;
   std::vector<Group> groups;
   std::vector<Scratch> scratch(programs.size());
   for (int r = 0; r < size; ++r) {
-    transports.push_back(std::make_unique<ChannelTransport>(memory, r));
+    transports.push_back(std::make_unique<threads::ChannelTransport>(memory, r));
     groups.push_back({transports.back().get(), {}, r, size, 7});
     scratch[static_cast<std::size_t>(r)].fit(programs[static_cast<std::size_t>(r)]);
   }
@@ -281,7 +281,7 @@ TEST(Misuse, AProgramStaysInsideItsMemory) {
 }
 
 TEST(Misuse, MemoryThatDoesNotFitIsSeen) {
-  ChannelTransport transport(std::make_shared<ChannelMemory>(2), 0);
+  threads::ChannelTransport transport(std::make_shared<threads::ChannelMemory>(2), 0);
   const Group group{&transport, {}, 0, 2, 7};
   Program program;
   program.send(1, {program.more_scratch(8), 8});
@@ -290,8 +290,8 @@ TEST(Misuse, MemoryThatDoesNotFitIsSeen) {
 }
 
 TEST(Misuse, AMessageOfAnotherSizeIsAnErrorAndTheRestIsAbandoned) {
-  const auto memory = std::make_shared<ChannelMemory>(2);
-  ChannelTransport left(memory, 0), right(memory, 1);
+  const auto memory = std::make_shared<threads::ChannelMemory>(2);
+  threads::ChannelTransport left(memory, 0), right(memory, 1);
   std::array<std::byte, 64> data{};
   Program sends, receives;
   sends.send(1, {{Memory::input, 0}, 16});

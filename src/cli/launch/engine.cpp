@@ -44,10 +44,10 @@ class ThreadEngine final : public Engine {
     threads::Options options;
     options.pin = false;
     options.profile = profile;
-    const auto memory = std::make_shared<run::ChannelMemory>(n_);
+    const auto memory = std::make_shared<threads::ChannelMemory>(n_);
     threads::Team(n_, options).run([&](run::Comm& plain) {
-      const auto recording =
-          std::make_shared<measure::RecordingTransport>(std::make_shared<run::ChannelTransport>(memory, plain.rank()));
+      const auto recording = std::make_shared<measure::RecordingTransport>(
+          std::make_shared<threads::ChannelTransport>(memory, plain.rank()));
       run::Fabric fabric;
       fabric.rank = plain.rank();
       fabric.size = n_;
