@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One function per rule of docs/model.md, each in its own file.
+// One function per rule of docs/model.md.
 #pragma once
 
 #include "verify/case.hpp"
