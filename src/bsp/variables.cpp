@@ -28,6 +28,34 @@ void for_each_entry(const Block& block, const Visit& visit) {
   }
 }
 
+/// Who reaches into whose variables, and which way.
+struct Access {
+  std::int32_t from, of;
+  bool puts;
+};
+
+/// Where the bytes lie that another rank names. Throws MachineError if the variable has gone, or is shorter.
+template <typename Variables>
+std::byte* place_in(const Variables& variables, std::size_t id, const Access& access, std::uint64_t offset,
+                    std::uint64_t bytes) {
+  if (id >= variables.size() || !variables[id]->alive) {
+    throw MachineError(Fault::freed_variable,
+                       fmt::format("rank {} {} variable #{} of rank {}, which {}", access.from,
+                                   access.puts ? "puts to" : "gets from", id, access.of,
+                                   id >= variables.size()
+                                       ? "has not registered it"
+                                       : fmt::format("freed it at {}:{}", variables[id]->file, variables[id]->line)));
+  }
+  const Segment& segment = variables[id]->segment;
+  if (bytes > segment.bytes || offset > segment.bytes - bytes) {
+    throw MachineError(
+        access.puts ? Fault::bad_put : Fault::bad_get,
+        fmt::format("rank {} {} bytes {} to {} of variable #{} of rank {}, which has {} bytes", access.from,
+                    access.puts ? "puts" : "gets", offset, offset + bytes, id, access.of, segment.bytes));
+  }
+  return segment.data + offset;
+}
+
 }  // namespace
 
 std::uint32_t Core::register_variable(std::size_t elements, std::size_t element_bytes) {
@@ -90,26 +118,14 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
       GetRequest request;
       std::memcpy(&request, bytes, sizeof request);
       const auto id = entry.channel();
-      if (id >= variables_.size() || !variables_[id]->alive) {
-        throw MachineError(Fault::freed_variable,
-                           fmt::format("rank {} gets from variable #{} of rank {}, which {}", block->from, id, rank_,
-                                       id >= variables_.size() ? "has not registered it"
-                                                               : fmt::format("freed it at {}:{}", variables_[id]->file,
-                                                                             variables_[id]->line)));
-      }
-      const Segment& segment = variables_[id]->segment;
-      if (request.bytes > segment.bytes || request.offset > segment.bytes - request.bytes) {
-        throw MachineError(
-            Fault::bad_get,
-            fmt::format("rank {} gets bytes {} to {} of variable #{} of rank {}, which has {} bytes", block->from,
-                        request.offset, request.offset + request.bytes, id, rank_, segment.bytes));
-      }
+      const std::byte* const source =
+          place_in(variables_, id, {block->from, rank_, false}, request.offset, request.bytes);
       if (reply == nullptr) reply = std::make_unique<Block>();
       const Entry head{static_cast<std::uint32_t>(request.bytes),
                        make_tag(EntryKind::reply, static_cast<std::uint32_t>(request.ticket))};
       std::byte* const place = reply->payload.extend(sizeof head + padded(request.bytes));
       std::memcpy(place, &head, sizeof head);
-      if (request.bytes > 0) std::memcpy(place + sizeof head, segment.data + request.offset, request.bytes);
+      if (request.bytes > 0) std::memcpy(place + sizeof head, source, request.bytes);
       ++reply->messages;
       ++current_.sent_messages;
       current_.sent_bytes += static_cast<std::int64_t>(request.bytes);
@@ -147,20 +163,8 @@ void Core::apply_puts() {
       std::uint64_t offset = 0;
       std::memcpy(&offset, bytes, sizeof offset);
       const std::size_t length = entry.bytes - sizeof offset;
-      if (id >= variables_.size() || !variables_[id]->alive) {
-        throw MachineError(Fault::freed_variable,
-                           fmt::format("rank {} puts to variable #{} of rank {}, which {}", block->from, id, rank_,
-                                       id >= variables_.size() ? "has not registered it"
-                                                               : fmt::format("freed it at {}:{}", variables_[id]->file,
-                                                                             variables_[id]->line)));
-      }
-      const Segment& segment = variables_[id]->segment;
-      if (length > segment.bytes || offset > segment.bytes - length) {
-        throw MachineError(Fault::bad_put,
-                           fmt::format("rank {} puts bytes {} to {} of variable #{} of rank {}, which has {} bytes",
-                                       block->from, offset, offset + length, id, rank_, segment.bytes));
-      }
-      if (length > 0) std::memcpy(segment.data + offset, bytes + sizeof offset, length);
+      std::byte* const place = place_in(variables_, id, {block->from, rank_, true}, offset, length);
+      if (length > 0) std::memcpy(place, bytes + sizeof offset, length);
     });
   }
 }
