@@ -80,9 +80,7 @@ ClockOffset clock_offset(Transport& transport, const std::function<double()>& cl
   return own;
 }
 
-CommonStart::CommonStart(Comm& comm)
-    : CommonStart(comm, clock_now,
-                  comm.terrain().nodes > 1) {}
+CommonStart::CommonStart(Comm& comm) : CommonStart(comm, clock_now, comm.terrain().nodes > 1) {}
 
 CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_differ)
     : comm_(comm), clock_(std::move(clock)) {

@@ -14,12 +14,12 @@
 #include "chasqui/run/choose.hpp"
 #include "chasqui/run/sum.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/board/board.hpp"
+#include "run/board/process_memory.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
 #include "suite.hpp"
 #include "threads/channels.hpp"
-#include "run/board/board.hpp"
-#include "run/board/process_memory.hpp"
 
 namespace chasqui::engines {
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "chasqui/model/profile.hpp"
 #include "chasqui/run/comm.hpp"
 
 namespace chasqui::measure {

@@ -5,6 +5,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/choose.hpp"
 
 namespace chasqui::measure {
 
