@@ -100,7 +100,7 @@ bool measure(const Case& job, chasqui::run::Comm& comm, bool ours) {
     }
     comm.force(choice);
     comm.run(sample.call());
-    comm.force(std::nullopt);
+    comm.unforce();
   });
   const bool here = right(job.kind, sample.out(), job.count, comm.rank(), comm.size());
   const bool everywhere = comm.allreduce(here ? 0 : 1, chasqui::run::Maximum{}) == 0;

@@ -11,6 +11,7 @@
 
 #include "chasqui/run/choose.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/board/board.hpp"
 #include "run/comm/fabric.hpp"
 #include "threads/channels.hpp"
 
