@@ -109,7 +109,7 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
     fabric.patience = options.patience ? *options.patience : run::patience_from_environment();
     const bool answers = one_thread_at_a_time();
     neighbour = std::make_shared<Neighbour>(answers);
-    fabric.elsewhere = [neighbour, answers](const run::Comm& waiting) {
+    fabric.answer_others = [neighbour, answers](const run::Comm& waiting) {
       if (answers) Neighbour::answer_beside(waiting);
     };
   }

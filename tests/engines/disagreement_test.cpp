@@ -10,7 +10,7 @@
 #include "chasqui/threads/team.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/faults/call_history.hpp"
-#include "run/messages/script.hpp"
+#include "run/messages/transport.hpp"
 
 namespace chasqui::engines {
 namespace {

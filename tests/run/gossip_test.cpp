@@ -16,20 +16,10 @@ namespace chasqui::run {
 namespace {
 
 /// Only words travel.
-class Words final : public Transport {
+class Words final : public FaultChannel {
  public:
   using Boxes = std::vector<std::deque<Told>>;
   Words(Boxes& boxes, int rank) : boxes_(boxes), rank_(rank) {}
-  int rank() const override { return rank_; }
-  int size() const override { return static_cast<int>(boxes_.size()); }
-  Ticket send(int, std::uint32_t, const void*, std::size_t) override { return kNoTicket; }
-  Ticket receive(int, std::uint32_t, void*, std::size_t) override { return kNoTicket; }
-  bool done(Ticket) override { return true; }
-  void abandon(Ticket) override {}
-  void report(std::uint64_t, std::uint64_t, const std::string&) override {}
-  void refuse(std::uint64_t, const std::string&) override {}
-  bool failed(std::uint64_t, const std::vector<std::uint64_t>&) override { return false; }
-  std::string failure() const override { return {}; }
   void tell(int to, std::uint64_t number, const Called& call) override {
     ++told;
     boxes_[static_cast<std::size_t>(to)].push_back({rank_, number, call});
@@ -60,11 +50,11 @@ Call full_call(Kind kind, std::int64_t count, std::int64_t root = 0) {
 Called call_of(Kind kind, std::int64_t count, std::int64_t root = 0) { return called(full_call(kind, count, root)); }
 
 struct Rank {
-  Rank(Words::Boxes& boxes, int rank, int size) : words(boxes, rank), stall(rank, size, {1, 0}) {}
+  Rank(Words::Boxes& boxes, int rank, int size) : words(boxes, rank), gossip(rank, size, {1, 0}) {}
   void begin(const Called& call) { calls.note(++last, call); }
-  std::optional<Disagreement> look() { return stall.look(words, calls, last, {last}); }
+  std::optional<Disagreement> look() { return gossip.look(words, calls, last, {last}); }
   Words words;
-  Stall stall;
+  Gossip gossip;
   RecentCalls calls;
   std::uint64_t last = 0;
 };
@@ -94,7 +84,7 @@ int log2_up(int size) {
 }
 
 /// Ranks are in different calls, as those who send and leave are; one called something else once.
-RC_GTEST_PROP(Stall, WhoeverCalledSomethingElseIsFound, ()) {
+RC_GTEST_PROP(Gossip, WhoeverCalledSomethingElseIsFound, ()) {
   const int size = *rc::gen::inRange(2, 70);
   const int culprit = *rc::gen::inRange(0, size);
   const int call = *rc::gen::inRange(1, 20);
@@ -113,7 +103,7 @@ RC_GTEST_PROP(Stall, WhoeverCalledSomethingElseIsFound, ()) {
   RC_ASSERT(found->what.find(" of 99 x 8 bytes") != std::string::npos);
 }
 
-RC_GTEST_PROP(Stall, WhoAgreesIsLeftAlone, ()) {
+RC_GTEST_PROP(Gossip, WhoAgreesIsLeftAlone, ()) {
   const int size = *rc::gen::inRange(2, 70);
   World world(size);
   const int calls = *rc::gen::inRange(1, 60);
@@ -141,7 +131,7 @@ RC_GTEST_PROP(Stall, WhoAgreesIsLeftAlone, ()) {
   RC_ASSERT(before == 0);
 }
 
-TEST(Stall, WhoComesLateComparesThen) {
+TEST(Gossip, WhoComesLateComparesThen) {
   World world(2);
   world[0].begin(call_of(Kind::allgather, 14));
   EXPECT_FALSE(world.look(5));
@@ -154,7 +144,7 @@ TEST(Stall, WhoComesLateComparesThen) {
       << found->what;
 }
 
-TEST(Stall, WhoNeverListensIsToldAFewTimesOnly) {
+TEST(Gossip, WhoNeverListensIsToldAFewTimesOnly) {
   World world(2);
   for (int i = 1; i <= 1000; ++i) {
     world[0].begin(call_of(Kind::reduce, i));
@@ -165,14 +155,14 @@ TEST(Stall, WhoNeverListensIsToldAFewTimesOnly) {
   EXPECT_TRUE(world.look(3));  // those first ones answered, the last is told
 }
 
-TEST(Stall, PeersTellEachOther) {
+TEST(Gossip, PeersTellEachOther) {
   for (int size = 2; size < 200; ++size) {
     for (int r = 0; r < size; ++r) {
-      const auto peers = Stall::peers_of(r, size);
+      const auto peers = Gossip::peers_of(r, size);
       EXPECT_LE(peers.size(), static_cast<std::size_t>(2 * log2_up(size)));
       for (const int peer : peers) {
         EXPECT_NE(peer, r);
-        const auto back = Stall::peers_of(peer, size);
+        const auto back = Gossip::peers_of(peer, size);
         EXPECT_NE(std::find(back.begin(), back.end(), r), back.end()) << r << " of " << size;
       }
     }

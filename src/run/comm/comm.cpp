@@ -17,7 +17,7 @@ namespace chasqui::run {
 
 template <typename Small>
 void Engine::wait_for(Small& small, std::uint64_t number) {
-  stall_.moved();
+  health_.moved();
   const bool crowded = fabric_.board->crowded();
   for (Backoff backoff(crowded, Backoff::looks(crowded)); !small.poll();) {
     if (backoff.pause()) look_for_failure(number);
@@ -27,12 +27,12 @@ void Engine::wait_for(Small& small, std::uint64_t number) {
 /// The fast path: no allocation, no table.
 template <typename Small>
 void Engine::run_small(const Call& call) {
-  const std::uint64_t number = ++number_;
+  const std::uint64_t number = health_.next();
   try {
     Small small(*fabric_.board, call);
     if (!small.poll()) wait_for(small, number);
   } catch (...) {
-    give_up(number);
+    health_.fail(number);
     throw;
   }
 }
@@ -45,7 +45,7 @@ void Engine::run_small(const Call& call) {
   // What runs follows from arguments and profile alone: other ranks may have something else in flight.
   const bool here = nothing_in_flight();
   if (size_ == 1 && here) {
-    ++number_;
+    health_.next();
     return run_alone(call);
   }
   if (spans_ && !forced_) {
@@ -79,7 +79,7 @@ void Engine::run_packed(const Call& call) {
   try {
     packed.deliver(rank_, size_);
   } catch (...) {
-    give_up(number_);
+    health_.fail(health_.last());
     throw;
   }
 }
@@ -89,7 +89,7 @@ Request Engine::begin(const Call& call, std::shared_ptr<const void> kept) {
   check_arguments(call);
   auto operation = std::make_shared<Operation>(call, rank_, size_);
   operation->kept = std::move(kept);
-  operation->number = ++number_;
+  operation->number = health_.next();
   const Call& packed = operation->packed.call;
   const Choice& chosen = choose(packed, true);
   const Choice choice{
@@ -135,7 +135,7 @@ std::unique_ptr<Comm> Comm::split(int colour, int key) {
 }
 
 void Comm::refuse(const std::string& why) { Engine::of(*this).refuse_call(why); }
-void Comm::leave(const std::string& why) { Engine::of(*this).leave_all(why); }
+void Comm::leave(const std::string& why) { Engine::of(*this).health_.leave(why); }
 
 void Comm::refuse_counts(Kind kind, std::int64_t in, std::int64_t out) {
   if (kind == Kind::scatter) refuse(fmt::format("scatter: {} elements for {} ranks of {}", in, size_, out));

@@ -17,8 +17,6 @@
 namespace chasqui::run {
 namespace {
 
-constexpr std::uint64_t kForever = ~std::uint64_t{0} >> 1;
-
 template <typename State>
 Task small(Board& board, Call call) {
   State state(board, call);
@@ -42,7 +40,11 @@ Fabric completed(Fabric fabric) {
 
 Engine::Engine(Fabric fabric)
     : Comm(fabric.rank, fabric.size), fabric_(completed(std::move(fabric))), nodes_(fabric_.node_of),
-      stall_(rank_, size_, fabric_.patience), exceptions_(std::uncaught_exceptions()) {
+      spans_(fabric_.board != nullptr && nodes_.count() == 1), board_faults_(fabric_.board.get()),
+      health_(rank_, size_, fabric_.patience,
+              {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_, fabric_.messages.get(),
+               fabric_.departures.get()}),
+      exceptions_(std::uncaught_exceptions()) {
   if (fabric_.board != nullptr) {
     const Level* node = fabric_.profile->level("node");
     fabric_.board->arrange(node != nullptr ? node->publish.value : 0,
@@ -51,7 +53,6 @@ Engine::Engine(Fabric fabric)
   terrain_.ranks = size_;
   terrain_.nodes = nodes_.count();
   terrain_.board = fabric_.board != nullptr;
-  spans_ = terrain_.board && terrain_.nodes == 1;
   terrain_.shares_memory = fabric_.shares_memory;
   terrain_.reaches = spans_ && fabric_.reach != nullptr;
   terrain_.messages = fabric_.messages != nullptr;
@@ -66,16 +67,14 @@ Engine::Engine(Fabric fabric)
 }
 
 Engine::~Engine() {
-  in_flight_.leave();
+  progress_.leave();
   rest();
-  if (std::uncaught_exceptions() <= exceptions_ || !broken_.empty()) return;
+  if (std::uncaught_exceptions() <= exceptions_ || !health_.usable()) return;
   try {
     leave("an exception");
   } catch (...) {  // nobody is left to tell
   }
 }
-
-void Engine::throw_broken() const { throw Error("this communicator failed before: {}", broken_); }
 
 void Engine::check_arguments(const Call& call) {
   try {
@@ -86,21 +85,16 @@ void Engine::check_arguments(const Call& call) {
 }
 
 void Engine::refuse_call(const std::string& why) {
-  const std::uint64_t number = ++number_;
+  const std::uint64_t number = health_.next();
   note(number, {});
   if (fabric_.board != nullptr && !spans_) pass_by(number, {});  // so does nobody else on this node, or all fail
-  refused_.push_back(number);
-  if (fabric_.board != nullptr) fabric_.board->refuse(number);
-  if (fabric_.messages != nullptr && !spans_) {
-    fabric_.messages->refuse(number, fmt::format("rank {}: {}", rank_, why));
-  }
-  throw Error("{}", why);
+  health_.refuse(number, why);
 }
 
 /// A board that spans all ranks remembers all calls, in their order: those that go over it when they begin there.
 void Engine::note(std::uint64_t number, const Called& call, bool on_board) {
-  if (!spans_) calls_.note(number, call);
-  else if (!on_board) pass_by(number, call);
+  health_.note(number, call);
+  if (spans_ && !on_board) pass_by(number, call);
 }
 
 /// The board counts this call too, after those under way on it.
@@ -113,43 +107,8 @@ void Engine::pass_by(std::uint64_t number, const Called& call) {
   take_in_flight(std::move(operation));
 }
 
-void Engine::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
-  if (size_ == 1) return;
-  if (fabric_.board != nullptr) {
-    fabric_.board->report(first, last, why);
-    fabric_.board->withdraw();
-  }
-  if (spans_) return;
-  if (fabric_.messages != nullptr) fabric_.messages->report(first, last, why);
-}
-
-/// A collective failed here: this communicator is of no use any more, anywhere. REQUIRES the exception being handled.
-void Engine::give_up(std::uint64_t number) {
-  try {
-    throw;
-  } catch (const std::exception& error) {
-    broken_ = error.what();
-  } catch (...) {
-    broken_ = "an operator threw something that is no std::exception";
-  }
-  report(number, kForever, fmt::format("rank {}: {}", rank_, broken_));
-}
-
-void Engine::leave_all(const std::string& why) {
-  if (broken_.empty()) broken_ = why;
-  report(number_, kForever, fmt::format("rank {} left: {}", rank_, why));
-}
-
-void Engine::rest() {
-  if (fabric_.departures != nullptr) fabric_.departures->leave(rank_, number_);
-}
-
-void Engine::resume() {
-  if (fabric_.departures != nullptr) fabric_.departures->back(rank_);
-}
-
 void Engine::retire(const std::string& why) {
-  if (broken_.empty()) broken_ = why;
+  health_.retire(why);
   for (const auto& operation : pending_) {
     if (!operation->finished) operation->error = std::make_exception_ptr(Error("{}", why));
     operation->finished = true;
@@ -158,37 +117,23 @@ void Engine::retire(const std::string& why) {
 
 void Engine::look_for_failure(std::uint64_t number) {
   if (fabric_.idle) fabric_.idle();
-  InFlight::advance_beside(*this);
-  // Asked first and said last: why a rank has left is a better answer than that it has.
-  const bool alone = fabric_.departures != nullptr && fabric_.departures->concerns(number);
-  if (fabric_.board != nullptr && fabric_.board->failed(number, refused_)) throw Error("{}", fabric_.board->failure());
-  if (fabric_.board != nullptr && (alone || ++looks_ % 16 == 0)) fabric_.board->compare_calls();
-  if (fabric_.messages == nullptr) return;
-  if (!spans_ && fabric_.messages->failed(number, refused_)) throw Error("{}", fabric_.messages->failure());
-  if (alone) fabric_.departures->fail(number);
-  if (!stall_.due()) return;
-  // Nothing moves, and another call failed: whoever this one waits for may have left.
-  if (!broken_.empty()) throw Error("{}", broken_);
-  if (fabric_.board != nullptr && fabric_.board->broken()) throw Error("{}", fabric_.board->failure());
-  if (fabric_.messages->broken()) throw Error("{}", fabric_.messages->failure());
-  if (const auto found = compare_calls(number)) throw Error("{}", found->what);
-  if (fabric_.elsewhere) fabric_.elsewhere(*this);
+  ThreadProgress::advance_beside(*this);
+  if (!health_.look(number)) return;
+  if (const std::string found = compare_calls(number); !found.empty()) throw Error("{}", found);
+  if (fabric_.answer_others) fabric_.answer_others(*this);
 }
 
-/// Everybody hears of what is found: those who wait in that call, too, when this rank has got further.
-std::optional<Disagreement> Engine::compare_calls(std::uint64_t number) {
+std::string Engine::compare_calls(std::uint64_t number) {
   std::vector<std::uint64_t> waiting;
   for (const auto& operation : pending_) waiting.push_back(operation->number);
   if (waiting.empty() && number != 0) waiting.push_back(number);
-  auto found = spans_ ? stall_.look(*fabric_.messages, fabric_.board->calls(), fabric_.board->current(), waiting)
-                      : stall_.look(*fabric_.messages, calls_, number_, waiting);
-  if (found) report(found->number, kForever, fmt::format("rank {}: {}", rank_, found->what));
-  return found;
+  return spans_ ? health_.compare(fabric_.board->calls(), fabric_.board->current(), waiting)
+                : health_.compare(health_.history(), health_.last(), waiting);
 }
 
 void Engine::answer() {
-  if (!broken_.empty() || fabric_.messages == nullptr || !stall_.due()) return;
-  if (const auto found = compare_calls(0)) broken_ = found->what;
+  if (!health_.may_answer()) return;
+  if (const std::string found = compare_calls(0); !found.empty()) health_.retire(found);
 }
 
 /// own: the library's collective is left out, as it cannot be started.
@@ -253,8 +198,8 @@ Task Engine::by_messages(Group group, Call call, Choice choice) {
 
 /// The same for long calls: a task, but no table, no queue.
 void Engine::run_on_board(const Call& call, bool reaching) {
-  const std::uint64_t number = ++number_;
-  stall_.moved();
+  const std::uint64_t number = health_.next();
+  health_.moved();
   try {
     Activity activity(reaching ? across(*fabric_.board, *fabric_.reach, call) : on_board(call));
     Backoff backoff(fabric_.board->crowded());
@@ -262,13 +207,13 @@ void Engine::run_on_board(const Call& call, bool reaching) {
       if (activity.resumed() != resumed) {
         resumed = activity.resumed();
         backoff.reset();
-        stall_.moved();
+        health_.moved();
       } else if (backoff.pause()) {
         look_for_failure(number);
       }
     }
   } catch (...) {
-    give_up(number);
+    health_.fail(number);
     throw;
   }
 }
@@ -278,12 +223,12 @@ void Engine::run_on_board(const Call& call, bool reaching) {
 void Engine::run_native(const Call& call) {
   finish_in_flight();
   check_usable();
-  const std::uint64_t number = ++number_;
+  const std::uint64_t number = health_.next();
   note(number, called(call));
   try {
     fabric_.native(call);
   } catch (...) {
-    give_up(number);
+    health_.fail(number);
     throw;
   }
 }
@@ -292,7 +237,7 @@ Request Engine::launch(const std::function<Task(Group)>& make, std::shared_ptr<c
   check_usable();
   if (fabric_.messages == nullptr) refuse("this communicator has no messages between its ranks");
   auto operation = std::make_shared<Operation>();
-  operation->number = ++number_;
+  operation->number = health_.next();
   operation->kept = std::move(kept);
   note(operation->number, Called::own());
   operation->activity.emplace(make({fabric_.messages.get(), {}, rank_, size_, tag_of_own(operation->number)}));
@@ -307,7 +252,7 @@ void Engine::fail(Operation& operation, std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
   } catch (...) {
-    give_up(operation.number);
+    health_.fail(operation.number);
   }
 }
 
@@ -327,7 +272,7 @@ bool Engine::advance(Operation& operation) {
 void Engine::wait(Operation& operation) {
   Backoff backoff(crowded());
   const bool may_sleep = spans_ || fabric_.shares_memory;
-  stall_.moved();
+  health_.moved();
   while (!operation.finished) {
     if (progress()) {
       backoff.reset();

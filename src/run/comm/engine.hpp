@@ -12,11 +12,12 @@
 
 #include "chasqui/run/choose.hpp"
 #include "run/board/board.hpp"
+#include "run/comm/board_faults.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/comm/node_map.hpp"
 #include "run/comm/plan_cache.hpp"
 #include "run/comm/progress.hpp"
-#include "run/faults/gossip.hpp"
+#include "run/faults/health.hpp"
 #include "run/messages/transport.hpp"
 #include "run/wait/task.hpp"
 
@@ -37,13 +38,13 @@ class alignas(2 * kLine) Engine final : public Comm {
   bool crowded() const { return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded; }
   Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept);
   void answer();
-  void rest();
-  void resume();
+  void rest() { health_.rest(); }
+  void resume() { health_.resume(); }
   void retire(const std::string& why);
 
   // --- calls in flight
   void wait(Operation& operation);
-  /// The same for one that is not waited for: tells it of failures elsewhere.
+  /// Ends an operation that is not waited for, if it failed on another rank.
   void look_at(Operation& operation);
   bool advance_beside();
 
@@ -70,24 +71,20 @@ class alignas(2 * kLine) Engine final : public Comm {
   bool advance_all();
   void finish_in_flight();
   void take_in_flight(std::shared_ptr<Operation> operation);
-  bool nothing_in_flight() { return !in_flight_.listed() || look_in_flight(); }
+  bool nothing_in_flight() { return !progress_.listed() || look_in_flight(); }
   bool look_in_flight();
   void fail(Operation& operation, std::exception_ptr error);
 
   // --- failures
   void check_usable() const {
-    if (!broken_.empty()) throw_broken();
+    if (!health_.usable()) health_.throw_unusable();
   }
-  [[noreturn]] void throw_broken() const;
   void check_arguments(const Call& call);
   [[noreturn]] void refuse_call(const std::string& why);
-  void leave_all(const std::string& why);
   void look_for_failure(std::uint64_t number);
-  std::optional<Disagreement> compare_calls(std::uint64_t number);
+  std::string compare_calls(std::uint64_t number);
   void note(std::uint64_t number, const Called& call, bool on_board = false);
   void pass_by(std::uint64_t number, const Called& call);
-  void report(std::uint64_t first, std::uint64_t last, const std::string& why);
-  void give_up(std::uint64_t number);
 
   // --- tasks
   Task task_of(Call call, Choice choice, std::uint32_t tag);
@@ -110,16 +107,12 @@ class alignas(2 * kLine) Engine final : public Comm {
   Terrain terrain_;
   bool spans_;  ///< the board spans all ranks
   std::deque<std::shared_ptr<Operation>> pending_;
-  std::uint64_t number_ = 0;
-  unsigned looks_ = 0;  ///< for failures elsewhere
-  RecentCalls calls_;   ///< unless a board remembers them
-  Stall stall_;
-  std::string broken_;
-  int exceptions_;                      ///< on their way when this was made
-  std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused
+  BoardFaults board_faults_;
+  Health health_;
+  int exceptions_;  ///< on their way when this was made
   std::optional<Choice> forced_;
   PlanCache plans_;
-  InFlight in_flight_{*this};  ///< listed while pending_ is not empty
+  ThreadProgress progress_{*this};  ///< listed while pending_ is not empty
 };
 
 }  // namespace chasqui::run

@@ -35,7 +35,7 @@ struct Fabric {
   std::shared_ptr<Departures> departures;  ///< where ranks know of each other that they have ended; may be missing
   Patience patience = {0, 0};  ///< after what time ranks that wait in vain compare their calls; the same on all ranks
   /// Called when that time is over: other communicators of this process may have something to answer.
-  std::function<void(Comm&)> elsewhere;
+  std::function<void(Comm&)> answer_others;
   std::function<void(const Call&)> native;  ///< the MPI library's own collective; may be missing
   /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
   std::function<std::unique_ptr<Comm>(Comm&, int colour, int key)> split;

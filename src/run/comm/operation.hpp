@@ -9,16 +9,10 @@
 #include "chasqui/run/call.hpp"
 #include "run/board/collectives.hpp"
 #include "run/call/packed.hpp"
+#include "run/messages/tags.hpp"
 #include "run/wait/task.hpp"
 
 namespace chasqui::run {
-
-/// Messages of another kind of call are not taken for this one's. Below 32'000; messages of one pair and tag keep their order.
-inline std::uint32_t tag_of(std::uint64_t number, Kind kind) {
-  return static_cast<std::uint32_t>(number % 2000) * 16 + static_cast<std::uint32_t>(kind);
-}
-/// The same for an operation of the program's own; no kind has number 15.
-inline std::uint32_t tag_of_own(std::uint64_t number) { return static_cast<std::uint32_t>(number % 2000) * 16 + 15; }
 
 struct Operation {
   Operation() = default;

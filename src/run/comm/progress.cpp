@@ -10,32 +10,32 @@
 namespace chasqui::run {
 
 /// Taken for as long as its communicators are advanced: who claims one of them for another thread waits for that.
-struct InFlight::List {
+struct ThreadProgress::List {
   std::mutex mutex;
   std::vector<Engine*> engines;
   bool advancing = false;  ///< by this thread: an operator that calls a collective does not begin again
 };
 
-const std::shared_ptr<InFlight::List>& InFlight::of_this_thread() {
+const std::shared_ptr<ThreadProgress::List>& ThreadProgress::of_this_thread() {
   thread_local const auto list = std::make_shared<List>();
   return list;
 }
 
-void InFlight::claim() {
+void ThreadProgress::claim() {
   if (list_ != nullptr && list_ != of_this_thread()) {
     leave();
     join();
   }
 }
 
-void InFlight::join() {
+void ThreadProgress::join() {
   if (list_ != nullptr) return;
   list_ = of_this_thread();
   const std::lock_guard lock(list_->mutex);
   list_->engines.push_back(&engine_);
 }
 
-void InFlight::leave() {
+void ThreadProgress::leave() {
   if (list_ == nullptr) return;
   {
     const std::lock_guard lock(list_->mutex);
@@ -44,7 +44,7 @@ void InFlight::leave() {
   list_ = nullptr;
 }
 
-bool InFlight::advance_beside(const Engine& waiting) {
+bool ThreadProgress::advance_beside(const Engine& waiting) {
   List& list = *of_this_thread();
   if (list.advancing) return false;
   const std::lock_guard lock(list.mutex);
@@ -58,24 +58,24 @@ bool InFlight::advance_beside(const Engine& waiting) {
 }
 
 bool Engine::advance_here() {
-  in_flight_.claim();
+  progress_.claim();
   const bool moved = advance_all();
-  if (pending_.empty()) in_flight_.leave();
+  if (pending_.empty()) progress_.leave();
   return moved;
 }
 
 bool Engine::look_in_flight() {
-  in_flight_.claim();
-  if (pending_.empty()) in_flight_.leave();
+  progress_.claim();
+  if (pending_.empty()) progress_.leave();
   return pending_.empty();
 }
 
 void Engine::take_in_flight(std::shared_ptr<Operation> operation) {
-  in_flight_.claim();
+  progress_.claim();
   pending_.push_back(std::move(operation));
   advance_all();
-  if (pending_.empty()) in_flight_.leave();
-  else in_flight_.join();
+  if (pending_.empty()) progress_.leave();
+  else progress_.join();
 }
 
 /// All that is in flight here, to its end. A failure is its request's.
@@ -107,7 +107,7 @@ bool Engine::advance_all() {
       ++i;
     }
   }
-  if (moved) stall_.moved();
+  if (moved) health_.moved();
   return moved;
 }
 

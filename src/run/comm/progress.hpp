@@ -11,12 +11,12 @@ class Engine;
 
 /// A communicator's place among those that its thread keeps going. A communicator may change its thread between two calls:
 /// the next call takes it along.
-class InFlight {
+class ThreadProgress {
  public:
-  explicit InFlight(Engine& engine) : engine_(engine) {}  ///< listed nowhere
-  ~InFlight() { leave(); }
-  InFlight(const InFlight&) = delete;
-  InFlight& operator=(const InFlight&) = delete;
+  explicit ThreadProgress(Engine& engine) : engine_(engine) {}  ///< listed nowhere
+  ~ThreadProgress() { leave(); }
+  ThreadProgress(const ThreadProgress&) = delete;
+  ThreadProgress& operator=(const ThreadProgress&) = delete;
 
   /// False: nothing is in flight. True: something may be.
   bool listed() const { return list_ != nullptr; }

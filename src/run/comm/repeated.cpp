@@ -42,9 +42,9 @@ bool Engine::run_repeated(const Call& call) {
     }
   }
   if (known->program == nullptr) return false;
-  const std::uint64_t number = ++number_;
+  const std::uint64_t number = health_.next();
   note(number, called(call));
-  stall_.moved();
+  health_.moved();
   group.tag = tag_of(number, call.kind);
   try {
     Player player(*known->program, group, buffers_of(call, rank_), call.op, known->scratch);
@@ -52,7 +52,7 @@ bool Engine::run_repeated(const Call& call) {
       if (backoff.pause(fabric_.shares_memory)) look_for_failure(number);
     }
   } catch (...) {
-    give_up(number);
+    health_.fail(number);
     throw;
   }
   return true;

@@ -32,20 +32,20 @@ Patience patience_from_environment(Patience otherwise) {
           seconds_from("CHASQUI_STALL_NOTICE", otherwise.notice)};
 }
 
-bool Stall::Done::has(std::uint64_t number) const {
+bool Gossip::Done::has(std::uint64_t number) const {
   return number < below_ || std::binary_search(numbers_.begin(), numbers_.end(), number);
 }
 
-void Stall::Done::add(std::uint64_t number) {
+void Gossip::Done::add(std::uint64_t number) {
   numbers_.insert(std::upper_bound(numbers_.begin(), numbers_.end(), number), number);
   if (numbers_.size() <= kMostRemembered) return;
   below_ = numbers_.front() + 1;
   numbers_.erase(numbers_.begin());
 }
 
-Stall::Stall(int rank, int size, Patience patience) : rank_(rank), size_(size), patience_(patience) {}
+Gossip::Gossip(int rank, int size, Patience patience) : rank_(rank), size_(size), patience_(patience) {}
 
-std::vector<int> Stall::peers_of(int rank, int size) {
+std::vector<int> Gossip::peers_of(int rank, int size) {
   std::vector<int> peers;
   for (std::int64_t step = 1; step < size; step *= 2) {
     peers.push_back(static_cast<int>((rank + step) % size));
@@ -56,7 +56,7 @@ std::vector<int> Stall::peers_of(int rank, int size) {
   return peers;
 }
 
-bool Stall::due() {
+bool Gossip::due() {
   const double least = patience_.compare > 0 ? patience_.compare : patience_.notice;
   if (least <= 0 || size_ < 2) return false;
   const double time = clock_now() * 1e-9;
@@ -69,22 +69,22 @@ bool Stall::due() {
   return true;
 }
 
-std::optional<Disagreement> Stall::look(Transport& transport, const RecentCalls& calls, std::uint64_t last,
-                                        const std::vector<std::uint64_t>& waiting) {
+std::optional<Disagreement> Gossip::look(FaultChannel& channel, const RecentCalls& calls, std::uint64_t last,
+                                         const std::vector<std::uint64_t>& waiting) {
   if (peers_.empty()) {
     for (const int peer : peers_of(rank_, size_)) peers_.push_back({.rank = peer, .told = {}, .last = {}});
   }
-  while (const auto told = transport.hear()) early_.push_back(*told);
+  while (const auto told = channel.hear()) early_.push_back(*told);
   std::vector<Told> heard;
   std::erase_if(early_, [&](const Told& told) { return told.number <= last && (heard.push_back(told), true); });
   for (const Told& told : heard) {
     if (auto found = compare(told, calls)) return found;
   }
   if (patience_.compare > 0) {
-    for (const std::uint64_t number : agreed_) tell(transport, calls, number);
+    for (const std::uint64_t number : agreed_) tell(channel, calls, number);
     std::erase_if(agreed_, [&](std::uint64_t number) { return told_everybody(number); });
     for (std::size_t i = 0; i < std::min(waiting.size(), kMostWaiting) && waiting[i] <= last; ++i)
-      tell(transport, calls, waiting[i]);
+      tell(channel, calls, waiting[i]);
   }
   const double waited = clock_now() * 1e-9 - since_;
   if (patience_.notice > 0 && waited >= next_notice_ && !waiting.empty()) {
@@ -94,7 +94,7 @@ std::optional<Disagreement> Stall::look(Transport& transport, const RecentCalls&
   return std::nullopt;
 }
 
-std::optional<Disagreement> Stall::compare(const Told& told, const RecentCalls& calls) {
+std::optional<Disagreement> Gossip::compare(const Told& told, const RecentCalls& calls) {
   for (Peer& peer : peers_) {
     if (peer.rank != told.from) continue;
     --peer.unanswered;
@@ -109,20 +109,20 @@ std::optional<Disagreement> Stall::compare(const Told& told, const RecentCalls& 
   return std::nullopt;
 }
 
-void Stall::tell(Transport& transport, const RecentCalls& calls, std::uint64_t number) {
+void Gossip::tell(FaultChannel& channel, const RecentCalls& calls, std::uint64_t number) {
   for (Peer& peer : peers_) {
     if (peer.told.has(number) || peer.unanswered >= kMostUnanswered) continue;
     peer.told.add(number);
     ++peer.unanswered;
-    transport.tell(peer.rank, number, calls.find(number));
+    channel.tell(peer.rank, number, calls.find(number));
   }
 }
 
-bool Stall::told_everybody(std::uint64_t number) const {
+bool Gossip::told_everybody(std::uint64_t number) const {
   return std::all_of(peers_.begin(), peers_.end(), [&](const Peer& peer) { return peer.told.has(number); });
 }
 
-void Stall::notice(double waited, const RecentCalls& calls, std::uint64_t number) {
+void Gossip::notice(double waited, const RecentCalls& calls, std::uint64_t number) {
   std::string heard, silent;
   for (const Peer& peer : peers_) {
     if (!peer.last || peer.last->number < number) silent += fmt::format("{}{}", silent.empty() ? "" : ", ", peer.rank);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "run/faults/call_history.hpp"
-#include "run/messages/transport.hpp"
+#include "run/faults/fault_channel.hpp"
 
 namespace chasqui::run {
 
@@ -23,9 +23,9 @@ struct Disagreement {
 };
 
 /// One rank's part in finding out.
-class Stall {
+class Gossip {
  public:
-  Stall(int rank, int size, Patience patience);  ///< sends nothing yet
+  Gossip(int rank, int size, Patience patience);  ///< sends nothing yet
 
   void moved() { since_ = 0; }  ///< something did: whoever waits begins to wait again
   /// Has nothing moved for long? To be asked again and again while waiting; often, it reads a clock.
@@ -33,7 +33,7 @@ class Stall {
 
   /// Hears what others told and tells them of `waiting`, the calls that this rank waits in. `last` is the number of the last
   /// call that it began. REQUIRES due().
-  std::optional<Disagreement> look(Transport& transport, const RecentCalls& calls, std::uint64_t last,
+  std::optional<Disagreement> look(FaultChannel& channel, const RecentCalls& calls, std::uint64_t last,
                                    const std::vector<std::uint64_t>& waiting);
 
   /// The ranks that `rank` tells: those 1, 2, 4 … before and behind it, of `size` in a ring.
@@ -58,7 +58,7 @@ class Stall {
   };
 
   std::optional<Disagreement> compare(const Told& told, const RecentCalls& calls);
-  void tell(Transport& transport, const RecentCalls& calls, std::uint64_t number);
+  void tell(FaultChannel& channel, const RecentCalls& calls, std::uint64_t number);
   bool told_everybody(std::uint64_t number) const;
   void notice(double waited, const RecentCalls& calls, std::uint64_t number);
 

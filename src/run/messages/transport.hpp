@@ -11,24 +11,15 @@
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/model/units.hpp"
-#include "run/faults/call_history.hpp"
+#include "run/faults/fault_channel.hpp"
 #include "run/wait/task.hpp"
 
 namespace chasqui::run {
 
-/// What another rank said that it waits in.
-struct Told {
-  int from = 0;              ///< who
-  std::uint64_t number = 0;  ///< of the call on its communicator, from 1
-  Called call;               ///< which call
-};
-
-/// Point-to-point messages of one rank.
-class Transport {
+/// Point-to-point messages of one rank. What is known of failures goes beside them.
+class Transport : public FaultChannel {
  public:
   using Ticket = std::int32_t;  ///< an operation under way
-
-  virtual ~Transport() = default;
 
   virtual int rank() const = 0;  ///< this rank
   virtual int size() const = 0;  ///< ranks
@@ -50,20 +41,6 @@ class Transport {
   /// The time in nanoseconds.
   virtual double clock() const { return clock_now(); }
   virtual void sleep_until(double) {}  ///< where blocks() says so: returns at that time of the clock
-
-  /// Tells all ranks, without their help, that collectives from the first to the last number failed here; they look when they wait long.
-  virtual void report(std::uint64_t, std::uint64_t, const std::string&) {}
-  /// This rank refused its arguments for a collective. Harmless if all ranks did.
-  virtual void refuse(std::uint64_t, const std::string&) {}
-  /// Did a collective up to this number fail elsewhere, or did a rank refuse one that is not in this rank's list?
-  virtual bool failed(std::uint64_t, const std::vector<std::uint64_t>&) { return false; }
-  virtual bool broken() const { return false; }       ///< did any collective fail, as far as failed() has heard?
-  virtual std::string failure() const { return {}; }  ///< why a collective failed, as the rank said that reported it
-
-  /// Tells one rank, without its help, which call this rank waits in (Stall). The default does not.
-  virtual void tell(int, std::uint64_t, const Called&) {}
-  /// What another rank told this one, the earliest first; each once.
-  virtual std::optional<Told> hear() { return std::nullopt; }
 };
 
 inline constexpr Transport::Ticket kNoTicket = -1;  ///< no operation

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// A board as a channel for failures.
+#pragma once
+
+#include "run/board/board.hpp"
+#include "run/faults/fault_channel.hpp"
+
+namespace chasqui::run {
+
+class BoardFaults final : public FaultChannel {
+ public:
+  explicit BoardFaults(Board* board) : board_(board) {}
+
+  /// Nobody uses this rank's buffers afterwards.
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override {
+    board_->report(first, last, why);
+    board_->withdraw();
+  }
+  void refuse(std::uint64_t number, const std::string&) override { board_->refuse(number); }
+  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override {
+    return board_->failed(number, own);
+  }
+  bool broken() const override { return board_->broken(); }
+  std::string failure() const override { return board_->failure(); }
+  void compare_calls() const override { board_->compare_calls(); }
+
+ private:
+  Board* board_;
+};
+
+}  // namespace chasqui::run
