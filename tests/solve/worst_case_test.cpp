@@ -167,5 +167,15 @@ TEST(WorstCase, ALatencyFloorLimitsTheAdversary) {
   EXPECT_THROW(worst_case(schedule, {.low = Time{0}}), Error);
 }
 
+/// Illegal, but playable: no formula with a variable for each of so many ticks.
+TEST(WorstCase, ATimeFarBeforeTheStartCostsNoMemory) {
+  Schedule schedule;
+  schedule.machine = {3, Time{3}, Time{1}, Time{1}};
+  schedule.problem = {.kind = Kind::broadcast};
+  schedule.sends = {send_item(Time{-1'000'000'000}, Rank{0}, Rank{1}, 0), send_item(Time{0}, Rank{0}, Rank{2}, 0)};
+  schedule.finish = Time{5};
+  EXPECT_FALSE(worst_case(schedule, {.plays = 10}).exact);
+}
+
 }  // namespace
 }  // namespace chasqui::solve

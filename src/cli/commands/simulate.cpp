@@ -2,6 +2,7 @@
 // chasqui simulate: play a schedule file under varying latency.
 #include "chasqui/simulate/simulate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -236,6 +237,10 @@ class SimulateCommand final : public Command {
   /// The messages that are faster than L: these are what does the harm.
   void print_witness(const Schedule& schedule, const solve::WorstCase& worst, Output& out) const {
     if (worst.late == Time{0}) return;
+    if (std::ranges::count(worst.latencies, schedule.machine.L) == std::ssize(worst.latencies)) {
+      out.print("witness: every message takes L; receptions that meet wait for each other\n");
+      return;
+    }
     const Trace trace = solve::replay(schedule, worst);
     out.print("witness, messages faster than L:\n");
     for (std::size_t m = 0; m < trace.times.size(); ++m) {

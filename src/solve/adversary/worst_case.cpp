@@ -141,7 +141,11 @@ WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options) 
     WorstCase exact = worst_case_exact(schedule, quick);
     if (exact.exact) return exact;
   }
-  const bool fits = static_cast<std::uint64_t>(nominal_finish(schedule).ticks) * messages <= kMostMoments;
+  Time earliest{0};  // an illegal schedule may begin before the start
+  for (const Send& send : schedule.sends) earliest = std::min(earliest, send.begin);
+  const std::uint64_t span =
+      static_cast<std::uint64_t>(nominal_finish(schedule).ticks) - static_cast<std::uint64_t>(earliest.ticks);
+  const bool fits = span <= kMostMoments / std::max<std::size_t>(messages, 1);
   if (!sat_available() || !fits || options.conflicts == 0) return worst_case_heuristic(schedule, options);
   quick.plays = std::min(options.plays, kQuickPlays);
   WorstCase climbed = worst_case_heuristic(schedule, quick);
