@@ -80,7 +80,7 @@ ClockOffset clock_offset(Transport& transport, const std::function<double()>& cl
   return own;
 }
 
-CommonStart::CommonStart(Comm& comm) : CommonStart(comm, clock_now, comm.terrain().nodes > 1) {}
+CommonStart::CommonStart(Comm& comm) : CommonStart(comm, clock_now, comm.topology().nodes > 1) {}
 
 CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_differ)
     : comm_(comm), clock_(std::move(clock)) {
@@ -99,7 +99,7 @@ CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_
   const double before = now();
   comm.barrier();
   comm.barrier();
-  lead_ = std::max(20'000.0, comm.terrain().nodes > 1 ? 2 * (now() - before) : 0.0);
+  lead_ = std::max(20'000.0, comm.topology().nodes > 1 ? 2 * (now() - before) : 0.0);
 }
 
 void CommonStart::wait_until(double start) {

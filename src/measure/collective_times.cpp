@@ -23,6 +23,11 @@ constexpr Kind kKinds[] = {Kind::barrier,   Kind::broadcast, Kind::reduce,  Kind
                            Kind::allgather, Kind::gather,    Kind::scatter, Kind::scan};
 constexpr std::int64_t kFar = 64;  ///< times the longest that was timed must reach the longest there is
 
+bool has_method(const Comm& comm, const Call& call, Method method) {
+  const auto list = comm.choices_for(call);
+  return std::any_of(list.begin(), list.end(), [method](const Choice& choice) { return choice.method == method; });
+}
+
 }  // namespace
 
 std::vector<CollectiveTimes::Entry> CollectiveTimes::entries_for(int ranks) {
@@ -48,7 +53,7 @@ void CollectiveTimes::measure(Comm& comm, const RoundBudget& budget) {
   Sampler sampler(comm);
   sampler.open(budget.left(1), false);
   const bool has_native = fabric_of(comm).native != nullptr;
-  const int ways = 1 + (has_native ? 1 : 0) + (comm.terrain().reaches ? 1 : 0);
+  const int ways = 1 + (has_native ? 1 : 0) + (comm.topology().cross_memory ? 1 : 0);
   const double share = 1. / static_cast<double>(list.size()) / ways;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Entry& entry = list[(static_cast<std::size_t>(at) + i) % list.size()];
@@ -62,12 +67,12 @@ void CollectiveTimes::measure(Comm& comm, const RoundBudget& budget) {
         comm.unforce();
       });
     };
-    const bool reaches = comm.terrain().reaches && goes_across(entry.kind) && call.bytes() >= kReachFrom;
-    const auto ours = reaches ? forced(Method::staged) : sampler.together(share, [&] { comm.run(call); });
-    std::optional<double> across, native;
-    if (reaches && ours) across = forced(Method::across);
-    if (has_native && ours && (across || !reaches)) native = forced(Method::native);
-    if (!ours || (reaches && !across) || (has_native && !native)) {  // out of time
+    const bool crosses = comm.topology().cross_memory && has_method(comm, call, Method::cross_memory);
+    const auto ours = crosses ? forced(Method::staged) : sampler.together(share, [&] { comm.run(call); });
+    std::optional<double> cross_memory, native;
+    if (crosses && ours) cross_memory = forced(Method::cross_memory);
+    if (has_native && ours && (cross_memory || !crosses)) native = forced(Method::native);
+    if (!ours || (crosses && !cross_memory) || (has_native && !native)) {  // out of time
       if (comm.rank() == 0) at_ = static_cast<int>((static_cast<std::size_t>(at) + i) % list.size());
       return;
     }
@@ -75,7 +80,7 @@ void CollectiveTimes::measure(Comm& comm, const RoundBudget& budget) {
     if (budget.progress) budget.progress("collectives");
     Values& values = values_[entry.kind][static_cast<std::int64_t>(call.bytes())];
     values.ours.push_back(*ours);
-    if (across) values.across.push_back(*across);
+    if (cross_memory) values.cross_memory.push_back(*cross_memory);
     if (native) values.native.push_back(*native);
   }
 }

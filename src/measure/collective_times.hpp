@@ -17,7 +17,7 @@ class CollectiveTimes {
   void measure(run::Comm& comm, const RoundBudget& budget);
 
   std::map<std::string, Times> ours() const { return medians(&Values::ours); }
-  std::map<std::string, Times> across() const { return medians(&Values::across); }
+  std::map<std::string, Times> cross_memory() const { return medians(&Values::cross_memory); }
   std::map<std::string, Times> native() const { return medians(&Values::native); }
   std::size_t entries() const { return entries_; }  ///< that there could be
   std::size_t timed() const;                        ///< that are there
@@ -28,7 +28,7 @@ class CollectiveTimes {
     std::int64_t bytes;
   };
   struct Values {
-    std::vector<double> ours, across, native;  ///< a value of each round
+    std::vector<double> ours, cross_memory, native;  ///< a value of each round
   };
   static std::vector<Entry> entries_for(int ranks);
   std::map<std::string, Times> medians(std::vector<double> Values::*who) const;

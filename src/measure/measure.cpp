@@ -66,7 +66,7 @@ Profile profile_of(const std::vector<Parameters>& rounds, const CollectiveTimes&
     return std::max(0.0, r.block_superstep - r.superstep - (h - 1) * per_word(r)) / (h * static_cast<double>(kBlock));
   });
   profile.measured = table.ours();
-  profile.across = table.across();
+  profile.cross_memory = table.cross_memory();
   profile.native = table.native();
   char host[256] = "unknown";
   gethostname(host, sizeof host - 1);
@@ -112,7 +112,7 @@ Measurement measure(const WithComm& with_comm, const MeasureOptions& options) {
       }
       if (options.tables) table.measure(comm, budget);
       comm.broadcast(more, 0);
-      if (tells || !comm.terrain().shares_memory) to_come = more;
+      if (tells || !comm.topology().shares_memory) to_come = more;
     });
   }
   result.taken = (clock_now() - start) / 1e9;

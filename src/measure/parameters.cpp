@@ -88,7 +88,7 @@ void measure_node(Comm& comm, const RoundBudget& budget, Parameters& round) {
   times[1] = budget.left(kBoard) - std::max(0.0, times[0]);
   comm.broadcast(times, 0);
   const auto node = comm.split(node_of(comm, comm.rank()), comm.rank());
-  if (node->size() > 1 && node->terrain().nodes == 1) {
+  if (node->size() > 1 && node->topology().nodes == 1) {
     Sampler inside(*node);
     round.node = messages_of(*node, inside, times[0]);
     inside.open(times[1], true);
@@ -115,14 +115,14 @@ Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
   Parameters round;
   round.ranks = comm.size();
   round.clocks = sampler.clocks();
-  round.threads = comm.terrain().shares_memory;
-  const bool one_node = comm.terrain().nodes == 1;
-  const bool nodes = !one_node && comm.terrain().largest_node > 1 && comm.terrain().board;
+  round.threads = comm.topology().shares_memory;
+  const bool one_node = comm.topology().nodes == 1;
+  const bool nodes = !one_node && comm.topology().largest_node > 1 && comm.topology().board;
   tell("messages");
   const MessageParameters messages = messages_of(comm, sampler, budget.left(nodes ? kMessages / 2 : kMessages));
   (one_node ? round.node : round.network) = messages;
   tell("memory that ranks share");
-  if (one_node && comm.terrain().board) {
+  if (one_node && comm.topology().board) {
     sampler.open(budget.left(kBoard), true);
     measure_board(comm, sampler, round);
     round.board = true;

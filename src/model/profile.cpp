@@ -171,8 +171,8 @@ Profile profile_from_json(std::string_view source, std::string_view place) {
   } catch (const json::exception& error) {
     fail(place, fmt::format("no JSON: {}", error.what()));
   }
-  check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"}, {"native", "measured", "across"}, place,
-             "the profile");
+  check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"},
+             {"native", "measured", "cross_memory", "across"}, place, "the profile");
   if (root["chasqui_profile"] != 1) fail(place, "chasqui_profile must be 1, the only version there is");
   Profile profile;
   profile.host = text(root["host"], place, "host");
@@ -192,7 +192,9 @@ Profile profile_from_json(std::string_view source, std::string_view place) {
   if (root["bsp"].contains("G")) profile.bsp_G = estimate(root["bsp"]["G"], place, "bsp.G");
   if (root.contains("native")) profile.native = times_from(root["native"], place, "native");
   if (root.contains("measured")) profile.measured = times_from(root["measured"], place, "measured");
-  if (root.contains("across")) profile.across = times_from(root["across"], place, "across");
+  for (const char* key : {"across", "cross_memory"}) {  // older files have the former
+    if (root.contains(key)) profile.cross_memory = times_from(root[key], place, key);
+  }
   return profile;
 }
 
@@ -213,7 +215,7 @@ std::string to_json(const Profile& profile) {
   if (profile.bsp_G.high > 0) root["bsp"]["G"] = to_value(profile.bsp_G);
   for (const auto& [kind, points] : profile.native) root["native"][kind] = points;
   for (const auto& [kind, points] : profile.measured) root["measured"][kind] = points;
-  for (const auto& [kind, points] : profile.across) root["across"][kind] = points;
+  for (const auto& [kind, points] : profile.cross_memory) root["cross_memory"][kind] = points;
   return root.dump(2) + "\n";
 }
 

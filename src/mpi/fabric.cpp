@@ -75,7 +75,7 @@ run::Fabric make_fabric(MPI_Comm own, const Options& options) {
   }
   if (fabric.board != nullptr) {
     fabric.node_of = nodes_of(own, node, fabric.rank, fabric.size);
-    fabric.reach = make_reach(node, options.reach);
+    fabric.process_memory = open_process_memory(node, options.cross_memory);
   } else {
     for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);
   }

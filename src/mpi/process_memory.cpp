@@ -39,7 +39,7 @@ bool move(Move call, pid_t process, void* here, void* there, std::size_t bytes) 
   return true;
 }
 
-class Processes final : public run::Reach {
+class Processes final : public run::ProcessMemory {
  public:
   explicit Processes(std::vector<pid_t> processes) : processes_(std::move(processes)) {}
 
@@ -92,7 +92,7 @@ bool off() {
 
 }  // namespace
 
-std::shared_ptr<run::Reach> make_reach(MPI_Comm node, bool wanted) {
+std::shared_ptr<run::ProcessMemory> open_process_memory(MPI_Comm node, bool wanted) {
 #if defined(__linux__)
   int rank = 0;
   int size = 1;

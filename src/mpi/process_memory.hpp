@@ -14,6 +14,6 @@ namespace chasqui::mpi {
 /// word of each other's memory and written one: it may be forbidden (ptrace scope, containers, another user), and a
 /// number of a process may mean another one elsewhere. Also nullptr where `wanted` is false on any rank, or
 /// CHASQUI_REACH is 0.
-std::shared_ptr<run::Reach> make_reach(MPI_Comm node, bool wanted);
+std::shared_ptr<run::ProcessMemory> open_process_memory(MPI_Comm node, bool wanted);
 
 }  // namespace chasqui::mpi

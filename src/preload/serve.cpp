@@ -42,7 +42,9 @@ void ask_profile(CommState& state, Race& race, const CallFacts& facts) {
   race.asked = true;
   const run::Query query{facts.shape.kind, facts.shape.kind == Kind::barrier ? 0 : facts.bytes, facts.shape.element,
                          facts.shape.op.combine == nullptr || facts.shape.op.commutative};
-  const auto list = run::choices(query, state.comm->terrain(), *settings().profile);
+  run::Topology topology = state.comm->topology();
+  topology.native = true;  // this library can always be left out
+  const auto list = run::choices(query, topology, *settings().profile);
   for (const auto& choice : list) {
     if (choice.method == run::Method::native) continue;
     race.plan = run::to_string(choice.method);

@@ -93,7 +93,7 @@ bool agree(bool mine, MPI_Comm own) {
 /// What the private communicator of `own` stands on; many may be there, so each has little memory.
 run::Fabric fabric_of(MPI_Comm own) {
   mpi::Options options;
-  options.reach = false;
+  options.cross_memory = false;
   options.pretend_node_size = static_cast<int>(settings().node_size);
   options.stage_ring = 256 * 1024;
   options.profile = settings().profile;

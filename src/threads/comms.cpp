@@ -86,7 +86,7 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, run::Pati
   std::unique_ptr<std::shared_ptr<Shared>> holder;
   if (colour >= 0 && members[0].rank == comm.rank()) {
     holder = std::make_unique<std::shared_ptr<Shared>>(
-        std::make_shared<Shared>(static_cast<int>(members.size()), comm.terrain().board, patience));
+        std::make_shared<Shared>(static_cast<int>(members.size()), comm.topology().board, patience));
   }
   const std::shared_ptr<Shared>* offered = holder.get();
   std::vector<const std::shared_ptr<Shared>*> offers(n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All-reduces whose groups have leaders: a profile on which publishing is cheap and reading dear makes every board use
-// them, whatever its size.
+// All-reduces in groups: a profile on which publishing is cheap and reading dear makes every board use them, whatever its
+// size.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,7 +9,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
 #include "run/board/collectives.hpp"
-#include "run/choose/grouping.hpp"
+#include "run/choose/board_methods.hpp"
 #include "suite.hpp"
 
 namespace chasqui::engines {
@@ -104,18 +104,18 @@ TEST(Groups, SizesThatDisagreeAreAnErrorEverywhere) {
 }
 
 TEST(Groups, TheirSizeIsTheFastest) {
-  EXPECT_EQ(run::fold_group(1, 1, 400, 25), 0);
-  EXPECT_EQ(run::fold_group(16, 1, 400, 25), 0);  // one line each: everybody reads all
-  EXPECT_EQ(run::fold_group(16, 2, 400, 25), 8);
-  EXPECT_NE(run::fold_group(64, 1, 400, 25), 0);
+  EXPECT_EQ(run::best_group({1, 400, 25}, 1), 0);
+  EXPECT_EQ(run::best_group({16, 400, 25}, 1), 0);  // one line each: everybody reads all
+  EXPECT_EQ(run::best_group({16, 400, 25}, 2), 8);
+  EXPECT_NE(run::best_group({64, 400, 25}, 1), 0);
   for (int ranks = 1; ranks <= 200; ++ranks) {
     for (const int lines : {1, 2}) {
-      const int best = run::fold_group(ranks, lines, 300, 20);
-      const double time = run::fold_time(ranks, lines, best, 300, 20);
-      EXPECT_LE(time, run::fold_time(ranks, lines, 0, 300, 20));
+      const int best = run::best_group({ranks, 300, 20}, lines);
+      const double time = run::grouped_fold_time({ranks, 300, 20}, lines, best);
+      EXPECT_LE(time, run::grouped_fold_time({ranks, 300, 20}, lines, 0));
       for (int group = 2; group <= ranks; ++group) {
         if (ranks % group == 0) {
-          EXPECT_LE(time, run::fold_time(ranks, lines, group, 300, 20)) << ranks << " in " << group;
+          EXPECT_LE(time, run::grouped_fold_time({ranks, 300, 20}, lines, group)) << ranks << " in " << group;
         }
       }
       if (best != 0 && ranks % best != 0) {
@@ -125,7 +125,7 @@ TEST(Groups, TheirSizeIsTheFastest) {
   }
 }
 
-TEST(Groups, AMachineWithoutAMeasuredNodeHasNone) { EXPECT_EQ(run::fold_group(64, 2, 0, 0), 0); }
+TEST(Groups, AMachineWithoutAMeasuredNodeHasNone) { EXPECT_EQ(run::best_group({64, 0, 0}, 2), 0); }
 
 }  // namespace
 }  // namespace chasqui::engines

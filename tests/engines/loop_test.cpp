@@ -64,7 +64,7 @@ std::string play(Comms& comms, const Recipe& recipe, const run::Choice& choice) 
 }
 
 /// All ranks live in one memory; reading fails after so many times.
-class OneMemory final : public run::Reach {
+class OneMemory final : public run::ProcessMemory {
  public:
   explicit OneMemory(int good_reads) : good_reads_(good_reads) {}
   void read(int, void* to, const void* from, std::size_t bytes) override {
@@ -77,7 +77,7 @@ class OneMemory final : public run::Reach {
   int good_reads_;
 };
 
-/// Ranks on nodes with a board each, messages between all of them; perhaps a reach into each other's memory.
+/// Ranks on nodes with a board each, messages between all of them; perhaps with access to each other's memory.
 Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Profile>& profile, int good_reads = -1) {
   const auto channels = std::make_shared<threads::ChannelMemory>(static_cast<int>(node_of.size()));
   std::vector<std::shared_ptr<std::byte>> boards;
@@ -104,7 +104,7 @@ Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Pr
                     [memory = boards[node]](run::Board* board) { delete board; }};
     fabric.messages = std::make_shared<threads::ChannelTransport>(channels, fabric.rank);
     fabric.profile = profile;
-    fabric.reach = std::make_shared<OneMemory>(good_reads);
+    fabric.process_memory = std::make_shared<OneMemory>(good_reads);
     comms.push_back(run::make_comm(std::move(fabric)));
   }
   return comms;
@@ -167,7 +167,7 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
     const auto comms = node_comms(node_of, profile);
     for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
                             Kind::scatter, Kind::scan, Kind::barrier}) {
-      const auto list = run::choices({kind, 8, 8, true}, comms[0]->terrain(), *profile);
+      const auto list = run::choices({kind, 8, 8, true}, comms[0]->topology(), *profile);
       const bool offered = std::any_of(
           list.begin(), list.end(), [](const run::Choice& choice) { return choice.method == run::Method::two_level; });
       EXPECT_EQ(offered, ordered || kind != Kind::scan) << to_string(kind);
@@ -175,46 +175,70 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
   }
 }
 
-/// Every collective that can, by reaching into the others' memory; stages so small that the board is used in many rounds.
-TEST(Loop, AcrossOnNodesOfAnySize) {
+/// Every collective that can, by the others' memory; stages so small that the board is used in many rounds.
+TEST(Loop, CrossMemoryOnNodesOfAnySize) {
   const auto profile = network(20'000, 3000, 0.8);
   for (const std::size_t size : {2, 3, 5, 8}) {
     std::set<run::Method> used;
     const std::vector<int> one_node(size, 0);
     play_all(static_cast<int>(size), profile, {0, 5, 100, 3000, 40'000}, used, node_comms(one_node, profile),
-             run::Method::across);
+             run::Method::cross_memory);
     if (HasFatalFailure()) return;
-    EXPECT_TRUE(used.contains(run::Method::across));
+    EXPECT_TRUE(used.contains(run::Method::cross_memory));
   }
 }
 
-/// Forced to reach into the others' memory, calls that have no such way go over the board.
-TEST(Loop, AcrossWhereThereIsNoSuchWay) {
+/// A forced method that cannot run a call is refused by every rank, which harms nobody.
+TEST(Loop, AForcedMethodRunsOrIsRefused) {
   const auto profile = network(20'000, 3000, 0.8);
-  for (const auto& [kind, count] : {std::pair{Kind::broadcast, 1}, {Kind::broadcast, 9000}, {Kind::allreduce, 1}}) {
-    auto comms = node_comms({0, 0, 0}, profile);
-    const run::Sum sum;
-    std::vector<std::vector<double>> in(3, std::vector<double>(9000, 1.0)), out(3, std::vector<double>(9000, -1.0));
-    out[0].assign(9000, 3.0);
-    std::vector<run::Request> requests;
-    for (std::size_t r = 0; r < 3; ++r) {
-      comms[r]->force(run::Choice{run::Method::across, 0, 1, ""});
-      requests.push_back(comms[r]->start({.kind = kind,
-                                          .in = in[r].data(),
-                                          .out = out[r].data(),
-                                          .count = count,
-                                          .element = 8,
-                                          .op = run::operator_of<double>(sum, true)}));
+  auto comms = node_comms({0, 0, 0}, profile);
+  const run::Sum sum;
+  std::vector<double> in(9000, 1.0), out(3 * 9000);
+  const auto refused = [&](Kind kind, std::int64_t count, run::Method method) {
+    std::string heard;
+    for (auto& comm : comms) {
+      comm->force(run::Choice{method, 0, 1, ""});
+      try {
+        auto request = comm->start({.kind = kind,
+                                    .in = in.data(),
+                                    .out = out.data(),
+                                    .count = count,
+                                    .element = 8,
+                                    .op = run::operator_of<double>(sum, true)});
+        return std::string("not refused");
+      } catch (const Error& error) {
+        heard = error.what();
+      }
     }
-    for (int turns = 0; std::any_of(requests.begin(), requests.end(), [](auto& request) { return request.active(); });
-         ++turns) {
-      ASSERT_LT(turns, 10'000) << to_string(kind) << ": does not end";
-      for (auto& request : requests) request.test();
-    }
-    for (const auto& result : out) {
-      for (int i = 0; i < count; ++i)
-        ASSERT_EQ(result[static_cast<std::size_t>(i)], 3.0) << to_string(kind) << " " << count;
-    }
+    return heard;
+  };
+  EXPECT_EQ(refused(Kind::broadcast, 9000, run::Method::cross_memory),
+            "broadcast by cross-memory: all would want the same pages");
+  EXPECT_EQ(refused(Kind::allreduce, 1, run::Method::cross_memory),
+            "allreduce by cross-memory: 8 bytes go through a slot");
+  EXPECT_EQ(refused(Kind::allreduce, 9000, run::Method::slots),
+            "allreduce by slots: a slot holds 2048 bytes, not 72000");
+  EXPECT_EQ(refused(Kind::allgather, 300, run::Method::shared_fold),
+            "allgather by shared-fold: only reductions are shared");
+  EXPECT_EQ(refused(Kind::allreduce, 9000, run::Method::shared_fold),
+            "allreduce by shared-fold: only 113 to 2048 bytes");
+  EXPECT_EQ(refused(Kind::allreduce, 9000, run::Method::direct),
+            "allreduce by direct: processes do not share their buffers");
+  EXPECT_EQ(refused(Kind::allreduce, 9000, run::Method::exposed_fold),
+            "allreduce by exposed-fold: only all-reduces of threads");
+  EXPECT_EQ(refused(Kind::barrier, 0, run::Method::staged), "barrier by staged: a barrier has nothing to stage");
+  EXPECT_EQ(refused(Kind::scan, 1, run::Method::items), "scan by items: there is no such plan for it");
+  EXPECT_EQ(refused(Kind::scan, 1, run::Method::two_level), "scan by two-level: there are not two levels");
+  EXPECT_EQ(refused(Kind::scan, 1, run::Method::native), "scan by native: there is no MPI library to ask");
+  std::vector<run::Request> requests;
+  for (auto& comm : comms) {
+    comm->unforce();
+    requests.push_back(comm->start({.kind = Kind::barrier}));
+  }
+  for (int turns = 0; std::any_of(requests.begin(), requests.end(), [](auto& request) { return request.active(); });
+       ++turns) {
+    ASSERT_LT(turns, 10'000) << "does not end";
+    for (auto& request : requests) request.test();
   }
 }
 
@@ -226,7 +250,7 @@ TEST(Loop, MemoryThatCannotBeReadIsEverybodysError) {
     std::vector<std::vector<double>> in(4, std::vector<double>(4 * 9000, 1.0)), out = in;
     std::vector<run::Request> requests;
     for (std::size_t r = 0; r < 4; ++r) {
-      comms[r]->force(run::Choice{run::Method::across, 0, 1, ""});
+      comms[r]->force(run::Choice{run::Method::cross_memory, 0, 1, ""});
       requests.push_back(comms[r]->start({.kind = kind,
                                           .in = in[r].data(),
                                           .out = out[r].data(),
@@ -310,10 +334,10 @@ TEST(Loop, AFullChannelDoesNotStopBothSides) {
 }
 
 TEST(Loop, TheChoiceFollowsTheMachine) {
-  run::Terrain terrain;
-  terrain.ranks = terrain.nodes = 64;
+  run::Topology topology;
+  topology.ranks = topology.nodes = 64;
   const auto method = [&](Kind kind, std::size_t bytes, const std::shared_ptr<const Profile>& profile) {
-    return run::choices({kind, bytes, 8, true}, terrain, *profile).front().method;
+    return run::choices({kind, bytes, 8, true}, topology, *profile).front().method;
   };
   EXPECT_EQ(method(Kind::broadcast, 8, network(1000, 300, 0.08)), run::Method::tree);
   EXPECT_EQ(method(Kind::broadcast, 1 << 20, network(1000, 300, 0.08)), run::Method::items);
@@ -323,14 +347,14 @@ TEST(Loop, TheChoiceFollowsTheMachine) {
 
 TEST(Loop, ExplainNamesTheChoiceTheRunnerUpAndWhyInLinesThatFit) {
   for (const int nodes : {1, 4, 16}) {
-    run::Terrain terrain;
-    terrain.ranks = 16;
-    terrain.nodes = nodes;
-    terrain.largest_node = 16 / nodes;
-    terrain.board = nodes < 16;
+    run::Topology topology;
+    topology.ranks = 16;
+    topology.nodes = nodes;
+    topology.largest_node = 16 / nodes;
+    topology.board = nodes < 16;
     for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
                             Kind::scatter, Kind::scan, Kind::barrier}) {
-      const auto text = run::explain({kind, 1 << 22, 1, true}, terrain, *network(1e7, 3e5, 8));
+      const auto text = run::explain({kind, 1 << 22, 1, true}, topology, *network(1e7, 3e5, 8));
       const bool alone = text.find("nothing else applies") != std::string::npos;
       EXPECT_EQ(text.find("\nrunner-up ") == std::string::npos, alone) << text;
       for (const char* word : {"\nchosen ", "\nwhy "}) EXPECT_NE(text.find(word), std::string::npos) << text;

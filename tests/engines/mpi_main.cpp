@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The suite over MPI: mpirun -np P engine_mpi [--messages | --pieces | --across | --apart | --two-level n]
+// The suite over MPI: mpirun -np P engine_mpi [--messages | --pieces | --cross-memory | --apart | --two-level n]
 //   [--measure | --killed | --mistakes words | --soak count seed] [--thorough]
 #include <mpi.h>
 #include <unistd.h>
@@ -160,13 +160,14 @@ std::shared_ptr<const Profile> slow_network() {
   return std::make_shared<const Profile>(profile);
 }
 
-/// Where processes that reach into each other's memory are always faster.
-std::shared_ptr<const Profile> easy_reach() {
+/// Where the memory of the other processes is always faster.
+std::shared_ptr<const Profile> fast_cross_memory() {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   Profile profile = default_profile();
   for (auto& level : profile.levels) level.ranks = size;
-  for (const char* kind : {"reduce", "allreduce", "allgather", "gather", "scatter"}) profile.across[kind] = {{1, 1.0}};
+  for (const char* kind : {"reduce", "allreduce", "allgather", "gather", "scatter"})
+    profile.cross_memory[kind] = {{1, 1.0}};
   return std::make_shared<const Profile>(profile);
 }
 
@@ -184,8 +185,8 @@ int programme(int argc, char** argv) {
       options.slots = false;
       options.profile = slow_network();
     }
-    if (std::strcmp(argv[i], "--across") == 0) options.profile = easy_reach();
-    if (std::strcmp(argv[i], "--apart") == 0) options.reach = false;
+    if (std::strcmp(argv[i], "--cross-memory") == 0) options.profile = fast_cross_memory();
+    if (std::strcmp(argv[i], "--apart") == 0) options.cross_memory = false;
     if (std::strcmp(argv[i], "--thorough") == 0) thorough = true;
     if (std::strcmp(argv[i], "--measure") == 0) measures = true;
     if (std::strcmp(argv[i], "--killed") == 0) kills = true;
@@ -219,8 +220,8 @@ int programme(int argc, char** argv) {
     failures(options, thorough);
   }
   if (comm->rank() == 0)
-    std::printf("%s: %d ranks on %d nodes%s: right\n", CHASQUI_MPI_FLAVOUR, comm->size(), comm->terrain().nodes,
-                comm->terrain().reaches ? " that reach each other" : "");
+    std::printf("%s: %d ranks on %d nodes%s: right\n", CHASQUI_MPI_FLAVOUR, comm->size(), comm->topology().nodes,
+                comm->topology().cross_memory ? " that use each other's memory" : "");
   return 0;
 }
 

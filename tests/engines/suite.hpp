@@ -61,7 +61,7 @@ struct Misuse {
   Passes passes = Passes::never;   ///< no rank gets an error, then
   bool may_pass(const run::Comm& comm) const {
     return passes == Passes::anywhere ||
-           (passes == Passes::by_messages && (comm.terrain().nodes > 1 || !comm.terrain().board));
+           (passes == Passes::by_messages && (comm.topology().nodes > 1 || !comm.topology().board));
   }
   bool explained_by(const std::string& error) const;
 };

@@ -23,13 +23,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(to_json(profile_from_json(written, "again")) == written, "the file is stable");
   require(measure::all_agree(measure::compare(profile, profile)), "a profile agrees with itself");
   for (const int nodes : {1, 3, 12}) {
-    run::Terrain terrain;
-    terrain.ranks = 12;
-    terrain.nodes = nodes;
-    terrain.largest_node = 12 / nodes;
-    terrain.board = nodes < 12;
+    run::Topology topology;
+    topology.ranks = 12;
+    topology.nodes = nodes;
+    topology.largest_node = 12 / nodes;
+    topology.board = nodes < 12;
     for (const Kind kind : {Kind::broadcast, Kind::allreduce, Kind::allgather, Kind::scatter}) {
-      const auto list = run::choices({kind, 4096, 8, true}, terrain, profile);
+      const auto list = run::choices({kind, 4096, 8, true}, topology, profile);
       require(!list.empty(), "there is always a way");
       for (const auto& choice : list) require(choice.nanoseconds >= 0, "times are not negative");
     }

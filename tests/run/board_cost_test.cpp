@@ -19,11 +19,11 @@ Profile measured() {
   return profile;
 }
 
-Terrain four() {
-  Terrain terrain;
-  terrain.ranks = terrain.largest_node = 4;
-  terrain.board = true;
-  return terrain;
+Topology four() {
+  Topology topology;
+  topology.ranks = topology.largest_node = 4;
+  topology.board = true;
+  return topology;
 }
 
 TEST(Predict, MeasuredSizesJoinedByStraightLines) {
@@ -52,10 +52,10 @@ TEST(Predict, WhatWasMeasuredIsWhatIsPredicted) {
 TEST(Predict, ThreadsToo) {
   Profile profile = measured();
   profile.levels[0].threads = true;
-  Terrain terrain = four();
-  terrain.shares_memory = true;
+  Topology topology = four();
+  topology.shares_memory = true;
   for (const std::size_t bytes : {8, 64, 1024}) {
-    const auto list = choices({Kind::broadcast, bytes, 8, true}, terrain, profile);
+    const auto list = choices({Kind::broadcast, bytes, 8, true}, topology, profile);
     const auto board = std::find_if(list.begin(), list.end(), [](const Choice& c) {
       return c.method == Method::slots || c.method == Method::direct;
     });
@@ -65,14 +65,14 @@ TEST(Predict, ThreadsToo) {
 }
 
 TEST(Predict, TheLibrarysOwnOnlyWhereItWasMeasuredClearlyFaster) {
-  const auto chosen = [](std::size_t bytes, const Terrain& terrain, const Profile& profile) {
-    return choices({Kind::broadcast, bytes, 8, true}, terrain, profile).front().method;
+  const auto chosen = [](std::size_t bytes, const Topology& topology, const Profile& profile) {
+    return choices({Kind::broadcast, bytes, 8, true}, topology, profile).front().method;
   };
   EXPECT_EQ(chosen(1 << 20, four(), measured()), Method::native);
   EXPECT_EQ(chosen(100'000, four(), measured()), Method::native);
   EXPECT_EQ(chosen(8192, four(), measured()), Method::staged) << "one side of it was not clearly faster";
   EXPECT_EQ(chosen(512, four(), measured()), Method::slots) << "five per cent are noise";
-  Terrain eight = four();
+  Topology eight = four();
   eight.ranks = eight.largest_node = 8;
   for (const Choice& choice : choices({Kind::broadcast, 1 << 20, 8, true}, eight, measured())) {
     EXPECT_NE(choice.method, Method::native) << "it was measured on four ranks, not on eight";

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "run/board/board.hpp"
+#include "run/board/shape.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -11,24 +11,30 @@ namespace {
 constexpr Kind kKinds[] = {Kind::broadcast, Kind::scatter,   Kind::gather, Kind::allgather,
                            Kind::reduce,    Kind::allreduce, Kind::scan};
 
-TEST(SlotLimits, NoOtherWayIsPredictedFasterThanTheOneTaken) {
+TEST(BoardMethods, NoOtherMethodIsPredictedFasterThanTheOneTaken) {
   for (const bool threads : {false, true}) {
     for (const double each : {5., 16., 40., 200.}) {
       for (const int ranks : {2, 3, 7, 16, 64}) {
         const LineCosts costs{ranks, 400, each};
-        const SlotLimits limits(costs, kWide, threads);
+        const BoardMethods methods(costs, kWide, threads);
         for (const Kind kind : kKinds) {
-          for (std::size_t bytes = 128; bytes <= kWide; bytes += kLine) {
-            const Way way = limits.way(kind, bytes);
-            if (way == Way::lent) continue;
-            if (way == Way::direct || way == Way::staged) break;  // and stays: there are no islands of slots
-            const double time = way_time(costs, way, kind, static_cast<double>(bytes));
-            EXPECT_LE(time, way_time(costs, threads ? Way::direct : Way::staged, kind, static_cast<double>(bytes)));
+          const std::size_t blocks = kind == Kind::scatter ? static_cast<std::size_t>(ranks) : 1;
+          for (std::size_t slot = 128; slot <= kWide; slot += kLine) {
+            if (slot % blocks != 0) continue;
+            const Method method = *methods.of(kind, slot / blocks, 1);
+            if (method == Method::exposed_fold) continue;
+            if (method == Method::direct || method == Method::staged)
+              break;  // and stays: there are no islands of slots
+            const auto time = [&](Method other) {
+              return beside_lines_time(costs, other, kind, static_cast<double>(slot));
+            };
+            EXPECT_LE(time(method), time(threads ? Method::direct : Method::staged));
             if (threads && kind == Kind::allreduce) {
-              EXPECT_LE(time, way_time(costs, Way::lent, kind, static_cast<double>(bytes)));
+              EXPECT_LE(time(method), time(Method::exposed_fold));
             }
-            EXPECT_LE(time, way_time(costs, Way::slots, kind, static_cast<double>(bytes)));
-            EXPECT_TRUE(way == Way::slots || kind == Kind::reduce || kind == Kind::allreduce) << "only folds are dealt";
+            EXPECT_LE(time(method), time(Method::slots));
+            EXPECT_TRUE(method == Method::slots || kind == Kind::reduce || kind == Kind::allreduce)
+                << "only folds are shared";
           }
         }
       }
@@ -36,28 +42,43 @@ TEST(SlotLimits, NoOtherWayIsPredictedFasterThanTheOneTaken) {
   }
 }
 
-TEST(SlotLimits, WhatIsMeasuredDecides) {
-  const auto way = [](double publish, double each, Kind kind, std::size_t bytes, bool threads) {
-    return SlotLimits({16, publish, each}, kWide, threads).way(kind, bytes);
+TEST(BoardMethods, WhatIsMeasuredDecides) {
+  const auto method = [](double publish, double each, Kind kind, std::size_t bytes, bool threads) {
+    return *BoardMethods({16, publish, each}, kWide, threads).of(kind, bytes, 1);
   };
-  EXPECT_EQ(way(400, 16, Kind::broadcast, 1024, true), Way::slots);
-  EXPECT_EQ(way(400, 16, Kind::allgather, 256, true), Way::slots);
-  EXPECT_EQ(way(400, 16, Kind::allgather, 1024, true), Way::direct) << "all lines of all, read by all";
-  EXPECT_EQ(way(4000, 16, Kind::allgather, 1024, true), Way::slots) << "handshakes are dear";
-  EXPECT_EQ(way(400, 16, Kind::allreduce, 256, true), Way::slots);
-  EXPECT_EQ(way(400, 16, Kind::allreduce, 1024, true), Way::lent) << "nothing is copied onto the board but results";
-  EXPECT_EQ(way(400, 16, Kind::allreduce, 16 * kWide, true), Way::lent);
-  EXPECT_EQ(way(400, 16, Kind::allreduce, 16 * kWide + 1, true), Way::direct) << "a share that fits no slot";
-  EXPECT_EQ(way(400, 16, Kind::allreduce, 1024, false), Way::dealt);
-  EXPECT_EQ(way(400, 16, Kind::reduce, kWide + 1, false), Way::staged);
-  EXPECT_EQ(way(400, 16, Kind::reduce, kWide + 1, true), Way::direct);
+  EXPECT_EQ(method(400, 16, Kind::broadcast, 1024, true), Method::slots);
+  EXPECT_EQ(method(400, 16, Kind::allgather, 256, true), Method::slots);
+  EXPECT_EQ(method(400, 16, Kind::allgather, 1024, true), Method::direct) << "all lines of all, read by all";
+  EXPECT_EQ(method(4000, 16, Kind::allgather, 1024, true), Method::slots) << "handshakes are dear";
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 256, true), Method::slots);
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 1024, true), Method::exposed_fold) << "only results go onto the board";
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide, true), Method::exposed_fold);
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide + 1, true), Method::direct) << "a share that fits no slot";
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 1024, false), Method::shared_fold);
+  EXPECT_EQ(method(400, 16, Kind::reduce, kWide + 1, false), Method::staged);
+  EXPECT_EQ(method(400, 16, Kind::reduce, kWide + 1, true), Method::direct);
+  EXPECT_EQ(method(400, 25, Kind::allreduce, 8, false), Method::slots) << "one line each: everybody reads all";
+  EXPECT_EQ(method(400, 25, Kind::allreduce, 64, false), Method::grouped_fold);
+  EXPECT_EQ(method(400, 25, Kind::reduce, 64, false), Method::grouped_fold);
+  EXPECT_EQ(method(1, 1000, Kind::barrier, 0, false), Method::grouped_fold);
 }
 
-TEST(SlotLimits, BoardsOfVeryManyRanksHaveNothingBesideTheLines) {
+TEST(BoardMethods, ElementsThatAMethodCannotHoldTakeTheNext) {
+  const BoardMethods processes({16, 400, 25}, kWide, false);
+  EXPECT_EQ(processes.of(Kind::allreduce, 112, 8), Method::grouped_fold);
+  EXPECT_EQ(processes.of(Kind::allreduce, 112, 16), Method::slots) << "four elements of 16 do not fit a line";
+  EXPECT_EQ(processes.of(Kind::allreduce, 112, 112), Method::slots);
+  const BoardMethods threads({16, 400, 16}, kWide, true);
+  EXPECT_EQ(threads.of(Kind::allreduce, 16 * kWide, 8), Method::exposed_fold);
+  EXPECT_EQ(threads.of(Kind::allreduce, 16 * kWide - 16, 24), Method::direct)
+      << "whole lines of such elements are longer";
+}
+
+TEST(BoardMethods, BoardsOfVeryManyRanksHaveNothingBesideTheLines) {
   EXPECT_EQ(BoardShape::for_ranks(16).wide, kWide);
   EXPECT_EQ(BoardShape::for_threads(16).wide, kWideOfThreads);
   EXPECT_EQ(BoardShape::for_ranks(4096).wide, 0u);
-  EXPECT_EQ(SlotLimits({4096, 400, 16}, 0, true).way(Kind::broadcast, 128), Way::direct);
+  EXPECT_EQ(BoardMethods({4096, 400, 16}, 0, true).of(Kind::broadcast, 128, 1), Method::direct);
 }
 
 }  // namespace

@@ -40,9 +40,9 @@ void expect_no_cliffs(Kind kind, std::size_t bytes, bool shares, int largest, in
     least.nanoseconds = std::numeric_limits<double>::infinity();
     int at = 0;
     for (int P = largest; P >= 2; P -= step) {
-      Terrain terrain;
-      terrain.ranks = terrain.nodes = P;
-      const Choice now = choices({kind, bytes, 8, true}, terrain, profile).front();
+      Topology topology;
+      topology.ranks = topology.nodes = P;
+      const Choice now = choices({kind, bytes, 8, true}, topology, profile).front();
       EXPECT_LE(now.nanoseconds, (P > 130 ? kMostBeyond : kMost) * least.nanoseconds)
           << to_string(kind) << " of " << bytes << " bytes, " << machine.name << (shares ? " shared: " : " strict: ")
           << to_string(now.method) << ":" << now.parts << " on " << P << " ranks, " << to_string(least.method) << ":"

@@ -52,10 +52,10 @@ TEST(MessageCost, ABurstCostsItsGapAlsoWhereALoneMessageCostsMore) {
   Level& level = profile.levels[1] = network(1e6, 12'000, 0.001);
   level.g = {5000, 4000, 6000};
   EXPECT_DOUBLE_EQ(port_time(level, 0), 5000);
-  Terrain terrain;
-  terrain.ranks = terrain.nodes = 16;
+  Topology topology;
+  topology.ranks = topology.nodes = 16;
   for (const Kind kind : {Kind::broadcast, Kind::reduce}) {
-    EXPECT_NEAR(choices({kind, 0, 8, true}, terrain, profile).front().nanoseconds, 1e6 + 2 * 12'000 + 14 * 5000, 100);
+    EXPECT_NEAR(choices({kind, 0, 8, true}, topology, profile).front().nanoseconds, 1e6 + 2 * 12'000 + 14 * 5000, 100);
   }
   level.g = {5000, 0, 10'000};  // perhaps nothing at all
   EXPECT_DOUBLE_EQ(port_time(level, 0), 12'000);
@@ -65,15 +65,15 @@ TEST(MessageCost, ABurstCostsItsGapAlsoWhereALoneMessageCostsMore) {
 TEST(MessageCost, ReductionsAreFlatWhereReceptionsDoNotWaitForEachOther) {
   Profile profile = default_profile();
   profile.levels[1] = network(25'000, 3000, 0.8);
-  Terrain terrain;
-  terrain.ranks = terrain.nodes = 16;
+  Topology topology;
+  topology.ranks = topology.nodes = 16;
   const Query query{Kind::reduce, 65'536, 8, true};
   const double flat = 25'000 + 2 * 3000 + 0.8 * 65'536 + 14 * 3000;
-  EXPECT_GT(choices(query, terrain, profile).front().nanoseconds, 1.1 * flat);
+  EXPECT_GT(choices(query, topology, profile).front().nanoseconds, 1.1 * flat);
   profile.levels[1].receives_in_parallel = true;
   EXPECT_EQ(receive_port_time(profile.levels[1], 65'536), 3000);
   EXPECT_EQ(port_time(profile.levels[1], 65'536), 3000 + 0.8 * 65'536) << "senders still queue";
-  const Choice best = choices(query, terrain, profile).front();
+  const Choice best = choices(query, topology, profile).front();
   EXPECT_EQ(best.method, Method::tree);
   EXPECT_NEAR(best.nanoseconds, flat, 1);
 }
@@ -97,12 +97,12 @@ TEST(MessageCost, EverybodySendingRaisesTheGapsToWhatWasMeasured) {
 TEST(MessageCost, TheChoiceKnowsOfCoresThatRanksShare) {
   Profile profile = default_profile();
   profile.levels[1] = network(5e6, 40'000, 1);
-  Terrain terrain;
-  terrain.ranks = terrain.nodes = 32;
+  Topology topology;
+  topology.ranks = topology.nodes = 32;
   profile.bsp_g = Estimate::exactly(0);
-  const double alone = choices({Kind::allreduce, 8, 8, true}, terrain, profile).front().nanoseconds;
+  const double alone = choices({Kind::allreduce, 8, 8, true}, topology, profile).front().nanoseconds;
   profile.bsp_g = Estimate::exactly(1e6);
-  const double crowded = choices({Kind::allreduce, 8, 8, true}, terrain, profile).front().nanoseconds;
+  const double crowded = choices({Kind::allreduce, 8, 8, true}, topology, profile).front().nanoseconds;
   EXPECT_LT(alone, 2 * 5e6) << "one round";
   EXPECT_GT(crowded, 2 * 5e6) << "two rounds or more";
   EXPECT_LT(crowded, 5e6 + 31 * 1e6) << "but not one round of 31 messages";
@@ -113,11 +113,11 @@ TEST(MessageCost, TheChoiceKnowsOfLinksThatRanksShare) {
   Profile profile = default_profile();
   profile.levels[1] = network(5e6, 10'000, 0.2);
   profile.bsp_g = Estimate::exactly(0);
-  Terrain terrain;
-  terrain.ranks = terrain.nodes = 16;
-  EXPECT_EQ(choices({Kind::allreduce, 65'536, 8, true}, terrain, profile).front().method, Method::tree);
+  Topology topology;
+  topology.ranks = topology.nodes = 16;
+  EXPECT_EQ(choices({Kind::allreduce, 65'536, 8, true}, topology, profile).front().method, Method::tree);
   profile.bsp_G = Estimate::exactly(14);
-  const auto chosen = choices({Kind::allreduce, 65'536, 8, true}, terrain, profile).front();
+  const auto chosen = choices({Kind::allreduce, 65'536, 8, true}, topology, profile).front();
   EXPECT_EQ(chosen.method, Method::items);
   EXPECT_EQ(chosen.parts, 1);
   EXPECT_LT(chosen.nanoseconds, 2 * 6e6);
@@ -129,9 +129,9 @@ TEST(MessageCost, WavesOfACrowdDoNotOverlap) {
   Profile profile = default_profile();
   profile.levels[1] = network(1.04e6, 14'000, 0.25);
   profile.bsp_g = Estimate::exactly(95'000);
-  Terrain terrain;
-  terrain.ranks = terrain.nodes = 16;
-  const auto list = choices({Kind::allreduce, 8, 8, true}, terrain, profile);
+  Topology topology;
+  topology.ranks = topology.nodes = 16;
+  const auto list = choices({Kind::allreduce, 8, 8, true}, topology, profile);
   bool waves = false;
   for (const Choice& choice : list) {
     if (choice.method != Method::tree || choice.parts != 0) continue;

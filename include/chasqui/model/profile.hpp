@@ -56,8 +56,8 @@ struct Profile {
   /// The same for Chasqui's own, measured in the same run.
   std::map<std::string, Times> measured;
 
-  /// Those of them that processes can do by reaching into each other's memory, done so; `measured` is without.
-  std::map<std::string, Times> across;
+  /// Those of them that processes can do by each other's memory, done so; `measured` is without.
+  std::map<std::string, Times> cross_memory;
 
   const Level* level(std::string_view name) const;  ///< the level of this name, nullptr where there is none
   bool knows_network() const;  ///< is there a network level of its own, not one node's messages in its place?

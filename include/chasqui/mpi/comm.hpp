@@ -19,8 +19,8 @@ namespace chasqui::mpi {
 /// What a communicator may use.
 struct Options {
   bool slots = true;  ///< false: MPI messages only (as between nodes)
-  bool reach =
-      true;  ///< processes of a node may reach into each other's memory, where that is permitted; CHASQUI_REACH=0 too says no
+  /// Processes of a node may read and write each other's memory, where that is permitted; CHASQUI_REACH=0 too says no.
+  bool cross_memory = true;
   /// true: waiting blocks inside MPI instead of polling (needed in simulated time)
   bool blocking_waits = false;
   /// 0: nodes as the machine has them; n > 0: ranks kn .. kn+n-1 count as one node; n < 0: ranks that are equal

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// One collective call, type-erased: kind, buffers, layout, operator. The typed interface of Comm and the preload
-// library both end here.
+// One collective call, type-erased: kind, buffers, layout, operator; and the methods that there are to run it. The typed
+// interface of Comm and the preload library both end here.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "chasqui/model/kind.hpp"
 #include "chasqui/run/operator.hpp"
@@ -52,6 +53,28 @@ struct Call {
   std::size_t bytes() const { return static_cast<std::size_t>(count) * element; }  ///< of one contribution
   bool contiguous() const { return in_layout.contiguous(element) && out_layout.contiguous(element); }  ///< no packing
 };
+
+/// The methods to run a collective. Board: shared memory of a node.
+enum class Method : std::uint8_t {
+  slots,         ///< board: whoever has something publishes it once, whoever needs it reads it
+  grouped_fold,  ///< board: folds of one line or two, in groups whose members fold a line each
+  shared_fold,   ///< board: longer folds; contributions are published, some ranks fold a share each
+  exposed_fold,  ///< threads: the same, contributions stay in their owners' buffers
+  staged,        ///< board: long data in rounds through a stage of each rank
+  direct,        ///< threads: straight from buffer to buffer
+  cross_memory,  ///< processes of a node: from memory to memory, by the kernel
+  tree,          ///< messages along the optimal tree or windows of the plan for one item
+  items,         ///< messages: the buffer cut into items that travel along the k-item plan
+  exchange,      ///< messages: reduce-scatter, then all-gather, on circulant windows
+  windows,       ///< messages: all-gather by growing windows
+  messages,      ///< messages: every block straight to where it is needed
+  two_level,     ///< a board inside each node, messages between one rank of each
+  native,        ///< the MPI library's own collective
+};
+std::string_view to_string(Method method);  ///< as `chasqui explain` prints it
+
+/// Does it run on a board that spans all ranks?
+constexpr bool on_board(Method method) { return method <= Method::cross_memory; }
 
 /// Are the arguments in range? Purely local, a few instructions.
 inline bool acceptable(const Call& call, int rank, int size) {

@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Choosing how to run a collective: every method that applies is given a predicted time from the machine's profile,
-// the least wins; where a board spans all ranks, the least of what uses it. A pure function of its arguments, so that
-// every rank decides alike and `explain` says the truth.
+// the least wins; where a board spans all ranks, the least of what uses it, from a table that every call looks up. Pure
+// functions of their arguments, so that every rank decides alike and `explain` says the truth.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "chasqui/model/logp.hpp"
 #include "chasqui/model/problem.hpp"
 #include "chasqui/model/profile.hpp"
+#include "chasqui/run/call.hpp"
 
 namespace chasqui::run {
-/// The ways to run a collective.
-enum class Method {
-  slots,      ///< inside a node: one published line per contribution
-  staged,     ///< inside a node: long data through shared stages
-  direct,     ///< threads: straight from buffer to buffer
-  across,     ///< inside a node: processes reach into each other's memory
-  tree,       ///< messages along the optimal tree or windows of the plan for one item
-  items,      ///< messages: the buffer cut into items that travel along the k-item plan
-  exchange,   ///< messages: reduce-scatter, then all-gather, on circulant windows
-  windows,    ///< messages: all-gather by growing windows
-  messages,   ///< messages: every block straight to where it is needed
-  two_level,  ///< slots inside the nodes, messages between one rank of each
-  native,     ///< the MPI library's own collective
-};
-std::string_view to_string(Method method);  ///< as `chasqui explain` prints it
 /// What a choice depends on besides the machine.
 struct Query {
   Kind kind = Kind::barrier;  ///< the collective
@@ -39,16 +25,19 @@ struct Query {
 };
 
 /// How the ranks of a communicator lie.
-struct Terrain {
+struct Topology {
   int ranks = 1;                                  ///< in all
   int nodes = 1;                                  ///< 1: the board, if there is one, spans all ranks
   int largest_node = 1;                           ///< ranks of the largest node
   bool board = false;                             ///< do ranks of a node share a board?
   bool shares_memory = false;                     ///< threads: direct access to buffers
-  bool reaches = false;                           ///< processes that may reach into each other's memory
+  bool cross_memory = false;                      ///< processes that may read and write each other's memory
   bool ordered = true;                            ///< nodes are intervals of ranks, in order
   bool messages = true;                           ///< point-to-point messages between all ranks
+  bool native = true;                             ///< can the MPI library's own collectives be asked?
   std::size_t largest_element = ~std::size_t{0};  ///< bytes of an element that the board can fold
+  std::optional<std::size_t>
+      wide;  ///< bytes of a slot beside its lines; nothing: as boards of so many ranks usually have
 };
 /// A method with its predicted time.
 struct Choice {
@@ -59,10 +48,10 @@ struct Choice {
 };
 
 /// The level whose messages go between all ranks. REQUIRES a profile with a level.
-const Level& message_level(const Terrain& terrain, const Profile& profile);
+const Level& message_level(const Topology& topology, const Profile& profile);
 
 /// All that apply, the fastest first. Never empty.
-std::vector<Choice> choices(const Query& query, const Terrain& terrain, const Profile& profile);
+std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile);
 
 /// The LogP machine that a message of `bytes` sees on a level, in ticks of `tick` nanoseconds; lambda() stays below
 /// `most` ticks where the parameters allow it.
@@ -79,9 +68,9 @@ SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, doubl
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes);
 
 /// Why the predictions do not fit these ranks, with the remedy, for people; empty where they do.
-std::string doubt_of(const Terrain& terrain, const Profile& profile);
+std::string doubt_of(const Topology& topology, const Profile& profile);
 
 /// Several lines for people: the choice, its predicted time, the runners-up and why.
-std::string explain(const Query& query, const Terrain& terrain, const Profile& profile);
+std::string explain(const Query& query, const Topology& topology, const Profile& profile);
 
 }  // namespace chasqui::run

@@ -24,7 +24,7 @@ struct Profile;
 namespace chasqui::run {
 
 struct Choice;
-struct Terrain;
+struct Topology;
 struct Operation;
 class Engine;
 
@@ -126,10 +126,11 @@ class Comm {
 
   /// Which methods are there for this call, the chosen one first (choose.hpp).
   std::vector<Choice> choices_for(const Call& call) const;
-  const Terrain& terrain() const;  ///< how the ranks lie, for explain()
-  const Profile& profile() const;  ///< what the choice of methods goes by
+  const Topology& topology() const;  ///< how the ranks lie, for explain()
+  const Profile& profile() const;    ///< what the choice of methods goes by
 
-  /// Forces a method (measurements and tests): one that choices_for() lists. The same on all ranks.
+  /// Forces a method (measurements and tests), the same on all ranks. A call that it cannot run is refused with an Error
+  /// that says why.
   void force(const Choice& choice);
   void unforce();  ///< the cheapest is chosen again
 

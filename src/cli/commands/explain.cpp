@@ -37,22 +37,22 @@ class ExplainCommand final : public Command {
     if (bytes_ < 0) throw Error("--bytes {} is negative", bytes_);
     if (ranks < 1 || ranks > 1'000'000) throw Error("-P {} is not in 1..1000000", ranks);
     if (nodes_ < 1 || nodes_ > ranks) throw Error("--nodes {} is not in 1..{}", nodes_, ranks);
-    run::Terrain terrain;
-    terrain.ranks = static_cast<int>(ranks);
-    terrain.nodes = static_cast<int>(nodes_);
-    terrain.largest_node = static_cast<int>((ranks + nodes_ - 1) / nodes_);
-    terrain.board = terrain.largest_node > 1 || nodes_ == 1;
+    run::Topology topology;
+    topology.ranks = static_cast<int>(ranks);
+    topology.nodes = static_cast<int>(nodes_);
+    topology.largest_node = static_cast<int>((ranks + nodes_ - 1) / nodes_);
+    topology.board = topology.largest_node > 1 || nodes_ == 1;
     const Level* node = profile.level("node");
-    terrain.shares_memory = nodes_ == 1 && node != nullptr && node->threads;
-    terrain.reaches = nodes_ == 1 && !profile.across.empty();
+    topology.shares_memory = nodes_ == 1 && node != nullptr && node->threads;
+    topology.cross_memory = nodes_ == 1 && !profile.cross_memory.empty();
     const std::int64_t bytes = *kind == Kind::barrier ? 0 : bytes_;
     const run::Query query{*kind, static_cast<std::size_t>(bytes), 1, !ordered_};
     if (!json_) {
-      out.write(run::explain(query, terrain, profile));
+      out.write(run::explain(query, topology, profile));
       return 0;
     }
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const auto& choice : run::choices(query, terrain, profile)) {
+    for (const auto& choice : run::choices(query, topology, profile)) {
       list.push_back({{"method", to_string(choice.method)},
                       {"parts", choice.parts},
                       {"nanoseconds", choice.nanoseconds},
@@ -60,7 +60,7 @@ class ExplainCommand final : public Command {
     }
     nlohmann::ordered_json root = {{"collective", kind_}, {"bytes", bytes}, {"ranks", ranks}, {"choices", list}};
     if (!machine_) root["machine"] = profile.how;
-    if (const std::string doubt = run::doubt_of(terrain, profile); !doubt.empty()) root["but"] = doubt;
+    if (const std::string doubt = run::doubt_of(topology, profile); !doubt.empty()) root["but"] = doubt;
     out.write(root.dump(2) + "\n");
     return 0;
   }

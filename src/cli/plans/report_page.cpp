@@ -228,18 +228,18 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   if (kind != Kind::stream) model_figure(page, planned);
   const bool many = measure::is_many(what.timed.front());
   if (!many) {
-    run::Terrain terrain;
-    terrain.ranks =
+    run::Topology topology;
+    topology.ranks =
         static_cast<int>(input.profile.levels.front().ranks > 0 ? input.profile.levels.front().ranks : input.drawn);
-    terrain.largest_node = terrain.ranks;
-    terrain.board = terrain.shares_memory = true;
+    topology.largest_node = topology.ranks;
+    topology.board = topology.shares_memory = true;
     std::string lines;
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{4} << 10, std::size_t{1} << 20}) {
-      lines += run::explain({kind, bytes, 1, true}, terrain, input.profile);
+      lines += run::explain({kind, bytes, 1, true}, topology, input.profile);
       if (kind == Kind::barrier) break;
     }
     page.paragraph(
-        fmt::format("What a call on {} threads of this machine would run, by predicted time:", terrain.ranks));
+        fmt::format("What a call on {} threads of this machine would run, by predicted time:", topology.ranks));
     page.preformatted(lines);
   }
   if (kind == Kind::sum) {

@@ -173,7 +173,7 @@ Contest contest_of_plan(const std::shared_ptr<Several>& items, const LocalPlan& 
 }  // namespace
 
 Contest contest_of_items(Comm& comm, std::size_t bytes) {
-  const Level& level = message_level(comm.terrain(), comm.profile());
+  const Level& level = message_level(comm.topology(), comm.profile());
   const double item = static_cast<double>(bytes) / kItems;
   const SizedMachine sized = item_machine(level, comm.size(), item);
   const plan::PlanPtr plan = plan::kitem(sized.machine, kItems, {}, {.quick = true});
@@ -187,7 +187,7 @@ Contest contest_of_items(Comm& comm, std::size_t bytes) {
 }
 
 Contest contest_of_stream(Comm& comm, std::size_t bytes) {
-  const Level& level = message_level(comm.terrain(), comm.profile());
+  const Level& level = message_level(comm.topology(), comm.profile());
   const auto items = static_cast<std::int64_t>(std::clamp<std::size_t>(kStreamed / bytes, 8, 64));
   const auto item = static_cast<double>(bytes);
   const SizedMachine sized = item_machine(level, comm.size(), item);

@@ -67,7 +67,7 @@ Contest contest_of_sum(Comm& comm, std::size_t bytes) {
   const double addition = addition_time(comm);
   const auto sum = std::make_shared<Summation>();
   sum->plan =
-      plan::sum_operands(adding_machine(message_level(comm.terrain(), comm.profile()), comm.size(), addition), n);
+      plan::sum_operands(adding_machine(message_level(comm.topology(), comm.profile()), comm.size(), addition), n);
   sum->placed.assign(static_cast<std::size_t>(sum->plan->local({comm.rank()}).operands), 1.0);
   sum->share.assign(static_cast<std::size_t>(n / comm.size() + (comm.rank() < n % comm.size() ? 1 : 0)), 1.0);
   Contest contest{{"sum"}, bytes, "tree", {static_cast<double>(sum->plan->claim().finish.ticks) * addition},

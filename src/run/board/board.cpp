@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
-#include "run/choose/grouping.hpp"
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
@@ -113,15 +112,14 @@ void Board::own_more() {
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }
 
-void Board::arrange(double publish, double publish_per_rank, bool threads) {
-  limits_ = SlotLimits({shape_.ranks, publish, publish_per_rank}, shape_.wide, threads);
-  for (const int lines : {1, 2}) {
-    const int size = fold_group(shape_.ranks, lines, publish, publish_per_rank);
-    groups_[lines - 1] = {};
-    if (size == 0) continue;
+void Board::arrange(int for_one_line, int for_two_lines) {
+  const auto as_seen_here = [this](int size) -> Groups {
+    if (size == 0) return {};
     const int base = rank_ / size * size;
-    groups_[lines - 1] = {size, (shape_.ranks + size - 1) / size, base, std::min(size, shape_.ranks - base)};
-  }
+    return {size, (shape_.ranks + size - 1) / size, base, std::min(size, shape_.ranks - base)};
+  };
+  groups_[0] = as_seen_here(for_one_line);
+  groups_[1] = as_seen_here(for_two_lines);
 }
 
 std::uint64_t Board::refresh_slowest() {

@@ -53,7 +53,6 @@
 
 #include "run/board/copy.hpp"
 #include "run/board/shape.hpp"
-#include "run/choose/board_methods.hpp"
 #include "run/faults/call_history.hpp"
 #include "run/wait/backoff.hpp"
 
@@ -68,7 +67,7 @@ enum class Place {
   result,         ///< what it folded for its group
   second_result,  ///< the rest of that
 };
-/// Groups whose leaders fold for them, as one rank sees them.
+/// Groups of which members fold for the others, as one rank sees them.
 struct Groups {
   int size = 0;     ///< ranks of each but the last; 0: everybody folds everything
   int count = 0;    ///< how many there are
@@ -98,6 +97,11 @@ class alignas(2 * kLine) Board {
     history_ = Called::sum(history_, word_);
     header_ = (sequence_ << kSignBits) | (history_ >> (64 - kSignBits));
     lines_ = row(sequence_);
+  }
+  /// By this method of the board.
+  void begin(const Called& call, Method method) {
+    begin(call);
+    methods_run_ |= 1u << static_cast<unsigned>(method);
   }
   void finish() {
     own_->done.store(sequence_, std::memory_order_release);
@@ -182,13 +186,14 @@ class alignas(2 * kLine) Board {
     __builtin_prefetch(line(slot, place));
   }  ///< asks for a line that will be read soon
 
-  // --- groups whose leaders fold for them; 0: everybody folds everything
-  /// What publishing a line costs, and reading each further one, and whether ranks see each other's memory: decides
-  /// about groups and about what goes through slots. The same on every rank.
-  void arrange(double publish, double publish_per_rank, bool threads);
-  const SlotLimits& limits() const { return limits_; }                       ///< what goes through slots
-  bool grouped() const { return (groups_[0].size | groups_[1].size) != 0; }  ///< are there any?
-  const Groups& groups(int lines) const { return groups_[lines - 1]; }       ///< for contributions of so many lines
+  // --- groups of which members fold for the others
+  /// Of so many ranks each, for contributions of one line and of two; 0: none. The same on every rank.
+  void arrange(int for_one_line, int for_two_lines);
+  const Groups& groups(int lines) const { return groups_[lines - 1]; }  ///< for contributions of so many lines
+
+  // --- for tests
+  std::uint32_t methods_run() const { return methods_run_; }  ///< a bit for each that ran since forget_methods()
+  void forget_methods() { methods_run_ = 0; }
 
   /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
   FirstLook& look_at_all() { return look_at_all_; }
@@ -333,8 +338,8 @@ class alignas(2 * kLine) Board {
   std::size_t row_;       ///< lines of all slots of a collective
   std::size_t own_slot_;  ///< lines from the first slot to this rank's
   std::size_t results_;   ///< lines from contributions to results
-  SlotLimits limits_;
   Groups groups_[2];
+  std::uint32_t methods_run_ = 0;
   std::size_t owned_wide_ = 0;          ///< bytes published wide lately
   unsigned more_lines_ = 0;             ///< places besides the first that were published lately: a bit each
   std::uint64_t more_lines_until_ = 0;  ///< and how long that counts as lately

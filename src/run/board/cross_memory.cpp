@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Long collectives of processes that reach into each other's memory. The kernel locks a memory's page tables for every
+// Long collectives of processes that read and write each other's memory. The kernel locks a memory's page tables for every
 // page it looks up, so ranks that come for the same pages at once wait for each other: each takes pages of its own, and
 // what everybody wants goes over the board.
 #include <algorithm>
@@ -22,16 +22,16 @@ void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::si
 }
 
 /// Tells the others where this rank's data is: they may use it from now on, until board.cover().
-Task announce(Board& board, const Places& mine) {
+Task announce(Board& board, const Exposed& mine) {
   co_await until([&] { return board.may_publish(); });
   board.expose();
   board.publish(board.rank(), &mine, sizeof mine);
 }
 
-Task read_root(Board& board, const Call& call, Places& places) {
+Task read_root(Board& board, const Call& call, Exposed& places) {
   const int root = static_cast<int>(call.root);
   co_await until([&] { return board.published(root); });
-  places = read_places(board, call, root);
+  places = read_exposed(board, call, root);
 }
 
 /// The ranks at even distances from the root, whose blocks go over the board; short blocks only.
@@ -59,12 +59,12 @@ void divide_stage(Board& board, const Call& call, int blocks) {
 }
 
 /// Every rank takes its block from the root, pages of its own, except those served.
-Task scatter(Board& board, Reach& reach, const Call& call) {
+Task scatter(Board& board, ProcessMemory& memory, const Call& call) {
   const int me = board.rank();
   const int root = static_cast<int>(call.root);
   const std::size_t bytes = call.bytes();
   const Served served(board, call);
-  const Places mine = places_of(call, me);
+  const Exposed mine = exposed_by(call, me);
   const std::uint64_t base = board.round();
   if (served.count() > 0) divide_stage(board, call, served.count());
   if (me == root) {
@@ -77,7 +77,7 @@ Task scatter(Board& board, Reach& reach, const Call& call) {
     }
     if (mine.out != nullptr) copy_bytes(mine.out, mine.in + static_cast<std::size_t>(me) * bytes, bytes);
   } else {
-    Places there{};
+    Exposed there{};
     co_await read_root(board, call, there);
     if (const int index = served.index(me); index >= 0) {
       const std::uint64_t round = base + static_cast<std::uint64_t>(index);
@@ -87,7 +87,7 @@ Task scatter(Board& board, Reach& reach, const Call& call) {
     } else {
       Using others(board);
       others.open();
-      reach.read(root, mine.out, there.in + static_cast<std::size_t>(me) * bytes, bytes);
+      memory.read(root, mine.out, there.in + static_cast<std::size_t>(me) * bytes, bytes);
     }
   }
   if (served.count() == 0) co_return;
@@ -96,12 +96,12 @@ Task scatter(Board& board, Reach& reach, const Call& call) {
 }
 
 /// Every rank puts its block where the root wants it, pages of its own; the root fetches those of the served.
-Task gather(Board& board, Reach& reach, const Call& call) {
+Task gather(Board& board, ProcessMemory& memory, const Call& call) {
   const int me = board.rank();
   const int root = static_cast<int>(call.root);
   const std::size_t bytes = call.bytes();
   const Served served(board, call);
-  const Places mine = places_of(call, me);
+  const Exposed mine = exposed_by(call, me);
   const std::uint64_t round = board.round();
   if (served.count() > 0) divide_stage(board, call, 1);
   co_await announce(board, mine);
@@ -121,12 +121,12 @@ Task gather(Board& board, Reach& reach, const Call& call) {
       copy_ahead(board.stage(me, round), mine.in, bytes);
       board.post(round);
     }
-    Places there{};
+    Exposed there{};
     co_await read_root(board, call, there);
     if (served.index(me) < 0) {
       Using others(board);
       others.open();
-      reach.write(root, there.out + static_cast<std::size_t>(me) * bytes, mine.in, bytes);
+      memory.write(root, there.out + static_cast<std::size_t>(me) * bytes, mine.in, bytes);
     }
   }
   if (served.count() == 0) co_return;
@@ -135,17 +135,17 @@ Task gather(Board& board, Reach& reach, const Call& call) {
 }
 
 /// Everybody tells where its data is; `all` holds what the others told.
-Task tell_all(Board& board, const Call& call, std::vector<Places>& all) {
-  co_await announce(board, places_of(call, board.rank()));
+Task tell_all(Board& board, const Call& call, std::vector<Exposed>& all) {
+  co_await announce(board, exposed_by(call, board.rank()));
   for (int k = 0; k < board.ranks(); ++k) {
     const int other = (board.rank() + k) % board.ranks();
     co_await until([&] { return board.published(other); });
-    all[static_cast<std::size_t>(other)] = read_places(board, call, other);
+    all[static_cast<std::size_t>(other)] = read_exposed(board, call, other);
   }
   board.everybody_began();
 }
 
-Task collect(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
+Task collect(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all) {
   const std::size_t bytes = call.bytes();
   auto* out = static_cast<std::byte*>(call.out);
   Using others(board);
@@ -155,7 +155,7 @@ Task collect(Board& board, Reach& reach, const Call& call, const std::vector<Pla
     std::byte* to = out + static_cast<std::size_t>(other) * bytes;
     const std::byte* from = all[static_cast<std::size_t>(other)].in;
     if (k == 0) copy_bytes(to, from, bytes);
-    else reach.read(other, to, from, bytes);
+    else memory.read(other, to, from, bytes);
   }
   co_return;
 }
@@ -163,8 +163,8 @@ Task collect(Board& board, Reach& reach, const Call& call, const std::vector<Pla
 /// Elements low .. high-1 of all ranks' data, folded in rank order into `to`; fetched beginning with the right neighbour,
 /// so that no two ranks read from the same one at once. `done(at, count)` is told of each piece.
 template <typename Done>
-void fold_from_all(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all, std::size_t low,
-                   std::size_t high, std::byte* to, Done done) {
+void fold_from_all(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all,
+                   std::size_t low, std::size_t high, std::byte* to, Done done) {
   const int me = board.rank();
   const int ranks = board.ranks();
   const std::size_t element = call.element;
@@ -180,7 +180,7 @@ void fold_from_all(Board& board, Reach& reach, const Call& call, const std::vect
     const std::size_t now = std::min(step, high - at);
     for (int k = 1; k < ranks; ++k) {
       const int other = (me + k) % ranks;
-      reach.read(other, place(other), all[static_cast<std::size_t>(other)].in + at * element, now * element);
+      memory.read(other, place(other), all[static_cast<std::size_t>(other)].in + at * element, now * element);
     }
     const std::byte* own = all[static_cast<std::size_t>(me)].in + at * element;
     fold_in_order(call, ranks, now, to != nullptr ? to + (at - low) * element : place(me),
@@ -190,7 +190,7 @@ void fold_from_all(Board& board, Reach& reach, const Call& call, const std::vect
 }
 
 /// reduce: each rank folds its share and puts it where the root wants it.
-Task fold_to_root(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
+Task fold_to_root(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all) {
   const auto count = static_cast<std::size_t>(call.count);
   const int me = board.rank();
   const int root = static_cast<int>(call.root);
@@ -198,15 +198,15 @@ Task fold_to_root(Board& board, Reach& reach, const Call& call, const std::vecto
   const std::size_t low = share_begin(count, board.ranks(), me);
   const std::size_t high = share_begin(count, board.ranks(), me + 1);
   std::byte* out = all[static_cast<std::size_t>(root)].out;
-  fold_from_all(board, reach, call, all, low, high, me == root ? out + low * element : nullptr,
+  fold_from_all(board, memory, call, all, low, high, me == root ? out + low * element : nullptr,
                 [&](std::size_t at, std::size_t now, const std::byte* piece) {
-                  if (me != root) reach.write(root, out + at * element, piece, now * element);
+                  if (me != root) memory.write(root, out + at * element, piece, now * element);
                 });
   co_return;
 }
 
 /// allreduce: each rank folds its share of every round onto the board, where everybody reads it.
-Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector<Places>& all) {
+Task fold_to_all(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all) {
   const int me = board.rank();
   const int ranks = board.ranks();
   const std::size_t element = call.element;
@@ -224,7 +224,7 @@ Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector
     const std::size_t size = std::min(step, count - begin);
     const auto edge = [&](int r) { return begin + share_begin(size, ranks, r); };
     co_await until([&] { return board.may_stage(round); });
-    fold_from_all(board, reach, call, all, edge(me), edge(me + 1), board.stage(me, round), [](auto&&...) {});
+    fold_from_all(board, memory, call, all, edge(me), edge(me + 1), board.stage(me, round), [](auto&&...) {});
     board.post_result(round);
     for (int k = 0; k < ranks; ++k) {
       const int other = (me + k) % ranks;
@@ -239,17 +239,17 @@ Task fold_to_all(Board& board, Reach& reach, const Call& call, const std::vector
 
 }  // namespace
 
-Task across(Board& board, Reach& reach, Call call) {
-  board.begin(called(call));
-  std::vector<Places> all(static_cast<std::size_t>(board.ranks()));
+Task cross_memory(Board& board, ProcessMemory& memory, Call call) {
+  board.begin(called(call), Method::cross_memory);
+  std::vector<Exposed> all(static_cast<std::size_t>(board.ranks()));
   switch (call.kind) {
-    case Kind::gather: co_await gather(board, reach, call); break;
-    case Kind::scatter: co_await scatter(board, reach, call); break;
+    case Kind::gather: co_await gather(board, memory, call); break;
+    case Kind::scatter: co_await scatter(board, memory, call); break;
     default: co_await tell_all(board, call, all); break;
   }
-  if (call.kind == Kind::allgather) co_await collect(board, reach, call, all);
-  if (call.kind == Kind::reduce) co_await fold_to_root(board, reach, call, all);
-  if (call.kind == Kind::allreduce) co_await fold_to_all(board, reach, call, all);
+  if (call.kind == Kind::allgather) co_await collect(board, memory, call, all);
+  if (call.kind == Kind::reduce) co_await fold_to_root(board, memory, call, all);
+  if (call.kind == Kind::allreduce) co_await fold_to_all(board, memory, call, all);
   board.finish();
   // Nobody may leave while others come for its data, or bring some.
   const bool at_root_only = call.kind == Kind::gather || call.kind == Kind::scatter;

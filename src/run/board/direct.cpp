@@ -21,7 +21,7 @@ void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::si
 }
 
 /// reduce and allreduce: each rank folds its share of all inputs into the output (the root's, or its own).
-Task fold_shares(Board& board, const Call& call, const std::vector<Places>& all) {
+Task fold_shares(Board& board, const Call& call, const std::vector<Exposed>& all) {
   const int me = board.rank();
   const int ranks = board.ranks();
   const std::size_t element = call.element;
@@ -51,7 +51,7 @@ Task fold_shares(Board& board, const Call& call, const std::vector<Places>& all)
 }
 
 /// scan: the result waits aside until nobody reads the inputs any more (they may be the outputs).
-Task fold_prefix(Board& board, const Call& call, const std::vector<Places>& all) {
+Task fold_prefix(Board& board, const Call& call, const std::vector<Exposed>& all) {
   const int sources = call.exclusive ? board.rank() : board.rank() + 1;
   const AlignedBuffer result(call.bytes());
   if (sources > 0) {
@@ -72,14 +72,14 @@ Task fold_prefix(Board& board, const Call& call, const std::vector<Places>& all)
 }  // namespace
 
 Task direct(Board& board, Call call) {
-  board.begin(called(call));
+  board.begin(called(call), Method::direct);
   const int me = board.rank();
   const int ranks = board.ranks();
   const std::size_t bytes = call.bytes();
   // Everybody uses the root's memory, all at once, and nobody else's.
   const bool with_root = call.kind == Kind::broadcast || call.kind == Kind::scatter || call.kind == Kind::gather;
   const bool at_root = has_root(call.kind) && me == static_cast<int>(call.root);
-  const Places mine = places_of(call, me);
+  const Exposed mine = exposed_by(call, me);
   if (!with_root || at_root) {
     co_await until([&] { return board.may_publish(); });
     board.expose();
@@ -88,7 +88,7 @@ Task direct(Board& board, Call call) {
   if (with_root) {
     const int root = static_cast<int>(call.root);
     co_await until([&] { return board.published(root); });
-    const Places there = read_places(board, call, root);
+    const Exposed there = read_exposed(board, call, root);
     const std::size_t own = static_cast<std::size_t>(me) * bytes;
     Using others(board);
     others.open();
@@ -97,7 +97,7 @@ Task direct(Board& board, Call call) {
       copy_block(there.out + own, mine.in, bytes, bytes * static_cast<std::size_t>(ranks));
     else if (mine.out != nullptr) copy_block(mine.out, there.in + own, bytes);
   } else {
-    std::vector<Places> all(static_cast<std::size_t>(ranks));
+    std::vector<Exposed> all(static_cast<std::size_t>(ranks));
     bool found = true;
     board.look_at_all().wait();
     for (int r = 0; r < ranks; ++r) board.fetch(r, Place::first);
@@ -109,7 +109,7 @@ Task direct(Board& board, Call call) {
         others.close();
         co_await until([&] { return board.published(other); });
       }
-      all[static_cast<std::size_t>(other)] = read_places(board, call, other);
+      all[static_cast<std::size_t>(other)] = read_exposed(board, call, other);
       if (call.kind == Kind::allgather) {
         others.open();
         copy_block(mine.out + static_cast<std::size_t>(other) * bytes, all[static_cast<std::size_t>(other)].in, bytes,

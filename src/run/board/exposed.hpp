@@ -8,14 +8,14 @@
 namespace chasqui::run {
 
 /// What a rank publishes: how much it has, where its data is and where its result goes.
-struct Places {
+struct Exposed {
   std::uint64_t bytes;
   const std::byte* in;
   std::byte* out;
 };
-static_assert(sizeof(Places) <= kLinePayload);
+static_assert(sizeof(Exposed) <= kLinePayload);
 
-inline Places places_of(const Call& call, int me) {
+inline Exposed exposed_by(const Call& call, int me) {
   auto* out = static_cast<std::byte*>(call.out);
   const auto* in = static_cast<const std::byte*>(call.in);
   if (call.kind == Kind::broadcast) in = out;
@@ -49,14 +49,14 @@ class Using {
   bool open_ = false;
 };
 
-/// This rank's line says its whole size, as Places do.
+/// This rank's line says its whole size, as Exposed do.
 inline void publish_size(Board& board, const Call& call) {
   const std::uint64_t bytes = call.bytes();
   board.publish(board.rank(), &bytes, sizeof bytes);
 }
 
 /// Throws the Error for ranks that called different things, with all bits of the size. REQUIRES board.published(other),
-/// by publish_size or with Places.
+/// by publish_size or with Exposed.
 inline void check_size(const Board& board, const Call& call, int other) {
   std::uint64_t bytes = 0;
   board.read(other, &bytes, sizeof bytes);
@@ -70,9 +70,9 @@ inline void check_element(const Board& board, const Call& call) {
               call.element, board.shape().stage);
 }
 
-inline Places read_places(const Board& board, const Call& call, int other) {
+inline Exposed read_exposed(const Board& board, const Call& call, int other) {
   check_size(board, call, other);
-  Places places;
+  Exposed places;
   board.read(other, &places, sizeof places);
   return places;
 }

@@ -15,23 +15,17 @@ bool one_line(const Call& call) { return call.kind == Kind::barrier || call.byte
 
 }  // namespace
 
-bool LedFold::suits(const Board& board, const Call& call) {
-  if (call.kind != Kind::allreduce && call.kind != Kind::barrier && call.kind != Kind::reduce) return false;
-  if (one_line(call)) return call.kind != Kind::reduce && board.groups(1).size != 0;
-  return board.groups(2).size != 0 && half(call) * call.element <= kLinePayload;
-}
-
-LedFold::LedFold(Board& board, const Call& call)
+GroupedFold::GroupedFold(Board& board, const Call& call)
     : board_(board), call_(call), total_(call.kind == Kind::barrier ? 0 : call.bytes()), parts_(one_line(call) ? 1 : 2),
       groups_(board.groups(parts_)) {
-  board.begin(called(call));
+  board.begin(called(call), Method::grouped_fold);
   const std::size_t count = total_ == 0 ? 0 : static_cast<std::size_t>(call.count);
   begin_[0] = 0;
   begin_[1] = parts_ == 1 ? count : half(call);
   begin_[2] = count;
 }
 
-void LedFold::publish() {
+void GroupedFold::publish() {
   const auto* in = static_cast<const std::byte*>(call_.in != nullptr ? call_.in : call_.out);
   const std::size_t element = call_.element;
   for (int part = parts_; part-- > 0;) {
@@ -42,31 +36,31 @@ void LedFold::publish() {
 }
 
 /// In rank order.
-void LedFold::fold_group(int part) {
+void GroupedFold::fold_group(int part) {
   fold_values(call_, board_.payload(groups_.base, contribution(part)), board_.stride(), groups_.members,
               board_.room(result(part)), count(part));
   board_.announce(result(part));
 }
 
 /// The results of all groups, in order. All are there.
-void LedFold::take(int part) {
+void GroupedFold::take(int part) {
   fold_values(call_, board_.payload(part, result(part)), static_cast<std::size_t>(groups_.size) * board_.stride(),
               groups_.count, static_cast<std::byte*>(call_.out) + begin_[part] * call_.element, count(part));
 }
 
 /// True when the part that this rank leads is folded and published.
-bool LedFold::lead() {
+bool GroupedFold::lead() {
   for (; part_ < parts_; ++part_) {
     if (!leads(part_)) continue;
     if (!missing_.none([&](int r) { return board_.published(r, contribution(part_)); })) return false;
     fold_group(part_);
   }
-  led_ = true;
+  folded_ = true;
   return true;
 }
 
 /// Asks for all lines at once: none waits for another's journey.
-bool LedFold::results_here() const {
+bool GroupedFold::results_here() const {
   bool all = true;
   for (int part = 0; part < parts_; ++part) {
     for (int group = 0; group < groups_.count; ++group) {
@@ -78,7 +72,7 @@ bool LedFold::results_here() const {
 }
 
 /// The first look at what its group contributed.
-void LedFold::look_at_group() {
+void GroupedFold::look_at_group() {
   board_.look_at_group().wait();
   for (int part = 0; part < parts_; ++part) {
     for (int r = groups_.base; leads(part) && r < groups_.base + groups_.members; ++r)
@@ -87,13 +81,13 @@ void LedFold::look_at_group() {
   board_.look_at_group().learn(lead());
 }
 
-bool LedFold::poll() {
+bool GroupedFold::poll() {
   if (!published_) {
     if (!board_.may_publish()) return false;
     publish();
-    if (led_ = board_.rank() - groups_.base >= parts_; !led_) look_at_group();
+    if (folded_ = board_.rank() - groups_.base >= parts_; !folded_) look_at_group();
   }
-  if (!led_ && !lead()) return false;
+  if (!folded_ && !lead()) return false;
   if (call_.kind != Kind::reduce || board_.rank() == static_cast<int>(call_.root)) {
     if (!looked_) board_.look_at_results().wait();
     const bool here = results_here();

@@ -10,25 +10,23 @@
 
 namespace chasqui::run {
 
-inline constexpr std::size_t kReachFrom = 16 * 1024;  ///< shorter contributions are not worth a thought
-
-/// Shorter blocks of a gather or scatter lie in few page tables, where ranks that come across take turns: the root serves
+/// Shorter blocks of a gather or scatter lie in few page tables, where ranks that come for pages take turns: the root serves
 /// every other rank over the board meanwhile, (ranks - 1) / 2 of them.
 inline constexpr std::size_t kServedBelow = 512 * 1024;
 
 /// One rank's access to the memory of the ranks on its board; ranks are those of the board.
-class Reach {
+class ProcessMemory {
  public:
-  virtual ~Reach() = default;
+  virtual ~ProcessMemory() = default;
   /// `from` is an address of that rank. Throws Error if the rank is gone or has no such memory.
   virtual void read(int rank, void* to, const void* from, std::size_t bytes) = 0;
   /// `to` is an address of that rank. Throws Error likewise.
   virtual void write(int rank, void* to, const void* from, std::size_t bytes) = 0;
 };
 
-/// Is there a way across for this collective (across() in board_collectives.hpp)? A broadcast has none: all want the same
+/// Does cross_memory() know this collective? Not a broadcast: all want the same
 /// pages at once, and each page is looked up by one rank at a time.
-constexpr bool goes_across(Kind kind) {
+constexpr bool crosses_memory(Kind kind) {
   return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::gather ||
          kind == Kind::scatter;
 }

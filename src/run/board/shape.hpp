@@ -19,6 +19,18 @@ inline constexpr std::uint64_t kSlotRing = 16;       ///< slots a rank can be ah
 /// (bench/node/lines.cpp), so there is space between them, on boards of usual size.
 constexpr std::size_t slot_spacing(int ranks) { return ranks <= 64 ? 8 : 2; }
 
+/// Of `count` elements in two lines: does the larger half, of whole elements, fit one?
+constexpr bool halves_fit_lines(std::size_t count, std::size_t element) {
+  return (count + 1) / 2 * element <= kLinePayload;
+}
+
+/// Elements that a rank folds of a shared fold: whole lines, and enough that there is a share at most for every rank.
+constexpr std::size_t share_elements(std::size_t count, std::size_t element, int ranks) {
+  const std::size_t a_line = std::max<std::size_t>(1, kLine / element);
+  const std::size_t least = (count + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks);
+  return (least + a_line - 1) / a_line * a_line;
+}
+
 /// The size of a board; the same on all ranks.
 struct BoardShape {
   int ranks = 1;                   ///< ranks that see it

@@ -8,14 +8,6 @@
 namespace chasqui::run {
 namespace {
 
-/// Elements of a share: whole lines, one for each rank or more.
-std::size_t share_count(const Board& board, const Call& call) {
-  const auto ranks = static_cast<std::size_t>(board.ranks());
-  const std::size_t a_line = std::max<std::size_t>(1, kLine / call.element);
-  const std::size_t least = (static_cast<std::size_t>(call.count) + ranks - 1) / ranks;
-  return (least + a_line - 1) / a_line * a_line;
-}
-
 /// What is asked for in advance of a share: of a longer one the beginning, the rest follows while it is read.
 constexpr std::size_t kFetched = 512;
 void fetch_lines(const std::byte* data, std::size_t bytes) {
@@ -24,22 +16,18 @@ void fetch_lines(const std::byte* data, std::size_t bytes) {
 
 }  // namespace
 
-bool DealtFold::fits(const Board& board, const Call& call) {
-  return share_count(board, call) * call.element <= board.shape().wide;
-}
-
-DealtFold::DealtFold(Board& board, const Call& call)
-    : board_(board), call_(call), total_(call.bytes()), share_(share_count(board, call)),
-      shares_(static_cast<int>((static_cast<std::size_t>(call.count) + share_ - 1) / share_)),
-      lent_(way_of(board, call) == Way::lent),
+SharedFold::SharedFold(Board& board, const Call& call, bool exposed)
+    : board_(board), call_(call), total_(call.bytes()),
+      share_(share_elements(static_cast<std::size_t>(call.count), call.element, board.ranks())),
+      shares_(static_cast<int>((static_cast<std::size_t>(call.count) + share_ - 1) / share_)), exposed_(exposed),
       reads_(call.kind == Kind::allreduce || board.rank() == static_cast<int>(call.root)),
       folded_(board.rank() >= shares_) {
-  board.begin(called(call));
+  board.begin(called(call), exposed ? Method::exposed_fold : Method::shared_fold);
 }
 
-void DealtFold::publish() {
+void SharedFold::publish() {
   const void* in = call_.in != nullptr ? call_.in : call_.out;
-  if (lent_) {
+  if (exposed_) {
     board_.expose();
     board_.publish(board_.rank(), &in, sizeof in);
     board_.uses_wide(share_ * call_.element);
@@ -50,34 +38,34 @@ void DealtFold::publish() {
 }
 
 /// REQUIRES board_.published(rank)
-const std::byte* DealtFold::contribution(int rank) const {
-  if (!lent_) return board_.wide(rank);
+const std::byte* SharedFold::contribution(int rank) const {
+  if (!exposed_) return board_.wide(rank);
   const std::byte* in;
   std::memcpy(&in, board_.payload(rank, Place::first), sizeof in);
   return in;
 }
 
 /// Asks for everything that this rank's share is folded from, as far as one knows where it is.
-void DealtFold::fetch() const {
+void SharedFold::fetch() const {
   const std::size_t low = begin(board_.rank()), high = end(board_.rank());
   for (int r = 0; r < board_.ranks(); ++r) {
     board_.fetch(r, Place::first);
-    if (!lent_) fetch_lines(board_.wide(r) + low, high - low);
+    if (!exposed_) fetch_lines(board_.wide(r) + low, high - low);
   }
 }
 
-bool DealtFold::contributed(int rank) const {
+bool SharedFold::contributed(int rank) const {
   if (!board_.published(rank)) return false;
-  if (lent_) fetch_lines(contribution(rank) + begin(board_.rank()), end(board_.rank()) - begin(board_.rank()));
+  if (exposed_) fetch_lines(contribution(rank) + begin(board_.rank()), end(board_.rank()) - begin(board_.rank()));
   return true;
 }
 
 /// In rank order; in place, or beside the lines: nobody else reads this share of this rank's contribution. All
 /// contributions are there.
-void DealtFold::fold_own() {
+void SharedFold::fold_own() {
   const int me = board_.rank();
   Using others(board_);
-  if (lent_) others.open();
+  if (exposed_) others.open();
   fold_in_order(
       call_, board_.ranks(), (end(me) - begin(me)) / call_.element, share_at(me),
       [&](int r) { return contribution(r) + begin(me); }, end(me) - begin(me) > kFetched);
@@ -86,7 +74,7 @@ void DealtFold::fold_own() {
   folded_ = true;
 }
 
-bool DealtFold::shares_here() {
+bool SharedFold::shares_here() {
   const auto here = [this](int share) { return board_.published(share, Place::result); };
   if (looked_) return missing_.none(here);
   looked_ = true;
@@ -101,14 +89,14 @@ bool DealtFold::shares_here() {
 }
 
 /// All shares are there.
-void DealtFold::take() {
+void SharedFold::take() {
   auto* out = static_cast<std::byte*>(call_.out);
   for (int share = 0; share < shares_; ++share) {
     std::memcpy(out + begin(share), share_at(share), end(share) - begin(share));
   }
 }
 
-bool DealtFold::poll() {
+bool SharedFold::poll() {
   if (!published_) {
     if (!board_.may_publish()) return false;
     publish();
@@ -123,7 +111,7 @@ bool DealtFold::poll() {
   if (reads_) {
     if (!shares_here()) return false;
     take();
-    if (lent_) board_.cover();  // whoever reads contributions has said that it is done
+    if (exposed_) board_.cover();  // whoever reads contributions has said that it is done
     board_.everybody_began();
   }
   board_.finish();

@@ -6,13 +6,7 @@
 
 namespace chasqui::run {
 
-Way way_of_more(const Board& board, const Call& call, std::size_t bytes) {
-  if (bytes <= kSlotPayload) return LedFold::suits(board, call) ? Way::led : Way::slots;
-  const Way way = board.limits().way(call.kind, bytes);
-  return way == Way::lent && !DealtFold::fits(board, call) ? Way::direct : way;
-}
-
-void SmallCall::fetch_more() const {
+void SlotCall::fetch_more() const {
   const std::size_t before = call_.kind == Kind::scatter ? static_cast<std::size_t>(board_.rank()) * bytes_ : 0;
   for (int slot = first_; slot < last_; ++slot) {
     if (slot_ <= kSlotPayload) board_.fetch(slot, Place::second);
@@ -21,7 +15,7 @@ void SmallCall::fetch_more() const {
   }
 }
 
-void SmallCall::fold_more() const {
+void SlotCall::fold_more() const {
   const auto count = static_cast<std::size_t>(call_.count);
   if (bytes_ > kSlotPayload) {
     return fold_in_order(call_, last_, count, call_.out,

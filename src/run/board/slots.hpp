@@ -8,13 +8,13 @@
 
 namespace chasqui::run {
 
-class SmallCall {
+class SlotCall {
  public:
   /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data.
-  SmallCall(Board& board, const Call& call)
+  SlotCall(Board& board, const Call& call)
       : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
         slot_(slot_bytes(board, call)) {
-    board.begin(called(call));
+    board.begin(called(call), Method::slots);
     const int me = board.rank();
     const int root = static_cast<int>(call.root);
     if (call.kind == Kind::broadcast || call.kind == Kind::scatter) {

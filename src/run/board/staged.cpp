@@ -199,7 +199,7 @@ Task fold_shares(Board& board, const Call& call) {
 }  // namespace
 
 Task staged(Board& board, Call call) {
-  board.begin(called(call));
+  board.begin(called(call), Method::staged);
   const bool scatters = call.kind == Kind::scatter;
   if (call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan) {
     check_element(board, call);

@@ -7,6 +7,26 @@
 
 namespace chasqui::run {
 
+std::string_view to_string(Method method) {
+  switch (method) {
+    case Method::slots: return "slots";
+    case Method::grouped_fold: return "grouped-fold";
+    case Method::shared_fold: return "shared-fold";
+    case Method::exposed_fold: return "exposed-fold";
+    case Method::staged: return "staged";
+    case Method::direct: return "direct";
+    case Method::cross_memory: return "cross-memory";
+    case Method::tree: return "tree";
+    case Method::items: return "items";
+    case Method::exchange: return "exchange";
+    case Method::windows: return "windows";
+    case Method::messages: return "messages";
+    case Method::two_level: return "two-level";
+    case Method::native: return "native";
+  }
+  return "?";
+}
+
 void validate(const Call& call, int rank, int size) {
   if (acceptable(call, rank, size)) return;
   const auto name = to_string(call.kind);

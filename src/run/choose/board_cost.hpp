@@ -16,18 +16,22 @@ double at_size(const Times& times, double bytes);
 /// `ranks` ranks of one node on their board. The measured time if so many were measured; else it is scaled by the model.
 double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads);
 
-/// How that is done: `slots` for all that fits lines.
-Way board_way(const Profile& profile, Kind kind, double bytes, int ranks, bool threads);
+/// The same for processes that read and write each other's memory. REQUIRES crosses_memory(kind). Where it was measured,
+/// sizes below the measured ones do not pay.
+double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ranks);
 
-/// The same for processes that reach into each other's memory. REQUIRES goes_across(kind). Where it was measured, sizes below
-/// the measured ones do not pay.
-double across_time(const Profile& profile, Kind kind, double bytes, int ranks);
+/// Contributions of this size and more may pay by the memory of the other processes: below, a call of the kernel alone
+/// costs as much as the board (docs/results.md, "Threads and processes": 16 KiB by cross-memory 32 us, over the board 24).
+inline constexpr std::size_t kCrossMemoryFrom = 16 * 1024;
+
+/// The library counts in `int`, also inside, where it puts blocks together: what all ranks bring stays below 2 GiB.
+std::size_t countable_bytes(Kind kind, int ranks);
 
 struct NativeTime {
   double nanoseconds = 0;
   bool clearly_faster = false;  ///< by a tenth or more at the measured sizes on both sides
 };
-/// Nothing unless both were measured on ranks that lie like these.
-std::optional<NativeTime> native_time(const Profile& profile, const Terrain& terrain, Kind kind, double bytes);
+/// Nothing unless both were measured on ranks that lie like these, and the library can count it.
+std::optional<NativeTime> native_time(const Profile& profile, const Topology& topology, Kind kind, double bytes);
 
 }  // namespace chasqui::run

@@ -3,24 +3,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
-#include "run/board/board.hpp"
+#include "run/board/process_memory.hpp"
+#include "run/board/shape.hpp"
+#include "run/choose/board_cost.hpp"
 
 namespace chasqui::run {
 namespace {
 
-/// A way's cost: publications one after another, lines read from each source beside the data, and for each line of
-/// data; the latter two in units of LineCosts::each. Fitted to 16 threads and 16 processes, 128 B to 4 KiB
-/// (docs/results.md, "Threads and processes"); one reader alone reads faster than all at once.
+constexpr std::size_t kEndless = ~std::size_t{0};
+
+/// A method's cost: publications one after another, lines read from each source beside the data, and for each line of
+/// data; the latter two in units of LineCosts::each. Fitted to 16 threads and 16 processes, 128 B to 4 KiB, each method
+/// forced (docs/results.md, "Threads and processes"); one reader alone reads faster than all at once.
 struct Cost {
   double publications, reads, lines;
 };
 
-Cost cost_of(Way way, Kind kind) {
-  const bool threads = way == Way::direct;
-  if (way == Way::lent) return {4.5, 0, 0.09};
-  if (way == Way::dealt) return kind == Kind::reduce ? Cost{3, 0, 0.2} : Cost{4, 0, 0.2};
-  if (way == Way::slots) {
+Cost cost_of(Method method, Kind kind) {
+  const bool threads = method == Method::direct;
+  if (method == Method::exposed_fold) return {4.5, 0, 0.09};
+  if (method == Method::shared_fold) return kind == Kind::reduce ? Cost{3, 0, 0.2} : Cost{4, 0, 0.2};
+  if (method == Method::slots) {
     switch (kind) {
       case Kind::broadcast: return {1, 0, 0.6};
       case Kind::scatter: return {1, 0, 0.3};
@@ -41,37 +46,228 @@ Cost cost_of(Way way, Kind kind) {
   }
 }
 
+bool folds(Kind kind) { return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan; }
+
+/// Where the table changes, in bytes of what a slot holds. Methods are asked for in steps of a line.
+struct Limits {
+  std::size_t slots_to = 0;            ///< longer ones take the long method
+  std::size_t shared_from = kEndless;  ///< folds from here on are shared
+};
+
+Limits limits_of(const LineCosts& costs, Kind kind, std::size_t wide, Method longer) {
+  Limits limits;
+  const auto time = [&](Method method, std::size_t bytes) {
+    return beside_lines_time(costs, method, kind, static_cast<double>(bytes));
+  };
+  const bool shares = kind == Kind::reduce || kind == Kind::allreduce;
+  for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= wide; bytes += kLine) {
+    double best = time(Method::slots, bytes);
+    if (shares && time(Method::shared_fold, bytes) < best) {
+      best = time(Method::shared_fold, bytes);
+      limits.shared_from = std::min(limits.shared_from, bytes);
+    }
+    if (best > time(longer, bytes)) break;
+    limits.slots_to = bytes;
+  }
+  return limits;
+}
+
+/// From `bytes` on another method.
+void append(std::vector<MethodFrom>& entries, std::size_t bytes, Method method, bool native = false) {
+  if (!entries.empty() && entries.back().bytes == bytes) entries.pop_back();
+  if (entries.empty() || entries.back().method != method || entries.back().native != native)
+    entries.push_back({bytes, method, native});
+}
+
+const MethodFrom& entry_at(const std::vector<MethodFrom>& entries, std::size_t bytes) {
+  std::size_t i = entries.size() - 1;
+  while (entries[i].bytes > bytes) --i;
+  return entries[i];
+}
+
 }  // namespace
 
-double way_time(const LineCosts& costs, Way way, Kind kind, double bytes) {
+const Level& node_level(const Profile& profile) {
+  const Level* found = profile.level("node");
+  return found != nullptr ? *found : profile.levels.front();
+}
+
+LineCosts line_costs(const Profile& profile, int ranks) {
+  const Level& node = node_level(profile);
+  return {ranks, node.publish.value, node.publish_per_rank.value};
+}
+
+double grouped_fold_time(const LineCosts& costs, int lines, int group) {
+  if (group == 0) {
+    const double one_line = costs.publish + (costs.ranks - 1) * costs.each;
+    return lines == 1 ? one_line : kTwoLines * one_line;
+  }
+  const int groups = (costs.ranks + group - 1) / group;
+  return 2 * costs.publish + (group - 1 + lines * groups - 1) * costs.each;
+}
+
+int best_group(const LineCosts& costs, int lines) {
+  int best = 0;
+  double least = grouped_fold_time(costs, lines, 0);
+  for (int group = 2; group <= costs.ranks; ++group) {
+    if (costs.ranks % group != 0 && costs.ranks % group < lines) continue;  // a member for each line
+    const double time = grouped_fold_time(costs, lines, group);
+    if (time < least || (time == least && best != 0)) {  // of equal ones the largest: fewer results to read
+      best = group;
+      least = time;
+    }
+  }
+  return best;
+}
+
+double beside_lines_time(const LineCosts& costs, Method method, Kind kind, double bytes) {
   const bool one_source = kind == Kind::broadcast || kind == Kind::scatter;
   const double sources = one_source ? 1 : costs.ranks - 1;
-  const Cost cost = cost_of(way, kind);
+  const Cost cost = cost_of(method, kind);
   const double lines = std::ceil(bytes / static_cast<double>(kLine));
   return cost.publications * costs.publish + sources * (cost.reads + cost.lines * lines) * costs.each;
 }
 
-SlotLimits::SlotLimits(const LineCosts& costs, std::size_t wide, bool threads)
-    : lent_most_(threads ? wide * static_cast<std::size_t>(costs.ranks) : 0),
-      long_(threads ? Way::direct : Way::staged) {
+namespace {
+
+/// The slot of a scatter holds the blocks of all.
+std::size_t blocks_in_slot(Kind kind, int ranks) { return kind == Kind::scatter ? static_cast<std::size_t>(ranks) : 1; }
+
+std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wide, bool threads) {
+  if (costs.ranks == 1) return {{}};
+  const bool everywhere = kind == Kind::allreduce || kind == Kind::barrier;
+  std::vector<MethodFrom> row;
+  append(row, 0, everywhere && best_group(costs, 1) != 0 ? Method::grouped_fold : Method::slots);
+  if (kind == Kind::barrier) return row;
+  const std::size_t blocks = blocks_in_slot(kind, costs.ranks);
+  const auto after = [&](std::size_t bytes) { return bytes / blocks + 1; };
+  const bool grouped = (kind == Kind::reduce || kind == Kind::allreduce) && best_group(costs, 2) != 0;
+  append(row, after(kLinePayload), grouped ? Method::grouped_fold : Method::slots);
+  const Method longest = threads ? Method::direct : Method::staged;
+  const std::size_t exposed_to = threads && kind == Kind::allreduce ? wide * static_cast<std::size_t>(costs.ranks) : 0;
+  const Method longer = exposed_to != 0 ? Method::exposed_fold : longest;
+  const Limits limits = limits_of(costs, kind, wide, longer);
+  if (limits.slots_to != 0) append(row, after(kSlotPayload), Method::slots);
+  if (limits.shared_from <= limits.slots_to) append(row, limits.shared_from, Method::shared_fold);
+  append(row, after(std::max(kSlotPayload, limits.slots_to)), longer);
+  if (longer != longest) append(row, after(std::max(kSlotPayload, exposed_to)), longest);
+  return row;
+}
+
+BoardShape usual_shape(int ranks, bool threads) {
+  return threads ? BoardShape::for_threads(ranks) : BoardShape::for_ranks(ranks);
+}
+
+/// What else competes with the longest method of a board: the memory of the other processes, and the MPI library.
+class Competitors {
+ public:
+  Competitors(const Topology& topology, const Profile& profile, Kind kind, const std::vector<MethodFrom>& board)
+      : topology_(topology), profile_(profile), kind_(kind), board_(board),
+        crosses_(topology.cross_memory && crosses_memory(kind)),
+        asks_(topology.native && native_time(profile, topology, kind, 0).has_value()) {}
+
+  bool any() const { return kind_ != Kind::barrier && (crosses_ || asks_); }
+
+  /// The row of the board with what competes. Predictions are smooth between the sizes that are tried; where two
+  /// neighbours differ, the change is found by bisection.
+  std::vector<MethodFrom> row() const {
+    std::vector<MethodFrom> row;
+    MethodFrom before = decide(0);
+    append(row, 0, before.method, before.native);
+    for (const std::size_t size : sizes()) {
+      const MethodFrom here = decide(size);
+      while (differ(before, here)) {
+        MethodFrom low = before, high = here;
+        while (high.bytes - low.bytes > 1) {
+          const MethodFrom middle = decide(low.bytes + (high.bytes - low.bytes) / 2);
+          (differ(low, middle) ? high : low) = middle;
+        }
+        append(row, high.bytes, high.method, high.native);
+        before = high;
+      }
+      before = here;
+    }
+    return row;
+  }
+
+ private:
+  static bool differ(const MethodFrom& a, const MethodFrom& b) { return a.method != b.method || a.native != b.native; }
+
+  MethodFrom decide(std::size_t bytes) const {
+    const auto size = static_cast<double>(bytes);
+    MethodFrom entry = entry_at(board_, bytes);
+    entry.bytes = bytes;
+    double least = board_time(profile_, kind_, size, topology_.ranks, topology_.shares_memory);
+    if (crosses_ && entry.method == Method::staged && bytes >= kCrossMemoryFrom) {
+      const double time = cross_memory_time(profile_, kind_, size, topology_.ranks);
+      if (time < least) entry.method = Method::cross_memory;
+      least = std::min(least, time);
+    }
+    const auto native = asks_ ? native_time(profile_, topology_, kind_, size) : std::nullopt;
+    // What fits a slot goes over the board unasked.
+    entry.native = bytes > kSlotPayload && native && native->clearly_faster && native->nanoseconds < least;
+    return entry;
+  }
+
+  std::set<std::size_t> sizes() const {
+    constexpr std::size_t kLongest = std::size_t{1} << 46;  // of a call
+    std::set<std::size_t> all = {kSlotPayload + 1, countable_bytes(kind_, topology_.ranks) + 1};
+    for (const MethodFrom& entry : board_) all.insert(entry.bytes);
+    for (std::size_t power = 128; power <= kLongest; power *= 2) all.insert({power, power + power / 2});
+    for (const auto* tables : {&profile_.measured, &profile_.cross_memory, &profile_.native}) {
+      const auto found = tables->find(std::string(to_string(kind_)));
+      if (found == tables->end()) continue;
+      for (const auto& [bytes, time] : found->second) all.insert(static_cast<std::size_t>(bytes));
+    }
+    return all;
+  }
+
+  const Topology& topology_;
+  const Profile& profile_;
+  Kind kind_;
+  const std::vector<MethodFrom>& board_;
+  bool crosses_, asks_;
+};
+
+}  // namespace
+
+Method usual_method(const Profile& profile, Kind kind, std::size_t bytes, int ranks, bool threads) {
+  const auto row = row_of(line_costs(profile, ranks), kind, usual_shape(ranks, threads).wide, threads);
+  return entry_at(row, bytes).method;
+}
+
+BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool threads)
+    : groups_{best_group(costs, 1), best_group(costs, 2)}, ranks_(costs.ranks), wide_(wide) {
   for (std::size_t k = 0; k < kKinds; ++k) {
     const auto kind = static_cast<Kind>(k);
-    const auto time = [&](Way way, std::size_t bytes) {
-      return way_time(costs, way, kind, static_cast<double>(bytes));
-    };
-    const bool deals = kind == Kind::reduce || kind == Kind::allreduce;
-    dealt_from_[k] = ~std::size_t{0};
-    for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= wide; bytes += kLine) {
-      double best = time(Way::slots, bytes);
-      if (deals && time(Way::dealt, bytes) < best) {
-        best = time(Way::dealt, bytes);
-        dealt_from_[k] = std::min(dealt_from_[k], bytes);
-      }
-      const Way longer = kind == Kind::allreduce && lent_most_ != 0 ? Way::lent : long_;
-      if (best > time(longer, bytes)) break;
-      most_[k] = bytes;
-    }
+    Row& row = rows_[k];
+    row.entries = row_of(costs, kind, wide, threads);
+    row.short_method = row.entries.front().method;
+    if (kind != Kind::barrier && costs.ranks > 1) row.in_line = kLinePayload / blocks_in_slot(kind, costs.ranks);
   }
+}
+
+BoardMethods::BoardMethods(const Topology& topology, const Profile& profile)
+    : BoardMethods(line_costs(profile, topology.ranks),
+                   topology.wide.value_or(usual_shape(topology.ranks, topology.shares_memory).wide),
+                   topology.shares_memory) {
+  if (topology.messages) largest_element_ = topology.largest_element;
+  for (std::size_t k = 0; k < kKinds && topology.ranks > 1; ++k) {
+    const Competitors competitors(topology, profile, static_cast<Kind>(k), rows_[k].entries);
+    if (competitors.any()) rows_[k].entries = competitors.row();
+  }
+}
+
+std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::size_t element, bool blocking) const {
+  const Row& row = rows_[static_cast<std::size_t>(kind)];
+  if (bytes <= row.in_line) return row.short_method;
+  if (folds(kind) && element > largest_element_) return {};
+  const MethodFrom& entry = entry_at(row.entries, bytes);
+  if (blocking && entry.native) return Method::native;
+  if (entry.method == Method::grouped_fold && !halves_fit_lines(bytes / element, element)) return Method::slots;
+  if (entry.method == Method::exposed_fold && share_elements(bytes / element, element, ranks_) * element > wide_)
+    return Method::direct;
+  return entry.method;
 }
 
 }  // namespace chasqui::run

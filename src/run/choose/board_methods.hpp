@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Up to which size the collectives of a board go through slots, and how folds do: what one publication costs and what
-// each further line costs that is read, against the longer ways, which pay fewer copies with more handshakes.
+// Which method of a board runs a collective: a table kind x size, made once when a communicator is made. Every call looks
+// it up and explain() prints it, so that what runs is what is explained.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "chasqui/model/problem.hpp"
+#include "chasqui/run/choose.hpp"
 
 namespace chasqui::run {
 
@@ -16,40 +19,84 @@ struct LineCosts {
   double publish = 0;  ///< one line from its writer to all readers
   double each = 0;     ///< reading each further line while everybody does
 };
+LineCosts line_costs(const Profile& profile, int ranks);
 
-/// The ways through a board.
-enum class Way {
-  slots,   ///< everybody publishes, whoever needs it reads it
-  led,     ///< all-reductions of one line or two: leaders fold for their groups
-  dealt,   ///< longer folds: shares are folded by some for all
-  lent,    ///< all-reduce of threads: the same, from each other's buffers onto the board
-  direct,  ///< threads read each other's buffers
-  staged,  ///< processes: through stages, in rounds
+/// The level of a profile that tells of shared memory.
+const Level& node_level(const Profile& profile);
+
+/// An all-reduce whose contributions take 1 or 2 lines. group 0: everybody reads all lines (slots); otherwise a member of
+/// each group of that many ranks folds each line, and everybody reads what the groups have.
+double grouped_fold_time(const LineCosts& costs, int lines, int group);
+
+/// The fastest group; 0 when nothing is faster than without groups.
+int best_group(const LineCosts& costs, int lines);
+
+/// A collective that puts `bytes` beside the lines of a slot (a scatter: the blocks of all), or takes one of the longer
+/// methods that compete with that. REQUIRES slots, shared_fold, exposed_fold, direct or staged.
+double beside_lines_time(const LineCosts& costs, Method method, Kind kind, double bytes);
+
+/// How often as long a payload of two lines takes as one of one line (flat all-reduces of 8 and 64 B on 16 ranks,
+/// bench/node/lines.cpp).
+inline constexpr double kTwoLines = 1.7;
+
+/// What boards of the usual shape for so many ranks do.
+Method usual_method(const Profile& profile, Kind kind, std::size_t bytes, int ranks, bool threads);
+
+/// From so many bytes of one rank's contribution on, up to the next entry's.
+struct MethodFrom {
+  std::size_t bytes = 0;
+  Method method = Method::slots;
+  bool native = false;  ///< blocking calls go to the MPI library instead
 };
 
-/// Nanoseconds of a collective that puts `bytes` into a slot (a scatter: the blocks of all) on a way that is not `led`.
-double way_time(const LineCosts& costs, Way way, Kind kind, double bytes);
-
-/// The sizes at which a board changes its way, in bytes of what a slot holds.
-class SlotLimits {
+class BoardMethods {
  public:
-  SlotLimits() = default;  ///< nothing but lines and stages
-  /// For slots of at most `wide` bytes beside their lines.
-  SlotLimits(const LineCosts& costs, std::size_t wide, bool threads);
+  BoardMethods() = default;  ///< slots for everything: a rank alone
+  /// Of a board inside a node, whose slots hold `wide` bytes beside their lines.
+  BoardMethods(const LineCosts& costs, std::size_t wide, bool threads);
+  /// Of a board that spans all ranks. REQUIRES topology.board, one node.
+  BoardMethods(const Topology& topology, const Profile& profile);
 
-  /// Of what does not fit the lines of a slot.
-  Way way(Kind kind, std::size_t bytes) const {
-    const auto k = static_cast<std::size_t>(kind);
-    if (bytes > most_[k]) return kind == Kind::allreduce && bytes <= lent_most_ ? Way::lent : long_;
-    return bytes >= dealt_from_[k] ? Way::dealt : Way::slots;
+  /// How a blocking call runs; nothing if its elements are too large for the board: then by messages, or natively.
+  std::optional<Method> of(Kind kind, std::size_t bytes, std::size_t element) const {
+    const Row& row = rows_[static_cast<std::size_t>(kind)];
+    if (bytes <= row.in_line) return row.short_method;
+    return longer(kind, bytes, element, true);
   }
+  /// The same without the MPI library, whose collectives cannot be started.
+  std::optional<Method> own(Kind kind, std::size_t bytes, std::size_t element) const {
+    return longer(kind, bytes, element, false);
+  }
+  const std::vector<MethodFrom>& entries(Kind kind) const { return rows_[static_cast<std::size_t>(kind)].entries; }
+  std::size_t wide() const { return wide_; }  ///< bytes that a slot holds beside its lines
+  int group(int lines) const { return groups_[static_cast<std::size_t>(lines - 1)]; }  ///< ranks of each; 0: none
 
  private:
-  static constexpr std::size_t kKinds = 8;        ///< broadcast .. barrier
-  std::array<std::size_t, kKinds> most_{};        ///< longer ones go the long way
-  std::array<std::size_t, kKinds> dealt_from_{};  ///< folds from here on are dealt
-  std::size_t lent_most_ = 0;                     ///< all-reduces up to here are folded from lent buffers
-  Way long_ = Way::staged;
+  static constexpr std::size_t kKinds = 8;  ///< broadcast .. barrier
+  struct Row {
+    std::size_t in_line = ~std::size_t{0};   ///< up to so many bytes a contribution is one line
+    Method short_method = Method::slots;     ///< of those
+    std::vector<MethodFrom> entries = {{}};  ///< by size; the first from 0 on
+  };
+  std::optional<Method> longer(Kind kind, std::size_t bytes, std::size_t element, bool blocking) const;
+
+  std::array<Row, kKinds> rows_;
+  std::array<int, 2> groups_{};
+  int ranks_ = 1;
+  std::size_t wide_ = 0;
+  std::size_t largest_element_ = ~std::size_t{0};  ///< of folds on the board
 };
+
+inline Query query_of(const Call& call) {
+  return {call.kind, call.kind == Kind::barrier ? 0 : call.bytes(), call.element,
+          call.op.combine == nullptr || call.op.commutative};
+}
+
+/// All methods that apply, the one that the table says first.
+std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile,
+                            const BoardMethods& board);
+
+/// Why a method cannot run this, in words; empty if it can.
+std::string objection(const Choice& choice, const Query& query, const Topology& topology, const BoardMethods& board);
 
 }  // namespace chasqui::run

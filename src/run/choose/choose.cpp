@@ -9,31 +9,15 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/universal_tree.hpp"
-#include "run/board/board.hpp"
 #include "run/board/process_memory.hpp"
+#include "run/board/shape.hpp"
 #include "run/choose/board_cost.hpp"
+#include "run/choose/board_methods.hpp"
 #include "run/choose/pattern_cost.hpp"
 #include "run/messages/local_plan.hpp"
 #include "run/messages/message_cost.hpp"
 
 namespace chasqui::run {
-
-std::string_view to_string(Method method) {
-  switch (method) {
-    case Method::slots: return "slots";
-    case Method::staged: return "staged";
-    case Method::direct: return "direct";
-    case Method::across: return "across";
-    case Method::tree: return "tree";
-    case Method::items: return "items";
-    case Method::exchange: return "exchange";
-    case Method::windows: return "windows";
-    case Method::messages: return "messages";
-    case Method::two_level: return "two-level";
-    case Method::native: return "native";
-  }
-  return "?";
-}
 
 namespace {
 
@@ -66,8 +50,8 @@ SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, doubl
   return with_gap(receive_port_time(level, bytes), level, ranks, bytes, most);
 }
 
-const Level& message_level(const Terrain& terrain, const Profile& profile) {
-  const Level* found = profile.level(terrain.nodes > 1 || !terrain.board ? "network" : "node");
+const Level& message_level(const Topology& topology, const Profile& profile) {
+  const Level* found = profile.level(topology.nodes > 1 || !topology.board ? "network" : "node");
   return found != nullptr ? *found : profile.levels.front();
 }
 
@@ -89,32 +73,74 @@ namespace {
 constexpr std::int64_t kTreeTicks = 1'000'000'000;
 constexpr int kLargestRadix = 256;  ///< beyond, choosing itself would take long
 
+bool spans_all(const Topology& topology) { return topology.board && topology.nodes == 1; }
+bool folds(Kind kind) { return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan; }
+
+/// An element that the stages of a board cannot hold: such folds go by messages.
+bool too_large(const Query& query, const Topology& topology) {
+  return folds(query.kind) && query.element > topology.largest_element && topology.messages && topology.ranks > 1;
+}
+
+/// Is there such a method by messages for this collective?
+bool goes_by(Method method, const Query& query) {
+  const Kind kind = query.kind;
+  const bool reorders = (kind == Kind::reduce || kind == Kind::allreduce) && query.commutative;
+  switch (method) {
+    case Method::tree: return kind != Kind::allgather;
+    case Method::items: return kind == Kind::broadcast || kind == Kind::barrier || reorders;
+    case Method::exchange: return kind == Kind::broadcast || reorders;
+    case Method::windows: return kind == Kind::allgather;
+    case Method::messages: return kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+    default: return false;
+  }
+}
+
+/// Folds that must keep the order of the ranks need nodes that are intervals of them.
+bool keeps_order(const Query& query, const Topology& topology) {
+  return topology.ordered || !(query.kind == Kind::scan || (folds(query.kind) && !query.commutative));
+}
+
+const char* words_for(Method method, std::size_t bytes) {
+  switch (method) {
+    case Method::grouped_fold: return "groups fold a line each, all read what the groups have";
+    case Method::shared_fold: return "some ranks fold a share each of what all publish";
+    case Method::exposed_fold: return "some ranks fold a share each of all buffers";
+    case Method::staged: return "shared memory of the node";
+    case Method::direct: return "copied once, from buffer to buffer";
+    case Method::cross_memory: return "from process to process, by the kernel";
+    default: break;
+  }
+  return bytes <= kSlotPayload ? "value and number in one line that all read"
+                               : "published once, read by all who need it";
+}
+
 class Chooser {
  public:
-  Chooser(const Query& query, const Terrain& terrain, const Profile& profile)
-      : query_(query), terrain_(terrain), profile_(profile) {}
+  Chooser(const Query& query, const Topology& topology, const Profile& profile, const BoardMethods& board)
+      : query_(query), topology_(topology), profile_(profile), board_(board) {}
 
   std::vector<Choice> all() {
-    if (terrain_.ranks == 1) return {{Method::slots, bytes() * board_copy(), 1, "one rank: at most a copy"}};
-    if (terrain_.board && terrain_.nodes == 1) on_board();
-    if (terrain_.messages && terrain_.ranks > 1) {
-      by_messages(message_level(terrain_, profile_), terrain_.ranks, choices_);
-    }
-    if (terrain_.board && terrain_.nodes > 1 && terrain_.largest_node > 1) in_two_levels();
-    native();
+    if (topology_.ranks == 1) return {{Method::slots, bytes() * board_copy(), 1, "one rank: at most a copy"}};
+    if (spans_all(topology_)) on_the_board();
+    if (topology_.messages) by_messages(message_level(topology_, profile_), topology_.ranks, choices_);
+    if (topology_.board && topology_.nodes > 1 && topology_.largest_node > 1) in_two_levels();
+    const bool trusts_native = native();
     std::stable_sort(choices_.begin(), choices_.end(),
                      [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
-    if (terrain_.board && terrain_.nodes == 1) {
-      // Where a board spans all ranks it is used: it also finds out when ranks disagree about sizes.
-      std::stable_partition(choices_.begin(), choices_.end(), [](const Choice& choice) {
-        return choice.method == Method::slots || choice.method == Method::staged || choice.method == Method::direct ||
-               choice.method == Method::across || choice.method == Method::native;
-      });
+    if (!spans_all(topology_)) {
+      if (!trusts_native) not_first(Method::native);
+      return choices_;
     }
-    // What fits a slot goes over the board unasked: asking would take as long.
-    const bool slot = terrain_.board && terrain_.nodes == 1 && query_.bytes <= kSlotPayload;
-    if (choices_.size() > 1 && choices_[0].method == Method::native && (slot || !trusts_native_))
-      std::swap(choices_[0], choices_[1]);
+    // Where a board spans all ranks it is used: it also finds out when ranks disagree about sizes.
+    std::stable_partition(choices_.begin(), choices_.end(), [](const Choice& choice) {
+      return run::on_board(choice.method) || choice.method == Method::native;
+    });
+    const auto looked_up = board_.of(query_.kind, query_.bytes, query_.element);
+    if (!looked_up && !trusts_native) not_first(Method::native);
+    if (looked_up) {
+      std::stable_partition(choices_.begin(), choices_.end(),
+                            [&](const Choice& choice) { return choice.method == *looked_up; });
+    }
     return choices_;
   }
 
@@ -131,67 +157,34 @@ class Chooser {
     return run::board_time(profile_, kind, size, ranks, threads);
   }
 
-  /// An element that the stages of the board cannot hold: such folds go by messages.
-  bool too_large() const {
-    const bool folds = query_.kind == Kind::reduce || query_.kind == Kind::allreduce || query_.kind == Kind::scan;
-    return folds && query_.element > terrain_.largest_element && terrain_.messages && terrain_.ranks > 1;
+  void not_first(Method method) {
+    if (choices_.size() > 1 && choices_[0].method == method) std::swap(choices_[0], choices_[1]);
   }
 
-  void on_board() {
-    if (too_large()) return;
-    const Way way = board_way(profile_, query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory);
-    const Method method = way == Way::direct || way == Way::lent ? Method::direct
-                          : way == Way::staged                   ? Method::staged
-                                                                 : Method::slots;
-    const char* why = way == Way::lent               ? "some ranks fold a share each of all buffers"
-                      : method == Method::direct     ? "copied once, from buffer to buffer"
-                      : method != Method::slots      ? "shared memory of the node"
-                      : query_.bytes <= kSlotPayload ? "value and number in one line that all read"
-                      : way == Way::dealt            ? "some ranks fold a share each of what all publish"
-                                                     : "published once, read by all who need it";
-    choices_.push_back({method, board_time(query_.kind, bytes(), terrain_.ranks, terrain_.shares_memory), 1, why});
-    if (method != Method::staged || !terrain_.reaches || terrain_.ranks < 2 || !goes_across(query_.kind)) return;
-    if (query_.bytes < kReachFrom) return;
-    choices_.push_back({Method::across, across_time(profile_, query_.kind, bytes(), terrain_.ranks), 1,
-                        "from process to process, by the kernel"});
+  /// What the table says without the library, and its competitor by the memory of the processes.
+  void on_the_board() {
+    const auto method = board_.own(query_.kind, query_.bytes, query_.element);
+    if (!method) return;
+    const bool crosses = topology_.cross_memory && crosses_memory(query_.kind) && query_.bytes >= kCrossMemoryFrom;
+    const Method over = *method == Method::cross_memory ? Method::staged : *method;
+    choices_.push_back({over, board_time(query_.kind, bytes(), topology_.ranks, topology_.shares_memory), 1,
+                        words_for(over, query_.bytes)});
+    if (over != Method::staged || !crosses) return;
+    choices_.push_back({Method::cross_memory, cross_memory_time(profile_, query_.kind, bytes(), topology_.ranks), 1,
+                        words_for(Method::cross_memory, query_.bytes)});
   }
 
   void by_messages(const Level& level, int ranks, std::vector<Choice>& list) const {
-    switch (query_.kind) {
-      case Kind::broadcast:
-        tree(level, ranks, list);
-        items(level, ranks, list, 1);
-        exchange(level, ranks, list);
-        break;
-      case Kind::reduce:
-        tree(level, ranks, list);
-        if (query_.commutative) {
-          items(level, ranks, list, 1);
-          exchange(level, ranks, list);
-        }
-        break;
-      case Kind::allreduce:
-        windows(level, ranks, list, Method::tree);
-        if (query_.commutative) {
-          items(level, ranks, list, 2);
-          exchange(level, ranks, list);
-        }
-        break;
-      case Kind::allgather:
-        windows(level, ranks, list, Method::windows);
-        direct_messages(level, ranks, list);
-        break;
-      case Kind::gather:
-      case Kind::scatter:
-        direct_messages(level, ranks, list);
-        tree(level, ranks, list);
-        break;
-      case Kind::barrier:
-        windows(level, ranks, list, Method::tree);
-        items(level, ranks, list, 2);
-        break;
-      default: windows(level, ranks, list, Method::tree); break;
+    const Kind kind = query_.kind;
+    const bool symmetric = kind == Kind::allreduce || kind == Kind::barrier || kind == Kind::scan;
+    if (goes_by(Method::windows, query_)) windows(level, ranks, list, Method::windows);
+    if (goes_by(Method::messages, query_)) direct_messages(level, ranks, list);
+    if (goes_by(Method::tree, query_)) {
+      if (symmetric) windows(level, ranks, list, Method::tree);
+      else tree(level, ranks, list);
     }
+    if (goes_by(Method::items, query_)) items(level, ranks, list, symmetric ? 2 : 1);
+    if (goes_by(Method::exchange, query_)) exchange(level, ranks, list);
   }
 
   static double tree_time(const SizedMachine& sized) {
@@ -300,14 +293,12 @@ class Chooser {
   }
 
   void in_two_levels() {
-    if (too_large()) return;
-    const bool folds = query_.kind == Kind::reduce || query_.kind == Kind::allreduce;
-    if (!terrain_.ordered && (query_.kind == Kind::scan || (folds && !query_.commutative))) return;
+    if (too_large(query_, topology_) || !keeps_order(query_, topology_)) return;
     const Level* network = profile_.level("network");
     if (network == nullptr) network = &profile_.levels.front();
     double inside = 0;
     Query between = query_;
-    const int ranks = terrain_.largest_node;
+    const int ranks = topology_.largest_node;
     switch (query_.kind) {
       case Kind::broadcast:
       case Kind::reduce: inside = board_time(query_.kind, bytes(), ranks, false); break;
@@ -317,7 +308,7 @@ class Chooser {
         break;
       case Kind::allgather:
         inside = board_time(Kind::gather, bytes(), ranks, false) +
-                 board_time(Kind::broadcast, bytes() * terrain_.ranks, ranks, false);
+                 board_time(Kind::broadcast, bytes() * topology_.ranks, ranks, false);
         between.bytes *= static_cast<std::size_t>(ranks);
         break;
       case Kind::gather:
@@ -331,35 +322,101 @@ class Chooser {
       default: return;
     }
     std::vector<Choice> list;
-    Chooser(between, terrain_, profile_).by_messages(*network, terrain_.nodes, list);
+    Chooser(between, topology_, profile_, board_).by_messages(*network, topology_.nodes, list);
     const auto best = std::min_element(list.begin(), list.end(),
                                        [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
     choices_.push_back({Method::two_level, inside + best->nanoseconds, 1,
                         fmt::format("slots in the nodes, {} between them", to_string(best->method))});
   }
 
-  /// The library counts in `int`, also inside, where it puts blocks together: what all ranks bring stays below 2 GiB.
-  void native() {
-    const bool blocks = query_.kind == Kind::allgather || query_.kind == Kind::gather || query_.kind == Kind::scatter;
-    if (bytes() * (blocks ? terrain_.ranks : 1) > std::numeric_limits<int>::max()) return;
-    const auto time = native_time(profile_, terrain_, query_.kind, bytes());
-    if (!time) return;
-    trusts_native_ = time->clearly_faster;
-    choices_.push_back({Method::native, time->nanoseconds, 1, "the MPI library's own, as measured"});
+  /// True if it may be chosen: clearly faster at the sizes that were measured around.
+  bool native() {
+    if (!topology_.native) return false;
+    const auto time = native_time(profile_, topology_, query_.kind, bytes());
+    if (time) choices_.push_back({Method::native, time->nanoseconds, 1, "the MPI library's own, as measured"});
+    return time && time->clearly_faster;
   }
 
   Query query_;
-  Terrain terrain_;
+  Topology topology_;
   const Profile& profile_;
+  const BoardMethods& board_;
   std::vector<Choice> choices_;
-  bool trusts_native_ = false;
 };
 
 }  // namespace
 
-std::vector<Choice> choices(const Query& query, const Terrain& terrain, const Profile& profile) {
+std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile,
+                            const BoardMethods& board) {
   CHASQUI_CHECK(!profile.levels.empty(), "a profile has at least one level, host={}", profile.host);
-  return Chooser(query, terrain, profile).all();
+  return Chooser(query, topology, profile, board).all();
+}
+
+std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile) {
+  CHASQUI_CHECK(!profile.levels.empty(), "a profile has at least one level, host={}", profile.host);
+  return choices(query, topology, profile, spans_all(topology) ? BoardMethods(topology, profile) : BoardMethods());
+}
+
+namespace {
+
+/// Of a method on a board that spans all ranks.
+std::string board_objection(Method method, const Query& query, const Topology& topology, const BoardMethods& board) {
+  const Kind kind = query.kind;
+  const std::size_t bytes = query.bytes;
+  if (!spans_all(topology)) return "no board spans all ranks";
+  const bool reduces = kind == Kind::reduce || kind == Kind::allreduce;
+  const std::size_t slot = kind == Kind::scatter ? bytes * static_cast<std::size_t>(topology.ranks) : bytes;
+  const std::size_t wide = board.wide();
+  const std::size_t count = bytes / query.element;
+  const auto too_long = [&](std::size_t most) { return fmt::format("a slot holds {} bytes, not {}", most, slot); };
+  switch (method) {
+    case Method::slots: return slot <= std::max(kSlotPayload, wide) ? "" : too_long(std::max(kSlotPayload, wide));
+    case Method::grouped_fold: {
+      if (!reduces && kind != Kind::barrier) return "only folds have groups";
+      if (bytes > kSlotPayload) return too_long(kSlotPayload);
+      const int lines = bytes > kLinePayload ? 2 : 1;
+      if (lines == 1 && kind == Kind::reduce) return "a reduction of one line has no groups";
+      if (board.group(lines) == 0) return fmt::format("this board has no groups for {} lines", lines);
+      return lines == 1 || halves_fit_lines(count, query.element) ? "" : "half of the elements do not fit a line";
+    }
+    case Method::shared_fold:
+      if (!reduces) return "only reductions are shared";
+      return bytes > kSlotPayload && bytes <= wide ? "" : fmt::format("only {} to {} bytes", kSlotPayload + 1, wide);
+    case Method::exposed_fold:
+      if (!topology.shares_memory || kind != Kind::allreduce) return "only all-reduces of threads";
+      if (count == 0) return "nothing to fold";
+      return share_elements(count, query.element, topology.ranks) * query.element <= wide ? "" : "a share fits no slot";
+    case Method::direct: return topology.shares_memory ? "" : "processes do not share their buffers";
+    case Method::cross_memory:
+      if (!topology.cross_memory) return "the memory of other processes cannot be used";
+      if (!crosses_memory(kind)) return "all would want the same pages";
+      if (bytes <= kSlotPayload) return fmt::format("{} bytes go through a slot", bytes);
+      break;
+    default:
+      if (topology.shares_memory) return "boards of threads have no stages";
+      if (kind == Kind::barrier) return "a barrier has nothing to stage";
+      break;
+  }
+  if (!folds(kind) || query.element <= topology.largest_element) return "";
+  return fmt::format("an element of {} bytes does not fit the stage", query.element);
+}
+
+}  // namespace
+
+std::string objection(const Choice& choice, const Query& query, const Topology& topology, const BoardMethods& board) {
+  const Method method = choice.method;
+  if (topology.ranks == 1) return "";  // at most a copy
+  if (on_board(method)) return board_objection(method, query, topology, board);
+  if (method == Method::native) return topology.native ? "" : "there is no MPI library to ask";
+  if (!topology.messages) return "there are no messages between the ranks";
+  if (method == Method::two_level) {
+    if (!topology.board || topology.nodes == 1 || topology.largest_node == 1) return "there are not two levels";
+    if (too_large(query, topology)) return fmt::format("an element of {} bytes does not fit the stage", query.element);
+    return keeps_order(query, topology) ? "" : "nodes are not intervals of ranks";
+  }
+  if (!goes_by(method, query)) return "there is no such plan for it";
+  if (method == Method::exchange && choice.parts < 2) return fmt::format("a radix of {}", choice.parts);
+  return "";
 }
 
 }  // namespace chasqui::run

@@ -35,11 +35,11 @@ std::string reason(const std::vector<Choice>& list) {
 
 }  // namespace
 
-std::string explain(const Query& query, const Terrain& terrain, const Profile& profile) {
-  const auto list = choices(query, terrain, profile);
+std::string explain(const Query& query, const Topology& topology, const Profile& profile) {
+  const auto list = choices(query, topology, profile);
   const std::string size = query.kind == Kind::barrier ? "" : fmt::format(" of {} bytes", query.bytes);
-  std::string text = fmt::format("{}{} on {} rank{}, {} node{}\n", to_string(query.kind), size, terrain.ranks,
-                                 terrain.ranks == 1 ? "" : "s", terrain.nodes, terrain.nodes == 1 ? "" : "s");
+  std::string text = fmt::format("{}{} on {} rank{}, {} node{}\n", to_string(query.kind), size, topology.ranks,
+                                 topology.ranks == 1 ? "" : "s", topology.nodes, topology.nodes == 1 ? "" : "s");
   for (std::size_t i = 0; i < list.size(); ++i) {
     text += fmt::format("{:<9} {:<13} {:>10}  {}\n",
                         i == 0   ? "chosen"
@@ -48,13 +48,13 @@ std::string explain(const Query& query, const Terrain& terrain, const Profile& p
                         name_of(list[i]), duration(list[i].nanoseconds), list[i].why);
   }
   text += fmt::format("{:<9} {}\n", "why", reason(list));
-  if (const std::string doubt = doubt_of(terrain, profile); !doubt.empty())
+  if (const std::string doubt = doubt_of(topology, profile); !doubt.empty())
     text += fmt::format("{:<9} {}\n", "but", doubt);
   return text;
 }
 
-std::string doubt_of(const Terrain& terrain, const Profile& profile) {
-  if (terrain.nodes == 1 || profile.knows_network()) return {};
+std::string doubt_of(const Topology& topology, const Profile& profile) {
+  if (topology.nodes == 1 || profile.knows_network()) return {};
   return "the profile was measured on one node and knows no network: messages\n          inside that node stand in for it. "
          "Measure over the nodes:\n          mpirun ... chasqui measure --mpi --out FILE";
 }

@@ -48,28 +48,23 @@ void Engine::run_small(const Call& call) {
     health_.next();
     return run_alone(call);
   }
-  if (spans_ && !forced_) {
-    // The board is the choice, unless the library's own collective was measured to be faster.
-    const auto asks = [&] {
-      const bool measured = fabric_.native && !fabric_.profile->native.empty();
-      return measured || (terrain_.reaches && call.bytes() >= kReachFrom) || call.element > terrain_.largest_element;
-    };
-    const Method method = call.bytes() > kSlotPayload && asks() ? choose(call).method : Method::staged;
+  if (by_table_) {
+    const auto method = methods_.of(call.kind, call.bytes(), call.element);
     if (method == Method::native) return run_native(call);
-    if (here && method == Method::across) return run_on_board(call, true);
-    if (here && (method == Method::staged || method == Method::slots || method == Method::direct)) {
-      switch (way_of(*fabric_.board, call)) {
-        case Way::slots: return run_small<SmallCall>(call);
-        case Way::led: return run_small<LedFold>(call);
-        case Way::dealt:
-        case Way::lent: return run_small<DealtFold>(call);
-        default: return run_on_board(call, false);
+    if (method && here) {
+      switch (*method) {
+        case Method::slots: return run_small<SlotCall>(call);
+        case Method::grouped_fold: return run_small<GroupedFold>(call);
+        case Method::shared_fold: return run_small<SharedFold>(call);
+        case Method::exposed_fold: return run_small<ExposedFold>(call);
+        default: return run_long(call, *method);
       }
     }
   } else {
+    if (forced_) check_forced(call, false);
     if (here && !forced_ && run_repeated(call)) return;
-    if (fabric_.native && choose(call).method == Method::native) return run_native(call);
   }
+  if (fabric_.native && choose(call).method == Method::native) return run_native(call);
   begin(call, nullptr).wait();
 }
 
@@ -87,17 +82,14 @@ void Engine::run_packed(const Call& call) {
 Request Engine::begin(const Call& call, std::shared_ptr<const void> kept) {
   check_usable();
   check_arguments(call);
+  if (forced_) check_forced(call, true);
   auto operation = std::make_shared<Operation>(call, rank_, size_);
   operation->kept = std::move(kept);
   operation->number = health_.next();
   const Call& packed = operation->packed.call;
-  const Choice& chosen = choose(packed, true);
-  const Choice choice{
-      chosen.method, chosen.nanoseconds, chosen.parts, {}};  // its words would be copied from task to task
+  const Choice choice = choose(packed, true);
   operation->uses_board =
-      fabric_.board != nullptr &&
-      (choice.method == Method::slots || choice.method == Method::staged || choice.method == Method::direct ||
-       choice.method == Method::across || choice.method == Method::two_level);
+      fabric_.board != nullptr && size_ > 1 && (run::on_board(choice.method) || choice.method == Method::two_level);
   note(operation->number, called(call), operation->uses_board);
   operation->activity.emplace(task_of(packed, choice, tag_of(operation->number, call.kind)));
   take_in_flight(operation);
@@ -110,19 +102,13 @@ Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
   return Engine::of(*this).begin(call, std::move(kept));
 }
 bool Comm::progress() { return Engine::of(*this).advance_here(); }
-const Terrain& Comm::terrain() const { return Engine::of(*this).terrain_; }
+const Topology& Comm::topology() const { return Engine::of(*this).topology_; }
 const Profile& Comm::profile() const { return *Engine::of(*this).fabric_.profile; }
-void Comm::force(const Choice& choice) { Engine::of(*this).forced_ = choice; }
-void Comm::unforce() { Engine::of(*this).forced_.reset(); }
+void Comm::force(const Choice& choice) { Engine::of(*this).force(choice); }
+void Comm::unforce() { Engine::of(*this).force({}); }
 
 std::vector<Choice> Comm::choices_for(const Call& call) const {
-  const Query query{call.kind, call.kind == Kind::barrier ? 0 : call.bytes(), call.element,
-                    call.op.combine == nullptr || call.op.commutative};
-  auto list = choices(query, terrain(), profile());
-  if (!Engine::of(*this).fabric_.native) {
-    std::erase_if(list, [](const Choice& choice) { return choice.method == Method::native; });
-  }
-  return list;
+  return choices(query_of(call), topology(), profile(), Engine::of(*this).methods());
 }
 
 std::unique_ptr<Comm> Comm::split(int colour, int key) {

@@ -17,6 +17,11 @@
 namespace chasqui::run {
 namespace {
 
+Task alone(Call call) {
+  run_alone(call);
+  co_return;
+}
+
 template <typename State>
 Task small(Board& board, Call call) {
   State state(board, call);
@@ -45,23 +50,27 @@ Engine::Engine(Fabric fabric)
               {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_, fabric_.messages.get(),
                fabric_.departures.get()}),
       exceptions_(std::uncaught_exceptions()) {
-  if (fabric_.board != nullptr) {
-    const Level* node = fabric_.profile->level("node");
-    fabric_.board->arrange(node != nullptr ? node->publish.value : 0,
-                           node != nullptr ? node->publish_per_rank.value : 0, fabric_.shares_memory);
-  }
-  terrain_.ranks = size_;
-  terrain_.nodes = nodes_.count();
-  terrain_.board = fabric_.board != nullptr;
-  terrain_.shares_memory = fabric_.shares_memory;
-  terrain_.reaches = spans_ && fabric_.reach != nullptr;
-  terrain_.messages = fabric_.messages != nullptr;
-  terrain_.ordered = nodes_.ordered();
-  terrain_.largest_node = nodes_.largest();
+  topology_.ranks = size_;
+  topology_.nodes = nodes_.count();
+  topology_.board = fabric_.board != nullptr;
+  topology_.shares_memory = fabric_.shares_memory;
+  topology_.cross_memory = spans_ && fabric_.process_memory != nullptr;
+  topology_.messages = fabric_.messages != nullptr;
+  topology_.native = fabric_.native != nullptr;
+  topology_.ordered = nodes_.ordered();
+  topology_.largest_node = nodes_.largest();
   if (fabric_.board != nullptr && !fabric_.shares_memory) {  // of several boards the least that any has
     const auto stage =
-        spans_ ? fabric_.board->shape().stage : BoardShape::for_ranks(terrain_.largest_node, 256 * 1024).stage;
-    terrain_.largest_element = stage / 4;
+        spans_ ? fabric_.board->shape().stage : BoardShape::for_ranks(topology_.largest_node, 256 * 1024).stage;
+    topology_.largest_element = stage / 4;
+  }
+  by_table_ = spans_;
+  if (fabric_.board != nullptr) {
+    const BoardShape& shape = fabric_.board->shape();
+    topology_.wide = shape.wide;
+    methods_ = spans_ ? BoardMethods(topology_, *fabric_.profile)
+                      : BoardMethods(line_costs(*fabric_.profile, shape.ranks), shape.wide, fabric_.shares_memory);
+    fabric_.board->arrange(methods_.group(1), methods_.group(2));
   }
   if (fabric_.board != nullptr && !spans_) fabric_.board->name_ranks(nodes_.members(nodes_.node_of(rank_)));
 }
@@ -136,45 +145,68 @@ void Engine::answer() {
   if (const std::string found = compare_calls(0); !found.empty()) health_.retire(found);
 }
 
+void Engine::force(std::optional<Choice> choice) {
+  forced_ = std::move(choice);
+  by_table_ = spans_ && !forced_;
+}
+
+/// A forced method runs as it is, or not at all.
+void Engine::check_forced(const Call& call, bool started) {
+  std::string why = objection(*forced_, query_of(call), topology_, methods_);
+  if (why.empty() && started && forced_->method == Method::native) why = "it cannot be started";
+  if (!why.empty()) refuse(fmt::format("{} by {}: {}", to_string(call.kind), to_string(forced_->method), why));
+}
+
 /// own: the library's collective is left out, as it cannot be started.
-const Choice& Engine::choose(const Call& call, bool own) {
-  const auto native = [](const Choice& choice) { return choice.method == Method::native; };
-  if (forced_ && !(own && native(*forced_))) return *forced_;
+Choice Engine::choose(const Call& call, bool own) {
+  if (forced_) return {forced_->method, forced_->nanoseconds, forced_->parts, {}};
+  if (spans_) {
+    const Query query = query_of(call);
+    const auto method = own ? methods_.own(query.kind, query.bytes, query.element)
+                            : methods_.of(query.kind, query.bytes, query.element);
+    if (method) return {*method, 0, 1, {}};
+  }
   const PlanCache::ChoiceKey key{call.kind, call.bytes(), call.element, call.op.commutative, own};
   if (const auto found = plans_.choices.find(key); found != plans_.choices.end()) return found->second;
   if (plans_.choices.size() >= PlanCache::kMost) plans_.choices.clear();
   const auto list = choices_for(call);
-  const auto chosen = own ? std::find_if_not(list.begin(), list.end(), native) : list.begin();
-  return plans_.choices.emplace(key, chosen != list.end() ? *chosen : Choice{}).first->second;
+  const auto chosen = std::find_if(list.begin(), list.end(),
+                                   [own](const Choice& each) { return !own || each.method != Method::native; });
+  Choice choice = chosen != list.end() ? *chosen : Choice{};
+  choice.why.clear();  // its words would be copied from task to task
+  return plans_.choices.emplace(key, std::move(choice)).first->second;
 }
 
-Task Engine::on_board(Call call) {
-  switch (way_of(*fabric_.board, call)) {
-    case Way::slots: return small<SmallCall>(*fabric_.board, call);
-    case Way::led: return small<LedFold>(*fabric_.board, call);
-    case Way::dealt:
-    case Way::lent: return small<DealtFold>(*fabric_.board, call);
-    case Way::direct: return direct(*fabric_.board, call);
-    default: return staged(*fabric_.board, call);
+void Engine::forget_methods() {
+  methods_run_ = 0;
+  if (fabric_.board != nullptr) fabric_.board->forget_methods();
+}
+
+/// REQUIRES that there is no objection to the method.
+Task Engine::on_board(Call call, Method method) {
+  Board& board = *fabric_.board;
+  switch (method) {
+    case Method::slots: return small<SlotCall>(board, call);
+    case Method::grouped_fold: return small<GroupedFold>(board, call);
+    case Method::shared_fold: return small<SharedFold>(board, call);
+    case Method::exposed_fold: return small<ExposedFold>(board, call);
+    case Method::direct: return direct(board, call);
+    case Method::cross_memory: return cross_memory(board, *fabric_.process_memory, call);
+    default: return staged(board, call);
   }
+}
+
+/// On a board that does not span all ranks; elements fit it, or two levels were no choice.
+Task Engine::inside_node(Call call) {
+  const Query query = query_of(call);
+  return on_board(call, *methods_.own(query.kind, query.bytes, query.element));
 }
 
 Task Engine::task_of(Call call, Choice choice, std::uint32_t tag) {
-  switch (choice.method) {
-    case Method::slots:
-    case Method::staged:
-    case Method::direct:
-      if (fabric_.board != nullptr) return on_board(call);
-      break;
-    case Method::across:  // forced, maybe, for a call that has no such way
-      if (terrain_.reaches && goes_across(call.kind) && call.bytes() > kSlotPayload) {
-        return across(*fabric_.board, *fabric_.reach, call);
-      }
-      if (fabric_.board != nullptr) return on_board(call);
-      break;
-    case Method::two_level: return two_level(call, tag);
-    default: break;
-  }
+  if (size_ == 1) return alone(call);
+  if (run::on_board(choice.method)) return on_board(call, choice.method);
+  methods_run_ |= 1u << static_cast<unsigned>(choice.method);
+  if (choice.method == Method::two_level) return two_level(call, tag);
   Group group{fabric_.messages.get(), {}, rank_, size_, tag};
   return by_messages(std::move(group), call, choice);
 }
@@ -182,26 +214,22 @@ Task Engine::task_of(Call call, Choice choice, std::uint32_t tag) {
 std::shared_ptr<const Program> Engine::program_for(const Group& group, const Call& call, const Choice& choice) {
   const Shape shape = shape_of(call, group.rank, group.size);
   return plans_.program({shape, choice.method, choice.parts, false}, [&] {
-    return program_of(shape, choice.method, choice.parts, message_level(terrain_, *fabric_.profile), *fabric_.profile);
+    return program_of(shape, choice.method, choice.parts, message_level(topology_, *fabric_.profile), *fabric_.profile);
   });
 }
 
 Task Engine::by_messages(Group group, Call call, Choice choice) {
-  if (group.size == 1) {
-    run_alone(call);
-    co_return;
-  }
   const Buffers buffers = buffers_of(call, group.rank);
   auto program = program_for(group, call, choice);
   co_await play(std::move(group), std::move(program), buffers, call.op);
 }
 
 /// The same for long calls: a task, but no table, no queue.
-void Engine::run_on_board(const Call& call, bool reaching) {
+void Engine::run_long(const Call& call, Method method) {
   const std::uint64_t number = health_.next();
   health_.moved();
   try {
-    Activity activity(reaching ? across(*fabric_.board, *fabric_.reach, call) : on_board(call));
+    Activity activity(on_board(call, method));
     Backoff backoff(fabric_.board->crowded());
     for (auto resumed = activity.resumed(); !activity.poll();) {
       if (activity.resumed() != resumed) {
@@ -225,6 +253,7 @@ void Engine::run_native(const Call& call) {
   check_usable();
   const std::uint64_t number = health_.next();
   note(number, called(call));
+  methods_run_ |= 1u << static_cast<unsigned>(Method::native);
   try {
     fabric_.native(call);
   } catch (...) {

@@ -12,6 +12,7 @@
 
 #include "chasqui/run/choose.hpp"
 #include "run/board/board.hpp"
+#include "run/choose/board_methods.hpp"
 #include "run/comm/board_faults.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/comm/node_map.hpp"
@@ -37,10 +38,18 @@ class alignas(2 * kLine) Engine final : public Comm {
   const Fabric& fabric() const { return fabric_; }
   bool crowded() const { return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded; }
   Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept);
+  void force(std::optional<Choice> choice);
+  const BoardMethods& methods() const { return methods_; }  ///< how calls run on the board
   void answer();
   void rest() { health_.rest(); }
   void resume() { health_.resume(); }
   void retire(const std::string& why);
+
+  // --- for tests: a bit for each method that ran since
+  std::uint32_t methods_run() const {
+    return methods_run_ | (fabric_.board != nullptr ? fabric_.board->methods_run() : 0);
+  }
+  void forget_methods();
 
   // --- calls in flight
   void wait(Operation& operation);
@@ -51,7 +60,8 @@ class alignas(2 * kLine) Engine final : public Comm {
  private:
   friend class Comm;
 
-  const Choice& choose(const Call& call, bool own = false);
+  Choice choose(const Call& call, bool own = false);
+  void check_forced(const Call& call, bool started);
 
   // --- blocking calls
   void dispatch(const Call& call);
@@ -60,7 +70,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   template <typename Small>
   void wait_for(Small& small, std::uint64_t number);
   void run_packed(const Call& call);
-  void run_on_board(const Call& call, bool reaching);
+  void run_long(const Call& call, Method method);
   bool run_repeated(const Call& call);
   void run_native(const Call& call);
 
@@ -88,7 +98,8 @@ class alignas(2 * kLine) Engine final : public Comm {
 
   // --- tasks
   Task task_of(Call call, Choice choice, std::uint32_t tag);
-  Task on_board(Call call);
+  Task on_board(Call call, Method method);
+  Task inside_node(Call call);
   Task by_messages(Group group, Call call, Choice choice);
   std::shared_ptr<const Program> program_for(const Group& group, const Call& call, const Choice& choice);
   struct Between;
@@ -104,8 +115,11 @@ class alignas(2 * kLine) Engine final : public Comm {
 
   Fabric fabric_;
   NodeMap nodes_;
-  Terrain terrain_;
-  bool spans_;  ///< the board spans all ranks
+  Topology topology_;
+  bool spans_;                     ///< the board spans all ranks
+  bool by_table_;                  ///< it does, and nothing is forced
+  std::uint32_t methods_run_ = 0;  ///< a bit for each, apart from those of the board
+  BoardMethods methods_;           ///< of the board
   std::deque<std::shared_ptr<Operation>> pending_;
   BoardFaults board_faults_;
   Health health_;

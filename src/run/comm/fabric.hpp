@@ -14,21 +14,21 @@ namespace chasqui::run {
 
 class Board;
 class Departures;
-class Reach;
+class ProcessMemory;
 class Task;
 class Transport;
 struct Group;
 
 struct Fabric {
-  int rank = 0;                            ///< this rank
-  int size = 1;                            ///< ranks
-  std::shared_ptr<Board> board;            ///< of the ranks on this rank's node, in rank order; may be missing
-  std::shared_ptr<Transport> messages;     ///< between all ranks; may be missing when the board spans them
-  std::vector<int> node_of;                ///< per rank; empty: one node
-  bool shares_memory = false;              ///< threads of one process
-  bool crowded = false;                    ///< more ranks on this rank's node than cores; a board knows by itself
-  std::shared_ptr<Reach> reach;            ///< into the memory of the ranks on the board; on all ranks or on none
-  std::shared_ptr<const Profile> profile;  ///< missing: default_profile()
+  int rank = 0;                         ///< this rank
+  int size = 1;                         ///< ranks
+  std::shared_ptr<Board> board;         ///< of the ranks on this rank's node, in rank order; may be missing
+  std::shared_ptr<Transport> messages;  ///< between all ranks; may be missing when the board spans them
+  std::vector<int> node_of;             ///< per rank; empty: one node
+  bool shares_memory = false;           ///< threads of one process
+  bool crowded = false;                 ///< more ranks on this rank's node than cores; a board knows by itself
+  std::shared_ptr<ProcessMemory> process_memory;  ///< of the ranks on the board; on all ranks or on none
+  std::shared_ptr<const Profile> profile;         ///< missing: default_profile()
   /// Lets the MPI library go on with the program's own messages. Called each time a waiting collective gives the core
   /// away (Backoff::pause says true: never while it spins, so not in a collective for which all are in time), and by test().
   std::function<void()> idle;

@@ -52,6 +52,7 @@ struct PlanCache {
     static constexpr std::size_t kMostScratch = std::size_t{1} << 16;  ///< bytes that are kept from call to call
 
     Key key{};
+    Method method = Method::tree;
     std::shared_ptr<const Program> program;  ///< none: this call goes another way
     Scratch scratch;
   };

@@ -33,7 +33,8 @@ bool Engine::run_repeated(const Call& call) {
     known = plans_.latest = &found->second;
     if (fresh) {
       known->key = key;
-      const Choice& choice = choose(call);
+      const Choice choice = choose(call);
+      known->method = choice.method;
       auto program = goes_by_messages(choice.method) ? program_for(group, call, choice) : nullptr;
       if (program != nullptr && program->scratch <= Repeated::kMostScratch) {
         known->scratch.fit(*program);
@@ -44,6 +45,7 @@ bool Engine::run_repeated(const Call& call) {
   if (known->program == nullptr) return false;
   const std::uint64_t number = health_.next();
   note(number, called(call));
+  methods_run_ |= 1u << static_cast<unsigned>(known->method);
   health_.moved();
   group.tag = tag_of(number, call.kind);
   try {

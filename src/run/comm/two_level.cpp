@@ -38,7 +38,7 @@ Engine::Between Engine::between_nodes(const Call& call, std::uint32_t tag) {
   between.leads = leader == rank_;
   between.alone = nodes_.members(between.node).size() == 1;
   if (!between.leads) return between;
-  between.group = {fabric_.messages.get(), {}, between.node, terrain_.nodes, tag};
+  between.group = {fabric_.messages.get(), {}, between.node, topology_.nodes, tag};
   for (int node = 0; node < nodes_.count(); ++node) between.group.members.push_back(leader_of(node));
   between.choice = choose_between(call);
   return between;
@@ -50,14 +50,12 @@ Choice Engine::choose_between(const Call& call) {
   if (const auto found = plans_.between.find(key); found != plans_.between.end()) return found->second;
   if (plans_.between.size() >= PlanCache::kMost) plans_.between.clear();
   const bool blocks = call.kind == Kind::allgather || call.kind == Kind::gather || call.kind == Kind::scatter;
-  const Query query{call.kind, blocks ? call.bytes() * static_cast<std::size_t>(terrain_.largest_node) : call.bytes(),
+  const Query query{call.kind, blocks ? call.bytes() * static_cast<std::size_t>(topology_.largest_node) : call.bytes(),
                     call.element, commutative};
-  Terrain flat;
-  flat.ranks = flat.nodes = terrain_.nodes;
-  const auto list = choices(query, flat, *fabric_.profile);
-  const auto own =
-      std::find_if(list.begin(), list.end(), [](const Choice& each) { return each.method != Method::native; });
-  Choice choice = own != list.end() ? *own : Choice{};
+  Topology flat;
+  flat.ranks = flat.nodes = topology_.nodes;
+  flat.native = false;
+  Choice choice = choices(query, flat, *fabric_.profile).front();
   choice.why.clear();
   return plans_.between.emplace(key, std::move(choice)).first->second;
 }
@@ -68,7 +66,7 @@ std::shared_ptr<const Program> Engine::blocks_between(const Between& between, co
   const Shape shape = shape_of(outer, between.group.rank, between.group.size);
   const Choice& choice = between.choice;
   return plans_.program({shape, choice.method, choice.parts, true}, [&] {
-    return block_program(shape, choice.method, choice.parts, message_level(terrain_, *fabric_.profile),
+    return block_program(shape, choice.method, choice.parts, message_level(topology_, *fabric_.profile),
                          *fabric_.profile, offsets);
   });
 }
@@ -92,7 +90,7 @@ Task Engine::two_level_fold(Call call, Between between) {
   inner.root = between.leader;
   if (call.kind == Kind::broadcast) {
     if (between.leads) co_await by_messages(between.group, outer, between.choice);
-    if (!between.alone) co_await on_board(inner);
+    if (!between.alone) co_await inside_node(inner);
     co_return;
   }
   inner.kind = Kind::reduce;
@@ -104,7 +102,7 @@ Task Engine::two_level_fold(Call call, Between between) {
     inner.out = bytes_of(room);
     if (inner.in == nullptr) inner.in = call.out;
   }
-  if (!between.alone) co_await on_board(inner);
+  if (!between.alone) co_await inside_node(inner);
   if (between.leads) {
     if (!between.alone) outer.in = inner.out;
     if (spare) outer.out = inner.out;
@@ -113,7 +111,7 @@ Task Engine::two_level_fold(Call call, Between between) {
   if (call.kind == Kind::reduce || between.alone) co_return;
   inner.kind = Kind::broadcast;
   inner.in = nullptr;
-  co_await on_board(inner);
+  co_await inside_node(inner);
 }
 
 /// gather, allgather
@@ -123,7 +121,7 @@ Task Engine::two_level_gather(Call call, Between between) {
   const bool at_root = everywhere || rank_ == static_cast<int>(call.root);
   const auto offsets = nodes_.offsets(bytes);
   auto* out = static_cast<std::byte*>(call.out);
-  const bool in_place = at_root && terrain_.ordered;
+  const bool in_place = at_root && topology_.ordered;
   Room room = room_for(!in_place && (between.leads || everywhere) ? offsets.back() : 0);
   std::byte* data = in_place ? out : bytes_of(room);
   std::byte* own_node = data + offsets[static_cast<std::size_t>(between.node)];
@@ -133,19 +131,19 @@ Task Engine::two_level_gather(Call call, Between between) {
   if (call.in == nullptr && out != nullptr) inner.in = out + static_cast<std::size_t>(rank_) * bytes;
   inner.out = between.leads ? own_node : nullptr;
   if (between.alone) copy_bytes(own_node, inner.in, bytes);
-  else co_await on_board(inner);
+  else co_await inside_node(inner);
   if (between.leads) {
     Call outer = call;
     outer.root = std::max(between.root, 0);
-    outer.count *= terrain_.largest_node;
+    outer.count *= topology_.largest_node;
     co_await play(between.group, blocks_between(between, outer, offsets), {data, data}, {});
   }
   if (everywhere && !between.alone) {
     inner.kind = Kind::broadcast;
     inner.in = nullptr;
     inner.out = data;
-    inner.count = call.count * terrain_.ranks;
-    co_await on_board(inner);
+    inner.count = call.count * topology_.ranks;
+    co_await inside_node(inner);
   }
   if (at_root && !in_place && bytes != 0) nodes_.by_ranks(data, out, bytes);
 }
@@ -155,20 +153,20 @@ Task Engine::two_level_scatter(Call call, Between between) {
   const bool at_root = rank_ == static_cast<int>(call.root);
   const auto offsets = nodes_.offsets(bytes);
   const auto* in = static_cast<const std::byte*>(call.in);
-  const bool in_place = at_root && terrain_.ordered;
+  const bool in_place = at_root && topology_.ordered;
   Room room = room_for(!in_place && between.leads ? offsets.back() : 0);
   std::byte* data = in_place ? const_cast<std::byte*>(in) : bytes_of(room);  // nothing arrives at the root
   if (at_root && !in_place && bytes != 0) nodes_.by_nodes(in, data, bytes);
   if (between.leads) {
     Call outer = call;
     outer.root = between.root;
-    outer.count *= terrain_.largest_node;
+    outer.count *= topology_.largest_node;
     co_await play(between.group, blocks_between(between, outer, offsets), {data, data}, {});
   }
   Call inner = call;
   inner.root = between.leader;
   inner.in = between.leads ? data + offsets[static_cast<std::size_t>(between.node)] : nullptr;
-  if (!between.alone) co_await on_board(inner);
+  if (!between.alone) co_await inside_node(inner);
   else if (call.out != nullptr) copy_bytes(call.out, inner.in, bytes);
 }
 
@@ -186,7 +184,7 @@ Task Engine::two_level_scan(Call call, Between between) {
     inner.in = own;
     inner.out = before;
     inner.exclusive = true;
-    co_await on_board(inner);
+    co_await inside_node(inner);
   }
   std::byte* earlier = bytes_of(room_earlier);  // of all nodes before this one, unless it is the first
   if (between.leads) {
@@ -205,7 +203,7 @@ Task Engine::two_level_scan(Call call, Between between) {
     inner.root = between.leader;
     inner.in = nullptr;
     inner.out = earlier;
-    co_await on_board(inner);
+    co_await inside_node(inner);
   }
   if (bytes == 0) co_return;
   const std::byte* fold = nullptr;  // of everybody before this rank
