@@ -70,7 +70,7 @@ class OneMemory final : public run::ProcessMemory {
 
 Comms make(const Machine& machine) {
   const int node = machine.node == 0 ? machine.ranks : std::max(machine.node, 1);
-  const auto channels = std::make_shared<run::ChannelMemory>(machine.ranks);
+  const auto channels = std::make_shared<threads::ChannelMemory>(machine.ranks);
   const auto profile = std::make_shared<const Profile>(machine.profile);
   Comms comms;
   std::shared_ptr<std::byte> memory;
@@ -94,7 +94,7 @@ Comms make(const Machine& machine) {
     }
     fabric.shares_memory = machine.threads;
     if (machine.messages || machine.node != 0)
-      fabric.messages = std::make_shared<run::ChannelTransport>(channels, rank);
+      fabric.messages = std::make_shared<threads::ChannelTransport>(channels, rank);
     if (machine.cross_memory) fabric.process_memory = std::make_shared<OneMemory>();
     if (machine.native) fabric.native = [](const run::Call&) {};
     fabric.profile = profile;
