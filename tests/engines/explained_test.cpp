@@ -122,7 +122,7 @@ constexpr std::size_t kMost = std::size_t{8} << 20;  ///< bytes that all ranks m
 /// Up to a little more than a slot holds, then around every power of two and what a share can hold.
 std::vector<Size> sizes(const Machine& machine, bool dense) {
   std::vector<std::size_t> bytes = {0, 1, 4, 55, 56, 57, 111, 112, 113, 120, 127, 128, 129};
-  for (std::size_t b = 64; b <= 4200; b += dense ? 64 : 1024) bytes.insert(bytes.end(), {b, b + 8});
+  for (std::size_t b = 64; b <= 4200; b += dense ? 64 : 448) bytes.insert(bytes.end(), {b, b + 8});
   const std::size_t shares = 4096 * static_cast<std::size_t>(machine.ranks);
   for (const std::size_t b : {shares, shares / 2}) bytes.insert(bytes.end(), {b - 8, b, b + 8});
   for (std::size_t power = 8192; power <= (dense ? std::size_t{8} << 20 : std::size_t{1} << 19); power *= 2) {
@@ -319,7 +319,7 @@ TEST(Explained, WhatIsStartedOnOneNode) {
 
 TEST(Explained, WhatBlocksOnOneNode) {
   std::uint32_t seen = 0;
-  for (const int ranks : {2}) {
+  for (const int ranks : {2, 3, 8}) {
     for (const Machine& machine : one_node(ranks)) {
       seen |= run_all(machine);
       if (HasFailure()) return;
