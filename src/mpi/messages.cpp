@@ -23,7 +23,7 @@ struct News {
   std::uint64_t stamp;  ///< of the communicator
   What what;
   std::uint64_t first, last;  ///< numbers of calls
-  run::Called call;
+  run::Signature call;
   char why[400];  ///< not sent with a call
 };
 constexpr int kWordBytes = offsetof(News, why);
@@ -246,7 +246,7 @@ void Messages::forget_words() {
   });
 }
 
-void Messages::tell(int to, std::uint64_t number, const run::Called& call) {
+void Messages::tell(int to, std::uint64_t number, const run::Signature& call) {
   if (blocking_waits_) return;
   forget_words();
   Word word{std::make_unique<News>(News{stamp_, News::What::call, number, number, call, {}})};

@@ -43,7 +43,7 @@ class Messages final : public run::Transport {
   bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
   bool broken() const override { return heard_.broken(); }
   std::string failure() const override { return heard_.why(); }
-  void tell(int to, std::uint64_t number, const run::Called& call) override;
+  void tell(int to, std::uint64_t number, const run::Signature& call) override;
   std::optional<run::Told> hear() override;
 
  private:

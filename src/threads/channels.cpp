@@ -224,7 +224,7 @@ std::string ChannelTransport::failure() const {
   return news.heard.why();
 }
 
-void ChannelTransport::tell(int to, std::uint64_t number, const run::Called& call) {
+void ChannelTransport::tell(int to, std::uint64_t number, const run::Signature& call) {
   auto& news = memory_->news();
   const std::lock_guard lock(news.mutex);
   news.told[static_cast<std::size_t>(to)].push_back({rank_, number, call});

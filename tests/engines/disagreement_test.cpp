@@ -207,7 +207,7 @@ TEST(Disagreement, AnOperatorThatThrowsNoException) {
 /// Calls that differ by so little are never taken for each other.
 TEST(Disagreement, SumsTellCallsApart) {
   const auto sign = [](std::uint64_t count, std::uint64_t what) {
-    return run::Called::sum(12345, run::Called{count, 8, what}.word()) >> 44;
+    return run::Signature::sum(12345, run::Signature{count, 8, what}.word()) >> 44;
   };
   for (std::uint64_t apart = 1; apart < 514'229; ++apart) {
     ASSERT_NE(sign(1'000'000, 3), sign(1'000'000 + apart, 3)) << apart;

@@ -20,7 +20,7 @@ class Words final : public FaultChannel {
  public:
   using Boxes = std::vector<std::deque<Told>>;
   Words(Boxes& boxes, int rank) : boxes_(boxes), rank_(rank) {}
-  void tell(int to, std::uint64_t number, const Called& call) override {
+  void tell(int to, std::uint64_t number, const Signature& call) override {
     ++told;
     boxes_[static_cast<std::size_t>(to)].push_back({rank_, number, call});
   }
@@ -47,15 +47,17 @@ Call full_call(Kind kind, std::int64_t count, std::int64_t root = 0) {
   return call;
 }
 
-Called call_of(Kind kind, std::int64_t count, std::int64_t root = 0) { return called(full_call(kind, count, root)); }
+Signature call_of(Kind kind, std::int64_t count, std::int64_t root = 0) {
+  return signature_of(full_call(kind, count, root));
+}
 
 struct Rank {
   Rank(Words::Boxes& boxes, int rank, int size) : words(boxes, rank), gossip(rank, size, {1, 0}) {}
-  void begin(const Called& call) { calls.note(++last, call); }
+  void begin(const Signature& call) { calls.note(++last, call); }
   std::optional<Disagreement> look() { return gossip.look(words, calls, last, {last}); }
   Words words;
   Gossip gossip;
-  RecentCalls calls;
+  CallHistory calls;
   std::uint64_t last = 0;
 };
 
@@ -169,8 +171,8 @@ TEST(Gossip, PeersTellEachOther) {
   }
 }
 
-TEST(RecentCalls, CallsAlikeTakeOnePlace) {
-  RecentCalls calls;
+TEST(CallHistory, CallsAlikeTakeOnePlace) {
+  CallHistory calls;
   std::uint64_t number = 0;
   for (int i = 0; i < 10; ++i) calls.note(++number, call_of(Kind::broadcast, 3));
   for (int i = 0; i < 100'000; ++i) calls.note(++number, call_of(Kind::barrier, 0));
@@ -185,13 +187,13 @@ TEST(RecentCalls, CallsAlikeTakeOnePlace) {
   EXPECT_EQ(calls.find(number).count, 31u);
 }
 
-TEST(Called, OnlyWhatTheKindUsesIsCompared) {
+TEST(Signature, OnlyWhatTheKindUsesIsCompared) {
   EXPECT_TRUE(agree(call_of(Kind::allreduce, 3, 0), call_of(Kind::allreduce, 3, 1)));
   EXPECT_FALSE(agree(call_of(Kind::reduce, 3, 0), call_of(Kind::reduce, 3, 1)));
   EXPECT_FALSE(agree(call_of(Kind::reduce, 3), call_of(Kind::gather, 3)));
   EXPECT_TRUE(agree(call_of(Kind::barrier, 3), call_of(Kind::barrier, 4)));
   EXPECT_TRUE(agree({}, call_of(Kind::barrier, 4)));
-  EXPECT_FALSE(agree(Called::own(), call_of(Kind::scan, 3)));
+  EXPECT_FALSE(agree(Signature::own(), call_of(Kind::scan, 3)));
   for (const Kind kind : {Kind::scan, Kind::allreduce, Kind::gather, Kind::barrier}) {
     for (const std::int64_t count : {0, 3}) {
       const Call usual = full_call(kind, count);
@@ -200,10 +202,11 @@ TEST(Called, OnlyWhatTheKindUsesIsCompared) {
       exclusive.exclusive = true;
       wider.element = 16;
       const bool some = count != 0 && kind != Kind::barrier;
-      EXPECT_EQ(agree(called(in_order), called(usual)), !some || kind == Kind::gather)
+      EXPECT_EQ(agree(signature_of(in_order), signature_of(usual)), !some || kind == Kind::gather)
           << to_string(kind) << ' ' << count;
-      EXPECT_EQ(agree(called(exclusive), called(usual)), kind != Kind::scan) << to_string(kind) << ' ' << count;
-      EXPECT_EQ(agree(called(wider), called(usual)), !some) << to_string(kind) << ' ' << count;
+      EXPECT_EQ(agree(signature_of(exclusive), signature_of(usual)), kind != Kind::scan)
+          << to_string(kind) << ' ' << count;
+      EXPECT_EQ(agree(signature_of(wider), signature_of(usual)), !some) << to_string(kind) << ' ' << count;
     }
   }
 }

@@ -45,7 +45,7 @@ class RecordingTransport final : public run::Transport {
   }
   bool broken() const override { return inner_->broken(); }
   std::string failure() const override { return inner_->failure(); }
-  void tell(int to, std::uint64_t number, const run::Called& call) override { inner_->tell(to, number, call); }
+  void tell(int to, std::uint64_t number, const run::Signature& call) override { inner_->tell(to, number, call); }
   std::optional<run::Told> hear() override { return inner_->hear(); }
 
   /// What happened since the last call, in the order in which it was asked for. REQUIRES nothing under way.

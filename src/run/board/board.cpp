@@ -171,7 +171,7 @@ void Board::withdraw() {
   exposed_ = 0;
 }
 
-void Board::change_to(const Called& call) {
+void Board::change_to(const Signature& call) {
   calls_[rank_].noted.note(sequence_, call);
   call_ = call;
   word_ = call.word();
@@ -180,7 +180,7 @@ void Board::change_to(const Called& call) {
 void Board::compare_calls() const {
   for (int r = 0; r < shape_.ranks; ++r) {
     // Nobody tells that it goes on with the calls that it made before: what is certain is what it has finished or changed.
-    const RecentCalls& theirs = calls_[r].noted;
+    const CallHistory& theirs = calls_[r].noted;
     const std::uint64_t begun = std::max(done(r).load(std::memory_order_acquire), theirs.latest_change());
     const std::uint64_t both = std::min(begun, sequence_);
     if (!agree(theirs.find(both), calls().find(both))) disagree(r);
@@ -189,17 +189,17 @@ void Board::compare_calls() const {
 
 void Board::disagree(int other) const {
   const auto name = [&](std::size_t rank) { return names_.empty() ? static_cast<int>(rank) : names_[rank]; };
-  const auto named = [&](Called call) {
+  const auto named = [&](Signature call) {
     if (has_root(call.kind())) call.what = (call.what & 0xff) | static_cast<std::uint64_t>(name(call.root())) << 8;
     return call;
   };
   const int me = name(static_cast<std::size_t>(rank_)), they = name(static_cast<std::size_t>(other));
-  const RecentCalls& theirs = calls_[other].noted;
+  const CallHistory& theirs = calls_[other].noted;
   std::vector<std::uint64_t> changes = calls().changes();
   for (const std::uint64_t number : theirs.changes()) changes.push_back(number);
   std::sort(changes.begin(), changes.end());
   for (const std::uint64_t number : changes) {
-    const Called my_call = calls().find(number), their_call = theirs.find(number);
+    const Signature my_call = calls().find(number), their_call = theirs.find(number);
     if (number > sequence_ || agree(my_call, their_call)) continue;
     throw Error("{}",
                 disagreement(me, named(my_call), they, named(their_call),

@@ -91,15 +91,15 @@ class alignas(2 * kLine) Board {
   // --- the order of collectives
   std::uint64_t current() const { return sequence_; }  ///< number of the present collective
   /// The next collective: the same call on every rank, or they will find out.
-  void begin(const Called& call) {
+  void begin(const Signature& call) {
     ++sequence_;
     if (call != call_) change_to(call);
-    history_ = Called::sum(history_, word_);
+    history_ = Signature::sum(history_, word_);
     header_ = (sequence_ << kSignBits) | (history_ >> (64 - kSignBits));
     lines_ = row(sequence_);
   }
   /// By this method of the board.
-  void begin(const Called& call, Method method) {
+  void begin(const Signature& call, Method method) {
     begin(call);
     methods_run_ |= 1u << static_cast<unsigned>(method);
   }
@@ -108,7 +108,7 @@ class alignas(2 * kLine) Board {
     own_line(row(sequence_ + 1) + own_slot_);
     if (more_lines_ != 0) own_more();
   }  ///< this rank needs nothing more of the present collective
-  void pass_by(const Called& call) {
+  void pass_by(const Signature& call) {
     begin(call);
     finish();
   }  ///< the next collective goes another way, or was refused: an unknown one
@@ -130,7 +130,7 @@ class alignas(2 * kLine) Board {
     if (header >> kSignBits == sequence_) disagree(slot);
     return false;
   }
-  const RecentCalls& calls() const {
+  const CallHistory& calls() const {
     return calls_[rank_].noted;
   }  ///< this rank's; those of all go over the board, or pass it by
   /// Throws the Error for two ranks that called different things: names both calls.
@@ -295,7 +295,7 @@ class alignas(2 * kLine) Board {
     alignas(2 * kLine) Range refused[kRefusals];           ///< the numbers of its refusals: what came in a row is one
   };
   struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
-    RecentCalls noted;
+    CallHistory noted;
   };
   struct alignas(2 * kLine) News {
     std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
@@ -313,7 +313,7 @@ class alignas(2 * kLine) Board {
     return which / 2 * results_ + which % 2 * (spacing_ / 2);
   }
   Line* line(int slot, Place place) const { return lines_ + spacing_ * static_cast<std::size_t>(slot) + offset(place); }
-  void change_to(const Called& call);
+  void change_to(const Signature& call);
   std::size_t publish_more(int slot, const void* data, std::size_t bytes);
   void read_more(int slot, void* data, std::size_t bytes) const;
   static constexpr unsigned kWideBit = 1u << 4;  ///< in more_lines_, beside the places
@@ -349,7 +349,7 @@ class alignas(2 * kLine) Board {
   FirstLook look_at_results_;
   FirstLook look_at_shares_;
   std::uint64_t sequence_ = 0;
-  Called call_;                ///< the present collective
+  Signature call_;             ///< the present collective
   std::uint64_t word_ = 0;     ///< of that call
   std::uint64_t history_ = 0;  ///< the sum over all calls so far
   std::uint64_t header_ = 0;   ///< of the lines of the present collective

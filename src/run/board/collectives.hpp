@@ -55,7 +55,7 @@ class GroupedFold {
   bool published_ = false;
   bool folded_ = false;  ///< all that this rank leads
   bool looked_ = false;  ///< at the results
-  Missing missing_;
+  Awaited awaited_;
 };
 
 /// Reduce or all-reduce of contributions beside the lines: some ranks fold a share of everybody's each, in place; everybody,
@@ -93,7 +93,7 @@ class SharedFold {
   bool published_ = false;
   bool folded_;
   bool looked_ = false;
-  Missing missing_;
+  Awaited awaited_;
 };
 
 /// All-reduce of threads: contributions stay where they are, and only the folded shares lie beside the lines, so nobody must

@@ -107,8 +107,8 @@ Task gather(Board& board, ProcessMemory& memory, const Call& call) {
   co_await announce(board, mine);
   if (me == root) {
     copy_bytes(mine.out + static_cast<std::size_t>(me) * bytes, mine.in, bytes);
-    Missing missing(0, board.ranks(), me);
-    co_await until([&] { return missing.none([&](int r) { return board.published(r); }); });
+    Awaited awaited(0, board.ranks(), me);
+    co_await until([&] { return awaited.none([&](int r) { return board.published(r); }); });
     for (int r = 0; r < board.ranks(); ++r) check_size(board, call, r);
     for (int i = 0; i < served.count(); ++i) {
       const int other = served.rank(i);
@@ -240,7 +240,7 @@ Task fold_to_all(Board& board, ProcessMemory& memory, const Call& call, const st
 }  // namespace
 
 Task cross_memory(Board& board, ProcessMemory& memory, Call call) {
-  board.begin(called(call), Method::cross_memory);
+  board.begin(signature_of(call), Method::cross_memory);
   std::vector<Exposed> all(static_cast<std::size_t>(board.ranks()));
   switch (call.kind) {
     case Kind::gather: co_await gather(board, memory, call); break;

@@ -72,7 +72,7 @@ Task fold_prefix(Board& board, const Call& call, const std::vector<Exposed>& all
 }  // namespace
 
 Task direct(Board& board, Call call) {
-  board.begin(called(call), Method::direct);
+  board.begin(signature_of(call), Method::direct);
   const int me = board.rank();
   const int ranks = board.ranks();
   const std::size_t bytes = call.bytes();

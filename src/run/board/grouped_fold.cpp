@@ -18,7 +18,7 @@ bool one_line(const Call& call) { return call.kind == Kind::barrier || call.byte
 GroupedFold::GroupedFold(Board& board, const Call& call)
     : board_(board), call_(call), total_(call.kind == Kind::barrier ? 0 : call.bytes()), parts_(one_line(call) ? 1 : 2),
       groups_(board.groups(parts_)) {
-  board.begin(called(call), Method::grouped_fold);
+  board.begin(signature_of(call), Method::grouped_fold);
   const std::size_t count = total_ == 0 ? 0 : static_cast<std::size_t>(call.count);
   begin_[0] = 0;
   begin_[1] = parts_ == 1 ? count : half(call);
@@ -32,7 +32,7 @@ void GroupedFold::publish() {
     board_.publish_line(board_.rank(), contribution(part), in + begin_[part] * element, count(part) * element);
   }
   published_ = true;
-  missing_ = Missing(groups_.base, groups_.base + groups_.members, board_.rank());
+  awaited_ = Awaited(groups_.base, groups_.base + groups_.members, board_.rank());
 }
 
 /// In rank order.
@@ -52,7 +52,7 @@ void GroupedFold::take(int part) {
 bool GroupedFold::lead() {
   for (; part_ < parts_; ++part_) {
     if (!leads(part_)) continue;
-    if (!missing_.none([&](int r) { return board_.published(r, contribution(part_)); })) return false;
+    if (!awaited_.none([&](int r) { return board_.published(r, contribution(part_)); })) return false;
     fold_group(part_);
   }
   folded_ = true;

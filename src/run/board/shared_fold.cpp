@@ -22,7 +22,7 @@ SharedFold::SharedFold(Board& board, const Call& call, bool exposed)
       shares_(static_cast<int>((static_cast<std::size_t>(call.count) + share_ - 1) / share_)), exposed_(exposed),
       reads_(call.kind == Kind::allreduce || board.rank() == static_cast<int>(call.root)),
       folded_(board.rank() >= shares_) {
-  board.begin(called(call), exposed ? Method::exposed_fold : Method::shared_fold);
+  board.begin(signature_of(call), exposed ? Method::exposed_fold : Method::shared_fold);
 }
 
 void SharedFold::publish() {
@@ -76,14 +76,14 @@ void SharedFold::fold_own() {
 
 bool SharedFold::shares_here() {
   const auto here = [this](int share) { return board_.published(share, Place::result); };
-  if (looked_) return missing_.none(here);
+  if (looked_) return awaited_.none(here);
   looked_ = true;
   board_.look_at_shares().wait();
   for (int share = 0; share < shares_; ++share) {
     board_.fetch(share, Place::result);
     fetch_lines(share_at(share), end(share) - begin(share));
   }
-  const bool found = missing_.none(here);
+  const bool found = awaited_.none(here);
   board_.look_at_shares().learn(found);
   return found;
 }
@@ -101,12 +101,12 @@ bool SharedFold::poll() {
     if (!board_.may_publish()) return false;
     publish();
     if (!folded_) fetch();
-    missing_ = Missing(0, folded_ ? shares_ : board_.ranks(), board_.rank());
+    awaited_ = Awaited(0, folded_ ? shares_ : board_.ranks(), board_.rank());
   }
   if (!folded_) {
-    if (!missing_.none([this](int r) { return contributed(r); })) return false;
+    if (!awaited_.none([this](int r) { return contributed(r); })) return false;
     fold_own();
-    missing_ = Missing(0, shares_, board_.rank());
+    awaited_ = Awaited(0, shares_, board_.rank());
   }
   if (reads_) {
     if (!shares_here()) return false;

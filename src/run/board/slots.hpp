@@ -14,7 +14,7 @@ class SlotCall {
   SlotCall(Board& board, const Call& call)
       : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
         slot_(slot_bytes(board, call)) {
-    board.begin(called(call), Method::slots);
+    board.begin(signature_of(call), Method::slots);
     const int me = board.rank();
     const int root = static_cast<int>(call.root);
     if (call.kind == Kind::broadcast || call.kind == Kind::scatter) {
@@ -26,7 +26,7 @@ class SlotCall {
     } else if (!has_root(call.kind) || me == root) {
       last_ = board.ranks();
     }
-    missing_ = Missing(first_, last_, me);
+    awaited_ = Awaited(first_, last_, me);
   }
 
   /// Advances; true when the result is in place and the collective finished. Throws Error when ranks disagree.
@@ -71,7 +71,7 @@ class SlotCall {
       if (look != nullptr) look->wait();
       fetch();
     }
-    const bool found = missing_.none([this](int slot) { return board_.arrived(slot, slot_); });
+    const bool found = awaited_.none([this](int slot) { return board_.arrived(slot, slot_); });
     if (look != nullptr) look->learn(found);
     return found;
   }
@@ -97,7 +97,7 @@ class SlotCall {
   std::size_t slot_;   ///< of what a slot holds
   int first_ = 0;      ///< slots first_ .. last_-1 are read
   int last_ = 0;
-  Missing missing_;
+  Awaited awaited_;
   bool published_ = false;
   bool looked_ = false;
 };

@@ -112,12 +112,12 @@ Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint
 
 /// Waits until ranks 0 .. last-1 have staged round i.
 Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, int last) {
-  Missing missing(0, last, board.rank());
+  Awaited awaited(0, last, board.rank());
   if (i > 0) {
-    co_await until([&] { return missing.none([&](int r) { return board.has_posted(r, rounds.base + i); }); });
+    co_await until([&] { return awaited.none([&](int r) { return board.has_posted(r, rounds.base + i); }); });
     co_return;
   }
-  co_await until([&] { return missing.none([&](int r) { return board.published(r); }); });
+  co_await until([&] { return awaited.none([&](int r) { return board.published(r); }); });
   for (int r = 0; r < last; ++r) check_size(board, call, r);
 }
 
@@ -183,8 +183,8 @@ Task fold_shares(Board& board, const Call& call) {
         [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)) + low * element; }, true);
     board.post_result(round);
     if (reads) {
-      Missing missing(0, ranks, me);
-      co_await until([&] { return missing.none([&](int r) { return board.has_result(r, round); }); });
+      Awaited awaited(0, ranks, me);
+      co_await until([&] { return awaited.none([&](int r) { return board.has_result(r, round); }); });
       for (int k = 0; k < ranks; ++k) {
         const int other = (me + k) % ranks;
         const std::size_t from = share_begin(size, ranks, other) * element;
@@ -199,7 +199,7 @@ Task fold_shares(Board& board, const Call& call) {
 }  // namespace
 
 Task staged(Board& board, Call call) {
-  board.begin(called(call), Method::staged);
+  board.begin(signature_of(call), Method::staged);
   const bool scatters = call.kind == Kind::scatter;
   if (call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan) {
     check_element(board, call);

@@ -36,10 +36,6 @@ class AlignedBuffer {
   std::size_t size_ = 0;
 };
 
-using Room = AlignedBuffer;
-inline Room room_for(std::size_t bytes) { return Room(bytes); }
-inline std::byte* bytes_of(const Room& room) { return room.data(); }
-
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes != 0 && to != from) std::memmove(to, from, bytes);
 }

@@ -90,7 +90,7 @@ Request Engine::begin(const Call& call, std::shared_ptr<const void> kept) {
   const Choice choice = choose(packed, true);
   operation->uses_board =
       fabric_.board != nullptr && size_ > 1 && (run::on_board(choice.method) || choice.method == Method::two_level);
-  note(operation->number, called(call), operation->uses_board);
+  note(operation->number, signature_of(call), operation->uses_board);
   operation->activity.emplace(task_of(packed, choice, tag_of(operation->number, call.kind)));
   take_in_flight(operation);
   return {this, operation};

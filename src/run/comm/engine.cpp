@@ -28,7 +28,7 @@ Task small(Board& board, Call call) {
   co_await until([&] { return state.poll(); });
 }
 
-Task passing_by(Board& board, Called call) {
+Task passing_by(Board& board, Signature call) {
   board.pass_by(call);
   co_return;
 }
@@ -101,13 +101,13 @@ void Engine::refuse_call(const std::string& why) {
 }
 
 /// A board that spans all ranks remembers all calls, in their order: those that go over it when they begin there.
-void Engine::note(std::uint64_t number, const Called& call, bool on_board) {
+void Engine::note(std::uint64_t number, const Signature& call, bool on_board) {
   health_.note(number, call);
   if (spans_ && !on_board) pass_by(number, call);
 }
 
 /// The board counts this call too, after those under way on it.
-void Engine::pass_by(std::uint64_t number, const Called& call) {
+void Engine::pass_by(std::uint64_t number, const Signature& call) {
   if (nothing_in_flight()) return fabric_.board->pass_by(call);
   auto operation = std::make_shared<Operation>();
   operation->number = number;
@@ -252,7 +252,7 @@ void Engine::run_native(const Call& call) {
   finish_in_flight();
   check_usable();
   const std::uint64_t number = health_.next();
-  note(number, called(call));
+  note(number, signature_of(call));
   methods_run_ |= 1u << static_cast<unsigned>(Method::native);
   try {
     fabric_.native(call);
@@ -268,7 +268,7 @@ Request Engine::launch(const std::function<Task(Group)>& make, std::shared_ptr<c
   auto operation = std::make_shared<Operation>();
   operation->number = health_.next();
   operation->kept = std::move(kept);
-  note(operation->number, Called::own());
+  note(operation->number, Signature::own());
   operation->activity.emplace(make({fabric_.messages.get(), {}, rank_, size_, tag_of_own(operation->number)}));
   take_in_flight(operation);
   return {this, operation};

@@ -93,8 +93,8 @@ class alignas(2 * kLine) Engine final : public Comm {
   [[noreturn]] void refuse_call(const std::string& why);
   void look_for_failure(std::uint64_t number);
   std::string compare_calls(std::uint64_t number);
-  void note(std::uint64_t number, const Called& call, bool on_board = false);
-  void pass_by(std::uint64_t number, const Called& call);
+  void note(std::uint64_t number, const Signature& call, bool on_board = false);
+  void pass_by(std::uint64_t number, const Signature& call);
 
   // --- tasks
   Task task_of(Call call, Choice choice, std::uint32_t tag);

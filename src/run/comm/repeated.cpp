@@ -44,7 +44,7 @@ bool Engine::run_repeated(const Call& call) {
   }
   if (known->program == nullptr) return false;
   const std::uint64_t number = health_.next();
-  note(number, called(call));
+  note(number, signature_of(call));
   methods_run_ |= 1u << static_cast<unsigned>(known->method);
   health_.moved();
   group.tag = tag_of(number, call.kind);

@@ -96,10 +96,10 @@ Task Engine::two_level_fold(Call call, Between between) {
   inner.kind = Kind::reduce;
   if (call.kind == Kind::barrier) inner.count = outer.count = 0;
   const bool spare = between.leads && call.kind == Kind::reduce && between.node != between.root;
-  Room room;
+  AlignedBuffer scratch;
   if (spare) {
-    room = room_for(call.bytes());
-    inner.out = bytes_of(room);
+    scratch = AlignedBuffer(call.bytes());
+    inner.out = scratch.data();
     if (inner.in == nullptr) inner.in = call.out;
   }
   if (!between.alone) co_await inside_node(inner);
@@ -122,8 +122,8 @@ Task Engine::two_level_gather(Call call, Between between) {
   const auto offsets = nodes_.offsets(bytes);
   auto* out = static_cast<std::byte*>(call.out);
   const bool in_place = at_root && topology_.ordered;
-  Room room = room_for(!in_place && (between.leads || everywhere) ? offsets.back() : 0);
-  std::byte* data = in_place ? out : bytes_of(room);
+  const AlignedBuffer scratch(!in_place && (between.leads || everywhere) ? offsets.back() : 0);
+  std::byte* data = in_place ? out : scratch.data();
   std::byte* own_node = data + offsets[static_cast<std::size_t>(between.node)];
   Call inner = call;
   inner.kind = Kind::gather;
@@ -154,8 +154,8 @@ Task Engine::two_level_scatter(Call call, Between between) {
   const auto offsets = nodes_.offsets(bytes);
   const auto* in = static_cast<const std::byte*>(call.in);
   const bool in_place = at_root && topology_.ordered;
-  Room room = room_for(!in_place && between.leads ? offsets.back() : 0);
-  std::byte* data = in_place ? const_cast<std::byte*>(in) : bytes_of(room);  // nothing arrives at the root
+  const AlignedBuffer scratch(!in_place && between.leads ? offsets.back() : 0);
+  std::byte* data = in_place ? const_cast<std::byte*>(in) : scratch.data();  // nothing arrives at the root
   if (at_root && !in_place && bytes != 0) nodes_.by_nodes(in, data, bytes);
   if (between.leads) {
     Call outer = call;
@@ -176,8 +176,8 @@ Task Engine::two_level_scan(Call call, Between between) {
   const std::size_t bytes = call.bytes();
   const auto count = static_cast<std::size_t>(call.count);
   const void* own = call.in != nullptr ? call.in : call.out;
-  Room room_before = room_for(bytes), room_total = room_for(bytes), room_earlier = room_for(bytes);
-  std::byte* before = bytes_of(room_before);  // of this node, unless this rank is its first
+  const AlignedBuffer before_memory(bytes), total_memory(bytes), earlier_memory(bytes);
+  std::byte* before = before_memory.data();  // of this node, unless this rank is its first
   const bool first = nodes_.members(between.node).front() == rank_;
   if (!between.alone) {
     Call inner = call;
@@ -186,9 +186,9 @@ Task Engine::two_level_scan(Call call, Between between) {
     inner.exclusive = true;
     co_await inside_node(inner);
   }
-  std::byte* earlier = bytes_of(room_earlier);  // of all nodes before this one, unless it is the first
+  std::byte* earlier = earlier_memory.data();  // of all nodes before this one, unless it is the first
   if (between.leads) {
-    std::byte* total = bytes_of(room_total);
+    std::byte* total = total_memory.data();
     if (first) copy_bytes(total, own, bytes);
     else if (bytes != 0) call.op(before, own, total, count);
     Call outer = call;

@@ -7,33 +7,18 @@
 
 namespace chasqui::run {
 
-std::string to_text(const Called& call) {
-  if (!call.known()) return "something it does not remember";
-  if (call == Called::own()) return "an operation of its own";
-  const Kind kind = call.kind();
-  if (kind == Kind::barrier) return "barrier";
-  std::string text = fmt::format("{}{} of {} x {} bytes", (call.what & Called::kExclusive) != 0 ? "exclusive " : "",
-                                 to_string(kind), call.count, call.element);
-  if (has_root(kind)) {
-    const bool outwards = kind == Kind::broadcast || kind == Kind::scatter;
-    text += fmt::format(" {} rank {}", outwards ? "from" : "to", call.root());
-  }
-  if ((call.what & Called::kInOrder) != 0) text += ", in rank order";
-  return text;
-}
-
-std::string disagreement(int one, const Called& ones, int other, const Called& others, const std::string& which) {
+std::string disagreement(int one, const Signature& ones, int other, const Signature& others, const std::string& which) {
   return fmt::format(
       "rank {} calls {} where rank {} calls {} ({}): all ranks must make the same calls with the same sizes, "
       "in the same order",
       one, to_text(ones), other, to_text(others), which);
 }
 
-void RecentCalls::note(std::uint64_t number, const Called& call) {
+void CallHistory::note(std::uint64_t number, const Signature& call) {
   const std::uint64_t newest = newest_.load(std::memory_order_relaxed);
   const Run& last = run(newest);
-  if (call == Called{last.count.load(std::memory_order_relaxed), last.element.load(std::memory_order_relaxed),
-                     last.what.load(std::memory_order_relaxed)}) {
+  if (call == Signature{last.count.load(std::memory_order_relaxed), last.element.load(std::memory_order_relaxed),
+                        last.what.load(std::memory_order_relaxed)}) {
     return;
   }
   Run& next = runs_[(newest + 1) % kRuns];
@@ -45,19 +30,19 @@ void RecentCalls::note(std::uint64_t number, const Called& call) {
   newest_.store(newest + 1, std::memory_order_release);
 }
 
-Called RecentCalls::find(std::uint64_t number) const {
+Signature CallHistory::find(std::uint64_t number) const {
   const std::uint64_t newest = newest_.load(std::memory_order_acquire);
   for (std::uint64_t i = newest; i != 0 && i + kRuns > newest; --i) {
     const std::uint64_t first = run(i).first.load(std::memory_order_acquire);
     if (first > number) continue;
-    const Called found{run(i).count.load(std::memory_order_acquire), run(i).element.load(std::memory_order_acquire),
-                       run(i).what.load(std::memory_order_acquire)};
-    return first != 0 && run(i).first.load(std::memory_order_relaxed) == first ? found : Called{};
+    const Signature found{run(i).count.load(std::memory_order_acquire), run(i).element.load(std::memory_order_acquire),
+                          run(i).what.load(std::memory_order_acquire)};
+    return first != 0 && run(i).first.load(std::memory_order_relaxed) == first ? found : Signature{};
   }
   return {};
 }
 
-std::vector<std::uint64_t> RecentCalls::changes() const {
+std::vector<std::uint64_t> CallHistory::changes() const {
   std::vector<std::uint64_t> numbers;
   const std::uint64_t newest = newest_.load(std::memory_order_acquire);
   for (std::uint64_t i = newest < kRuns ? 1 : newest - kRuns + 1; i <= newest; ++i) {
@@ -67,7 +52,7 @@ std::vector<std::uint64_t> RecentCalls::changes() const {
   return numbers;
 }
 
-std::uint64_t RecentCalls::latest_change() const {
+std::uint64_t CallHistory::latest_change() const {
   return run(newest_.load(std::memory_order_acquire)).first.load(std::memory_order_acquire);
 }
 

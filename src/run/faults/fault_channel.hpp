@@ -16,7 +16,7 @@ namespace chasqui::run {
 struct Told {
   int from = 0;              ///< who
   std::uint64_t number = 0;  ///< of the call on its communicator, from 1
-  Called call;               ///< which call
+  Signature call;            ///< which call
 };
 
 class FaultChannel {
@@ -34,7 +34,7 @@ class FaultChannel {
   virtual std::string failure() const { return {}; }  ///< why a collective failed, as the rank said that reported it
 
   /// Tells one rank, without its help, which call this rank waits in (Gossip). The default does not.
-  virtual void tell(int, std::uint64_t, const Called&) {}
+  virtual void tell(int, std::uint64_t, const Signature&) {}
   /// What another rank told this one, the earliest first; each once.
   virtual std::optional<Told> hear() { return std::nullopt; }
   /// Throws the Error for two ranks that have certainly called different things, where that can be seen.

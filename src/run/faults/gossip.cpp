@@ -69,7 +69,7 @@ bool Gossip::due() {
   return true;
 }
 
-std::optional<Disagreement> Gossip::look(FaultChannel& channel, const RecentCalls& calls, std::uint64_t last,
+std::optional<Disagreement> Gossip::look(FaultChannel& channel, const CallHistory& calls, std::uint64_t last,
                                          const std::vector<std::uint64_t>& waiting) {
   if (peers_.empty()) {
     for (const int peer : peers_of(rank_, size_)) peers_.push_back({.rank = peer, .told = {}, .last = {}});
@@ -94,13 +94,13 @@ std::optional<Disagreement> Gossip::look(FaultChannel& channel, const RecentCall
   return std::nullopt;
 }
 
-std::optional<Disagreement> Gossip::compare(const Told& told, const RecentCalls& calls) {
+std::optional<Disagreement> Gossip::compare(const Told& told, const CallHistory& calls) {
   for (Peer& peer : peers_) {
     if (peer.rank != told.from) continue;
     --peer.unanswered;
     peer.last = told;
   }
-  const Called mine = calls.find(told.number);
+  const Signature mine = calls.find(told.number);
   if (!agree(told.call, mine)) {
     return Disagreement{told.number, disagreement(told.from, told.call, rank_, mine,
                                                   fmt::format("call {} of this communicator", told.number))};
@@ -109,7 +109,7 @@ std::optional<Disagreement> Gossip::compare(const Told& told, const RecentCalls&
   return std::nullopt;
 }
 
-void Gossip::tell(FaultChannel& channel, const RecentCalls& calls, std::uint64_t number) {
+void Gossip::tell(FaultChannel& channel, const CallHistory& calls, std::uint64_t number) {
   for (Peer& peer : peers_) {
     if (peer.told.has(number) || peer.unanswered >= kMostUnanswered) continue;
     peer.told.add(number);
@@ -122,7 +122,7 @@ bool Gossip::told_everybody(std::uint64_t number) const {
   return std::all_of(peers_.begin(), peers_.end(), [&](const Peer& peer) { return peer.told.has(number); });
 }
 
-void Gossip::notice(double waited, const RecentCalls& calls, std::uint64_t number) {
+void Gossip::notice(double waited, const CallHistory& calls, std::uint64_t number) {
   std::string heard, silent;
   for (const Peer& peer : peers_) {
     if (!peer.last || peer.last->number < number) silent += fmt::format("{}{}", silent.empty() ? "" : ", ", peer.rank);

@@ -33,7 +33,7 @@ class Gossip {
 
   /// Hears what others told and tells them of `waiting`, the calls that this rank waits in. `last` is the number of the last
   /// call that it began. REQUIRES due().
-  std::optional<Disagreement> look(FaultChannel& channel, const RecentCalls& calls, std::uint64_t last,
+  std::optional<Disagreement> look(FaultChannel& channel, const CallHistory& calls, std::uint64_t last,
                                    const std::vector<std::uint64_t>& waiting);
 
   /// The ranks that `rank` tells: those 1, 2, 4 … before and behind it, of `size` in a ring.
@@ -57,10 +57,10 @@ class Gossip {
     std::optional<Told> last;
   };
 
-  std::optional<Disagreement> compare(const Told& told, const RecentCalls& calls);
-  void tell(FaultChannel& channel, const RecentCalls& calls, std::uint64_t number);
+  std::optional<Disagreement> compare(const Told& told, const CallHistory& calls);
+  void tell(FaultChannel& channel, const CallHistory& calls, std::uint64_t number);
   bool told_everybody(std::uint64_t number) const;
-  void notice(double waited, const RecentCalls& calls, std::uint64_t number);
+  void notice(double waited, const CallHistory& calls, std::uint64_t number);
 
   int rank_;
   int size_;

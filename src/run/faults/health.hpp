@@ -33,10 +33,10 @@ class Health {
   std::uint64_t last() const { return number_; }  ///< of the last call begun
   void moved() { gossip_.moved(); }               ///< something did: whoever waits begins to wait again
   /// Remembers a call, where no board does.
-  void note(std::uint64_t number, const Called& call) {
+  void note(std::uint64_t number, const Signature& call) {
     if (!channels_.node_has_all) history_.note(number, call);
   }
-  const RecentCalls& history() const { return history_; }
+  const CallHistory& history() const { return history_; }
 
   // --- this rank's state
   bool usable() const { return why_.empty(); }  ///< neither failed, nor left, nor retired
@@ -55,7 +55,7 @@ class Health {
   /// has moved for long, and calls are to be compared.
   bool look(std::uint64_t number);
   /// Compares calls with the other ranks; tells all of what is found. Empty: nothing.
-  std::string compare(const RecentCalls& calls, std::uint64_t last, const std::vector<std::uint64_t>& waiting);
+  std::string compare(const CallHistory& calls, std::uint64_t last, const std::vector<std::uint64_t>& waiting);
   bool may_answer() { return usable() && channels_.messages != nullptr && gossip_.due(); }
 
  private:
@@ -69,7 +69,7 @@ class Health {
   Channels channels_;
   std::uint64_t number_ = 0;
   unsigned looks_ = 0;
-  RecentCalls history_{};
+  CallHistory history_{};
   Gossip gossip_;
   std::string why_;                     ///< this communicator is of no use any more; empty: it is
   std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused, ascending

@@ -5,11 +5,11 @@
 
 namespace chasqui::run {
 /// Which parts of an interval have not come yet.
-class Missing {
+class Awaited {
  public:
-  Missing() = default;
+  Awaited() = default;
   /// Ranks first .. last-1, beginning after `me`, who has done its own part.
-  Missing(int first, int last, int me) : first_(first), last_(last), next_(first), left_(last - first) {
+  Awaited(int first, int last, int me) : first_(first), last_(last), next_(first), left_(last - first) {
     if (me < first || me >= last) return;
     if (me + 1 < last) next_ = me + 1;
     --left_;
