@@ -18,15 +18,16 @@ std::string ratio_text(double ratio) {
   return fmt::format("x{:.{}f}", ratio, ratio < 99.99 ? 2 : ratio < 999.9 ? 1 : 0);
 }
 
-/// At most nine, below 10^9.
+/// At most eight.
 std::string time_text(double microseconds) {
-  return fmt::format("{:.{}f}", microseconds, microseconds < 1e6 - 1 ? 2 : 0);
+  if (microseconds >= 1e8 - 1) return fmt::format("{:.1e}", microseconds);
+  return fmt::format("{:.{}f}", microseconds, microseconds < 1e5 - 1 ? 2 : 0);
 }
 
 int width_of(const std::string& rival) { return static_cast<int>(std::max<std::size_t>(6, rival.size())); }
 
 std::string heading_of(const std::vector<std::string>& rivals) {
-  std::string line = fmt::format("{:<9} {:>7} {:<9} {:>9} {:>9}  ", "", "bytes", "way", "us", "expected");
+  std::string line = fmt::format("{:<9} {:>7} {:<12} {:>8} {:>8}  ", "", "bytes", "way", "us", "expected");
   for (const auto& rival : rivals) line += fmt::format(" {:>{}}", rival, width_of(rival));
   return line + "\n";
 }
@@ -55,7 +56,7 @@ std::string BenchTable::add(const BenchRow& row) {
   std::string text = columns == columns_ ? "" : (columns_.empty() ? "" : "\n") + heading_of(columns);
   const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
   text +=
-      fmt::format("{:<9} {:>7} {:<9} {:>9} {:>9} {}", row.name, row.bytes, row.method,
+      fmt::format("{:<9} {:>7} {:<12} {:>8} {:>8} {}", row.name, row.bytes, row.method,
                   time_text(row.ours.median / 1000), time_text(row.predicted / 1000), marks_ && off > 0.2 ? "!" : " ");
   for (const auto& name : columns) {
     const auto found =
