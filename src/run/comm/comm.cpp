@@ -50,13 +50,13 @@ void Engine::run_small(const Call& call) {
   }
   if (by_table_) {
     const auto method = methods_.of(call.kind, call.bytes(), call.element);
-    if (method == Method::native) return run_native(call);
     if (method && here) {
       switch (*method) {
         case Method::slots: return run_small<SlotCall>(call);
         case Method::grouped_fold: return run_small<GroupedFold>(call);
         case Method::shared_fold: return run_small<SharedFold>(call);
         case Method::exposed_fold: return run_small<ExposedFold>(call);
+        case Method::native: return run_native(call);
         default: return run_long(call, *method);
       }
     }
