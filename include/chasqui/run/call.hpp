@@ -21,6 +21,8 @@ struct Layout {
   void (*unpack)(void* context, void* to, std::size_t first, std::size_t count, const void* packed) = nullptr;
   void* context = nullptr;  ///< handed to both
 
+  /// Neither of the two functions is set, or both are.
+  bool whole() const { return (pack == nullptr) == (unpack == nullptr); }
   /// Nothing needs to be copied for elements of so many bytes.
   bool contiguous(std::size_t element) const {
     return pack == nullptr && unpack == nullptr && (stride == 0 || stride == static_cast<std::ptrdiff_t>(element));
@@ -76,8 +78,8 @@ std::string_view to_string(Method method);  ///< as `chasqui explain` prints it
 /// Does it run on a board that spans all ranks?
 constexpr bool on_board(Method method) { return method <= Method::cross_memory; }
 
-/// Are the arguments in range? Purely local, a few instructions.
-inline bool acceptable(const Call& call, int rank, int size) {
+/// Are the arguments in range, whatever the layouts? Purely local, a few instructions.
+inline bool in_range(const Call& call, int rank, int size) {
   const auto bit = [](Kind kind) { return 1u << static_cast<unsigned>(kind); };
   const unsigned kind = bit(call.kind);
   constexpr std::int64_t usual = std::int64_t{1} << 15, most = std::int64_t{1} << 46;
@@ -88,14 +90,18 @@ inline bool acceptable(const Call& call, int rank, int size) {
   const unsigned rooted = bit(Kind::broadcast) | bit(Kind::scatter) | bit(Kind::gather) | bit(Kind::reduce);
   if ((kind & rooted) != 0 && static_cast<std::uint64_t>(call.root) >= static_cast<std::uint64_t>(size)) return false;
   if (call.kind == Kind::barrier || call.count == 0) return true;
-  const auto half = [](const Layout& layout) { return (layout.pack == nullptr) != (layout.unpack == nullptr); };
-  if (half(call.in_layout) || half(call.out_layout)) return false;
   const unsigned writes = bit(Kind::broadcast) | bit(Kind::allreduce) | bit(Kind::scan) | bit(Kind::allgather) |
                           (at_root ? bit(Kind::reduce) | bit(Kind::gather) : bit(Kind::scatter));
   const unsigned reads = at_root ? bit(Kind::scatter) : bit(Kind::reduce) | bit(Kind::gather);
   const unsigned folds = bit(Kind::reduce) | bit(Kind::allreduce) | bit(Kind::scan);
   return ((kind & writes) == 0 || call.out != nullptr) && ((kind & reads) == 0 || call.in != nullptr) &&
          ((kind & folds) == 0 || call.op.combine != nullptr);
+}
+
+/// In range, and elements can be copied both ways where there are any. Contiguous layouts always can.
+inline bool acceptable(const Call& call, int rank, int size) {
+  return in_range(call, rank, size) &&
+         (call.kind == Kind::barrier || call.count == 0 || (call.in_layout.whole() && call.out_layout.whole()));
 }
 
 /// Throws an Error naming the argument for which the call is not acceptable.

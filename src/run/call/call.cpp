@@ -44,7 +44,7 @@ void validate(const Call& call, int rank, int size) {
   }
   if (call.kind == Kind::barrier || call.count == 0) return;
   for (const Layout& layout : {call.in_layout, call.out_layout}) {
-    if ((layout.pack == nullptr) == (layout.unpack == nullptr)) continue;
+    if (layout.whole()) continue;
     throw Error("{}: the layout has {} and no {}: set both, or neither", name,
                 layout.pack != nullptr ? "pack" : "unpack", layout.pack != nullptr ? "unpack" : "pack");
   }

@@ -40,14 +40,10 @@ void Engine::run_small(const Call& call) {
 /// Inside Comm::run: an 8-byte call pays for no further step.
 [[gnu::always_inline]] inline void Engine::dispatch(const Call& call) {
   check_usable();
-  if (!acceptable(call, rank_, size_)) check_arguments(call);
   if (!call.contiguous()) return run_packed(call);
+  if (!in_range(call, rank_, size_)) check_arguments(call);  // contiguous layouts have nothing to check
   // What runs follows from arguments and profile alone: other ranks may have something else in flight.
   const bool here = nothing_in_flight();
-  if (size_ == 1 && here) {
-    health_.next();
-    return run_alone(call);
-  }
   if (by_table_) {
     const auto method = methods_.of(call.kind, call.bytes(), call.element);
     if (method && here) {
@@ -61,6 +57,10 @@ void Engine::run_small(const Call& call) {
       }
     }
   } else {
+    if (size_ == 1 && here) {
+      health_.next();
+      return run_alone(call);
+    }
     if (forced_) check_forced(call, false);
     if (here && !forced_ && run_repeated(call)) return;
   }
@@ -69,6 +69,7 @@ void Engine::run_small(const Call& call) {
 }
 
 void Engine::run_packed(const Call& call) {
+  check_arguments(call);
   const Packed packed(call, rank_, size_);
   run(packed.call);
   try {

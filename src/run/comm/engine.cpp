@@ -64,7 +64,7 @@ Engine::Engine(Fabric fabric)
         spans_ ? fabric_.board->shape().stage : BoardShape::for_ranks(topology_.largest_node, 256 * 1024).stage;
     topology_.largest_element = stage / 4;
   }
-  by_table_ = spans_;
+  force({});
   if (fabric_.board != nullptr) {
     const BoardShape& shape = fabric_.board->shape();
     topology_.wide = shape.wide;
@@ -147,7 +147,7 @@ void Engine::answer() {
 
 void Engine::force(std::optional<Choice> choice) {
   forced_ = std::move(choice);
-  by_table_ = spans_ && !forced_;
+  by_table_ = spans_ && size_ > 1 && !forced_;
 }
 
 /// A forced method runs as it is, or not at all.

@@ -117,7 +117,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   NodeMap nodes_;
   Topology topology_;
   bool spans_;                     ///< the board spans all ranks
-  bool by_table_;                  ///< it does, and nothing is forced
+  bool by_table_;                  ///< it does, there are several, and nothing is forced
   std::uint32_t methods_run_ = 0;  ///< a bit for each, apart from those of the board
   BoardMethods methods_;           ///< of the board
   std::deque<std::shared_ptr<Operation>> pending_;
