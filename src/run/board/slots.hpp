@@ -11,7 +11,7 @@ namespace chasqui::run {
 class SlotCall {
  public:
   /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data.
-  SlotCall(Board& board, const Call& call)
+  [[gnu::always_inline]] SlotCall(Board& board, const Call& call)
       : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
         slot_(slot_bytes(board, call)) {
     board.begin(signature_of(call), Method::slots);
@@ -62,7 +62,7 @@ class SlotCall {
   }
   void fetch_more() const;
 
-  bool all_here() {
+  [[gnu::always_inline]] bool all_here() {
     FirstLook* look = nullptr;
     if (!looked_ && first_ != last_) {
       looked_ = true;
@@ -77,7 +77,7 @@ class SlotCall {
   }
 
   /// All lines are there, and something is in them. Folds are in rank order.
-  void take() {
+  [[gnu::always_inline]] void take() {
     auto* out = static_cast<std::byte*>(call_.out);
     if (combines(call_.kind)) {
       if (bytes_ > kLinePayload) return fold_more();
