@@ -2,11 +2,16 @@
 // Collectives in flight on several communicators: whichever is waited for, all go on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <thread>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/choose.hpp"
 #include "chasqui/threads/team.hpp"
+#include "run/comm/fabric.hpp"
+#include "threads/channels.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -87,6 +92,122 @@ TEST(InFlight, AFailureIsTheFailedRequestsOwn) {
     if (heard.find("tired") == std::string::npos) throw Error("heard: {}", heard);
     comm.barrier();
   });
+}
+
+/// In element j of call i every rank brings i + j.
+struct ManyCalls {
+  static constexpr std::size_t kCount = 64;
+
+  explicit ManyCalls(std::size_t calls) : in(calls + kCount), out(calls * kCount) {
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<double>(i);
+  }
+  std::size_t calls() const { return in.size() - kCount; }
+  void start(Comm& comm) {
+    for (std::size_t i = 0; i < calls(); ++i) {
+      requests.push_back(comm.iallreduce(std::span<const double>(in).subspan(i, kCount),
+                                         std::span<double>(out).subspan(i * kCount, kCount)));
+    }
+  }
+  std::size_t wrong(int ranks) const {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < calls(); ++i) {
+      for (std::size_t j = 0; j < kCount; ++j) {
+        if (out[i * kCount + j] != ranks * static_cast<double>(i + j)) {
+          ++found;
+          break;
+        }
+      }
+    }
+    return found;
+  }
+
+  std::vector<double> in, out;
+  std::vector<Request> requests;
+};
+
+/// More calls than there are tags. Programs ask for messages as they go on: of two phases here, or the broadcast after
+/// the fold.
+TEST(InFlight, MoreThanThereAreTagsAndOneRankLate) {
+  constexpr int kRanks = 4;
+  for (const Choice& choice : {Choice{Method::exchange, 0, 2, {}}, Choice{Method::tree, 0, 1, {}}}) {
+    auto comms = threads::make_comms(kRanks, nullptr, false);
+    std::vector<ManyCalls> ranks(kRanks, ManyCalls(2500));
+    std::vector<std::thread> threads;
+    for (std::size_t r = 0; r < kRanks; ++r) {
+      threads.emplace_back([&, r] {
+        comms[r]->force(choice);
+        if (r == 3) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        ranks[r].start(*comms[r]);
+        for (auto& request : ranks[r].requests) request.wait();
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    for (const auto& rank : ranks) EXPECT_EQ(rank.wrong(kRanks), 0U) << to_string(choice.method);
+  }
+}
+
+/// Counts how often it is asked for messages.
+class Counting final : public Transport {
+ public:
+  Counting(std::shared_ptr<threads::ChannelMemory> memory, int rank) : channels_(std::move(memory), rank) {}
+
+  int rank() const override { return channels_.rank(); }
+  int size() const override { return channels_.size(); }
+  Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) override {
+    return channels_.send(to, tag, data, bytes);
+  }
+  Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) override {
+    return channels_.receive(from, tag, data, bytes);
+  }
+  bool done(Ticket ticket) override { return ++asked, channels_.done(ticket); }
+  void abandon(Ticket ticket) override { channels_.abandon(ticket); }
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override {
+    channels_.report(first, last, why);
+  }
+  void refuse(std::uint64_t number, const std::string& why) override { channels_.refuse(number, why); }
+  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override {
+    return channels_.failed(number, own);
+  }
+  bool broken() const override { return channels_.broken(); }
+  std::string failure() const override { return channels_.failure(); }
+  void tell(int to, std::uint64_t number, const Signature& call) override { channels_.tell(to, number, call); }
+  std::optional<Told> hear() override { return channels_.hear(); }
+
+  std::size_t asked = 0;
+
+ private:
+  threads::ChannelTransport channels_;
+};
+
+/// A start asks for a few of those in flight, however many they are.
+TEST(InFlight, StartingDoesNotWalkAllThatIsPending) {
+  for (const std::size_t calls : {250, 500, 1000, 4000}) {
+    const auto memory = std::make_shared<threads::ChannelMemory>(2);
+    std::vector<std::shared_ptr<Counting>> transports;
+    std::vector<std::unique_ptr<Comm>> comms;
+    std::vector<ManyCalls> ranks(2, ManyCalls(calls));
+    for (int r = 0; r < 2; ++r) {
+      transports.push_back(std::make_shared<Counting>(memory, r));
+      Fabric fabric;
+      fabric.rank = r;
+      fabric.size = 2;
+      fabric.messages = transports.back();
+      fabric.shares_memory = true;
+      fabric.crowded = true;
+      comms.push_back(make_comm(std::move(fabric)));
+      comms.back()->force({Method::exchange, 0, 2, {}});
+    }
+    for (std::size_t r = 0; r < 2; ++r) {
+      ranks[r].start(*comms[r]);
+      EXPECT_LE(transports[r]->asked, 16 * calls);
+    }
+    std::thread other([&] {
+      for (auto& request : ranks[1].requests) request.wait();
+    });
+    for (auto& request : ranks[0].requests) request.wait();
+    other.join();
+    for (const auto& rank : ranks) EXPECT_EQ(rank.wrong(2), 0U);
+  }
 }
 
 }  // namespace

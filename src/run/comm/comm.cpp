@@ -138,7 +138,7 @@ Request::Request(Engine* engine, std::shared_ptr<Operation> operation)
 bool Request::test() {
   if (operation_ == nullptr) return true;
   if (!operation_->finished) {
-    engine_->progress();
+    engine_->advance_some(*operation_);
     if (!operation_->finished) engine_->look_at(*operation_);
   }
   if (!operation_->finished) return false;

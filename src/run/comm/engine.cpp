@@ -302,17 +302,27 @@ void Engine::wait(Operation& operation) {
   Backoff backoff(crowded());
   const bool may_sleep = spans_ || fabric_.shares_memory;
   health_.moved();
+  const bool blocks = fabric_.messages != nullptr && fabric_.messages->blocks();
+  std::size_t asked = 0;  // since something moved, or since the last pause
   while (!operation.finished) {
-    if (progress()) {
+    if (advance_some(operation)) {
       backoff.reset();
-    } else if (fabric_.messages != nullptr && fabric_.messages->blocks()) {
-      if (auto* waiting = operation.activity->waiting()) waiting->block();
+      asked = 0;
+      continue;
+    }
+    asked += kOthersAtATime;
+    if (asked < (blocks ? pending_.size() : std::min(pending_.size(), kAskedBetweenPauses))) continue;
+    asked = 0;
+    if (blocks) {
+      const auto& activity = operation.activity->waiting() != nullptr ? operation.activity : pending_.front()->activity;
+      if (activity && activity->waiting() != nullptr)
+        activity->waiting()->block();  // one held back waits for the first
     } else if (backoff.pause(may_sleep)) {
       try {
         look_for_failure(operation.number);
       } catch (...) {
         fail(operation, std::current_exception());
-        std::erase_if(pending_, [&](const auto& other) { return other.get() == &operation; });
+        forget(operation.place);
       }
     }
   }

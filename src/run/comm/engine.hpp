@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@
 namespace chasqui::run {
 
 struct Operation;
+using Pending = std::list<std::shared_ptr<Operation>>;
 
 /// Every Comm is one, so that a call goes straight from the one to the other. Shares no line with another rank's.
 class alignas(2 * kLine) Engine final : public Comm {
@@ -56,6 +58,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   /// Ends an operation that is not waited for, if it failed on another rank.
   void look_at(Operation& operation);
   bool advance_beside();
+  bool advance_some(Operation& first);
 
  private:
   friend class Comm;
@@ -79,6 +82,9 @@ class alignas(2 * kLine) Engine final : public Comm {
   bool advance_here();
   bool advance(Operation& operation);
   bool advance_all();
+  bool may_go_on(const Operation& operation) const;
+  bool advance_at(Pending::iterator& at);
+  void forget(Pending::iterator at);
   void finish_in_flight();
   void take_in_flight(std::shared_ptr<Operation> operation);
   bool nothing_in_flight() { return !progress_.listed() || look_in_flight(); }
@@ -113,14 +119,18 @@ class alignas(2 * kLine) Engine final : public Comm {
   Task two_level_scatter(Call call, Between between);
   Task two_level_scan(Call call, Between between);
 
+  static constexpr std::size_t kOthersAtATime = 4, kAskedBetweenPauses = 64;
+
   Fabric fabric_;
   NodeMap nodes_;
   Topology topology_;
-  bool spans_;                     ///< the board spans all ranks
-  bool by_table_;                  ///< it does, there are several, and nothing is forced
-  std::uint32_t methods_run_ = 0;  ///< a bit for each, apart from those of the board
-  BoardMethods methods_;           ///< of the board
-  std::deque<std::shared_ptr<Operation>> pending_;
+  bool spans_;                                        ///< the board spans all ranks
+  bool by_table_;                                     ///< it does, there are several, and nothing is forced
+  std::uint32_t methods_run_ = 0;                     ///< a bit for each, apart from those of the board
+  BoardMethods methods_;                              ///< of the board
+  Pending pending_;                                   ///< in the order of their numbers
+  Pending::iterator turn_ = pending_.end();           ///< whose turn it is, of those that are advanced a few at a time
+  std::deque<std::shared_ptr<Operation>> for_board_;  ///< in order, those of pending_ that use the board
   BoardFaults board_faults_;
   Health health_;
   int exceptions_;  ///< on their way when this was made

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <list>
 #include <memory>
 #include <optional>
 
@@ -21,6 +22,7 @@ struct Operation {
   Packed packed;
   std::shared_ptr<const void> kept;  ///< what the call points to and its caller gave away: an operator
   std::uint64_t number = 0;
+  std::list<std::shared_ptr<Operation>>::iterator place;  ///< among those in flight, until it is finished
   bool uses_board = false;
   bool finished = false;
   std::exception_ptr error;
