@@ -137,7 +137,8 @@ void scatter_by_dropping(ServedCall& served, const Reduction& whole, const std::
 
 int serve_scattered(Collective what, const Reduction& whole, Counts counts, MPI_Comm comm, FunctionRef<int()> native) {
   const auto look = [&](const CommState& state) {
-    const std::vector<int> shares = whole.count < 0 ? std::vector<int>(static_cast<std::size_t>(state.size)) : counts(state);
+    const std::vector<int> shares =
+        whole.count < 0 ? std::vector<int>(static_cast<std::size_t>(state.size)) : counts(state);
     const auto mine = shares.begin() + state.rank;
     const int own = *mine;
     Reduction judged = whole;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "suite.hpp"
 #include "chasqui/base/error.hpp"
+#include "suite.hpp"
 
 namespace chasqui::engines {
 namespace {

@@ -8,8 +8,8 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
 #include "chasqui/threads/team.hpp"
-#include "suite.hpp"
 #include "run/board/board.hpp"
+#include "suite.hpp"
 
 namespace chasqui::engines {
 namespace {

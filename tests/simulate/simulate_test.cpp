@@ -63,9 +63,10 @@ void expect_trace_equals_plan(const plan::Plan& plan) {
   played.bound = plan.claim().bound;
   ASSERT_EQ(played, plan.schedule()) << name;
   // Where ports or overheads are contended, haste can make waste: only rooted collectives are sure to gain, and of
-  // broadcasts those of one item.
+  // broadcasts and reductions those of one item.
   const Trace eager = simulate(plan.schedule(), exact, {.mode = Mode::event_driven});
-  const bool many_items = plan.problem().kind == Kind::broadcast && plan.problem().items > 1;
+  const Kind kind = plan.problem().kind;
+  const bool many_items = (kind == Kind::broadcast || kind == Kind::reduce) && plan.problem().items > 1;
   if (has_root(plan.problem().kind) && !many_items) {
     ASSERT_LE(eager.finish, plan.claim().finish) << name;
   }

@@ -141,7 +141,7 @@ Commuting<F> commuting(F function) {
   return {std::move(function)};
 }
 
-/// std::complex, and what else is a real and an imaginary part and no more. <complex> itself is long to compile.
+/// std::complex, and what else is a real and an imaginary part and no more. The standard header is long to compile.
 template <typename T>
 concept Complex = requires(const T& z) {
   requires std::is_floating_point_v<typename T::value_type>;

@@ -28,7 +28,7 @@ Time direct_bound(const LogP& machine) {
 
 Bound scan_bound(const LogP& machine) {
   return {broadcast_time(broadcast_shape(machine), machine.P),
-          "broadcast time B(P): somebody must hear from all P ranks (results.md A1)"};
+          "B(P): somebody must hear from all ranks (results.md A1)"};
 }
 
 }  // namespace
