@@ -20,11 +20,11 @@ for room in base model schedule plan run threads mpi measure show; do
   find "$root/src/$room" -name '*.cpp' | while read -r source; do
     echo "$source $out/$(echo "${source#"$root"/src/}" | tr / _).o"
   done
-done > "$out/list"
-for table in kernels kernel_bases; do echo "$out/$table.cpp $out/$table.o"; done >> "$out/list"
+done > "$out/sources.txt"
+for table in kernels kernel_bases; do echo "$out/$table.cpp $out/$table.o"; done >> "$out/sources.txt"
 # shellcheck disable=SC2086
-xargs -P "${JOBS:-$(nproc)}" -n 2 sh -c "$mpicxx $flags -c \"\$0\" -o \"\$1\"" < "$out/list"
-objects=$(cut -d' ' -f2 "$out/list" | tr '\n' ' ')
+xargs -P "${JOBS:-$(nproc)}" -n 2 sh -c "$mpicxx $flags -c \"\$0\" -o \"\$1\"" < "$out/sources.txt"
+objects=$(cut -d' ' -f2 "$out/sources.txt" | tr '\n' ' ')
 # shellcheck disable=SC2086
 for program in node_bench team_bench both_bench; do
   $mpicxx $flags "$root/bench/node/$program.cpp" $objects -pthread -o "$out/$program"
