@@ -84,6 +84,7 @@ const std::set<std::string> kDoors = {
     "run/messages/builders.hpp",
     "run/messages/message_cost.hpp",
     "run/messages/player.hpp",
+    "run/messages/sized_machine.hpp",
     "run/messages/transport.hpp",
     "run/wait/backoff.hpp",
     "run/wait/cores.hpp",

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "chasqui/model/logp.hpp"
 #include "chasqui/model/problem.hpp"
 #include "chasqui/model/profile.hpp"
 #include "chasqui/run/call.hpp"
@@ -52,20 +51,6 @@ const Level& message_level(const Topology& topology, const Profile& profile);
 
 /// All that apply, the fastest first. Never empty.
 std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile);
-
-/// The LogP machine that a message of `bytes` sees on a level, in ticks of `tick` nanoseconds; lambda() stays below
-/// `most` ticks where the parameters allow it.
-struct SizedMachine {
-  LogP machine;     ///< in ticks
-  double tick = 1;  ///< nanoseconds
-};
-SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes,
-                         std::int64_t most);  ///< for one message of `bytes`
-SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, double bytes,
-                                   std::int64_t most);  ///< the same for reductions, whose gap is the receiver's
-
-/// The machine in steps of one item: what the k-item plan is asked for.
-SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes);
 
 /// Why the predictions do not fit these ranks, with the remedy, for people; empty where they do.
 std::string doubt_of(const Topology& topology, const Profile& profile);

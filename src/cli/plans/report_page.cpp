@@ -15,6 +15,7 @@
 #include "chasqui/show/plot.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "cli/plans/report_times.hpp"
+#include "run/messages/sized_machine.hpp"
 
 namespace chasqui::cli {
 namespace {

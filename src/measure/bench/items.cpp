@@ -13,6 +13,7 @@
 #include "run/comm/fabric.hpp"
 #include "run/messages/builders.hpp"
 #include "run/messages/player.hpp"
+#include "run/messages/sized_machine.hpp"
 
 namespace chasqui::measure {
 

@@ -9,6 +9,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/bench/contest.hpp"
+#include "run/messages/sized_machine.hpp"
 
 namespace chasqui::measure {
 

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "chasqui/plan/plan.hpp"
-#include "chasqui/run/choose.hpp"
+#include "chasqui/run/call.hpp"
 #include "chasqui/schedule/local_form.hpp"
+#include "run/messages/sized_machine.hpp"
 
 namespace chasqui::run {
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// A level of the profile as the LogP machine that messages of one size see.
+#pragma once
+
+#include <cstdint>
+
+#include "chasqui/model/logp.hpp"
+#include "chasqui/model/profile.hpp"
+
+namespace chasqui::run {
+
+/// The LogP machine that a message of `bytes` sees on a level, in ticks of `tick` nanoseconds; lambda() stays below
+/// `most` ticks where the parameters allow it.
+struct SizedMachine {
+  LogP machine;     ///< in ticks
+  double tick = 1;  ///< nanoseconds
+};
+SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes,
+                         std::int64_t most);  ///< for one message of `bytes`
+SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, double bytes,
+                                   std::int64_t most);  ///< the same for reductions, whose gap is the receiver's
+
+/// The machine in steps of one item: what the k-item plan is asked for.
+SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes);
+
+}  // namespace chasqui::run
