@@ -17,7 +17,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
-#include "measure/clocks.hpp"
+#include "measure/common_start.hpp"
 #include "measure/sample_call.hpp"
 #include "mpi/native.hpp"
 

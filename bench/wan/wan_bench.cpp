@@ -25,7 +25,7 @@
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
 #include "forced.hpp"
-#include "measure/clocks.hpp"
+#include "measure/common_start.hpp"
 #include "measure/sample_call.hpp"
 #include "mpi/native.hpp"
 

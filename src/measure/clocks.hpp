@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Clocks of ranks, and timing a call from a common start to the latest finish. Hosts have clocks of their own: a message
-// to a rank and back brings its time; the middle of the trip and that time are the same moment, give or take half the
-// trip, whatever the network does. The shortest of several trips counts.
+// The clocks of ranks compared. Hosts have clocks of their own: a message to a rank and back brings its time; the middle of
+// the trip and that time are the same moment, give or take half the trip, whatever the network does. The shortest of several
+// trips counts.
 #pragma once
 
 #include <functional>
 
 #include "chasqui/base/clock.hpp"
-#include "chasqui/run/choose.hpp"
-#include "chasqui/run/comm.hpp"
 #include "run/messages/transport.hpp"
 
 namespace chasqui::measure {
@@ -22,37 +20,5 @@ struct ClockOffset {
 /// Collective over all ranks of the transport, each with its own clock; eight ranks at a time talk to rank 0.
 /// Time: trips * P / 8 round trips.
 ClockOffset clock_offset(run::Transport& transport, const std::function<double()>& clock, int trips = 5);
-
-/// Times a call on all ranks of a communicator.
-class CommonStart {
- public:
-  /// Collective. Clocks are compared where ranks lie on several hosts; in simulated time all ranks have one.
-  explicit CommonStart(run::Comm& comm);
-  CommonStart(run::Comm& comm, std::function<double()> clock, bool clocks_differ);  ///< with another clock (tests)
-
-  /// Collective: begins `body` everywhere at one time. Nanoseconds until the last rank has finished; the same everywhere.
-  double once(const std::function<void()>& body);
-
-  /// How late the last rank began the last call, in nanoseconds: it had not heard of the start in time, or lost its core.
-  double late() const { return late_; }
-
-  /// How far a time may be off because clocks differ, in nanoseconds: the greatest of all ranks; 0 on one host.
-  double uncertainty() const { return uncertainty_; }
-
-  /// What rank 0's clock shows now, and how far this rank's is ahead of it; nanoseconds.
-  double now() const { return clock_() - offset_.ahead; }
-  double ahead() const { return offset_.ahead; }  ///< of this rank's clock
-
- private:
-  void wait_until(double start);
-
-  run::Comm& comm_;
-  run::Transport* simulated_ = nullptr;  ///< where time passes only in its calls
-  std::function<double()> clock_;
-  ClockOffset offset_;
-  double uncertainty_ = 0;
-  double lead_ = 0;  ///< a start lies so far ahead
-  double late_ = 0;
-};
 
 }  // namespace chasqui::measure

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "chasqui/run/comm.hpp"
-#include "measure/clocks.hpp"
+#include "measure/common_start.hpp"
 #include "measure/estimate.hpp"
 #include "measure/time_budget.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "chasqui/measure/bench.hpp"
-#include "measure/clocks.hpp"
+#include "measure/common_start.hpp"
 
 namespace chasqui::measure {
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Clocks that were set wrong on purpose.
-#include "measure/clocks.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 
 #include "chasqui/threads/team.hpp"
+#include "measure/common_start.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::measure {

@@ -8,7 +8,7 @@
 #include "chasqui/model/problem.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/bench/contest.hpp"
-#include "measure/clocks.hpp"
+#include "measure/common_start.hpp"
 #include "measure/sample_call.hpp"
 #include "run/comm/fabric.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/measure/bench.hpp"
-#include "measure/clocks.hpp"
+#include "measure/common_start.hpp"
 
 namespace chasqui::measure {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// All methods with their predicted times. On one node the table of board_methods.hpp says which one runs.
 #include "chasqui/run/choose.hpp"
 
 #include <algorithm>
