@@ -153,6 +153,22 @@ TEST(Layers, FloorsAreReachedFromAboveOnly) {
   for (const auto& [floor, arrows] : real) EXPECT_FALSE(reachable(real, floor).count(floor)) << floor;
 }
 
+TEST(Layers, NoCommandKnowsAnotherAndOnlyTheParserKnowsCli11) {
+  std::size_t commands = 0;
+  for (const SourceFile& file : source_files()) {
+    if (file.path.rfind("src/", 0) != 0) continue;
+    const bool command = floor_of(file.path) == "cli/commands";
+    commands += command;
+    for (const std::string& target : file.includes) {
+      EXPECT_FALSE(command && floor_of(target) == "cli/commands") << file.path << " includes " << target;
+    }
+    if (file.path.ends_with("/parse.cpp")) continue;
+    for (const std::string& line : file.lines)
+      EXPECT_NE(line.rfind("#include <CLI/", 0), 0U) << file.path << ": " << line;
+  }
+  EXPECT_GT(commands, 15U);
+}
+
 TEST(Layers, ARoomIsEnteredByItsDoors) {
   std::set<std::string> used;
   for (const SourceFile& file : source_files()) {
