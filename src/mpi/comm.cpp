@@ -86,7 +86,12 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   MPI_Comm own = MPI_COMM_NULL;
   check(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
   MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-  run::Fabric fabric = make_fabric(own, options);
+  Channel channel{own, {}, 0, [own] {
+                    MPI_Comm freed = own;
+                    MPI_Comm_free(&freed);
+                  }};
+  run::Fabric fabric =
+      make_fabric(own, std::move(channel), nodes_of(own, options.slots ? options.pretend_node_size : 0), options);
   if (options.native) {
     fabric.native = [own](const run::Call& call) { run_native(own, call); };
   }

@@ -24,66 +24,61 @@ std::uint64_t stamp_of(MPI_Comm comm) {
   return stamp;
 }
 
-/// The ranks of this rank's node; freed by the caller.
-MPI_Comm node_of(MPI_Comm comm, int rank, int pretended) {
-  MPI_Comm node = MPI_COMM_NULL;
-  if (pretended != 0) {
-    check(MPI_Comm_split(comm, pretended > 0 ? rank / pretended : rank % -pretended, rank, &node), "MPI_Comm_split");
-  } else {
-    check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  }
-  return node;
-}
+}  // namespace
 
-/// The node of every rank, numbered by first appearance.
-std::vector<int> nodes_of(MPI_Comm comm, MPI_Comm node, int rank, int size) {
-  int first = rank;
-  check(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
-  std::vector<int> nodes(static_cast<std::size_t>(size));
-  check(MPI_Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm), "MPI_Allgather");
+std::vector<int> numbered(std::vector<int> nodes) {
   std::map<int, int> numbers;
   for (int& each : nodes) each = numbers.try_emplace(each, static_cast<int>(numbers.size())).first->second;
   return nodes;
 }
 
-bool agreed(bool mine, MPI_Comm comm) {
-  const int here = mine ? 1 : 0;
-  int everywhere = 0;
-  check(MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-  return everywhere != 0;
+std::vector<int> pretended_nodes(int ranks, int pretended) {
+  std::vector<int> nodes;
+  for (int r = 0; r < ranks; ++r) nodes.push_back(pretended > 0 ? r / pretended : r % -pretended);
+  return nodes;
 }
 
-}  // namespace
+std::vector<int> nodes_of(MPI_Comm comm, int pretended) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  if (pretended != 0) return pretended_nodes(size, pretended);
+  MPI_Comm node = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  int first = rank;
+  check(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
+  MPI_Comm_free(&node);
+  std::vector<int> nodes(static_cast<std::size_t>(size));
+  check(MPI_Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  return numbered(std::move(nodes));
+}
 
-run::Fabric make_fabric(MPI_Comm own, const Options& options) {
+run::Fabric make_fabric(MPI_Comm agree, Channel channel, std::vector<int> nodes, const Options& options) {
   run::Fabric fabric;
-  MPI_Comm_rank(own, &fabric.rank);
-  MPI_Comm_size(own, &fabric.size);
-  const Level* network = options.profile->level("network");
-  fabric.messages = std::make_shared<Messages>(own, options.blocking_waits, network != nullptr ? *network : Level{},
-                                               Messages::kLongest, stamp_of(own));
-  if (options.around) fabric.messages = options.around(std::move(fabric.messages));
+  MPI_Comm_rank(agree, &fabric.rank);
+  MPI_Comm_size(agree, &fabric.size);
   fabric.profile = options.profile;
-  MPI_Comm node = node_of(own, fabric.rank, options.slots ? options.pretend_node_size : 0);
-  int neighbours = 1;
-  MPI_Comm_size(node, &neighbours);
-  const int cores = cores_of(node);
-  fabric.crowded = neighbours > cores;
-  if (options.slots) {
-    auto board = make_board(node, cores, options.stage_ring);
-    if (agreed(board != nullptr, own)) fabric.board = std::move(board);
+  if (channel.first_tag >= 0) {
+    const Level* network = options.profile->level("network");
+    fabric.messages =
+        std::make_shared<Messages>(channel, fabric.rank, fabric.size, options.blocking_waits,
+                                   network != nullptr ? *network : Level{}, Messages::kLongest, stamp_of(agree));
+    if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   }
+  const NodeRanks node(agree, nodes, fabric.rank);
+  const int cores = cores_of(node);
+  fabric.crowded = node.size() > cores;
+  if (options.slots) fabric.board = make_board(node, cores, options.stage_ring);
   if (fabric.board != nullptr) {
-    fabric.node_of = nodes_of(own, node, fabric.rank, fabric.size);
+    fabric.node_of = std::move(nodes);
     fabric.process_memory = open_process_memory(node, options.cross_memory);
   } else {
     for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);
   }
-  MPI_Comm_free(&node);
   if (!options.blocking_waits && fabric.board != nullptr) {
-    fabric.idle = [own] {
+    fabric.idle = [comm = channel.comm] {
       int flag = 0;
-      MPI_Iprobe(MPI_ANY_SOURCE, kIdleTag, own, &flag, MPI_STATUS_IGNORE);
+      MPI_Iprobe(MPI_ANY_SOURCE, kIdleTag, comm, &flag, MPI_STATUS_IGNORE);
     };
   }
   return fabric;

@@ -5,14 +5,34 @@
 
 #include <mpi.h>
 
+#include <functional>
+#include <vector>
+
 #include "chasqui/mpi/comm.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::mpi {
 
-/// Collective over `own`, whose error handler returns; the messages take ownership of it. REQUIRES options.profile.
-/// Where a node's memory cannot be shared there is no board on any rank, and every rank counts as a node. Patience, the
-/// library's own collectives and splitting are left to the caller.
-run::Fabric make_fabric(MPI_Comm own, const Options& options);
+/// Where the messages of a communicator go. Its tags are first_tag .. first_tag + kChannelTags - 1.
+struct Channel {
+  MPI_Comm comm = MPI_COMM_NULL;    ///< its error handler returns
+  std::vector<int> members{};       ///< the rank in it of each rank; empty: they are the same
+  int first_tag = 0;                ///< -1: no messages; the communicator only keeps the library going
+  std::function<void()> give_back;  ///< called at the end, unless messages may still be under way
+};
+inline constexpr int kChannelTags = 1 << 15;  ///< MPI promises no more
+
+/// The node of every rank of `comm`, numbered by first appearance; `pretended`: Options::pretend_node_size. Collective;
+/// makes a communicator, and frees it.
+std::vector<int> nodes_of(MPI_Comm comm, int pretended);
+/// The same for any names of nodes.
+std::vector<int> numbered(std::vector<int> nodes);
+/// As Options::pretend_node_size says.
+std::vector<int> pretended_nodes(int ranks, int pretended);
+
+/// Collective over `agree`, some of whose collectives are called and which is not kept. REQUIRES options.profile. Where a
+/// node's memory cannot be shared there is no board on any rank, and every rank counts as a node. Patience, the library's
+/// own collectives and splitting are left to the caller.
+run::Fabric make_fabric(MPI_Comm agree, Channel channel, std::vector<int> nodes, const Options& options);
 
 }  // namespace chasqui::mpi

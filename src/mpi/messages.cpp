@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "mpi/check.hpp"
 #include "run/messages/message_cost.hpp"
@@ -16,7 +17,7 @@
 namespace chasqui::mpi {
 namespace {
 
-constexpr int kNewsTag = 32'700;  ///< above all collectives' tags, below the least MPI_TAG_UB
+constexpr std::uint32_t kNewsTag = 32'700;  ///< above all collectives' tags
 
 struct News {
   enum class What : std::uint32_t { failure, refusal, call };
@@ -45,12 +46,10 @@ struct Messages::Word {
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
-Messages::Messages(MPI_Comm comm, bool blocking_waits, const Level& level, std::size_t longest, std::uint64_t stamp)
-    : comm_(comm), blocking_waits_(blocking_waits), level_(level), longest_(longest), uncut_(run::eager_bytes(level)),
-      stamp_(stamp) {
-  MPI_Comm_rank(comm, &rank_);
-  MPI_Comm_size(comm, &size_);
-}
+Messages::Messages(Channel channel, int rank, int size, bool blocking_waits, const Level& level, std::size_t longest,
+                   std::uint64_t stamp)
+    : channel_(std::move(channel)), blocking_waits_(blocking_waits), level_(level), longest_(longest),
+      uncut_(run::eager_bytes(level)), rank_(rank), size_(size), stamp_(stamp) {}
 
 Messages::~Messages() {
   int finalized = 0;
@@ -62,9 +61,9 @@ Messages::~Messages() {
     MPI_Request_free(&word.request);
     static_cast<void>(word.news.release());
   }
-  // After a failure messages may still be under way, and the library would give the number of a communicator that is
-  // freed to the next one, which would receive them.
-  if (!disturbed_ && heard_.why().empty()) MPI_Comm_free(&comm_);
+  // After a failure messages may still be under way, and the next one with this communicator's number or these tags would
+  // receive them.
+  if (!disturbed_ && heard_.why().empty() && channel_.give_back) channel_.give_back();
 }
 
 run::Transport::Ticket Messages::fresh(int from, std::size_t bytes) {
@@ -100,7 +99,8 @@ run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* dat
   std::size_t sent = 0;
   do {
     const std::size_t now = std::min(piece, bytes - sent);
-    check(MPI_Isend(at + sent, static_cast<int>(now), MPI_BYTE, to, static_cast<int>(tag), comm_, &next_piece(ticket)),
+    check(MPI_Isend(at + sent, static_cast<int>(now), MPI_BYTE, place(to), tag_in_channel(tag), channel_.comm,
+                    &next_piece(ticket)),
           "MPI_Isend");
     sent += now;
   } while (sent < bytes);
@@ -114,7 +114,8 @@ run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data
   std::size_t got = 0;
   do {
     const std::size_t now = std::min(piece, bytes - got);
-    check(MPI_Irecv(at + got, static_cast<int>(now), MPI_BYTE, from, static_cast<int>(tag), comm_, &next_piece(ticket)),
+    check(MPI_Irecv(at + got, static_cast<int>(now), MPI_BYTE, place(from), tag_in_channel(tag), channel_.comm,
+                    &next_piece(ticket)),
           "MPI_Irecv");
     got += now;
   } while (got < bytes);
@@ -215,7 +216,8 @@ void Messages::tell_all(std::uint64_t first, std::uint64_t last, bool refusal, c
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     MPI_Request request = MPI_REQUEST_NULL;
-    if (MPI_Isend(news, sizeof(News), MPI_BYTE, r, kNewsTag, comm_, &request) == MPI_SUCCESS)
+    if (MPI_Isend(news, sizeof(News), MPI_BYTE, place(r), tag_in_channel(kNewsTag), channel_.comm, &request) ==
+        MPI_SUCCESS)
       MPI_Request_free(&request);
   }
 }
@@ -229,14 +231,20 @@ void Messages::refuse(std::uint64_t number, const std::string& why) { tell_all(n
 void Messages::listen() {
   int flag = 0;
   MPI_Status status{};
-  while (MPI_Iprobe(MPI_ANY_SOURCE, kNewsTag, comm_, &flag, &status) == MPI_SUCCESS && flag != 0) {
+  const int tag = tag_in_channel(kNewsTag);
+  while (MPI_Iprobe(MPI_ANY_SOURCE, tag, channel_.comm, &flag, &status) == MPI_SUCCESS && flag != 0) {
     News news{};
-    MPI_Recv(&news, sizeof news, MPI_BYTE, status.MPI_SOURCE, kNewsTag, comm_, MPI_STATUS_IGNORE);
+    MPI_Recv(&news, sizeof news, MPI_BYTE, status.MPI_SOURCE, tag, channel_.comm, MPI_STATUS_IGNORE);
     if (news.stamp != stamp_) continue;
-    if (news.what == News::What::call) told_.push_back({status.MPI_SOURCE, news.first, news.call});
+    if (news.what == News::What::call) told_.push_back({rank_at(status.MPI_SOURCE), news.first, news.call});
     else if (news.what == News::What::refusal) heard_.refuse(news.first, news.why);
     else heard_.report(news.first, news.last, news.why);
   }
+}
+
+int Messages::rank_at(int place) const {
+  const auto& members = channel_.members;
+  return members.empty() ? place : static_cast<int>(std::find(members.begin(), members.end(), place) - members.begin());
 }
 
 void Messages::forget_words() {
@@ -250,7 +258,9 @@ void Messages::tell(int to, std::uint64_t number, const run::Signature& call) {
   if (blocking_waits_) return;
   forget_words();
   Word word{std::make_unique<News>(News{stamp_, News::What::call, number, number, call, {}})};
-  if (MPI_Isend(word.news.get(), kWordBytes, MPI_BYTE, to, kNewsTag, comm_, &word.request) != MPI_SUCCESS) return;
+  if (MPI_Isend(word.news.get(), kWordBytes, MPI_BYTE, place(to), tag_in_channel(kNewsTag), channel_.comm,
+                &word.request) != MPI_SUCCESS)
+    return;
   words_.push_back(std::move(word));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MPI messages as a transport. One private communicator; the tag is the collective's.
+// MPI messages as a transport: on a private communicator, or on a part of one with tags of its own. The tag is the
+// collective's.
 #pragma once
 
 #include <mpi.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "chasqui/model/profile.hpp"
+#include "mpi/fabric.hpp"
 #include "run/faults/bad_news.hpp"
 #include "run/messages/transport.hpp"
 
@@ -19,11 +21,11 @@ class Messages final : public run::Transport {
  public:
   static constexpr std::size_t kLongest = std::size_t{1} << 30;  ///< bytes of a piece: MPI counts in int
 
-  /// Takes ownership of `comm`, whose error handler returns. Messages are cut as `level` says (run::piece_bytes), and
-  /// into pieces of at most `longest` bytes, the same on all ranks. `stamp`, too, is the same on all, and no other
-  /// communicator's: news that others left behind are not taken for its own.
-  Messages(MPI_Comm comm, bool blocking_waits, const Level& level = {}, std::size_t longest = kLongest,
-           std::uint64_t stamp = 0);
+  /// Messages are cut as `level` says (run::piece_bytes), and into pieces of at most `longest` bytes, the same on all
+  /// ranks. `stamp`, too, is the same on all, and no other communicator's: news that others left behind are not taken for
+  /// its own.
+  Messages(Channel channel, int rank, int size, bool blocking_waits, const Level& level = {},
+           std::size_t longest = kLongest, std::uint64_t stamp = 0);
   ~Messages() override;
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
@@ -71,13 +73,19 @@ class Messages final : public run::Transport {
   void listen();
   void forget_words();
 
-  MPI_Comm comm_;
+  int place(int rank) const {
+    return channel_.members.empty() ? rank : channel_.members[static_cast<std::size_t>(rank)];
+  }
+  int rank_at(int place) const;
+  int tag_in_channel(std::uint32_t tag) const { return channel_.first_tag + static_cast<int>(tag); }
+
+  Channel channel_;
   bool blocking_waits_;
   Level level_;
   std::size_t longest_;
   std::size_t uncut_;  ///< messages up to so many bytes are one piece
-  int rank_ = 0;
-  int size_ = 1;
+  int rank_;
+  int size_;
   std::vector<Operation> operations_;
   std::vector<Ticket> free_;
   std::uint64_t stamp_;

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdio>
 #include <fstream>
+#include <vector>
 
 #include "mpi/check.hpp"
 #include "run/wait/cores.hpp"
@@ -82,37 +83,48 @@ struct NamedMemory {
 
 }  // namespace
 
-int cores_of(MPI_Comm node) {
+int cores_of(const NodeRanks& node) {
   run::Cores cores = run::process_cores();
-  check(
-      MPI_Allreduce(MPI_IN_PLACE, cores.mask.data(), static_cast<int>(cores.mask.size()), MPI_UINT64_T, MPI_BOR, node),
-      "MPI_Allreduce");
-  check(MPI_Allreduce(MPI_IN_PLACE, &cores.quota, 1, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
+  int words = static_cast<int>(cores.mask.size());  // most machines need one or two of them
+  while (words > 1 && cores.mask[static_cast<std::size_t>(words) - 1] == 0) --words;
+  check(MPI_Allreduce(MPI_IN_PLACE, &words, 1, MPI_INT, MPI_MAX, node.comm), "MPI_Allreduce");
+  const auto length = static_cast<std::size_t>(words);
+  std::vector<std::uint64_t> mine(cores.mask.begin(), cores.mask.begin() + words);
+  mine.push_back(static_cast<std::uint64_t>(cores.quota));
+  const auto all = node.gather(mine.data(), mine.size());
+  for (std::size_t at = 0; at < all.size(); at += length + 1) {
+    for (std::size_t i = 0; i < length; ++i) cores.mask[i] |= all[at + i];
+    cores.quota = std::min(cores.quota, static_cast<int>(all[at + length]));
+  }
   return cores.count();
 }
 
-std::shared_ptr<run::Board> make_board(MPI_Comm node, int cores, std::size_t ring) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(node, &rank);
-  MPI_Comm_size(node, &size);
-  auto shape = shape_for(size, ring);
-  NamedMemory named;
-  if (rank == 0) named = NamedMemory(shape);
-  check(MPI_Bcast(&named, sizeof named, MPI_BYTE, 0, node), "MPI_Bcast");
+std::shared_ptr<run::Board> make_board(const NodeRanks& node, int cores, std::size_t ring) {
+  auto shape = shape_for(node.size(), ring);
+  NamedMemory mine;
+  if (node.rank == 0) mine = NamedMemory(shape);
+  const NamedMemory named = node.gather(&mine).front();
   shape.ring = named.ring;
   const std::size_t bytes = shape.bytes();
   void* memory = named.map(bytes);
-  const int works = memory != MAP_FAILED ? 1 : 0;
-  int everywhere = 0;
-  const int code = MPI_Allreduce(&works, &everywhere, 1, MPI_INT, MPI_MIN, node);
-  if (rank == 0 && named.name[0] != '\0') shm_unlink(named.name);
-  if (everywhere == 0) {
-    if (works != 0) munmap(memory, bytes);
-    check(code, "MPI_Allreduce");
+  const bool works = memory != MAP_FAILED;
+  const auto forget = [&] {
+    if (node.rank == 0 && named.name[0] != '\0') shm_unlink(named.name);
+  };
+  bool everywhere = false;
+  try {
+    everywhere = node.agreed(works);
+  } catch (...) {
+    forget();
+    if (works) munmap(memory, bytes);
+    throw;
+  }
+  forget();
+  if (!everywhere) {
+    if (works) munmap(memory, bytes);
     return nullptr;
   }
-  return {new run::Board(memory, shape, rank, cores), [memory, bytes](run::Board* board) {
+  return {new run::Board(memory, shape, node.rank, cores), [memory, bytes](run::Board* board) {
             delete board;
             munmap(memory, bytes);
           }};

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
-#include "mpi/check.hpp"
 
 namespace chasqui::mpi {
 namespace {
@@ -92,33 +91,24 @@ bool off() {
 
 }  // namespace
 
-std::shared_ptr<run::ProcessMemory> open_process_memory(MPI_Comm node, bool wanted) {
+std::shared_ptr<run::ProcessMemory> open_process_memory(const NodeRanks& node, bool wanted) {
 #if defined(__linux__)
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(node, &rank);
-  MPI_Comm_size(node, &size);
-  const auto agreed = [&](bool yes) {
-    int mine = yes ? 1 : 0;
-    int everywhere = 0;
-    check(MPI_Allreduce(&mine, &everywhere, 1, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
-    return everywhere != 0;
-  };
-  if (!agreed(wanted && size > 1 && !off())) return nullptr;
+  const int rank = node.rank;
+  const int size = node.size();
+  if (!node.agreed(wanted && !off())) return nullptr;
   std::vector<std::uint64_t> marks(static_cast<std::size_t>(size));
   std::uint64_t word = 0;
   Trial mine{static_cast<std::uint64_t>(getpid()), reinterpret_cast<std::uint64_t>(&word), 0,
              reinterpret_cast<std::uint64_t>(marks.data())};
   mine.value = word = (mine.process * 0x9E3779B97F4A7C15u) ^ mine.marks ^ (static_cast<std::uint64_t>(rank) << 48);
-  std::vector<Trial> trials(marks.size());
-  check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, trials.data(), sizeof mine, MPI_BYTE, node), "MPI_Allgather");
-  if (!agreed(try_all(trials, rank))) return nullptr;
+  const std::vector<Trial> trials = node.gather(&mine);
+  if (!node.agreed(try_all(trials, rank))) return nullptr;
   bool marked = true;
   for (int r = 0; r < size; ++r) {
     const volatile std::uint64_t* mark = &marks[static_cast<std::size_t>(r)];  // written behind the compiler's back
     marked = marked && *mark == word + static_cast<std::uint64_t>(r);
   }
-  if (!agreed(marked)) return nullptr;
+  if (!node.agreed(marked)) return nullptr;
   std::vector<pid_t> processes;
   for (const Trial& trial : trials) processes.push_back(static_cast<pid_t>(trial.process));
   return std::make_shared<Processes>(std::move(processes));

@@ -12,7 +12,6 @@
 #define MPI_Comm_free PMPI_Comm_free
 #define MPI_Comm_rank PMPI_Comm_rank
 #define MPI_Comm_size PMPI_Comm_size
-#define MPI_Comm_split PMPI_Comm_split
 #define MPI_Comm_split_type PMPI_Comm_split_type
 #define MPI_Error_string PMPI_Error_string
 #define MPI_Finalized PMPI_Finalized

@@ -4,6 +4,7 @@
 
 #include <exception>
 
+#include "preload/private.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
 #include "preload/settings.hpp"
@@ -17,6 +18,7 @@ void begin() {
   try {
     const bool agreed = read_settings();
     open_states();
+    if (agreed) open_private();
     active = agreed;
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -32,6 +34,7 @@ void end() {
   ++inside_of_chasqui;
   try {
     close_states();
+    close_private();
     int rank = 0;
     int size = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -98,14 +98,14 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
 }
 
 /// After the last timed call every rank learns what all saw, and decides alike.
-void agree(Collective what, const Decision& decision) {
+void agree(Collective what, MPI_Comm comm, const Decision& decision) {
   Race& race = *decision.race;
   const auto trials = static_cast<std::uint32_t>(settings().trials);
   if (!complete(race, trials)) return;
   const double begin = clock_now();
   double mine[2] = {typical(race.ours_seen), typical(race.native_seen)};
   double most[2] = {0, 0};
-  PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, decision.state->own);
+  PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, comm);
   conclude(race, most[0], most[1], trials);
   race.spent += clock_now() - begin;
   note_verdict(what, decision.facts.bytes, race);
@@ -156,7 +156,7 @@ int run_ours(Collective what, MPI_Comm comm, const Interposed& call, Decision& d
   ++race.ours_timed;
   if (decision.way != Decision::compare_ours) return code;
   saw(race, Turn::try_ours, time, static_cast<std::uint32_t>(settings().trials));
-  agree(what, decision);
+  agree(what, comm, decision);
   return code;
 }
 
@@ -175,7 +175,7 @@ int run_native(const Interposed& call, Decision& decision) {
 /// Both, on the same input; the program keeps the MPI library's result.
 int run_both(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   const BufferCopy before(decision.facts.out, decision.facts.touched);
-  const std::vector<double> sizes = operand_sizes(decision.facts, decision.state->own);
+  const std::vector<double> sizes = operand_sizes(decision.facts, comm);
   const int code = run_native(call, decision);
   if (code != MPI_SUCCESS) return code;
   const BufferCopy native(decision.facts.out, decision.facts.touched);

@@ -58,9 +58,7 @@ class ServedCall {
   ServedCall(CommState& state, MPI_Comm comm) : state_(state), comm_(comm) {}
   CommState& state() const { return state_; }
   MPI_Comm comm() const { return comm_; }
-  /// For packing: its errors do not reach the program's handler, where there is a private communicator.
-  MPI_Comm quiet() const { return state_.own != MPI_COMM_NULL ? state_.own : comm_; }
-  TypePacker packer(MPI_Datatype type) const { return {type, facts_of(type), quiet(), rank()}; }
+  TypePacker packer(MPI_Datatype type) const { return {type, facts_of(type)}; }
   int rank() const { return state_.rank; }
   int size() const { return state_.size; }
   /// Runs on the private communicator. What is thrown before can still go to the MPI library.

@@ -4,22 +4,22 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
-#include "mpi/fabric.hpp"
+#include "preload/private.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
 
 namespace chasqui::preload {
 namespace {
 
-constexpr std::size_t kMostPrivate = 256;  ///< private communicators at a time: MPI libraries have few thousand
-
 int key = MPI_KEYVAL_INVALID;
 std::atomic<std::uint64_t> generation{1};  ///< grows whenever a handle may come to mean another communicator
 std::atomic<bool> some_ended{false};
-std::atomic<std::size_t> private_communicators{0};  ///< made, or being made
-std::mutex mutex;                                   ///< of the two lists
+std::mutex mutex;  ///< of the two lists
 std::vector<CommState*>& living() {
   static auto* const list = new std::vector<CommState*>;
   return *list;
@@ -39,18 +39,19 @@ extern "C" int forget(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-/// Are all ranks of the communicator also in this process's MPI_COMM_WORLD? (Others may have other settings.)
-bool all_ours(MPI_Comm comm, int size) {
+/// The ranks of the communicator in this process's MPI_COMM_WORLD; empty: some are not there, and may have other settings.
+std::vector<int> world_ranks(MPI_Comm comm, int size) {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Group world = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
   std::vector<int> here(static_cast<std::size_t>(size)), there(here.size());
-  for (int r = 0; r < size; ++r) here[static_cast<std::size_t>(r)] = r;
+  std::iota(here.begin(), here.end(), 0);
   PMPI_Group_translate_ranks(group, size, here.data(), world, there.data());
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
-  return std::find(there.begin(), there.end(), MPI_UNDEFINED) == there.end();
+  if (std::find(there.begin(), there.end(), MPI_UNDEFINED) != there.end()) there.clear();
+  return there;
 }
 
 CommState* fresh(MPI_Comm comm) {
@@ -70,34 +71,29 @@ CommState* fresh(MPI_Comm comm) {
   return state.release();
 }
 
-/// Splitting instead of duplicating: the program's attributes and their callbacks are not ours to copy.
-bool split_quietly(MPI_Comm comm, int colour, int rank, MPI_Comm* made) {
-  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  PMPI_Comm_get_errhandler(comm, &before);
-  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const int code = PMPI_Comm_split(comm, colour, rank, made);
-  PMPI_Comm_set_errhandler(comm, before);
-  PMPI_Errhandler_free(&before);
-  if (code != MPI_SUCCESS) return false;
-  PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
-  return true;
-}
-
-bool agree(bool mine, MPI_Comm own) {
+bool agree(bool mine, MPI_Comm comm) {
   int here = mine ? 1 : 0;
   int everywhere = 0;
-  PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, own);
+  PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, comm);
   return everywhere != 0;
 }
 
-/// What the private communicator of `own` stands on; many may be there, so each has little memory.
-run::Fabric fabric_of(MPI_Comm own) {
+/// Nothing where its ranks cannot be served. Many may be there, so each has little memory. On one node all goes over the
+/// board: without one the MPI library is no slower.
+std::unique_ptr<run::Comm> make_private(MPI_Comm comm, const std::vector<int>& world) {
   mpi::Options options;
   options.cross_memory = false;
-  options.pretend_node_size = static_cast<int>(settings().node_size);
   options.stage_ring = 256 * 1024;
   options.profile = settings().profile;
-  return mpi::make_fabric(own, options);
+  const int pretended = static_cast<int>(settings().node_size);
+  std::vector<int> nodes =
+      pretended != 0 ? mpi::pretended_nodes(static_cast<int>(world.size()), pretended) : nodes_among(world);
+  const bool alone = std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
+  auto channel = alone ? mpi::Channel{private_world(), world, -1, {}} : agree_on_channel(comm, world);
+  if (!channel) return nullptr;
+  run::Fabric fabric = mpi::make_fabric(comm, *std::move(channel), std::move(nodes), options);
+  if (fabric.board == nullptr && fabric.messages == nullptr) return nullptr;
+  return run::make_comm(std::move(fabric));
 }
 
 }  // namespace
@@ -130,7 +126,7 @@ CommState* state_of(MPI_Comm comm) {
 void look_for_foreigners(CommState& state, MPI_Comm comm) {
   if (state.looked) return;
   state.looked = true;
-  if (!all_ours(comm, state.size)) state.never = Reason::foreign;
+  if (world_ranks(comm, state.size).empty()) state.never = Reason::foreign;
 }
 
 void prepare(CommState& state, MPI_Comm comm) {
@@ -138,25 +134,14 @@ void prepare(CommState& state, MPI_Comm comm) {
   look_for_foreigners(state, comm);
   if (state.never != Reason::none) return;
   state.never = Reason::no_room;
-  MPI_Comm own = MPI_COMM_NULL;
-  if (!split_quietly(comm, 0, state.rank, &own)) return;
-  const bool room = private_communicators.fetch_add(1) < kMostPrivate;
-  PrivateSeat seat(&private_communicators);
-  if (!agree(room, own)) {
-    PMPI_Comm_free(&own);
-    return;
-  }
-  const run::Fabric fabric = fabric_of(own);  // its messages own the communicator
   std::unique_ptr<run::Comm> made;
   try {
-    made = run::make_comm(fabric);
+    made = make_private(comm, world_ranks(comm, state.size));
   } catch (const std::exception& error) {
     if (settings().log) say(error.what());
   }
-  if (!agree(made != nullptr, own)) return;
+  if (!agree(made != nullptr, comm)) return;
   state.comm = std::move(made);
-  state.own = own;
-  state.seat = std::move(seat);
   state.never = Reason::none;
 }
 

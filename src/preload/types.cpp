@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "preload/private.hpp"
 
 namespace chasqui::preload {
 namespace {
-
-constexpr int kSelfTag = 32'702;  ///< above the tags of collectives
 
 enum Class { kInteger = 1, kFloating = 2, kLogical = 4, kComplex = 8, kByte = 16, kPair = 32 };  // MPI 3.1, 5.9.2
 
@@ -150,8 +149,9 @@ void TypePacker::pack(const void* from, int count, void* packed) const {
     return;
   }
   if (from == MPI_BOTTOM) {  // MPICH packs nothing from there, but sends it
-    const int sent = PMPI_Sendrecv(from, count, type, rank, kSelfTag, packed, static_cast<int>(bytes), MPI_PACKED, rank,
-                                   kSelfTag, comm, MPI_STATUS_IGNORE);
+    const int self = private_rank(), tag = private_self_tag();
+    const int sent = PMPI_Sendrecv(from, count, type, self, tag, packed, static_cast<int>(bytes), MPI_PACKED, self, tag,
+                                   private_world(), MPI_STATUS_IGNORE);
     if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be packed");
     return;
   }
@@ -160,8 +160,8 @@ void TypePacker::pack(const void* from, int count, void* packed) const {
     const int now = std::min(step, count - first);
     const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
     int position = 0;
-    const int code =
-        PMPI_Pack(moved(from, first * facts.extent), now, type, packed, static_cast<int>(piece), &position, comm);
+    const int code = PMPI_Pack(moved(from, first * facts.extent), now, type, packed, static_cast<int>(piece), &position,
+                               private_world());
     if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece)
       throw Error("MPI_Pack made {} of {} bytes", position, piece);
     packed = static_cast<std::byte*>(packed) + piece;
@@ -176,8 +176,9 @@ void TypePacker::unpack(void* to, int count, const void* packed) const {
     return;
   }
   if (to == MPI_BOTTOM) {
-    const int sent = PMPI_Sendrecv(packed, static_cast<int>(bytes), MPI_PACKED, rank, kSelfTag, to, count, type, rank,
-                                   kSelfTag, comm, MPI_STATUS_IGNORE);
+    const int self = private_rank(), tag = private_self_tag();
+    const int sent = PMPI_Sendrecv(packed, static_cast<int>(bytes), MPI_PACKED, self, tag, to, count, type, self, tag,
+                                   private_world(), MPI_STATUS_IGNORE);
     if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be unpacked");
     return;
   }
@@ -186,8 +187,8 @@ void TypePacker::unpack(void* to, int count, const void* packed) const {
     const int now = std::min(step, count - first);
     const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
     int position = 0;
-    const int code =
-        PMPI_Unpack(packed, static_cast<int>(piece), &position, moved(to, first * facts.extent), now, type, comm);
+    const int code = PMPI_Unpack(packed, static_cast<int>(piece), &position, moved(to, first * facts.extent), now, type,
+                                 private_world());
     if (code != MPI_SUCCESS || static_cast<std::size_t>(position) != piece)
       throw Error("MPI_Unpack took {} of {} bytes", position, piece);
     packed = static_cast<const std::byte*>(packed) + piece;

@@ -36,13 +36,10 @@ T* moved(T* where, MPI_Aint bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<MPI_Aint>(where) + bytes);
 }
 
-/// Copies elements of a datatype to and from packed bytes. `comm` is private (or, with buffers that are not MPI_BOTTOM,
-/// any) and `rank` the own one in it. Throws Error when the MPI library refuses or packs otherwise.
+/// Copies elements of a datatype to and from packed bytes. Throws Error when the MPI library refuses or packs otherwise.
 struct TypePacker {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   TypeFacts facts{};
-  MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0;
 
   void pack(const void* from, int count, void* packed) const;
   void unpack(void* to, int count, const void* packed) const;

@@ -201,7 +201,10 @@ void long_messages() {
   constexpr std::size_t kLongest = 1000;
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
-  Messages messages(own, false, {}, kLongest);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(own, &rank);
+  MPI_Comm_size(own, &size);
+  Messages messages({own, {}, 0, {}}, rank, size, false, {}, kLongest);
   if (messages.rank() > 1) return;
   for (const std::size_t bytes : {0, 1, 999, 1000, 1001, 2500, 3000}) {
     std::vector<char> data(bytes, 'a');

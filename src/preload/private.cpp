@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "preload/private.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::preload {
+namespace {
+
+// Sets of tags by number. Set 0 is for messages of a process to itself. A set is used by one communicator at a time on
+// each of its ranks: whoever has its own part in use, by whichever thread, refuses, and another one is proposed. A set
+// that is free on both ends of a pair has no message left between them.
+constexpr int kMostSets = 4096;
+constexpr int kProposals = 64;
+
+MPI_Comm own = MPI_COMM_NULL;
+int own_rank = 0;
+std::vector<int> nodes;
+std::mutex mutex;               ///< of the two below
+std::vector<bool> taken{true};  ///< by number
+std::size_t turn = 0;           ///< where to look for a free one
+
+void check(int code, const char* what) {
+  if (code != MPI_SUCCESS) throw Error("{} failed", what);
+}
+
+bool take(int set) {
+  const std::lock_guard lock(mutex);
+  if (taken[static_cast<std::size_t>(set)]) return false;
+  return taken[static_cast<std::size_t>(set)] = true;
+}
+
+void give_back(int set) {
+  const std::lock_guard lock(mutex);
+  taken[static_cast<std::size_t>(set)] = false;
+}
+
+/// One that is free here; different threads and different ranks begin to look at different places. 0: there is none.
+int propose() {
+  const std::lock_guard lock(mutex);
+  const std::size_t sets = taken.size();
+  turn += 61;
+  for (std::size_t i = 0; i < sets; ++i) {
+    const std::size_t set = (turn + i) % sets;
+    if (!taken[set]) return static_cast<int>(set);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void open_private() {
+  PMPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
+  check(PMPI_Comm_dup(MPI_COMM_WORLD, &own), "MPI_Comm_dup");
+  PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+  nodes = mpi::nodes_of(own, 0);
+  int* most = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+  const std::size_t tags = found != 0 ? static_cast<std::size_t>(*most) + 1 : mpi::kChannelTags;
+  taken.resize(std::clamp<std::size_t>(tags / mpi::kChannelTags, 1, kMostSets));
+  turn = static_cast<std::size_t>(own_rank) * 7;
+}
+
+void close_private() {
+  if (own != MPI_COMM_NULL) PMPI_Comm_free(&own);
+}
+
+MPI_Comm private_world() { return own; }
+int private_rank() { return own_rank; }
+
+int private_self_tag() {
+  static std::atomic<int> threads{0};
+  static thread_local const int tag = threads.fetch_add(1) % 32'000;
+  return tag;
+}
+
+std::vector<int> nodes_among(const std::vector<int>& world_ranks) {
+  std::vector<int> found;
+  for (const int r : world_ranks) found.push_back(nodes[static_cast<std::size_t>(r)]);
+  return mpi::numbered(std::move(found));
+}
+
+std::optional<mpi::Channel> agree_on_channel(MPI_Comm comm, const std::vector<int>& world_ranks) {
+  for (int proposal = 0; proposal < kProposals; ++proposal) {
+    int set = world_ranks.front() == own_rank ? propose() : 0;
+    check(PMPI_Bcast(&set, 1, MPI_INT, 0, comm), "MPI_Bcast");
+    if (set == 0) break;
+    const int mine = take(set) ? 1 : 0;
+    int all = 0;
+    check(PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+    if (all != 0) return mpi::Channel{own, world_ranks, set * mpi::kChannelTags, [set] { give_back(set); }};
+    if (mine != 0) give_back(set);
+  }
+  return std::nullopt;
+}
+
+}  // namespace chasqui::preload
