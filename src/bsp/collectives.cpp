@@ -91,8 +91,6 @@ class Core::Messages final : public run::Transport {
   Messages(Core& core, std::size_t value, bool folds, const SourceLocation& where)
       : core_(core), sequence_(core.collectives_++), value_(value), folds_(folds), where_(where) {}
 
-  int rank() const override { return core_.rank(); }
-  int size() const override { return core_.size(); }
   Ticket send(int to, std::uint32_t, const void* data, std::size_t bytes) override {
     core_.send_now(sequence_, to, sent_[to]++, {static_cast<const std::byte*>(data), bytes});
     return kSent;
@@ -111,7 +109,6 @@ class Core::Messages final : public run::Transport {
     return true;
   }
   void abandon(Ticket) override {}
-  bool blocks() const override { return true; }
   void wait(Ticket ticket) override {
     const std::int32_t from = expected_[static_cast<std::size_t>(ticket)].from;
     core_.processor_.await({Waiting::For::collective, core_.info_.id, core_.size(), core_.main_.step, 0, from,
@@ -161,7 +158,7 @@ void Core::play(const Problem& problem, std::byte* data, std::size_t bytes, Comb
   const LogP machine{size(), options.latency, options.overhead, options.gap};
   const auto program = shared.program(problem, machine, rank_, bytes);
   Messages messages(*this, bytes, combine != nullptr, where);
-  const run::Group group{&messages, {}, rank_, size(), 0};
+  const run::Group group{&messages, {}, rank_, size(), 0, {.blocks = true}};
   run::Scratch scratch;
   scratch.fit(*program);
   run::Player player(*program, group, {data, data}, op, scratch);

@@ -20,8 +20,9 @@ constexpr std::uint32_t kClockTag = kProbeTag + 2;
 constexpr int kTogether = 8;  ///< more at a time would wait for each other at rank 0, and the trips grow
 
 /// Rank 0: one round trip to each of the ranks from .. to-1, all under way together.
-void trips_to(Transport& transport, const std::function<double()>& clock, int from, int to,
+void trips_to(const Fabric& fabric, const std::function<double()>& clock, int from, int to,
               std::vector<ClockOffset>& best) {
+  Transport& transport = *fabric.messages;
   struct Trip {
     double sent = 0, answer = 0;
     Transport::Ticket ticket = kNoTicket;
@@ -32,15 +33,15 @@ void trips_to(Transport& transport, const std::function<double()>& clock, int fr
     Trip& trip = trips[static_cast<std::size_t>(r - from)];
     trip.ticket = transport.receive(r, kClockTag, &trip.answer, sizeof trip.answer);
     trip.sent = clock();
-    finish(transport, transport.send(r, kClockTag, &ask, sizeof ask));
+    finish(fabric, transport.send(r, kClockTag, &ask, sizeof ask));
   }
   static const int cores = available_cores();
-  Backoff backoff(cores < 2 || transport.size() > cores);
+  Backoff backoff(cores < 2 || fabric.size > cores);
   for (std::size_t open = trips.size(); open > 0; backoff.pause(false)) {
     for (std::size_t i = 0; i < trips.size(); ++i) {
       Trip& trip = trips[i];
       if (trip.ticket == kNoTicket) continue;
-      if (transport.blocks()) transport.wait(trip.ticket);
+      if (fabric.timing.blocks) transport.wait(trip.ticket);
       if (!transport.done(trip.ticket)) continue;
       const double now = clock();
       trip.ticket = kNoTicket;
@@ -54,26 +55,28 @@ void trips_to(Transport& transport, const std::function<double()>& clock, int fr
 
 }  // namespace
 
-ClockOffset clock_offset(Transport& transport, const std::function<double()>& clock, int trips) {
+ClockOffset clock_offset(const Comm& comm, const std::function<double()>& clock, int trips) {
+  const Fabric& fabric = fabric_of(comm);
+  Transport& transport = *fabric.messages;
   ClockOffset own;
-  if (transport.rank() != 0) {
+  if (comm.rank() != 0) {
     for (int i = 0; i < trips; ++i) {
       double ask = 0;
-      finish(transport, transport.receive(0, kClockTag, &ask, sizeof ask));
+      finish(fabric, transport.receive(0, kClockTag, &ask, sizeof ask));
       const double answer = clock();
-      finish(transport, transport.send(0, kClockTag, &answer, sizeof answer));
+      finish(fabric, transport.send(0, kClockTag, &answer, sizeof answer));
     }
-    finish(transport, transport.receive(0, kClockTag, &own, sizeof own));
+    finish(fabric, transport.receive(0, kClockTag, &own, sizeof own));
     return own;
   }
-  const int size = transport.size();
+  const int size = comm.size();
   std::vector<ClockOffset> best(static_cast<std::size_t>(size),
                                 ClockOffset{0, std::numeric_limits<double>::infinity()});
   for (int from = 1; from < size; from += kTogether) {
     const int to = std::min(size, from + kTogether);
-    for (int i = 0; i < trips; ++i) trips_to(transport, clock, from, to, best);
+    for (int i = 0; i < trips; ++i) trips_to(fabric, clock, from, to, best);
     for (int r = from; r < to; ++r) {
-      finish(transport, transport.send(r, kClockTag, &best[static_cast<std::size_t>(r)], sizeof(ClockOffset)));
+      finish(fabric, transport.send(r, kClockTag, &best[static_cast<std::size_t>(r)], sizeof(ClockOffset)));
     }
   }
   return own;

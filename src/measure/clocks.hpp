@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "chasqui/base/clock.hpp"
-#include "run/messages/transport.hpp"
+#include "chasqui/run/comm.hpp"
 
 namespace chasqui::measure {
 
@@ -17,8 +17,8 @@ struct ClockOffset {
   double uncertainty = 0;  ///< half the shortest round trip: no error is greater
 };
 
-/// Collective over all ranks of the transport, each with its own clock; eight ranks at a time talk to rank 0.
+/// Collective, over the communicator's messages; each rank has its own clock, and eight of them at a time talk to rank 0.
 /// Time: trips * P / 8 round trips.
-ClockOffset clock_offset(run::Transport& transport, const std::function<double()>& clock, int trips = 5);
+ClockOffset clock_offset(const run::Comm& comm, const std::function<double()>& clock, int trips = 5);
 
 }  // namespace chasqui::measure

@@ -24,15 +24,15 @@ CommonStart::CommonStart(Comm& comm) : CommonStart(comm, clock_now, comm.topolog
 
 CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_differ)
     : comm_(comm), clock_(std::move(clock)) {
-  Transport* const messages = fabric_of(comm).messages.get();
-  if (messages != nullptr && messages->blocks()) {
-    simulated_ = messages;
-    clock_ = [messages] { return messages->clock(); };
+  const Timing& timing = fabric_of(comm).timing;
+  if (timing.blocks) {
+    sleep_until_ = timing.sleep_until;
+    clock_ = timing.now;
     lead_ = kQuiet;
     return;
   }
-  if (clocks_differ && messages != nullptr) {
-    offset_ = clock_offset(*messages, clock_);
+  if (clocks_differ && fabric_of(comm).messages != nullptr) {
+    offset_ = clock_offset(comm, clock_);
     uncertainty_ = comm.allreduce(offset_.uncertainty, Maximum{});
   }
   // A start must lie behind the time that telling it takes, which is long on wide networks.
@@ -43,7 +43,7 @@ CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_
 }
 
 void CommonStart::wait_until(double start) {
-  if (simulated_ != nullptr) return simulated_->sleep_until(start);
+  if (sleep_until_ != nullptr) return sleep_until_(start);
   if (const double left = start - now(); left > 500'000) {
     const timespec nap{0, static_cast<long>(std::min(left - 300'000, 9e8))};
     nanosleep(&nap, nullptr);

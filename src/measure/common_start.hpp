@@ -33,7 +33,7 @@ class CommonStart {
   void wait_until(double start);
 
   run::Comm& comm_;
-  run::Transport* simulated_ = nullptr;  ///< where time passes only in its calls
+  void (*sleep_until_)(double) = nullptr;  ///< where time is simulated, and passes in such calls alone
   std::function<double()> clock_;
   ClockOffset offset_;
   double uncertainty_ = 0;

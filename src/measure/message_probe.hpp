@@ -14,11 +14,12 @@
 
 namespace chasqui::measure {
 
-inline void finish(run::Transport& transport, run::Transport::Ticket ticket) {
-  if (transport.blocks()) transport.wait(ticket);
+/// Returns when the ticket of the fabric's messages is done.
+inline void finish(const run::Fabric& fabric, run::Transport::Ticket ticket) {
+  if (fabric.timing.blocks) fabric.messages->wait(ticket);
   static const int cores = run::available_cores();
-  run::Backoff backoff(cores < 2 || transport.size() > cores);
-  while (!transport.done(ticket)) backoff.pause();
+  run::Backoff backoff(cores < 2 || fabric.size > cores);
+  while (!fabric.messages->done(ticket)) backoff.pause();
 }
 
 inline constexpr std::uint32_t kProbeTag = 32'100;  ///< no collective uses it, nor the next
@@ -27,7 +28,8 @@ class MessageProbe final : public Probe {
  public:
   /// The partner: the last rank on another node than rank 0's; else the last.
   explicit MessageProbe(run::Comm& comm)
-      : transport_(*run::fabric_of(comm).messages), rank_(comm.rank()), buffer_(std::size_t{1} << 20) {
+      : fabric_(run::fabric_of(comm)), transport_(*fabric_.messages), rank_(comm.rank()),
+        buffer_(std::size_t{1} << 20) {
     for (int r = 1; r < comm.size(); ++r) {
       if (node_of(comm, r) != node_of(comm, 0)) others_.push_back(r);
     }
@@ -50,7 +52,7 @@ class MessageProbe final : public Probe {
     const double start = clock_now();
     const auto ticket = transport_.send(partner_, kProbeTag, &byte, 1);
     const double spent = clock_now() - start;
-    finish(transport_, ticket);
+    finish(fabric_, ticket);
     receive(&byte, 1);
     return spent;
   }
@@ -78,7 +80,7 @@ class MessageProbe final : public Probe {
       if (rank_ == 0) tickets.push_back(transport_.send(to(i), kProbeTag, byte, 1));
       else if (rank_ == to(i)) tickets.push_back(transport_.receive(0, kProbeTag, byte, 1));
     }
-    for (const auto ticket : tickets) finish(transport_, ticket);
+    for (const auto ticket : tickets) finish(fabric_, ticket);
     std::byte byte{};
     if (rank_ == 0) receive(&byte, 1);
     else if (rank_ == partner_) send(&byte, 1);
@@ -88,12 +90,8 @@ class MessageProbe final : public Probe {
  private:
   bool takes_part() const { return rank_ == 0 || rank_ == partner_; }
   int other() const { return rank_ == 0 ? partner_ : 0; }
-  void send(const void* data, std::size_t bytes) {
-    finish(transport_, transport_.send(other(), kProbeTag, data, bytes));
-  }
-  void receive(void* data, std::size_t bytes) {
-    finish(transport_, transport_.receive(other(), kProbeTag, data, bytes));
-  }
+  void send(const void* data, std::size_t bytes) { finish(fabric_, transport_.send(other(), kProbeTag, data, bytes)); }
+  void receive(void* data, std::size_t bytes) { finish(fabric_, transport_.receive(other(), kProbeTag, data, bytes)); }
   double echo() {
     std::byte byte{};
     receive(&byte, 1);
@@ -101,6 +99,7 @@ class MessageProbe final : public Probe {
     return 0;
   }
 
+  const run::Fabric& fabric_;
   run::Transport& transport_;
   int rank_;
   std::vector<int> others_;  ///< who gets the messages of a burst

@@ -40,7 +40,7 @@ double superstep(Comm& comm, Sampler& sampler, double share, int h, std::size_t 
       tickets.push_back(transport.receive((comm.rank() - shift + size) % size, kProbeTag + 1, &in[at], bytes));
       tickets.push_back(transport.send((comm.rank() + shift) % size, kProbeTag + 1, &out[at], bytes));
     }
-    for (const auto ticket : tickets) finish(transport, ticket);
+    for (const auto ticket : tickets) finish(fabric_of(comm), ticket);
     comm.barrier();
   });
 }
@@ -68,7 +68,7 @@ FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
         if (comm.rank() == senders[i])
           tickets.push_back(transport.send(0, kProbeTag + 1, data[0].data(), data[0].size()));
       }
-      for (const auto ticket : tickets) finish(transport, ticket);
+      for (const auto ticket : tickets) finish(fabric_of(comm), ticket);
     });
   };
   found.one = from(1);

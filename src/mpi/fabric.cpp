@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "mpi/fabric.hpp"
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "mpi/check.hpp"
+#include "mpi/faults.hpp"
 #include "mpi/messages.hpp"
 #include "mpi/node_memory.hpp"
 #include "mpi/process_memory.hpp"
+#include "run/messages/message_cost.hpp"
 
 namespace chasqui::mpi {
 namespace {
@@ -59,10 +62,14 @@ run::Fabric make_fabric(MPI_Comm agree, Channel channel, std::vector<int> nodes,
   MPI_Comm_size(agree, &fabric.size);
   fabric.profile = options.profile;
   if (channel.first_tag >= 0) {
+    const auto open = std::make_shared<OpenChannel>(channel, fabric.rank, fabric.size);
+    fabric.messages = std::make_shared<Messages>(open, options.blocking_waits);
     const Level* network = options.profile->level("network");
-    fabric.messages =
-        std::make_shared<Messages>(channel, fabric.rank, fabric.size, options.blocking_waits,
-                                   network != nullptr ? *network : Level{}, Messages::kLongest, stamp_of(agree));
+    fabric.piece = [level = network != nullptr ? *network : Level{}](std::size_t bytes) {
+      return std::min(run::piece_bytes(level, bytes), Messages::kLongest);
+    };
+    if (options.blocking_waits) fabric.timing = simulated_time();
+    else fabric.faults = std::make_shared<Faults>(open, stamp_of(agree));
     if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   }
   const NodeRanks node(agree, nodes, fabric.rank);

@@ -3,26 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "chasqui/base/error.hpp"
-#include "run/faults/bad_news.hpp"
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::threads {
-
-struct ChannelMemory::News {
-  std::atomic<bool> there{false};
-  std::mutex mutex;
-  run::BadNews heard;
-  std::vector<std::deque<run::Told>> told;  ///< per rank
-};
-
-ChannelMemory::ChannelMemory(int ranks)
-    : ranks_(ranks), rows_(static_cast<std::size_t>(ranks)), news_(std::make_unique<News>()) {
-  news_->told.resize(static_cast<std::size_t>(ranks));
-}
-ChannelMemory::~ChannelMemory() = default;
 
 ChannelMemory::Channel& ChannelMemory::channel(int from, int to) {
   const std::lock_guard lock(making_);
@@ -37,7 +22,6 @@ ChannelTransport::ChannelTransport(std::shared_ptr<ChannelMemory> memory, int ra
     : memory_(std::move(memory)), rank_(rank) {
   CHASQUI_CHECK(rank >= 0 && rank < memory_->ranks(), "rank={} ranks={}", rank, memory_->ranks());
 }
-ChannelTransport::~ChannelTransport() = default;
 
 ChannelTransport::Peer& ChannelTransport::peer(int rank) {
   if (peers_.empty()) peers_.resize(static_cast<std::size_t>(memory_->ranks()));
@@ -189,55 +173,6 @@ void ChannelTransport::abandon(Ticket ticket) {
     while (channel.copying.load() == operation.number && channel.taken.load() < operation.number) run::cpu_relax();
   }
   free_.push_back(ticket);
-}
-
-void ChannelTransport::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
-  auto& news = memory_->news();
-  const std::lock_guard lock(news.mutex);
-  news.heard.report(first, last, why);
-  news.there.store(true, std::memory_order_release);
-}
-
-void ChannelTransport::refuse(std::uint64_t number, const std::string& why) {
-  auto& news = memory_->news();
-  const std::lock_guard lock(news.mutex);
-  news.heard.refuse(number, why);
-  news.there.store(true, std::memory_order_release);
-}
-
-bool ChannelTransport::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) {
-  auto& news = memory_->news();
-  if (!news.there.load(std::memory_order_acquire)) return false;
-  const std::lock_guard lock(news.mutex);
-  return news.heard.concerns(number, own);
-}
-
-bool ChannelTransport::broken() const {
-  auto& news = memory_->news();
-  const std::lock_guard lock(news.mutex);
-  return news.heard.broken();
-}
-
-std::string ChannelTransport::failure() const {
-  auto& news = memory_->news();
-  const std::lock_guard lock(news.mutex);
-  return news.heard.why();
-}
-
-void ChannelTransport::tell(int to, std::uint64_t number, const run::Signature& call) {
-  auto& news = memory_->news();
-  const std::lock_guard lock(news.mutex);
-  news.told[static_cast<std::size_t>(to)].push_back({rank_, number, call});
-}
-
-std::optional<run::Told> ChannelTransport::hear() {
-  auto& news = memory_->news();
-  const std::lock_guard lock(news.mutex);
-  auto& mine = news.told[static_cast<std::size_t>(rank_)];
-  if (mine.empty()) return std::nullopt;
-  const run::Told first = mine.front();
-  mine.pop_front();
-  return first;
 }
 
 }  // namespace chasqui::threads

@@ -19,8 +19,8 @@ namespace chasqui::threads {
 /// The memory of all channels between `ranks` ranks: 384 bytes for a pair, from its first message on.
 class ChannelMemory {
  public:
-  explicit ChannelMemory(int ranks);  ///< Rings between all pairs of ranks, made when they are needed.
-  ~ChannelMemory();
+  /// Rings between all pairs of ranks, made when they are needed.
+  explicit ChannelMemory(int ranks) : ranks_(ranks), rows_(static_cast<std::size_t>(ranks)) {}
   ChannelMemory(const ChannelMemory&) = delete;
   ChannelMemory& operator=(const ChannelMemory&) = delete;
   int ranks() const { return ranks_; }  ///< that talk to each other
@@ -46,10 +46,8 @@ class ChannelMemory {
     alignas(run::kLine) std::atomic<std::uint64_t> taken;  ///< messages the receiver has copied
     std::atomic<std::uint64_t> copying;  ///< the message the receiver copies from the sender's memory, or did last
   };
-  struct News;
 
   Channel& channel(int from, int to);  ///< from one rank to another; either may be the first to ask
-  News& news() { return *news_; }      ///< failures, for those who wait
 
  private:
   using Row = std::vector<std::unique_ptr<Channel>>;
@@ -57,27 +55,16 @@ class ChannelMemory {
   int ranks_;
   std::mutex making_;
   std::vector<Row> rows_;  ///< of each sender; empty until it sends, or somebody waits for it
-  std::unique_ptr<News> news_;
 };
 /// Messages between threads of one process, through rings of cache lines.
 class ChannelTransport final : public run::Transport {
  public:
   ChannelTransport(std::shared_ptr<ChannelMemory> memory, int rank);  ///< one rank's end
-  ~ChannelTransport() override;
 
-  int rank() const override { return rank_; }
-  int size() const override { return memory_->ranks(); }
   Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) override;
   Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) override;
   bool done(Ticket ticket) override;
   void abandon(Ticket ticket) override;
-  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override;
-  void refuse(std::uint64_t number, const std::string& why) override;
-  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override;
-  bool broken() const override;
-  std::string failure() const override;
-  void tell(int to, std::uint64_t number, const run::Signature& call) override;
-  std::optional<run::Told> hear() override;
 
  private:
   struct Operation {

@@ -15,6 +15,7 @@
 #include "run/faults/departures.hpp"
 #include "run/wait/cores.hpp"
 #include "threads/channels.hpp"
+#include "threads/faults.hpp"
 
 namespace chasqui::threads {
 namespace {
@@ -22,8 +23,8 @@ namespace {
 /// What the ranks of one communicator share.
 struct Shared {
   Shared(int ranks, bool with_board, run::Patience patience_of_all)
-      : channels(std::make_shared<ChannelMemory>(ranks)), departures(std::make_shared<run::Departures>(ranks)),
-        patience(patience_of_all) {
+      : channels(std::make_shared<ChannelMemory>(ranks)), faults(std::make_shared<FaultMemory>(ranks)),
+        departures(std::make_shared<run::Departures>(ranks)), patience(patience_of_all) {
     cores = run::available_cores();
     shape = run::BoardShape::for_threads(ranks);
     if (with_board) {
@@ -42,6 +43,7 @@ struct Shared {
   int cores = 1;  ///< of this process
   std::byte* memory = nullptr;
   std::shared_ptr<ChannelMemory> channels;
+  std::shared_ptr<FaultMemory> faults;
   std::shared_ptr<run::Departures> departures;
   run::Patience patience;
 };
@@ -58,6 +60,7 @@ std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int 
                                                [shared](run::Board* board) { delete board; });
   }
   fabric.messages = std::make_shared<ChannelTransport>(shared->channels, rank);
+  fabric.faults = std::make_shared<Faults>(shared->faults, rank);
   fabric.departures = shared->departures;
   fabric.shares_memory = true;
   fabric.crowded = fabric.size > shared->cores;

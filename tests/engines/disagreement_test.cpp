@@ -11,6 +11,7 @@
 #include "run/comm/fabric.hpp"
 #include "run/faults/call_history.hpp"
 #include "run/messages/transport.hpp"
+#include "run/wait/task.hpp"
 
 namespace chasqui::engines {
 namespace {
@@ -104,8 +105,8 @@ TEST(Disagreement, AnotherKind) {
 
 run::Task word_from_rank_0(run::Group group) {
   long word = 0;
-  auto ticket = group.transport->receive(0, group.tag, &word, sizeof word);
-  co_await run::Completed(*group.transport, ticket);
+  const auto ticket = group.transport->receive(0, group.tag, &word, sizeof word);
+  co_await run::until([&] { return group.transport->done(ticket); });
 }
 
 /// What goes past the board is compared with what goes over it, whether that waits or has been left.

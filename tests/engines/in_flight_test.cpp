@@ -151,8 +151,6 @@ class Counting final : public Transport {
  public:
   Counting(std::shared_ptr<threads::ChannelMemory> memory, int rank) : channels_(std::move(memory), rank) {}
 
-  int rank() const override { return channels_.rank(); }
-  int size() const override { return channels_.size(); }
   Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) override {
     return channels_.send(to, tag, data, bytes);
   }
@@ -161,17 +159,6 @@ class Counting final : public Transport {
   }
   bool done(Ticket ticket) override { return ++asked, channels_.done(ticket); }
   void abandon(Ticket ticket) override { channels_.abandon(ticket); }
-  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override {
-    channels_.report(first, last, why);
-  }
-  void refuse(std::uint64_t number, const std::string& why) override { channels_.refuse(number, why); }
-  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override {
-    return channels_.failed(number, own);
-  }
-  bool broken() const override { return channels_.broken(); }
-  std::string failure() const override { return channels_.failure(); }
-  void tell(int to, std::uint64_t number, const Signature& call) override { channels_.tell(to, number, call); }
-  std::optional<Told> hear() override { return channels_.hear(); }
 
   std::size_t asked = 0;
 

@@ -7,7 +7,6 @@
 
 #include "chasqui/threads/team.hpp"
 #include "measure/common_start.hpp"
-#include "run/comm/fabric.hpp"
 
 namespace chasqui::measure {
 namespace {
@@ -25,7 +24,7 @@ TEST(Clocks, OffsetsLieWithinTheStatedUncertainty) {
   for (const int ranks : {1, 2, 5, 11}) {  // 11: more than talk to rank 0 at a time
     threads::Team team(ranks);
     team.run([](run::Comm& comm) {
-      const ClockOffset offset = clock_offset(*run::fabric_of(comm).messages, wrong_clock(comm.rank()));
+      const ClockOffset offset = clock_offset(comm, wrong_clock(comm.rank()));
       EXPECT_LE(std::abs(offset.ahead - wrong_by(comm.rank())), offset.uncertainty) << "rank " << comm.rank();
       EXPECT_LT(offset.uncertainty, 100 * kSecond);
       EXPECT_EQ(offset.uncertainty == 0, comm.rank() == 0);

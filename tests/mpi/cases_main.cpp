@@ -16,7 +16,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
-#include "mpi/messages.hpp"
+#include "run/messages/transport.hpp"
 
 namespace chasqui::mpi {
 namespace {
@@ -196,43 +196,47 @@ void native_throws() {
   }
 }
 
-/// What is longer than a piece may be arrives in several, whatever the profile says of cutting.
-void long_messages() {
-  constexpr std::size_t kLongest = 1000;
-  MPI_Comm own = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &own);
-  int rank = 0, size = 1;
-  MPI_Comm_rank(own, &rank);
-  MPI_Comm_size(own, &size);
-  Messages messages({own, {}, 0, {}}, rank, size, false, {}, kLongest);
-  if (messages.rank() > 1) return;
-  for (const std::size_t bytes : {0, 1, 999, 1000, 1001, 2500, 3000}) {
-    std::vector<char> data(bytes, 'a');
-    if (messages.rank() == 0) {
-      const auto ticket = messages.send(1, 3, data.data(), bytes);
-      while (!messages.done(ticket)) {
-      }
-      const auto back = messages.receive(1, 4, data.data(), bytes);
-      while (!messages.done(back)) {
-      }
-      for (const char each : data) expect(each == 'b', "other data");
-      continue;
-    }
-    std::size_t at = 0;
-    do {  // with the library's own calls: one a piece
-      const std::size_t now = std::min(kLongest, bytes - at);
-      MPI_Status status{};
-      int got = 0;
-      MPI_Recv(data.data() + at, static_cast<int>(bytes - at), MPI_CHAR, 0, 3, own, &status);
-      MPI_Get_count(&status, MPI_CHAR, &got);
-      expect(static_cast<std::size_t>(got) == now, "a piece of " + std::to_string(got) + " bytes");
-      at += now;
-    } while (at < bytes);
-    for (char& each : data) each = 'b';
-    const auto ticket = messages.send(0, 4, data.data(), bytes);
-    while (!messages.done(ticket)) {
-    }
+/// Passes messages on and remembers the longest.
+class Measured final : public run::Transport {
+ public:
+  Measured(std::shared_ptr<run::Transport> inner, std::size_t& longest) : inner_(std::move(inner)), longest_(longest) {}
+
+  Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) override {
+    longest_ = std::max(longest_, bytes);
+    return inner_->send(to, tag, data, bytes);
   }
+  Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) override {
+    return inner_->receive(from, tag, data, bytes);
+  }
+  bool done(Ticket ticket) override { return inner_->done(ticket); }
+  void abandon(Ticket ticket) override { inner_->abandon(ticket); }
+
+ private:
+  std::shared_ptr<run::Transport> inner_;
+  std::size_t& longest_;
+};
+
+/// Where asking the receiver costs more than further messages, long ones are cut, and arrive whole.
+void long_messages() {
+  Profile profile = default_profile();
+  for (Level& level : profile.levels) {
+    level.switches = {1024};
+    level.L = Estimate::exactly(1e6);
+  }
+  std::size_t longest = 0;
+  Options options;
+  options.slots = options.native = false;
+  options.profile = std::make_shared<const Profile>(profile);
+  options.around = [&](auto inner) { return std::make_shared<Measured>(std::move(inner), longest); };
+  const auto comm = make_comm(MPI_COMM_WORLD, options);
+  comm->force({run::Method::tree, 0, 1, {}});
+  for (const std::size_t count : {0, 1, 127, 128, 129, 500, 5000}) {
+    std::vector<double> data(count, comm->rank() == 0 ? 1.5 : 0), sum(count);
+    comm->broadcast(data, 0);
+    comm->allreduce(data, sum);
+    for (const double each : sum) expect(each == 1.5 * comm->size(), "other data");
+  }
+  expect(longest > 512 && longest <= 1024, "a message of " + std::to_string(longest) + " bytes");
 }
 
 struct Large {

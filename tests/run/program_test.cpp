@@ -64,7 +64,7 @@ struct Part {
 };
 
 /// All ranks take turns. False: somebody waits for ever.
-bool play_together(const std::vector<Program>& programs, const std::vector<Buffers>& buffers, const Operator& op) {
+bool take_turns(const std::vector<Program>& programs, const std::vector<Buffers>& buffers, const Operator& op) {
   const auto size = static_cast<int>(programs.size());
   const auto memory = std::make_shared<threads::ChannelMemory>(size);
   std::vector<std::unique_ptr<threads::ChannelTransport>> transports;
@@ -86,6 +86,13 @@ bool play_together(const std::vector<Program>& programs, const std::vector<Buffe
     }
   }
   return true;
+}
+
+/// The same with whole messages, and with messages in pieces.
+bool play_together(const std::vector<Program>& programs, const std::vector<Buffers>& buffers, const Operator& op) {
+  std::vector<Program> cut;
+  for (const Program& whole : programs) cut.push_back(in_pieces(whole, [](std::size_t bytes) { return bytes / 3; }));
+  return take_turns(programs, buffers, op) && take_turns(cut, buffers, op);
 }
 
 std::vector<int> first_ranks(int n) {
@@ -307,6 +314,36 @@ TEST(Misuse, AMessageOfAnotherSizeIsAnErrorAndTheRestIsAbandoned) {
   Player receiver(receives, group_right, {nullptr, data.data()}, none, of_right);
   sender.ready();
   EXPECT_THROW(receiver.ready(), Error);
+}
+
+TEST(Pieces, OfAProgram) {
+  constexpr Address input{Memory::input, 0}, output{Memory::output, 0};
+  Program whole;
+  const auto first = whole.post(3, {output, 10}), second = whole.post(4, {output + 10, 0});
+  whole.send(5, {input, 9});
+  whole.arrive(second);
+  whole.arrive(first);
+  const Program cut = in_pieces(whole, [](std::size_t) { return std::size_t{4}; });
+  using What = Instruction::What;
+  struct Expected {
+    What what;
+    std::int32_t other;
+    std::size_t size;
+  };
+  const std::vector<Expected> expected = {{What::post, 3, 4},   {What::post, 3, 4},   {What::post, 3, 2},
+                                          {What::post, 4, 0},   {What::send, 5, 4},   {What::send, 5, 4},
+                                          {What::send, 5, 1},   {What::arrive, 3, 0}, {What::arrive, 0, 0},
+                                          {What::arrive, 1, 0}, {What::arrive, 2, 0}};
+  ASSERT_EQ(cut.list.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(cut.list[i].what, expected[i].what) << i;
+    EXPECT_EQ(cut.list[i].other, expected[i].other) << i;
+    EXPECT_EQ(cut.list[i].size, expected[i].size) << i;
+  }
+  EXPECT_EQ(cut.list[2].to, output + 8);
+  EXPECT_EQ(cut.posts, 4);
+  EXPECT_EQ(cut.sends, 3);
+  EXPECT_EQ(in_pieces(whole, {}).list.size(), whole.list.size());
 }
 
 }  // namespace

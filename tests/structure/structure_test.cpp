@@ -50,7 +50,7 @@ const Graph kFloors = {
     {"run/choose", {"run/board", "run/messages"}},
     {"run/comm", {"run/board", "run/call", "run/choose", "run/faults", "run/messages", "run/wait"}},
     {"run/faults", {"run/call"}},
-    {"run/messages", {"run/call", "run/faults", "run/wait"}},
+    {"run/messages", {"run/call", "run/wait"}},
     {"run/wait", {}},
     {"solve/adversary", {}},
 };
@@ -81,6 +81,7 @@ const std::set<std::string> kDoors = {
     "run/comm/fabric.hpp",
     "run/faults/bad_news.hpp",
     "run/faults/departures.hpp",
+    "run/faults/fault_channel.hpp",
     "run/messages/builders.hpp",
     "run/messages/message_cost.hpp",
     "run/messages/player.hpp",
@@ -90,6 +91,7 @@ const std::set<std::string> kDoors = {
     "run/wait/cores.hpp",
     "simulate/program.hpp",
     "threads/channels.hpp",
+    "threads/faults.hpp",
 };
 
 /// "run/board" for a file on a floor, "run" for one beside them, "" outside the rooms.

@@ -120,7 +120,7 @@ class RecordCommand final : public Command {
       return result;
     }
     measure::ClockOffset offset;
-    if (clocks_ || plain.topology().nodes > 1) offset = measure::clock_offset(recording, clock_now, kTrips);
+    if (clocks_ || plain.topology().nodes > 1) offset = measure::clock_offset(comm, clock_now, kTrips);
     result.uncertainty = error_between_two(plain, offset.uncertainty);
     const measure::SampleCall sample = what_.call(comm.size());
     Events best;

@@ -13,6 +13,7 @@
 #include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
 #include "threads/channels.hpp"
+#include "threads/faults.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -45,6 +46,7 @@ class ThreadEngine final : public Engine {
     options.pin = false;
     options.profile = profile;
     const auto memory = std::make_shared<threads::ChannelMemory>(n_);
+    const auto faults = std::make_shared<threads::FaultMemory>(n_);
     threads::Team(n_, options).run([&](run::Comm& plain) {
       const auto recording = std::make_shared<measure::RecordingTransport>(
           std::make_shared<threads::ChannelTransport>(memory, plain.rank()));
@@ -52,6 +54,7 @@ class ThreadEngine final : public Engine {
       fabric.rank = plain.rank();
       fabric.size = n_;
       fabric.messages = recording;
+      fabric.faults = std::make_shared<threads::Faults>(faults, plain.rank());
       fabric.profile = profile;
       fabric.crowded = n_ > run::available_cores();
       const auto recorded = run::make_comm(std::move(fabric));

@@ -63,7 +63,7 @@ class Several {
     Program program;
     add_items(program, plan, {data_.size(), sizeof(double), items_}, {Memory::output, 0});
     program.finish();
-    return std::make_shared<const Program>(std::move(program));
+    return std::make_shared<const Program>(in_pieces(std::move(program), fabric_of(comm_).piece));
   }
   /// All of them.
   void play(const std::shared_ptr<const Program>& program, Transport* over = nullptr) {
@@ -101,11 +101,16 @@ class Several {
     start.once([&] { play(program, &recorder); });
     std::vector<double> begins(static_cast<std::size_t>(items_)), ends(begins.size());
     const auto steps = steps_of(plan);
-    std::size_t sent = 0, received = 0;  // the recorder has either kind in the order of the steps
+    struct Place {
+      std::size_t at = 0;     ///< step
+      std::size_t bytes = 0;  ///< pieces of its message so far
+    } sent, received;         // the recorder has either kind in the order of the steps
     for (const RecordedEvent& event : recorder.take()) {
-      std::size_t& at = event.sends ? sent : received;
-      while (steps[at].receives == event.sends) ++at;
-      const auto item = static_cast<std::size_t>(steps[at++].part.lo);
+      Place& place = event.sends ? sent : received;
+      while (steps[place.at].receives == event.sends) ++place.at;
+      const auto item = static_cast<std::size_t>(steps[place.at].part.lo);
+      place.bytes += event.bytes;
+      if (place.bytes >= call_of(steps[place.at].part.lo).bytes()) ++place.at, place.bytes = 0;
       if (event.sends && begins[item] == 0) begins[item] = static_cast<double>(event.begin) - start.ahead();
       if (!event.sends) ends[item] = static_cast<double>(event.end) - start.ahead();
     }

@@ -23,13 +23,13 @@ struct Kept {
   Program program;
   Scratch scratch;
 };
-Kept& kept(const Shape& shape) {
+Kept& kept(const Shape& shape, const Fabric& fabric) {
   constexpr std::size_t kMost = 64;
   thread_local std::map<Shape, Kept> all;
   if (all.size() >= kMost) all.clear();
   const auto [found, fresh] = all.try_emplace(shape);
   if (fresh) {
-    found->second.program = plain_program(shape, plan::PlainTree::binomial);
+    found->second.program = in_pieces(plain_program(shape, plan::PlainTree::binomial), fabric.piece);
     found->second.scratch.fit(found->second.program);
   }
   return found->second;
@@ -38,9 +38,10 @@ Kept& kept(const Shape& shape) {
 }  // namespace
 
 bool binomial(Comm& comm, const Call& call) {
-  if (fabric_of(comm).messages == nullptr || !call.contiguous()) return false;
-  const Group group{fabric_of(comm).messages.get(), {}, comm.rank(), comm.size(), kTag};
-  Kept& one = kept(shape_of(call, comm.rank(), comm.size()));
+  const Fabric& fabric = fabric_of(comm);
+  if (fabric.messages == nullptr || !call.contiguous()) return false;
+  const Group group{fabric.messages.get(), {}, comm.rank(), comm.size(), kTag, fabric.timing};
+  Kept& one = kept(shape_of(call, comm.rank(), comm.size()), fabric);
   Player player(one.program, group, buffers_of(call, comm.rank()), call.op, one.scratch);
   static const int cores = available_cores();
   for (Backoff backoff(comm.size() > cores); !player.ready();) backoff.pause();

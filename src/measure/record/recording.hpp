@@ -26,27 +26,11 @@ class RecordingTransport final : public run::Transport {
  public:
   explicit RecordingTransport(std::shared_ptr<run::Transport> inner) : inner_(std::move(inner)) {}
 
-  int rank() const override { return inner_->rank(); }
-  int size() const override { return inner_->size(); }
   Ticket send(int to, std::uint32_t tag, const void* data, std::size_t bytes) override;
   Ticket receive(int from, std::uint32_t tag, void* data, std::size_t bytes) override;
   bool done(Ticket ticket) override;
   void abandon(Ticket ticket) override { inner_->abandon(ticket); }
-  bool blocks() const override { return inner_->blocks(); }
   void wait(Ticket ticket) override { inner_->wait(ticket); }
-  double clock() const override { return inner_->clock(); }
-  void sleep_until(double when) override { inner_->sleep_until(when); }
-  void report(std::uint64_t first, std::uint64_t last, const std::string& why) override {
-    inner_->report(first, last, why);
-  }
-  void refuse(std::uint64_t number, const std::string& why) override { inner_->refuse(number, why); }
-  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) override {
-    return inner_->failed(number, own);
-  }
-  bool broken() const override { return inner_->broken(); }
-  std::string failure() const override { return inner_->failure(); }
-  void tell(int to, std::uint64_t number, const run::Signature& call) override { inner_->tell(to, number, call); }
-  std::optional<run::Told> hear() override { return inner_->hear(); }
 
   /// What happened since the last call, in the order in which it was asked for. REQUIRES nothing under way.
   std::vector<RecordedEvent> take();

@@ -37,6 +37,7 @@ Fabric completed(Fabric fabric) {
   CHASQUI_CHECK(fabric.size >= 1 && fabric.rank >= 0 && fabric.rank < fabric.size, "rank={} size={}", fabric.rank,
                 fabric.size);
   if (fabric.profile == nullptr) fabric.profile = std::make_shared<const Profile>(default_profile());
+  if (fabric.faults == nullptr && fabric.messages != nullptr) fabric.faults = std::make_shared<FaultChannel>();
   if (fabric.node_of.empty()) fabric.node_of.assign(static_cast<std::size_t>(fabric.size), 0);
   return fabric;
 }
@@ -47,7 +48,7 @@ Engine::Engine(Fabric fabric)
     : Comm(fabric.rank, fabric.size), fabric_(completed(std::move(fabric))), nodes_(fabric_.node_of),
       spans_(fabric_.board != nullptr && nodes_.count() == 1), board_faults_(fabric_.board.get()),
       health_(rank_, size_, fabric_.patience,
-              {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_, fabric_.messages.get(),
+              {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_, fabric_.faults.get(),
                fabric_.departures.get()}),
       exceptions_(std::uncaught_exceptions()) {
   topology_.ranks = size_;
@@ -207,14 +208,15 @@ Task Engine::task_of(Call call, Choice choice, std::uint32_t tag) {
   if (run::on_board(choice.method)) return on_board(call, choice.method);
   methods_run_ |= 1u << static_cast<unsigned>(choice.method);
   if (choice.method == Method::two_level) return two_level(call, tag);
-  Group group{fabric_.messages.get(), {}, rank_, size_, tag};
-  return by_messages(std::move(group), call, choice);
+  return by_messages(group_of(tag), call, choice);
 }
 
 std::shared_ptr<const Program> Engine::program_for(const Group& group, const Call& call, const Choice& choice) {
   const Shape shape = shape_of(call, group.rank, group.size);
   return plans_.program({shape, choice.method, choice.parts, false}, [&] {
-    return program_of(shape, choice.method, choice.parts, message_level(topology_, *fabric_.profile), *fabric_.profile);
+    return in_pieces(
+        program_of(shape, choice.method, choice.parts, message_level(topology_, *fabric_.profile), *fabric_.profile),
+        fabric_.piece);
   });
 }
 
@@ -269,7 +271,7 @@ Request Engine::launch(const std::function<Task(Group)>& make, std::shared_ptr<c
   operation->number = health_.next();
   operation->kept = std::move(kept);
   note(operation->number, Signature::own());
-  operation->activity.emplace(make({fabric_.messages.get(), {}, rank_, size_, tag_of_own(operation->number)}));
+  operation->activity.emplace(make(group_of(tag_of_own(operation->number))));
   take_in_flight(operation);
   return {this, operation};
 }
@@ -302,7 +304,7 @@ void Engine::wait(Operation& operation) {
   Backoff backoff(crowded());
   const bool may_sleep = spans_ || fabric_.shares_memory;
   health_.moved();
-  const bool blocks = fabric_.messages != nullptr && fabric_.messages->blocks();
+  const bool blocks = fabric_.timing.blocks;
   std::size_t asked = 0;  // since something moved, or since the last pause
   while (!operation.finished) {
     if (advance_some(operation)) {

@@ -103,6 +103,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   void pass_by(std::uint64_t number, const Signature& call);
 
   // --- tasks
+  Group group_of(std::uint32_t tag) const { return {fabric_.messages.get(), {}, rank_, size_, tag, fabric_.timing}; }
   Task task_of(Call call, Choice choice, std::uint32_t tag);
   Task on_board(Call call, Method method);
   Task inside_node(Call call);

@@ -9,24 +9,29 @@
 #include <vector>
 
 #include "chasqui/run/comm.hpp"
+#include "run/messages/transport.hpp"
 
 namespace chasqui::run {
 
 class Board;
 class Departures;
+class FaultChannel;
 class ProcessMemory;
 class Task;
-class Transport;
-struct Group;
 
 struct Fabric {
-  int rank = 0;                         ///< this rank
-  int size = 1;                         ///< ranks
-  std::shared_ptr<Board> board;         ///< of the ranks on this rank's node, in rank order; may be missing
-  std::shared_ptr<Transport> messages;  ///< between all ranks; may be missing when the board spans them
-  std::vector<int> node_of;             ///< per rank; empty: one node
-  bool shares_memory = false;           ///< threads of one process
-  bool crowded = false;                 ///< more ranks on this rank's node than cores; a board knows by itself
+  int rank = 0;                          ///< this rank
+  int size = 1;                          ///< ranks
+  std::shared_ptr<Board> board;          ///< of the ranks on this rank's node, in rank order; may be missing
+  std::shared_ptr<Transport> messages;   ///< between all ranks; may be missing when the board spans them
+  std::shared_ptr<FaultChannel> faults;  ///< beside them: who failed, and who waits in what; missing: nobody says
+  Timing timing{};                       ///< of all ranks alike
+  /// Of how many bytes the pieces are, but for the last, that a message of so many is cut into; missing: none is cut. The same
+  /// on all ranks.
+  std::function<std::size_t(std::size_t bytes)> piece;
+  std::vector<int> node_of;    ///< per rank; empty: one node
+  bool shares_memory = false;  ///< threads of one process
+  bool crowded = false;        ///< more ranks on this rank's node than cores; a board knows by itself
   std::shared_ptr<ProcessMemory> process_memory;  ///< of the ranks on the board; on all ranks or on none
   std::shared_ptr<const Profile> profile;         ///< missing: default_profile()
   /// Lets the MPI library go on with the program's own messages. Called each time a waiting collective gives the core

@@ -90,7 +90,7 @@ void Engine::finish_in_flight() {
 }
 
 /// As advance_here(), by whichever communicator's wait. Not where waits block: one thread may be many ranks there.
-bool Engine::advance_beside() { return (fabric_.messages == nullptr || !fabric_.messages->blocks()) && advance_all(); }
+bool Engine::advance_beside() { return !fabric_.timing.blocks && advance_all(); }
 
 /// The board is used by one after the other; tags.hpp says why calls far behind the first one wait.
 bool Engine::may_go_on(const Operation& operation) const {

@@ -17,7 +17,7 @@ bool goes_by_messages(Method method) {
 
 /// False: this call goes another way.
 bool Engine::run_repeated(const Call& call) {
-  if (fabric_.messages == nullptr || size_ == 1 || fabric_.messages->blocks()) return false;
+  if (fabric_.messages == nullptr || size_ == 1 || fabric_.timing.blocks) return false;
   using Repeated = PlanCache::Repeated;
   const Repeated::Key key{call.kind,
                           call.op.commutative,
@@ -25,7 +25,7 @@ bool Engine::run_repeated(const Call& call) {
                           static_cast<std::int32_t>(call.root),
                           call.kind == Kind::barrier ? 0 : call.bytes(),
                           call.element};
-  Group group{fabric_.messages.get(), {}, rank_, size_, 0};
+  Group group = group_of(0);
   Repeated* known = plans_.latest;
   if (known == nullptr || known->key != key) {
     if (plans_.repeated.size() >= PlanCache::kMost) plans_.repeated.clear();

@@ -38,7 +38,9 @@ Engine::Between Engine::between_nodes(const Call& call, std::uint32_t tag) {
   between.leads = leader == rank_;
   between.alone = nodes_.members(between.node).size() == 1;
   if (!between.leads) return between;
-  between.group = {fabric_.messages.get(), {}, between.node, topology_.nodes, tag};
+  between.group = group_of(tag);
+  between.group.rank = between.node;
+  between.group.size = topology_.nodes;
   for (int node = 0; node < nodes_.count(); ++node) between.group.members.push_back(leader_of(node));
   between.choice = choose_between(call);
   return between;
@@ -66,8 +68,9 @@ std::shared_ptr<const Program> Engine::blocks_between(const Between& between, co
   const Shape shape = shape_of(outer, between.group.rank, between.group.size);
   const Choice& choice = between.choice;
   return plans_.program({shape, choice.method, choice.parts, true}, [&] {
-    return block_program(shape, choice.method, choice.parts, message_level(topology_, *fabric_.profile),
-                         *fabric_.profile, offsets);
+    return in_pieces(block_program(shape, choice.method, choice.parts, message_level(topology_, *fabric_.profile),
+                                   *fabric_.profile, offsets),
+                     fabric_.piece);
   });
 }
 

@@ -68,7 +68,7 @@ bool Player::sent() {
 /// Sends end while this rank waits for something else: at the end they would be paid for. Where waiting blocks, a look
 /// takes time that nothing fills.
 void Player::look_at_sends() {
-  if (ended_ == begun_ || transport_.blocks()) return;
+  if (ended_ == begun_ || group_.timing.blocks) return;
   const std::size_t waits = waits_;
   sent();
   waits_ = waits;
@@ -76,7 +76,7 @@ void Player::look_at_sends() {
 
 bool Player::past(double time) {
   until_ = origin_ + time;
-  return transport_.clock() >= until_;
+  return group_.timing.now() >= until_;
 }
 
 bool Player::ready() {
@@ -100,8 +100,8 @@ bool Player::ready() {
       case What::finish:
         if (!sent()) return false;
         break;
-      case What::begin: origin_ = transport_.clock() + times_[now.other]; break;
-      case What::align: origin_ = std::min(origin_, transport_.clock() - times_[now.other]); break;
+      case What::begin: origin_ = group_.timing.now() + times_[now.other]; break;
+      case What::align: origin_ = std::min(origin_, group_.timing.now() - times_[now.other]); break;
       case What::pause:
         if (!past(times_[now.other])) return false;
         break;
@@ -111,7 +111,7 @@ bool Player::ready() {
 }
 
 void Player::block() {
-  if (until_ != 0) transport_.sleep_until(until_);
+  if (until_ != 0) group_.timing.sleep_until(until_);
   else if (tickets_[waits_] != kNoTicket) transport_.wait(tickets_[waits_]);
 }
 

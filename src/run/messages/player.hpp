@@ -65,7 +65,7 @@ class Player final : public Waiting {
   std::size_t begun_;           ///< tickets given out, counted as if all posts had theirs
   std::size_t ended_;           ///< sends that are done with, counted alike
   std::size_t waits_ = 0;       ///< ticket
-  double origin_ = 0;           ///< when the plan's time 0 was, on the transport's clock
+  double origin_ = 0;           ///< when the plan's time 0 was, on the group's clock
   double until_ = 0;            ///< what pause waits for; 0: a ticket is waited for
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/messages/program.hpp"
 
+#include <algorithm>
+
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/operator.hpp"
 
@@ -65,5 +67,38 @@ void Program::add_time(Instruction::What what, double time) {
 void Program::begin(double time) { add_time(Instruction::What::begin, time); }
 void Program::align(double time) { add_time(Instruction::What::align, time); }
 void Program::pause(double time) { add_time(Instruction::What::pause, time); }
+
+Program in_pieces(Program whole, const std::function<std::size_t(std::size_t bytes)>& piece) {
+  if (!piece) return whole;
+  Program cut;
+  cut.times = whole.times;
+  cut.scratch = whole.scratch;
+  std::vector<std::int32_t> first;  // piece of each message asked for
+  const auto each_piece = [&](std::size_t bytes, const auto& add) {
+    const std::size_t most = std::max<std::size_t>(1, piece(bytes));
+    std::size_t at = 0;
+    do add(at, std::min(most, bytes - at));
+    while ((at += most) < bytes);
+  };
+  for (const Instruction& one : whole.list) {
+    switch (one.what) {
+      case Instruction::What::post:
+        first.push_back(cut.posts);
+        each_piece(one.size, [&](std::size_t at, std::size_t bytes) { cut.post(one.other, {one.to + at, bytes}); });
+        break;
+      case Instruction::What::arrive: {
+        const auto next = static_cast<std::size_t>(one.other) + 1;
+        const std::int32_t end = next < first.size() ? first[next] : cut.posts;
+        for (std::int32_t i = first[next - 1]; i < end; ++i) cut.arrive(i);
+        break;
+      }
+      case Instruction::What::send:
+        each_piece(one.size, [&](std::size_t at, std::size_t bytes) { cut.send(one.other, {one.from + at, bytes}); });
+        break;
+      default: cut.list.push_back(one);
+    }
+  }
+  return cut;
+}
 
 }  // namespace chasqui::run

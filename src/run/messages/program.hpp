@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace chasqui::run {
@@ -81,5 +82,9 @@ struct Program {
   void check(Range range) const;
   void add_time(Instruction::What what, double time);
 };
+
+/// The same with its messages cut: piece(bytes) says of how many bytes the pieces of a message are, but for the last;
+/// missing: whole.
+Program in_pieces(Program whole, const std::function<std::size_t(std::size_t bytes)>& piece);
 
 }  // namespace chasqui::run
