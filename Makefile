@@ -1,5 +1,9 @@
 # Two commands do everything on a fresh Debian machine: `make demo` and `make test`.
-.PHONY: demo test test-all asan tsan bench packages build clean
+.PHONY: help demo test test-all asan tsan bench packages build clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "  new here: make demo, then docs/tutorial.md"
 
 JOBS ?= $(shell nproc)
 # The rooms that read files and flags from outside: their tests also run under ASan and UBSan in `make test`.
@@ -8,15 +12,16 @@ SANITIZED = base model schedule verify show
 packages:  ## install what Debian offers and the build uses
 	@scripts/install-packages
 
-build: packages
+build: packages  ## the programs, tests, benchmarks and the explorer's page, in build/dev
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS)
+	@echo "the explorer's page: the planner as WebAssembly, some minutes the first time"
 	cmake --build --preset dev --target explorer_page
 
 # Builds what it shows and no more: no tests, no benchmarks, no explorer.
 demo:  ## plan, check and draw everything; leaves report.html
 	@echo "== 1 of 4: packages"
-	@scripts/install-packages
+	@scripts/install-packages --small
 	@echo "== 2 of 4: programs"
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev -j $(JOBS) --target programs
@@ -30,22 +35,22 @@ test: build  ## what CI runs
 
 test-all: test asan tsan bench  ## the whole suite under every sanitizer, and the benchmarks
 
-asan: packages
+asan: packages  ## all tests under ASan and UBSan
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
 
-tsan: packages
+tsan: packages  ## all tests under TSan
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
 
-bench: packages
+bench: packages  ## the benchmarks, fully optimised
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 	for program in build/release/bin/bench_*; do case $$program in \
 	  *bench_bsp*) "$$program" || exit 1 ;; \
 	  *) "$$program" --benchmark_min_time=0.2 || exit 1 ;; esac; done
 
-clean:
+clean:  ## removes what was built
 	rm -rf build report.html

@@ -7,12 +7,14 @@
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
 #include "chasqui/plan/kitem.hpp"
+#include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/sum.hpp"
+#include "plan/listed_plan.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -41,6 +43,20 @@ PlanPtr plan_sum(const Request& r) {
   return sum(r.machine, Time{*r.time}, r.problem.commutative);
 }
 
+/// What needs no planner, beside the bound of what does.
+PlanPtr plan_plain(PlainTree tree, const Request& r, const Collective& row) {
+  Request best = r;
+  best.algorithm.clear();
+  Claim claim = row.plan(best)->claim();
+  const PlainSchedule made = plain_schedule(tree, r.machine, r.problem, 10'000'000);
+  if (const auto* why_not = std::get_if<std::string_view>(&made))
+    throw Error("--algorithm {}: {}", r.algorithm, *why_not);
+  const auto& schedule = std::get<Schedule>(made);
+  claim.finish = schedule.finish;
+  claim.construction = fmt::format("{}: {}", to_string(tree), summary(tree));
+  return std::make_shared<ListedPlan>(r.machine, r.problem, std::move(claim), schedule.sends);
+}
+
 constexpr bool kCalled = true, kSolved = true, kNot = false;
 
 }  // namespace
@@ -53,22 +69,22 @@ const std::vector<Collective>& collectives() {
        kSolved, &plan_stream},
       {"kitem", Kind::broadcast, "the same as broadcast", kRoot | kItems | kAlgorithm | kBytes, kNot, kNot,
        &plan_broadcast},
-      {"scatter", Kind::scatter, "one item from the root to each rank", kRoot, kCalled, kNot,
+      {"scatter", Kind::scatter, "one item from the root to each rank", kRoot | kAlgorithm, kCalled, kNot,
        [](const Request& r) { return scatter(r.machine, r.problem.root); }},
-      {"gather", Kind::gather, "one item from each rank to the root", kRoot, kCalled, kNot,
+      {"gather", Kind::gather, "one item from each rank to the root", kRoot | kAlgorithm, kCalled, kNot,
        [](const Request& r) { return gather(r.machine, r.problem.root); }},
-      {"allgather", Kind::allgather, "K items from each rank to all", kItems, kCalled, kSolved,
+      {"allgather", Kind::allgather, "K items from each rank to all", kItems | kAlgorithm, kCalled, kSolved,
        [](const Request& r) { return allgather(r.machine, r.problem.items); }},
       {"reduce", Kind::reduce, "the fold of all contributions to each of K items, at the root",
-       kRoot | kItems | kNonCommutative, kCalled, kSolved,
+       kRoot | kItems | kNonCommutative | kAlgorithm, kCalled, kSolved,
        [](const Request& r) {
          return kitem_reduce(r.machine, r.problem.items, r.problem.root, r.problem.commutative, {.kernels = r.kernels});
        }},
-      {"allreduce", Kind::allreduce, "the fold of all contributions, at every rank", kNonCommutative, kCalled, kSolved,
-       [](const Request& r) { return allreduce(r.machine, r.problem.commutative); }},
-      {"scan", Kind::scan, "at rank i the fold of ranks 0..i", kExclusive, kCalled, kSolved,
+      {"allreduce", Kind::allreduce, "the fold of all contributions, at every rank", kNonCommutative | kAlgorithm,
+       kCalled, kSolved, [](const Request& r) { return allreduce(r.machine, r.problem.commutative); }},
+      {"scan", Kind::scan, "at rank i the fold of ranks 0..i", kExclusive | kAlgorithm, kCalled, kSolved,
        [](const Request& r) { return scan(r.machine, r.problem.exclusive); }},
-      {"barrier", Kind::barrier, "nobody goes on before all have come", 0, kCalled, kNot,
+      {"barrier", Kind::barrier, "nobody goes on before all have come", kAlgorithm, kCalled, kNot,
        [](const Request& r) { return barrier(r.machine); }},
       {"sum", Kind::sum, "N operands, placed by the plan, folded at the root; an addition takes a tick",
        kOperands | kTime | kNonCommutative, kNot, kNot, &plan_sum},
@@ -91,6 +107,12 @@ std::vector<std::string> collective_names(bool Collective::*wanted) {
   return names;
 }
 
-PlanPtr make_plan(const Request& request) { return collective(to_string(request.problem.kind)).plan(request); }
+PlanPtr make_plan(const Request& request) {
+  const Collective& row = collective(to_string(request.problem.kind));
+  if (const auto tree = plain_tree_from(request.algorithm)) return plan_plain(*tree, request, row);
+  if (!request.algorithm.empty() && row.kind != Kind::broadcast && row.kind != Kind::stream)
+    throw Error("algorithm '{}' is unknown; for {} there are binomial, chain and flat", request.algorithm, row.name);
+  return row.plan(request);
+}
 
 }  // namespace chasqui::plan

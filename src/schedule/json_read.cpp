@@ -148,6 +148,8 @@ bool Reader::key(string_t& name) {
   std::size_t i = 0;
   while (i < g.keys.size() && (g.keys[i] != name || name.empty())) ++i;
   key_ = -1;
+  if (name == "chasqui_profile")
+    fail("", "this is a profile of `chasqui measure`, not a schedule: it is what --machine takes");
   if (i == g.keys.size()) fail(where(), "unknown key \"{}\": the keys here are {}", shown(name), quoted_list(g));
   unsigned& seen = at_ == At::file ? file_seen_ : seen_;
   if ((seen >> i & 1U) != 0) fail(where(), "\"{}\" is there twice: remove one", name);

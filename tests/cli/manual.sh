@@ -19,7 +19,7 @@ for page in "$work"/*.1; do
     if [ -s "$work/warnings" ]; then cat "$work/warnings"; exit 1; fi
   fi
 done
-commands=$("$chasqui" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+commands=$("$chasqui" --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
 [ "$(echo "$commands" | wc -l)" -ge 20 ]
 for command in $commands; do
   for option in $("$chasqui" "$command" --help | sed -n 's/^  \(--*[a-zA-Z-]*\).*/\1/p'); do

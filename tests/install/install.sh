@@ -17,7 +17,7 @@ prefix=$work/prefix
 "$prefix/bin/chasqui" plan broadcast -P 8 -L 6 -o 2 -g 4 | grep -q "finish *24 (optimal)"
 echo "ok: the installed program plans"
 
-for command in $("$prefix/bin/chasqui" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+for command in $("$prefix/bin/chasqui" --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'); do
   [ -s "$prefix/share/man/man1/chasqui-$command.1" ] || { echo "no manual page of $command"; exit 1; }
 done
 [ -s "$prefix/share/man/man1/chasqui.1" ]
@@ -40,6 +40,7 @@ export PKG_CONFIG_PATH
 cmake -S "$here/project" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$work/configure.log"
 cmake --build "$work/cmake" >"$work/build.log"
 "$work/cmake/courier" | grep -q "finish 24"
+"$work/cmake/everyday" | grep -q "sum 3"
 echo "ok: find_package(chasqui)"
 if command -v pkg-config >/dev/null; then
   # shellcheck disable=SC2046

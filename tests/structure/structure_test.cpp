@@ -13,6 +13,7 @@ namespace {
 const Graph kHouse = {
     {"base", {}},
     {"bsp", {"base", "model", "plan", "run"}},
+    {"chasqui.hpp", {"plan", "schedule", "show", "simulate", "threads", "verify"}},  // the porch
     {"cli",
      {"base", "bsp", "forge", "measure", "model", "mpi", "plan", "run", "schedule", "show", "simulate", "solve",
       "threads", "verify"}},

@@ -43,7 +43,8 @@ struct BenchOptions {
   std::vector<std::string> kinds;              ///< collectives, "items" among them; empty: all
   double seconds_per_row = 0.3;                ///< time for each row and contestant
   std::function<void(const BenchRow&)> row;    ///< called on rank 0 as rows come
-  std::function<void(double)> progress;        ///< called on rank 0 now and then with the share that is done
+  std::function<bool(const std::string& name, std::size_t bytes)> skip;  ///< asked on rank 0: is it known already?
+  std::function<void(double)> progress;  ///< called on rank 0 now and then with the share that is done
 };
 
 /// "broadcast,items": the names of a list; empty for none. `option` names the place in the Error for a word that is none.
@@ -79,8 +80,11 @@ std::string source_of(const Profile& profile);
 bool is_guess(const Profile& profile);
 /// Every time that was taken, with a header line.
 std::string to_samples(const std::vector<BenchRow>& rows, int ranks);
-/// Medians and quartiles, with a header line.
-std::string to_csv(const std::vector<BenchRow>& rows, int ranks);
+/// Medians and quartiles: a header line, and a row's lines, Chasqui's first.
+std::string csv_heading();
+std::string to_csv(const BenchRow& row, int ranks);
+/// What the columns of the table mean.
+std::string legend(bool marks);
 /// The same as JSON.
 std::string to_json(const std::vector<BenchRow>& rows, int ranks);
 

@@ -20,7 +20,7 @@ struct Request {
   Problem problem;
   std::optional<std::int64_t> operands{};  ///< sum: as many as these in the least time …
   std::optional<std::int64_t> time{};      ///< … or as many as fit into this time; one of the two
-  std::string algorithm{};   ///< broadcast, stream: a construction of stream_algorithms.hpp by name; empty: the best
+  std::string algorithm{};  ///< a plain tree by name; broadcast, stream: of stream_algorithms.hpp, too; empty: the best
   KernelTablePtr kernels{};  ///< broadcast, reduce: of K items, kernels beside the shipped ones
 };
 

@@ -18,8 +18,12 @@ enum class PlainTree {
   flat,      ///< the root serves everybody
 };
 
+inline constexpr PlainTree kPlainTrees[] = {PlainTree::binomial, PlainTree::chain, PlainTree::flat};
+
 /// "binomial", "chain" or "flat".
 std::string_view to_string(PlainTree tree);
+/// One line for people.
+std::string_view summary(PlainTree tree);
 /// The inverse of to_string; nothing for any other word.
 std::optional<PlainTree> plain_tree_from(std::string_view name);
 

@@ -3,8 +3,10 @@
 #include "chasqui/measure/bench.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
@@ -30,7 +32,8 @@ class BenchCommand final : public Command {
         "only these, separated by commas: barrier, broadcast, reduce, allreduce, allgather, gather, scatter, scan, sum, items, stream");
     option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
     option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
-    option("--out", "FILE", &out_, "medians and quartiles as CSV").output();
+    option("--out", "FILE", &out_, "medians and quartiles as CSV, row by row as they come").output();
+    flag("--resume", resume_, "--out: keep the rows that are in FILE, and time the others");
     option("--samples", "FILE", &samples_, "every single time as CSV").output();
     flag("--json", json_, "print as JSON");
     example("chasqui bench --threads 2 --largest 4096 --seconds 0.02", "a quick look");
@@ -49,15 +52,27 @@ class BenchCommand final : public Command {
     measure::BenchTable table(engine->rivals(), !measure::is_guess(*profile));
     Progress bar("bench", engine->has_terminal());
     options.progress = [&](double share) { bar(share); };
+    if (resume_ && !out_) throw Error("--resume goes on with a file: name it with --out");
+    const bool writes = out_ && *out_ != "-" && engine->speaks();
+    const std::string known = writes && resume_ && std::filesystem::exists(*out_)
+                                  ? read_file(*out_, "name the file that --out wrote before")
+                                  : "";
+    options.skip = [&](const std::string& name, std::size_t bytes) {
+      return known.find(fmt::format("\n{},{},{},chasqui", name, bytes, engine->size())) != std::string::npos;
+    };
+    std::string kept = known.empty() ? measure::csv_heading() : known;
+    if (writes) replace_file(*out_, kept);
     if (!json_) {
       if (engine->are_threads() && !measure::has_openmp())
         out.write("OpenMP is left out: this program was built without it\n");
-      out.write(measure::source_of(*profile));
-      options.row = [&](const measure::BenchRow& row) {
-        out.write(table.add(row));
-        out.flush();
-      };
+      out.write(measure::source_of(*profile) + measure::legend(!measure::is_guess(*profile)));
     }
+    options.row = [&](const measure::BenchRow& row) {
+      if (!json_) out.write(table.add(row));
+      out.flush();
+      kept += measure::to_csv(row, engine->size());
+      if (writes) replace_file(*out_, kept);
+    };
     const std::vector<measure::BenchRow> rows = engine->bench(profile, options);
     if (!engine->speaks()) return 0;
     double off = 0;
@@ -65,7 +80,7 @@ class BenchCommand final : public Command {
     if (off > 0)
       out.error(fmt::format("clocks of the hosts were compared: times may be off by {:.1f} us at most\n", off / 1000));
     if (json_) out.write(measure::to_json(rows, engine->size()));
-    if (out_) write_file(*out_, measure::to_csv(rows, engine->size()), out);
+    if (out_ == "-") out.write(kept);
     if (samples_) write_file(*samples_, measure::to_samples(rows, engine->size()), out);
     return 0;
   }
@@ -77,7 +92,7 @@ class BenchCommand final : public Command {
   std::int64_t largest_ = 4 << 20;
   double seconds_ = 0.3;
   std::optional<std::string> out_, samples_;
-  bool json_ = false;
+  bool json_ = false, resume_ = false;
 };
 
 }  // namespace

@@ -2,67 +2,17 @@
 // chasqui draw: a schedule file as a picture.
 #include "chasqui/show/draw.hpp"
 
-#include <numeric>
+#include <cstring>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
-#include "chasqui/plan/collectives.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/show/timeline_file.hpp"
-#include "chasqui/verify/verify.hpp"
 #include "cli/frame/command.hpp"
+#include "cli/plans/stated.hpp"
 
 namespace chasqui::cli {
 namespace {
-
-/// A schedule file states when it finishes and that nothing finishes earlier. Both are looked at before they are repeated.
-struct Stated {
-  bool legal = true;
-  std::string doubts;  ///< lines for people that say what does not hold; empty where all does
-};
-
-/// What the planners prove for the same machine and problem; 0 where they do not take it.
-Time proved_bound(const Schedule& schedule) {
-  plan::Request request{.machine = schedule.machine, .problem = schedule.problem};
-  if (schedule.problem.kind == Kind::sum)
-    request.operands = std::accumulate(schedule.operands.begin(), schedule.operands.end(), std::int64_t{0});
-  try {
-    return make_plan(request)->claim().bound;
-  } catch (const Error&) {  // a machine or a problem that nobody plans for
-  }
-  return Time{0};
-}
-
-Report judged(const Schedule& schedule) {
-  VerifyOptions options;
-  options.most = 1;
-  Report report = verify(schedule, options);
-  if (report.legal() || schedule.problem.kind == Kind::stream) return report;
-  options.receptions = Receptions::buffered;  // the looser rules are rules, too
-  Report buffered = verify(schedule, options);
-  return buffered.legal() ? buffered : report;
-}
-
-/// Verifies the schedule. Where it states a bound that equals its finish and the planners prove less, its bound becomes
-/// theirs. `place` names it in the doubts.
-Stated check_stated(Schedule& schedule, const std::string& place) {
-  Stated stated;
-  const Report report = judged(schedule);
-  stated.legal = report.legal();
-  if (!stated.legal) {
-    const std::size_t count = report.violations.size() + static_cast<std::size_t>(report.omitted);
-    stated.doubts = fmt::format("{}: not legal: {} violation{}; `chasqui verify` names them\n", place, count,
-                                count == 1 ? "" : "s");
-  }
-  const Time reached = schedule.problem.kind == Kind::stream ? schedule.delay : schedule.finish;
-  if (reached != schedule.bound) return stated;
-  if (const Time proved = proved_bound(schedule); proved < schedule.bound) {
-    stated.doubts += fmt::format("{}: states the bound {}; proved without a search: {}\n", place, schedule.bound.ticks,
-                                 proved.ticks);
-    schedule.bound = proved;
-  }
-  return stated;
-}
 
 class DrawCommand final : public Command {
  public:
@@ -108,6 +58,12 @@ class DrawCommand final : public Command {
     if (!format_.empty()) return format_;
     if (out_ && out_->ends_with(".svg")) return "svg";
     if (out_ && out_->ends_with(".json")) return "trace";
+    for (const char* ending : {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".webp", ".html"}) {
+      if (out_ && out_->ends_with(ending))
+        throw Error(
+            "--out {}: pictures are drawn as SVG: write {}.svg, and rsvg-convert or a browser makes the rest of it",
+            *out_, out_->substr(0, out_->size() - std::strlen(ending)));
+    }
     return "text";
   }
 

@@ -20,7 +20,7 @@ class ExplainCommand final : public Command {
     positional("COLLECTIVE", &kind_, "what to run")
         .required()
         .choices(plan::collective_names(&plan::Collective::called));
-    option("--bytes", "N", &bytes_, "size of one rank's contribution (default 8)");
+    option("--bytes", "BYTES", &bytes_, "size of one rank's contribution (default 8)");
     option("-P,--processors", "N", &ranks_, "ranks (default: as measured, else 16)");
     option("--nodes", "N", &nodes_, "nodes the ranks lie on (default 1; as many as ranks: messages only)");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
@@ -34,7 +34,8 @@ class ExplainCommand final : public Command {
     const Profile profile = machine_ ? read_profile(*machine_) : default_profile();
     const std::int64_t measured = profile.levels.front().ranks;
     const std::int64_t ranks = ranks_.value_or(measured > 0 ? measured : 16);
-    if (bytes_ < 0) throw Error("--bytes {} is negative", bytes_);
+    constexpr std::int64_t kMost = 10'000'000'000'000;  // beyond it times would not fit into the model's ticks
+    if (bytes_ < 0 || bytes_ > kMost) throw Error("--bytes {} is not in 0..{}", bytes_, kMost);
     if (ranks < 1 || ranks > 1'000'000) throw Error("-P {} is not in 1..1000000", ranks);
     if (nodes_ < 1 || nodes_ > ranks) throw Error("--nodes {} is not in 1..{}", nodes_, ranks);
     run::Topology topology;

@@ -17,10 +17,10 @@ class KernelsCommand : public Command {
  public:
   KernelsCommand() : Command("kernels", "make the table of kernels, the repeating parts of broadcasts of many items") {
     describe(
-        "build searches a kernel for every P and L up to the limits and writes one line each. Lines that are there\n"
-        "stay, so an interrupted run is continued with --resume. The search is seeded: the same command makes the\n"
-        "same table. What is not found is said, and proves nothing. bases does the same for the special kernels that\n"
-        "larger ones are merged from (L = 3 and more; --max-P is not used). coverage says which share of all P the\n"
+        "build searches a kernel for every P and L up to the limits and writes one line each. Lines that are there "
+        "stay, so an interrupted run is continued with --resume. The search is seeded: the same command makes the "
+        "same table. What is not found is said, and proves nothing. bases does the same for the special kernels that "
+        "larger ones are merged from (L = 3 and more; --max-P is not used). coverage says which share of all P the "
         "shipped bases reach by merging, level by level: no search, and at every higher level the share stays about the same.");
     positional("ACTION", &action_, "what to do").required().choices({"build", "bases", "coverage"});
     option("--out", "FILE", &out_, "build, bases: the table").file();

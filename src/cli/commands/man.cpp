@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // chasqui man: the manual pages, from the same data as --help.
+#include <cstdio>
+
 #include "chasqui/base/error.hpp"
 #include "cli/frame/help.hpp"
 
@@ -16,11 +18,11 @@ std::vector<std::string> command_names() {
 
 class ManCommand final : public Command {
  public:
-  ManCommand() : Command("man", "print a manual page in roff") {
+  ManCommand() : Command("man", "show a manual page; into a file or pipe it goes as roff") {
     positional("COMMAND", &name_, "the command; none: the page of chasqui itself").offers(command_names());
     option("--all", "FOLDER", &folder_, "write all pages into this folder, chasqui.1, chasqui-plan.1, …").file();
-    example("chasqui man plan > chasqui-plan.1", "write the page");
-    example("chasqui man plan | man -l -", "read it");
+    example("chasqui man plan", "read the page");
+    example("chasqui man plan > chasqui-plan.1", "write it");
     example("chasqui man --all /usr/local/share/man/man1", "for `man chasqui-plan`");
   }
 
@@ -32,19 +34,25 @@ class ManCommand final : public Command {
       }
       return 0;
     }
-    if (name_.empty()) {
-      out.write(man_overview());
-      return 0;
-    }
+    if (name_.empty()) return show(man_overview(), out);
     for (const CommandPtr& command : make_commands()) {
-      if (command->name() != name_) continue;
-      out.write(man_page(*command));
-      return 0;
+      if (command->name() == name_) return show(man_page(*command), out);
     }
     throw Error("COMMAND: '{}' is not a command; 'chasqui --help' lists them", name_);
   }
 
  private:
+  /// On a terminal the page is for reading: man sets it. Elsewhere, and without man, it is what a file should hold.
+  static int show(const std::string& page, Output& out) {
+    std::FILE* reader = out.terminal() ? popen("command -v man >/dev/null && man -l -", "w") : nullptr;
+    if (reader != nullptr) {
+      std::fwrite(page.data(), 1, page.size(), reader);
+      if (pclose(reader) == 0) return 0;
+    }
+    out.write(page);
+    return 0;
+  }
+
   std::string name_;
   std::optional<std::string> folder_;
 };

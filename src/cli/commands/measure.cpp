@@ -20,7 +20,8 @@ class MeasureCommand final : public Command {
         "--again the machine is measured anew and compared: exit status 0 if all intervals meet, 1 if not.");
     ranks_.declare(*this, "threads (default: one a core, at least 2)", "mpirun -np 4 chasqui measure --mpi");
     option("--seconds", "S", &seconds_, "how long to measure (default 4)");
-    option("--out", "FILE", &out_, "where the profile goes (default: standard output)").output();
+    option("--out", "FILE", &out_, "where the profile goes (default: the standard output, unless that is a terminal)")
+        .output();
     option("--again", "FILE", &again_, "compare with this profile of the same machine").file();
     example("chasqui measure --again machine.json", "does the machine still look the same?");
     example("chasqui measure --threads 2 --seconds 1 --out machine.json", "a quick profile");
@@ -39,9 +40,13 @@ class MeasureCommand final : public Command {
     if (!engine->speaks()) return 0;
     out.error(measure::to_text(measured));  // standard output is the profile's
     const Profile& profile = measured.profile;
-    if (!before) out_ ? out.write(measure::to_table(profile)) : out.error(measure::to_table(profile));
+    if (!before) {
+      const bool for_people = out_ || out.terminal();  // a pipe gets the profile itself
+      for_people ? out.write(measure::to_table(profile)) : out.error(measure::to_table(profile));
+      if (!for_people) out.write(to_json(profile));
+      if (for_people && !out_) out.write("keep it with --out machine.json: plan, explain, bench and run read it\n");
+    }
     if (out_) write_profile(*out_, profile);
-    else if (!before) out.write(to_json(profile));
     if (!before) return 0;
     const auto comparisons = measure::compare(*before, profile);
     out.write(measure::to_text(comparisons));

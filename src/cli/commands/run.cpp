@@ -12,41 +12,11 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 #include "cli/frame/command.hpp"
+#include "cli/launch/drop_in.hpp"
 #include "cli/launch/linked_mpi.hpp"
 
 namespace chasqui::cli {
 namespace {
-
-/// What the launcher says about itself; empty when it is silent.
-std::string version_of(const std::string& launcher) {
-  std::string quoted;
-  for (const char c : launcher) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  std::FILE* pipe = popen(("'" + quoted + "' --version 2>&1 </dev/null").c_str(), "r");
-  if (pipe == nullptr) return {};
-  std::string text;
-  char piece[256];
-  while (std::fgets(piece, sizeof piece, pipe) != nullptr) text += piece;
-  pclose(pipe);
-  return text;
-}
-
-/// Empty when it does not say.
-std::string flavour_of_launcher(const std::string& launcher) {
-  const std::string text = version_of(launcher);
-  if (text.find("Open MPI") != std::string::npos || text.find("OpenRTE") != std::string::npos) return "openmpi";
-  if (text.find("HYDRA") != std::string::npos || text.find("MPICH") != std::string::npos) return "mpich";
-  return {};
-}
-
-std::string library_of(const std::string& flavour) {
-  const auto self = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  for (const char* place : {"../lib", "../" CHASQUI_LIBDIR, "."}) {
-    const auto path = self / place / ("libchasqui-mpi-" + flavour + ".so");
-    if (std::filesystem::exists(path)) return std::filesystem::canonical(path);
-  }
-  throw Error("libchasqui-mpi-{}.so is not beside {}: was it built (apt install lib{}-dev)?", flavour, self.string(),
-              flavour);
-}
 
 /// A file of our own in the folder for temporary ones: only its owner may read it, and nobody can foresee its name.
 class TemporaryFile {
@@ -93,9 +63,9 @@ class RunCommand : public Command {
  public:
   RunCommand() : Command("run", "run an unchanged MPI program with Chasqui's collectives") {
     describe(
-        "Sets up the drop-in library on all ranks, for the MPI that the program is linked with (or, when that cannot be\n"
-        "seen, the launcher's), runs the command, and prints what was called, what served it and what it saved. The\n"
-        "program is not changed. Calls that the MPI library does better, or that are not served, go to the MPI\n"
+        "Sets up the drop-in library on all ranks, for the MPI that the program is linked with (or, when that cannot be "
+        "seen, the launcher's), runs the command, and says on the error stream what was called, what served it and what it saved. The "
+        "program is not changed. Calls that the MPI library does better, or that are not served, go to the MPI "
         "library. The exit status is the command's.");
     positional("COMMAND", &words_, "the command with its arguments, after --").required();
     option("--mpi", "NAME", &flavour_, "which MPI").choices({"auto", "openmpi", "mpich"});
@@ -105,7 +75,7 @@ class RunCommand : public Command {
     flag("--verify", verify_, "do every call both ways and compare");
     flag("--reproducible", reproducible_, "reductions in rank order: the same bits every time");
     flag("--log", log_, "say why calls go to the MPI library");
-    flag("--json", json_, "print the report as JSON");
+    flag("--json", json_, "the report as JSON");
     example("chasqui run -- mpirun -n 4 ./app", "the program, and a report at the end");
     example("chasqui run --verify -- mpirun -n 4 ./app", "every call compared with the MPI library's own");
   }
@@ -119,15 +89,17 @@ class RunCommand : public Command {
     const int status = start();
     std::error_code none;
     const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none);
-    if (!written && status == 0) throw Error("no report was written: does the command start a program of {}?", flavour);
-    if (written) out.write(read_file(report, "the program wrote its report there"));
+    if (written)
+      out.error(read_file(report, "the program wrote its report there"));  // standard output is the program's
+    else if (status == 0)
+      out.error(fmt::format("chasqui run: no report: did the command start a program of {}?\n", flavour));
     return status;
   }
 
  private:
   /// The launcher hands variables on to other machines only when it is told to; a plain command inherits them.
   void set_up(const std::string& flavour, const std::string& report) {
-    std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", library_of(flavour)},
+    std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", drop_in_library(flavour)},
                                                                   {"CHASQUI_REPORT", report}};
     if (const char* before = std::getenv("LD_PRELOAD"); before != nullptr && *before != '\0') {
       variables[0].second += fmt::format(":{}", before);

@@ -20,8 +20,8 @@ class SegmentsCommand final : public Command {
         "an item of a k-item broadcast; the number of segments with the earliest finish is searched and compared "
         "with the formula.");
     machine_.declare(*this);
-    option("--bytes", "M", &bytes_, "size of the message").required();
-    option("--G", "TICKS/BYTES", &G_, "gap per byte, like 1/8 or 3");
+    option("--bytes", "BYTES", &bytes_, "size of the message, like 64KiB").required();
+    option("--G", "TICKS/BYTES", &G_, "gap per byte, like 1/8, 0.125 or 3; default 1, or as measured");
     flag("--why", why_, "explain the choice");
     flag("--json", json_, "print as JSON");
     example("chasqui segments -P 32 -L 2000 -o 300 -g 400 --bytes 1000000 --G 1/4 --why",
@@ -29,7 +29,7 @@ class SegmentsCommand final : public Command {
   }
 
   int run(Output& out) override {
-    const LogGP machine = parse_gap_per_byte(machine_.machine(), G_);
+    const LogGP machine = machine_.machine_with_bytes(G_);
     const plan::Segmentation choice = plan::choose_segments(machine, bytes_);
     const plan::PlanPtr plan = plan::broadcast_bytes(machine, bytes_, {}, {.kernels = kernels_from_environment()});
     const plan::Claim& claim = plan->claim();
@@ -51,7 +51,7 @@ class SegmentsCommand final : public Command {
  private:
   MachineArguments machine_;
   std::int64_t bytes_ = 0;
-  std::string G_ = "1";
+  std::optional<std::string> G_;
   bool why_ = false;
   bool json_ = false;
 };

@@ -18,6 +18,7 @@
 #include "chasqui/solve/worst_case.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
+#include "cli/plans/stated.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -69,6 +70,7 @@ class SimulateCommand final : public Command {
 
   int run(Output& out) override {
     Schedule schedule = read_schedule(file_);
+    out.error(illegal(schedule, file_ == "-" ? "standard input" : file_));
     if (schedule.problem.kind == Kind::stream) schedule = unroll(schedule, items_.value_or(20));
     if (goal_) write_file(*goal_, to_goal(schedule), out);
     if (!adversary_.empty()) return run_adversary(schedule, out);

@@ -28,6 +28,18 @@ void entry(std::string& text, const std::string& left, const std::string& right,
   text += wrap(right, kColumn, width) + "\n";
 }
 
+/// The overview's order: what most people want comes first. Commands that stand in no group end it.
+struct Group {
+  std::string_view title;
+  std::vector<std::string_view> names;
+};
+const Group kGroups[] = {
+    {"Run", {"run", "doctor"}},
+    {"Measure", {"measure", "bench", "explain", "record", "report"}},
+    {"Plan", {"plan", "bound", "verify", "draw", "explore", "segments", "stream", "bsp"}},
+    {"Prove", {"solve", "simulate", "check-proof", "certify", "atlas", "kernels"}},
+};
+
 std::string explanation(const Option& option) {
   std::string text = option.help;
   if (!option.allowed.empty()) text += fmt::format(" ({})", fmt::join(option.allowed, ", "));
@@ -99,13 +111,32 @@ std::string help_overview(int width) {
           "LogP model: P processors, and in ticks of any length the latency L of a message, the overhead o of sending or "
           "receiving it, and the gap g between two messages of one processor.",
           0, columns) +
-      "\n\nCommands:\n";
-  for (const CommandPtr& command : make_commands()) entry(text, command->name(), command->summary(), columns);
+      "\n";
+  const std::vector<CommandPtr> commands = make_commands();
+  const auto print = [&](std::string_view title, const std::vector<std::string_view>& names) {
+    text += fmt::format("\n{}:\n", title);
+    for (const std::string_view name : names) {
+      for (const CommandPtr& command : commands) {
+        if (command->name() == name) entry(text, command->name(), command->summary(), columns);
+      }
+    }
+  };
+  std::vector<std::string_view> more;
+  for (const CommandPtr& command : commands) {
+    const bool grouped = std::any_of(std::begin(kGroups), std::end(kGroups), [&](const Group& group) {
+      return std::find(group.names.begin(), group.names.end(), command->name()) != group.names.end();
+    });
+    if (!grouped) more.push_back(command->name());
+  }
+  for (const Group& group : kGroups) print(group.title, group.names);
+  print("More", more);
   text += "\nOptions:\n";
   entry(text, "-h, --help", "this text; 'chasqui COMMAND --help' for one command", columns);
   entry(text, "--version", "version, and what this build lacks", columns);
   text +=
       "\nExamples:\n"
+      "  chasqui run -- mpirun -n 4 ./app\n"
+      "      run an unchanged MPI program with Chasqui's collectives\n"
       "  chasqui plan broadcast -P 8 -L 6 -o 2 -g 4\n"
       "      the optimal broadcast on 8 processors, drawn as a tree\n"
       "  chasqui plan allreduce -P 8 -L 6 -o 2 -g 4 --out a.json\n"
@@ -114,7 +145,7 @@ std::string help_overview(int width) {
       "      check it against the rules of the model\n"
       "  chasqui draw a.json --out a.svg\n"
       "      draw it\n"
-      "\nExit status: 0 done; 1 the answer is no, as for a schedule that is not legal; 2 bad\ninput, said on one line.\n";
+      "\nExit status: 0 done; 1 the answer is no, as for a schedule that is not legal; 2\nbad input, said on one line.\n";
   return text;
 }
 

@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: MIT
 #include "cli/frame/nearest.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
 namespace chasqui::cli {
 namespace {
+
+/// What people write who know MPI or other programs.
+constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {{"--output", "--out"},
+                                                                        {"--outfile", "--out"},
+                                                                        {"-p", "-P"},
+                                                                        {"--P", "-P"},
+                                                                        {"-n", "-P"},
+                                                                        {"-np", "-P"},
+                                                                        {"--ranks", "-P"},
+                                                                        {"--L", "-L"},
+                                                                        {"--o", "-o"},
+                                                                        {"--g", "-g"},
+                                                                        {"--size", "--bytes"},
+                                                                        {"bcast", "broadcast"},
+                                                                        {"all-reduce", "allreduce"},
+                                                                        {"all-gather", "allgather"},
+                                                                        {"k-item", "kitem"}};
 
 /// Insertions, deletions, replacements and swaps of neighbours cost 1 each.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -42,6 +61,10 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  for (const auto& [theirs, ours] : kElsewhere) {
+    if (word == theirs && std::find(candidates.begin(), candidates.end(), ours) != candidates.end())
+      return fmt::format(" (did you mean {}?)", ours);
+  }
   const std::string best = nearest(word, candidates);
   return best.empty() ? "" : " (did you mean " + best + "?)";
 }

@@ -66,6 +66,8 @@ void Output::flush() {
   if (stream_ != nullptr && std::fflush(stream_) != 0) throw Error("standard output: {}", std::strerror(errno));
 }
 
+bool Output::terminal() const { return stream_ != nullptr && isatty(fileno(stream_)) != 0; }
+
 std::string Output::paint(std::string_view text, std::string_view code) const {
   return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
 }

@@ -31,6 +31,7 @@ class Output {
   /// Throws Error if anything could not be written.
   void flush();
 
+  bool terminal() const;  ///< does somebody read this on a terminal?
   bool colour() const { return colour_; }
   bool utf8() const { return utf8_; }
   int width() const { return width_; }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <span>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
@@ -37,6 +38,45 @@ bool power_to(std::string_view base_text, std::string_view exponent_text, bool s
   return value != kSaturated;
 }
 
+struct Unit {
+  std::string_view name;
+  std::int64_t factor;
+};
+constexpr Unit kSizes[] = {{"KiB", 1 << 10},      {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1000},   {"MB", 1'000'000},
+                           {"GB", 1'000'000'000}, {"K", 1 << 10},   {"M", 1 << 20},   {"G", 1 << 30}, {"B", 1}};
+constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1000}, {"µs", 1000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
+
+/// "1.5us" with the units of times: 1500. False unless it is a whole number of the smallest unit, written with one.
+bool with_unit(std::string_view text, std::span<const Unit> units, std::int64_t& value) {
+  const std::size_t letters = text.find_first_not_of("0123456789.");
+  if (letters == 0 || letters == std::string_view::npos) return false;
+  const auto unit =
+      std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == text.substr(letters); });
+  if (unit == units.end()) return false;
+  const std::string_view number = text.substr(0, letters);
+  const std::size_t point = number.find('.');
+  std::int64_t whole = 0;
+  if (!digits_to(number.substr(0, point), whole)) return false;
+  value = saturating_multiply(whole, unit->factor);
+  if (point == std::string_view::npos) return value != kSaturated;
+  const std::string_view places = number.substr(point + 1);
+  std::int64_t part = 0;
+  if (places.size() > 9 || !digits_to(places, part)) return false;
+  const auto scale = static_cast<std::int64_t>(std::pow(10.0, static_cast<double>(places.size())));
+  value = saturating_add(value, part * unit->factor / scale);
+  return part * unit->factor % scale == 0 && value != kSaturated;
+}
+
+/// What an option counts shows in its metavar: bytes and ticks may have units, and a tick is then a nanosecond.
+std::int64_t parse_amount(const Option& option, const std::string& text, const std::string& place) {
+  std::int64_t value = 0;
+  if (option.metavar == "BYTES" && with_unit(text, kSizes, value)) return value;
+  if (option.metavar == "TICKS" && with_unit(text, kTimes, value)) return value;
+  if (option.names == "-o" && text.find_first_of("./") != std::string::npos)
+    throw Error("{}: '{}' is not a number of ticks: -o is the overhead of a message; --out names a file", place, text);
+  return parse_integer(text, place);
+}
+
 double parse_real(const std::string& text, const std::string& place) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -62,7 +102,7 @@ void store(const Option& option, const std::string& text) {
       [&](auto* target) {
         using Value = std::remove_pointer_t<decltype(target)>;
         if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::optional<std::int64_t>>) {
-          *target = parse_integer(text, place);
+          *target = parse_amount(option, text, place);
         } else if constexpr (std::is_same_v<Value, double>) {
           *target = parse_real(text, place);
         } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
@@ -101,9 +141,13 @@ std::vector<std::string> option_names(const Command& command) {
 
 [[noreturn]] void refuse_extra(const Command& command, const std::string& extra) {
   const std::string name = extra.substr(0, extra.find('='));
-  if (name.starts_with("-")) {
+  const bool runs = std::any_of(command.options().begin(), command.options().end(), [](const Option& o) {
+    return o.positional && o.metavar == "COMMAND" && o.is_required;
+  });
+  if (name.starts_with("-") && runs)
+    throw Error("{} is not an option of this command: write -- before the command that is to be run", name);
+  if (name.starts_with("-"))
     throw Error("{} is not an option of this command{}", name, did_you_mean(name, option_names(command)));
-  }
   throw Error("'{}' is one argument too many", extra);
 }
 

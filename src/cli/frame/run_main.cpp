@@ -68,7 +68,7 @@ int dispatch(const std::vector<std::string>& arguments, Output& out) {
     out.flush();
     return 0;
   }
-  if (arguments[0] == "--version") {
+  if (arguments[0] == "--version" || arguments[0] == "version") {
     out.write(version_text());
     out.flush();
     return 0;

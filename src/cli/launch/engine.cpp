@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <barrier>
+#include <cstdlib>
 #include <map>
 
 #include "chasqui/base/error.hpp"
@@ -73,6 +74,7 @@ class ThreadEngine final : public Engine {
     // OpenMP has threads of its own: it runs by itself, before the team is there.
     std::map<std::pair<std::string, std::size_t>, measure::Quartiles> openmp;
     for (const auto& [name, bytes] : measure::bench_plan(options)) {
+      if (options.skip && options.skip(name, bytes)) continue;
       if (const auto time = measure::time_openmp(name, bytes, n_, options.seconds_per_row))
         openmp[{name, bytes}] = *time;
     }
@@ -119,6 +121,14 @@ std::unique_ptr<Engine> EngineArguments::engine(const Command& command, std::int
                 *threads_);
   }
   if (mpi_) return mpi_engine(command);
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* launched = std::getenv(variable);
+    if (launched != nullptr && std::atoi(launched) > 1) {
+      throw Error(
+          "an MPI launcher started {} of these, and each would {} threads: add --mpi, or leave the launcher out",
+          launched, command.name());
+    }
+  }
   const std::int64_t n = threads_.value_or(threads);
   if (n < least || n > most) throw Error("--threads {} is not in {}..{}", n, least, most);
   return thread_engine(static_cast<int>(n));

@@ -5,6 +5,7 @@
 
 #include <exception>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
@@ -53,7 +54,14 @@ class MpiEngine final : public Engine {
   }
 
   ProfilePtr profile(const std::optional<std::string>& file) const override {
-    return mpi::profile_for_all(MPI_COMM_WORLD, file ? file->c_str() : nullptr);
+    const ProfilePtr profile = mpi::profile_for_all(MPI_COMM_WORLD, file ? file->c_str() : nullptr);
+    for (const Level& level : profile->levels) {
+      if (level.threads)
+        throw Error(
+            "{}: a profile of threads, and this run has processes: mpirun -np {} chasqui measure --mpi --out FILE",
+            file.value_or("CHASQUI_PROFILE"), size());
+    }
+    return profile;
   }
 
   void run(const ProfilePtr& profile, const std::function<void(run::Comm&)>& body) const override {

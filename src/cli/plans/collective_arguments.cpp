@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/plans/collective_arguments.hpp"
 
+#include <cmath>
 #include <cstdlib>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/segments.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "cli/frame/help.hpp"
@@ -11,16 +13,56 @@
 namespace chasqui::cli {
 
 void MachineArguments::declare(Command& command) {
-  command.option("-P", "N", &P_, "processors").required();
-  command.option("-L", "TICKS", &L_, "latency of a message in the network").required();
+  command.option("-P", "N", &P_, "processors");
+  command.option("-L", "TICKS", &L_, "latency of a message in the network; with a unit (1.5us) a tick is a nanosecond");
   command.option("-o", "TICKS", &o_, "overhead of sending, and again of receiving, a message; default 0");
   command.option("-g", "TICKS", &g_, "gap between two sends, and two receptions, of one processor; default 1");
+  command
+      .option("--machine", "FILE", &file_,
+              "profile of `chasqui measure` instead of -L -o -g: its network, or its node where it has no other; in "
+              "nanoseconds")
+      .file();
+}
+
+Level MachineArguments::level() const {
+  const Profile profile = read_profile(*file_);
+  return profile.knows_network() ? *profile.level("network") : profile.levels.front();
 }
 
 LogP MachineArguments::machine() const {
-  const LogP machine{P_, Time{L_}, Time{o_}, Time{g_}};
+  LogP machine{P_.value_or(0), Time{L_.value_or(0)}, Time{o_.value_or(0)}, Time{g_.value_or(1)}};
+  if (file_) {
+    if (L_ || o_ || g_) throw Error("--machine {} and -L, -o, -g: give one of them", *file_);
+    const Level level = this->level();
+    const auto nanoseconds = [](double value) { return Time{static_cast<std::int64_t>(std::llround(value))}; };
+    machine = {P_.value_or(level.ranks), nanoseconds(level.L.value),
+               nanoseconds((level.o_s.value + level.o_r.value) / 2), std::max(Time{1}, nanoseconds(level.g.value))};
+  } else if (!P_) {
+    throw Error("-P is missing: the number of processors");
+  } else if (!L_) {
+    throw Error("-L is missing: the latency of a message, or --machine FILE with a profile of `chasqui measure`");
+  }
   validate(machine);
   return machine;
+}
+
+LogGP MachineArguments::machine_with_bytes(const std::optional<std::string>& G) const {
+  LogGP result{machine(), 1, 1};
+  if (!G && file_) {
+    result.G_bytes = 1'000'000;
+    result.G_ticks = std::llround(level().G.value * static_cast<double>(result.G_bytes));
+    return result;
+  }
+  const std::string text = G.value_or("1");
+  const std::size_t slash = text.find('/'), point = text.find('.');
+  if (point != std::string::npos && slash == std::string::npos && text.size() - point <= 10) {
+    result.G_ticks = parse_integer(text.substr(0, point) + text.substr(point + 1), "--G");
+    for (std::size_t i = point + 1; i < text.size(); ++i) result.G_bytes *= 10;
+    return result;
+  }
+  result.G_ticks = parse_integer(text.substr(0, slash), "--G");
+  if (slash != std::string::npos) result.G_bytes = parse_integer(text.substr(slash + 1), "--G");
+  return result;
 }
 
 void CollectiveArguments::declare(Command& command) {
@@ -28,14 +70,15 @@ void CollectiveArguments::declare(Command& command) {
   machine_.declare(command);
   command.option("--root", "RANK", &root_, "the rank that has, or gets, everything; default 0");
   command.option("--items", "K", &items_, "how many items (broadcast: in all; allgather: a rank); default 1");
-  command.option("--bytes", "M", &bytes_, "broadcast: M bytes, cut into as many items as end earliest");
-  command.option("--G", "TICKS/BYTES", &G_, "--bytes: gap per byte, like 1/8 or 3; default 1");
+  command.option("--bytes", "BYTES", &bytes_,
+                 "broadcast: a message of this size (64KiB), cut into as many items as end earliest");
+  command.option("--G", "TICKS/BYTES", &G_, "--bytes: gap per byte, like 1/8, 0.125 or 3; default 1");
   command.option("--operands", "N", &operands_, "sum: this many operands in the least time");
   command.option("--time", "TICKS", &time_, "sum: as many operands as this time allows");
   command.flag("--non-commutative", non_commutative_, "the operator must see its operands in rank order");
   command.flag("--exclusive", exclusive_, "scan: rank i gets the fold of ranks 0..i-1");
   command.option("--algorithm", "NAME", &algorithm_,
-                 "broadcast, stream: a construction by name instead of the best one; list explains them");
+                 "a construction by name instead of the best one, such as binomial; list explains them");
 }
 
 const plan::Collective& CollectiveArguments::collective() const { return plan::collective(name_); }
@@ -82,14 +125,6 @@ plan::Request CollectiveArguments::request() const {
   return request;
 }
 
-LogGP parse_gap_per_byte(const LogP& machine, const std::string& text) {
-  LogGP result{machine, 0, 1};
-  const std::size_t slash = text.find('/');
-  result.G_ticks = parse_integer(text.substr(0, slash), "--G");
-  if (slash != std::string::npos) result.G_bytes = parse_integer(text.substr(slash + 1), "--G");
-  return result;
-}
-
 std::optional<CollectiveArguments::Message> CollectiveArguments::message() const {
   if (!bytes_) {
     if (G_) throw Error("--G is the gap per byte: give the size of the message with --bytes");
@@ -97,7 +132,7 @@ std::optional<CollectiveArguments::Message> CollectiveArguments::message() const
   }
   if (items_) throw Error("--items and --bytes: give one of them; with --bytes the number of items is chosen");
   if (algorithm_) throw Error("--algorithm and --bytes: the number of segments is chosen for the best plan only");
-  return Message{parse_gap_per_byte(machine_.machine(), G_.value_or("1")), *bytes_};
+  return Message{machine_.machine_with_bytes(G_), *bytes_};
 }
 
 plan::PlanPtr CollectiveArguments::plan() const {
@@ -124,11 +159,14 @@ std::string CollectiveArguments::algorithms() const {
     }
   };
   std::string text = fmt::format("{:<15} {:<15} {}\n", "best", outcome(), "the best schedule known (the default)");
+  const auto line = [&](std::string_view name, const std::string& summary) {
+    wanted.algorithm = name;
+    text += fmt::format("{:<15} {:<15} {}\n", name, outcome(), wrap(summary, 32, 80));
+  };
+  for (const plan::PlainTree tree : plan::kPlainTrees) line(to_string(tree), std::string(summary(tree)));
+  if (chosen.kind != Kind::broadcast && chosen.kind != Kind::stream) return text;
   for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
-    wanted.algorithm = algorithm.name;
-    const std::string summary =
-        std::string(algorithm.summary) + (algorithm.buffered ? " [verify with --buffered]" : "");
-    text += fmt::format("{:<15} {:<15} {}\n", algorithm.name, outcome(), wrap(summary, 32, 80));
+    line(algorithm.name, std::string(algorithm.summary) + (algorithm.buffered ? " [verify with --buffered]" : ""));
   }
   return text;
 }

@@ -7,27 +7,27 @@
 #include <string>
 
 #include "chasqui/model/loggp.hpp"
+#include "chasqui/model/profile.hpp"
 #include "chasqui/plan/collectives.hpp"
 #include "cli/frame/command.hpp"
 
 namespace chasqui::cli {
 
-/// The machine options of every command that plans or simulates: -P -L -o -g.
+/// The machine options of every command that plans or solves: -P -L -o -g, or a measured one.
 class MachineArguments {
  public:
   void declare(Command& command);
-  /// Throws Error naming the option out of range.
+  /// Throws Error naming what is missing or out of range.
   LogP machine() const;
+  /// With the gap per byte: "TICKS/BYTES", "0.125" or "TICKS" as --G takes it; without it the measured one, or 1.
+  LogGP machine_with_bytes(const std::optional<std::string>& G) const;
 
  private:
-  std::int64_t P_ = 0;
-  std::int64_t L_ = 0;
-  std::int64_t o_ = 0;
-  std::int64_t g_ = 1;
-};
+  Level level() const;
 
-/// "TICKS/BYTES" or "TICKS", as --G takes it.
-LogGP parse_gap_per_byte(const LogP& machine, const std::string& text);
+  std::optional<std::int64_t> P_, L_, o_, g_;
+  std::optional<std::string> file_;
+};
 
 /// The table of further kernels that CHASQUI_KERNELS names, read once; nullptr without the variable.
 plan::KernelTablePtr kernels_from_environment();

@@ -70,7 +70,7 @@ std::vector<std::string> kinds_from(const std::string& list, const std::string& 
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string word = list.substr(at, end - at);
     if (std::find(kAll.begin(), kAll.end(), word) == kAll.end())
-      throw Error("{} has \"{}\", which is no collective", option, word);
+      throw Error("{} has \"{}\", which is not one of {}", option, word, fmt::join(kAll, ", "));
     kinds.push_back(word);
     at = end + 1;
   }
@@ -122,6 +122,9 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
   };
   for (const auto& [name, bytes] : plan) {
     if (is_many(name) && (comm.size() == 1 || fabric_of(comm).messages == nullptr)) continue;
+    int skip = comm.rank() == 0 && options.skip && options.skip(name, bytes) ? 1 : 0;
+    comm.broadcast(skip, 0);
+    if (skip != 0) continue;
     const Contest contest = contest_of(comm, name, bytes);
     CommonStart start(comm);  // for every contest anew: clocks drift
     contest.ours(start);

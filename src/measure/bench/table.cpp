@@ -68,15 +68,21 @@ std::string BenchTable::add(const BenchRow& row) {
   return text + "\n";
 }
 
-std::string to_csv(const std::vector<BenchRow>& rows, int ranks) {
-  std::string text = "collective,bytes,ranks,who,predicted_ns,q1_ns,median_ns,q3_ns\n";
-  for (const auto& row : rows) {
-    text += fmt::format("{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f}\n", row.name, row.bytes, ranks,
-                        "chasqui " + row.method, row.predicted, row.ours.low, row.ours.median, row.ours.high);
-    for (const auto& [name, time] : row.rivals) {
-      text += fmt::format("{},{},{},{},,{:.1f},{:.1f},{:.1f}\n", row.name, row.bytes, ranks, name, time.low,
-                          time.median, time.high);
-    }
+std::string legend(bool marks) {
+  return fmt::format(
+      "us: median time of Chasqui's call, in microseconds; way: how it was done{}\n"
+      "last columns: the rival's time / Chasqui's; x2.00: Chasqui is twice as fast\n",
+      marks ? "\n!: off by more than 20 % from what was expected" : "");
+}
+
+std::string csv_heading() { return "collective,bytes,ranks,who,predicted_ns,q1_ns,median_ns,q3_ns\n"; }
+
+std::string to_csv(const BenchRow& row, int ranks) {
+  std::string text = fmt::format("{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f}\n", row.name, row.bytes, ranks,
+                                 "chasqui " + row.method, row.predicted, row.ours.low, row.ours.median, row.ours.high);
+  for (const auto& [name, time] : row.rivals) {
+    text += fmt::format("{},{},{},{},,{:.1f},{:.1f},{:.1f}\n", row.name, row.bytes, ranks, name, time.low, time.median,
+                        time.high);
   }
   return text;
 }

@@ -94,7 +94,7 @@ const StreamAlgorithm& stream_algorithm(std::string_view name) {
     names += names.empty() ? "" : ", ";
     names += algorithm.name;
   }
-  throw Error("algorithm '{}' is unknown; there are {}", name, names);
+  throw Error("algorithm '{}' is unknown; there are binomial, chain, flat, {}", name, names);
 }
 
 }  // namespace chasqui::plan

@@ -280,8 +280,15 @@ std::string_view to_string(PlainTree tree) {
   return kNames[static_cast<std::size_t>(tree)];
 }
 
+std::string_view summary(PlainTree tree) {
+  static constexpr std::array<std::string_view, 3> kSummaries = {
+      "the tree that most libraries use: who has it sends to the farthest half", "from rank to rank",
+      "the root serves everybody"};
+  return kSummaries[static_cast<std::size_t>(tree)];
+}
+
 std::optional<PlainTree> plain_tree_from(std::string_view name) {
-  for (const PlainTree tree : {PlainTree::binomial, PlainTree::chain, PlainTree::flat}) {
+  for (const PlainTree tree : kPlainTrees) {
     if (name == to_string(tree)) return tree;
   }
   return std::nullopt;
