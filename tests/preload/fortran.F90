@@ -1,0 +1,76 @@
+! SPDX-License-Identifier: MIT
+! A Fortran program that knows nothing of Chasqui, by mpif.h (BINDING=1), use mpi (2) or use mpi_f08 (3).
+program collectives
+#if BINDING == 3
+  use mpi_f08
+#elif BINDING == 2
+  use mpi
+#endif
+  implicit none
+#if BINDING == 1
+  include 'mpif.h'
+#endif
+  integer :: rank, ranks, code, i, r
+  integer :: one(1), least
+  integer, allocatable :: all(:), counts(:), firsts(:)
+  double precision :: mine(3), sums(3)
+  logical :: yes, every
+#if BINDING == 3
+  type(MPI_Comm) :: comm
+#else
+  integer :: comm
+#endif
+
+  call MPI_Init(code)
+  call MPI_Comm_dup(MPI_COMM_WORLD, comm, code)
+  call MPI_Comm_rank(comm, rank, code)
+  call MPI_Comm_size(comm, ranks, code)
+  allocate(all(ranks), counts(ranks), firsts(ranks))
+  do i = 1, 30
+    mine = (/ dble(rank), dble(i), 1d0 /)
+    call MPI_Allreduce(mine, sums, 3, MPI_DOUBLE_PRECISION, MPI_SUM, comm, code)
+    call expect('allreduce', sums(1) == dble(ranks * (ranks - 1) / 2) .and. sums(3) == dble(ranks))
+    sums = mine
+    call MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_DOUBLE_PRECISION, MPI_MAX, comm, code)
+    call expect('in place', sums(1) == dble(ranks - 1) .and. code == MPI_SUCCESS)
+    yes = rank /= mod(i, ranks) .or. mod(i, 2) == 0
+    call MPI_Allreduce(yes, every, 1, MPI_LOGICAL, MPI_LAND, comm, code)
+    call expect('logical', every .eqv. (mod(i, 2) == 0))
+    one = merge(i, -1, rank == ranks - 1)
+    call MPI_Bcast(one, 1, MPI_INTEGER, ranks - 1, comm, code)
+    call expect('bcast', one(1) == i)
+    one = rank + i
+    all = 0
+    call MPI_Gather(one, 1, MPI_INTEGER, all, 1, MPI_INTEGER, 0, comm, code)
+    if (rank == 0) call expect('gather', all(ranks) == ranks - 1 + i)
+    all = -1
+    all(rank + 1) = rank * i
+    call MPI_Allgather(MPI_IN_PLACE, 0, MPI_INTEGER, all, 1, MPI_INTEGER, comm, code)
+    call expect('allgather', all(1) == 0 .and. all(ranks) == (ranks - 1) * i)
+    all = (/ (r * i, r = 0, ranks - 1) /)
+    call MPI_Scatter(all, 1, MPI_INTEGER, one, 1, MPI_INTEGER, 0, comm, code)
+    call expect('scatter', one(1) == rank * i)
+    call MPI_Scan(rank, least, 1, MPI_INTEGER, MPI_SUM, comm, code)
+    call expect('scan', least == rank * (rank + 1) / 2)
+    counts = 1
+    firsts = (/ (ranks - r, r = 1, ranks) /)
+    call MPI_Allgatherv(rank, 1, MPI_INTEGER, all, counts, firsts, MPI_INTEGER, comm, code)
+    call expect('allgatherv', all(1) == ranks - 1 .and. all(ranks) == 0)
+    call MPI_Reduce(rank, least, 1, MPI_INTEGER, MPI_MAX, 0, comm, code)
+    if (rank == 0) call expect('reduce', least == ranks - 1)
+    call MPI_Barrier(comm, code)
+  end do
+  call MPI_Comm_free(comm, code)
+  call expect('freed', comm == MPI_COMM_NULL)
+  if (rank == 0) print '(a,i0,a)', 'fortran on ', ranks, ' ranks: right'
+  call MPI_Finalize(code)
+
+contains
+  subroutine expect(what, holds)
+    character(*), intent(in) :: what
+    logical, intent(in) :: holds
+    if (holds) return
+    print *, 'rank ', rank, ': wrong: ', what
+    call MPI_Abort(MPI_COMM_WORLD, 1, code)
+  end subroutine
+end program
