@@ -11,8 +11,6 @@
 namespace chasqui::forge {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 struct Reception {
   int step = 0;
   int colour = kNone;

@@ -9,7 +9,6 @@
 namespace chasqui::forge {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 int phases(const Node& block) { return std::max(1, block.length()); }
 
 }  // namespace

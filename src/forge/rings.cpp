@@ -9,8 +9,6 @@
 namespace chasqui::forge {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// The idle phase is a block of r = 0, or the hole of a node.
 Placement blocks_of(const Tree& tree, bool idle) {
   Placement circle;

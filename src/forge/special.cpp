@@ -13,8 +13,6 @@
 namespace chasqui::forge {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// Does every colour come up often enough: once for each receiver, and once more for each spare item of the root?
 bool balanced(const Tree& tree, int M, int L, int kappa) {
   const auto chi = tree_colours(L, kappa, tree.D);

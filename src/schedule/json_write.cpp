@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "chasqui/base/file.hpp"
 #include "chasqui/schedule/json.hpp"
 
 namespace chasqui {
@@ -73,6 +74,10 @@ std::string to_json(const Schedule& schedule) {
   if (schedule.problem.kind == Kind::sum) put_computations(out, schedule);
   put(out, "}}\n");
   return fmt::to_string(out);
+}
+
+void write_schedule(const std::filesystem::path& path, const Schedule& schedule) {
+  replace_file(path.string(), to_json(schedule));
 }
 
 }  // namespace chasqui

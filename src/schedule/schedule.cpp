@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "chasqui/schedule/local_form.hpp"
+#include "chasqui/schedule/trace.hpp"
 
 namespace chasqui {
 
@@ -33,6 +34,19 @@ Time actual_finish(const Schedule& schedule) {
   for (const Send& send : schedule.sends) last = std::max(last, available(schedule.machine, send));
   for (const Add& add : schedule.adds) last = std::max(last, add.begin + Time{add.count});
   return last;
+}
+
+std::string to_string(CriticalStep::Reason reason) {
+  switch (reason) {
+    case CriticalStep::Reason::planned: return "waited for its planned time";
+    case CriticalStep::Reason::start: return "began at once";
+    case CriticalStep::Reason::data: return "waited for what it carries";
+    case CriticalStep::Reason::send_gap: return "waited for the gap after the previous send";
+    case CriticalStep::Reason::busy: return "waited for the processor";
+    case CriticalStep::Reason::latency: return "was under way";
+    case CriticalStep::Reason::receive_gap: return "waited for the gap after the previous reception";
+  }
+  return "unknown";
 }
 
 }  // namespace chasqui

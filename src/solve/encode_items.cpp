@@ -8,11 +8,39 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "solve/encode.hpp"
-#include "solve/order.hpp"
 #include "solve/ports.hpp"
 
 namespace chasqui::solve {
 namespace {
+
+// Symmetry breaking by time: "the first event of a comes before the first event of b". Events are literals by tick, 0 where
+// none can be.
+
+/// Literal t of the result: one of the events 0 .. t happens.
+std::vector<Literal> seen_by(Cnf& cnf, const std::vector<Literal>& events) {
+  std::vector<Literal> seen;
+  for (const Literal event : events) {
+    const Literal now = cnf.fresh();
+    std::vector<Literal> some{-now};
+    if (!seen.empty()) {
+      cnf.clause({-seen.back(), now});
+      some.push_back(seen.back());
+    }
+    if (event != 0) {
+      cnf.clause({-event, now});
+      some.push_back(event);
+    }
+    cnf.clause(some);
+    seen.push_back(now);
+  }
+  return seen;
+}
+
+/// b's first event comes after a's. Both from seen_by.
+void strictly_before(Cnf& cnf, const std::vector<Literal>& a, const std::vector<Literal>& b) {
+  if (!b.empty()) cnf.clause({-b[0]});
+  for (std::size_t t = 1; t < std::min(a.size() + 1, b.size()); ++t) cnf.clause({-b[t], a[t - 1]});
+}
 
 class Items final : public Encoding {
  public:
@@ -32,210 +60,200 @@ class Items final : public Encoding {
     break_symmetries();
   }
 
-  Schedule decode(const Model& model) const override;
-  std::vector<Literal> describe(const Schedule& schedule) const override;
+  Schedule decode(const Model& model) const override {
+    Schedule schedule;
+    schedule.machine = instance_.machine;
+    schedule.problem = instance_.problem;
+    schedule.period = instance_.period;
+    Time last{0};
+    for (std::int64_t i = 0; P_ > 1 && i < items_; ++i) {
+      for (std::int64_t t = 0; t < steps_; ++t) {
+        std::vector<Rank> senders;
+        std::size_t used = 0;
+        for (std::int32_t p = 0; p < P_; ++p) {
+          if (const Literal sends = sends_[at(i, p, t)]; sends != 0 && model(sends)) senders.push_back(Rank{p});
+        }
+        for (std::int32_t q = 0; q < P_; ++q) {
+          const Literal receives = receives_[at(i, q, t)];
+          if (receives == 0 || !model(receives)) continue;
+          CHASQUI_CHECK(used < senders.size(), "item={} step={} senders={}", i, t, senders.size());
+          schedule.sends.push_back(
+              send_item(birth(instance_, i) + Time{t}, senders[used++], Rank{q}, static_cast<std::int32_t>(i)));
+          last = std::max(last, Time{t} + instance_.machine.lambda());
+        }
+      }
+    }
+    (instance_.problem.kind == Kind::stream ? schedule.delay : schedule.finish) = last;
+    normalise(schedule);
+    return schedule;
+  }
+
+  std::vector<Literal> describe(const Schedule& schedule) const override {
+    std::vector<bool> value(static_cast<std::size_t>(cnf_.variables()) + 1, false);
+    for (const Send& send : schedule.sends) {
+      const std::int64_t i = send.part.lo;
+      const std::int64_t t = (send.begin - birth(instance_, i)).ticks;
+      CHASQUI_CHECK(i >= 0 && i < items_ && t >= 0 && t < steps_, "item={} step={} steps={}", i, t, steps_);
+      value[static_cast<std::size_t>(receives_[at(i, send.to.index, t)])] = true;
+      value[static_cast<std::size_t>(sends_[at(i, send.from.index, t)])] = true;
+    }
+    std::vector<Literal> literals;
+    for (const auto* variables : {&receives_, &sends_}) {
+      for (const Literal x : *variables) {
+        if (x != 0) literals.push_back(value[static_cast<std::size_t>(x)] ? x : -x);
+      }
+    }
+    return literals;
+  }
 
  private:
   std::size_t at(std::int64_t item, std::int64_t rank, std::int64_t step) const {
     return static_cast<std::size_t>((item * P_ + rank) * steps_ + step);
   }
+
   bool owns(std::int64_t rank, std::int64_t item) const { return owner(instance_, item).index == rank; }
 
-  void make_variables();
-  void receive_once();
-  void send_what_is_there();
-  void pair_senders_with_receivers();
-  void obey_ports();
-  void break_symmetries();
-  void order_items();
-  void order_ranks_by_reception();
-  void order_sends();
+  void make_variables() {
+    receives_.assign(static_cast<std::size_t>(items_ * P_ * steps_), 0);
+    has_ = sends_ = receives_;
+    for (std::int64_t i = 0; i < items_; ++i) {
+      for (std::int64_t p = 0; p < P_; ++p) {
+        for (std::int64_t t = 0; t < steps_; ++t) {
+          if (!owns(p, i)) {
+            has_[at(i, p, t)] = cnf_.fresh();
+            receives_[at(i, p, t)] = cnf_.fresh();
+          }
+          if (owns(p, i) || t >= lambda_) sends_[at(i, p, t)] = cnf_.fresh();
+        }
+      }
+    }
+  }
+
+  /// has(t) = has(t-1) or receives(t), never both; and in the end everybody has everything.
+  void receive_once() {
+    for (std::int64_t i = 0; i < items_; ++i) {
+      for (std::int64_t q = 0; q < P_; ++q) {
+        if (owns(q, i)) continue;
+        for (std::int64_t t = 0; t < steps_; ++t) {
+          const Literal now = has_[at(i, q, t)], receives = receives_[at(i, q, t)];
+          cnf_.clause({-receives, now});
+          cnf_.clause({-receives, allowed_[static_cast<std::size_t>(t)]});
+          if (t == 0) {
+            cnf_.clause({receives, -now});
+          } else {
+            const Literal before = has_[at(i, q, t - 1)];
+            cnf_.clause({-before, now});
+            cnf_.clause({-before, -receives});
+            cnf_.clause({before, receives, -now});
+          }
+        }
+        cnf_.clause({has_[at(i, q, steps_ - 1)]});
+      }
+    }
+  }
+
+  void send_what_is_there() {
+    for (std::int64_t i = 0; i < items_; ++i) {
+      for (std::int64_t p = 0; p < P_; ++p) {
+        if (owns(p, i)) continue;
+        for (std::int64_t t = lambda_; t < steps_; ++t)
+          cnf_.clause({-sends_[at(i, p, t)], has_[at(i, p, t - lambda_)]});
+      }
+    }
+  }
+
+  /// Per item and step no more receptions than sends. Not more than P(t) ranks hold an item at step t, which caps the counters.
+  void pair_senders_with_receivers() {
+    const plan::TreeShape tree = plan::broadcast_shape(instance_.machine);
+    for (std::int64_t i = 0; i < items_; ++i) {
+      for (std::int64_t t = 0; t < steps_; ++t) {
+        std::vector<Literal> receivers, senders;
+        for (std::int64_t p = 0; p < P_; ++p) {
+          if (const Literal receives = receives_[at(i, p, t)]; receives != 0) receivers.push_back(receives);
+          if (const Literal sends = sends_[at(i, p, t)]; sends != 0) senders.push_back(sends);
+        }
+        const auto most = static_cast<std::size_t>(
+            std::min({plan::reach(tree, Time{t}), P_ - 1, static_cast<std::int64_t>(senders.size())}));
+        const std::vector<Literal> in = count(cnf_, receivers, Counts::from_below, most + 1);
+        const std::vector<Literal> out = count(cnf_, senders, Counts::from_above, most);
+        for (std::size_t n = 0; n < in.size(); ++n) {
+          n < most ? cnf_.clause({-in[n], out[n]}) : cnf_.clause({-in[n]});
+        }
+      }
+    }
+  }
+
+  void obey_ports() {
+    for (std::int64_t p = 0; p < P_; ++p) {
+      Ports ports(instance_);
+      for (std::int64_t i = 0; i < items_; ++i) {
+        for (std::int64_t t = 0; t < steps_; ++t) {
+          const std::int64_t tick = birth(instance_, i).ticks + t;
+          if (const Literal sends = sends_[at(i, p, t)]; sends != 0) ports.may_send(sends, tick);
+          if (const Literal receives = receives_[at(i, p, t)]; receives != 0) ports.may_receive(receives, tick);
+        }
+      }
+      ports.rules(cnf_);
+      if (instance_.problem.kind == Kind::allgather) ports.receives_exactly(cnf_, items_ - instance_.problem.items);
+    }
+  }
+
+  void break_symmetries() {
+    switch (instance_.problem.kind) {
+      case Kind::broadcast:
+        order_items();
+        order_ranks_by_reception();
+        break;
+      case Kind::stream: order_ranks_by_reception(); break;
+      default:
+        order_sends();
+        order_ranks_by_reception();
+        break;
+    }
+  }
+
+  /// The source sends the items for the first time in the order of their numbers, item 0 at once.
+  void order_items() {
+    const std::int64_t root = instance_.problem.root.index;
+    std::vector<std::vector<Literal>> sent;
+    for (std::int64_t i = 0; i < items_; ++i) {
+      const auto first = sends_.begin() + static_cast<std::ptrdiff_t>(at(i, root, 0));
+      const std::vector<Literal> sends(first, first + steps_);
+      sent.push_back(seen_by(cnf_, sends));
+      cnf_.clause({sent.back().back()});
+      if (i > 0) strictly_before(cnf_, sent[static_cast<std::size_t>(i - 1)], sent.back());
+      if (instance_.single_sending) at_most_one(cnf_, sends);
+    }
+    cnf_.clause({sends_[at(0, root, 0)]});
+  }
+
+  /// The other ranks receive item 0 in the order of their numbers.
+  void order_ranks_by_reception() {
+    std::int64_t before = -1;
+    for (std::int64_t q = 0; q < P_; ++q) {
+      if (owns(q, 0)) continue;
+      for (std::int64_t t = 0; before >= 0 && t < steps_; ++t)
+        cnf_.clause({-has_[at(0, q, t)], has_[at(0, before, t)]});
+      before = q;
+    }
+  }
+
+  /// All-gather: rank 0 sends at once; the items of one rank leave it for the first time in the order of their numbers.
+  void order_sends() {
+    cnf_.clause({sends_[at(0, 0, 0)]});
+    for (std::int64_t i = 1; i < items_ && instance_.problem.items > 1; ++i) {
+      if (owner(instance_, i) != owner(instance_, i - 1)) continue;
+      const auto sent = [&](std::int64_t item) {
+        const auto first = sends_.begin() + static_cast<std::ptrdiff_t>(at(item, owner(instance_, item).index, 0));
+        return seen_by(cnf_, std::vector<Literal>(first, first + steps_));
+      };
+      strictly_before(cnf_, sent(i - 1), sent(i));
+    }
+  }
 
   std::int64_t P_, items_, steps_, lambda_;
   std::vector<Literal> receives_, has_, sends_;  ///< 0: cannot be
 };
-
-void Items::make_variables() {
-  receives_.assign(static_cast<std::size_t>(items_ * P_ * steps_), 0);
-  has_ = sends_ = receives_;
-  for (std::int64_t i = 0; i < items_; ++i) {
-    for (std::int64_t p = 0; p < P_; ++p) {
-      for (std::int64_t t = 0; t < steps_; ++t) {
-        if (!owns(p, i)) {
-          has_[at(i, p, t)] = cnf_.fresh();
-          receives_[at(i, p, t)] = cnf_.fresh();
-        }
-        if (owns(p, i) || t >= lambda_) sends_[at(i, p, t)] = cnf_.fresh();
-      }
-    }
-  }
-}
-
-/// has(t) = has(t-1) or receives(t), never both; and in the end everybody has everything.
-void Items::receive_once() {
-  for (std::int64_t i = 0; i < items_; ++i) {
-    for (std::int64_t q = 0; q < P_; ++q) {
-      if (owns(q, i)) continue;
-      for (std::int64_t t = 0; t < steps_; ++t) {
-        const Literal now = has_[at(i, q, t)], receives = receives_[at(i, q, t)];
-        cnf_.clause({-receives, now});
-        cnf_.clause({-receives, allowed_[static_cast<std::size_t>(t)]});
-        if (t == 0) {
-          cnf_.clause({receives, -now});
-        } else {
-          const Literal before = has_[at(i, q, t - 1)];
-          cnf_.clause({-before, now});
-          cnf_.clause({-before, -receives});
-          cnf_.clause({before, receives, -now});
-        }
-      }
-      cnf_.clause({has_[at(i, q, steps_ - 1)]});
-    }
-  }
-}
-
-void Items::send_what_is_there() {
-  for (std::int64_t i = 0; i < items_; ++i) {
-    for (std::int64_t p = 0; p < P_; ++p) {
-      if (owns(p, i)) continue;
-      for (std::int64_t t = lambda_; t < steps_; ++t) cnf_.clause({-sends_[at(i, p, t)], has_[at(i, p, t - lambda_)]});
-    }
-  }
-}
-
-/// Per item and step no more receptions than sends. Not more than P(t) ranks hold an item at step t, which caps the counters.
-void Items::pair_senders_with_receivers() {
-  const plan::TreeShape tree = plan::broadcast_shape(instance_.machine);
-  for (std::int64_t i = 0; i < items_; ++i) {
-    for (std::int64_t t = 0; t < steps_; ++t) {
-      std::vector<Literal> receivers, senders;
-      for (std::int64_t p = 0; p < P_; ++p) {
-        if (const Literal receives = receives_[at(i, p, t)]; receives != 0) receivers.push_back(receives);
-        if (const Literal sends = sends_[at(i, p, t)]; sends != 0) senders.push_back(sends);
-      }
-      const auto most = static_cast<std::size_t>(
-          std::min({plan::reach(tree, Time{t}), P_ - 1, static_cast<std::int64_t>(senders.size())}));
-      const std::vector<Literal> in = count(cnf_, receivers, Counts::from_below, most + 1);
-      const std::vector<Literal> out = count(cnf_, senders, Counts::from_above, most);
-      for (std::size_t n = 0; n < in.size(); ++n) {
-        n < most ? cnf_.clause({-in[n], out[n]}) : cnf_.clause({-in[n]});
-      }
-    }
-  }
-}
-
-void Items::obey_ports() {
-  for (std::int64_t p = 0; p < P_; ++p) {
-    Ports ports(instance_);
-    for (std::int64_t i = 0; i < items_; ++i) {
-      for (std::int64_t t = 0; t < steps_; ++t) {
-        const std::int64_t tick = birth(instance_, i).ticks + t;
-        if (const Literal sends = sends_[at(i, p, t)]; sends != 0) ports.may_send(sends, tick);
-        if (const Literal receives = receives_[at(i, p, t)]; receives != 0) ports.may_receive(receives, tick);
-      }
-    }
-    ports.rules(cnf_);
-    if (instance_.problem.kind == Kind::allgather) ports.receives_exactly(cnf_, items_ - instance_.problem.items);
-  }
-}
-
-void Items::break_symmetries() {
-  switch (instance_.problem.kind) {
-    case Kind::broadcast:
-      order_items();
-      order_ranks_by_reception();
-      break;
-    case Kind::stream: order_ranks_by_reception(); break;
-    default:
-      order_sends();
-      order_ranks_by_reception();
-      break;
-  }
-}
-
-/// The source sends the items for the first time in the order of their numbers, item 0 at once.
-void Items::order_items() {
-  const std::int64_t root = instance_.problem.root.index;
-  std::vector<std::vector<Literal>> sent;
-  for (std::int64_t i = 0; i < items_; ++i) {
-    const auto first = sends_.begin() + static_cast<std::ptrdiff_t>(at(i, root, 0));
-    const std::vector<Literal> sends(first, first + steps_);
-    sent.push_back(seen_by(cnf_, sends));
-    cnf_.clause({sent.back().back()});
-    if (i > 0) strictly_before(cnf_, sent[static_cast<std::size_t>(i - 1)], sent.back());
-    if (instance_.single_sending) at_most_one(cnf_, sends);
-  }
-  cnf_.clause({sends_[at(0, root, 0)]});
-}
-
-/// The other ranks receive item 0 in the order of their numbers.
-void Items::order_ranks_by_reception() {
-  std::int64_t before = -1;
-  for (std::int64_t q = 0; q < P_; ++q) {
-    if (owns(q, 0)) continue;
-    for (std::int64_t t = 0; before >= 0 && t < steps_; ++t) cnf_.clause({-has_[at(0, q, t)], has_[at(0, before, t)]});
-    before = q;
-  }
-}
-
-/// All-gather: rank 0 sends at once; the items of one rank leave it for the first time in the order of their numbers.
-void Items::order_sends() {
-  cnf_.clause({sends_[at(0, 0, 0)]});
-  for (std::int64_t i = 1; i < items_ && instance_.problem.items > 1; ++i) {
-    if (owner(instance_, i) != owner(instance_, i - 1)) continue;
-    const auto sent = [&](std::int64_t item) {
-      const auto first = sends_.begin() + static_cast<std::ptrdiff_t>(at(item, owner(instance_, item).index, 0));
-      return seen_by(cnf_, std::vector<Literal>(first, first + steps_));
-    };
-    strictly_before(cnf_, sent(i - 1), sent(i));
-  }
-}
-
-Schedule Items::decode(const Model& model) const {
-  Schedule schedule;
-  schedule.machine = instance_.machine;
-  schedule.problem = instance_.problem;
-  schedule.period = instance_.period;
-  Time last{0};
-  for (std::int64_t i = 0; P_ > 1 && i < items_; ++i) {
-    for (std::int64_t t = 0; t < steps_; ++t) {
-      std::vector<Rank> senders;
-      std::size_t used = 0;
-      for (std::int32_t p = 0; p < P_; ++p) {
-        if (const Literal sends = sends_[at(i, p, t)]; sends != 0 && model(sends)) senders.push_back(Rank{p});
-      }
-      for (std::int32_t q = 0; q < P_; ++q) {
-        const Literal receives = receives_[at(i, q, t)];
-        if (receives == 0 || !model(receives)) continue;
-        CHASQUI_CHECK(used < senders.size(), "item={} step={} senders={}", i, t, senders.size());
-        schedule.sends.push_back(
-            send_item(birth(instance_, i) + Time{t}, senders[used++], Rank{q}, static_cast<std::int32_t>(i)));
-        last = std::max(last, Time{t} + instance_.machine.lambda());
-      }
-    }
-  }
-  (instance_.problem.kind == Kind::stream ? schedule.delay : schedule.finish) = last;
-  normalise(schedule);
-  return schedule;
-}
-
-std::vector<Literal> Items::describe(const Schedule& schedule) const {
-  std::vector<bool> value(static_cast<std::size_t>(cnf_.variables()) + 1, false);
-  for (const Send& send : schedule.sends) {
-    const std::int64_t i = send.part.lo;
-    const std::int64_t t = (send.begin - birth(instance_, i)).ticks;
-    CHASQUI_CHECK(i >= 0 && i < items_ && t >= 0 && t < steps_, "item={} step={} steps={}", i, t, steps_);
-    value[static_cast<std::size_t>(receives_[at(i, send.to.index, t)])] = true;
-    value[static_cast<std::size_t>(sends_[at(i, send.from.index, t)])] = true;
-  }
-  std::vector<Literal> literals;
-  for (const auto* variables : {&receives_, &sends_}) {
-    for (const Literal x : *variables) {
-      if (x != 0) literals.push_back(value[static_cast<std::size_t>(x)] ? x : -x);
-    }
-  }
-  return literals;
-}
 
 }  // namespace
 

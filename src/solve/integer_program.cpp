@@ -32,137 +32,130 @@ class ItemProgram final : public IntegerProgram {
     for (std::int64_t p = 0; p < P_; ++p) obey_ports(p);
   }
 
-  Schedule decode(const Point& point) const override;
+  Schedule decode(const Point& point) const override {
+    Schedule schedule;
+    schedule.machine = instance_.machine;
+    schedule.problem = instance_.problem;
+    schedule.period = instance_.period;
+    Time last{0};
+    for (std::int64_t i = 0; i < items_; ++i) {
+      for (std::int64_t t = 0; t < steps_; ++t) {
+        std::vector<Rank> senders;
+        for (std::int32_t p = 0; p < P_; ++p) {
+          if (point[index(sends(i, p, t))]) senders.push_back(Rank{p});
+        }
+        std::size_t used = 0;
+        for (std::int32_t q = 0; q < P_; ++q) {
+          if (!point[index(receives(i, q, t))]) continue;
+          schedule.sends.push_back(
+              send_item(birth(instance_, i) + Time{t}, senders.at(used++), Rank{q}, static_cast<std::int32_t>(i)));
+          last = std::max(last, Time{t + lambda_});
+        }
+      }
+    }
+    (instance_.problem.kind == Kind::stream ? schedule.delay : schedule.finish) = last;
+    normalise(schedule);
+    return schedule;
+  }
 
  private:
   static std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
   int receives(std::int64_t i, std::int64_t p, std::int64_t t) const {
     return receives_[index((i * P_ + p) * steps_ + t)];
   }
+
   int sends(std::int64_t i, std::int64_t p, std::int64_t t) const { return sends_[index((i * P_ + p) * steps_ + t)]; }
   bool owns(std::int64_t p, std::int64_t i) const { return owner(instance_, i).index == p; }
 
-  void receive_once();
-  void match();
-  void send_once();
-  void obey_ports(std::int64_t p);
-  bool closer(std::int64_t a, std::int64_t b, std::int64_t distance) const;
+  /// The paper's constraints 4 and 5: each rank receives each item once, and sends only what it received λ ago.
+  void receive_once() {
+    for (std::int64_t i = 0; i < items_; ++i) {
+      for (std::int64_t p = 0; p < P_; ++p) {
+        Terms received;
+        for (std::int64_t t = 0; t < steps_; ++t) {
+          if (owns(p, i)) {
+            program_.fix_to_zero(receives(i, p, t));
+            continue;
+          }
+          program_.at_least({{enabled_[index(t)], 1}, {receives(i, p, t), -1}}, 0);
+          received.push_back({receives(i, p, t), 1});
+          if (t < lambda_) program_.fix_to_zero(sends(i, p, t));
+          if (t + lambda_ < steps_) {
+            Terms row = received;
+            row.push_back({sends(i, p, t + lambda_), -1});
+            program_.at_least(std::move(row), 0);
+          }
+        }
+        if (!owns(p, i)) program_.equal(std::move(received), 1);
+      }
+    }
+  }
+
+  /// Constraint 6, for every step: as many receptions as sends.
+  void match() {
+    for (std::int64_t i = 0; i < items_; ++i) {
+      for (std::int64_t t = 0; t < steps_; ++t) {
+        Terms row;
+        for (std::int64_t p = 0; p < P_; ++p) {
+          row.push_back({sends(i, p, t), 1});
+          row.push_back({receives(i, p, t), -1});
+        }
+        program_.equal(std::move(row), 0);
+      }
+    }
+  }
+
+  void send_once() {
+    for (std::int64_t i = 0; i < items_; ++i) {
+      Terms row;
+      for (std::int64_t t = 0; t < steps_; ++t) row.push_back({sends(i, owner(instance_, i).index, t), 1});
+      program_.at_most(std::move(row), 1);
+    }
+  }
+
+  /// Constraints 1 and 3, for any gap: one send and one reception in any window of G ticks; with overhead, a send and a
+  /// reception that would overlap exclude each other.
+  void obey_ports(std::int64_t p) {
+    const std::int64_t G = instance_.machine.gap().ticks, o = instance_.machine.o.ticks;
+    const std::int64_t flight = (instance_.machine.o + instance_.machine.L).ticks;
+    const std::int64_t period = instance_.period.ticks;
+    const std::int64_t ticks = period > 0 ? period : steps_;
+    std::vector<Terms> sending(index(ticks)), receiving(index(ticks));
+    for (std::int64_t i = 0; i < items_; ++i) {
+      for (std::int64_t t = 0; t < steps_; ++t) {
+        const std::int64_t tick = (birth(instance_, i).ticks + t) % ticks;
+        sending[index(tick)].push_back({sends(i, p, t), 1});
+        receiving[index(tick)].push_back({receives(i, p, t), 1});
+      }
+    }
+    const auto join = [](Terms a, const Terms& b) {
+      a.insert(a.end(), b.begin(), b.end());
+      return a;
+    };
+    for (std::int64_t a = 0; a < ticks; ++a) {
+      for (const auto* port : {&sending, &receiving}) {
+        Terms window;
+        for (std::int64_t b = a; b < a + G && (period > 0 || b < ticks); ++b)
+          window = join(window, (*port)[index(b % ticks)]);
+        program_.at_most(std::move(window), 1);
+      }
+      for (std::int64_t b = 0; b < ticks && o > 0; ++b) {
+        if (closer(a, b + flight, o)) program_.at_most(join(sending[index(a)], receiving[index(b)]), 1);
+      }
+    }
+  }
+
+  bool closer(std::int64_t a, std::int64_t b, std::int64_t distance) const {
+    const std::int64_t period = instance_.period.ticks;
+    std::int64_t apart = a > b ? a - b : b - a;
+    if (period > 0) apart = std::min(apart % period, period - apart % period);
+    return apart < distance;
+  }
 
   Instance instance_;
   std::int64_t P_, items_, steps_, lambda_;
   std::vector<int> enabled_, receives_, sends_;
 };
-
-/// The paper's constraints 4 and 5: each rank receives each item once, and sends only what it received λ ago.
-void ItemProgram::receive_once() {
-  for (std::int64_t i = 0; i < items_; ++i) {
-    for (std::int64_t p = 0; p < P_; ++p) {
-      Terms received;
-      for (std::int64_t t = 0; t < steps_; ++t) {
-        if (owns(p, i)) {
-          program_.fix_to_zero(receives(i, p, t));
-          continue;
-        }
-        program_.at_least({{enabled_[index(t)], 1}, {receives(i, p, t), -1}}, 0);
-        received.push_back({receives(i, p, t), 1});
-        if (t < lambda_) program_.fix_to_zero(sends(i, p, t));
-        if (t + lambda_ < steps_) {
-          Terms row = received;
-          row.push_back({sends(i, p, t + lambda_), -1});
-          program_.at_least(std::move(row), 0);
-        }
-      }
-      if (!owns(p, i)) program_.equal(std::move(received), 1);
-    }
-  }
-}
-
-/// Constraint 6, for every step: as many receptions as sends.
-void ItemProgram::match() {
-  for (std::int64_t i = 0; i < items_; ++i) {
-    for (std::int64_t t = 0; t < steps_; ++t) {
-      Terms row;
-      for (std::int64_t p = 0; p < P_; ++p) {
-        row.push_back({sends(i, p, t), 1});
-        row.push_back({receives(i, p, t), -1});
-      }
-      program_.equal(std::move(row), 0);
-    }
-  }
-}
-
-void ItemProgram::send_once() {
-  for (std::int64_t i = 0; i < items_; ++i) {
-    Terms row;
-    for (std::int64_t t = 0; t < steps_; ++t) row.push_back({sends(i, owner(instance_, i).index, t), 1});
-    program_.at_most(std::move(row), 1);
-  }
-}
-
-bool ItemProgram::closer(std::int64_t a, std::int64_t b, std::int64_t distance) const {
-  const std::int64_t period = instance_.period.ticks;
-  std::int64_t apart = a > b ? a - b : b - a;
-  if (period > 0) apart = std::min(apart % period, period - apart % period);
-  return apart < distance;
-}
-
-/// Constraints 1 and 3, for any gap: one send and one reception in any window of G ticks; with overhead, a send and a
-/// reception that would overlap exclude each other.
-void ItemProgram::obey_ports(std::int64_t p) {
-  const std::int64_t G = instance_.machine.gap().ticks, o = instance_.machine.o.ticks;
-  const std::int64_t flight = (instance_.machine.o + instance_.machine.L).ticks;
-  const std::int64_t period = instance_.period.ticks;
-  const std::int64_t ticks = period > 0 ? period : steps_;
-  std::vector<Terms> sending(index(ticks)), receiving(index(ticks));
-  for (std::int64_t i = 0; i < items_; ++i) {
-    for (std::int64_t t = 0; t < steps_; ++t) {
-      const std::int64_t tick = (birth(instance_, i).ticks + t) % ticks;
-      sending[index(tick)].push_back({sends(i, p, t), 1});
-      receiving[index(tick)].push_back({receives(i, p, t), 1});
-    }
-  }
-  const auto join = [](Terms a, const Terms& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-  };
-  for (std::int64_t a = 0; a < ticks; ++a) {
-    for (const auto* port : {&sending, &receiving}) {
-      Terms window;
-      for (std::int64_t b = a; b < a + G && (period > 0 || b < ticks); ++b)
-        window = join(window, (*port)[index(b % ticks)]);
-      program_.at_most(std::move(window), 1);
-    }
-    for (std::int64_t b = 0; b < ticks && o > 0; ++b) {
-      if (closer(a, b + flight, o)) program_.at_most(join(sending[index(a)], receiving[index(b)]), 1);
-    }
-  }
-}
-
-Schedule ItemProgram::decode(const Point& point) const {
-  Schedule schedule;
-  schedule.machine = instance_.machine;
-  schedule.problem = instance_.problem;
-  schedule.period = instance_.period;
-  Time last{0};
-  for (std::int64_t i = 0; i < items_; ++i) {
-    for (std::int64_t t = 0; t < steps_; ++t) {
-      std::vector<Rank> senders;
-      for (std::int32_t p = 0; p < P_; ++p) {
-        if (point[index(sends(i, p, t))]) senders.push_back(Rank{p});
-      }
-      std::size_t used = 0;
-      for (std::int32_t q = 0; q < P_; ++q) {
-        if (!point[index(receives(i, q, t))]) continue;
-        schedule.sends.push_back(
-            send_item(birth(instance_, i) + Time{t}, senders.at(used++), Rank{q}, static_cast<std::int32_t>(i)));
-        last = std::max(last, Time{t + lambda_});
-      }
-    }
-  }
-  (instance_.problem.kind == Kind::stream ? schedule.delay : schedule.finish) = last;
-  normalise(schedule);
-  return schedule;
-}
 
 /// Any encoding, its clauses as rows.
 class ClauseProgram final : public IntegerProgram {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Merged kernels: every base and the kernels merged from them, by the checker that shares only the value type; their
 // schedules through the verifier.
-#include "plan/kernel/merged.hpp"
-
 #include <gtest/gtest.h>
 
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "forge/special.hpp"
 #include "plan/kernel/codec.hpp"
+#include "plan/kernel/merge.hpp"
 #include "plan/kernel_checker.hpp"
 #include "plan/local_equals_schedule.hpp"
 

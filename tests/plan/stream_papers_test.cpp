@@ -35,6 +35,35 @@ std::string complaint(const Schedule& schedule, bool buffered = false) {
   return report.legal() ? "" : to_string(report);
 }
 
+/// All words of r-1 letters for a block of r ranks, in alphabetical order, by walking the automaton.
+std::vector<std::vector<std::int32_t>> legal_words(const WordAutomaton& automaton, std::int64_t r) {
+  std::vector<std::vector<const WordAutomaton::Edge*>> out(automaton.states.size());
+  for (const auto& edge : automaton.edges) out[edge.from].push_back(&edge);
+  std::vector<std::vector<std::int32_t>> words;
+  std::vector<std::int32_t> walk;
+  const auto go = [&](auto&& self, std::size_t start, std::size_t at, std::int64_t steps) -> void {
+    if (steps == r) {
+      if (at != start) return;
+      // walk holds the state's letters and r more; the head is its first letter, and the period is r.
+      words.emplace_back(walk.begin() + 1, walk.begin() + r);
+      return;
+    }
+    for (const auto* edge : out[at]) {
+      walk.push_back(edge->letter);
+      self(self, start, edge->to, steps + 1);
+      walk.pop_back();
+    }
+  };
+  for (std::size_t s = 0; s < automaton.states.size(); ++s) {
+    if (!automaton.starts[s]) continue;
+    walk = automaton.states[s];
+    go(go, s, s, 0);
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
 TEST(Verified, StreamsOfOnePeriod) {
   for (std::int64_t L = 1; L <= 9; ++L) {
     for (std::int64_t P = 2; P <= 60; ++P) {

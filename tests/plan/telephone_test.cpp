@@ -15,28 +15,26 @@
 namespace chasqui {
 namespace {
 
-using plan::kernel::TelephonePlan;
-
 std::int64_t rounds_by_definition(std::int64_t P, std::int64_t k) {
   std::int64_t rounds = 0;
   for (std::int64_t reached = 1; reached < P; reached *= 2) ++rounds;
   return k - 1 + rounds;
 }
 
-TelephonePlan telephone(std::int64_t P, std::int64_t k, Rank root = {}) {
+plan::PlanPtr telephone(std::int64_t P, std::int64_t k, Rank root = {}) {
   const LogP machine = LogP::postal(P, Time{1});
   const Problem problem{.kind = Kind::broadcast, .root = root, .items = k};
-  const Time finish{TelephonePlan::last_step(P, k) + 1};
-  return {machine, problem, {finish, plan::kitem_bound(machine, k), "", ""}, Time{1}};
+  const Time finish{plan::kernel::telephone_last_step(P, k) + 1};
+  return plan::kernel::telephone_plan(machine, problem, {finish, plan::kitem_bound(machine, k), "", ""}, Time{1});
 }
 
 TEST(Telephone, EveryPTo300MeetsTheBound) {
   for (std::int64_t P = 2; P <= 300; ++P) {
     for (std::int64_t k : {1, 2, 3, 4, 5, 7, 8, 9, 10, 16, 17, 31}) {
       const auto plan = telephone(P, k);
-      ASSERT_EQ(plan.claim().finish.ticks, rounds_by_definition(P, k)) << P << ' ' << k;
-      ASSERT_TRUE(plan.claim().optimal()) << P << ' ' << k;
-      const Report report = verify(plan.schedule());
+      ASSERT_EQ(plan->claim().finish.ticks, rounds_by_definition(P, k)) << P << ' ' << k;
+      ASSERT_TRUE(plan->claim().optimal()) << P << ' ' << k;
+      const Report report = verify(plan->schedule());
       ASSERT_TRUE(report.legal()) << "P=" << P << " k=" << k << "\n" << to_string(report);
     }
   }
@@ -46,7 +44,7 @@ TEST(Telephone, EveryKTo40OnSmallMachines) {
   for (std::int64_t P = 2; P <= 34; ++P) {
     for (std::int64_t k = 1; k <= 40; ++k) {
       const auto plan = telephone(P, k, Rank{static_cast<std::int32_t>(P / 2)});
-      const Report report = verify(plan.schedule());
+      const Report report = verify(plan->schedule());
       ASSERT_TRUE(report.legal()) << "P=" << P << " k=" << k << "\n" << to_string(report);
     }
   }
@@ -55,7 +53,7 @@ TEST(Telephone, EveryKTo40OnSmallMachines) {
 TEST(Telephone, LocalFormsAreTheSchedule) {
   for (std::int64_t P = 2; P <= 70; ++P) {
     for (std::int64_t k : {1, 2, 6, 13}) {
-      plan::expect_local_forms_equal_schedule(telephone(P, k, Rank{static_cast<std::int32_t>(P - 1)}));
+      plan::expect_local_forms_equal_schedule(*telephone(P, k, Rank{static_cast<std::int32_t>(P - 1)}));
     }
   }
 }
@@ -66,8 +64,8 @@ TEST(Telephone, RandomBeyond) {
     const auto k = *rc::gen::inRange(1, 60);
     const auto plan = telephone(P, k, Rank{*rc::gen::inRange(0, P)});
     RC_LOG() << "P=" << P << " k=" << k << "\n";
-    RC_ASSERT(plan.claim().optimal());
-    const Report report = verify(plan.schedule());
+    RC_ASSERT(plan->claim().optimal());
+    const Report report = verify(plan->schedule());
     RC_LOG() << to_string(report);
     RC_ASSERT(report.legal());
   }));

@@ -28,9 +28,6 @@ struct WordAutomaton {
 /// > 6.
 WordAutomaton word_automaton(std::int64_t L);
 
-/// All words of r-1 letters for a block of r ranks, in alphabetical order, by walking the automaton.
-std::vector<std::vector<std::int32_t>> legal_words(const WordAutomaton& automaton, std::int64_t r);
-
 /// "acab": 0 is a, 1 is b, …; from 26 on "x26".
 std::string spell(const std::vector<std::int32_t>& letters);
 

@@ -10,6 +10,8 @@
 
 namespace chasqui::plan {
 
+inline constexpr std::int64_t kMostMatched = 64;  ///< items in all: a set of items is one word
+
 /// On a ring of m classes where m need not divide P: the ranks m*floor(P/m) .. P-1 move between the classes
 /// as their overheads allow. The messages by begin, when all begin before `unless_by`; nothing otherwise.
 std::optional<std::vector<Send>> matched_ring(const LogP& machine, std::int64_t items, std::int64_t period,

@@ -6,12 +6,105 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/random.hpp"
-#include "plan/items/edge_colouring.hpp"
 
 namespace chasqui::plan::kernel {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+/// `copies` matchings in which row r is joined to column[r].
+struct Matching {
+  std::vector<int> column;
+  std::int64_t copies = 0;
+};
+
+/// A matching that covers all rows and all columns of full degree: Kuhn's algorithm from the full columns first, then
+/// from the rows; augmenting from rows never uncovers a column.
+class Cover {
+ public:
+  Cover(const std::vector<std::vector<std::int64_t>>& edges, std::size_t columns)
+      : edges_(edges), column_of_(edges.size(), -1), row_of_(columns, -1) {}
+
+  bool add_column(std::size_t column) {
+    seen_.assign(edges_.size(), 0);
+    return from_column(column);
+  }
+
+  bool add_row(std::size_t row) {
+    if (column_of_[row] >= 0) return true;
+    seen_.assign(row_of_.size(), 0);
+    return from_row(row);
+  }
+
+  const std::vector<int>& column_of() const { return column_of_; }
+
+ private:
+  bool from_column(std::size_t column) {
+    for (std::size_t row = 0; row < edges_.size(); ++row) {
+      if (edges_[row][column] == 0 || seen_[row] != 0) continue;
+      seen_[row] = 1;
+      if (column_of_[row] < 0 || from_column(static_cast<std::size_t>(column_of_[row]))) return join(row, column);
+    }
+    return false;
+  }
+
+  bool from_row(std::size_t row) {
+    for (std::size_t column = 0; column < row_of_.size(); ++column) {
+      if (edges_[row][column] == 0 || seen_[column] != 0) continue;
+      seen_[column] = 1;
+      if (row_of_[column] < 0 || from_row(static_cast<std::size_t>(row_of_[column]))) return join(row, column);
+    }
+    return false;
+  }
+
+  bool join(std::size_t row, std::size_t column) {
+    column_of_[row] = static_cast<int>(column);
+    row_of_[column] = static_cast<int>(row);
+    return true;
+  }
+
+  const std::vector<std::vector<std::int64_t>>& edges_;
+  std::vector<int> column_of_;
+  std::vector<int> row_of_;
+  std::vector<char> seen_;
+};
+
+/// König's theorem for a bipartite multigraph of edges[row][column] edges whose rows all have degree d and whose columns
+/// have at most d: its edges split into d matchings that cover every row. Equal matchings are found together, so the cost
+/// does not grow with d: at most rows * columns + columns different ones.
+std::vector<Matching> colour_edges(std::vector<std::vector<std::int64_t>> edges, std::int64_t degree) {
+  std::vector<Matching> matchings;
+  const std::size_t columns = edges.empty() ? 0 : edges[0].size();
+  std::vector<std::int64_t> column_degree(columns, 0);
+  for (const auto& row : edges) {
+    for (std::size_t c = 0; c < columns; ++c) column_degree[c] += row[c];
+  }
+  while (degree > 0) {
+    Cover cover(edges, columns);
+    for (std::size_t c = 0; c < columns; ++c) {
+      if (column_degree[c] == degree) CHASQUI_CHECK(cover.add_column(c), "column {} of degree {}", c, degree);
+    }
+    for (std::size_t r = 0; r < edges.size(); ++r) {
+      CHASQUI_CHECK(cover.add_row(r), "row {} of degree {}", r, degree);
+    }
+    Matching matching{cover.column_of(), degree};
+    std::vector<char> covered(columns, 0);
+    for (std::size_t r = 0; r < edges.size(); ++r) {
+      const auto c = static_cast<std::size_t>(matching.column[r]);
+      covered[c] = 1;
+      matching.copies = std::min(matching.copies, edges[r][c]);
+    }
+    for (std::size_t c = 0; c < columns; ++c) {
+      if (covered[c] == 0) matching.copies = std::min(matching.copies, degree - column_degree[c]);
+    }
+    for (std::size_t r = 0; r < edges.size(); ++r) {
+      const auto c = static_cast<std::size_t>(matching.column[r]);
+      edges[r][c] -= matching.copies;
+      column_degree[c] -= matching.copies;
+    }
+    degree -= matching.copies;
+    matchings.push_back(std::move(matching));
+  }
+  return matchings;
+}
 
 /// The early part: who receives which item when, all fresh; and who can send it later.
 struct Spread {
@@ -41,8 +134,8 @@ Spread spread(const std::vector<int>& colour, std::int64_t k, int last, int L) {
   return out;
 }
 
-}  // namespace
-
+/// colour[i]: which item the source sends at step i, so that the trees of every item hold M receivers or more in all: the
+/// largest tree goes where most is missing. Nothing if that and a few random orders fail (not seen for L <= 14).
 std::optional<std::vector<int>> share_trees(const Counting& c, std::int64_t k) {
   const std::int64_t last = last_step(c, k);
   constexpr int kAttempts = 1000;
@@ -63,6 +156,8 @@ std::optional<std::vector<int>> share_trees(const Counting& c, std::int64_t k) {
   }
   return std::nullopt;
 }
+
+}  // namespace
 
 std::optional<std::vector<StepSend>> few_items(const Counting& c, std::int64_t k) {
   CHASQUI_CHECK(k >= 1 && k <= c.k_star && c.M <= std::numeric_limits<int>::max(), "k={} k*={}", k, c.k_star);

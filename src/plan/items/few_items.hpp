@@ -11,10 +11,6 @@
 
 namespace chasqui::plan::kernel {
 
-/// colour[i]: which item the source sends at step i, so that the trees of every item hold M receivers or more in all:
-/// the largest tree goes where most is missing. Nothing if that and a few random orders fail (not seen for L <= 14).
-std::optional<std::vector<int>> share_trees(const Counting& counting, std::int64_t k);
-
 /// The messages of a broadcast of k items to M receivers whose last step is last_step(counting, k), in order of
 /// (step, sender), the source first. Time: O(kM log). REQUIRES 1 <= k <= k_star.
 std::optional<std::vector<StepSend>> few_items(const Counting& counting, std::int64_t k);

@@ -13,7 +13,7 @@
 #include "plan/items/hypercube.hpp"
 #include "plan/items/repeated_plan.hpp"
 #include "plan/kernel/kernel_plan.hpp"
-#include "plan/kernel/merged.hpp"
+#include "plan/kernel/merge.hpp"
 #include "plan/kernel/table.hpp"
 #include "plan/listed_plan.hpp"
 #include "plan/postal_step.hpp"
@@ -55,9 +55,8 @@ class AtTheBound {
 
  private:
   PlanPtr telephone() const {
-    const std::int64_t last = kernel::TelephonePlan::last_step(machine_.P, problem_.items);
-    return std::make_shared<kernel::TelephonePlan>(machine_, problem_, claim(last, "hypercube of ranks and pairs"),
-                                                   step_.step);
+    const std::int64_t last = kernel::telephone_last_step(machine_.P, problem_.items);
+    return kernel::telephone_plan(machine_, problem_, claim(last, "hypercube of ranks and pairs"), step_.step);
   }
 
   PlanPtr few(const kernel::Counting& counting, std::int64_t last) const {
@@ -95,8 +94,7 @@ class AtTheBound {
     }
     if (!found) return nullptr;
     if (found->groups.size() > 1) where += fmt::format(", {} groups", found->groups.size());
-    return std::make_shared<kernel::KernelPlan>(machine_, problem_, claim(last, std::move(where)), std::move(*found),
-                                                step_.step);
+    return kernel::kernel_plan(machine_, problem_, claim(last, std::move(where)), std::move(*found), step_.step);
   }
 
   Claim claim(std::int64_t last, std::string construction) const {

@@ -14,8 +14,6 @@ constexpr std::string_view kAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd
 constexpr int kSizeBits = 16;
 constexpr int kGroupBits = 10;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// Bits for one of `choices` values.
 int width(int choices) { return choices <= 1 ? 0 : std::bit_width(static_cast<unsigned>(choices - 1)); }
 

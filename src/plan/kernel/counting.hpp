@@ -3,11 +3,15 @@
 // messages, f the universal tree's counts. docs/kernels.md, "Counting".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "plan/growth.hpp"
 
 namespace chasqui::plan::kernel {
+
+/// A number that is not negative, as an index.
+constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Everything about (P, L) that the bound and the kernels need. M = P-1 receivers.
 struct Counting {

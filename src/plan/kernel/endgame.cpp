@@ -9,8 +9,6 @@
 namespace chasqui::plan::kernel {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 struct Sender {
   int role = kNone;
   std::uint64_t holds = 0;  ///< colours, as bits

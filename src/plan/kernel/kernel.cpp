@@ -9,8 +9,6 @@
 namespace chasqui::plan::kernel {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// (J) and (A) for one group.
 std::string group_error(const Group& group, int L, int D) {
   const int m = group.size();

@@ -2,14 +2,20 @@
 #include "plan/kernel/merge.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "chasqui/base/error.hpp"
 #include "plan/growth.hpp"
+#include "plan/kernel/codec.hpp"
 
-namespace chasqui::plan::kernel {
+namespace chasqui::plan {
+namespace kernel {
+
+/// Generated at build time from data/kernel_bases.txt.
+extern const char* const kBaseKernels[];
+extern const unsigned kBaseKernelChunks;
+
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Group root_group(int L, int D, int kappa) {
   const int m = root_group_size(L, D);
@@ -45,6 +51,74 @@ void append_groups(Kernel& kernel, const Kernel& from, std::size_t first, int sh
     role += at(m);
   }
 }
+
+/// A set of numbers of receivers.
+class Members {
+ public:
+  bool has(std::int64_t M) const { return M >= 0 && M < size() && (bits_[at(M / 64)] >> (M % 64) & 1U) != 0; }
+  std::int64_t size() const { return 64 * static_cast<std::int64_t>(bits_.size()); }
+
+  void add(std::int64_t M) {
+    if (M >= size()) bits_.resize(at(M / 64) + 1, 0);
+    bits_[at(M / 64)] |= std::uint64_t{1} << (M % 64);
+  }
+
+  /// All a + M with a in `others`, as far as they are at most `most`. Time: O(size / 64).
+  void add_shifted(const Members& others, std::int64_t M, std::int64_t most) {
+    if (others.bits_.empty() || M > most) return;
+    bits_.resize(std::max(bits_.size(), at(most / 64) + 1), 0);
+    for (std::size_t i = 0; i < others.bits_.size(); ++i) {
+      const std::size_t to = i + at(M / 64);
+      if (to < bits_.size()) bits_[to] |= others.bits_[i] << (M % 64);
+      if (M % 64 != 0 && to + 1 < bits_.size()) bits_[to + 1] |= others.bits_[i] >> (64 - M % 64);
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t> bits_;
+};
+
+/// The special kernels of one latency and one kappa, level by level.
+class Family {
+ public:
+  Family(std::int64_t L, std::int64_t kappa, std::int64_t top, std::int64_t most) : L_(L), members_(at(top) + 1) {
+    for (const TableLine& line : shipped_bases()) {
+      if (line.L != L || line.P - 1 > most) continue;
+      const Counting counting = count(line.P - 1, L);
+      if (counting.k_star != kappa || counting.n + 1 > top) continue;
+      members_[at(counting.n + 1)].add(line.P - 1);
+      bases_.push_back(line);
+    }
+    for (std::int64_t level = L; level <= top; ++level) {
+      const Members& below = members_[at(level - L)];
+      for (std::int64_t b = 1; b < below.size(); ++b) {
+        if (below.has(b)) members_[at(level)].add_shifted(members_[at(level - 1)], b, most);
+      }
+    }
+  }
+
+  bool has(std::int64_t level, std::int64_t M) const { return members_[at(level)].has(M); }
+  std::int64_t bases(std::int64_t first, std::int64_t last) const {
+    return std::count_if(bases_.begin(), bases_.end(),
+                         [&](const TableLine& line) { return line.P - 1 >= first && line.P - 1 <= last; });
+  }
+
+  /// REQUIRES has(level, M).
+  Kernel make(std::int64_t level, std::int64_t M) const {
+    for (const TableLine& line : bases_) {
+      if (line.P == M + 1) return decode(line.text, static_cast<int>(M), static_cast<int>(L_), "shipped bases");
+    }
+    for (std::int64_t b = 1; b < M; ++b) {
+      if (has(level - L_, b) && has(level - 1, M - b)) return merge(make(level - 1, M - b), make(level - L_, b));
+    }
+    throw Error("merged kernels: M={} L={} is not reached", M, L_);
+  }
+
+ private:
+  std::int64_t L_;
+  std::vector<Members> members_;
+  std::vector<TableLine> bases_;
+};
 
 }  // namespace
 
@@ -92,4 +166,41 @@ Kernel merge(const Kernel& a, const Kernel& b) {
   return kernel;
 }
 
-}  // namespace chasqui::plan::kernel
+const std::vector<TableLine>& shipped_bases() {
+  static const std::vector<TableLine> table = parse_chunks(kBaseKernels, kBaseKernelChunks, "shipped bases");
+  return table;
+}
+
+std::optional<Kernel> merged_kernel(std::int64_t M, std::int64_t L) {
+  if (M < 1 || M > kMergedReceivers || L < 1) return std::nullopt;
+  const Counting counting = count(M, L);
+  if (!may_be_special(counting)) return std::nullopt;
+  const std::int64_t level = counting.n + 1;
+  const Family family(L, counting.k_star, level, M);
+  return family.has(level, M) ? std::optional(family.make(level, M)) : std::nullopt;
+}
+
+}  // namespace kernel
+
+std::vector<MergedLevel> merged_coverage(std::int64_t L, std::int64_t most) {
+  const kernel::Counting counting = kernel::count(most, L);
+  const std::int64_t top = counting.n + 1;
+  std::vector<kernel::Family> families;
+  for (std::int64_t kappa = 1; kappa < L; ++kappa) families.emplace_back(L, kappa, top, most);
+  std::vector<MergedLevel> levels;
+  for (std::int64_t level = L; level <= top; ++level) {
+    MergedLevel row{level, counting.f(level - 1) + 1, counting.f(level), 0, 0};
+    if (row.last > most) break;
+    for (std::size_t i = 0; i < families.size(); ++i) {
+      row.bases += families[i].bases(row.first, row.last);
+      for (std::int64_t M = row.first; M <= row.last; ++M) {
+        const auto kappa = static_cast<std::int64_t>(i) + 1;
+        if (families[i].has(level, M) && kernel::count(M, L).k_star == kappa) ++row.reached;
+      }
+    }
+    if (row.bases > 0 || !levels.empty()) levels.push_back(row);
+  }
+  return levels;
+}
+
+}  // namespace chasqui::plan

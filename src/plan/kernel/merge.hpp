@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Special kernels can be merged: from one of level D-1 and one of level D-L follows one of level D, without search and
-// in integers only. docs/kernels.md, "Merging".
+// in integers only. So kernels beyond the table come from those of L consecutive levels that are shipped
+// (data/kernel_bases.txt). docs/kernels.md, "Merging".
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plan/kernel/kernel.hpp"
+#include "plan/kernel/table.hpp"
 
 namespace chasqui::plan::kernel {
 
@@ -29,5 +32,14 @@ Kernel special_frame(int M, int L, int D, int kappa);
 
 /// The special kernel on a.M + b.M receivers. REQUIRES special kernels of one L and kappa, a's level L-1 above b's.
 Kernel merge(const Kernel& a, const Kernel& b);
+
+/// The shipped special kernels, sorted by (L, P). Parsed once.
+const std::vector<TableLine>& shipped_bases();
+
+inline constexpr std::int64_t kMergedReceivers = 100'000;  ///< merged_kernel gives nothing beyond
+
+/// A special kernel on M receivers, from the bases; nothing where they do not reach.
+/// Time: O(levels * M^2 / 64) to see what is reached and O(kappa M) to put it together.
+std::optional<Kernel> merged_kernel(std::int64_t M, std::int64_t L);
 
 }  // namespace chasqui::plan::kernel

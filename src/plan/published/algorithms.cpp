@@ -6,8 +6,8 @@
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "plan/published/block_cyclic.hpp"
-#include "plan/stream/block_stream.hpp"
 #include "plan/stream/compose.hpp"
+#include "plan/stream/layout.hpp"
 
 namespace chasqui::plan {
 
@@ -28,7 +28,7 @@ StreamPtr play(const LogP& machine, Rank root, const std::optional<Recipe>& reci
   Claim claim = make_stream(machine.P, machine.L.ticks, root.index)->claim();  // the same bound
   claim.finish = machine.L + Time{recipe->t};
   claim.construction = construction;
-  return std::make_shared<BlockStream>(machine.P, machine.L.ticks, root.index, lay_out(*recipe), claim);
+  return block_stream(machine.P, machine.L.ticks, root.index, lay_out(*recipe), claim);
 }
 
 bool is_nice(const LogP& machine) {
@@ -56,7 +56,7 @@ StreamPtr waiting(const LogP& machine, Rank root) {
   Claim claim = make_stream(machine.P, machine.L.ticks, root.index)->claim();
   claim.finish = machine.L + Time{slower->layout()->t};
   claim.construction = "the stream of latency L+1, every node waits a step";
-  return std::make_shared<BlockStream>(machine.P, machine.L.ticks, root.index, *slower->layout(), claim);
+  return block_stream(machine.P, machine.L.ticks, root.index, *slower->layout(), claim);
 }
 
 }  // namespace

@@ -50,45 +50,39 @@ Time clear_of(const std::set<Time>& taken, Time time, Time distance) {
 /// that is no earlier than its sender's last send.
 class Ports {
  public:
-  explicit Ports(const LogP& machine);
+  explicit Ports(const LogP& machine) : machine_(machine), ports_(static_cast<std::size_t>(machine.P)) {}
 
   /// Books a message that may begin at `ready` and returns when it begins. Time: logarithmic, plus one step per
   /// collision passed over.
-  Time place(Rank from, Rank to, Time ready);
+  Time place(Rank from, Rank to, Time ready) {
+    Port& sender = ports_[static_cast<std::size_t>(from.index)];
+    Port& receiver = ports_[static_cast<std::size_t>(to.index)];
+    Time begin = ready;
+    if (!sender.sends.empty()) begin = std::max(begin, *sender.sends.rbegin() + machine_.gap());
+    for (Time next = next_legal(sender, receiver, begin); next != begin; next = next_legal(sender, receiver, begin)) {
+      begin = next;
+    }
+    sender.sends.insert(begin);
+    receiver.receptions.insert(begin + machine_.o + machine_.L);
+    return begin;
+  }
 
  private:
   struct Port {
     std::set<Time> sends;
     std::set<Time> receptions;
   };
-  Time next_legal(const Port& from, const Port& to, Time begin) const;
+  Time next_legal(const Port& from, const Port& to, Time begin) const {
+    const Time flight = machine_.o + machine_.L;
+    begin = clear_of(from.sends, begin, machine_.gap());
+    begin = clear_of(from.receptions, begin, machine_.o);
+    begin = clear_of(to.receptions, begin + flight, machine_.gap()) - flight;
+    return clear_of(to.sends, begin + flight, machine_.o) - flight;
+  }
 
   LogP machine_;
   std::vector<Port> ports_;
 };
-
-Ports::Ports(const LogP& machine) : machine_(machine), ports_(static_cast<std::size_t>(machine.P)) {}
-
-Time Ports::next_legal(const Port& from, const Port& to, Time begin) const {
-  const Time flight = machine_.o + machine_.L;
-  begin = clear_of(from.sends, begin, machine_.gap());
-  begin = clear_of(from.receptions, begin, machine_.o);
-  begin = clear_of(to.receptions, begin + flight, machine_.gap()) - flight;
-  return clear_of(to.sends, begin + flight, machine_.o) - flight;
-}
-
-Time Ports::place(Rank from, Rank to, Time ready) {
-  Port& sender = ports_[static_cast<std::size_t>(from.index)];
-  Port& receiver = ports_[static_cast<std::size_t>(to.index)];
-  Time begin = ready;
-  if (!sender.sends.empty()) begin = std::max(begin, *sender.sends.rbegin() + machine_.gap());
-  for (Time next = next_legal(sender, receiver, begin); next != begin; next = next_legal(sender, receiver, begin)) {
-    begin = next;
-  }
-  sender.sends.insert(begin);
-  receiver.receptions.insert(begin + machine_.o + machine_.L);
-  return begin;
-}
 
 class Builder {
  public:

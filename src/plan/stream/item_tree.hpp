@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/plan/stream.hpp"
 
 namespace chasqui::plan::stream_detail {
@@ -17,12 +18,27 @@ class ItemTree {
   explicit ItemTree(std::int64_t L) : L_(L) {}
 
   /// Nodes of one label are numbered in the order of these calls, and so are the heads.
-  void add_head(std::int64_t label, std::int64_t children, std::int64_t rank);
+  void add_head(std::int64_t label, std::int64_t children, std::int64_t rank) {
+    nodes_[label].push_back(rank);
+    for (std::int64_t c = 0; c < children; ++c) senders_[label + L_ + c].push_back(rank);
+  }
+
   void add_leaf(std::int64_t label, std::int64_t rank) { nodes_[label].push_back(rank); }
 
   /// Node number k of a label is a child of head number k among those with a child there. A child of label e
   /// is sent to at item + e: it arrives the machine's latency later, when its tree's clock says e.
-  std::vector<StreamMessage> messages(std::int64_t item, std::int64_t root) const;
+  std::vector<StreamMessage> messages(std::int64_t item, std::int64_t root) const {
+    std::vector<StreamMessage> messages;
+    for (const auto& [label, ranks] : nodes_) {
+      const auto senders = senders_.find(label);
+      const std::size_t parents = label == 0 ? 1 : senders == senders_.end() ? 0 : senders->second.size();
+      CHASQUI_CHECK(parents == ranks.size(), "ItemTree: label={} nodes={} parents={}", label, ranks.size(), parents);
+      for (std::size_t k = 0; k < ranks.size(); ++k) {
+        messages.push_back({{item + label}, item, label == 0 ? root : senders->second[k], ranks[k]});
+      }
+    }
+    return messages;
+  }
 
  private:
   std::int64_t L_;

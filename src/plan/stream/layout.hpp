@@ -22,4 +22,7 @@ Layout lay_out(const Recipe& recipe);
 /// form. Time: O(n). REQUIRES 1 <= n <= L+1.
 Layout single_block(std::int64_t L, std::int64_t n);
 
+/// The stream that plays a layout. REQUIRES layout.L >= L: nodes then wait layout.L - L steps before they send.
+StreamPtr block_stream(std::int64_t P, std::int64_t L, std::int64_t root, Layout layout, Claim claim);
+
 }  // namespace chasqui::plan::stream_detail

@@ -2,16 +2,16 @@
 // Which construction serves which (P, L).
 #include <fmt/format.h>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/universal_tree.hpp"
-#include "plan/stream/block_stream.hpp"
 #include "plan/stream/bulk.hpp"
 #include "plan/stream/compose.hpp"
 #include "plan/stream/even_exception.hpp"
-#include "plan/stream/interleaved.hpp"
 #include "plan/stream/latency_one.hpp"
 #include "plan/stream/latency_two.hpp"
+#include "plan/stream/layout.hpp"
 #include "plan/stream/word_table.hpp"
 
 namespace chasqui::plan {
@@ -19,6 +19,49 @@ namespace chasqui::plan {
 using namespace stream_detail;
 
 namespace {
+
+/// Several streams of a smaller latency, one every c steps, make one stream of a large latency. Always legal: the net below
+/// the constructions that meet the bound.
+/// Item i belongs to copy i mod c and is its item i div c; a step of a copy is c steps of the machine. Copies
+/// begin their sends, and their receptions, at different times modulo c. Delay: L + c · (inner delay - inner
+/// L). REQUIRES c · inner->L() >= L.
+class InterleavedStream final : public Stream {
+ public:
+  InterleavedStream(std::int64_t L, std::int64_t copies, StreamPtr inner, Claim claim)
+      : Stream(inner->P(), L, inner->root(), std::move(claim)), copies_(copies), inner_(std::move(inner)) {
+    CHASQUI_CHECK(copies_ * inner_->L() >= L, "InterleavedStream: {} copies of L={} for L={}", copies_, inner_->L(), L);
+  }
+
+  std::int64_t period() const override { return saturating_multiply(copies_, inner_->period()); }
+  std::optional<StreamMessage> pattern_sent(std::int64_t rank, std::int64_t time) const override {
+    const std::int64_t copy = modulo(time, copies_);
+    const auto message = inner_->pattern_sent(rank, (time - copy) / copies_);
+    return message ? std::optional(expand(*message, copy)) : std::nullopt;
+  }
+
+  std::optional<StreamMessage> pattern_received(std::int64_t rank, std::int64_t time) const override {
+    const std::int64_t copy = modulo(time - L_, copies_);
+    const auto message = inner_->pattern_received(rank, (time - L_ - copy) / copies_ + inner_->L());
+    return message ? std::optional(expand(*message, copy)) : std::nullopt;
+  }
+
+  std::vector<StreamMessage> messages_of(std::int64_t item) const override {
+    const std::int64_t copy = modulo(item, copies_);
+    std::vector<StreamMessage> messages = inner_->messages_of((item - copy) / copies_);
+    for (StreamMessage& message : messages) message = expand(message, copy);
+    return messages;
+  }
+
+ private:
+  StreamMessage expand(StreamMessage message, std::int64_t copy) const {
+    message.begin = Time{message.begin.ticks * copies_ + copy};
+    message.item = message.item * copies_ + copy;
+    return message;
+  }
+
+  std::int64_t copies_;
+  StreamPtr inner_;
+};
 
 /// Composition balances about 2L trees of L²/2 ranks each: above this latency that takes more than a few
 /// seconds.
@@ -78,7 +121,7 @@ StreamPtr without_interleaving(std::int64_t P, std::int64_t L, std::int64_t root
     const WordTable table = words_of_two(n);
     claim.finish = Time{L + table.t};
     claim.construction = "a word of its own for every rank (L = 2, n = 5 or 8)";
-    return std::make_shared<TableStream>(P, root, table, claim);
+    return table_stream(P, root, table, claim);
   }
   for (const std::int64_t lambda : {L, L + 1}) {
     auto found = find_layout(lambda, n);
@@ -86,7 +129,7 @@ StreamPtr without_interleaving(std::int64_t P, std::int64_t L, std::int64_t root
     claim.finish = Time{L + found->layout.t};
     claim.construction = std::move(found->construction);
     if (lambda > L) claim.construction += fmt::format(", on the tree of latency {}: every node waits a step", lambda);
-    return std::make_shared<BlockStream>(P, L, root, std::move(found->layout), claim);
+    return block_stream(P, L, root, std::move(found->layout), claim);
   }
   return nullptr;
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "chasqui/plan/stream.hpp"
@@ -26,18 +25,6 @@ struct WordTable {
 WordTable words_of_two(std::int64_t n);
 
 /// Plays a word table.
-class TableStream final : public Stream {
- public:
-  TableStream(std::int64_t P, std::int64_t root, WordTable table, Claim claim);
-
-  std::int64_t period() const override { return table_.period; }
-  std::optional<StreamMessage> pattern_sent(std::int64_t rank, std::int64_t time) const override;
-  std::optional<StreamMessage> pattern_received(std::int64_t rank, std::int64_t time) const override;
-  std::vector<StreamMessage> messages_of(std::int64_t item) const override;
-
- private:
-  WordTable table_;
-  std::vector<std::vector<StreamMessage>> by_item_;  ///< messages of items 0 .. period-1, inner ranks
-};
+StreamPtr table_stream(std::int64_t P, std::int64_t root, WordTable table, Claim claim);
 
 }  // namespace chasqui::plan::stream_detail
