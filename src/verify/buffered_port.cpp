@@ -37,8 +37,7 @@ class Needs {
   std::vector<std::pair<std::int64_t, std::int64_t>> first_;
 };
 
-/// The first time from `time` on at which a receive overhead meets no send overhead. `next` moves along the
-/// sends.
+/// The first time from `time` on at which a receive overhead meets no send overhead. `next` moves along the sends.
 std::int64_t clear_of_sends(std::span<const Event> sends, std::size_t& next, std::int64_t time, std::int64_t o) {
   if (o == 0) return time;
   while (next < sends.size() && sends[next].time + o <= time) ++next;

@@ -71,8 +71,7 @@ class Case {
   std::int64_t begin(std::uint32_t index) const;
   std::int64_t available(std::uint32_t index) const;
 
-  /// How many items there are, and those that a rank has at the start or must have at the end: [first,
-  /// second).
+  /// How many items there are, and those that a rank has at the start or must have at the end: [first, second).
   using Items = std::pair<std::int64_t, std::int64_t>;
   std::int64_t item_count() const;
   Items owned(Rank rank) const;

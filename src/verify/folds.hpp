@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Combining kinds: could each sender make the folds it sends, and can each rank make the result it is
-// promised? Judged once; rule 1 reports what is missing, rule 6 what is counted twice, rule 7 results that
-// are missing.
+// Combining kinds: could each sender make the folds it sends, and can each rank make the result it is promised? Judged
+// once; rule 1 reports what is missing, rule 6 what is counted twice, rule 7 results that are missing.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rule 4: a processor does one thing at a time. Send overheads, receive overheads and additions never
-// overlap.
+// Rule 4: a processor does one thing at a time. Send overheads, receive overheads and additions never overlap.
 #include <algorithm>
 
 #include "verify/rules.hpp"

@@ -10,8 +10,7 @@ void Pieces::sort() {
   std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.lo < b.lo; });
 }
 
-/// Calls visit(offset from lo, piece) for the pieces that begin inside the interval, by offset; stops when it
-/// says so.
+/// Calls visit(offset from lo, piece) for the pieces that begin inside the interval, by offset; stops when it says so.
 template <typename Visit>
 void Pieces::sweep(std::int64_t lo, std::int64_t len, Visit visit) const {
   const std::size_t m = pieces_.size();

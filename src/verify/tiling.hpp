@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Can an interval on a circle be put together from given intervals, each used whole and none overlapping
-// another?
+// Can an interval on a circle be put together from given intervals, each used whole and none overlapping another?
 #pragma once
 
 #include <cstdint>
@@ -37,8 +36,7 @@ class Pieces {
   /// circle, the tiling may begin anywhere. Time: O(m log m) for m pieces that begin inside; for a whole circle times
   /// the number of pieces that contain 0.
   Cover tile(std::int64_t lo, std::int64_t len, std::int64_t time) const;
-  /// Is every contribution of the interval inside some piece available at `time`? Pieces may overlap and
-  /// stick out.
+  /// Is every contribution of the interval inside some piece available at `time`? Pieces may overlap and stick out.
   bool heard(std::int64_t lo, std::int64_t len, std::int64_t time) const;
 
  private:

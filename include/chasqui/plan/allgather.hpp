@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All-gather (all-to-all broadcast): every rank owns k items, rank r the items rk .. rk+k-1, and everybody
-// gets all.
+// All-gather (all-to-all broadcast): every rank owns k items, rank r the items rk .. rk+k-1, and everybody gets all.
 #pragma once
 
 #include <cstdint>

@@ -101,9 +101,8 @@ using StreamPtr = std::shared_ptr<const Stream>;  ///< streams are shared, never
 inline constexpr std::int64_t kMaxStreamProcessors = 1'000'000'000'000'000'000;  ///< 10^18
 inline constexpr std::int64_t kMaxStreamLatency = 1'000'000'000;  ///< longest latency that streams are planned for
 
-/// The best stream known for P ranks and latency L: delay L + B(P-1) for every P with L = 1 and 3 <= L <=
-/// 100, for L = 2 exactly where that is possible, and with the gap stated beyond. Throws an Error for P < 2
-/// or values out of range.
+/// The best stream known for P ranks and latency L: delay L + B(P-1) for every P with L = 1 and 3 <= L <= 100, for L =
+/// 2 exactly where that is possible, and with the gap stated beyond. Throws an Error for P < 2 or values out of range.
 StreamPtr make_stream(std::int64_t P, std::int64_t L, std::int64_t root = 0);
 
 /// A stream as a plan of kind `stream`: one period of the steady state, as docs/model.md says. schedule() and

@@ -28,13 +28,11 @@ stream_algorithms();  ///< all of them, in the order of `chasqui plan --algorith
 /// Throws an Error that lists the names.
 const StreamAlgorithm& stream_algorithm(std::string_view name);
 
-/// SPAA 3.4: the source sends each item once; the block of each tree node receives from its own sender and
-/// from smaller blocks. Finish B(P-1) + 2L + k - 2. For L odd, L >= 3, P-1 = f_t with t >= 2L; an Error
-/// otherwise.
+/// SPAA 3.4: the source sends each item once; the block of each tree node receives from its own sender and from smaller
+/// blocks. Finish B(P-1) + 2L + k - 2. For L odd, L >= 3, P-1 = f_t with t >= 2L; an Error otherwise.
 PlanPtr single_sending(const LogP& machine, std::int64_t items, Rank root = {});
 
-/// The sizes of its blocks, in the order of the ranks after the root; the receive-only rank comes after the
-/// last.
+/// The sizes of its blocks, in the order of the ranks after the root; the receive-only rank comes after the last.
 std::vector<std::int64_t> single_sending_blocks(std::int64_t P, std::int64_t L);
 
 /// SPAA 3.5: a leaf that arrives together with an internal node waits in a buffer. Finish B(P-1) + L + k - 1

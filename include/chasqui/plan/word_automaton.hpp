@@ -24,8 +24,7 @@ struct WordAutomaton {
   std::vector<Edge> edges;   ///< all of them, by state
 };
 
-/// Time and memory: O(L^(L-1)) states before the useless ones are dropped. Throws an Error for L < 2 or L
-/// > 6.
+/// Time and memory: O(L^(L-1)) states before the useless ones are dropped. Throws an Error for L < 2 or L > 6.
 WordAutomaton word_automaton(std::int64_t L);
 
 /// "acab": 0 is a, 1 is b, …; from 26 on "x26".

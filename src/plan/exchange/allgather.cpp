@@ -87,8 +87,7 @@ struct Listed {
   std::int64_t last_send() const { return sends.back().begin.ticks; }
 };
 
-/// The best matched all-gather of few items, if one ends before a last send at `last`; `least` is good
-/// enough.
+/// The best matched all-gather of few items, if one ends before a last send at `last`; `least` is good enough.
 std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std::int64_t least, std::int64_t last) {
   std::optional<Listed> best;
   if (machine.P * items > kMostMatched) return best;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// All-gather on a ring of classes: in block b every rank (class c, column i) passes the items of (c - b, i)
-// on to all columns of class c + 1, one column a round, its own column first. What it passes on in block b it
-// received in the first rounds of block b - 1. The last block brings a class its own items, so the first
-// column is left out.
+// All-gather on a ring of classes: in block b every rank (class c, column i) passes the items of (c - b, i) on to all
+// columns of class c + 1, one column a round, its own column first. What it passes on in block b it received in the
+// first rounds of block b - 1. The last block brings a class its own items, so the first column is left out.
 #pragma once
 
 #include "chasqui/plan/plan.hpp"
@@ -32,12 +31,11 @@ class RingPlan : public Plan {
   RingShape ring_;
 };
 
-/// REQUIRES at most one rank over. With a lone rank in the last
-/// column, P = m*h + 1, class c > 0 has nobody there. Its ranks pass the lone rank's items on in the rounds
-/// in which they would have sent to that empty place, to the receivers that the missing sender would have
-/// served; class 0, where no place is empty, gets them in one round more at the very end. Blocks alternate
-/// the direction in which the columns are served, so that such an item is passed on in the round it was
-/// received in.
+/// REQUIRES at most one rank over. With a lone rank in the last column, P = m*h + 1, class c > 0 has nobody there. Its
+/// ranks pass the lone rank's items on in the rounds in which they would have sent to that empty place, to the
+/// receivers that the missing sender would have served; class 0, where no place is empty, gets them in one round more
+/// at the very end. Blocks alternate the direction in which the columns are served, so that such an item is passed on
+/// in the round it was received in.
 class RingAllgather final : public RingPlan {
  public:
   using RingPlan::RingPlan;

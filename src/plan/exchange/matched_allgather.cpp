@@ -78,8 +78,7 @@ class SlotMatcher {
 
   bool done() const { return missing_ == 0; }
 
-  /// Surely not done by sends that begin in [t, end): a receiver, or all senders together, have too little
-  /// time left.
+  /// Surely not done by sends that begin in [t, end): a receiver, or all senders together, have too little time left.
   bool hopeless(std::int64_t t, std::int64_t end) const {
     std::int64_t slots = 0;
     for (const Processor& p : processors_) {

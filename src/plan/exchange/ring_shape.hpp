@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ring of m classes for all-gather: class c sends only to class c+1, at offset_c + t*period. Two
-// neighbours never meet in an overhead when offset_{c+1} - offset_c lies in [D - period, L], modulo the
-// period.
+// The ring of m classes for all-gather: class c sends only to class c+1, at offset_c + t*period. Two neighbours never
+// meet in an overhead when offset_{c+1} - offset_c lies in [D - period, L], modulo the period.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Send times shared by all ranks. The key fact of all-to-all patterns on the strict machine: when every rank
-// sends at the same set of times and every slot is a permutation, the schedule keeps rules 2 to 5 exactly
-// when two send times are at least G = max(g, o) apart and no difference lies in the open interval (L, D), D
-// = L + 2o: a reception begins L + o after its send, so a smaller or larger difference is what keeps the two
-// overheads apart.
+// Send times shared by all ranks. The key fact of all-to-all patterns on the strict machine: when every rank sends at
+// the same set of times and every slot is a permutation, the schedule keeps rules 2 to 5 exactly when two send times
+// are at least G = max(g, o) apart and no difference lies in the open interval (L, D), D = L + 2o: a reception begins L
+// + o after its send, so a smaller or larger difference is what keeps the two overheads apart.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +24,7 @@ struct Spacing {
   explicit Spacing(const LogP& machine) : L(machine.L.ticks), D(machine.lambda().ticks), G(machine.gap().ticks) {}
 
   std::int64_t overheads() const { return D - L; }
-  /// Waiting longer than this after the last send never helps: by then no earlier send restricts the next
-  /// one.
+  /// Waiting longer than this after the last send never helps: by then no earlier send restricts the next one.
   std::int64_t longest_wait() const { return D > G ? D : G; }
 };
 
@@ -36,8 +34,7 @@ inline constexpr std::int64_t kHorizon = std::int64_t{1} << 60;
 /// Throws an Error when a plan would end after kHorizon.
 void require_horizon(std::int64_t last_send, const LogP& machine);
 
-/// The earliest legal time >= from after `times`. REQUIRES from >= times.back() + G. Time: O(log +
-/// conflicts).
+/// The earliest legal time >= from after `times`. REQUIRES from >= times.back() + G. Time: O(log + conflicts).
 std::int64_t earliest_legal(const SendTimes& times, const Spacing& spacing, std::int64_t from);
 
 /// May a send begin at t after `times`? REQUIRES t >= times.back() + G. Time: O(log).

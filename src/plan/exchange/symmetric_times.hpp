@@ -31,9 +31,8 @@ class SymmetricTimes {
   std::int64_t repeats_ = 0;
 };
 
-/// The best sequence found: dynamic programming over send times (state: the ages below D of earlier sends)
-/// for up to a few windows of D, repeated from there on, or a group pattern. REQUIRES n >= 1. Time: bounded,
-/// independent of n.
+/// The best sequence found: dynamic programming over send times (state: the ages below D of earlier sends) for up to a
+/// few windows of D, repeated from there on, or a group pattern. REQUIRES n >= 1. Time: bounded, independent of n.
 SymmetricTimes symmetric_times(const LogP& machine, std::int64_t n);
 
 }  // namespace chasqui::plan

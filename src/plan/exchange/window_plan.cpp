@@ -76,9 +76,8 @@ class WindowPlan final : public Plan {
     return local;
   }
 
-  /// Built by following what every rank holds: the message of a round continues the receiver's window, and its
-  /// sender is the rank where that stretch ends (or the next one, when that one's own contribution would be too
-  /// much).
+  /// Built by following what every rank holds: the message of a round continues the receiver's window, and its sender
+  /// is the rank where that stretch ends (or the next one, when that one's own contribution would be too much).
   Schedule schedule() const override {
     Schedule schedule = empty_schedule();
     const std::int64_t P = machine_.P;

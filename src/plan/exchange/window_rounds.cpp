@@ -96,8 +96,7 @@ class Beam {
     return std::log2(static_cast<double>(node.reach)) - rate_ * static_cast<double>(node.time);
   }
 
-  /// The sets to go on with: first the Pareto sets by (time, reach), then by score; at most 6 with one last
-  /// time.
+  /// The sets to go on with: first the Pareto sets by (time, reach), then by score; at most 6 with one last time.
   std::vector<std::int32_t> select(std::vector<std::int32_t> pool) const {
     const auto node = [&](std::int32_t i) -> const Node& { return arena_[static_cast<std::size_t>(i)]; };
     std::sort(pool.begin(), pool.end(), [&](std::int32_t a, std::int32_t b) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The rounds of an all-reduce, a scan or a barrier (docs/results.md, "All-to-all collectives"). All ranks
-// send at the same times s_1 < s_2 < …; with p(j) the number of send times <= s_j - D, F_0 = 1 and F_j =
-// F_{j-1} + F_{p(j)}, the rank i holds after round j the fold of the window of w_j = ceil(P F_j / F_last)
-// contributions that ends at i, cyclically, and the same without its own. w_j - w_{j-1} is w_{p(j)} or one
-// less, because rounding up a sum gives the sum of the rounded terms or one less: so what must arrive is a
-// window its sender already has, whole or without own.
+// The rounds of an all-reduce, a scan or a barrier (docs/results.md, "All-to-all collectives"). All ranks send at the
+// same times s_1 < s_2 < …; with p(j) the number of send times <= s_j - D, F_0 = 1 and F_j = F_{j-1} + F_{p(j)}, the
+// rank i holds after round j the fold of the window of w_j = ceil(P F_j / F_last) contributions that ends at i,
+// cyclically, and the same without its own. w_j - w_{j-1} is w_{p(j)} or one less, because rounding up a sum gives the
+// sum of the rounded terms or one less: so what must arrive is a window its sender already has, whole or without own.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +25,7 @@ struct WindowRound {
   friend bool operator==(const WindowRound&, const WindowRound&) = default;
 };
 
-/// The rounds in which something is sent. REQUIRES `times` legal and F_last >= P. Time and memory:
-/// O(|times|).
+/// The rounds in which something is sent. REQUIRES `times` legal and F_last >= P. Time and memory: O(|times|).
 std::vector<WindowRound> window_rounds(const LogP& machine, const SendTimes& times);
 
 /// F_0 .. F_n of the recurrence above.

@@ -9,9 +9,8 @@
 
 namespace chasqui::plan::stream_detail {
 
-/// SPAA 3.3: the receive-only rank has the letter b throughout; L consecutive base cases, then I(t) = I(t-1)
-/// ⊎ I(t-L) with the largest block grown by a letter b. Below the base cases any letter will do. REQUIRES L
-/// >= 3, n = f_t.
+/// SPAA 3.3: the receive-only rank has the letter b throughout; L consecutive base cases, then I(t) = I(t-1) ⊎ I(t-L)
+/// with the largest block grown by a letter b. Below the base cases any letter will do. REQUIRES L >= 3, n = f_t.
 std::optional<Recipe> block_cyclic(std::int64_t L, std::int64_t n);
 
 /// The first t from which on L consecutive base cases have a solution with b, or nothing below `limit`.

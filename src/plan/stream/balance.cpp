@@ -32,8 +32,7 @@ Variant variant(int number) {
           .noise = number < 8 ? 0 : 16 * static_cast<std::uint64_t>(1 + number % 7)};
 }
 
-/// One attempt: blocks in a fixed order, each takes plenty and repairs its sum by swaps; the last block takes
-/// the rest.
+/// One attempt: blocks in a fixed order, each takes plenty and repairs its sum by swaps; the last block takes the rest.
 class Attempt {
  public:
   Attempt(const Instance& instance, const Variant& variant)
@@ -74,8 +73,7 @@ class Attempt {
     return random_;
   }
 
-  /// The last block and the order of the others. Without a block that wants letters there is nothing to
-  /// order.
+  /// The last block and the order of the others. Without a block that wants letters there is nothing to order.
   bool plan_order() {
     const auto& blocks = instance_.blocks;
     const bool strong = instance_.K.has_value();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Direct balancing: share the leaves of one item's tree out among the blocks so that every block's word can
-// be ordered. Letters are written as co-letters y = L-1-x (x = steps until the item completes), which keep
-// their value when trees are put together. A block of q ranks wants q-1 co-letters with a prescribed sum
-// modulo q (docs/streams.md).
+// Direct balancing: share the leaves of one item's tree out among the blocks so that every block's word can be ordered.
+// Letters are written as co-letters y = L-1-x (x = steps until the item completes), which keep their value when trees
+// are put together. A block of q ranks wants q-1 co-letters with a prescribed sum modulo q (docs/streams.md).
 #pragma once
 
 #include <cstdint>
@@ -39,8 +38,7 @@ struct Instance {
   std::vector<Demand> blocks;
   Letters pool;
   std::int32_t L = 1;
-  /// Strong form, what composition needs: the receive-only rank takes K and the root's letters sum to exactly
-  /// K·q.
+  /// Strong form, what composition needs: the receive-only rank takes K and the root's letters sum to exactly K·q.
   std::optional<std::int32_t> K;
 };
 

@@ -15,9 +15,8 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Nodes of one label are numbered: heads in run order, then leaf slots by (run, block, position), the
-/// receive-only rank last. Node number k of a label is a child of head number k among those that have a child
-/// there.
+/// Nodes of one label are numbered: heads in run order, then leaf slots by (run, block, position), the receive-only
+/// rank last. Node number k of a label is a child of head number k among those that have a child there.
 class BlockStream final : public Stream {
  public:
   BlockStream(std::int64_t P, std::int64_t L, std::int64_t root, Layout layout, Claim claim)
@@ -194,8 +193,7 @@ class BlockStream final : public Stream {
     return nullptr;
   }
 
-  /// Heads with a child at this label are head runs 0 .. count-1 with few missing children: their prefix
-  /// sums.
+  /// Heads with a child at this label are head runs 0 .. count-1 with few missing children: their prefix sums.
   const std::vector<std::int64_t>& parent_sums(std::int64_t child_label) const {
     const auto over = std::upper_bound(missing_.begin(), missing_.end(), layout_.t - child_label);
     return parent_sums_[static_cast<std::size_t>(over - missing_.begin()) - 1];

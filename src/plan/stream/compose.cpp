@@ -8,8 +8,7 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-/// L = 3, K = 0: the full tree of t = 16 has no strong solution; t = 19, which would need it, is a base case
-/// itself.
+/// L = 3, K = 0: the full tree of t = 16 has no strong solution; t = 19, which would need it, is a base case itself.
 constexpr bool is_missing(std::int64_t L, std::int64_t t, std::int64_t u) { return L == 3 && t == 16 && u == 88; }
 constexpr bool is_extra(std::int64_t L, std::int64_t t, std::int64_t u) { return L == 3 && t == 19 && u == 277; }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams at the bound for L >= 3: base cases by direct balancing, everything larger by putting trees
-// together.
+// Streams at the bound for L >= 3: base cases by direct balancing, everything larger by putting trees together.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +19,7 @@ struct BaseRange {
 };
 BaseRange base_range(std::int64_t L);
 
-/// A base case that composition may ask for: the tree on f_{t-1} + u nodes, strong with K or, without K,
-/// weak.
+/// A base case that composition may ask for: the tree on f_{t-1} + u nodes, strong with K or, without K, weak.
 struct BaseName {
   std::int64_t t = 0;
   std::int64_t u = 1;

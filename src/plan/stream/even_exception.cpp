@@ -64,8 +64,7 @@ class Search {
   Permutation permutation_;
 };
 
-/// Places pairs at all distances from about h/3 to h on the first 4D or so points, and the smaller problem
-/// after them.
+/// Places pairs at all distances from about h/3 to h on the first 4D or so points, and the smaller problem after them.
 std::optional<Permutation> reduce(std::int64_t h, bool fixed_point) {
   const std::int64_t D = (h + 2) / 3;
   const std::int64_t kind = h - 3 * D;  // -2, -1, 0

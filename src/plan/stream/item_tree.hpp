@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One item's tree, given who plays which node: links the nodes of each label to the heads that have a child
-// there.
+// One item's tree, given who plays which node: links the nodes of each label to the heads that have a child there.
 #pragma once
 
 #include <cstdint>

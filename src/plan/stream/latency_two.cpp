@@ -9,10 +9,9 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-/// Few missing nodes, s <= f_{t-3}: co-letters 1 and -1 go into blocks in pairs, zeros fill the rest.
-/// `plenty`, the ones left over when every pruned node has its own, must vanish: by pruning nodes of
-/// potential 2, which take none, by the receive-only rank, or by one block of potential e with e+1 ranks and
-/// e ones.
+/// Few missing nodes, s <= f_{t-3}: co-letters 1 and -1 go into blocks in pairs, zeros fill the rest. `plenty`, the
+/// ones left over when every pruned node has its own, must vanish: by pruning nodes of potential 2, which take none, by
+/// the receive-only rank, or by one block of potential e with e+1 ranks and e ones.
 class Pairs {
  public:
   Pairs(std::int64_t n, std::int64_t t) : f_(2, n), t_(t), s_(f_(t) - n) {

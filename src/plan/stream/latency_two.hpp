@@ -17,14 +17,12 @@ bool two_reaches_bound(std::int64_t n);
 /// REQUIRES n >= 2, t = B(n) or B(n) + 1.
 std::optional<Recipe> latency_two(std::int64_t n, std::int64_t t);
 
-/// The tree on n nodes cut out of the full tree of height t from its end: internal nodes of the least
-/// potential lose all their children and become leaves, the last one some. REQUIRES n <= f_t. Nothing if the
-/// root would go.
+/// The tree on n nodes cut out of the full tree of height t from its end: internal nodes of the least potential lose
+/// all their children and become leaves, the last one some. REQUIRES n <= f_t. Nothing if the root would go.
 std::optional<Heads> cut_heads(const Growth& f, std::int64_t t, std::int64_t n);
 
-/// The strong base cases (K = 0) of the composition: all n in [low, high] at height t. Sums of two neighbours
-/// give the next height: low_t = f_{t-2}, high_t >= 2 f_{t-2}, which is all that heights B(n) and B(n)+1 ask
-/// for.
+/// The strong base cases (K = 0) of the composition: all n in [low, high] at height t. Sums of two neighbours give the
+/// next height: low_t = f_{t-2}, high_t >= 2 f_{t-2}, which is all that heights B(n) and B(n)+1 ask for.
 struct TwoBase {
   std::int64_t t, low, high;
 };

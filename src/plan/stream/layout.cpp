@@ -45,10 +45,9 @@ Layout single_block(std::int64_t L, std::int64_t n) {
     layout.receive_only = 0;
     return layout;
   }
-  // Leaves complete 0 .. q-1 steps later. Position j takes j for q odd (landing on 2j); for q even the upper
-  // half takes j+1 (landing on 2j+1), so 0 comes twice and q/2 is left over. Adding a constant keeps a
-  // juggling sequence, and puts the root, which is L-1 modulo q, on one of the two; what is left over goes to
-  // the receive-only rank.
+  // Leaves complete 0 .. q-1 steps later. Position j takes j for q odd (landing on 2j); for q even the upper half takes
+  // j+1 (landing on 2j+1), so 0 comes twice and q/2 is left over. Adding a constant keeps a juggling sequence, and puts
+  // the root, which is L-1 modulo q, on one of the two; what is left over goes to the receive-only rank.
   const std::int64_t q = n - 1;
   const std::int64_t shift = (L - 1) % q;
   Run run;

@@ -63,8 +63,7 @@ class InterleavedStream final : public Stream {
   StreamPtr inner_;
 };
 
-/// Composition balances about 2L trees of L²/2 ranks each: above this latency that takes more than a few
-/// seconds.
+/// Composition balances about 2L trees of L²/2 ranks each: above this latency that takes more than a few seconds.
 constexpr std::int64_t kLargestComposed = 300;
 /// Above this latency even one tree has words too long to order in a few seconds.
 constexpr std::int64_t kLargestBulk = 30'000;

@@ -44,8 +44,7 @@ using Heads = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 std::optional<Heads> pruned_heads(const Growth& f, std::int64_t t, std::int64_t u, std::int64_t spared = 0,
                                   std::int64_t instead = 0);
 
-/// The leaves of the tree with these internal nodes, as co-letters. REQUIRES the root among the heads, or t =
-/// 0.
+/// The leaves of the tree with these internal nodes, as co-letters. REQUIRES the root among the heads, or t = 0.
 Letters leaves(std::int64_t L, std::int64_t t, const Heads& heads);
 
 /// A balanced base case; the root's block is apart because composition makes it grow.
@@ -70,14 +69,12 @@ enum class Shift { none, one };
 /// The base case as it is: a stream on its own tree of height t.
 Recipe alone(const BaseCase& base, std::int64_t L, std::int64_t t);
 
-/// Adds `times` root blocks of the base case, grown by `growth` letters K; or `times` copies of all its other
-/// blocks.
+/// Adds `times` root blocks of the base case, grown by `growth` letters K; or `times` copies of all its other blocks.
 void add_roots(Recipe& recipe, const BaseCase& base, std::int64_t times, std::int64_t growth, std::int32_t K,
                Shift shift);
 void add_others(Recipe& recipe, const BaseCase& base, std::int64_t times, Shift shift);
 
-/// Do block sizes, residues and letters fit the tree on n nodes? (One check per plan, O(size of the recipe +
-/// t).)
+/// Do block sizes, residues and letters fit the tree on n nodes? (One check per plan, O(size of the recipe + t).)
 bool is_sound(const Recipe& recipe, std::int64_t n);
 
 }  // namespace chasqui::plan::stream_detail

@@ -10,9 +10,8 @@
 
 namespace chasqui::plan::stream_detail {
 
-/// Letters by rank and time modulo the period: the item received then completes so many steps later. A letter
-/// of at least L is an internal node of the full tree of height t, and its rank then sends in letter-L+1
-/// steps.
+/// Letters by rank and time modulo the period: the item received then completes so many steps later. A letter of at
+/// least L is an internal node of the full tree of height t, and its rank then sends in letter-L+1 steps.
 struct WordTable {
   std::int64_t L = 2;
   std::int64_t t = 0;
