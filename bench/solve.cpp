@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "chasqui/solve/paper_program.hpp"
 #include "solve/milp.hpp"
+#include "solve/paper_program.hpp"
 
 namespace {
 

@@ -93,8 +93,6 @@ class Case {
   std::vector<std::int64_t> received_;  ///< buffered: begin of the reception of each message
 };
 
-/// a mod m, never negative. REQUIRES m > 0.
-
 /// Plays the ports of all receivers (docs/model.md, "buffered"): the begin of each message's reception.
 /// `arrivals` are lanes of arrival times by receiver.
 std::vector<std::int64_t> play_ports(const Case& the_case, const Lanes& arrivals);

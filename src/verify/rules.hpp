@@ -2,9 +2,13 @@
 // One function per rule of docs/model.md.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
 #include "verify/case.hpp"
-#include "verify/folds.hpp"
-#include "verify/holdings.hpp"
 
 namespace chasqui::verifier {
 
@@ -14,6 +18,68 @@ struct WellFormed {
   std::vector<std::uint32_t> sends, adds;
 };
 WellFormed rule6_well_formed(const Schedule& schedule, Findings& findings);
+
+/// Who received an item, and when.
+struct Holding {
+  std::int64_t item = 0;
+  std::int64_t available = 0;
+  std::uint32_t message = 0;
+};
+
+/// All receptions of items: one flat array, by processor and then by item.
+class Holdings {
+ public:
+  /// REQUIRES: a kind that moves items.
+  explicit Holdings(const Case& c) {
+    first_.reserve(c.ranks().count() + 1);
+    first_.push_back(0);
+    all_.reserve(c.schedule().sends.size());
+    for (std::size_t id = 0; id < c.ranks().count(); ++id) {
+      for (const Event& event : c.receptions().of(id)) {
+        all_.push_back({c.item(event.index), c.available(event.index), event.index});
+      }
+      std::sort(all_.begin() + static_cast<std::ptrdiff_t>(first_.back()), all_.end(),
+                [](const Holding& a, const Holding& b) {
+                  return std::tie(a.item, a.available, a.message) < std::tie(b.item, b.available, b.message);
+                });
+      first_.push_back(all_.size());
+    }
+  }
+
+  /// By item, then availability.
+  std::span<const Holding> of(std::size_t id) const { return {all_.data() + first_[id], first_[id + 1] - first_[id]}; }
+
+  /// The first copy of the item received there, or nullptr.
+  const Holding* find(std::size_t id, std::int64_t item) const {
+    const auto held = of(id);
+    const auto place =
+        std::lower_bound(held.begin(), held.end(), item, [](const Holding& h, std::int64_t x) { return h.item < x; });
+    return place != held.end() && place->item == item ? &*place : nullptr;
+  }
+
+ private:
+  std::vector<std::size_t> first_;
+  std::vector<Holding> all_;
+};
+
+enum class Cover : unsigned char {
+  exact,        ///< a tiling exists
+  overlapping,  ///< the pieces inside the interval cover it, but only by counting something twice
+  missing,      ///< they do not even cover it
+  empty,        ///< there is nothing to cover
+};
+
+/// Combining kinds: could each sender make the folds it sends, and can each rank make the result it is promised? Judged
+/// once; rule 1 reports what is missing, rule 6 what is counted twice, rule 7 results that are missing.
+struct Folds {
+  std::vector<Cover> message;  ///< by index into Schedule::sends: the worse of its parts
+  std::vector<Cover> result;   ///< by processor id; exact where nothing is promised
+};
+
+/// What a rank must be able to fold at the end, if anything.
+std::optional<Part> promised_fold(const Case& the_case, Rank rank);
+
+Folds judge_folds(const Case& the_case);
 
 /// The evidence that rules 1, 6 and 7 share: who holds which item, or who can make which fold.
 struct Evidence {

@@ -59,11 +59,7 @@ TEST(AllToAll, EveryRingOnRandomMachines) {
     RC_ASSERT(ring.has_value());
     RC_ASSERT(ring->rest == m.P % classes);
     const plan::Claim claim{Time{ring->last_send()} + m.lambda(), plan::allgather_bound(m, problem.items), "", ""};
-    if (ring->rest > 1) {
-      check(plan::RestRingAllgather(m, problem, claim, *ring));
-    } else {
-      check(plan::RingAllgather(m, problem, claim, *ring));
-    }
+    check(*plan::ring_allgather(m, problem, claim, *ring));
   }));
 }
 

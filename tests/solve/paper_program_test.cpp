@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is wrong with the integer programs as printed. Each test is a row of docs/results.md, Exact schedules.
-#include "chasqui/solve/paper_program.hpp"
+#include "solve/paper_program.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "solve/milp.hpp"
+#include "solve/paper_program.hpp"
 #include "solve/sat.hpp"
 
 namespace chasqui::solve {

@@ -3,17 +3,62 @@
 // here that is not in the schedule. Above kLargestPicture processors every picture turns into a summary.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "chasqui/show/reception_table.hpp"
-#include "chasqui/show/summary.hpp"
 #include "chasqui/show/timeline.hpp"
 #include "chasqui/show/tree.hpp"
 
 namespace chasqui::show {
 
 inline constexpr std::int64_t kLargestPicture = 512;  ///< processors; above it pictures become summaries
+
+/// One entry.
+struct Reception {
+  Rank rank;             ///< the receiver
+  Time time;             ///< available from here on
+  Part part;             ///< what it receives
+  bool active = false;   ///< it will be forwarded
+  bool delayed = false;  ///< it waited in a buffer
+};
+/// Rows processors, columns time: which item a processor receives when. Active items (the processor will forward them)
+/// and delayed ones (they arrived earlier and waited in a buffer behind an active item) are marked.
+struct ReceptionTable {
+  std::string title;                  ///< heading
+  std::int64_t P = 0;                 ///< processors
+  bool combining = false;             ///< entries are folds, not items
+  std::vector<Time> times;            ///< the columns: times at which something is received
+  std::vector<Reception> receptions;  ///< by rank, then time
+};
+
+/// When two items reach a processor closer than its gap, the active one is received first and the other waits.
+/// Time: O(n log n) in the messages.
+ReceptionTable reception_table(const Schedule& schedule);
+
+/// "3", or "+4" for a fold of four contributions.
+std::string cell_text(const Reception& reception, bool combining);
+
+/// What is said of a schedule too large to draw: counts and a histogram of receptions over time.
+struct Summary {
+  std::string title;               ///< heading
+  std::int64_t P = 0;              ///< processors
+  std::int64_t messages = 0;       ///< of all ranks together
+  std::int64_t additions = 0;      ///< of all ranks together; 0 for what is not a sum
+  std::int64_t most_sent = 0;      ///< by one rank
+  std::int64_t most_received = 0;  ///< by one rank
+  /// A span of time.
+  struct Bucket {
+    Time from;                    ///< inclusive
+    Time to;                      ///< exclusive
+    std::int64_t receptions = 0;  ///< that end in it
+  };
+  std::vector<Bucket> histogram;  ///< of the times at which messages become available
+};
+
+/// Time: O(messages). Memory does not grow with P.
+Summary summarise(const Schedule& schedule, int buckets = 16);
 
 /// What a terminal can show.
 struct TextStyle {

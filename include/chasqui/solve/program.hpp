@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A 0-1 program as plain data: minimise a sum of binary columns subject to rows. Builders write it; CBC solves it, or, since
-// all coefficients here are 1 or -1, it turns into a formula.
+// A 0-1 program as plain data: minimise a sum of binary columns subject to rows. Builders write it, CBC solves it.
 #pragma once
 
 #include <utility>
@@ -31,15 +30,12 @@ struct Program {
 
   int add_column(int objective = 0);  ///< a new variable; its number
   void fix_to_zero(int column);       ///< no solution may use it
-  void at_least(std::vector<Term> terms, int least) {
-    rows.push_back({std::move(terms), least, kUnbounded});
-  }  ///< sum of the terms >= least
-  void at_most(std::vector<Term> terms, int most) {
-    rows.push_back({std::move(terms), -kUnbounded, most});
-  }  ///< sum of the terms <= most
-  void equal(std::vector<Term> terms, int value) {
-    rows.push_back({std::move(terms), value, value});
-  }  ///< sum of the terms = value
+  /// Sum of the terms >= least.
+  void at_least(std::vector<Term> terms, int least) { rows.push_back({std::move(terms), least, kUnbounded}); }
+  /// Sum of the terms <= most.
+  void at_most(std::vector<Term> terms, int most) { rows.push_back({std::move(terms), -kUnbounded, most}); }
+  /// Sum of the terms = value.
+  void equal(std::vector<Term> terms, int value) { rows.push_back({std::move(terms), value, value}); }
 
   std::vector<Column> columns;  ///< Term::column counts these
   std::vector<Row> rows;
@@ -50,9 +46,6 @@ using Point = std::vector<bool>;
 
 /// Does the point satisfy all rows?
 bool feasible(const Program& program, const Point& point);
-
-/// The rows as a formula; column c is variable c + 1. The objective is left out. REQUIRES coefficients of 1 and -1.
-Cnf formula(const Program& program);
 
 /// The clauses as rows; variable v is column v - 1.
 Program program_from(const Cnf& cnf);

@@ -135,8 +135,7 @@ PlanPtr allgather(const LogP& machine, std::int64_t items) {
   claim.finish = Time{last} + machine.lambda();
   if (!ring) return std::make_shared<SymmetricAllgather>(machine, problem, claim, std::move(times));
   claim.construction = fmt::format("ring of {} classes, period {}, {} ranks over", ring->m, ring->period, ring->rest);
-  if (ring->rest > 1) return std::make_shared<RestRingAllgather>(machine, problem, claim, *ring);
-  return std::make_shared<RingAllgather>(machine, problem, claim, *ring);
+  return ring_allgather(machine, problem, claim, *ring);
 }
 
 }  // namespace chasqui::plan

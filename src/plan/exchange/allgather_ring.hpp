@@ -1,67 +1,56 @@
 // SPDX-License-Identifier: MIT
-// All-gather on a ring of classes: in block b every rank (class c, column i) passes the items of (c - b, i) on to all
-// columns of class c + 1, one column a round, its own column first. What it passes on in block b it received in the
-// first rounds of block b - 1. The last block brings a class its own items, so the first column is left out.
+// The ring of m classes for all-gather: class c sends only to class c+1, at offset_c + t*period. Two neighbours never
+// meet in an overhead when offset_{c+1} - offset_c lies in [D - period, L], modulo the period.
+/// Rank r is in class r mod m and column r / m. There are `columns` columns, all full when m divides P;
+/// otherwise the last one holds the `rest`: P mod m ranks, in the classes 0, 1, …
+/// The best ring of m classes, unless `unless_by` (a last send) is not beaten. REQUIRES 2 <= m <= 64, m <= P.
+/// Time: bounded, independent of P and of the ticks.
+/// Offsets with the least maximum for m classes and this period, or nothing when no closed walk exists:
+/// exact, by propagating intervals of positions and bisecting the maximum.
+/// Periods worth trying, ascending: the least ones, and the least period for each of the largest numbers k of
+/// whole periods that m steps can add up to, m(D - q) <= kq <= mL. Only those that admit some k.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "chasqui/plan/plan.hpp"
-#include "plan/exchange/ring_shape.hpp"
+#include "plan/exchange/send_times.hpp"
 
 namespace chasqui::plan {
 
-/// What both plans share: places on the ring, and messages from a class to the next.
-class RingPlan : public Plan {
- public:
-  RingPlan(const LogP& machine, const Problem& problem, Claim claim, RingShape ring)
-      : Plan(machine, problem, std::move(claim)), ring_(std::move(ring)) {}
+/// Rank r is in class r mod m and column r / m. There are `columns` columns, all full when m divides P;
+/// otherwise the last one holds the `rest`: P mod m ranks, in the classes 0, 1, …
+struct RingShape {
+  std::int64_t m = 1;
+  std::int64_t columns = 1;
+  std::int64_t rest = 0;
+  std::int64_t items = 1;
+  std::int64_t period = 1;
+  std::int64_t block = 1;  ///< ticks from one block (items of one class) to the next, a multiple of the period
+  std::vector<std::int64_t> offset;
 
- protected:
-  struct Place {
-    std::int64_t c, i;
-  };
-
-  Place place(Rank rank) const;
-  Rank rank(Place place) const { return Rank{static_cast<std::int32_t>(place.i * ring_.m + place.c)}; }
-  bool exists(Place place) const { return place.i * ring_.m + place.c < machine_.P; }
-  std::int64_t after(std::int64_t c) const { return c + 1 == ring_.m ? 0 : c + 1; }
-  std::int64_t before(std::int64_t c) const { return c == 0 ? ring_.m - 1 : c - 1; }
-  /// All items of `owner`, one each in rounds round*k .. round*k + k-1 of the block.
-  void pass(std::vector<Send>& list, Place from, Place to, std::int64_t block, std::int64_t round, Place owner) const;
-
-  RingShape ring_;
+  std::int64_t last_send() const;
 };
 
-/// REQUIRES at most one rank over. With a lone rank in the last column, P = m*h + 1, class c > 0 has nobody there. Its
-/// ranks pass the lone rank's items on in the rounds in which they would have sent to that empty place, to the
-/// receivers that the missing sender would have served; class 0, where no place is empty, gets them in one round more
-/// at the very end. Blocks alternate the direction in which the columns are served, so that such an item is passed on
-/// in the round it was received in.
-class RingAllgather final : public RingPlan {
- public:
-  using RingPlan::RingPlan;
+/// The best ring of m classes, unless `unless_by` (a last send) is not beaten. REQUIRES 2 <= m <= 64, m <= P.
+/// Time: bounded, independent of P and of the ticks.
+std::optional<RingShape> ring_shape(const LogP& machine, std::int64_t items, std::int64_t m, std::int64_t unless_by);
 
-  LocalForm local(Rank rank) const override;
-  Schedule schedule() const override;
-};
+/// Offsets with the least maximum for m classes and this period, or nothing when no closed walk exists:
+/// exact, by propagating intervals of positions and bisecting the maximum.
+std::optional<std::vector<std::int64_t>> ring_offsets(const Spacing& spacing, std::int64_t m, std::int64_t period);
 
-/// REQUIRES 2 <= e < m ranks over: P = mh + e, the rest is column h of the classes 0 .. e-1.
-/// The ranks of the full columns pass items on as in RingAllgather, to all h + 1 columns. A rank of the rest
-/// sends only its own items, in block 0, to all of the next class. From then on every rank of a full column
-/// passes them on to its own column in one round more, the last of each block: received and sent in the same
-/// round, they never wait. At the very end the rest gets the items of the rest, one rank's a round, except
-/// those of the class before, which came directly. All of it stays on the ring's lattice of send times, so no
-/// overheads meet. It takes about 2m rounds more than a ring that comes out even.
-class RestRingAllgather final : public RingPlan {
- public:
-  using RingPlan::RingPlan;
+/// Periods worth trying, ascending: the least ones, and the least period for each of the largest numbers k of
+/// whole periods that m steps can add up to, m(D - q) <= kq <= mL. Only those that admit some k.
+std::vector<std::int64_t> ring_periods(const Spacing& spacing, std::int64_t m);
 
-  LocalForm local(Rank rank) const override;
-  Schedule schedule() const override;
+inline constexpr std::int64_t kMostClasses = 64;
 
- private:
-  std::int64_t full() const { return ring_.columns - 1; }
-  void add_sends(Place me, std::vector<Send>& list) const;
-  void add_receives(Place me, std::vector<Send>& list) const;
-};
+/// All-gather on this ring: in block b every rank (class c, column i) passes the items of (c - b, i) on to all columns of
+/// class c + 1, one column a round, its own column first. What it passes on in block b it received in the first rounds of
+/// block b - 1. The last block brings a class its own items, so the first column is left out.
+PlanPtr ring_allgather(const LogP& machine, const Problem& problem, Claim claim, RingShape ring);
 
 }  // namespace chasqui::plan

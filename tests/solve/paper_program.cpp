@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/solve/paper_program.hpp"
+#include "solve/paper_program.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
+
+#include "chasqui/base/error.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -173,6 +176,47 @@ std::optional<Schedule> PaperProgram::decode(const Point& point) const {
   }
   normalise(schedule);
   return schedule;
+}
+
+Cnf formula(const Program& program) {
+  Cnf cnf;
+  for (const Program::Column& column : program.columns) {
+    const Literal x = cnf.fresh();
+    if (column.most == 0) cnf.clause({-x});
+  }
+  for (const Program::Row& row : program.rows) {
+    std::vector<Literal> literals;
+    int negated = 0;  // -x is (not x) - 1
+    for (const Program::Term& term : row.terms) {
+      CHASQUI_CHECK(std::abs(term.coefficient) == 1, "coefficient={}", term.coefficient);
+      literals.push_back(term.coefficient * (term.column + 1));
+      negated += term.coefficient < 0 ? 1 : 0;
+    }
+    const int size = static_cast<int>(literals.size());
+    const int least = row.least + negated;  // meaningless where unbounded, and then not used
+    const int most = row.most + negated;
+    if (row.most != Program::kUnbounded && most < size) {
+      if (most < 0) {
+        cnf.clause({});
+      } else if (most == 1) {
+        at_most_one(cnf, literals);
+      } else {
+        const auto wanted = static_cast<std::size_t>(most);
+        cnf.clause({-count(cnf, literals, Counts::from_below, wanted + 1)[wanted]});
+      }
+    }
+    if (row.least != -Program::kUnbounded && least > 0) {
+      if (least > size) {
+        cnf.clause({});
+      } else if (least == 1) {
+        cnf.clause(literals);
+      } else {
+        const auto wanted = static_cast<std::size_t>(least);
+        cnf.clause({count(cnf, literals, Counts::from_above, wanted)[wanted - 1]});
+      }
+    }
+  }
+  return cnf;
 }
 
 }  // namespace chasqui::solve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The integer programs of Subramonian and Venkatasubramanian, "Optimal broadcast in a distributed memory model of parallel
-// computation" (1993), as printed, for study: do not use their answers. What is wrong with them is in docs/results.md, Exact schedules, and
-// tests/solve/paper_program_test.cpp shows it. The paper counts processors, items and steps from 1; so does this file.
+// computation" (1993), as printed: what is wrong with them is in docs/results.md, Exact schedules, and paper_program_test.cpp
+// shows it; bench/solve.cpp has them as a rival. The paper counts processors, items and steps from 1; so does this file.
 #pragma once
 
 #include <cstdint>
@@ -55,5 +55,8 @@ PaperProgram literal_program(std::int64_t P, std::int64_t L, std::int64_t k, std
 /// shifted by L, so item k' is first received in step k'. The counts are corrected (P-1 and P-2 for the paper's P and P-1; the reception
 /// from the source counted). Feasible is necessary for a continuous broadcast at the bound, not sufficient.
 PaperProgram reduced_program(std::int64_t P, std::int64_t L);
+
+/// The rows as a formula; column c is variable c + 1. The objective is left out. REQUIRES coefficients of 1 and -1.
+Cnf formula(const Program& program);
 
 }  // namespace chasqui::solve
