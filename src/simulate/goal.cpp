@@ -10,44 +10,86 @@
 #include "simulate/program.hpp"
 
 namespace chasqui::simulate {
+namespace {
+
+/// Writes what one rank does. LogGOPS simulators take an operation as ended for its dependants once their processor is free,
+/// so a pause must be a calculation on the processor that pauses; no message comes then, or the plan would not be legal.
+class RankText {
+ public:
+  RankText(const Program& program, std::int64_t bytes, std::string& text)
+      : program_(program), machine_(program.schedule().machine), bytes_(bytes), text_(text) {}
+
+  void write(Rank rank, const std::vector<std::uint32_t>& receptions) {
+    free_ = gap_end_ = Time{0};
+    last_ = {};
+    for (const std::uint32_t m : receptions) {
+      add_line("r{}: recv {}b from {} tag {}", m, bytes_, program_.send(m).from.index, m);
+    }
+    auto reception = receptions.begin();
+    const auto actions = program_.actions_of(rank);
+    for (std::uint32_t at = actions.first; at < actions.end; ++at) {
+      const std::uint32_t action = program_.action(at);
+      const bool adds = action & Program::kAdd;
+      const Time begin = adds ? added(action).begin : program_.send(action).begin;
+      for (; reception != receptions.end() && available(machine_, program_.send(*reception)) <= begin; ++reception) {
+        last_.push_back(fmt::format("r{}", *reception));
+        free_ = std::max(free_, available(machine_, program_.send(*reception)));
+      }
+      if (begin > (adds ? free_ : std::max(free_, gap_end_))) {
+        add_operation(fmt::format("p{}", at), fmt::format("calc {}", begin.ticks - free_.ticks));
+      }
+      if (adds) {
+        add_operation(fmt::format("c{}", at), fmt::format("calc {}", added(action).count));
+        free_ = begin + Time{added(action).count};
+      } else {
+        add_operation(fmt::format("s{}", action),
+                      fmt::format("send {}b to {} tag {}", bytes_, program_.send(action).to.index, action));
+        free_ = begin + machine_.o;
+        gap_end_ = begin + machine_.gap();
+      }
+    }
+  }
+
+ private:
+  template <typename... Arguments>
+  void add_line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    text_ += '\n';
+  }
+
+  const Add& added(std::uint32_t action) const { return program_.schedule().adds[action & ~Program::kAdd]; }
+
+  /// The operation requires what came last, and is then what came last.
+  void add_operation(std::string label, const std::string& what) {
+    add_line("{}: {}", label, what);
+    for (const std::string& before : last_) add_line("{} requires {}", label, before);
+    last_ = {std::move(label)};
+  }
+
+  const Program& program_;
+  const LogP& machine_;
+  std::int64_t bytes_;
+  std::string& text_;
+  Time free_;                      // when the processor has ended what came last
+  Time gap_end_;                   // when the next send may begin
+  std::vector<std::string> last_;  // the last operation, and the receptions planned since
+};
+
+}  // namespace
 
 std::string to_goal(const Schedule& schedule, std::int64_t bytes) {
-  Program program(schedule);
+  const Program program(schedule);
   const auto& sends = program.schedule().sends;
   std::vector<std::vector<std::uint32_t>> incoming(static_cast<std::size_t>(program.ranks()));
   for (std::uint32_t m = 0; m < sends.size(); ++m) incoming[static_cast<std::size_t>(sends[m].to.index)].push_back(m);
 
   std::string text = fmt::format("num_ranks {}\n", program.ranks());
-  const auto out = std::back_inserter(text);
+  RankText ranks(program, bytes, text);
   for (std::int32_t r = 0; r < program.ranks(); ++r) {
-    fmt::format_to(out, "\nrank {} {{\n", r);
     auto& receptions = incoming[static_cast<std::size_t>(r)];
-    std::sort(receptions.begin(), receptions.end(),
-              [&](auto a, auto b) { return program.reception_number(a) < program.reception_number(b); });
-    for (const std::uint32_t m : receptions) {
-      fmt::format_to(out, "r{}: recv {}b from {} tag {}\n", m, bytes, sends[m].from.index, m);
-    }
-    std::string previous;
-    const auto actions = program.actions_of(Rank{r});
-    for (std::uint32_t at = actions.first; at < actions.end; ++at) {
-      const std::uint32_t action = program.action(at);
-      std::string label;
-      if (action & Program::kAdd) {
-        label = fmt::format("c{}", action & ~Program::kAdd);
-        fmt::format_to(out, "{}: calc {}\n", label, program.schedule().adds[action & ~Program::kAdd].count);
-      } else {
-        label = fmt::format("s{}", action);
-        fmt::format_to(out, "{}: send {}b to {} tag {}\n", label, bytes, sends[action].to.index, action);
-      }
-      if (!previous.empty()) fmt::format_to(out, "{} requires {}\n", label, previous);
-      const std::int32_t need = program.needs(action);
-      const std::int32_t first = program.needs_prefix() ? 0 : need;
-      const std::int32_t last = program.needs_prefix() ? need - 1 : need + program.needs_also(action);
-      for (std::int32_t i = std::max(first, 0); i <= last && last != Program::kImpossible; ++i) {
-        fmt::format_to(out, "{} requires r{}\n", label, receptions[static_cast<std::size_t>(i)]);
-      }
-      previous = label;
-    }
+    std::sort(receptions.begin(), receptions.end(), [&](auto a, auto b) { return sends[a] < sends[b]; });
+    text += fmt::format("\nrank {} {{\n", r);
+    ranks.write(Rank{r}, receptions);
     text += "}\n";
   }
   return text;

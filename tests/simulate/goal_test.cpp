@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-// GOAL text read back by a small LogGOPS simulator that shares nothing with ours: one CPU per rank for overheads and
-// calculations, one network port per rank and direction with a gap, messages under way for L. G = O = 0, S = ∞.
+// GOAL text played by the rules of LogGOPSim, by code that shares nothing with our simulator: one CPU per rank for overheads
+// and calculations, one network port per rank and direction with a gap, messages under way for L. G = O = 0, S = ∞.
+// A message takes the receiver's CPU as soon as it is there and the CPU is free, whether or not its reception may begin. An
+// operation is done for those that require it once it has begun, and they find the CPU busy until it ends.
 #include "chasqui/simulate/goal.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
+#include <queue>
+#include <set>
 #include <sstream>
 
-#include "chasqui/plan/allgather.hpp"
-#include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/broadcast.hpp"
-#include "chasqui/plan/reduce.hpp"
-#include "chasqui/plan/scan.hpp"
-#include "chasqui/plan/sum.hpp"
-#include "chasqui/simulate/simulate.hpp"
+#include "chasqui/plan/collectives.hpp"
 
 namespace chasqui::simulate {
 namespace {
@@ -25,7 +24,6 @@ struct Operation {
   std::int64_t tag = 0;
   std::int64_t ticks = 0;
   std::vector<std::size_t> requires_;
-  std::int64_t end = -1;  // when it completed
 };
 
 struct Goal {
@@ -76,72 +74,143 @@ Goal parse(const std::string& text) {
   return goal;
 }
 
-/// Tick by tick. Of operations that could begin at once, the first in the file does.
-std::int64_t finish(Goal goal, const LogP& machine) {
-  const std::int64_t o = machine.o.ticks;
-  const std::int64_t g = machine.gap().ticks;
-  const std::int64_t L = machine.L.ticks;
-  struct Port {
+class Player {
+ public:
+  Player(const Goal& goal, const LogP& machine) : goal_(goal), machine_(machine), hosts_(goal.ranks.size()) {}
+
+  std::int64_t finish() {
+    for (std::size_t r = 0; r < hosts_.size(); ++r) {
+      const auto& operations = goal_.ranks[r];
+      Host& host = hosts_[r];
+      host.missing.resize(operations.size());
+      host.dependants.resize(operations.size());
+      for (std::size_t i = 0; i < operations.size(); ++i) {
+        host.missing[i] = operations[i].requires_.size();
+        for (const std::size_t before : operations[i].requires_) host.dependants[before].push_back(i);
+      }
+      for (std::size_t i = 0; i < operations.size(); ++i) {
+        if (host.missing[i] == 0) queue_.push({0, ++pushed_, r, i, false});
+      }
+    }
+    while (!queue_.empty()) {
+      const Event event = queue_.top();
+      queue_.pop();
+      event.message ? arrive(event) : begin(event);
+    }
+    std::int64_t last = 0;
+    for (const Host& host : hosts_) {
+      last = std::max(last, host.cpu);
+      for (const std::size_t missing : host.missing) EXPECT_EQ(missing, 0u) << "an operation never begins";
+      EXPECT_TRUE(host.posted.empty() && host.unexpected.empty())
+          << "a message has no reception, or the other way round";
+    }
+    return last;
+  }
+
+ private:
+  struct Event {
+    std::int64_t time;
+    std::int64_t number;  // of those at one time the first pushed comes first
+    std::size_t rank;
+    std::size_t operation;  // of a message: its tag
+    bool message;
+    bool operator<(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
+  };
+  struct Host {
     std::int64_t cpu = 0;
     std::int64_t out = 0;
     std::int64_t in = 0;
+    std::vector<std::size_t> missing;
+    std::vector<std::vector<std::size_t>> dependants;
+    std::map<std::size_t, std::size_t> posted;  // tag → reception
+    std::set<std::size_t> unexpected;
   };
-  std::vector<Port> ports(goal.ranks.size());
-  std::map<std::int64_t, std::int64_t> arrival;  // by tag
-  std::size_t left = 0;
-  for (const auto& operations : goal.ranks) left += operations.size();
-  std::int64_t last = 0;
-  for (std::int64_t now = 0; left > 0 && now < 100'000; ++now) {
-    for (std::size_t r = 0; r < goal.ranks.size(); ++r) {
-      for (bool again = true; again;) {
-        again = false;
-        for (Operation& operation : goal.ranks[r]) {
-          if (operation.end >= 0) continue;
-          bool ready = true;
-          for (const std::size_t i : operation.requires_) {
-            ready = ready && goal.ranks[r][i].end >= 0 && goal.ranks[r][i].end <= now;
-          }
-          Port& port = ports[r];
-          const bool takes_time = operation.kind == 'c' || o > 0;
-          if (!ready || (takes_time && port.cpu > now)) continue;
-          if (operation.kind == 's' && port.out > now) continue;
-          if (operation.kind == 'r') {
-            const auto found = arrival.find(operation.tag);
-            if (found == arrival.end() || found->second > now || port.in > now) continue;
-          }
-          operation.end = now + (operation.kind == 'c' ? operation.ticks : o);
-          if (takes_time) port.cpu = operation.end;
-          if (operation.kind == 's') port.out = now + g, arrival[operation.tag] = now + o + L;
-          if (operation.kind == 'r') port.in = now + g;
-          if (operation.kind != 's') last = std::max(last, operation.end);
-          --left;
-          again = true;
-        }
+
+  void begin(Event event) {
+    Host& host = hosts_[event.rank];
+    const Operation& operation = goal_.ranks[event.rank][event.operation];
+    if (operation.kind == 'r') {
+      const auto tag = static_cast<std::size_t>(operation.tag);
+      if (host.unexpected.erase(tag) > 0) {
+        done(event.rank, event.operation);
+      } else {
+        host.posted[tag] = event.operation;
+      }
+      return;
+    }
+    const std::int64_t may = operation.kind == 's' ? std::max(host.cpu, host.out) : host.cpu;
+    if (may > event.time) {
+      event.time = may;
+      return queue_.push(event);
+    }
+    host.cpu = event.time + (operation.kind == 'c' ? operation.ticks : machine_.o.ticks);
+    if (operation.kind == 's') {
+      host.out = event.time + machine_.gap().ticks;
+      queue_.push({event.time + machine_.o.ticks + machine_.L.ticks, ++pushed_,
+                   static_cast<std::size_t>(operation.peer), static_cast<std::size_t>(operation.tag), true});
+    }
+    done(event.rank, event.operation);
+  }
+
+  void arrive(Event event) {
+    Host& host = hosts_[event.rank];
+    if (const std::int64_t may = std::max(host.cpu, host.in); may > event.time) {
+      event.time = may;
+      return queue_.push(event);
+    }
+    host.cpu = event.time + machine_.o.ticks;
+    host.in = event.time + machine_.gap().ticks;
+    const auto found = host.posted.find(event.operation);
+    if (found == host.posted.end()) {
+      host.unexpected.insert(event.operation);
+      return;
+    }
+    const std::size_t reception = found->second;
+    host.posted.erase(found);
+    done(event.rank, reception);
+  }
+
+  void done(std::size_t rank, std::size_t operation) {
+    Host& host = hosts_[rank];
+    for (const std::size_t next : host.dependants[operation]) {
+      if (--host.missing[next] > 0) continue;
+      const std::int64_t out = goal_.ranks[rank][next].kind == 's' ? host.out : 0;
+      queue_.push({std::max(host.cpu, out), ++pushed_, rank, next, false});
+    }
+  }
+
+  const Goal& goal_;
+  LogP machine_;
+  std::vector<Host> hosts_;
+  std::priority_queue<Event> queue_;
+  std::int64_t pushed_ = 0;
+};
+
+TEST(Goal, AnotherSimulatorFinishesWhenPlanned) {
+  const std::vector<LogP> machines = {
+      LogP::postal(13, Time{3}),       {37, Time{60}, Time{20}, Time{40}}, {8, Time{6}, Time{2}, Time{4}},
+      {11, Time{4}, Time{1}, Time{3}}, {16, Time{5}, Time{5}, Time{2}},    {20, Time{30}, Time{7}, Time{7}},
+      {9, Time{1}, Time{3}, Time{10}}, {24, Time{100}, Time{1}, Time{50}}, {5, Time{7}, Time{20}, Time{1}},
+      {33, Time{2}, Time{0}, Time{5}}, {1, Time{6}, Time{2}, Time{4}}};
+  int played = 0;
+  for (const plan::Collective& row : plan::collectives()) {
+    if (row.kind == Kind::stream) continue;
+    for (const LogP& machine : machines) {
+      for (const std::int64_t items : {1, 7}) {
+        if (items > 1 && (row.takes & plan::kItems) == 0) continue;
+        plan::Request request{.machine = machine, .problem = {}};
+        request.problem.kind = row.kind;
+        request.problem.items = items;
+        if (row.takes & plan::kOperands) request.operands = 500;
+        const Schedule schedule = row.plan(request)->schedule();
+        const Goal goal = parse(to_goal(schedule));
+        EXPECT_EQ(Player(goal, machine).finish(), schedule.finish.ticks)
+            << row.name << ", " << items << " items, " << to_string(machine);
+        ++played;
       }
     }
   }
-  EXPECT_EQ(left, 0u);
-  return last;
-}
-
-void expect_same_finish(const plan::Plan& plan) {
-  const Schedule schedule = plan.schedule();
-  const Trace trace =
-      simulate(schedule, exactly_L(plan.machine()), {.mode = Mode::event_driven, .order = {}, .stragglers = {}});
-  EXPECT_EQ(finish(parse(to_goal(schedule)), plan.machine()), trace.finish.ticks)
-      << to_string(plan.problem().kind) << " " << to_string(plan.machine());
-}
-
-TEST(Goal, AnotherSimulatorFinishesAtTheSameTime) {
-  for (const LogP& machine :
-       {LogP::postal(13, Time{3}), LogP{8, Time{6}, Time{2}, Time{4}}, LogP{11, Time{4}, Time{1}, Time{3}}}) {
-    expect_same_finish(*plan::broadcast(machine));
-    expect_same_finish(*plan::reduce(machine, Rank{3}));
-    expect_same_finish(*plan::sum_operands(machine, 60));
-    expect_same_finish(*plan::scan(machine, false));
-    expect_same_finish(*plan::allreduce(machine, true));
-  }
-  expect_same_finish(*plan::allgather(LogP::postal(9, Time{3}), 2));
+  EXPECT_GE(played, 150);
 }
 
 TEST(Goal, LooksAsTheFormatSays) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A schedule as GOAL text, the input of the LogGOPS simulators: sends, receptions and calculations per rank with what
-// they require. GOAL has no times, so it plays as our event-driven mode does.
+// they require. An action requires what its rank does before it in the plan, and a pause of the plan is a calculation: with
+// latency L, and o, g and G = 0 as planned, a legal schedule plays to its finish.
 #pragma once
 
 #include <string>
