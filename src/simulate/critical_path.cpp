@@ -26,6 +26,10 @@ class Explainer {
       of_rank_[next[index(sends[m].from)]++] = m;
       of_rank_[next[index(sends[m].to)]++] = m;
     }
+    for (Rank rank{0}; index(rank) + 1 < first_.size(); ++rank.index) {
+      std::stable_sort(of_rank_.begin() + first_[index(rank)], of_rank_.begin() + first_[index(rank) + 1],
+                       [&](std::uint32_t a, std::uint32_t b) { return time_at(a, rank) < time_at(b, rank); });
+    }
   }
 
   std::vector<CriticalStep> path() const {
@@ -54,6 +58,11 @@ class Explainer {
     const MessageTimes& times = trace_.times[place.message];
     return place.reception ? times.reception : times.send;
   }
+  Place place_at(std::uint32_t message, Rank rank) const {
+    return {message, trace_.schedule.sends[message].to == rank};
+  }
+  Time time_at(std::uint32_t message, Rank rank) const { return time_of(place_at(message, rank)); }
+
   const Straggler* straggler(Rank rank) const {
     for (const Straggler& candidate : options_.stragglers) {
       if (candidate.rank == rank) return &candidate;
@@ -77,32 +86,35 @@ class Explainer {
     return std::nullopt;
   }
 
-  /// The event of `rank` that satisfies the condition on (place, its time).
+  /// An event of `rank` at `time` for which the condition holds. Time: O(log of the rank's events).
   template <typename Condition>
-  std::optional<Place> find(Rank rank, Condition condition) const {
-    for (std::uint32_t i = first_[index(rank)]; i < first_[index(rank) + 1]; ++i) {
-      const std::uint32_t m = of_rank_[i];
-      const Place place{m, trace_.schedule.sends[m].to == rank};
-      if (condition(place, time_of(place))) return place;
+  std::optional<Place> find(Rank rank, Time time, Condition condition) const {
+    const auto end = of_rank_.begin() + first_[index(rank) + 1];
+    auto at = std::partition_point(of_rank_.begin() + first_[index(rank)], end,
+                                   [&](std::uint32_t m) { return time_at(m, rank) < time; });
+    for (; at != end && time_at(*at, rank) == time; ++at) {
+      if (const Place place = place_at(*at, rank); condition(place)) return place;
     }
     return std::nullopt;
   }
+  std::optional<Place> reception(Rank rank, Time time) const {
+    return find(rank, time, [](const Place& place) { return place.reception; });
+  }
 
-  /// Back through additions that follow each other without a pause to the reception that let them begin.
+  /// Back through additions that follow each other without a pause to the reception that let them begin. The additions of a
+  /// trace lie rank by rank in the order of their times.
   std::optional<Place> before_additions(Rank rank, Time end) const {
-    for (;;) {
-      bool found = false;
-      for (std::size_t a = 0; a < trace_.add_begins.size() && !found; ++a) {
-        const Add& add = trace_.schedule.adds[a];
-        if (add.rank != rank || trace_.add_begins[a] + Time{add.count} != end) continue;
-        end = trace_.add_begins[a];
-        found = true;
-      }
-      if (!found) return std::nullopt;
-      const Time o = overhead(rank);
-      const auto reception = find(rank, [&](const Place& p, Time t) { return p.reception && t + o == end; });
-      if (reception) return reception;
+    const auto& adds = trace_.schedule.adds;
+    const auto ended = [&](const Add& add) {
+      const Time begin = trace_.add_begins[static_cast<std::size_t>(&add - adds.data())];
+      return add.rank < rank || (add.rank == rank && begin + Time{add.count} <= end);
+    };
+    auto a = static_cast<std::size_t>(std::partition_point(adds.begin(), adds.end(), ended) - adds.begin());
+    for (; a > 0 && adds[a - 1].rank == rank && trace_.add_begins[a - 1] + Time{adds[a - 1].count} == end; --a) {
+      end = trace_.add_begins[a - 1];
+      if (const auto found = reception(rank, end - overhead(rank))) return found;
     }
+    return std::nullopt;
   }
 
   Cause cause_of_reception(std::uint32_t message) const {
@@ -110,24 +122,16 @@ class Explainer {
     const Time time = trace_.times[message].reception;
     const Time arrival = trace_.times[message].send + overhead(send.from) + latency_(send, message);
     if (arrival == time) return {Reason::latency, Place{message, false}};
-    const Time apart = gap(send.to);
-    if (const auto other = find(send.to, [&](const Place& p, Time t) { return p.reception && t + apart == time; })) {
-      return {Reason::receive_gap, other};
-    }
+    if (const auto other = reception(send.to, time - gap(send.to))) return {Reason::receive_gap, other};
     return busy(send.to, time, message);
   }
 
   Cause cause_of_send(std::uint32_t message) const {
     const Send& send = trace_.schedule.sends[message];
     const Time time = trace_.times[message].send;
-    const Time o = overhead(send.from);
-    if (const auto data = find(send.from, [&](const Place& p, Time t) { return p.reception && t + o == time; })) {
-      return {Reason::data, data};
-    }
-    const Time apart = gap(send.from);
-    if (const auto other = find(send.from, [&](const Place& p, Time t) { return !p.reception && t + apart == time; })) {
-      return {Reason::send_gap, other};
-    }
+    if (const auto data = reception(send.from, time - overhead(send.from))) return {Reason::data, data};
+    const auto is_send = [](const Place& place) { return !place.reception; };
+    if (const auto other = find(send.from, time - gap(send.from), is_send)) return {Reason::send_gap, other};
     if (options_.mode == Mode::timed && time == send.begin && trace_.schedule.adds.empty()) {
       return {Reason::planned, std::nullopt};
     }
@@ -136,10 +140,8 @@ class Explainer {
 
   /// What kept the processor busy until `time`.
   Cause busy(Rank rank, Time time, std::uint32_t message) const {
-    const Time o = overhead(rank);
-    if (const auto other = find(rank, [&](const Place& p, Time t) { return p.message != message && t + o == time; })) {
-      return {Reason::busy, other};
-    }
+    const auto is_other = [&](const Place& place) { return place.message != message; };
+    if (const auto other = find(rank, time - overhead(rank), is_other)) return {Reason::busy, other};
     if (const auto other = before_additions(rank, time)) return {Reason::busy, other};
     return {Reason::start, std::nullopt};
   }
@@ -148,7 +150,7 @@ class Explainer {
   const Latency& latency_;
   const Options& options_;
   std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> of_rank_;
+  std::vector<std::uint32_t> of_rank_;  // messages of each rank by the time at which it sends or receives them
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace chasqui::simulate {
 
-/// Last link first. Time: O(messages) once and O(messages of a rank) per link.
+/// Last link first. Time: O(messages log messages).
 std::vector<CriticalStep> critical_path(const Trace& trace, const Latency& latency, const Options& options);
 
 }  // namespace chasqui::simulate
