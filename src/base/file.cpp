@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -21,14 +22,25 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
+constexpr std::size_t kLongestFile = std::size_t{1} << 30;    ///< a schedule of 10^7 messages has 6 * 10^8 bytes
+constexpr std::size_t kMostOfADevice = std::size_t{1} << 20;  ///< /dev/zero has no end
+
 [[noreturn]] void refuse_to_read(std::string_view path, std::string_view remedy) {
   throw Error("{}: cannot be read ({}): {}", path, std::strerror(errno), remedy);
 }
 
 std::string read_all(std::FILE* file, std::string_view path, std::string_view remedy) {
+  struct stat status {};
+  const bool device = ::fstat(::fileno(file), &status) == 0 && S_ISCHR(status.st_mode);
+  const std::size_t most = device ? kMostOfADevice : kLongestFile;
   std::string text;
+  if (S_ISREG(status.st_mode)) text.reserve(std::min(static_cast<std::size_t>(status.st_size), most));
   char block[1 << 16];
-  for (std::size_t got = 0; (got = std::fread(block, 1, sizeof block, file)) > 0;) text.append(block, got);
+  for (std::size_t got = 0; (got = std::fread(block, 1, sizeof block, file)) > 0;) {
+    if (text.size() + got > most)
+      throw Error("{}: longer than {} MiB, which no file of ours is: {}", path, most >> 20, remedy);
+    text.append(block, got);
+  }
   if (std::ferror(file) != 0) refuse_to_read(path, remedy);
   return text;
 }

@@ -3,10 +3,10 @@
 
 #include <fstream>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
+#include "base/json_text.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 
@@ -31,14 +31,6 @@ T need(const json& object, const char* key, const std::string& place) {
     return found->template get<T>();
   } catch (const json::exception&) {
     throw Error("{}: key \"{}\" has the wrong type", place, key);
-  }
-}
-
-json parse(const std::string& text, const std::string& place) {
-  try {
-    return json::parse(text);
-  } catch (const json::exception& error) {
-    throw Error("{}: not JSON: {}", place, error.what());
   }
 }
 
@@ -99,7 +91,7 @@ std::string to_json(const Ledger& ledger) {
 }
 
 Ledger ledger_from_json(const std::string& text, const std::string& place) {
-  const json in = parse(text, place);
+  const json in = json_document(text, place, "`chasqui bsp record` writes a ledger");
   known_keys(in, {"chasqui_bsp", "processors", "seconds", "machines"}, place);
   if (const auto version = need<std::int64_t>(in, "chasqui_bsp", place); version != 1) {
     throw Error("{}: ledger version {}; this program reads version 1", place, version);
@@ -150,7 +142,7 @@ void write_ledger(const std::string& path, const Ledger& ledger) {
 }
 
 Machine machine_from_json(const std::string& text, const std::string& place) {
-  const json in = parse(text, place);
+  const json in = json_document(text, place, "docs/bsp.md has examples");
   if (!in.is_object()) throw Error("{}: a machine is an object with a \"model\": bsp, bsp* or d-bsp", place);
   const auto model = need<std::string>(in, "model", place);
   Machine machine;

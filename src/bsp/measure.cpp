@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json_text.hpp"
 #include "bsp/profile.hpp"
 #include "chasqui/base/file.hpp"
 
@@ -69,7 +69,7 @@ std::string to_json(const Profile& profile) {
 
 Profile profile_from_json(const std::string& text, const std::string& place) {
   try {
-    const auto in = nlohmann::json::parse(text);
+    const auto in = json_document(text, place, "write one with `chasqui bsp measure --json`");
     if (in.at("chasqui_bsp_profile").get<int>() != 1) throw Error("{}: not version 1 of a BSP profile", place);
     return {in.at("p").get<std::int64_t>(), in.at("L_ns").get<double>(), in.at("g_ns").get<double>(),
             in.at("block_ns").get<double>(), in.at("byte_ns").get<double>()};

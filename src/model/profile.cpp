@@ -2,9 +2,9 @@
 #include "chasqui/model/profile.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json_text.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 
@@ -157,20 +157,7 @@ Profile default_profile() {
 }
 
 Profile profile_from_json(std::string_view source, std::string_view place) {
-  json root;
-  try {
-    root = json::parse(
-        source, [&, keys = std::vector<std::set<std::string>>()](int, json::parse_event_t event, json& parsed) mutable {
-          if (event == json::parse_event_t::object_start) keys.emplace_back();
-          if (event == json::parse_event_t::object_end) keys.pop_back();
-          if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
-            fail(place, fmt::format("key \"{}\" given twice", parsed.get<std::string>()));
-          }
-          return true;
-        });
-  } catch (const json::exception& error) {
-    fail(place, fmt::format("no JSON: {}", error.what()));
-  }
+  json root = json_document(source, place, "`chasqui measure --out FILE` writes a profile");
   check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"},
              {"native", "measured", "cross_memory", "across"}, place, "the profile");
   if (root["chasqui_profile"] != 1) fail(place, "chasqui_profile must be 1, the only version there is");

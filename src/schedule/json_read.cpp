@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The reader of schedule files: a SAX handler instead of a document tree, so a file of 10^6 messages is read in one pass,
 // straight into the Send array. It knows at each moment in which object it is (At) and which key came last.
-#include <algorithm>
 #include <array>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json_text.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 #include "chasqui/schedule/json.hpp"
@@ -208,14 +207,10 @@ class Reader {
     return true;
   }
 
-  bool parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception&) {
-    // Our own words: those of the library change from version to version.
+  bool parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) {
     if (byte > text_.size())
       fail("", "the text ends too early, after byte {}: write one complete JSON object", text_.size());
-    const std::string_view before = text_.substr(0, byte == 0 ? 0 : byte - 1);
-    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-    const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
-    fail("", "line {}, column {}: this is not JSON: write one complete object and nothing after it", line, column);
+    fail("", "{}: {}", line_and_column(text_, byte == 0 ? 0 : byte - 1), json_fault(error));
   }
 
   Schedule finish() {

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_text.hpp"
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::show {
@@ -67,7 +66,7 @@ bool is_timeline(const std::string& text) {
 }
 
 Timeline timeline_from_json(const std::string& text, const std::string& place) {
-  const Json object = Json::parse(text, nullptr, false);
+  const Json object = json_document(text, place, "`chasqui record` and `chasqui simulate --out` write timelines");
   if (!object.is_object()) throw Error("{}: not a JSON object: is the file whole?", place);
   if (field(object, "chasqui_timeline", place) != 1)
     throw Error("{}: a timeline of another version: record it again", place);

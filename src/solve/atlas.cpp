@@ -10,6 +10,7 @@
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/solve/bounds.hpp"
 #include "chasqui/solve/encoding.hpp"
+#include "chasqui/verify/verify.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -25,6 +26,20 @@ std::string key(const Instance& instance) {
                      instance.problem.items);  // whatever the period of a stream
 }
 
+/// What can be checked of a line without a search.
+void require_true(const AtlasEntry& entry, const std::string& place) {
+  const auto fail = [&](const std::string& what) { throw Error("{}: {}: delete the line", place, what); };
+  const Report report = verify(entry.witness);
+  if (!report.legal()) fail("the witness is illegal: " + chasqui::to_string(report.violations.front()));
+  const Time finish = objective(entry.witness);
+  if (finish != entry.finish)
+    fail(fmt::format("the witness finishes at {}, not at {}", finish.ticks, entry.finish.ticks));
+  const Time bound = lower_bound(entry.instance).time;
+  if (entry.bound < bound || (entry.evidence == Evidence::argument && entry.bound > bound)) {
+    fail(fmt::format("the bound by argument is {}, not {}", bound.ticks, entry.bound.ticks));
+  }
+}
+
 }  // namespace
 
 Atlas Atlas::read(const std::filesystem::path& path) {
@@ -34,7 +49,12 @@ Atlas Atlas::read(const std::filesystem::path& path) {
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.empty() || line[0] == '#') continue;
-    atlas.add(entry_from_line(line, fmt::format("{}:{}", path.string(), number)));
+    const std::string place = fmt::format("{}:{}", path.string(), number);
+    AtlasEntry entry = entry_from_line(line, place);
+    require_true(entry, place);
+    if (atlas.find(entry.instance) != nullptr)
+      throw Error("{}: {} is there twice: delete one of the lines", place, to_string(entry.instance));
+    atlas.add(std::move(entry));
   }
   return atlas;
 }

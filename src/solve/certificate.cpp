@@ -10,6 +10,7 @@
 #include "chasqui/solve/encoding.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "solve/certificate_files.hpp"
+#include "solve/encode.hpp"
 #include "solve/sat.hpp"
 #include "solve/traffic_items.hpp"
 
@@ -69,9 +70,17 @@ std::string bound_fault(const std::filesystem::path& folder, CertificateReport& 
     if (bound.time == report.finish) return "";
     return fmt::format("the bound by argument is {} ({}), not {}", bound.time.ticks, bound.source, report.finish.ticks);
   }
+  // What is later than a plan needs no search, which could take long.
+  if (const auto plan = best_plan(report.instance); plan && objective(*plan) < report.finish)
+    return fmt::format("not the optimum: a plan finishes at {}", objective(*plan).ticks);
   if (report.evidence == Evidence::traffic) return traffic_fault(report);
   report.bound_source = fmt::format("proof that {} is impossible", (report.finish - Time{1}).ticks);
   const std::string formula = read_file(folder / kFormulaFile, kRemedy);
+  const Question question = question_of(report.instance, report.finish);
+  if (estimated_variables(question.instance, question.by) > 3 * static_cast<double>(formula.size())) {
+    return fmt::format("{} has only {} bytes: the formula of the instance with one step less is longer", kFormulaFile,
+                       formula.size());
+  }
   if (const std::string expected = one_step_less(report.instance, report.finish); formula != expected) {
     return fmt::format("{} is not the formula of the instance with one step less: they differ from line {} on",
                        kFormulaFile, first_difference(expected, formula));

@@ -3,8 +3,8 @@
 
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/solve/encoding.hpp"
 
@@ -70,7 +70,7 @@ Instance instance_from(const nlohmann::json& json, const std::string& place) {
 
 CertificateText certificate_from_json(const std::string& text, const std::string& place) {
   try {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    const nlohmann::json json = json_document(text, place, "`chasqui solve --proof` writes certificates");
     if (json.at("chasqui_certificate") != 1)
       throw Error("{}: unknown version of a certificate: this is version 1", place);
     if (json.size() != 12) throw Error("{}: a certificate has 12 keys, this has {}", place, json.size());

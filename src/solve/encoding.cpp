@@ -22,13 +22,16 @@ std::vector<Literal> Encoding::finish_by(Time T) const {
   return {-allowed_[static_cast<std::size_t>(first_forbidden)]};
 }
 
-// In floating point: it is an estimate.
-void refuse_giants(const Instance& instance, Time horizon) {
-  constexpr double kMostVariables = 2e7;
+double estimated_variables(const Instance& instance, Time horizon) {
   const auto P = static_cast<double>(instance.machine.P);
   const double steps = std::max<double>(0, static_cast<double>((horizon - instance.machine.lambda()).ticks) + 1);
-  const double variables = combines(instance.problem.kind) ? steps * P * P * P * (P / 2 + 3)
-                                                           : steps * P * static_cast<double>(item_count(instance)) * 6;
+  return combines(instance.problem.kind) ? steps * P * P * P * (P / 2 + 3)
+                                         : steps * P * static_cast<double>(item_count(instance)) * 6;
+}
+
+void refuse_giants(const Instance& instance, Time horizon) {
+  constexpr double kMostVariables = 2e7;
+  const double variables = estimated_variables(instance, horizon);
   if (variables <= kMostVariables) return;
   throw Error(
       "{} by {} is too large for exact search: about {:.0e} variables, at most {:.0e} (use `plan`, or a coarser unit of time)",

@@ -125,6 +125,31 @@ TEST(Atlas, LinesRoundTripAndBadOnesAreNamed) {
   EXPECT_NE(complaint("gossip 2 3 0 1 1 3 3 argument 00").find("unknown family"), std::string::npos);
 }
 
+TEST(Atlas, FilesWithDoubleOrFalseLinesAreRefused) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "chasqui_false_atlas.txt";
+  const auto complaint = [&](const std::string& lines) -> std::string {
+    std::ofstream(path) << lines;
+    try {
+      Atlas::read(path);
+    } catch (const Error& error) {
+      return std::string(error.what()).substr(path.string().size());
+    }
+    return "";
+  };
+  const std::string good = "broadcast 3 3 0 1 1 4 4 search 0010\n";
+  EXPECT_EQ(complaint("# heading\n" + good), "");
+  EXPECT_EQ(complaint(good + "\r\n" + good).substr(0, 3), ":2:");
+  EXPECT_EQ(complaint(good + "\n" + good),
+            ":3: broadcast P=3 L=3 o=0 g=1 items=1 root=0 is there twice: delete one of the lines");
+  EXPECT_EQ(complaint("broadcast 3 3 0 1 1 5 4 search 0010\n").find(":1: the witness is illegal: rule 7"), 0u);
+  EXPECT_EQ(complaint("broadcast 3 3 0 1 1 3 3 search 0000\n").find(":1: the witness is illegal: rule 2"), 0u);
+  EXPECT_EQ(complaint("broadcast 3 3 0 1 1 5 5 argument 0020\n"),
+            ":1: the bound by argument is 4, not 5: delete the line");
+  EXPECT_EQ(complaint("broadcast 3 3 0 1 1 5 1 search 0020\n"),
+            ":1: the bound by argument is 4, not 1: delete the line");
+  std::filesystem::remove(path);
+}
+
 TEST(Atlas, KeepsTheBetterOfTwoEntries) {
   const AtlasEntry late = entry_from_line("broadcast 3 3 0 1 1 5 3 argument 0020", "late");
   AtlasEntry good = entry_from_line("broadcast 3 3 0 1 1 4 4 search 0010", "good");

@@ -10,6 +10,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/solve/solve.hpp"
+#include "solve/certificate_files.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -123,6 +124,42 @@ TEST_F(Certificate, ATamperedFormulaIsRejected) {
   write("bound.cnf", formula);
   replace("certificate.json", "\"finish\": 14", "\"finish\": 15");
   expect_rejected("finishes at 14, not at 15");
+}
+
+TEST_F(Certificate, WithAKeyTwiceIsBadInput) {
+  make(allgather_);
+  replace("certificate.json", "\"finish\": 14", "\"finish\": 14,\n \"finish\": 14");
+  try {
+    check_certificate(folder_);
+    ADD_FAILURE() << "a key twice was accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("the key \"finish\" is there twice"), std::string::npos) << error.what();
+  }
+}
+
+/// A schedule that idles for long asks for a formula of gigabytes, or for the count of much traffic.
+TEST_F(Certificate, AGiantIsRejectedAtOnce) {
+  make(allgather_);
+  Schedule late = read_schedule(folder_ / "schedule.json");
+  for (Send& send : late.sends) send.begin += Time{100'000};
+  late.finish += Time{100'000};
+  write_schedule(folder_ / "schedule.json", late);
+  replace("certificate.json", "\"finish\": 14", "\"finish\": 100014");
+  expect_rejected("not the optimum: a plan finishes at 14");
+  replace("certificate.json", "\"proof\"", "\"traffic\"");
+  expect_rejected("not the optimum: a plan finishes at 14");
+}
+
+/// Of a machine with many ticks even the optimum has a formula of gigabytes: it is not made if the file cannot be it.
+TEST_F(Certificate, AGiantFormulaIsNotMadeToCompareIt) {
+  const Instance slow{.machine = {3, Time{9999}, Time{0}, Time{100}}, .problem = {.items = 3}};
+  const std::optional<Schedule> plan = best_plan(slow);
+  ASSERT_TRUE(plan);
+  fs::create_directories(folder_);
+  write_schedule(folder_ / "schedule.json", *plan);
+  write("certificate.json", to_json(CertificateText{slow, objective(*plan), Evidence::search}));
+  write("bound.cnf", "p cnf 1 1\n1 0\n");
+  expect_rejected("the formula of the instance with one step less is longer");
 }
 
 TEST_F(Certificate, ATamperedProofIsRejected) {

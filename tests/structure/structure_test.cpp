@@ -59,6 +59,7 @@ const Graph kFloors = {
 /// Headers under src/ that another room may include. Of measure, mpi and threads: what the commands and the drop-in library
 /// share with them. Of plan: what the forge makes and checks. Of run: what a transport, a board or a rival must know.
 const std::set<std::string> kDoors = {
+    "base/json_text.hpp",
     "measure/bench/rivals.hpp",
     "measure/clocks.hpp",
     "measure/compare_profiles.hpp",

@@ -8,6 +8,7 @@
 namespace chasqui {
 
 /// Throws Error: "PATH: cannot be read (REASON): REMEDY". A folder, a disk error in the middle: never a part of a file.
+/// More than 1 GiB, and more than 1 MiB from a device, is refused likewise.
 std::string read_file(const std::string& path, std::string_view remedy);
 
 /// Likewise; "-" is the standard input.

@@ -45,7 +45,7 @@ BenchData bench_data_from_csv(std::string_view text, std::string_view place, std
   int line = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view words = text.substr(at, end - at);
+    const std::string_view words = text.substr(at, end - at - (end > at && text[end - 1] == '\r' ? 1 : 0));
     at = end + 1;
     ++line;
     if (line == 1 && words != kHeading)
