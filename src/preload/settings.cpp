@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 
 #include "chasqui/base/error.hpp"
 #include "mpi/profile.hpp"
@@ -75,6 +76,7 @@ void say(const std::string& text) { std::fprintf(stderr, "chasqui: %s\n", text.c
 std::uint64_t Settings::hash() const {
   std::uint64_t value = 1469598103934665603u;
   const auto mix = [&value](std::uint64_t part) { value = (value ^ part) * 1099511628211u; };
+  for (const char letter : std::string_view(CHASQUI_VERSION)) mix(static_cast<unsigned char>(letter));
   for (const bool off : disabled) mix(off ? 1 : 2);
   for (const bool on : {verify, reproducible, !report.empty()}) mix(on ? 1 : 2);
   for (const auto each : {after, trials, node_size}) mix(static_cast<std::uint64_t>(each));
@@ -99,7 +101,7 @@ bool read_settings() {
   if (found == Handshake::all_alike) s.profile = usable_profile(warnings);
   if (rank == 0 && !warnings.empty()) say(warnings.substr(0, warnings.size() - 1));
   if (rank == 0 && found == Handshake::different)
-    say("the ranks have different CHASQUI_ variables: everything goes to the MPI library");
+    say("the ranks have different CHASQUI_ variables, or versions of this library: everything goes to the MPI library");
   return found == Handshake::all_alike;
 }
 

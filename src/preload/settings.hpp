@@ -23,7 +23,7 @@ struct Settings {
   std::int64_t join = 60;  ///< CHASQUI_JOIN: seconds to wait in MPI_Init for ranks without the library; 0: for ever
   std::shared_ptr<const Profile> profile;
 
-  std::uint64_t hash() const;  ///< of what ranks must agree on
+  std::uint64_t hash() const;  ///< of what ranks must agree on, the version of this library included
 };
 
 Settings& settings();
