@@ -13,7 +13,7 @@
 //  3. A line belongs to s exactly if its header is (s, sum over all calls up to s). Another sum under the same s is a rank
 //     that has made other calls; a line of an older row has a smaller s. A newer one is never met: see 5.
 //  4. A contribution is complete before its header says so: payload, wide part or first chunk of the stage. Of two lines
-//     each has its own header, and a reader waits for both.
+//     each has its own header; the first one's comes last, and would be enough, but a reader asks for both at once.
 //  5. A rank writes row s + kSlotRing only when everybody has finished s. So a reader that is still in s finds row s
 //     as s left it.
 //  6. Stages go in rounds, numbered through all collectives. Round t of a rank lies at chunk t mod depth. It is written only
@@ -24,7 +24,7 @@
 //  8. The buffers of a rank are used by others only while it exposes them, and only between enter() and leave() of
 //     those others. After withdraw() nobody uses them.
 //
-// MEMORY ORDER, by what is handed over
+// MEMORY ORDER, by what is handed over; tests/run/weak tries all executions, and that each of these is needed
 //  - A contribution, from its writer to its readers: the header is stored with release after the payload, and loaded with
 //    acquire before it (4). The same holds for `posted` and a chunk of the stage, and for `result` and a folded share.
 //  - A row, from its readers back to its writer: a reader stores `done` with release after its last look at the row, and the

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+#include "mutants.hpp"
+
+namespace chasqui::run {
+Mutants mutants;
+}
