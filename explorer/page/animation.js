@@ -33,7 +33,9 @@ class Animation {
     this.step = Math.max(1, this.end / 2000);
     this.late = question().late_rank ?? -1;
     this.build(answer);
-    this.jump(Math.min(this.time, this.end));
+    // The first look shows messages on their way, not an empty ring.
+    this.jump(this.begun ? Math.min(this.time, this.end) : Math.floor(this.end / 2));
+    this.begun = true;
   }
 
   place(rank) {
@@ -143,7 +145,9 @@ class Animation {
       node.ring.classList.toggle("busy-receive", receiving.has(rank));
     }
     if (this.drawn) this.flights.replaceChildren(...lines);
-    document.getElementById("moment").textContent = this.drawn || this.P <= kMostRanks
+    document.getElementById("moment").textContent = this.messages.length === 0 && this.end > 0
+      ? "Too many messages to play here; the summary has their times."
+      : this.drawn || this.P <= kMostRanks
       ? `At ${shown}: ${flying} in flight, ${sending.size} sending, ${receiving.size} receiving; ${complete} of ${this.P} ranks have received all they will.`
       : `Too many ranks to draw; ${complete} of ${this.P} have received all they will at ${shown}.`;
   }

@@ -47,6 +47,10 @@ function listen() {
       changed();
     });
   }
+  field("show-controls").addEventListener("click", () => {
+    const open = field("controls").classList.toggle("open");
+    field("show-controls").setAttribute("aria-expanded", String(open));
+  });
   field("controls").addEventListener("submit", event => event.preventDefault());
   // A change of machine or collective leaves the loaded file.
   for (const name of ["P", "L", "o", "g", "k", "root", "operands"]) numbers.get(name).row.addEventListener("input", unload, true);

@@ -4,9 +4,11 @@
 const kShapes = {plan: "Chasqui's plan", binomial: "binomial tree", chain: "chain", flat: "flat tree"};
 let last = null;
 
+// What stood there before answers another question: it goes.
 function showError(text) {
   field("error").textContent = text;
   field("error").hidden = false;
+  for (const id of ["claim", "violations", "show", "pictures", "comparison"]) field(id).hidden = true;
 }
 
 function say(id, text, mood) {
@@ -92,7 +94,8 @@ function showComparison({compare}) {
 function showAnswer(answer, animation) {
   last = answer;
   field("error").hidden = true;
-  for (const id of ["claim", "stage", "pictures"]) field(id).hidden = false;
+  for (const id of ["claim", "show", "pictures"]) field(id).hidden = false;
+  field("asked").textContent = `${answer.shown.kind}, P=${answer.shown.P} L=${answer.shown.L} o=${answer.shown.o} g=${answer.shown.g}`;
   showClaim(answer);
   showPlayed(answer);
   for (const name of ["tree", "chart", "table"]) {

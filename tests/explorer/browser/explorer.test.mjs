@@ -48,6 +48,7 @@ tests["sliders and typed values"] = async context => {
   await explorer.page.fill("#P", "0");
   assert.match(await explorer.error(), /P, processors: use a whole number from 1/);
   assert.equal(await explorer.page.getAttribute("#P", "aria-invalid"), "true");
+  assert.ok(!await explorer.page.isVisible("#claim"), "no verdict of the question before");
   await explorer.type("P", 9);
   assert.equal(await explorer.error(), "");
   await explorer.type("root", 50);
@@ -160,6 +161,8 @@ tests["comparison with plain trees"] = async context => {
 
 tests["animation"] = async context => {
   const explorer = await Explorer.open(context, url);
+  assert.equal(await explorer.text("clock"), "t = 12 / 24", "the first look shows messages on their way");
+  await explorer.page.$eval("#scrub", scrub => { scrub.value = 0; scrub.dispatchEvent(new Event("input")); });
   assert.equal(await explorer.text("clock"), "t = 0 / 24");
   await explorer.page.click("#step");
   assert.equal(await explorer.text("clock"), "t = 1 / 24");
@@ -231,6 +234,7 @@ tests["files out and in"] = async context => {
   schedule.sends[5].from = schedule.sends[5].to === 6 ? 5 : 6;
   await explorer.load("bad.json", JSON.stringify(schedule));
   assert.equal(await explorer.text("verdict"), "illegal");
+  assert.ok(!(await explorer.page.innerHTML("#results")).includes("(optimal)"), "nothing illegal is called optimal");
   const listed = await explorer.count("#violation-list li");
   assert.ok(listed >= 1);
   assert.ok(await explorer.count("figure[data-picture=chart] .mark") >= 1, "marked in the chart");
@@ -327,7 +331,11 @@ tests["phone and dark"] = async context => {
   await explorer.page.setViewportSize({width: 390, height: 844});
   const [wide, view] = await explorer.page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
   assert.ok(wide <= view, `the page is ${wide} wide on a screen of ${view}`);
+  assert.ok(!await explorer.page.isVisible("#controls"), "on a phone results come first");
   await shot(explorer, "phone-dark");
+  await explorer.page.click("#show-controls");
+  assert.ok(await explorer.page.isVisible("#P"), "and controls on demand");
+  await explorer.page.click("#show-controls");
   await explorer.page.emulateMedia({colorScheme: "light"});
   await shot(explorer, "phone");
   return explorer;
