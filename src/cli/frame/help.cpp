@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "chasqui/base/version.hpp"
+
 namespace chasqui::cli {
 namespace {
 

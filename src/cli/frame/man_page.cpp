@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <sstream>
 
+#include "chasqui/base/version.hpp"
 #include "cli/frame/help.hpp"
 
 namespace chasqui::cli {
