@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of docs/robustness.md: worst-case finish of k-item broadcasts when an adversary chooses every latency in 1..L.
+// adversary.md, Computed evidence 7: worst-case finish of k-item broadcasts, an adversary choosing latencies in 1..L.
 // Usage: robustness [K] [MAX_P] [MAX_L] [MIN_P] [MIN_L] [MUTATIONS] [SEED]; an asterisk marks values that are proved to be the worst (or, in the last column,
 // the least worst), the others are the worst that a hill climb found.
 #include <fmt/format.h>

@@ -25,7 +25,7 @@ namespace {
 using Entries = std::map<std::pair<int, int>, std::string>;  // (L, P) -> kernel
 
 constexpr const char* kHeading =
-    "# Kernels for k-item broadcast: P L kernel. Made by `chasqui kernels build`; see docs/kernels.md.\n";
+    "# Kernels for k-item broadcast: P L kernel. Made by `chasqui kernels build`; see docs/items.md.\n";
 
 /// What an interrupted run left: a last line without its end is dropped.
 Entries read_entries(const std::string& path) {

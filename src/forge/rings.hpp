@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tree arranged on circles by annealing: the sends of an internal node are a block of consecutive phases, the node's
 // item is thrown L before its block; the blocks tile the circle, and the leaves are a bijection from the free throw
-// phases to the free landing phases. docs/kernels.md, "Finding kernels" and "Merging".
+// phases to the free landing phases. docs/items.md, "Making and using kernels".
 #pragma once
 
 #include <cstdint>

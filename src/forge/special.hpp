@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds special kernels, those that larger ones are merged from. docs/kernels.md, "Merging".
+// Finds special kernels, those that larger ones are merged from. docs/items.md, Definition 7.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The discrete-event engine. All that happens at one instant is gathered first (arrivals enter the pools), then every rank
 // concerned acts: a reception or an action begins if its time has come, otherwise the rank is woken when it will.
+// With exact latency the play is the plan (adversary.md, Theorem 2).
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"

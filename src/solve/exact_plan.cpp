@@ -33,8 +33,8 @@ plan::PlanPtr plan_from_atlas(const Instance& instance) {
   asked.problem.root = Rank{0};
   const AtlasEntry* entry = Atlas::shipped().find(asked);
   if (entry == nullptr) return nullptr;
-  const char* source =
-      entry->evidence == Evidence::argument ? "results.md, Exact schedules" : "exact search (docs/atlas.md)";
+  const char* source = entry->evidence == Evidence::argument ? "an argument without search (docs/solve.md)"
+                                                             : "exact search (docs/atlas.md)";
   return listed(with_root(entry->witness, instance.problem.root),
                 {entry->finish, entry->bound, source, "atlas witness"});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the paper on BSP, BSP*, D-BSP and the PUB library prints and what is right: the errata of
-// docs/results.md.
+// What the paper on BSP, BSP*, D-BSP and the PUB library prints and what is right: errata.md,
+// Errata 22 to 26.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -52,7 +52,8 @@ TEST_P(Transcripts, SayWhatHappens) {
       fs::path(testing::TempDir()) / fmt::format("chasqui-{}-{}", GetParam().stem().string(), getpid());
   fs::remove_all(directory);
   fs::create_directories(directory);
-  fs::create_directory_symlink(fs::path(CHASQUI_SOURCE_DIR) / "data", directory / "data");
+  for (const char* name : {"data", "docs"})
+    fs::create_directory_symlink(fs::path(CHASQUI_SOURCE_DIR) / name, directory / name);
   std::vector<Outcome> outcomes;
   for (const Step& step : steps) {
     outcomes.push_back(run_step(step, directory));

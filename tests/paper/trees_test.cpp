@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Published numbers on trees and summation, and the places where the papers are wrong (docs/results.md, Trees).
+// Published numbers on trees and summation, and the places where the papers are wrong (docs/errata.md).
 // "TR" is Karp, Sahay, Santos; "SPAA" their paper with Schauser; "SC" Shou and Chen, 1995.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The integer programs of Subramonian and Venkatasubramanian, "Optimal broadcast in a distributed memory model of parallel
-// computation" (1993), as printed: what is wrong with them is in docs/results.md, Exact schedules, and paper_program_test.cpp
+// computation" (1993), as printed: what is wrong with them is in errata.md, Errata 15 to 19, and paper_program_test.cpp
 // shows it; bench/solve.cpp has them as a rival. The paper counts processors, items and steps from 1; so does this file.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is wrong with the integer programs as printed. Each test is a row of docs/results.md, Exact schedules.
+// What is wrong with the integer programs as printed. errata.md, Errata 15 to 19.
 #include "solve/paper_program.hpp"
 
 #include <gtest/gtest.h>

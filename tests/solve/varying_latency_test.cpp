@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SV Theorem 7.1 bounds the extra delay that shorter latencies can cause in its simple schedule by (L-1)·d(P-1), where d is
 // the least depth of an optimal tree. It leaves out late senders and queued leaves; here are schedules of exactly that
-// kind that are later, found and proved worst by the exact adversary (docs/results.md, Varying latency).
+// kind that are later, found and proved worst by the exact adversary (errata.md, Erratum 20).
 #include <gtest/gtest.h>
 
 #include <algorithm>

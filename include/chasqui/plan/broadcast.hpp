@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One item from the root to all. Finish: B(P), optimal on every LogP machine (docs/results.md, Trees).
+// One item from the root to all. Finish: B(P), optimal on every LogP machine (docs/trees.md, Theorem 2).
 #pragma once
 
 #include "chasqui/plan/plan.hpp"

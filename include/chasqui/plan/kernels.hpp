@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels that k-item broadcasts are made of (docs/kernels.md): a user's own table beside the shipped one, and how
+// The kernels that k-item broadcasts are made of (docs/items.md): a user's own table beside the shipped one, and how
 // far merging reaches.
 #pragma once
 

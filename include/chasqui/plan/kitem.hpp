@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // k items from the root to all, and its time reversal, k independent reductions. On the postal machine kernels meet the
 // counting bound for every P <= 128, L <= 16 and every k, and wherever else a kernel is shipped, merged or brought by the
-// user; for L = 1 a closed form meets it for every P (docs/kernels.md).
+// user; for L = 1 a closed form meets it for every P (docs/items.md, Theorem 10).
 #pragma once
 
 #include <cstdint>

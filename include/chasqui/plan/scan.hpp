@@ -9,7 +9,7 @@ namespace chasqui::plan {
 /// Time: B(P) on the postal machine, optimal for every P; on the strict machine the claim states bound and
 /// gap. The windows of all-reduce, cut off at rank 0, or a chain when the gap is long. Both kinds have the
 /// same messages: every rank also keeps its window without its own contribution. One rank's part: O(its
-/// rounds). Source: results.md, "All-to-all collectives".
+/// rounds). Source: exchange.md, Theorem 4.
 PlanPtr scan(const LogP& machine, bool exclusive = false);
 
 }  // namespace chasqui::plan

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Into how many segments should an m-byte message be cut, so that its broadcast as a k-item broadcast ends earliest?
-// docs/kernels.md, "Segments".
+// docs/items.md, "Segments of a long message".
 #pragma once
 
 #include <cstdint>

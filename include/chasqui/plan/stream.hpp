@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Continuous broadcast on the postal machine: a new item leaves the root every step, for ever, and everybody
-// has it `delay` steps later. The bound is L + B(P-1) (docs/streams.md). Plans are runs of equal blocks:
+// has it `delay` steps later. The bound is L + B(P-1) (streams.md, Theorem 2). Plans are runs of equal blocks:
 // their size depends on L and log P only, and any rank finds its messages at any time by itself.
 #pragma once
 

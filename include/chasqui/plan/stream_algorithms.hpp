@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The constructions of the literature, by name, next to our own. Each plans k items from one root on the
 // postal machine; those that are streams can also run for ever. docs/streams.md explains them,
-// docs/results.md lists their errata.
+// docs/errata.md lists their errata.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ class SumPlan : public Plan {
   using Plan::Plan;  ///< for the construction
 };
 
-/// n(t): the most operands that can be folded in t ticks, saturating at 2^63 - 1.
+/// n(t): the most operands that can be folded in t ticks, saturating at 2^63 - 1 (trees.md, Theorem 10).
 std::int64_t most_operands(const LogP& machine, Time t);
 
 /// The least t with n(t) >= n. REQUIRES n >= 1.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The universal broadcast tree: root label 0, a node labelled t has children t + λ + i·g for i = 0, 1, …
-// The P smallest labels are an optimal broadcast (docs/results.md, Trees), and no table of size P or of size T is
+// The P smallest labels are an optimal broadcast (docs/trees.md, Theorem 2), and no table of size P or of size T is
 // needed to find a node's place in it: every count is a sum of a few binomial coefficients.
 #pragma once
 
@@ -33,7 +33,7 @@ std::int64_t cumulative_reach(const TreeShape& shape, Time T);
 Time broadcast_time(const TreeShape& shape, std::int64_t P);
 
 /// The tree on P nodes, numbered in preorder so that every subtree is an interval. All nodes with a label below
-/// B(P) are in it, and the first ones in preorder of label B(P): so it minimises the sum of labels, too.
+/// B(P) are in it, and the first ones in preorder of label B(P): sum-optimal (trees.md, Corollary 3).
 class UniversalTree {
  public:
   /// A node and its subtree, which holds the indices index .. index+size-1.
@@ -59,7 +59,7 @@ class UniversalTree {
   Node root() const;  ///< rank 0, label 0
   /// Child number i, in the order of sending. REQUIRES 0 <= i < parent.children. Time: a few calls of reach.
   Node child(const Node& parent, std::int64_t i) const;
-  /// The node with this preorder index. Time: O(log P · log(T/min(λ, g))) calls of reach; no allocation.
+  /// The node with this preorder index (trees.md, Theorem 6). Time: O(log P · log(T/min(λ, g))) calls of reach; no allocation.
   Node node(std::int64_t index) const;
   /// The node's parent. REQUIRES that it is not the root.
   Node parent(const Node& node) const { return this->node(node.parent); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Summation of n operands that the plan has placed: local additions go on while messages are under way, as many
-// between two receptions as the plan says (docs/results.md, Trees). Operands are folded from the right, so that the
+// between two receptions as the plan says (docs/trees.md, Theorem 10). Operands are folded from the right, so that the
 // operator need not commute.
 #pragma once
 

@@ -7,7 +7,7 @@
 
 namespace chasqui::solve {
 
-/// The best bound known without search (stream: no item has a smaller greatest delay). Source: docs/results.md, Exact schedules.
+/// The best bound known without search (stream: no item has a smaller greatest delay).
 plan::Bound lower_bound(const Instance& instance);
 
 }  // namespace chasqui::solve

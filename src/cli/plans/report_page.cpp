@@ -134,7 +134,7 @@ void optimal_section(show::Page& page, const std::vector<Planned>& plans, double
   page.section("What is optimal, and why");
   page.paragraph(
       "“Optimal” stands only where the finish equals a proved lower bound; otherwise the gap is given, and the optimum "
-      "may be anywhere in it. Letters such as A5 or K2 are rows of docs/results.md, which names the file and the test.");
+      "may be anywhere in it. A number such as exchange.md, Theorem 9, is on that page of docs, with its proof and its test.");
   std::vector<std::vector<std::string>> rows;
   for (const auto& [what, plan] : plans) {
     const plan::Claim& claim = plan->claim();

@@ -18,7 +18,7 @@
 namespace chasqui::plan {
 namespace {
 
-/// Every rank sends its own items only, to ranks r+1, r+2, …, at the same times as everybody.
+/// Every rank sends its own items only, to ranks r+1, r+2, …, at the same times as everybody (exchange.md, Theorem 10).
 /// Send j carries the item j / (P-1) of the sender to rank r + 1 + j mod (P-1): a permutation in every slot.
 class SymmetricAllgather final : public Plan {
  public:
@@ -118,7 +118,7 @@ PlanPtr allgather(const LogP& machine, std::int64_t items) {
   const Problem problem{.kind = Kind::allgather, .items = items};
   Claim claim;
   claim.bound = allgather_bound(machine, items);  // validates
-  claim.bound_source = "one rank makes k(P-1) sends and as many receptions (results.md A5)";
+  claim.bound_source = "one rank makes k(P-1) sends and as many receptions (exchange.md, Theorem 9)";
   claim.construction = "symmetric: everybody sends its own items to r+1, r+2, ...";
   if (machine.P == 1) return std::make_shared<SymmetricAllgather>(machine, problem, claim, SymmetricTimes{});
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// What one rank needs for n sends and n receptions (exchange.md, Theorem 9).
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Send times shared by all ranks. The key fact of all-to-all patterns on the strict machine: when every rank sends at
+// Send times shared by all ranks. The key fact (exchange.md, Lemma 2): when every rank sends at
 // the same set of times and every slot is a permutation, the schedule keeps rules 2 to 5 exactly when two send times
 // are at least G = max(g, o) apart and no difference lies in the open interval (L, D), D = L + 2o: a reception begins L
 // + o after its send, so a smaller or larger difference is what keeps the two overheads apart.
@@ -48,7 +48,7 @@ bool legal(const SendTimes& times, const Spacing& spacing);
 /// <= 3 only the earliest time, the next arrival and the longest wait. REQUIRES times not empty.
 std::vector<std::int64_t> next_candidates(const SendTimes& times, const Spacing& spacing, std::size_t limit);
 
-/// Groups of `size` sends G apart, a new group every `period`: legal for ever. size = 1 is the plain period.
+/// Groups of `size` sends G apart, a new group every `period`: legal for ever (exchange.md, Lemma 3).
 struct GroupPattern {
   std::int64_t size = 1;
   std::int64_t period = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // All-reduce, scan and barrier as plans over the same rounds (window_rounds.hpp): cyclic windows, or windows cut off at
-// rank 0.
+// rank 0. Without commutativity a window is kept in two parts (exchange.md, Theorem 6).
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"
@@ -30,7 +30,7 @@ Time direct_bound(const LogP& machine) {
 
 Bound scan_bound(const LogP& machine) {
   return {broadcast_time(broadcast_shape(machine), machine.P),
-          "B(P): somebody must hear from all ranks (results.md A1)"};
+          "B(P): somebody must hear from all ranks (exchange.md, Theorem 5)"};
 }
 
 /// INVARIANT: rounds_ serve P ranks. One rank's part: O(rounds), nothing else is looked at.
@@ -132,7 +132,7 @@ PlanPtr windows(const LogP& machine, const Problem& problem) {
 }
 
 /// Along a chain: rank r sends the fold of 0..r to rank r+1 as soon as it has it. One message a rank, so the gap never
-/// matters: optimal where the gap is so long that a broadcast, too, is a chain. Time: (P-1)(L + 2o).
+/// matters: optimal where the gap is so long that a broadcast, too, is a chain (exchange.md, Theorem 8). Time: (P-1)D.
 class ChainScan final : public Plan {
  public:
   ChainScan(const LogP& machine, const Problem& problem, Claim claim) : Plan(machine, problem, std::move(claim)) {}
@@ -167,9 +167,9 @@ Bound allreduce_bound(const LogP& machine) {
   Bound bound = scan_bound(machine);
   if (machine.P < 3) return bound;
   if (const Time time = machine.gap() + machine.lambda(); time > bound.time)
-    bound = {time, "P messages are too few, so some rank sends twice (results.md A4)"};
+    bound = {time, "P messages are too few, so some rank sends twice (exchange.md, Theorem 7)"};
   if (const Time time = direct_bound(machine); time > bound.time)
-    bound = {time, "before 2(L + 2o) nothing received is passed on, as in an all-gather (results.md A4)"};
+    bound = {time, "before 2(L + 2o) nothing received is passed on, as in an all-gather (exchange.md, Theorem 7)"};
   return bound;
 }
 

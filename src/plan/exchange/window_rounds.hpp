@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rounds of an all-reduce, a scan or a barrier (docs/results.md, "All-to-all collectives"). All ranks send at the
+// The rounds of an all-reduce, a scan or a barrier (docs/exchange.md, Theorem 4). All ranks send at the
 // same times s_1 < s_2 < …; with p(j) the number of send times <= s_j - D, F_0 = 1 and F_j = F_{j-1} + F_{p(j)}, the
 // rank i holds after round j the fold of the window of w_j = ceil(P F_j / F_last) contributions that ends at i,
 // cyclically, and the same without its own. w_j - w_{j-1} is w_{p(j)} or one less, because rounding up a sum gives the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // k <= k* items, for every P and L, without search: every item gets a set of the source's trees that together reach all
-// receivers, and the last L steps are arranged by edge colouring. docs/kernels.md, "Few items".
+// receivers, and the last L steps are arranged by edge colouring. docs/items.md, Theorem 11.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Latency 1, every P: k items in k - 1 + ceil(log2 P) steps, each message from a closed form. A hypercube of single ranks
-// and pairs; docs/kernels.md, "Latency 1", has the construction and why it is legal.
+// and pairs; docs/items.md, Theorem 10, has the construction and why it is legal.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The counting bound in closed form.
+// The counting bound (items.md, Theorem 1) in closed form (items.md, Corollary 2).
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
@@ -56,6 +56,7 @@ Time kitem_bound(const LogP& machine, std::int64_t k) {
   return shape.lambda + Time{low};
 }
 
+/// items.md, Theorem 3.
 Time kitem_single_sending_bound(const LogP& machine, std::int64_t k) {
   require(machine, k);
   if (machine.P == 1) return Time{0};

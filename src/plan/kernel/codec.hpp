@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A kernel as a line of text, six bits a character: heights, sends (mostly "one less than before"), and the colours as
-// choices among what is left. The format is described in docs/kernels.md.
+// choices among what is left. The format is described in docs/items.md.
 #pragma once
 
 #include <string>

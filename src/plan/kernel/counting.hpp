@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The quantities of the counting bound for k items on the postal machine: a step t moves at most min(f_t, P-1) useful
-// messages, f the universal tree's counts. docs/kernels.md, "Counting".
+// messages, f the universal tree's counts. docs/items.md, Theorem 1.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A kernel: the steady state of a k-item broadcast at the counting bound, as one small table, and the table of
-// colours that ends it. What the letters mean, the conditions and the proof: docs/kernels.md.
+// colours that ends it. Letters and conditions: items.md, Definition 4; proof: items.md, Theorem 5.
 #pragma once
 
 #include <cstdint>

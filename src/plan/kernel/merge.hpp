@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Special kernels can be merged: from one of level D-1 and one of level D-L follows one of level D, without search and
 // in integers only. So kernels beyond the table come from those of L consecutive levels that are shipped
-// (data/kernel_bases.txt). docs/kernels.md, "Merging".
+// (data/kernel_bases.txt). docs/items.md, Theorem 8.
 #pragma once
 
 #include <cstdint>

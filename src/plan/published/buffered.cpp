@@ -2,7 +2,7 @@
 // k items with a small buffer at every rank. Any share of the leaves will do: q-1 letters and a hole can
 // always be ordered so that they land apart; the head then comes where the hole lands. If that is another
 // position than the hole's, one leaf waits there until the hole. The last items never wait: after a head of
-// potential r the last step is at least L-1+r steps away, and the hole comes within r (docs/streams.md).
+// potential r the last step is at least L-1+r steps away, and the hole comes within r (streams.md, Theorem 17).
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Direct balancing: share the leaves of one item's tree out among the blocks so that every block's word can be ordered.
 // Letters are written as co-letters y = L-1-x (x = steps until the item completes), which keep their value when trees
-// are put together. A block of q ranks wants q-1 co-letters with a prescribed sum modulo q (docs/streams.md).
+// are put together. A block of q ranks wants q-1 co-letters with a prescribed sum modulo q (docs/streams.md, Corollary 6).
 #pragma once
 
 #include <cstdint>

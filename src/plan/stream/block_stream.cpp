@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A block-cyclic stream: finds any rank's messages at any time from prefix sums over the runs of its layout.
+// A block-cyclic stream: finds any rank's messages at any time from prefix sums over its runs (streams.md, Theorem 16).
 #include <algorithm>
 #include <map>
 #include <numeric>

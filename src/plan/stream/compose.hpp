@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams at the bound for L >= 3: base cases by direct balancing, everything larger by putting trees together.
+// Streams at the bound for L >= 3: base cases balanced, everything larger put together (streams.md, Theorem 7).
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ bool add_full_trees(Recipe& recipe, const Growth& f, const FullTrees& wanted, st
 /// About f_{first+L} names.
 std::vector<BaseName> base_names(std::int64_t L);
 
-/// Is this the one tree of an even L that no block-cyclic plan serves (n = L+3)?
+/// Is this the one tree of an even L that no block-cyclic plan serves (n = L+3; streams.md, Theorem 9)?
 bool is_even_exception(std::int64_t L, std::int64_t n);
 
 /// A recipe for n ranks of delay L + B(n), or nothing if a base case resists or this is the even-L exception.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Even L and n = L+3, where no plain block-cyclic stream exists: one block of L+2 ranks plays both internal nodes.
+// Even L and n = L+3: no plain block-cyclic stream; one block plays both internal nodes (streams.md, Theorem 10).
 #pragma once
 
 #include <cstdint>

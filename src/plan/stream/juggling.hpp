@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The order of a word. A rank that receives, at position j of its cycle of q steps, the item that completes x_j steps
 // later never receives an item twice exactly when j -> j + x_j is a permutation modulo q: a juggling sequence. Values
-// with sum 0 modulo q can always be ordered so (M. Hall); this is the constructive order (docs/streams.md).
+// with sum 0 modulo q can always be ordered so (M. Hall); this is the constructive order (docs/streams.md, Theorem 5).
 #pragma once
 
 #include <cstdint>

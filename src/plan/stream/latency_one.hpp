@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams at the bound for L = 1, where delay 1 + ⌈log2(P-1)⌉ is always possible.
+// Streams at the bound for L = 1, where delay 1 + ⌈log2(P-1)⌉ is always possible (streams.md, Theorem 11).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Streams for L = 2. Delay 2 + t, t = B(n), is possible exactly when 2(f_t - n) >= f_{t-2} - (t-1); one step
-// more always is (docs/streams.md has both proofs). n = 5 and n = 8 reach the bound with tables of their own.
+// more always is (docs/streams.md, Theorem 12). n = 5 and n = 8 reach the bound with tables of their own.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stream ready to be played: runs of equal blocks, each with its word in legal order. Non-source ranks are numbered
+// A stream ready to be played (streams.md, Theorem 4): runs of equal blocks, words in legal order. Non-source ranks are numbered
 // run by run and block by block, the receive-only rank last. Time counts from an item's arrival at its tree's root.
 #pragma once
 

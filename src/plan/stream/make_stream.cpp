@@ -21,7 +21,7 @@ using namespace stream_detail;
 namespace {
 
 /// Several streams of a smaller latency, one every c steps, make one stream of a large latency. Always legal: the net below
-/// the constructions that meet the bound.
+/// the constructions that meet the bound (streams.md, Theorem 14).
 /// Item i belongs to copy i mod c and is its item i div c; a step of a copy is c steps of the machine. Copies
 /// begin their sends, and their receptions, at different times modulo c. Delay: L + c · (inner delay - inner
 /// L). REQUIRES c · inner->L() >= L.
@@ -104,10 +104,10 @@ std::optional<Found> find_layout(std::int64_t L, std::int64_t n) {
 Claim bound_of(std::int64_t L, std::int64_t n) {
   Claim claim;
   claim.bound = Time{L + tree_height(L, n)};
-  claim.bound_source = "a stream's root sends each item once: L + B(P-1) (results.md, Streams)";
+  claim.bound_source = "a stream's root sends each item once: L + B(P-1) (streams.md, Theorem 2)";
   if (L == 2 && !two_reaches_bound(n)) {
     claim.bound += Time{1};
-    claim.bound_source = "L + B(P-1) + 1: with L = 2 too many ranks would idle (results.md, Streams)";
+    claim.bound_source = "L + B(P-1) + 1: with L = 2 too many ranks would idle (streams.md, Theorem 12)";
   }
   return claim;
 }

@@ -90,10 +90,10 @@ LogP slowed(LogP machine, Time step) {
 void bound_in_ticks(Claim& claim, const LogP& machine, Time step) {
   if (step < 2 * machine.gap()) {
     claim.bound = stream_bound(machine);
-    claim.bound_source = "a stream's root sends each item once: L + 2o + B(P-1) (results.md, Streams)";
+    claim.bound_source = "a stream's root sends each item once: L + 2o + B(P-1) (streams.md, Theorem 2)";
   } else {
     claim.bound = broadcast_time(broadcast_shape(machine), machine.P);
-    claim.bound_source = "one item alone takes B(P) (results.md, Streams)";
+    claim.bound_source = "one item alone takes B(P) (trees.md, Theorem 2)";
   }
   if (step == machine.gap()) return;
   claim.construction +=

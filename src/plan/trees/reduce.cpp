@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reduction: a broadcast run backwards (trees.md, Theorem 7).
 #include "chasqui/plan/reduce.hpp"
 
 #include <algorithm>

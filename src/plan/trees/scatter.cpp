@@ -9,7 +9,7 @@
 namespace chasqui::plan {
 namespace {
 
-/// Both directions: the rank at distance i >= 1 from the root has its message begun at (i-1)·max(g, o).
+/// trees.md, Theorem 8, both directions: the rank at distance i >= 1 from the root has its message begun at (i-1)·max(g, o).
 class RootExchange final : public Plan {
  public:
   RootExchange(const LogP& machine, const Problem& problem, Time finish)

@@ -11,7 +11,8 @@
 namespace chasqui::plan {
 namespace {
 
-/// A received value costs its receiver o to take in and 1 to add, so messages travel as if one tick longer.
+/// A received value costs its receiver o to take in and 1 to add, so messages travel as if one tick longer
+/// (trees.md, Definition 9).
 TreeShape sum_shape(const LogP& machine) {
   return {machine.lambda() + Time{1}, std::max(machine.g, machine.o + Time{1})};
 }
@@ -76,7 +77,7 @@ class Sum final : public SumPlan {
     const auto target = tree_.node(rank.index);
     const std::int64_t first = first_position(target);
     // Folding goes from right to left: the first child reports last and stands left-most, the operands that were
-    // added first stand right-most.
+    // added first stand right-most (trees.md, Theorem 12).
     std::int64_t own_left = own_operands(target.index, claim_.finish - target.label, target.children);
     const auto append = [&](std::int64_t children_before, std::int64_t own_before, std::int64_t count) {
       if (count > 0) ranges.push_back({first + operands_before_child(target, children_before) + own_before, count});
@@ -156,7 +157,8 @@ class Sum final : public SumPlan {
 std::shared_ptr<const SumPlan> make(const LogP& machine, Time t, std::int64_t n, bool commutative) {
   const std::int64_t most = most_operands(machine, t);
   if (most == kSaturated) throw Error("t={} allows more than 2^63 operands: choose a shorter time", t.ticks);
-  // A rank that would send before it had time for o additions costs its parent more than it brings.
+  // A rank that would send before it had time for o additions costs its parent more than it brings: trees.md,
+  // Theorem 10 (if all take part: trees.md, Corollary 11).
   const TreeShape shape = sum_shape(machine);
   const std::int64_t worthwhile = std::max<std::int64_t>(reach(shape, t - machine.o - Time{1}), 1);
   const UniversalTree tree(shape, std::min(machine.P, worthwhile));

@@ -16,7 +16,8 @@ std::int64_t saturate(Wide value) {
 }
 
 // A node at depth a whose sibling indices add up to b has label aλ + bg; there are C(a+b-1, b) of them (a >= 1).
-// Summing over b first leaves one term per depth, summing over a first one per index sum: take the shorter sum.
+// Summing over b first leaves one term per depth, summing over a first one per index sum: take the shorter sum
+// (trees.md, Theorem 4).
 
 std::int64_t reach_by_depth(const TreeShape& shape, std::int64_t T) {
   std::int64_t total = 0;
@@ -82,7 +83,7 @@ Time broadcast_time(const TreeShape& shape, std::int64_t P) {
   CHASQUI_CHECK(P >= 1, "P={}", P);
   CHASQUI_CHECK(shape.lambda >= Time{1} && shape.gap >= Time{1}, "lambda={} gap={}", shape.lambda.ticks,
                 shape.gap.ticks);
-  // P(T + max(λ, g)) >= 2 P(T), so at most 63 strides reach any P; then bisect inside the last stride.
+  // P(T + max(λ, g)) >= 2 P(T), so at most 63 strides reach any P (trees.md, Theorem 5); then bisect inside the last.
   const Time stride = std::max(shape.lambda, shape.gap);
   Time low{-1};  // P(low) < P
   Time high{0};
@@ -117,7 +118,8 @@ std::int64_t UniversalTree::kept_size(Time remaining, std::int64_t last_before) 
 }
 
 std::int64_t UniversalTree::size_before_child(const Node& parent, std::int64_t i) const {
-  // In the full tree the first i children hold f(R) - f(R - i·g) nodes: dropping them leaves the tree of R - i·g.
+  // In the full tree the first i children hold f(R) - f(R - i·g) nodes: dropping them leaves the tree of R - i·g
+  // (trees.md, Theorem 6).
   const Time now = remaining(parent);
   const Time later = now - i * shape_.gap;
   const auto early_below = [&](Time left) { return left < Time{1} ? 0 : reach(shape_, left - Time{1}) - 1; };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A worst case that meets a bound for exact latency is the least (adversary.md, Theorem 6).
 #include "chasqui/solve/robust.hpp"
 
 #include <algorithm>

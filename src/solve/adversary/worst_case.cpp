@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The worst case, by the search that fits. One item alone is never late (adversary.md, Theorem 3).
 #include "chasqui/solve/worst_case.hpp"
 
 #include <algorithm>

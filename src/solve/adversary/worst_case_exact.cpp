@@ -5,7 +5,8 @@
 //   nothing is received at t     only if every high > t; then every low becomes at least t + 1;
 //   m is received at t           only if low(m) <= t and no other high < low(m); then every other low becomes at least
 //                                low(m) (the earliest arrival of m is its weakest demand on the others).
-// States that agree in all that matters later are explored once. For o = 0, where receptions and sends do not compete.
+// That loses no play (adversary.md, Theorem 4). States that agree in all that matters later are explored once. For o = 0,
+// where receptions and sends do not compete.
 #include <algorithm>
 #include <string>
 #include <unordered_map>
