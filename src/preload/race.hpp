@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// One collective of one size class on one communicator: who serves it, and what was seen. The comparison with the
-// MPI library's own is a fixed number of calls that alternate, then one agreement of all ranks: bounded, and the same
-// on every rank because it depends on the number of calls and on agreed times only. It is repeated ever more rarely.
+// One collective of one size class on one communicator: who serves it, and what was seen. Verdicts come from comparisons
+// (comparison.hpp), which depend on the number of calls and on agreed numbers only: all ranks take the same turns. They are
+// repeated ever more rarely, unless a verdict is for good.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <vector>
+
+#include "preload/comparison.hpp"
 
 namespace chasqui::preload {
 
@@ -22,76 +25,60 @@ inline int class_of_size(std::size_t bytes) {
 enum class Verdict : std::uint8_t { open, ours, native };
 
 struct Race {
-  Verdict verdict = Verdict::open;
-  bool asked = false;  ///< the profile was asked
-  std::uint32_t compared = 0;
-  std::vector<double> ours_seen, native_seen;  ///< nanoseconds, during a comparison only
-  std::uint64_t settled = 0;                   ///< calls since the verdict
-  std::uint64_t again = 0;                     ///< calls after which it is looked at again; 0: not yet known
-  std::uint32_t comparisons = 0;               ///< concluded
-  double spent = 0;                            ///< nanoseconds that comparisons cost beyond the faster one
+  Verdict verdict = Verdict::open;         ///< open: never compared
+  bool asked = false;                      ///< the profile was asked
+  bool for_good = false;                   ///< the verdict stays: the bits of a result depend on it
+  std::unique_ptr<Comparison> comparison;  ///< under way
+  std::uint64_t settled = 0;               ///< calls since the verdict
+  std::uint64_t again = 0;                 ///< calls after which it is looked at again; 0: not yet known
+  std::uint32_t comparisons = 0;           ///< concluded
+  double spent = 0;                        ///< nanoseconds that comparisons cost beyond the faster side
 
   std::uint64_t ours_calls = 0, native_calls = 0;
   double ours_time = 0, native_time = 0;  ///< nanoseconds of calls that were timed
   std::uint64_t ours_timed = 0, native_timed = 0;
-  double ours_typical = 0, native_typical = 0;  ///< agreed by all ranks; 0: not compared
-  double saved = 0;                             ///< nanoseconds, by the medians of the comparison before
+  double ours_typical = 0, native_typical = 0;  ///< nanoseconds inside a call, agreed by all ranks; 0: not compared
+  double gain = 0;                              ///< nanoseconds that the program saves by a call of ours, likewise
+  double saved = 0;                             ///< the gains of all calls of ours
   double predicted = 0;
   std::string plan;
   std::uint64_t bytes = 0;  ///< of all calls
 };
 
-/// The median; 0 of nothing.
-inline double typical(std::vector<double> seen) {
-  if (seen.empty()) return 0;
-  const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
-  std::nth_element(seen.begin(), middle, seen.end());
-  return *middle;
+inline constexpr double kShare = 0.01;  ///< of the time since the verdict that looking again may cost
+
+/// Whose turn it is in a race that is not being compared, and must not be now.
+inline Side settled_side(const Race& race) { return race.verdict == Verdict::ours ? Side::ours : Side::native; }
+
+/// A call comes: is this race compared, beginning with this call perhaps?
+inline bool compares(Race& race, std::uint32_t trials, bool meets) {
+  if (race.comparison != nullptr) return true;
+  if (trials == 0 || race.for_good) return false;
+  const bool known = race.verdict != Verdict::open;
+  if (known && race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);  // the profile's word
+  if (known && ++race.settled <= race.again) return false;
+  const BlockPlan plan{.first = static_cast<int>(std::clamp(trials, 2u, 1000u))};
+  race.comparison = std::make_unique<Comparison>(plan, settled_side(race), race.comparisons > 0, meets);
+  return true;
 }
 
-inline constexpr double kShare = 0.01;   ///< of the time since the verdict that looking again may cost
-inline constexpr double kMargin = 0.97;  ///< ours must be this much faster to be taken
-
-/// Whose turn it is. The number of comparisons grows with the logarithm of the calls: the pauses grow fourfold.
-enum class Turn : std::uint8_t { ours, native, try_ours, try_native };
-inline Turn next_turn(Race& race, std::uint32_t trials) {
-  if (trials == 0) return Turn::ours;
-  if (race.verdict != Verdict::open) {
-    if (race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);
-    if (++race.settled <= race.again) return race.verdict == Verdict::ours ? Turn::ours : Turn::native;
-    race.verdict = Verdict::open;
-    race.compared = 0;
-  }
-  return race.compared++ % 2 == 0 ? Turn::try_native : Turn::try_ours;
-}
-
-/// A call of a comparison took `nanoseconds`. The first of each kind warms up and is not counted.
-inline void saw(Race& race, Turn turn, double nanoseconds, std::uint32_t trials) {
-  if (race.compared <= 2 && trials > 1) return;
-  (turn == Turn::try_ours ? race.ours_seen : race.native_seen).push_back(nanoseconds);
-}
-
-/// Were all calls of the comparison made?
-inline bool complete(const Race& race, std::uint32_t trials) {
-  return race.verdict == Verdict::open && race.compared >= 2 * trials;
-}
-
-/// The verdict on times that all ranks agreed on. The slower one costs `trials` calls next time too: that is put off
-/// until it is a hundredth of what the calls in between take.
-inline void conclude(Race& race, double ours, double native, std::uint32_t trials) {
-  const double better = std::max(1.0, std::min(ours, native));
-  const double worse = std::max(better, std::max(ours, native));
-  race.ours_typical = ours;
-  race.native_typical = native;
-  race.verdict = ours < kMargin * native ? Verdict::ours : Verdict::native;
-  race.spent += (worse - better) * trials;
-  const double rare = std::min(1e18, trials / kShare * (worse / better));
-  race.again = std::max(static_cast<std::uint64_t>(rare),
-                        race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4);
+/// The verdict of the comparison under way. The next one is put off until it is a hundredth of the calls in between, and at
+/// least four times as long as before: the number of comparisons grows with the logarithm of the calls.
+inline void conclude(Race& race) {
+  const Compared& found = race.comparison->result();
+  race.verdict = found.better == Side::ours ? Verdict::ours : Verdict::native;
+  race.native_typical = found.duration[0];
+  race.ours_typical = found.duration[1];
+  race.gain = found.gain;
+  race.spent += std::abs(found.gain) * found.calls[found.better == Side::ours ? 0 : 1];
+  const double slower = std::exp(std::min(40.0, std::abs(found.log_ratio))) - 1;
+  const bool soon_confirmed = std::abs(found.log_ratio) > Comparison::kConfirms;
+  const double costs = soon_confirmed ? 2 * slower + 2 : std::min(44 * slower, Comparison::kEnough) + 6;  // calls
+  const auto pause = static_cast<std::uint64_t>(std::min(1e18, costs / kShare));
+  race.again = std::max(pause, race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4);
   race.settled = 0;
   ++race.comparisons;
-  race.ours_seen = {};
-  race.native_seen = {};
+  race.comparison.reset();
 }
 
 }  // namespace chasqui::preload

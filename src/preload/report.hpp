@@ -19,6 +19,9 @@ void note(Collective what, Reason reason);
 /// Adds the races of a communicator that ends.
 void add_to_report(const CommState& state);
 
+/// A communicator was prepared.
+void note_prepared(double nanoseconds);
+
 /// CHASQUI_VERIFY: one call compared, and whether it was the same.
 void note_verified(Collective what, bool same, double worst);
 

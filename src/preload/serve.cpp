@@ -30,12 +30,21 @@ class Inside {
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
 
 struct Decision {
-  enum Way { native, compare_native, compare_ours, ours, both, reproducible } way = native;
+  enum Way { native, compare_native, compare_ours, ours, both, reproducible, settle } way = native;
   bool comparing() const { return way == compare_native || way == compare_ours; }
   CommState* state = nullptr;
   Race* race = nullptr;
   CallFacts facts;
 };
+
+/// Nanoseconds of this thread inside calls that were compared, and in agreeing about them. A period without those of
+/// other races: they change sides too, and in step.
+thread_local double compared_time = 0;
+double program_clock() { return clock_now() - compared_time; }
+
+bool meets(Kind kind) { return kind == Kind::barrier || kind == Kind::allreduce || kind == Kind::allgather; }
+
+constexpr double kTrusted = 1.5;  ///< a profile that sees such a factor decides for good
 
 /// What the profile says about a race that is new.
 void ask_profile(CommState& state, Race& race, const CallFacts& facts) {
@@ -45,13 +54,75 @@ void ask_profile(CommState& state, Race& race, const CallFacts& facts) {
   run::Topology topology = state.comm->topology();
   topology.native = true;  // this library can always be left out
   const auto list = run::choices(query, topology, *settings().profile);
+  double native = 0;
   for (const auto& choice : list) {
-    if (choice.method == run::Method::native) continue;
-    race.plan = run::to_string(choice.method);
-    race.predicted = choice.nanoseconds;
-    break;
+    if (choice.method == run::Method::native) {
+      native = choice.nanoseconds;
+    } else if (race.plan.empty()) {
+      race.plan = run::to_string(choice.method);
+      race.predicted = choice.nanoseconds;
+    }
   }
-  if (list.front().method == run::Method::native && settings().trials > 0) race.verdict = Verdict::native;
+  if (settings().trials == 0) {
+    race.verdict = Verdict::ours;
+  } else if (!race.for_good) {
+    if (list.front().method == run::Method::native) race.verdict = Verdict::native;
+  } else if (native > kTrusted * race.predicted) {
+    race.verdict = Verdict::ours;
+  } else if (native > 0 && race.predicted > kTrusted * native) {
+    race.verdict = Verdict::native;
+  }
+}
+
+/// All ranks learn the most that any saw, and decide alike. REQUIRES a comparison that is due.
+void agree(Collective what, const Decision& decision) {
+  Race& race = *decision.race;
+  const double begin = clock_now();
+  const std::vector<double> mine = race.comparison->numbers();
+  std::vector<double> most(mine.size());
+  decision.state->comm->allreduce(mine, most, run::Maximum{});
+  const bool ended = race.comparison->agreed(most);
+  if (ended) conclude(race);
+  race.spent += clock_now() - begin;
+  compared_time += clock_now() - begin;
+  if (ended) note_verdict(what, decision.facts.bytes, race);
+}
+
+/// A call of a race that is compared begins. True: and is part of it.
+bool goes_on(Collective what, const Decision& decision) {
+  Race& race = *decision.race;
+  race.comparison->arrive(program_clock());
+  if (!race.comparison->due()) return true;
+  agree(what, decision);
+  if (race.comparison == nullptr) return false;
+  race.comparison->arrive(program_clock());
+  return true;
+}
+
+void prepare_timed(CommState& state, MPI_Comm comm) {
+  const double begin = clock_now();
+  prepare(state, comm);
+  state.preparing = clock_now() - begin;
+  note_prepared(state.preparing);
+}
+
+/// Nanoseconds that this process spent on preparing for reductions that round; communicators that live on pay it back.
+std::atomic<double> spent_early{0};
+constexpr double kMayPrepare = 1e8;      ///< and a hundredth of the time since the first
+constexpr std::int64_t kPaysBack = 256;  ///< calls
+
+/// Reductions that round are served from their first call on or never, so a communicator is prepared for the first one; but
+/// not where thousands live for a few calls each. Ranks have seen different communicators: all ranks of this one agree.
+bool prepared_early(CommState& state, MPI_Comm comm) {
+  if (state.early) return *state.early;
+  if (state.prepared) return *(state.early = true);
+  static const double start = clock_now();
+  int willing = spent_early.load() < kMayPrepare + kShare * (clock_now() - start) ? 1 : 0, all = 0;
+  state.early = PMPI_Allreduce(&willing, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all != 0;
+  if (!*state.early) return false;
+  prepare_timed(state, comm);
+  spent_early.fetch_add(state.preparing);
+  return true;
 }
 
 void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
@@ -62,53 +133,43 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   CommState* state = state_of(comm);
   if (state == nullptr) return passed(Reason::argument);
   decision.state = state;
-  ++state->calls;
+  if (++state->calls == kPaysBack && state->early.value_or(false)) spent_early.fetch_sub(state->preparing);
   if (state->never != Reason::none) return passed(state->never);
   decision.facts = call.look(*state);
   const bool folds = decision.facts.folds != MPI_DATATYPE_NULL;
   if (s.reproducible && folds && (decision.facts.reason == Reason::none || decision.facts.reason == Reason::too_long)) {
     look_for_foreigners(*state, comm);
     if (state->never != Reason::none) return passed(state->never);
-    decision.race = &state->race(what, decision.facts.bytes);
+    decision.race = &state->race(what, decision.facts.bytes, false);
     decision.way = Decision::reproducible;
     return;
   }
+  const bool for_good = decision.facts.rounds && s.same_bits && !s.verify && decision.facts.reason == Reason::none;
+  if (for_good && !prepared_early(*state, comm)) return passed(Reason::short_lived);
   if (!state->prepared) {
     if (state->calls <= s.after) return passed(Reason::early);
-    prepare(*state, comm);
-    if (state->never != Reason::none) return passed(state->never);
+    prepare_timed(*state, comm);
   }
+  if (state->never != Reason::none) return passed(state->never);
   if (decision.facts.reason != Reason::none) return passed(decision.facts.reason);
-  Race& race = state->race(what, decision.facts.bytes);
+  Race& race = state->race(what, decision.facts.bytes, for_good);
   decision.race = &race;
+  race.for_good = for_good;
   if (!race.asked) ask_profile(*state, race, decision.facts);
   if (s.verify) {
     decision.way = Decision::both;
-    return;
+  } else if (for_good && race.verdict == Verdict::open) {
+    decision.way = Decision::settle;
+  } else if (compares(race, static_cast<std::uint32_t>(s.trials), meets(decision.facts.shape.kind)) &&
+             goes_on(what, decision)) {
+    decision.way = race.comparison->turn() == Side::ours ? Decision::compare_ours : Decision::compare_native;
+    if (decision.way == Decision::compare_native) note(what, Reason::comparing);
+  } else if (settled_side(race) == Side::ours) {
+    decision.way = Decision::ours;
+  } else {
+    ++race.native_calls;
+    passed(Reason::slower);
   }
-  switch (next_turn(race, static_cast<std::uint32_t>(s.trials))) {
-    case Turn::ours: decision.way = Decision::ours; break;
-    case Turn::native: ++race.native_calls; return passed(Reason::slower);
-    case Turn::try_ours: decision.way = Decision::compare_ours; break;
-    case Turn::try_native:
-      decision.way = Decision::compare_native;
-      note(what, Reason::comparing);
-      break;
-  }
-}
-
-/// After the last timed call every rank learns what all saw, and decides alike.
-void agree(Collective what, MPI_Comm comm, const Decision& decision) {
-  Race& race = *decision.race;
-  const auto trials = static_cast<std::uint32_t>(settings().trials);
-  if (!complete(race, trials)) return;
-  const double begin = clock_now();
-  double mine[2] = {typical(race.ours_seen), typical(race.native_seen)};
-  double most[2] = {0, 0};
-  PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, comm);
-  conclude(race, most[0], most[1], trials);
-  race.spent += clock_now() - begin;
-  note_verdict(what, decision.facts.bytes, race);
 }
 
 constexpr int kDeclined = -1;  ///< all ranks alike: the MPI library does it
@@ -140,6 +201,12 @@ int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCa
   return code;
 }
 
+/// A call of a comparison took `time`.
+void ran(Race& race, double time) {
+  race.comparison->ran(time);
+  compared_time += time;
+}
+
 int run_ours(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   Race& race = *decision.race;
   const bool timed = decision.way != Decision::ours || !settings().report.empty();
@@ -149,14 +216,12 @@ int run_ours(Collective what, MPI_Comm comm, const Interposed& call, Decision& d
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
   if (code == kDeclined) code = call.native();
   race.bytes += decision.facts.bytes;
-  race.saved += race.native_typical - race.ours_typical;
+  race.saved += race.gain;
   if (!timed) return code;
   const double time = clock_now() - begin;
   race.ours_time += time;
   ++race.ours_timed;
-  if (decision.way != Decision::compare_ours) return code;
-  saw(race, Turn::try_ours, time, static_cast<std::uint32_t>(settings().trials));
-  agree(what, comm, decision);
+  if (decision.comparing()) ran(race, time);
   return code;
 }
 
@@ -168,8 +233,52 @@ int run_native(const Interposed& call, Decision& decision) {
   ++race.native_calls;
   race.native_time += time;
   ++race.native_timed;
-  if (decision.comparing()) saw(race, Turn::try_native, time, static_cast<std::uint32_t>(settings().trials));
+  if (decision.comparing()) ran(race, time);
   return code;
+}
+
+/// Fewer calls the longer they are; from 8 MiB on one of each.
+BlockPlan rehearsal_of(std::size_t bytes) {
+  if (bytes < 256 * 1024) return {2, 3, 1};
+  return bytes < 8 * 1024 * 1024 ? BlockPlan{0, 1, 1} : BlockPlan{1, 0, 0};
+}
+
+/// The side of a reduction that rounds is chosen before its first call, by rehearsals with the program's data: whatever they
+/// leave in its buffer is overwritten by the call itself. Where that is in place they begin anew each time.
+void rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decision& decision) {
+  Race& race = *decision.race;
+  const CallFacts& facts = decision.facts;
+  const bool in_place = facts.out != nullptr && facts.in == facts.out;
+  const BufferCopy before(facts.out, in_place ? facts.touched : ByteRange{});
+  race.comparison =
+      std::make_unique<Comparison>(rehearsal_of(facts.bytes), Side::native, false, meets(facts.shape.kind));
+  while (goes_on(what, decision)) {
+    const double begin = clock_now();
+    if (race.comparison->turn() == Side::native) {
+      call.native();  // the call itself says what is wrong
+    } else {
+      ServedCall served(*decision.state, comm);
+      call.ours(served);
+    }
+    ran(race, clock_now() - begin);
+    if (in_place) before.restore();
+  }
+}
+
+/// True: ours. An error is the communicator's, on all ranks: the MPI library goes on without us.
+bool decide_for_good(Collective what, MPI_Comm comm, const Interposed& call, const Decision& decision) {
+  Race& race = *decision.race;
+  const double begin = clock_now();
+  try {
+    rehearse(what, comm, call, decision);
+  } catch (const std::exception& error) {
+    note(what, Reason::failed);
+    if (settings().log) say(error.what());
+    race.comparison.reset();
+    race.verdict = Verdict::native;
+  }
+  race.spent = clock_now() - begin;  // all of it: none was the program's
+  return settled_side(race) == Side::ours;
 }
 
 /// Both, on the same input; the program keeps the MPI library's result.
@@ -216,6 +325,9 @@ int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
   switch (decision.way) {
     case Decision::native: return call.native();
     case Decision::compare_native: return run_native(call, decision);
+    case Decision::settle:
+      if (decide_for_good(what, comm, call, decision)) return run_ours(what, comm, call, decision);
+      return run_native(call, decision);
     case Decision::both: return run_both(what, comm, call, decision);
     case Decision::reproducible: return run_reproducibly(what, comm, call, decision);
     default: return run_ours(what, comm, call, decision);

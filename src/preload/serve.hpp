@@ -43,6 +43,7 @@ struct CallFacts {
   ByteRange result{};                      ///< of out: what must be equal afterwards
   MPI_Datatype folds = MPI_DATATYPE_NULL;  ///< reductions: the type
   bool sums = false;                       ///< reductions: by MPI_SUM
+  bool rounds = false;                     ///< reductions: the order of folding may change the bits of the result
   const void* in = nullptr;                ///< reductions: what this rank gives, `bytes` of it
   std::size_t first = 0;                   ///< reductions: the element that `result` begins with
 };

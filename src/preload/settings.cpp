@@ -78,7 +78,7 @@ std::uint64_t Settings::hash() const {
   const auto mix = [&value](std::uint64_t part) { value = (value ^ part) * 1099511628211u; };
   for (const char letter : std::string_view(CHASQUI_VERSION)) mix(static_cast<unsigned char>(letter));
   for (const bool off : disabled) mix(off ? 1 : 2);
-  for (const bool on : {verify, reproducible, !report.empty()}) mix(on ? 1 : 2);
+  for (const bool on : {verify, reproducible, same_bits, !report.empty()}) mix(on ? 1 : 2);
   for (const auto each : {after, trials, node_size}) mix(static_cast<std::uint64_t>(each));
   return value;
 }
@@ -91,6 +91,7 @@ bool read_settings() {
   s.log = flag("CHASQUI_LOG");
   s.verify = flag("CHASQUI_VERIFY");
   s.reproducible = flag("CHASQUI_REPRODUCIBLE");
+  s.same_bits = variable("CHASQUI_SAME_BITS") == nullptr || flag("CHASQUI_SAME_BITS");
   if (const char* path = variable("CHASQUI_REPORT")) s.report = path;
   s.after = number("CHASQUI_AFTER", s.after, warnings);
   s.trials = number("CHASQUI_TRIALS", s.trials, warnings);

@@ -16,9 +16,10 @@ struct Settings {
   bool log = false;                  ///< CHASQUI_LOG=1
   bool verify = false;               ///< CHASQUI_VERIFY=1
   bool reproducible = false;         ///< CHASQUI_REPRODUCIBLE=1
+  bool same_bits = true;             ///< CHASQUI_SAME_BITS=0: reductions that round are compared like all others
   std::string report;                ///< CHASQUI_REPORT=file
   std::int64_t after = 16;           ///< CHASQUI_AFTER: calls on a communicator before private state is made for it
-  std::int64_t trials = 6;           ///< CHASQUI_TRIALS: timed calls of each kind in a comparison; 0: always ours
+  std::int64_t trials = 3;           ///< CHASQUI_TRIALS: calls in the shortest block of a comparison; 0: always ours
   std::int64_t node_size = 0;        ///< CHASQUI_NODE_SIZE: ranks that count as one node; 0: as they are
   std::int64_t join = 60;  ///< CHASQUI_JOIN: seconds to wait in MPI_Init for ranks without the library; 0: for ever
   std::shared_ptr<const Profile> profile;

@@ -98,10 +98,10 @@ std::unique_ptr<run::Comm> make_private(MPI_Comm comm, const std::vector<int>& w
 
 }  // namespace
 
-Race& CommState::race(Collective what, std::size_t bytes) {
+Race& CommState::race(Collective what, std::size_t bytes, bool for_good) {
   auto& row = races[static_cast<std::size_t>(what)];
-  if (row == nullptr) row = std::make_unique<std::array<Race, kClasses>>();
-  return (*row)[static_cast<std::size_t>(class_of_size(bytes))];
+  if (row == nullptr) row = std::make_unique<std::array<Race, 2 * kClasses>>();
+  return (*row)[static_cast<std::size_t>(class_of_size(bytes) + (for_good ? kClasses : 0))];
 }
 
 void open_states() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr); }

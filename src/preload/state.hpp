@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "chasqui/run/comm.hpp"
 #include "preload/names.hpp"
@@ -25,9 +26,12 @@ struct CommState {
   bool looked = false;          ///< for ranks of another MPI_COMM_WORLD
   bool prepared = false;        ///< the private part was tried
   std::unique_ptr<run::Comm> comm;
-  std::array<std::unique_ptr<std::array<Race, kClasses>>, kServed> races;
+  std::optional<bool> early;  ///< are reductions that round served here? Not yet asked: nothing
+  double preparing = 0;       ///< nanoseconds that preparing took
+  std::array<std::unique_ptr<std::array<Race, 2 * kClasses>>, kServed> races;
 
-  Race& race(Collective what, std::size_t bytes);
+  /// for_good: one whose verdict stays.
+  Race& race(Collective what, std::size_t bytes, bool for_good);
 };
 
 /// Makes the attribute key. Called once in MPI_Init.

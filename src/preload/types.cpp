@@ -200,6 +200,10 @@ bool defined(MPI_Op op, const TypeFacts& facts) {
   return domain == -1 || (domain & facts.kind) != 0;
 }
 
+bool order_matters(MPI_Op op, const TypeFacts& facts) {
+  return domain_of(op) == -1 || (facts.kind & (kInteger | kLogical | kByte)) == 0;
+}
+
 run::Operator TypeFold::operator_of() {
   if (!packer.facts.dense) {
     int commutes = 0;

@@ -48,6 +48,10 @@ struct TypePacker {
 /// Is `op` a user's, or one that MPI defines on the predefined type?
 bool defined(MPI_Op op, const TypeFacts& facts);
 
+/// May the order of folding change the bits? Not with MPI's own operations on whole numbers, logical values and bytes. Of
+/// floating-point numbers even the larger of two depends on it: +0 and -0, and values that are no numbers.
+bool order_matters(MPI_Op op, const TypeFacts& facts);
+
 /// An operation on packed elements. Must stay in place while its operator is used.
 struct TypeFold {
   MPI_Op op = MPI_OP_NULL;
