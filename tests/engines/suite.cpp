@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "suite.hpp"
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <random>
@@ -134,6 +135,66 @@ void run_everything(run::Comm& comm, bool thorough) {
   splits(comm);
 }
 
+/// Short collectives in a row, each with values of its own. One rank sleeps now and then, while the others go ahead of it or
+/// wait.
+static void soak_short(run::Comm& comm, std::int64_t count, std::mt19937_64& random) {
+  constexpr std::size_t kMost = 160;
+  const auto size = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+  std::vector<std::uint64_t> mine(kMost * size), got(kMost * size);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t draw = random(), stamp = random();
+    const auto kind = static_cast<Kind>(draw % 8);
+    const std::size_t root = (draw >> 8) % size;
+    const std::size_t n = 1 + (draw >> 16) % ((draw >> 60) == 0 ? kMost : 8);
+    if (draw << 32 >> 52 == 0 && stamp % size == me) {
+      std::this_thread::sleep_for(std::chrono::microseconds(stamp >> 32 & 511));
+    }
+    const auto value = [&](std::size_t rank, std::size_t at) { return stamp + rank * 1'000'003 + at; };
+    const auto sum = [&](std::size_t ranks, std::size_t at) {
+      return ranks * (stamp + at) + ranks * (ranks - 1) / 2 * 1'000'003;
+    };
+    const std::span<std::uint64_t> in(mine.data(), n), out(got.data(), n), all(got.data(), n * size);
+    for (std::size_t k = 0; k < n; ++k) in[k] = value(me, k);
+    const int at = static_cast<int>(root);
+    std::size_t wrong = 0;
+    switch (kind) {
+      case Kind::broadcast:
+        comm.broadcast(in, at);
+        for (std::size_t k = 0; k < n; ++k) wrong += in[k] != value(root, k);
+        break;
+      case Kind::scatter: {
+        const std::span<std::uint64_t> parts(mine.data(), n * size);
+        for (std::size_t k = 0; k < n * size; ++k) parts[k] = value(k / n, k % n);
+        comm.scatter(parts, out, at);
+        for (std::size_t k = 0; k < n; ++k) wrong += out[k] != value(me, k);
+        break;
+      }
+      case Kind::gather:
+      case Kind::allgather:
+        if (kind == Kind::gather) comm.gather(in, all, at);
+        else comm.allgather(in, all);
+        for (std::size_t k = 0; (kind != Kind::gather || me == root) && k < n * size; ++k)
+          wrong += all[k] != value(k / n, k % n);
+        break;
+      case Kind::reduce:
+        comm.reduce(in, out, at);
+        for (std::size_t k = 0; me == root && k < n; ++k) wrong += out[k] != sum(size, k);
+        break;
+      case Kind::allreduce:
+        comm.allreduce(in, out);
+        for (std::size_t k = 0; k < n; ++k) wrong += out[k] != sum(size, k);
+        break;
+      case Kind::scan:
+        comm.scan(in, out);
+        for (std::size_t k = 0; k < n; ++k) wrong += out[k] != sum(me + 1, k);
+        break;
+      default: comm.barrier();
+    }
+    if (wrong != 0)
+      throw std::runtime_error(fmt::format("{} of {} words, root {}: {} are wrong", to_string(kind), n, root, wrong));
+  }
+}
+
 void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);  // the same on every rank
   struct Stock {
@@ -151,6 +212,12 @@ void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed) {
           comm.split(static_cast<int>(colours >> (comm.rank() % 60) & 1), comm.rank() * ((colours & 64) != 0 ? -1 : 1));
     }
     run::Comm& where = random() % 4 == 0 && part != nullptr ? *part : comm;
+    if (random() % 2 == 0) {
+      const std::int64_t burst = std::min<std::int64_t>(count - i, 1000);
+      soak_short(where, burst, random);
+      i += burst;
+      continue;
+    }
     const Stock& stock = stocks.try_emplace(where.size(), where.size()).first->second;
     const auto& list = random() % 64 == 0 ? stock.rare : stock.usual;
     const std::int64_t burst = std::min<std::int64_t>(count - i, 1 + static_cast<std::int64_t>(random() % 6));

@@ -77,8 +77,8 @@ std::string beside(run::Comm& comm);
 /// The whole programme of an engine on one communicator: the above, splits, failures that must not hang.
 void run_everything(run::Comm& comm, bool thorough);
 
-/// `count` random collectives with checked results, on the communicator and on parts of it that come and go; the seed
-/// decides everything.
+/// `count` random collectives with checked results, most of them short, on the communicator and on parts of it that come
+/// and go, with ranks that sleep now and then; the seed decides everything.
 void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed);
 
 }  // namespace chasqui::engines
