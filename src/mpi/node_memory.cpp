@@ -19,7 +19,7 @@
 namespace chasqui::mpi {
 namespace {
 
-constexpr std::size_t kLeastStage = 256 * 1024, kUsualStage = 1024 * 1024;
+constexpr std::size_t kLeastStage = 256 * 1024, kUsualStage = 1024 * 1024, kGenerous = std::size_t{128} << 20;
 
 /// Bytes of the third cache; 0 where there is none, or nobody says.
 std::size_t last_cache() {
@@ -29,21 +29,28 @@ std::size_t last_cache() {
   return kibibytes * 1024;
 }
 
-/// What is left for shared memory; much where nobody says.
+/// What boards may still take of the shared memory; much where nobody says. The MPI library has files there too, which it fills
+/// as it goes, and dies of a bus error where it cannot: half of a small memory, 256 MiB of a large one, is left to it.
 std::size_t free_memory() {
   struct statvfs found {};
   if (statvfs("/dev/shm", &found) != 0) return ~std::size_t{0};
-  return static_cast<std::size_t>(found.f_bavail) * found.f_frsize;
+  const std::size_t left = static_cast<std::size_t>(found.f_bavail) * found.f_frsize;
+  const std::size_t kept =
+      std::min(static_cast<std::size_t>(found.f_blocks) * found.f_frsize / 2, std::size_t{256} << 20);
+  return left - std::min(left, kept);
 }
 
-/// Rings have no more than 64 MiB for all ranks, a quarter of the cache, half of the memory.
+std::atomic<std::size_t> held{0};  ///< bytes of the boards that this process has
+
+/// Rings have no more than 64 MiB for all ranks and a quarter of the cache. Boards with more than the least stages, all that
+/// this process has, keep to kGenerous bytes, and each of them to half of what free_memory() says.
 run::BoardShape shape_for(int ranks, std::size_t ring) {
   auto shape = run::BoardShape::for_ranks(ranks, std::clamp(ring, kLeastStage, kUsualStage));
   const std::size_t all = std::min(std::size_t{64} << 20, last_cache() / 4);
-  const std::size_t memory = free_memory();
+  const std::size_t room = std::min(free_memory() / 2, kGenerous - std::min(kGenerous, held.load()));
+  if (shape.bytes() > room) return run::BoardShape::for_ranks(ranks, kLeastStage);
   shape.ring = ring;
-  while (shape.ring > shape.stage &&
-         (shape.ring * static_cast<std::size_t>(ranks) > all || shape.bytes() > memory / 2)) {
+  while (shape.ring > shape.stage && (shape.ring * static_cast<std::size_t>(ranks) > all || shape.bytes() > room)) {
     shape.ring /= 2;
   }
   return shape;
@@ -53,10 +60,10 @@ run::BoardShape shape_for(int ranks, std::size_t ring) {
 /// not as a bus error later, and what is first touched in order lies in order.
 struct NamedMemory {
   char name[64] = {};  ///< empty: there is none
-  std::size_t ring = 0;
+  std::size_t stage = 0, ring = 0;
 
   NamedMemory() = default;
-  explicit NamedMemory(const run::BoardShape& shape) : ring(shape.ring) {
+  explicit NamedMemory(const run::BoardShape& shape) : stage(shape.stage), ring(shape.ring) {
     static std::atomic<unsigned> made{0};
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -102,8 +109,9 @@ int cores_of(const NodeRanks& node) {
 std::shared_ptr<run::Board> make_board(const NodeRanks& node, int cores, std::size_t ring) {
   auto shape = shape_for(node.size(), ring);
   NamedMemory mine;
-  if (node.rank == 0) mine = NamedMemory(shape);
+  if (node.rank == 0 && shape.bytes() <= free_memory()) mine = NamedMemory(shape);
   const NamedMemory named = node.gather(&mine).front();
+  shape.stage = named.stage;
   shape.ring = named.ring;
   const std::size_t bytes = shape.bytes();
   void* memory = named.map(bytes);
@@ -124,8 +132,10 @@ std::shared_ptr<run::Board> make_board(const NodeRanks& node, int cores, std::si
     if (works) munmap(memory, bytes);
     return nullptr;
   }
+  held += bytes;
   return {new run::Board(memory, shape, node.rank, cores), [memory, bytes](run::Board* board) {
             delete board;
+            held -= bytes;
             munmap(memory, bytes);
           }};
 }
