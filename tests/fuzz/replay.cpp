@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Runs a fuzz target over the files of some folders, and over copies of them damaged by a fixed random
-// sequence. A crash is the failure; the input that caused it is left in the file replay-crash.
+// sequence. A crash is the failure, and so is a gigabyte of memory or a minute of processor time for one input, which is
+// left in the file replay-crash.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -19,7 +26,31 @@ constexpr unsigned kSeed = 20;
 constexpr int kDamagedCopies = 60;
 constexpr std::size_t kLongest = 20'000;  ///< longer inputs are replayed but not damaged
 
+constexpr rlim_t kMemory = rlim_t{1} << 30;
+constexpr time_t kSeconds = 60;  ///< of the processor's time: a busy machine makes no difference
+
+const std::string* running = nullptr;
+
+void leave_input(int signal) {
+  const int file = ::open("replay-crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (file >= 0 && running != nullptr) [[maybe_unused]]
+    const ssize_t written = ::write(file, running->data(), running->size());
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void set_limits() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these reserve far more than they use
+  const rlimit memory{kMemory, kMemory};
+  ::setrlimit(RLIMIT_AS, &memory);
+#endif
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGVTALRM}) std::signal(signal, leave_input);
+}
+
 void run(const std::string& input) {
+  running = &input;
+  const itimerval limit{{0, 0}, {kSeconds, 0}};
+  ::setitimer(ITIMER_VIRTUAL, &limit, nullptr);
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
 }
 
@@ -42,6 +73,7 @@ std::string damaged(std::string text, std::mt19937& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  set_limits();
   std::vector<std::filesystem::path> files;
   for (int i = 1; i < argc; ++i) {
     for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 
 #include "chasqui/base/error.hpp"
@@ -126,8 +127,11 @@ std::string encode(const Kernel& kernel) {
 
 Kernel decode(std::string_view text, int M, int L, std::string_view place) {
   Reader in(text, place);
+  if (6 * text.size() < at(M)) throw Error("{}: the kernel is too short for {} receivers; rebuild the table", place, M);
   Kernel kernel{M, L, in.get(1), {}, {}};
   const Shape shape = shape_of(count(M, L), kernel.j);
+  if (shape.D > std::numeric_limits<std::int16_t>::max())
+    throw Error("{}: a kernel for {} receivers and L={} has numbers above 32767; delete the line", place, M, L);
   const int groups = in.get(kGroupBits) + 1;
   int ranks = 0;
   for (int g = 0; g < groups; ++g) {

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <tuple>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "plan/kernel/codec.hpp"
 
 namespace chasqui::plan {
@@ -20,10 +19,12 @@ extern const unsigned kShippedKernelChunks;
 
 namespace {
 
+constexpr int kMost = 1'000'000;  ///< of P and of L
+
 int number(std::string_view& line, std::string_view place, std::size_t row) {
   int value = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
-  if (error != std::errc{} || end == line.data() + line.size() || *end != ' ' || value < 1) {
+  if (error != std::errc{} || end == line.data() + line.size() || *end != ' ' || value < 1 || value > kMost) {
     throw Error("{}:{}: expected 'P L kernel'; delete the line or rebuild the table", place, row);
   }
   line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
@@ -34,7 +35,7 @@ bool before(const TableLine& a, const TableLine& b) { return std::tie(a.L, a.P) 
 
 /// The line for M receivers in a sorted table, or nullptr.
 const TableLine* find_line(const std::vector<TableLine>& table, std::int64_t M, std::int64_t L) {
-  if (M < 1 || M > 1'000'000 || L < 1 || L > 1'000'000) return nullptr;
+  if (M < 1 || M >= kMost || L < 1 || L > kMost) return nullptr;
   const TableLine wanted{static_cast<int>(M) + 1, static_cast<int>(L), {}};
   const auto found = std::lower_bound(table.begin(), table.end(), wanted, before);
   return found == table.end() || found->P != wanted.P || found->L != wanted.L ? nullptr : &*found;
@@ -47,6 +48,7 @@ std::vector<TableLine> parse_table(std::string_view text, std::string_view place
   for (std::size_t row = 1; !text.empty(); ++row) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#') continue;
     TableLine entry;
     entry.P = number(line, place, row);
@@ -81,11 +83,13 @@ std::optional<Kernel> from_table(std::int64_t M, std::int64_t L) {
 }  // namespace kernel
 
 KernelTable::KernelTable(const std::string& path) : path_(path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error("{}: cannot be read; make it with chasqui kernels build, or unset CHASQUI_KERNELS", path);
-  text_.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  text_ = read_file(path, "make it with chasqui kernels build, or unset CHASQUI_KERNELS");
   lines_ = kernel::parse_table(text_, path);
   std::sort(lines_.begin(), lines_.end(), kernel::before);
+  const auto twice = std::adjacent_find(lines_.begin(), lines_.end(),
+                                        [](const auto& a, const auto& b) { return a.P == b.P && a.L == b.L; });
+  if (twice != lines_.end())
+    throw Error("{}: P={} L={} is there twice: delete one of the lines", path, twice->P, twice->L);
 }
 
 std::optional<kernel::Kernel> KernelTable::find(std::int64_t M, std::int64_t L) const {
