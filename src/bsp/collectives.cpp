@@ -17,19 +17,17 @@ namespace chasqui::bsp::detail {
 
 namespace {
 
-/// In place. What is folded is one element, however long.
+/// What is folded or gathered is one element, however long.
 run::Program program_of(const plan::Plan& plan, const Problem& problem, std::int32_t rank, std::size_t bytes) {
-  constexpr run::Address data{run::Memory::output, 0};
+  constexpr run::Address out{run::Memory::output, 0};
   const run::LocalPlan local{plan.local({rank}), plan.machine(), false, {}};
-  run::Program program;
-  if (problem.kind == Kind::broadcast) {
-    run::add_items(program, local, {bytes, 1, 1}, data);
-    return program;
-  }
   const auto size = static_cast<std::int32_t>(plan.machine().P);
-  run::add_folds(program, local,
-                 {problem.kind, rank, size, problem.root.index, 1, bytes, problem.commutative, problem.exclusive},
-                 data);
+  const run::Shape shape{problem.kind,     rank, size, problem.root.index, 1, bytes, problem.commutative,
+                         problem.exclusive};
+  run::Program program;
+  if (problem.kind == Kind::broadcast) run::add_items(program, local, {bytes, 1, 1}, out);
+  else if (problem.kind == Kind::gather) run::add_gather(program, local, shape);
+  else run::add_folds(program, local, shape, out);
   return program;
 }
 
@@ -61,38 +59,23 @@ class Shared {
 
 }  // namespace
 
-void Core::send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index, std::span<const std::byte> bytes) {
-  auto block = std::make_unique<Block>();
-  block->channel = {info_.id, sequence, Lane::collective};
-  block->from = rank_;
-  block->index = index;
-  if (!bytes.empty()) std::memcpy(block->payload.extend(bytes.size()), bytes.data(), bytes.size());
-  ++current_.sent_messages, ++current_.sent_blocks;
-  current_.sent_bytes += static_cast<std::int64_t>(bytes.size());
-  processor_.door().post(info_.members.at(to), std::move(block));
-}
-
-BlockPtr Core::take_now(std::uint64_t sequence, std::int32_t from) {
-  BlockPtr block = processor_.claim_from({info_.id, sequence, Lane::collective}, from);
-  if (block != nullptr) count_received(*block);
-  return block;
-}
-
-void Core::count_received(Block& block) {
-  processor_.door().unstow(block);
-  ++current_.received_messages, ++current_.received_blocks;
-  current_.received_bytes += static_cast<std::int64_t>(block.payload.size());
-}
-
 /// The messages of one collective as the player sees them: what is sent has gone at once, what has not come is waited for
 /// as processors wait. Asks for messages of one sender are met in their order.
 class Core::Messages final : public run::Transport {
  public:
   Messages(Core& core, std::size_t value, bool folds, const SourceLocation& where)
-      : core_(core), sequence_(core.collectives_++), value_(value), folds_(folds), where_(where) {}
+      : core_(core), channel_{core.info_.id, core.collectives_++, Lane::collective}, value_(value), folds_(folds),
+        where_(where) {}
 
   Ticket send(int to, std::uint32_t, const void* data, std::size_t bytes) override {
-    core_.send_now(sequence_, to, sent_[to]++, {static_cast<const std::byte*>(data), bytes});
+    auto block = std::make_unique<Block>();
+    block->channel = channel_;
+    block->from = core_.rank_;
+    block->index = sent_[to]++;
+    if (bytes > 0) std::memcpy(block->payload.extend(bytes), data, bytes);
+    ++core_.current_.sent_messages, ++core_.current_.sent_blocks;
+    core_.current_.sent_bytes += static_cast<std::int64_t>(bytes);
+    core_.processor_.door().post(core_.info_.members.at(to), std::move(block));
     return kSent;
   }
   Ticket receive(int from, std::uint32_t, void* data, std::size_t bytes) override {
@@ -102,9 +85,15 @@ class Core::Messages final : public run::Transport {
   bool done(Ticket ticket) override {
     if (ticket == kSent) return true;
     const Expected& expected = expected_[static_cast<std::size_t>(ticket)];
-    const BlockPtr block = core_.take_now(sequence_, expected.from);
-    if (block == nullptr) return false;
-    if (block->payload.size() != expected.bytes) core_.other_collective(*block, value_, folds_, where_);
+    auto first = here_.lower_bound({expected.from, 0});
+    if (first == here_.end() || first->first.first != expected.from) {
+      take();
+      first = here_.lower_bound({expected.from, 0});
+    }
+    if (first == here_.end() || first->first.first != expected.from) return false;
+    const BlockPtr block = std::move(first->second);
+    here_.erase(first);
+    if (block->payload.size() != expected.bytes) refuse(*block);
     if (expected.bytes > 0) std::memcpy(expected.data, block->payload.data(), expected.bytes);
     return true;
   }
@@ -123,96 +112,61 @@ class Core::Messages final : public run::Transport {
   };
   static constexpr Ticket kSent = std::numeric_limits<Ticket>::max();
 
+  /// What has come. Mailboxes do not keep the order of one sender's blocks.
+  void take() {
+    std::vector<BlockPtr> blocks;
+    core_.processor_.claim(channel_, blocks);
+    for (BlockPtr& block : blocks) {
+      core_.processor_.door().unstow(*block);
+      ++core_.current_.received_messages, ++core_.current_.received_blocks;
+      core_.current_.received_bytes += static_cast<std::int64_t>(block->payload.size());
+      here_.emplace(std::pair(block->from, block->index), std::move(block));
+    }
+  }
+
+  [[noreturn]] void refuse(const Block& block) const {
+    const std::string here = fmt::format("rank {} at {}:{} takes part in a collective of {} bytes", core_.rank_,
+                                         where_.file_name(), where_.line(), value_);
+    throw MachineError(Fault::sync_mismatch,
+                       folds_ ? fmt::format("{} a value, rank {} in another", here, block.from)
+                              : fmt::format("{}, rank {} in one of {}", here, block.from, block.payload.size()));
+  }
+
   Core& core_;
-  std::uint64_t sequence_;
+  Channel channel_;
   std::size_t value_;  ///< bytes
   bool folds_;
   const SourceLocation& where_;
   std::vector<Expected> expected_;
-  std::map<std::int32_t, std::uint32_t> sent_;  ///< several messages to one receiver keep their order
+  std::map<std::int32_t, std::uint32_t> sent_;                       ///< to each receiver
+  std::map<std::pair<std::int32_t, std::uint32_t>, BlockPtr> here_;  ///< by sender, in its order
 };
 
-void Core::other_collective(const Block& block, std::size_t bytes, bool folds, const SourceLocation& where) const {
-  const std::string here = fmt::format("rank {} at {}:{} takes part in a collective of {} bytes", rank_,
-                                       where.file_name(), where.line(), bytes);
-  throw MachineError(Fault::sync_mismatch,
-                     folds ? fmt::format("{} a value, rank {} in another", here, block.from)
-                           : fmt::format("{}, rank {} in one of {}", here, block.from, block.payload.size()));
-}
-
-void Core::play(const Problem& problem, std::byte* data, std::size_t bytes, Combine combine, const void* context,
+void Core::play(const Problem& problem, const void* in, void* out, std::size_t bytes, const Fold& fold,
                 const SourceLocation& where) {
+  if (has_root(problem.kind)) {
+    check_rank(problem.root.index, problem.kind == Kind::broadcast ? "broadcasts from"
+                                   : problem.kind == Kind::reduce  ? "reduces to"
+                                                                   : "gathers to");
+  }
   if (size() == 1) return;
-  struct Operation {
-    Combine combine;
-    const void* context;
-  } operation{combine, context};
   run::Operator op;
-  op.context = &operation;
-  op.combine = [](void* handed, const void* left, const void* right, void* out, std::size_t) {
-    const auto& [fold, kept] = *static_cast<const Operation*>(handed);
-    fold(kept, static_cast<const std::byte*>(left), static_cast<const std::byte*>(right), static_cast<std::byte*>(out));
+  op.context = const_cast<Fold*>(&fold);
+  op.combine = [](void* handed, const void* left, const void* right, void* result, std::size_t) {
+    const auto& [combine, context] = *static_cast<const Fold*>(handed);
+    combine(context, static_cast<const std::byte*>(left), static_cast<const std::byte*>(right),
+            static_cast<std::byte*>(result));
   };
   static Shared shared;
   const Options& options = processor_.door().options();
   const LogP machine{size(), options.latency, options.overhead, options.gap};
   const auto program = shared.program(problem, machine, rank_, bytes);
-  Messages messages(*this, bytes, combine != nullptr, where);
+  Messages messages(*this, bytes, fold.combine != nullptr, where);
   const run::Group group{&messages, {}, rank_, size(), 0, {.blocks = true}};
   run::Scratch scratch;
   scratch.fit(*program);
-  run::Player player(*program, group, {data, data}, op, scratch);
+  run::Player player(*program, group, {in, out}, op, scratch);
   while (!player.ready()) player.block();
-}
-
-void Core::broadcast(std::byte* data, std::size_t bytes, std::int32_t root, const SourceLocation& where) {
-  check_rank(root, "broadcasts from");
-  play({.kind = Kind::broadcast, .root = {root}}, data, bytes, nullptr, nullptr, where);
-}
-
-void Core::reduce(std::byte* data, std::size_t bytes, std::int32_t root, bool commutative, Combine combine,
-                  const void* context, const SourceLocation& where) {
-  check_rank(root, "reduces to");
-  play({.kind = Kind::reduce, .root = {root}, .commutative = commutative}, data, bytes, combine, context, where);
-}
-
-void Core::allreduce(std::byte* data, std::size_t bytes, bool commutative, Combine combine, const void* context,
-                     const SourceLocation& where) {
-  play({.kind = Kind::allreduce, .commutative = commutative}, data, bytes, combine, context, where);
-}
-
-bool Core::scan(std::byte* data, std::size_t bytes, bool exclusive, Combine combine, const void* context,
-                const SourceLocation& where) {
-  play({.kind = Kind::scan, .exclusive = exclusive}, data, bytes, combine, context, where);
-  return !exclusive || rank_ > 0;
-}
-
-/// The plan of a gather is one message from everybody to the root; the root takes them as they come. No program: only the
-/// senders know how long their pieces are.
-std::vector<Buffer> Core::gather(std::span<const std::byte> mine, std::int32_t root, const SourceLocation& where) {
-  check_rank(root, "gathers to");
-  const std::uint64_t sequence = collectives_++;
-  std::vector<Buffer> all;
-  if (rank_ != root) {
-    send_now(sequence, root, 0, mine);
-    return all;
-  }
-  all.resize(static_cast<std::size_t>(size()));
-  if (!mine.empty()) std::memcpy(all[static_cast<std::size_t>(rank_)].extend(mine.size()), mine.data(), mine.size());
-  std::int32_t missing = size() - 1;
-  std::vector<BlockPtr> blocks;
-  for (;;) {
-    blocks.clear();
-    processor_.claim({info_.id, sequence, Lane::collective}, blocks);
-    for (const BlockPtr& block : blocks) {
-      count_received(*block);
-      all[static_cast<std::size_t>(block->from)] = std::move(block->payload);
-      --missing;
-    }
-    if (missing == 0) return all;
-    processor_.await({Waiting::For::collective, info_.id, size(), main_.step, size() - missing, root, where.file_name(),
-                      where.line()});
-  }
 }
 
 }  // namespace chasqui::bsp::detail

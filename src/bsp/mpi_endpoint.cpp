@@ -4,13 +4,18 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
+
+#include "bsp/waiting_report.hpp"
 
 namespace chasqui::bsp::detail {
 
 namespace {
 
 constexpr int kTag = 1;
+constexpr std::uint64_t kFinishGroup = 2;       ///< everybody, after the program
 constexpr std::int64_t kPatience = 50'000'000;  ///< nanoseconds rank 0 waits before it asks around
 constexpr std::size_t kMostBytes = static_cast<std::size_t>(std::numeric_limits<int>::max()) - 4096;
 
@@ -199,16 +204,10 @@ void MpiEndpoint::await(const Waiting& why) {
 GroupPtr MpiEndpoint::open(const GroupInfo& info) {
   auto group = std::make_shared<MpiGroup>();
   group->info = info;
-  group->released_at = clock_nanoseconds();
+  group->books = &accounts_.try_emplace(info.id, Books{info.costs()}).first->second;
+  group->books->released_at = clock_nanoseconds();
   speaker_[info.id] = info.members.at(0);
-  account(info);
   return group;
-}
-
-MachineCosts& MpiEndpoint::account(const GroupInfo& info) {
-  MachineCosts& costs = accounts_[info.id];
-  costs.id = info.id, costs.parent = info.parent, costs.split = info.split, costs.size = info.members.count;
-  return costs;
 }
 
 std::uint32_t MpiEndpoint::barrier(GroupState& state, const Arrival& arrival, const Waiting& why) {
@@ -235,29 +234,189 @@ std::uint32_t MpiEndpoint::barrier(GroupState& state, const Arrival& arrival, co
     }
     return true;
   });
-  MachineCosts& costs = account(group.info);
-  std::uint32_t flags = arrival.flags;
-  for (const Row& row : arrival.rows) merge(costs, row, options_.per_processor_costs);
+  std::vector<Arrived> came(static_cast<std::size_t>(members.count));
+  std::vector<Arrival> all;
   for (std::int32_t member = 0; member < members.count; ++member) {
-    if (member == arrival.member) continue;
-    const Arrived arrived = std::move(arrivals[member].front());
-    arrivals[member].pop_front();
-    flags |= arrived.flags;
-    for (const Row& row : arrived.rows) merge(costs, row, options_.per_processor_costs);
-    if (arrived.step != arrival.step) {
-      throw MachineError(
-          Fault::sync_mismatch,
-          fmt::format("rank {} comes to the sync of superstep {}, rank {} to that of superstep {}: every "
-                      "superstep must end with the same kind of sync everywhere",
-                      rank_, arrival.step, members.at(member), arrived.step));
+    Arrived& one = came[static_cast<std::size_t>(member)];
+    if (member == arrival.member) {
+      all.push_back(arrival);
+      continue;
     }
+    one = std::move(arrivals[member].front());
+    arrivals[member].pop_front();
+    all.push_back({one.step, one.flags, member, one.rows});
   }
-  if (costs.supersteps.size() <= arrival.step) costs.supersteps.resize(arrival.step + 1);
-  const std::int64_t now = clock_nanoseconds();
-  costs.supersteps[arrival.step].span_nanoseconds += now - group.released_at;
-  group.released_at = now;
+  const std::uint32_t flags = meet(all, members);
+  group.books->close(all, options_.per_processor_costs);
   reap();
   return flags;
+}
+
+// Rank 0 asks around while it waits: two equal waves in which everybody waits and no message is under way.
+
+MpiEndpoint::Status MpiEndpoint::own_status(const Waiting& why) const {
+  return {true, sent_, received_, why, fmt::format("{}", why.file)};
+}
+
+void MpiEndpoint::answer_probe(const Waiting& why) {
+  RecordHead head;
+  head.record = Record::status;
+  head.from = rank_;
+  head.index = *probe_;
+  head.blocked = 1;
+  head.information = sent_;
+  head.received = received_;
+  probe_.reset();
+  Buffer bytes;
+  Waiting sent = why;
+  sent.file = "";
+  std::memcpy(bytes.extend(sizeof sent), &sent, sizeof sent);
+  const std::size_t length = std::strlen(why.file);
+  std::memcpy(bytes.extend(length + 1), why.file, length + 1);
+  send_control(0, head, bytes.view().first(bytes.size() - 1));
+}
+
+/// Rank 0 only, while it waits. Starts a wave, or judges the one that is complete.
+void MpiEndpoint::look_for_deadlock(const Waiting& why) {
+  if (wave_ > 0) {
+    statuses_[0] = own_status(why);
+    std::uint64_t sent = 0, received = 0;
+    std::vector<Status> wave;
+    for (const auto& status : statuses_) {
+      if (!status) return;  // somebody computes, or has not answered yet
+      sent += status->sent, received += status->received;
+      wave.push_back(*status);
+    }
+    if (sent == received && wave == last_wave_) {
+      std::vector<Waiting> waiting;
+      std::vector<std::uint8_t> finished;
+      for (const Status& status : wave) {
+        waiting.push_back(status.why);
+        waiting.back().file = status.where.c_str();
+        finished.push_back(status.why.what == Waiting::For::nothing ? 1 : 0);
+      }
+      const MachineError report = waiting_report(waiting, finished);
+      aborted_ = true;
+      fault_ = report.fault();
+      fault_text_ = report.text();
+      RecordHead head;
+      head.record = Record::abort;
+      head.index = static_cast<std::uint32_t>(fault_);
+      for (std::int32_t to = 1; to < size_; ++to) send_control(to, head, std::as_bytes(std::span(fault_text_)));
+      return;
+    }
+    last_wave_ = std::move(wave);
+  }
+  ++wave_;
+  std::fill(statuses_.begin(), statuses_.end(), std::nullopt);
+  RecordHead head;
+  head.record = Record::probe;
+  head.index = wave_;
+  for (std::int32_t to = 1; to < size_; ++to) send_control(to, head, {});
+}
+
+// How a program ends, well or not: the ledgers come together, or everybody learns of the failure.
+
+void MpiEndpoint::report(const GroupInfo& info, std::span<const Row> rows) {
+  if (rows.empty()) return;
+  MachineCosts& costs = leftovers_.try_emplace(info.id, info.costs()).first->second;
+  for (const Row& row : rows) merge(costs, row, options_.per_processor_costs);
+}
+
+Ledger MpiEndpoint::ledger() {
+  std::vector<MachineCosts> machines;
+  for (const auto& [id, books] : accounts_) {
+    if (id != kFinishGroup) machines.push_back(books.costs);
+  }
+  return {size_, 0, arrange(std::move(machines))};
+}
+
+Ledger MpiEndpoint::finish(double seconds) {
+  finished_ = true;
+  GroupInfo everybody;
+  everybody.id = kFinishGroup;
+  everybody.members.count = size_;
+  const GroupPtr group = open(everybody);
+  // What others do not know: the accounts this rank speaks for, and rows that no barrier carried.
+  Buffer bytes;
+  const auto pack = [&](const MachineCosts& costs) {
+    const std::uint64_t head[] = {costs.id, costs.parent, costs.split, static_cast<std::uint64_t>(costs.size),
+                                  costs.supersteps.size()};
+    std::memcpy(bytes.extend(sizeof head), head, sizeof head);
+    for (const Superstep& step : costs.supersteps) {
+      const std::int64_t numbers[] = {step.nanoseconds,
+                                      step.work,
+                                      step.messages,
+                                      step.blocks,
+                                      step.bytes,
+                                      step.total_messages,
+                                      step.total_blocks,
+                                      step.total_bytes,
+                                      step.span_nanoseconds,
+                                      static_cast<std::int64_t>(step.rows.size())};
+      std::memcpy(bytes.extend(sizeof numbers), numbers, sizeof numbers);
+      if (!step.rows.empty())
+        std::memcpy(bytes.extend(step.rows.size() * sizeof(Row)), step.rows.data(), step.rows.size() * sizeof(Row));
+    }
+  };
+  for (const auto& [id, books] : accounts_) {
+    if (speaker_[id] == rank_) pack(books.costs);
+  }
+  for (const auto& [id, costs] : leftovers_) pack(costs);
+  for (std::int32_t to = 0; to < size_; ++to) {
+    auto block = std::make_unique<Block>();
+    block->channel = {kFinishGroup, 0, Lane::ledger};
+    block->from = rank_;
+    if (!bytes.empty()) std::memcpy(block->payload.extend(bytes.size()), bytes.data(), bytes.size());
+    post(to, std::move(block));
+  }
+  barrier(*group, {0, 0, rank_, {}}, Waiting{});
+  accounts_.clear();
+  for (const BlockPtr& owner : ledgers_) {
+    const std::byte* at = owner->payload.data();
+    const std::byte* const end = at + owner->payload.size();
+    while (at < end) {
+      std::uint64_t head[5];
+      std::memcpy(head, at, sizeof head);
+      at += sizeof head;
+      MachineCosts costs{head[0], head[1], head[2], static_cast<std::int64_t>(head[3]), {}};
+      costs.supersteps.resize(head[4]);
+      for (Superstep& step : costs.supersteps) {
+        std::int64_t n[10];
+        std::memcpy(n, at, sizeof n);
+        at += sizeof n;
+        step = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], std::vector<Row>(static_cast<std::size_t>(n[9]))};
+        if (n[9] > 0) std::memcpy(step.rows.data(), at, step.rows.size() * sizeof(Row));
+        at += step.rows.size() * sizeof(Row);
+      }
+      const auto [found, fresh] = accounts_.try_emplace(costs.id, Books{costs});
+      if (!fresh) merge(found->second.costs, costs);
+    }
+  }
+  Ledger all = ledger();
+  all.seconds = seconds;
+  return all;
+}
+
+void MpiEndpoint::abandon(Fault fault, const std::string& text) {
+  RecordHead head;
+  if (!aborted_) {
+    aborted_ = true;
+    head.record = Record::abort;
+    head.index = static_cast<std::uint32_t>(fault);
+    for (std::int32_t to = 0; to < size_; ++to) {
+      if (to != rank_) send_control(to, head, std::as_bytes(std::span(text)));
+    }
+  }
+  head.record = Record::goodbye;
+  for (std::int32_t to = 0; to < size_; ++to) {
+    if (to != rank_) send_control(to, head, {});
+  }
+  // Nobody sends after its goodbye, and messages of one sender keep their order.
+  while (goodbyes_ < size_ - 1 || !flying_.empty()) {
+    if (!progress()) sched_yield();
+    reap();
+  }
 }
 
 }  // namespace chasqui::bsp::detail

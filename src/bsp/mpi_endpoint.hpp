@@ -20,7 +20,7 @@ namespace chasqui::bsp::detail {
 
 struct MpiGroup final : GroupState {
   GroupInfo info;
-  std::int64_t released_at = 0;
+  Books* books = nullptr;
 };
 
 class MpiEndpoint final : public Endpoint {
@@ -79,7 +79,6 @@ class MpiEndpoint final : public Endpoint {
   void look_for_deadlock(const Waiting& why);
   Status own_status(const Waiting& why) const;
   void answer_probe(const Waiting& why);
-  MachineCosts& account(const GroupInfo& info);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::int32_t rank_ = 0, size_ = 1;
@@ -89,7 +88,7 @@ class MpiEndpoint final : public Endpoint {
   Block* arrived_blocks_ = nullptr;
   std::vector<BlockPtr> ledgers_;  ///< of ranks that finished earlier
   std::map<std::uint64_t, std::map<std::int32_t, std::deque<Arrived>>> arrivals_;
-  std::map<std::uint64_t, MachineCosts> accounts_;   ///< what barriers carried; equal at all members
+  std::map<std::uint64_t, Books> accounts_;          ///< what barriers carried; equal at all members
   std::map<std::uint64_t, MachineCosts> leftovers_;  ///< what only this processor knows
   std::map<std::uint64_t, std::int32_t> speaker_;    ///< machine -> rank that publishes its account
 

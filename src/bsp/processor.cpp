@@ -27,23 +27,6 @@ void Processor::claim(const Channel& channel, std::vector<BlockPtr>& to) {
   early_.erase(found);
 }
 
-BlockPtr Processor::claim_from(const Channel& channel, std::int32_t from) {
-  drain();
-  const auto found = early_.find(channel);
-  if (found == early_.end()) return nullptr;
-  auto& blocks = found->second;
-  // Lowest index first: mailboxes do not keep the order of one sender's blocks.
-  auto best = blocks.end();
-  for (auto it = blocks.begin(); it != blocks.end(); ++it) {
-    if ((*it)->from == from && (best == blocks.end() || (*it)->index < (*best)->index)) best = it;
-  }
-  if (best == blocks.end()) return nullptr;
-  BlockPtr block = std::move(*best);
-  blocks.erase(best);
-  if (blocks.empty()) early_.erase(found);
-  return block;
-}
-
 const Block* Processor::late(std::uint64_t group, std::uint64_t step) const {
   for (auto it = early_.lower_bound({group, 0, Lane::superstep});
        it != early_.end() && it->first.group == group && it->first.step < step; ++it) {

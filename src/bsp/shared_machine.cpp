@@ -8,44 +8,6 @@
 
 namespace chasqui::bsp::detail {
 
-SharedGroup::SharedGroup(GroupInfo description)
-    : info(std::move(description)),
-      arrivals(std::make_unique<const Arrival*[]>(static_cast<std::size_t>(info.members.count))),
-      released_at(clock_nanoseconds()) {
-  costs.id = info.id;
-  costs.parent = info.parent;
-  costs.split = info.split;
-  costs.size = info.members.count;
-}
-
-bool SharedGroup::arrive(const Arrival& arrival) {
-  arrivals[static_cast<std::size_t>(arrival.member)] = &arrival;
-  return arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == info.members.count;
-}
-
-void SharedGroup::close(bool keep_rows) {
-  arrived_.store(0, std::memory_order_relaxed);
-  std::uint32_t all_flags = 0;
-  const std::uint64_t step = arrivals[0]->step;
-  for (std::int32_t member = 0; member < info.members.count; ++member) {
-    const Arrival& arrival = *arrivals[static_cast<std::size_t>(member)];
-    all_flags |= arrival.flags;
-    for (const Row& row : arrival.rows) merge(costs, row, keep_rows);
-    if (arrival.step != step) {
-      throw MachineError(
-          Fault::sync_mismatch,
-          fmt::format("rank {} comes to the sync of superstep {}, rank {} to that of superstep {}: every "
-                      "superstep must end with the same kind of sync everywhere",
-                      info.members.at(0), step, info.members.at(member), arrival.step));
-    }
-  }
-  const std::int64_t now = clock_nanoseconds();
-  if (costs.supersteps.size() <= step) costs.supersteps.resize(step + 1);
-  costs.supersteps[step].span_nanoseconds += now - released_at;
-  released_at = now;
-  flags = all_flags;
-}
-
 SharedMachine::SharedMachine(std::int32_t processors, const Options& options)
     : waiting(static_cast<std::size_t>(processors)), finished(static_cast<std::size_t>(processors)),
       processors_(processors), options_(options),
@@ -94,8 +56,8 @@ GroupPtr SharedMachine::open(const GroupInfo& info) {
     group = known.lock();
     if (group == nullptr) {
       // The last member to leave hands the accounts to the ledger.
-      group = std::shared_ptr<SharedGroup>(new SharedGroup(info), [this](SharedGroup* done) {
-        settle(done->costs);
+      group = std::shared_ptr<SharedGroup>(make_group(info), [this](SharedGroup* done) {
+        settle(done->books.costs);
         delete done;
       });
       known = group;
@@ -131,8 +93,7 @@ void SharedMachine::settle(const MachineCosts& costs) {
 void SharedMachine::report(const GroupInfo& info, std::span<const Row> rows) {
   if (rows.empty()) return;
   const std::lock_guard lock(mutex_);
-  MachineCosts& costs = accounts_[info.id];
-  costs.id = info.id, costs.parent = info.parent, costs.split = info.split, costs.size = info.members.count;
+  MachineCosts& costs = accounts_.try_emplace(info.id, info.costs()).first->second;
   for (const Row& row : rows) merge(costs, row, options_.per_processor_costs);
 }
 
@@ -145,8 +106,9 @@ Ledger SharedMachine::ledger(double seconds) {
     if (const auto known = groups_.find(GroupInfo{}.id); known != groups_.end()) whole = known->second.lock();
   }
   if (whole != nullptr) {
-    const auto [found, fresh] = all.try_emplace(whole->costs.id, whole->costs);
-    if (!fresh) merge(found->second, whole->costs);
+    const MachineCosts& costs = whole->books.costs;
+    const auto [found, fresh] = all.try_emplace(costs.id, costs);
+    if (!fresh) merge(found->second, costs);
   }
   std::vector<MachineCosts> machines;
   machines.reserve(all.size());

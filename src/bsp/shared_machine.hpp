@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "chasqui/base/clock.hpp"
 #include "chasqui/bsp/detail/endpoint.hpp"
 #include "chasqui/bsp/fault.hpp"
 
@@ -18,25 +19,13 @@ namespace chasqui::bsp::detail {
 /// Thrown in processors that must stop because another one failed.
 struct Stopped {};
 
-/// A machine that synchronises. Members arrive; the last one closes the books and lets all go.
-class SharedGroup : public GroupState {
- public:
-  explicit SharedGroup(GroupInfo description);
+/// A machine that synchronises.
+struct SharedGroup : GroupState {
+  explicit SharedGroup(GroupInfo description)
+      : info(std::move(description)), books{info.costs(), clock_nanoseconds()} {}
 
   GroupInfo info;
-  std::unique_ptr<const Arrival*[]> arrivals;  ///< by member; valid while the member waits
-  std::atomic<std::uint32_t> generation{0};
-  std::uint32_t flags = 0;  ///< of the last barrier; stable until the next one completes
-  MachineCosts costs;       ///< written by the last member to arrive
-  std::int64_t released_at;
-
-  /// Notes the arrival; true for the last member, who must then call close() and let the others go.
-  bool arrive(const Arrival& arrival);
-  /// Combines flags and rows. Throws sync_mismatch when the members are at different supersteps.
-  void close(bool keep_rows);
-
- private:
-  alignas(64) std::atomic<std::int32_t> arrived_{0};
+  Books books;
 };
 
 class SharedMachine {
@@ -81,6 +70,7 @@ class SharedMachine {
 
  protected:
   virtual void wake_all() noexcept = 0;
+  virtual SharedGroup* make_group(const GroupInfo& info) = 0;  ///< the caller owns it
 
  private:
   std::int32_t processors_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One operating-system thread a processor. Waiting: spin while there is a core for everybody, then sleep on
-// the atomic. The caller's thread looks after them: when all wait and nothing can wake them, it says who
-// waits where.
+// One operating-system thread a processor. A barrier is an all-gather on the board of run: every member sees what all
+// bring, the first one keeps the books. Who waits for mail spins while there is a core for everybody, then sleeps on the
+// atomic. The caller's thread looks after them: when all wait and nothing can wake them, it says who waits where.
 #include <condition_variable>
 #include <new>
 #include <system_error>
@@ -9,6 +9,10 @@
 
 #include "bsp/engines.hpp"
 #include "bsp/shared_machine.hpp"
+#include "run/board/board.hpp"
+#include "run/board/slots.hpp"
+#include "run/wait/backoff.hpp"
+#include "run/wait/cores.hpp"
 
 namespace chasqui::bsp::detail {
 
@@ -20,33 +24,75 @@ constexpr auto kLook = std::chrono::milliseconds(20);
 /// What a thread is doing: even while it runs, odd while it waits; its own cache line.
 struct alignas(64) Ticket {
   std::atomic<std::uint64_t> value{0};
-  std::atomic<std::uint64_t> group{0};  ///< waits for this machine's generation to leave `generation`; 0: for mail
-  std::atomic<std::uint32_t> generation{0};
+  std::atomic<std::uint64_t> group{0};   ///< waits in a barrier of this machine; 0: for mail
+  std::atomic<std::uint64_t> number{0};  ///< of that barrier
 };
 constexpr std::uint64_t kFinished = ~std::uint64_t{0};
+
+/// A machine that synchronises, with a seat for each member. With a core for everybody they meet on a board, and the first
+/// one keeps the books; else they sleep until the last has come, and that one does.
+struct ThreadGroup final : SharedGroup {
+  ThreadGroup(const GroupInfo& description, bool crowded)
+      : SharedGroup(description), seats(std::make_unique<Seat[]>(static_cast<std::size_t>(info.members.count))),
+        all(static_cast<std::size_t>(info.members.count)) {
+    if (crowded) return;
+    run::BoardShape shape = run::BoardShape::for_threads(info.members.count);
+    shape.wide = 0;
+    memory = run::AlignedBuffer(shape.bytes());
+    std::memset(memory.data(), 0, shape.zeroed());
+    for (std::int32_t member = 0; member < info.members.count; ++member) {
+      seat(member).board.emplace(memory.data(), shape, member, info.members.count);
+      seat(member).all.resize(all.size());
+    }
+  }
+
+  struct alignas(64) Seat {
+    std::atomic<std::uint64_t> came{0};  ///< barriers that the member has come to
+    std::vector<Row> rows[2];            ///< what it brought to the last two: the books of the one before may be open
+    std::vector<Arrival> all;            ///< what everybody brought to the last
+    std::optional<run::Board> board;
+  };
+  Seat& seat(std::int32_t member) { return seats[static_cast<std::size_t>(member)]; }
+  /// Has everybody come to this barrier?
+  bool complete(std::uint64_t number) {
+    for (std::int32_t member = 0; member < info.members.count; ++member) {
+      if (seat(member).came.load(std::memory_order_acquire) < number) return false;
+    }
+    return true;
+  }
+  void close(std::span<const Arrival> arrivals, std::uint64_t number, bool keep_rows) {
+    books.close(arrivals, keep_rows);
+    closed.store(number, std::memory_order_release);
+  }
+
+  run::AlignedBuffer memory;  ///< of the board
+  std::unique_ptr<Seat[]> seats;
+  std::atomic<std::uint64_t> closed{0};  ///< barriers that are in the books
+  // Of those who sleep.
+  std::vector<Arrival> all;
+  std::uint32_t flags = 0;
+  alignas(64) std::atomic<std::int32_t> here{0};
+  std::atomic<std::uint32_t> generation{0};
+};
 
 class ThreadsMachine final : public SharedMachine {
  public:
   ThreadsMachine(std::int32_t processors, const Options& options)
       : SharedMachine(processors, options), tickets(std::make_unique<Ticket[]>(static_cast<std::size_t>(processors))),
-        spins(static_cast<unsigned>(processors) <= std::thread::hardware_concurrency()) {}
+        crowded(processors > run::available_cores()) {}
 
   std::unique_ptr<Ticket[]> tickets;
-  const bool spins;  ///< only with a core for everybody
+  const bool crowded;  ///< more threads than cores
 
-  /// Looks for `there` for a while; false when it did not come.
+  /// Looks for `there` for a while, with a core for everybody; false when it did not come.
   template <typename Condition>
   bool spin(const Condition& there) const {
-    if (!spins) return false;
+    if (crowded) return false;
     const std::int64_t end = clock_nanoseconds() + kSpinNanoseconds;
     do {
       for (int i = 0; i < 100; ++i) {
         if (there()) return true;
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#elif defined(__aarch64__)
-        asm volatile("isb");
-#endif
+        run::cpu_relax();
       }
     } while (clock_nanoseconds() < end);
     return false;
@@ -64,8 +110,9 @@ class ThreadsMachine final : public SharedMachine {
 
   void wake_all() noexcept override {
     for (const auto& group : open_groups()) {
-      group->generation.fetch_add(1, std::memory_order_acq_rel);
-      group->generation.notify_all();
+      auto& generation = static_cast<ThreadGroup&>(*group).generation;
+      generation.fetch_add(1, std::memory_order_acq_rel);
+      generation.notify_all();
     }
     for (std::int32_t rank = 0; rank < size(); ++rank) {
       Block* mark = sleeping_mark();
@@ -85,17 +132,16 @@ class ThreadsMachine final : public SharedMachine {
       anyone_waits = anyone_waits || seen[rank] != kFinished;
     }
     if (!anyone_waits) return false;
-    std::unordered_map<std::uint64_t, std::uint32_t> generations;
-    const auto groups = open_groups();
-    for (const auto& group : groups) generations[group->info.id] = group->generation.load(std::memory_order_acquire);
+    std::unordered_map<std::uint64_t, std::shared_ptr<SharedGroup>> groups;
+    for (const auto& group : open_groups()) groups[group->info.id] = group;
     for (std::size_t rank = 0; rank < seen.size(); ++rank) {
       if (seen[rank] == kFinished) continue;
-      const Ticket& ticket = tickets[rank];
-      const std::uint64_t group = ticket.group.load(std::memory_order_relaxed);
-      const auto known = generations.find(group);
+      const std::uint64_t id = tickets[rank].group.load(std::memory_order_relaxed);
+      const auto group = groups.find(id);
       const bool satisfied =
-          group == 0 ? !asleep(static_cast<std::int32_t>(rank))
-                     : known == generations.end() || known->second != ticket.generation.load(std::memory_order_relaxed);
+          id == 0 ? !asleep(static_cast<std::int32_t>(rank))
+                  : group == groups.end() || static_cast<ThreadGroup&>(*group->second)
+                                                 .complete(tickets[rank].number.load(std::memory_order_relaxed));
       if (satisfied) return false;
     }
     for (std::size_t rank = 0; rank < seen.size(); ++rank) {
@@ -103,6 +149,8 @@ class ThreadsMachine final : public SharedMachine {
     }
     return true;
   }
+
+  SharedGroup* make_group(const GroupInfo& info) override { return new ThreadGroup(info, crowded); }
 };
 
 class ThreadEndpoint final : public Endpoint {
@@ -137,39 +185,73 @@ class ThreadEndpoint final : public Endpoint {
 
   std::uint32_t barrier(GroupState& state, const Arrival& arrival, const Waiting& why) override {
     machine_.throw_if_failed();
-    auto& group = static_cast<SharedGroup&>(state);
-    const std::uint32_t generation = group.generation.load(std::memory_order_acquire);
-    if (group.arrive(arrival)) {
-      group.close(options().per_processor_costs);
-      group.generation.store(generation + 1, std::memory_order_release);
-      group.generation.notify_all();
-      return group.flags;
-    }
-    if (machine_.spin([&] { return group.generation.load(std::memory_order_acquire) != generation; })) {
-      machine_.throw_if_failed();
-      return group.flags;
-    }
-    begin_wait(why, group.info.id, generation);
-    while (!machine_.failed() && group.generation.load(std::memory_order_acquire) == generation) {
-      group.generation.wait(generation, std::memory_order_acquire);
-    }
-    end_wait();
-    machine_.throw_if_failed();
-    return group.flags;
+    auto& group = static_cast<ThreadGroup&>(state);
+    ThreadGroup::Seat& seat = group.seat(arrival.member);
+    const std::uint64_t number = seat.came.load(std::memory_order_relaxed) + 1;
+    std::vector<Row>& rows = seat.rows[number % 2];
+    rows.assign(arrival.rows.begin(), arrival.rows.end());
+    const Arrival shown{arrival.step, arrival.flags, arrival.member, rows};
+    return machine_.crowded ? sleep_in(group, shown, number, why) : meet_in(group, shown, number, why);
   }
 
   void allocate(Segment& segment) override { segment.data = new std::byte[segment.bytes + 1]; }
   void release(Segment& segment) noexcept override { delete[] segment.data; }
   void report(const GroupInfo& info, std::span<const Row> rows) override { machine_.report(info, rows); }
-  Ledger ledger() override { return machine_.ledger(0); }
+  Ledger ledger() override {
+    for (const auto& group : machine_.open_groups()) {
+      if (group->info.id != GroupInfo{}.id) continue;
+      auto& whole = static_cast<ThreadGroup&>(*group);
+      const std::uint64_t came = whole.seat(rank_).came.load(std::memory_order_relaxed);
+      while (whole.closed.load(std::memory_order_acquire) < came) machine_.throw_if_failed();
+    }
+    return machine_.ledger(0);
+  }
 
   void finish() { ticket_.value.store(kFinished, std::memory_order_release); }
 
  private:
-  void begin_wait(const Waiting& why, std::uint64_t group, std::uint32_t generation) {
+  std::uint32_t meet_in(ThreadGroup& group, const Arrival& shown, std::uint64_t number, const Waiting& why) {
+    ThreadGroup::Seat& seat = group.seat(shown.member);
+    const run::Call call{
+        .kind = Kind::allgather, .in = &shown, .out = seat.all.data(), .count = 1, .element = sizeof(Arrival)};
+    run::SlotCall meeting(*seat.board, call);
+    seat.came.store(number, std::memory_order_release);
+    bool waits = false;
+    for (run::Backoff backoff(false, run::Backoff::looks(false)); !meeting.poll();) {
+      if (!backoff.pause()) continue;
+      if (!std::exchange(waits, true)) begin_wait(why, group.info.id, number);
+      machine_.throw_if_failed();
+    }
+    if (waits) end_wait();
+    const std::uint32_t flags = meet(seat.all, group.info.members);
+    if (shown.member == 0) group.close(seat.all, number, options().per_processor_costs);
+    return flags;
+  }
+
+  std::uint32_t sleep_in(ThreadGroup& group, const Arrival& shown, std::uint64_t number, const Waiting& why) {
+    group.all[static_cast<std::size_t>(shown.member)] = shown;
+    group.seat(shown.member).came.store(number, std::memory_order_release);
+    const std::uint32_t generation = group.generation.load(std::memory_order_acquire);
+    if (group.here.fetch_add(1, std::memory_order_acq_rel) + 1 == group.info.members.count) {
+      group.here.store(0, std::memory_order_relaxed);
+      group.flags = meet(group.all, group.info.members);
+      group.close(group.all, number, options().per_processor_costs);
+      group.generation.store(generation + 1, std::memory_order_release);
+      group.generation.notify_all();
+      return group.flags;
+    }
+    begin_wait(why, group.info.id, number);
+    while (!machine_.failed() && group.generation.load(std::memory_order_acquire) == generation)
+      group.generation.wait(generation, std::memory_order_acquire);
+    end_wait();
+    machine_.throw_if_failed();
+    return group.flags;
+  }
+
+  void begin_wait(const Waiting& why, std::uint64_t group, std::uint64_t number) {
     machine_.waiting[static_cast<std::size_t>(rank_)] = why;
     ticket_.group.store(group, std::memory_order_relaxed);
-    ticket_.generation.store(generation, std::memory_order_relaxed);
+    ticket_.number.store(number, std::memory_order_relaxed);
     ticket_.value.store(ticket_.value.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
   }
   void end_wait() { ticket_.value.store(ticket_.value.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst); }

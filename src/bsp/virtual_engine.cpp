@@ -27,7 +27,7 @@ class VirtualEndpoint final : public Endpoint {
 
   GroupPtr open(const GroupInfo& info) override { return machine_.open(info); }
   std::uint32_t barrier(GroupState& state, const Arrival& arrival, const Waiting& why) override {
-    auto& group = static_cast<SharedGroup&>(state);
+    auto& group = static_cast<VirtualGroup&>(state);
     machine_.sleep(self_, &group, &arrival, why);
     return group.flags;
   }

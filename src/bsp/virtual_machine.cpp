@@ -179,7 +179,7 @@ void VirtualMachine::wake_all() noexcept {
   for (std::int32_t rank = 0; rank < size(); ++rank) wake(rank);
 }
 
-void VirtualMachine::sleep(VirtualProcessor& self, SharedGroup* group, const Arrival* arrival, const Waiting& why) {
+void VirtualMachine::sleep(VirtualProcessor& self, VirtualGroup* group, const Arrival* arrival, const Waiting& why) {
   throw_if_failed();
   const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
   if (here < self.stack + 2048) {
@@ -215,12 +215,14 @@ void VirtualMachine::handle(VirtualProcessor& one) {
 
 /// From here on the processor may be woken, and run, by another carrier at any moment.
 void VirtualMachine::arrive(VirtualProcessor& one) {
-  SharedGroup& group = *one.group;
-  const Arrival& arrival = *one.arrival;
+  VirtualGroup& group = *one.group;
+  group.arrivals[static_cast<std::size_t>(one.arrival->member)] = *one.arrival;
   one.state.store(State::asleep, std::memory_order_release);
-  if (!group.arrive(arrival)) return;
+  if (group.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != group.info.members.count) return;
+  group.arrived.store(0, std::memory_order_relaxed);
   try {
-    group.close(options().per_processor_costs);
+    group.flags = meet(group.arrivals, group.info.members);
+    group.books.close(group.arrivals, options().per_processor_costs);
   } catch (...) {
     fail(std::current_exception());
     return;

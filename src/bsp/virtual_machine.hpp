@@ -20,6 +20,16 @@ namespace chasqui::bsp::detail {
 
 class VirtualMachine;
 
+/// The last member to arrive closes the books and lets all go.
+struct VirtualGroup final : SharedGroup {
+  explicit VirtualGroup(const GroupInfo& description)
+      : SharedGroup(description), arrivals(static_cast<std::size_t>(info.members.count)) {}
+
+  std::vector<Arrival> arrivals;  ///< by member; their rows are valid while the member sleeps
+  std::uint32_t flags = 0;        ///< of the last barrier; stable until the next one completes
+  alignas(64) std::atomic<std::int32_t> arrived{0};
+};
+
 enum class State : std::uint8_t { ready, running, asleep, finished };
 
 struct VirtualProcessor {
@@ -31,7 +41,7 @@ struct VirtualProcessor {
   std::byte* stack = nullptr;
   std::vector<Segment*> segments;  ///< spilled registered memory
   // Why it suspended; handled by the carrier, when its stack is no longer in use.
-  SharedGroup* group = nullptr;  ///< nullptr: waits for mail
+  VirtualGroup* group = nullptr;  ///< nullptr: waits for mail
   const Arrival* arrival = nullptr;
   const Waiting* why = nullptr;
 };
@@ -44,13 +54,14 @@ class VirtualMachine final : public SharedMachine {
   void run();
   void wake(std::int32_t rank);
   /// Called inside a processor: gives the carrier back until the reason is gone. Throws Stopped on failure.
-  void sleep(VirtualProcessor& self, SharedGroup* group, const Arrival* arrival, const Waiting& why);
+  void sleep(VirtualProcessor& self, VirtualGroup* group, const Arrival* arrival, const Waiting& why);
   void enter(VirtualProcessor& self);
   SpillFile* spill() { return spill_ ? &*spill_ : nullptr; }
   VirtualProcessor& processor(std::int32_t rank) { return processors_[static_cast<std::size_t>(rank)]; }
 
  protected:
   void wake_all() noexcept override;
+  SharedGroup* make_group(const GroupInfo& info) override { return new VirtualGroup(info); }
 
  private:
   struct alignas(64) Carrier {

@@ -61,7 +61,7 @@ World World::split(std::span<const int> sizes) {
 World World::split_by(int color, Where where) {
   std::vector<int> colors = gather(color, 0, where);
   colors.resize(static_cast<std::size_t>(size()));
-  core_->broadcast(reinterpret_cast<std::byte*>(colors.data()), colors.size() * sizeof(int), 0, where);
+  core_->play({.kind = Kind::broadcast}, colors.data(), colors.data(), colors.size() * sizeof(int), {}, where);
   std::vector<std::int32_t> ranks;
   for (int r = 0; r < size(); ++r) {
     if (colors[static_cast<std::size_t>(r)] == color) ranks.push_back(r);

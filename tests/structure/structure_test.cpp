@@ -79,6 +79,7 @@ const std::set<std::string> kDoors = {
     "run/board/board.hpp",
     "run/board/process_memory.hpp",
     "run/board/shape.hpp",
+    "run/board/slots.hpp",
     "run/call/aligned_buffer.hpp",
     "run/comm/fabric.hpp",
     "run/faults/bad_news.hpp",

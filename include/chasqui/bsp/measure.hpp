@@ -18,14 +18,12 @@ struct Profile {
   double message_gap = 0;  ///< g of BSP: a message of 8 bytes among many to one destination
   double block_cost = 0;   ///< a block, however small
   double byte_gap = 0;     ///< a byte in a large block
-  double block_bytes() const {
-    return byte_gap > 0 ? block_cost / byte_gap : 1;
-  }  ///< B: there a block costs twice its bytes
+  /// B: there a block costs twice its bytes.
+  double block_bytes() const { return byte_gap > 0 ? block_cost / byte_gap : 1; }
 
   Bsp bsp() const { return {p, message_gap, latency}; }  ///< as a BSP machine, time in nanoseconds
-  BspStar bsp_star() const {
-    return {p, 8 * byte_gap, latency, block_bytes() / 8, 8};
-  }  ///< as a BSP* machine with units of 8 bytes
+  /// As a BSP* machine with units of 8 bytes.
+  BspStar bsp_star() const { return {p, 8 * byte_gap, latency, block_bytes() / 8, 8}; }
 };
 
 /// Runs a program on the machine to be measured: run(p, program, options), or run_mpi.

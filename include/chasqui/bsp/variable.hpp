@@ -40,9 +40,8 @@ class Array {
       : core_(world.core()), id_(core_->register_variable(length, sizeof(T))), length_(length) {
     std::ranges::fill(local(), fill);
   }
-  Array(Array&& other) noexcept
-      : core_(std::move(other.core_)), id_(other.id_), length_(other.length_) {
-  }  ///< takes over; the other is empty then
+  /// Takes over; the other is empty then.
+  Array(Array&& other) noexcept : core_(std::move(other.core_)), id_(other.id_), length_(other.length_) {}
   /// Takes over; what this one had is freed.
   Array& operator=(Array&& other) noexcept {
     if (this != &other) {
@@ -89,9 +88,8 @@ class Var {
   T& value() const { return array_[0]; }                          ///< this processor's
   void put(int to, const T& value) { array_.put(to, 0, value); }  ///< writes it on `to`, seen after the next sync
   Future<T> get(int from) { return array_.get(from, 0); }         ///< asks `from` for its value
-  void free(SourceLocation where = SourceLocation::current()) noexcept {
-    array_.free(where);
-  }  ///< gives this processor's memory back, as Array::free
+  /// Gives this processor's memory back, as Array::free.
+  void free(SourceLocation where = SourceLocation::current()) noexcept { array_.free(where); }
 
  private:
   Array<T> array_;

@@ -88,39 +88,34 @@ class World {
   /// The root's value, at every processor, along an optimal tree for Options::latency, overhead and gap. No superstep.
   template <Sendable T>
   T broadcast(T value, int root = 0, Where where = Where::current()) {
-    core_->broadcast(bytes_of(value), sizeof(T), root, where);
-    return value;
+    return play({.kind = Kind::broadcast, .root = {root}}, value, {}, where);
   }
   /// The fold in rank order at `root`; elsewhere the value is unspecified.
   template <Sendable T, typename Op>
   T reduce(T value, const Op& op, int root = 0, Where where = Where::current()) {
-    core_->reduce(bytes_of(value), sizeof(T), root, false, combiner<T, Op>(), &op, where);
-    return value;
+    return play({.kind = Kind::reduce, .root = {root}, .commutative = false}, value, fold<T>(op), where);
   }
   /// The fold of all values in rank order, at every processor. Collective.
   template <Sendable T, typename Op>
   T allreduce(T value, const Op& op, Where where = Where::current()) {
-    core_->allreduce(bytes_of(value), sizeof(T), false, combiner<T, Op>(), &op, where);
-    return value;
+    return play({.kind = Kind::allreduce, .commutative = false}, value, fold<T>(op), where);
   }
   /// The fold of ranks 0 .. rank().
   template <Sendable T, typename Op>
   T scan(T value, const Op& op, Where where = Where::current()) {
-    core_->scan(bytes_of(value), sizeof(T), false, combiner<T, Op>(), &op, where);
-    return value;
+    return play({.kind = Kind::scan}, value, fold<T>(op), where);
   }
   /// The fold of ranks 0 .. rank()-1; `identity` on rank 0.
   template <Sendable T, typename Op>
   T exclusive_scan(T value, const Op& op, const T& identity, Where where = Where::current()) {
-    return core_->scan(bytes_of(value), sizeof(T), true, combiner<T, Op>(), &op, where) ? value : identity;
+    const T before = play({.kind = Kind::scan, .exclusive = true}, value, fold<T>(op), where);
+    return rank() > 0 ? before : identity;
   }
   /// At the root: everybody's value in rank order. Elsewhere: empty.
   template <Sendable T>
   std::vector<T> gather(const T& value, int root = 0, Where where = Where::current()) {
-    std::vector<T> all;
-    for (const detail::Buffer& piece : core_->gather(std::as_bytes(std::span(&value, 1)), root, where)) {
-      std::memcpy(&all.emplace_back(), piece.data(), sizeof(T));
-    }
+    std::vector<T> all(rank() == root ? static_cast<std::size_t>(size()) : 0, value);
+    core_->play({.kind = Kind::gather, .root = {root}}, &value, all.data(), sizeof(T), {}, where);
     return all;
   }
 
@@ -133,9 +128,8 @@ class World {
   /// The critical block size in bytes (BSP*): messages to one destination travel in blocks of about this
   /// size.
   std::int64_t block_bytes() const { return core_->block_bytes(); }
-  void set_block_bytes(std::int64_t bytes) {
-    core_->set_block_bytes(bytes);
-  }  ///< BSP*: messages to one processor are packed into blocks of this size
+  /// BSP*: messages to one processor are packed into blocks of this size.
+  void set_block_bytes(std::int64_t bytes) { core_->set_block_bytes(bytes); }
   /// How many supersteps this machine has completed.
   std::uint64_t superstep() const { return core_->step(); }
 
@@ -143,18 +137,20 @@ class World {
 
  private:
   template <typename T>
-  static std::byte* bytes_of(T& value) {
-    return reinterpret_cast<std::byte*>(&value);
+  T play(const Problem& problem, T value, const detail::Fold& fold, const Where& where) {
+    core_->play(problem, &value, &value, sizeof(T), fold, where);
+    return value;
   }
   template <typename T, typename Op>
-  static detail::Combine combiner() {
-    return [](const void* op, const std::byte* left, const std::byte* right, std::byte* result) {
-      std::array<T, 2> operand;
-      std::memcpy(&operand[0], left, sizeof(T));
-      std::memcpy(&operand[1], right, sizeof(T));
-      const T folded = (*static_cast<const Op*>(op))(operand[0], operand[1]);
-      std::memcpy(result, &folded, sizeof(T));
-    };
+  static detail::Fold fold(const Op& op) {
+    return {[](const void* context, const std::byte* left, const std::byte* right, std::byte* result) {
+              std::array<T, 2> operand;
+              std::memcpy(&operand[0], left, sizeof(T));
+              std::memcpy(&operand[1], right, sizeof(T));
+              const T folded = (*static_cast<const Op*>(context))(operand[0], operand[1]);
+              std::memcpy(result, &folded, sizeof(T));
+            },
+            &op};
   }
 
   std::shared_ptr<detail::Core> core_;
@@ -164,9 +160,8 @@ class World {
 template <Sendable T>
 class Queue {
  public:
-  explicit Queue(World& world)
-      : core_(world.core()), channel_(core_->new_channel()) {
-  }  ///< collective: every processor makes its queues in the same order
+  /// Collective: every processor makes its queues in the same order.
+  explicit Queue(World& world) : core_(world.core()), channel_(core_->new_channel()) {}
 
   void send(int to, const T& value) { send(to, std::span<const T>(&value, 1)); }  ///< one value
   /// Several values as one message.

@@ -23,8 +23,11 @@ struct Fetched {
   bool ready = false;
 };
 
-/// result = left op right, on elements of the collective's type.
-using Combine = void (*)(const void* context, const std::byte* left, const std::byte* right, std::byte* result);
+/// result = left op right, on elements of a collective's type.
+struct Fold {
+  void (*combine)(const void* context, const std::byte* left, const std::byte* right, std::byte* result) = nullptr;
+  const void* context = nullptr;
+};
 
 class Core {
  public:
@@ -65,18 +68,10 @@ class Core {
   static std::shared_ptr<Core> split(const std::shared_ptr<Core>& self, std::int32_t first, std::int32_t count);
   static std::shared_ptr<Core> split(const std::shared_ptr<Core>& self, std::vector<std::int32_t> ranks);
 
-  // Collectives: they involve the members only through their own messages and synchronise nobody.
-  void broadcast(std::byte* data, std::size_t bytes, std::int32_t root, const SourceLocation& where);
-  void reduce(std::byte* data, std::size_t bytes, std::int32_t root, bool commutative, Combine combine,
-              const void* context, const SourceLocation& where);
-  void allreduce(std::byte* data, std::size_t bytes, bool commutative, Combine combine, const void* context,
-                 const SourceLocation& where);
-  /// Inclusive: data becomes the fold of ranks 0..rank. Exclusive: of 0..rank-1; false on rank 0, data
-  /// untouched.
-  bool scan(std::byte* data, std::size_t bytes, bool exclusive, Combine combine, const void* context,
+  /// A collective: this processor's part of the library's plan. Members are involved only through its own messages, and
+  /// nobody is synchronised. `in` and `out` are one value each, and may be the same; a gather has size() at the root's `out`.
+  void play(const Problem& problem, const void* in, void* out, std::size_t bytes, const Fold& fold,
             const SourceLocation& where);
-  /// At the root, `all` holds size() pieces in rank order. The pieces may have different sizes.
-  std::vector<Buffer> gather(std::span<const std::byte> mine, std::int32_t root, const SourceLocation& where);
 
   void check_rank(std::int32_t rank, const char* doing) const {
     if (rank < 0 || rank >= size()) [[unlikely]]
@@ -125,16 +120,7 @@ class Core {
   Registered& alive(std::uint32_t id, const char* doing);
   std::string machine_name() const;
 
-  void send_now(std::uint64_t sequence, std::int32_t to, std::uint32_t index, std::span<const std::byte> bytes);
-  /// The next block of a collective from `from`, or nullptr.
-  BlockPtr take_now(std::uint64_t sequence, std::int32_t from);
-  void count_received(Block& block);
-  [[noreturn]] void other_collective(const Block& block, std::size_t bytes, bool folds,
-                                     const SourceLocation& where) const;
   class Messages;
-  /// Its part of the plan, in place. Without `combine` nothing is folded.
-  void play(const Problem& problem, std::byte* data, std::size_t bytes, Combine combine, const void* context,
-            const SourceLocation& where);
 
   Processor& processor_;
   GroupInfo info_;

@@ -29,6 +29,9 @@ struct GroupInfo {
   std::uint64_t parent = 0;
   std::uint64_t split = 0;
   Members members;
+
+  /// An account of it without supersteps.
+  MachineCosts costs() const { return {id, parent, split, members.count, {}}; }
 };
 
 /// What an engine keeps for a machine that synchronises.
@@ -44,6 +47,18 @@ struct Arrival {
   std::uint32_t flags = 0;  ///< combined by "or"
   std::int32_t member = 0;  ///< index in the group
   std::span<const Row> rows;
+};
+
+/// The flags of all. Throws sync_mismatch when members are at different supersteps.
+std::uint32_t meet(std::span<const Arrival> arrivals, const Members& members);
+
+/// What the supersteps of a machine cost.
+struct Books {
+  MachineCosts costs;
+  std::int64_t released_at = 0;
+
+  /// A barrier is complete: the rows of all, and the time since the one before.
+  void close(std::span<const Arrival> arrivals, bool keep_rows);
 };
 
 /// Why a processor waits; shown when it waits for ever.
@@ -83,7 +98,7 @@ class Endpoint {
   /// Returns when take() will yield something. Throws when the machine failed or can never deliver.
   virtual void await(const Waiting& why) = 0;
 
-  /// Enters the machine `info` as its member number `member`; every member gets the same state.
+  /// Enters the machine `info`; every member gets the same state.
   virtual GroupPtr open(const GroupInfo& info) = 0;
   /// Waits for all members. GUARANTEES blocks that they posted to this processor before are there for take().
   virtual std::uint32_t barrier(GroupState& group, const Arrival& arrival, const Waiting& why) = 0;

@@ -23,8 +23,6 @@ class Processor {
 
   /// Appends the blocks of `channel` that have arrived to `to`.
   void claim(const Channel& channel, std::vector<BlockPtr>& to);
-  /// The first block of `channel` from `from` that has arrived, or nullptr.
-  BlockPtr claim_from(const Channel& channel, std::int32_t from);
   /// A block of a superstep of `group` that is already over: somebody's sync(expected) counted too few.
   const Block* late(std::uint64_t group, std::uint64_t step) const;
   /// Waits for any block; the time does not count as work.
