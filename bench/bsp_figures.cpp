@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "bsp_plot.hpp"
 #include "chasqui/bsp/broadcast.hpp"
 #include "chasqui/bsp/multisearch.hpp"
 #include "chasqui/bsp/predict.hpp"
 #include "chasqui/bsp/run.hpp"
+#include "chasqui/show/plot.hpp"
 
 namespace chasqui::bsp {
 namespace {
@@ -27,11 +27,12 @@ void write(const std::string& path, const std::string& text) {
   fmt::print("wrote {}\n", path);
 }
 
+void add(show::Curve& curve, double x, double y) { curve.points.push_back({x, y, y, y}); }
+
 /// Root(p) against doubling on the D-BSP hypercube: exact costs.
 void broadcasts(const std::string& folder) {
-  Plot plot{"Broadcast on a D-BSP hypercube, L(2^k) = k, g = 1: counted cost", "log2 p", "cost", {}, false};
-  Series plain{"doubling: (log p)^2 + log p", "#cc3311", {}}, root{"Root(p)", "#0077bb", {}},
-      model{"log p (log log p + 1) + ...: 2C(sqrt p) + log p + 1", "#999999", {}};
+  show::Curve plain{"doubling: (log p)^2 + log p", {}}, root{"Root(p)", {}},
+      model{"log p (log log p + 3) - 1", {}, true};
   std::string csv = "log2p,p,doubling,root,root_supersteps\n";
   for (int k = 1; k <= 16; ++k) {
     const int p = 1 << k;
@@ -42,17 +43,18 @@ void broadcasts(const std::string& folder) {
         p, [](World& w) { broadcast_root(w, w.rank()); }, kVirtual);
     const double cost_a = predict(a, machine, Work::charged), cost_b = predict(b, machine, Work::charged);
     csv += fmt::format("{},{},{},{},{}\n", k, p, cost_a, cost_b, totals(b).supersteps);
-    plain.points.push_back({static_cast<double>(k), cost_a});
-    root.points.push_back({static_cast<double>(k), cost_b});
+    add(plain, p, cost_a);
+    add(root, p, cost_b);
     if (k == 1 || k == 2 || k == 4 || k == 8 || k == 16) {  // squares of squares: the recurrence in closed form
-      const double l = std::log2(k);
-      model.points.push_back({static_cast<double>(k), k * (l + 3) - 1});
+      add(model, p, k * (std::log2(k) + 3) - 1);
     }
   }
-  model.name = "log p (log log p + 3) - 1";
-  plot.series = {plain, root, model};
   write(folder + "/bsp-broadcast.csv", csv);
-  write(folder + "/bsp-broadcast.svg", to_svg(plot));
+  write(folder + "/bsp-broadcast.svg",
+        show::plot_svg({"Broadcast on a D-BSP hypercube, L(2^k) = k, g = 1: counted cost",
+                        "processors",
+                        "cost",
+                        {plain, root, model}}));
 }
 
 struct Counted {
@@ -137,75 +139,58 @@ class MultisearchFigures {
   }
 
   void over_queries() {
-    const auto title = fmt::format("p = {}, d = {}, m = 2^20", kP, kD);
-    Plot blocks{"Multisearch, " + title + ": most blocks a processor sends for small jobs in a round",
-                "queries a processor, n/p",
-                "blocks",
-                {},
-                true};
-    Plot work{"Multisearch, " + title + ": W / (depth x T_bin(n/p, d)); 1 is optimal",
-              "queries a processor, n/p",
-              "ratio",
-              {},
-              true};
-    Plot gain{"Multisearch on BSP* (g* = 1, L = 1000), n/p = r = 128: time plain / time z-mapped",
-              "B (units)",
-              "factor",
-              {},
-              true};
-    Series random{"random mapping", "#cc3311", {}}, mapped{"z-mapping, z = 16", "#0077bb", {}};
-    Series random_work = random, mapped_work = mapped;
-    Series small{"rounds of small jobs, predicted", "#0077bb", {}}, all{"all rounds, predicted", "#009988", {}};
-    Series limit{"rounds of small jobs: ratio of blocks H", "#999999", {}};
+    const auto title = fmt::format("Multisearch, p = {}, d = {}, m = 2^20: ", kP, kD);
+    const char* const each_has = "queries a processor, n/p";
+    show::Curve random{"random mapping", {}}, mapped{"z-mapping, z = 16", {}};
+    show::Curve random_work = random, mapped_work = mapped;
+    show::Curve small{"rounds of small jobs, predicted", {}}, all{"all rounds, predicted", {}},
+        limit{"rounds of small jobs: ratio of blocks H", {}, true};
     for (const std::int64_t each : {16, 32, 64, 128, 256, 512}) {
       const Counted plain = count(kP, each * kP, kD, 0), star = count(kP, each * kP, kD, kZ);
       const auto x = static_cast<double>(each);
-      random.points.push_back({x, static_cast<double>(plain.small_blocks)});
-      mapped.points.push_back({x, static_cast<double>(star.small_blocks)});
+      add(random, x, static_cast<double>(plain.small_blocks));
+      add(mapped, x, static_cast<double>(star.small_blocks));
       const double tbin = plain.levels * x * std::log2(kD);
-      random_work.points.push_back({x, static_cast<double>(totals(plain.descent).work) / tbin});
-      mapped_work.points.push_back({x, static_cast<double>(totals(star.descent).work) / tbin});
+      add(random_work, x, 100 * (static_cast<double>(totals(plain.descent).work) / tbin - 1));
+      add(mapped_work, x, 100 * (static_cast<double>(totals(star.descent).work) / tbin - 1));
       if (each != 128) continue;
       // Small jobs early: several rounds of them.
       const Counted plain_small = count(kP, each * kP, kD, 0, each), star_small = count(kP, each * kP, kD, kZ, each);
       for (double B = 1; B <= 65536; B *= 4) {
         const BspStar machine{kP, 1, 1000, B, 8};
-        small.points.push_back(
-            {B, predict(plain_small.small_rounds, machine) / predict(star_small.small_rounds, machine)});
-        all.points.push_back({B, predict(plain_small.descent, machine) / predict(star_small.descent, machine)});
-        limit.points.push_back({B, static_cast<double>(totals(plain_small.small_rounds).blocks) /
-                                       static_cast<double>(totals(star_small.small_rounds).blocks)});
+        add(small, B, predict(plain_small.small_rounds, machine) / predict(star_small.small_rounds, machine));
+        add(all, B, predict(plain_small.descent, machine) / predict(star_small.descent, machine));
+        add(limit, B,
+            static_cast<double>(totals(plain_small.small_rounds).blocks) /
+                static_cast<double>(totals(star_small.small_rounds).blocks));
       }
     }
-    blocks.series = {random, mapped};
-    work.series = {random_work, mapped_work};
-    gain.series = {small, all, limit};
-    write(folder_ + "/bsp-multisearch-blocks.svg", to_svg(blocks));
-    write(folder_ + "/bsp-multisearch-work.svg", to_svg(work));
-    write(folder_ + "/bsp-multisearch-gain.svg", to_svg(gain));
+    draw("blocks", {title + "most blocks for small jobs in a round", each_has, "blocks a processor", {random, mapped}});
+    draw("work",
+         {title + "W above depth x T_bin(n/p, d)", each_has, "% above the optimum", {random_work, mapped_work}});
+    draw("gain", {"Multisearch on BSP* (g* = 1, L = 1000), n/p = r = 128: time plain / time z-mapped",
+                  "B (units)",
+                  "factor",
+                  {small, all, limit}});
   }
 
   void over_z() {
-    Plot plot{"Multisearch, p = 1024, n/p = 256, d = 4: most blocks for small jobs in a round, over z",
-              "z",
-              "blocks",
-              {},
-              true};
-    Series counted{"counted", "#0077bb", {}}, line{"z", "#999999", {}};
+    show::Curve counted{"counted", {}}, line{"z", {}, true};
     for (const int z : {4, 8, 16, 32, 64, 128, 256}) {
-      counted.points.push_back({static_cast<double>(z), static_cast<double>(count(kP, 256 * kP, kD, z).small_blocks)});
-      line.points.push_back({static_cast<double>(z), static_cast<double>(z)});
+      add(counted, z, static_cast<double>(count(kP, 256 * kP, kD, z).small_blocks));
+      add(line, z, z);
     }
-    plot.series = {counted, line};
-    write(folder_ + "/bsp-multisearch-z.svg", to_svg(plot));
+    draw("z", {"Multisearch, p = 1024, n/p = 256, d = 4: most blocks for small jobs in a round, over z",
+               "z",
+               "blocks",
+               {counted, line}});
   }
 
   /// All queries at one leaf: every job is large, every round has its scans.
   void over_p() {
-    Plot plot{
-        "Multisearch, all queries at one leaf: supersteps a round, O(log_k p)", "p", "supersteps a round", {}, true};
+    std::vector<show::Curve> curves;
     for (const int k : {2, 4, 16}) {
-      Series one{fmt::format("k = {}", k), k == 2 ? "#cc3311" : k == 4 ? "#0077bb" : "#009988", {}};
+      show::Curve one{fmt::format("k = {}", k), {}};
       for (int p = 4; p <= 1024; p *= 4) {
         std::vector<std::uint64_t> rounds;
         run(
@@ -218,11 +203,16 @@ class MultisearchFigures {
               if (w.rank() == 0) rounds = tree.counts().rounds;
             },
             kVirtual);
-        one.points.push_back({static_cast<double>(p), static_cast<double>(rounds[1] - rounds[0])});
+        add(one, p, static_cast<double>(rounds[1] - rounds[0]));
       }
-      plot.series.push_back(one);
+      curves.push_back(one);
     }
-    write(folder_ + "/bsp-multisearch-steps.svg", to_svg(plot));
+    draw("steps",
+         {"Multisearch, all queries at one leaf: supersteps a round, O(log_k p)", "p", "supersteps a round", curves});
+  }
+
+  void draw(const char* what, const show::Plot& plot) const {
+    write(fmt::format("{}/bsp-multisearch-{}.svg", folder_, what), show::plot_svg(plot));
   }
 
   std::string folder_;

@@ -14,33 +14,23 @@
 namespace {
 
 double x = 1, y = 0;
-void allreduce() { MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF); }
-void allreduce_native() { PMPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF); }
-void bcast() { MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
-void bcast_native() { PMPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
-void barrier() { MPI_Barrier(MPI_COMM_SELF); }
-void barrier_native() { PMPI_Barrier(MPI_COMM_SELF); }
-void gatherv() {
-  const int one = 1, zero = 0;
-  MPI_Gatherv(&x, 1, MPI_DOUBLE, &y, &one, &zero, MPI_DOUBLE, 0, MPI_COMM_SELF);
-}
-void gatherv_native() {
-  const int one = 1, zero = 0;
-  PMPI_Gatherv(&x, 1, MPI_DOUBLE, &y, &one, &zero, MPI_DOUBLE, 0, MPI_COMM_SELF);
-}
-void empty() { MPI_Bcast(&x, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
-void empty_native() { PMPI_Bcast(&x, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
+constexpr int kOne = 1, kZero = 0;
 
 struct Pair {
   const char* name;
   void (*through)();
   void (*native)();
 };
-constexpr Pair kAlone[] = {{"Allreduce", allreduce, allreduce_native},
-                           {"Bcast", bcast, bcast_native},
-                           {"Barrier", barrier, barrier_native},
-                           {"Gatherv", gatherv, gatherv_native}};
-constexpr Pair kTogether = {"Bcast without data", empty, empty_native};
+#define CHASQUI_PAIR(name, call, arguments)                           \
+  {                                                                   \
+    name, [] { MPI_##call arguments; }, [] { PMPI_##call arguments; } \
+  }
+constexpr Pair kAlone[] = {
+    CHASQUI_PAIR("Allreduce", Allreduce, (&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF)),
+    CHASQUI_PAIR("Bcast", Bcast, (&x, 1, MPI_DOUBLE, 0, MPI_COMM_SELF)),
+    CHASQUI_PAIR("Barrier", Barrier, (MPI_COMM_SELF)),
+    CHASQUI_PAIR("Gatherv", Gatherv, (&x, 1, MPI_DOUBLE, &y, &kOne, &kZero, MPI_DOUBLE, 0, MPI_COMM_SELF))};
+constexpr Pair kTogether = CHASQUI_PAIR("Bcast without data", Bcast, (&x, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD));
 
 double least(void (*call)()) {
   double best = 1e30;

@@ -28,6 +28,7 @@
 #include "measure/common_start.hpp"
 #include "measure/sample_call.hpp"
 #include "mpi/native.hpp"
+#include "mpi/profile.hpp"
 
 using chasqui::Kind;
 using chasqui::measure::Quartiles;
@@ -54,17 +55,9 @@ chasqui::Profile measured(double seconds) {
       .profile;
 }
 
-/// The profile that rank 0 measured or read, everywhere.
-std::shared_ptr<const chasqui::Profile> shared_profile(const std::string& file, double seconds) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::string text;
-  if (!file.empty()) {
-    if (rank == 0) text = to_json(chasqui::read_profile(file));
-  } else {
-    const chasqui::Profile profile = measured(seconds);
-    if (rank == 0) text = to_json(profile);
-  }
+/// The profile that rank 0 measured, everywhere.
+std::shared_ptr<const chasqui::Profile> measured_by_rank_0(double seconds) {
+  std::string text = to_json(measured(seconds));
   unsigned long length = text.size();
   MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
   text.resize(length);
@@ -226,7 +219,9 @@ int main(int argc, char** argv) {
   try {
     const forced::Variables variables;
     chasqui::mpi::Options how;
-    how.profile = shared_profile(options["--profile"], std::stod(options["--seconds"]));
+    const std::string& file = options["--profile"];
+    how.profile = file.empty() ? measured_by_rank_0(std::stod(options["--seconds"]))
+                               : chasqui::mpi::profile_for_all(MPI_COMM_WORLD, file.c_str());
     how.native = false;
     if (const auto* level = how.profile->level("network"); rank == 0 && level != nullptr) {
       std::printf("PROFILE L %.1f o_s %.1f o_r %.1f g %.1f bsp.g %.1f us, G %.3f bsp.G %.3f ns/B, switches",
