@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // chasqui bound: how fast a collective can be, without building a schedule.
-#include "cli/plans/claim_text.hpp"
+#include "cli/plans/claim.hpp"
 #include "cli/plans/collective_arguments.hpp"
-#include "cli/plans/json_output.hpp"
 
 namespace chasqui::cli {
 namespace {

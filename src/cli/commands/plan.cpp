@@ -1,22 +1,119 @@
 // SPDX-License-Identifier: MIT
 // chasqui plan: the best schedule known for a collective on a machine.
+#include <algorithm>
+
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/segments.hpp"
+#include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/sum.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/show/draw.hpp"
+#include "chasqui/solve/robust.hpp"
 #include "cli/frame/command.hpp"
-#include "cli/plans/claim_text.hpp"
+#include "cli/frame/progress.hpp"
+#include "cli/plans/claim.hpp"
 #include "cli/plans/collective_arguments.hpp"
 #include "cli/plans/exact.hpp"
-#include "cli/plans/json_output.hpp"
-#include "cli/plans/materialise.hpp"
-#include "cli/plans/robust.hpp"
+#include "plan/listed_plan.hpp"
 
 namespace chasqui::cli {
 namespace {
 
 constexpr std::int64_t kDrawnUnasked = 32;  ///< up to this many processors the plan is drawn at once
+
+constexpr std::int64_t kMostMessages = 10'000'000;
+
+/// How many messages plan.schedule() would hold; an upper estimate for all-reduce, scan and barrier.
+std::int64_t message_count(const plan::Plan& plan) {
+  const std::int64_t P = plan.machine().P;
+  const std::int64_t per_item = saturating_multiply(P - 1, plan.problem().items);
+  switch (plan.problem().kind) {
+    case Kind::allgather: return saturating_multiply(per_item, P);
+    case Kind::allreduce:
+    case Kind::scan:
+    case Kind::barrier: {
+      const Rank last{static_cast<std::int32_t>(P - 1)};
+      const std::size_t rounds = std::max(plan.local(Rank{0}).sends.size(), plan.local(last).receives.size());
+      return saturating_multiply(P, static_cast<std::int64_t>(rounds));
+    }
+    default: return per_item;
+  }
+}
+
+/// plan.schedule(), or an Error that names the remedy when it has more than kMostMessages messages.
+Schedule materialise(const plan::Plan& plan, const CollectiveArguments& arguments) {
+  const std::int64_t messages = message_count(plan);
+  if (messages > kMostMessages) {
+    throw Error(
+        "a schedule of {} messages is too large to build (at most {}): ask for one rank with --rank R, or for "
+        "the claim with 'chasqui bound {}'",
+        messages == kSaturated ? "2^63 or more" : std::to_string(messages), kMostMessages, arguments.spelled());
+  }
+  return plan.schedule();
+}
+
+/// plan.local(rank), or an Error when the rank does not exist or has too many messages of its own.
+LocalForm local_form(const plan::Plan& plan, std::int64_t rank) {
+  const std::int64_t P = plan.machine().P;
+  const Kind kind = plan.problem().kind;
+  if (rank < 0 || rank >= P) throw Error("--rank {} does not exist: ranks are 0..{}", rank, P - 1);
+  const bool busy =
+      kind == Kind::allgather || ((kind == Kind::scatter || kind == Kind::gather) && rank == plan.problem().root.index);
+  const std::int64_t own = busy ? saturating_multiply(P - 1, plan.problem().items) : 0;
+  if (own > kMostMessages) {
+    throw Error("--rank {}: this rank alone has {} messages (at most {}): ask with a smaller -P", rank, own,
+                kMostMessages);
+  }
+  return plan.local(Rank{static_cast<std::int32_t>(rank)});
+}
+
+constexpr std::uint64_t kEffort = 400'000;  ///< a mutation costs about the number of messages times the time
+constexpr std::int64_t kStreamItems = 8;    ///< a stream is judged by so many items unless --items says otherwise
+
+std::vector<solve::Candidate> candidates(const LogP& machine, std::int64_t k, Rank root,
+                                         const plan::KernelTablePtr& kernels) {
+  std::vector<solve::Candidate> list = {{"best", plan::kitem(machine, k, root, {.kernels = kernels})->schedule()}};
+  for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
+    try {
+      list.push_back({std::string(algorithm.name), algorithm.items(machine, k, root)->schedule(), algorithm.buffered});
+    } catch (const Error&) {
+      continue;  // this construction does not apply here
+    }
+  }
+  for (solve::Candidate& candidate : list) candidate.schedule.bound = plan::kitem_bound(machine, k);
+  return list;
+}
+
+/// The k-item broadcast that finishes first when every latency may be anything in 1..L; a stream is judged by its first
+/// k items. The claim keeps the bound for exact latency and names the worst case. Throws an Error for anything else.
+plan::PlanPtr most_robust_plan(const plan::PlanPtr& planned, const plan::Request& request) {
+  const Kind kind = planned->problem().kind;
+  if (kind != Kind::broadcast && kind != Kind::stream) {
+    throw Error("--robust is for kitem, broadcast and stream: leave it out for {}", to_string(kind));
+  }
+  const LogP& machine = planned->machine();
+  if (!machine.is_postal()) throw Error("--robust needs the postal machine: use -o 0 -g 1");
+  const std::int64_t k = kind == Kind::stream && request.problem.items == 1 ? kStreamItems : request.problem.items;
+  Progress bar("robust");
+  solve::RobustOptions options;
+  options.adversary.states = 200'000;
+  options.adversary.plays = 4'000;
+  const auto moments =
+      static_cast<std::uint64_t>(k * machine.P) * static_cast<std::uint64_t>(plan::kitem_bound(machine, k).ticks);
+  options.mutations = std::clamp<std::uint64_t>(kEffort / std::max<std::uint64_t>(moments, 1), 20, 1000);
+  options.progress = std::ref(bar);
+  const solve::RobustSchedule robust =
+      solve::most_robust(candidates(machine, k, request.problem.root, request.kernels), options);
+  const std::string verdict = robust.worst.exact ? "exactly" : "at least (heuristic)";
+  plan::Claim claim{
+      robust.schedule.finish, plan::kitem_bound(machine, k), "counting bound for exact latency",
+      fmt::format("{}; worst case over latencies 1..L: {} {}{}", robust.how, verdict, robust.worst.finish().ticks,
+                  robust.proved ? ", proved to be the least" : ", not proved to be the least")};
+  return std::make_shared<plan::ListedPlan>(robust.schedule.machine, robust.schedule.problem, std::move(claim),
+                                            robust.schedule.sends);
+}
 
 class PlanCommand final : public Command {
  public:

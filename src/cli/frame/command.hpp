@@ -29,15 +29,14 @@ struct Option {
   bool is_required = false;
   bool is_file = false;
   bool is_output = false;
-  std::vector<std::string> allowed;
-  std::vector<std::string> offered;
+  std::vector<std::string> allowed{};
+  std::vector<std::string> offered{};
 
   Option& required() { return is_required = true, *this; }
   Option& file() { return is_file = true, *this; }       ///< the shell completes file names
   Option& output() { return is_output = true, file(); }  ///< written after long work: parse() looks whether it can be
-  Option& offers(std::vector<std::string> values) {
-    return offered = std::move(values), *this;
-  }  ///< the shell completes these
+  /// The shell completes these.
+  Option& offers(std::vector<std::string> values) { return offered = std::move(values), *this; }
   Option& choices(std::vector<std::string> values) { return allowed = offered = std::move(values), *this; }
 };
 
@@ -61,9 +60,15 @@ class Command {
   void example(std::string line, std::string what) { examples_.push_back({std::move(line), std::move(what)}); }
 
   /// The returned reference stays valid: `option(…).required().file()`.
-  Option& positional(std::string metavar, Option::Target target, std::string help);
-  Option& option(std::string names, std::string metavar, Option::Target target, std::string help);
-  Option& flag(std::string names, bool& target, std::string help);
+  Option& positional(std::string metavar, Option::Target target, std::string help) {
+    return options_.emplace_back(Option{metavar, metavar, std::move(help), target, true});
+  }
+  Option& option(std::string names, std::string metavar, Option::Target target, std::string help) {
+    return options_.emplace_back(Option{std::move(names), std::move(metavar), std::move(help), target});
+  }
+  Option& flag(std::string names, bool& target, std::string help) {
+    return option(std::move(names), "", &target, std::move(help));
+  }
 
   const std::string& name() const { return name_; }
   const std::string& summary() const { return summary_; }

@@ -2,14 +2,16 @@
 // chasqui-mpi-<library>: the command line linked with an MPI library, and the processes of a run as its engine.
 //   mpirun -np 4 chasqui measure --mpi        becomes  mpirun -np 4 chasqui-mpi-openmpi measure --mpi
 #include <mpi.h>
+#include <unistd.h>
 
 #include <exception>
+#include <filesystem>
+#include <fstream>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
-#include "cli/launch/launcher.hpp"
 #include "measure/bench/rivals.hpp"
 #include "mpi/native.hpp"
 #include "mpi/profile.hpp"
@@ -21,6 +23,40 @@ int rank_in_world() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return rank;
+}
+
+constexpr int kGenerations = 4;  ///< mpirun, or mpiexec and its proxy, and a script or two between
+
+struct Process {
+  std::string name;
+  int parent = 0;
+};
+
+Process look_up(int id) {
+  Process process;
+  std::ifstream status(fmt::format("/proc/{}/status", id));
+  for (std::string word; status >> word;) {
+    if (word == "Name:") status >> process.name;
+    if (word == "PPid:") status >> process.parent;
+  }
+  return process;
+}
+
+/// Does the launcher's error stream end at a terminal? A rank's own is a pipe to the launcher, so isatty() says nothing.
+bool launcher_has_terminal() {
+  int id = getppid();
+  for (int i = 0; i < kGenerations && id > 1; ++i) {
+    const Process process = look_up(id);
+    const bool launcher =
+        process.name.starts_with("mpi") || process.name.starts_with("orte") || process.name.starts_with("prte");
+    if (launcher) {
+      std::error_code none;
+      const std::string stream = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", id), none).string();
+      return stream.starts_with("/dev/pts/") || stream.starts_with("/dev/tty");
+    }
+    id = process.parent;
+  }
+  return false;
 }
 
 /// What goes wrong on one rank while the others work with it ends the run: they would wait for ever.

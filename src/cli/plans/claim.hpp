@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How good a plan is, for people.
+// How good a plan is and what one rank does in it: for people, and as JSON for programs. Schedules have a format of their own
+// (schedule/json.hpp).
 #pragma once
 
 #include <string>
@@ -11,8 +12,12 @@ namespace chasqui::cli {
 
 /// "finish 24 (optimal)", the bound with its source, the construction: a few lines within the output's width.
 std::string claim_text(const plan::Plan& plan, const Output& out);
+/// {"collective", "machine", "problem", "finish", "bound", "optimal", "gap", "bound_source", "construction"}
+std::string claim_json(const plan::Plan& plan);
 
 /// The sends, receptions and additions of one rank as a table.
 std::string local_text(const plan::Plan& plan, const LocalForm& local, const Output& out);
+/// The claim, and {"rank", "sends", "receives"} (sum: "operands", "adds") of one rank.
+std::string local_json(const plan::Plan& plan, const LocalForm& local);
 
 }  // namespace chasqui::cli
