@@ -143,21 +143,19 @@ class Comm {
   void barrier() { run({}); }               ///< returns when all ranks have called it
   Request ibarrier() { return start({}); }  ///< non-blocking
 
+  /// The root's data, at every rank.
   template <Target R>
   requires Lasting<R>
-  void broadcast(R&& data, int root = 0) { run(broadcast_call(to(data), root)); }  ///< The root's data, at every rank.
+  void broadcast(R&& data, int root = 0) { run(broadcast_call(to(data), root)); }
+  /// One value.
   template <Value T>
-  requires(!Buffer<T&>) void broadcast(T& value, int root = 0) {
-    run(broadcast_call(one(value), root));
-  }  ///< one value
+  requires(!Buffer<T&>) void broadcast(T& value, int root = 0) { run(broadcast_call(one(value), root)); }
+  /// Non-blocking.
   template <Target R>
-  requires Lasting<R> Request ibroadcast(R&& data, int root = 0) {
-    return start(broadcast_call(to(data), root));
-  }  ///< non-blocking
+  requires Lasting<R> Request ibroadcast(R&& data, int root = 0) { return start(broadcast_call(to(data), root)); }
+  /// One value, non-blocking.
   template <Value T>
-  requires(!Buffer<T&>) Request ibroadcast(T& value, int root = 0) {
-    return start(broadcast_call(one(value), root));
-  }  ///< one value
+  requires(!Buffer<T&>) Request ibroadcast(T& value, int root = 0) { return start(broadcast_call(one(value), root)); }
 
   /// `out` counts at the root only; `reduce(data, data, root)` is in place.
   template <Source In, Target Out, Folds<Element<Out>> F = Sum>
@@ -201,9 +199,7 @@ class Comm {
   /// Rank i gets the fold of ranks 0 .. i-1; rank 0 keeps what `out` held.
   template <Source In, Target Out, Folds<Element<Out>> F = Sum>
   void exclusive_scan(In&& in, Out&& out, F op = {}) {
-    Call call = fold_call(Kind::scan, from(in), to(out), 0, op);
-    call.exclusive = true;
-    run(call);
+    run(fold_call(Kind::scan, from(in), to(out), 0, op, true));
   }
   /// One value; rank 0 gets `first`.
   template <Value T, Folds<T> F = Sum>
@@ -267,15 +263,14 @@ class Comm {
   template <typename F>
   static constexpr F constant{};
 
-  template <typename R>
-  static Strided<const Element<R>> from(R& range) {
+  template <typename R, typename T = Element<R>>
+  static Strided<T> to(R& range) {
     if constexpr (is_strided<std::remove_cvref_t<R>>) return {range.first, range.count, range.stride};
     else return {std::ranges::data(range), static_cast<std::int64_t>(std::ranges::size(range)), 1};
   }
   template <typename R>
-  static Strided<Element<R>> to(R& range) {
-    if constexpr (is_strided<std::remove_cvref_t<R>>) return {range.first, range.count, range.stride};
-    else return {std::ranges::data(range), static_cast<std::int64_t>(std::ranges::size(range)), 1};
+  static Strided<const Element<R>> from(R& range) {
+    return to<R, const Element<R>>(range);
   }
   template <typename T>
   static Strided<T> one(T& value) {
@@ -297,60 +292,48 @@ class Comm {
             .out_layout = layout(data),
             .root = root};
   }
+  template <typename T>
+  Call call_of(Kind kind, const Strided<const T>& in, const Strided<T>& out, std::int64_t count, int root) {
+    return {.kind = kind,
+            .in = in.first,
+            .out = out.first,
+            .count = count,
+            .element = sizeof(T),
+            .in_layout = layout(in),
+            .out_layout = layout(out),
+            .root = root};
+  }
   /// A started collective outlives the operator it was given, which may well be a temporary: it keeps a copy.
   template <typename T, typename F>
   Request start_fold(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, F op,
                      bool exclusive = false) {
     if constexpr (std::is_empty_v<F> && std::is_default_constructible_v<F>) {
-      Call call = fold_call(kind, in, out, root, constant<F>);
-      call.exclusive = exclusive;
-      return start(call);
+      return start(fold_call(kind, in, out, root, constant<F>, exclusive));
     } else {
       const auto kept = std::make_shared<const F>(std::move(op));
-      Call call = fold_call(kind, in, out, root, *kept);
-      call.exclusive = exclusive;
-      return start(call, kept);
+      return start(fold_call(kind, in, out, root, *kept, exclusive), kept);
     }
   }
   template <typename T, typename F>
-  Call fold_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, const F& op) {
+  Call fold_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, const F& op,
+                 bool exclusive = false) {
     const bool writes = kind != Kind::reduce || rank() == root;
     if (writes && out.count != in.count) refuse_counts(kind, in.count, out.count);
-    return {.kind = kind,
-            .in = in.first,
-            .out = out.first,
-            .count = in.count,
-            .element = sizeof(T),
-            .in_layout = layout(in),
-            .out_layout = layout(out),
-            .op = operator_of<T>(op, commutes<F, T>),
-            .root = root};
+    Call call = call_of(kind, in, out, in.count, root);
+    call.op = operator_of<T>(op, commutes<F, T>);
+    call.exclusive = exclusive;
+    return call;
   }
   template <typename T>
   Call gather_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root) {
     const bool writes = kind != Kind::gather || rank() == root;
-
     if (writes && out.count != in.count * size()) refuse_counts(kind, in.count, out.count);
-    return {.kind = kind,
-            .in = in.first,
-            .out = out.first,
-            .count = in.count,
-            .element = sizeof(T),
-            .in_layout = layout(in),
-            .out_layout = layout(out),
-            .root = root};
+    return call_of(kind, in, out, in.count, root);
   }
   template <typename T>
   Call scatter_call(const Strided<const T>& in, const Strided<T>& out, int root) {
     if (rank() == root && in.count != out.count * size()) refuse_counts(Kind::scatter, in.count, out.count);
-    return {.kind = Kind::scatter,
-            .in = in.first,
-            .out = out.first,
-            .count = out.count,
-            .element = sizeof(T),
-            .in_layout = layout(in),
-            .out_layout = layout(out),
-            .root = root};
+    return call_of(Kind::scatter, in, out, out.count, root);
   }
   /// Says which counts do not fit each other.
   [[noreturn]] void refuse_counts(Kind kind, std::int64_t in, std::int64_t out);

@@ -62,78 +62,39 @@ Operator operator_of(F& function, bool commutative) {
             }
           }};
 }
-/// A + b.
-struct Sum {
-  template <typename T>
-  T operator()(T a, T b) const noexcept(noexcept(a + b)) {
-    return static_cast<T>(a + b);
-  }  ///< a + b
-};
-/// A * b.
-struct Product {
-  template <typename T>
-  T operator()(T a, T b) const noexcept(noexcept(a* b)) {
-    return static_cast<T>(a * b);
-  }  ///< a * b
-};
+using Sum = std::plus<>;                ///< a + b
+using Product = std::multiplies<>;      ///< a * b
+using BitAnd = std::bit_and<>;          ///< a & b
+using BitOr = std::bit_or<>;            ///< a | b
+using BitXor = std::bit_xor<>;          ///< a ^ b
+using LogicalAnd = std::logical_and<>;  ///< a && b
+using LogicalOr = std::logical_or<>;    ///< a || b
 /// The smaller one.
 struct Minimum {
+  /// b < a ? b : a
   template <typename T>
   T operator()(T a, T b) const noexcept(noexcept(b < a)) {
     return b < a ? b : a;
-  }  ///< the smaller one
+  }
 };
 /// The larger one.
 struct Maximum {
+  /// a < b ? b : a
   template <typename T>
   T operator()(T a, T b) const noexcept(noexcept(a < b)) {
     return a < b ? b : a;
-  }  ///< the larger one
-};
-/// A & b.
-struct BitAnd {
-  template <typename T>
-  T operator()(T a, T b) const noexcept(noexcept(a& b)) {
-    return static_cast<T>(a & b);
-  }  ///< a & b
-};
-/// A | b.
-struct BitOr {
-  template <typename T>
-  T operator()(T a, T b) const noexcept(noexcept(a | b)) {
-    return static_cast<T>(a | b);
-  }  ///< a | b
-};
-/// A ^ b.
-struct BitXor {
-  template <typename T>
-  T operator()(T a, T b) const noexcept(noexcept(a ^ b)) {
-    return static_cast<T>(a ^ b);
-  }  ///< a ^ b
-};
-/// A && b.
-struct LogicalAnd {
-  template <typename T>
-  T operator()(T a, T b) const noexcept(noexcept(a&& b)) {
-    return static_cast<T>(a && b);
-  }  ///< a && b
-};
-/// A || b.
-struct LogicalOr {
-  template <typename T>
-  T operator()(T a, T b) const noexcept(noexcept(a || b)) {
-    return static_cast<T>(a || b);
-  }  ///< a || b
+  }
 };
 
 /// An operator whose caller promises that it commutes; see commuting().
 template <typename F>
 struct Commuting {
   F function;  ///< what is applied
+  /// function(a, b)
   template <typename T>
   T operator()(const T& a, const T& b) const {
     return function(a, b);
-  }  ///< function(a, b)
+  }
 };
 /// `comm.allreduce(in, out, commuting([](const Box& a, const Box& b) { … }))`: operands may be reordered.
 template <typename F>
@@ -161,8 +122,6 @@ inline constexpr bool is_one_of = (std::is_same_v<F, Known> || ...);  ///< F is 
 template <typename F, typename T>
 inline constexpr bool commutes =
     is_number<T> && (is_one_of<F, Sum, Product, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr> ||
-                     is_one_of<F, std::plus<>, std::multiplies<>, std::bit_and<>, std::bit_or<>, std::bit_xor<>,
-                               std::logical_and<>, std::logical_or<>> ||
                      is_one_of<F, std::plus<T>, std::multiplies<T>, std::bit_and<T>, std::bit_or<T>, std::bit_xor<T>,
                                std::logical_and<T>, std::logical_or<T>>);
 template <typename F, typename T>

@@ -8,7 +8,6 @@
 #include "run/board/collectives.hpp"
 #include "run/board/process_memory.hpp"
 #include "run/board/slots.hpp"
-#include "run/call/alone.hpp"
 #include "run/comm/engine.hpp"
 #include "run/comm/operation.hpp"
 #include "run/wait/backoff.hpp"

@@ -13,6 +13,7 @@
 
 #include "chasqui/run/choose.hpp"
 #include "run/board/board.hpp"
+#include "run/call/aligned_buffer.hpp"
 #include "run/choose/board_methods.hpp"
 #include "run/comm/board_faults.hpp"
 #include "run/comm/fabric.hpp"
@@ -27,6 +28,13 @@ namespace chasqui::run {
 
 struct Operation;
 using Pending = std::list<std::shared_ptr<Operation>>;
+
+/// A collective of one rank: at most a copy. REQUIRES a call that is right for one rank, in a contiguous layout. An exclusive scan leaves `out` as it is.
+inline void run_alone(const Call& call) {
+  const bool moves =
+      call.kind != Kind::barrier && call.kind != Kind::broadcast && !(call.kind == Kind::scan && call.exclusive);
+  if (moves && call.in != nullptr && call.out != nullptr) copy_bytes(call.out, call.in, call.bytes());
+}
 
 /// Every Comm is one, so that a call goes straight from the one to the other. Shares no line with another rank's.
 class alignas(2 * kLine) Engine final : public Comm {
