@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bsp/engines.hpp"
 #include "bsp/hash.hpp"
-#include "bsp/profile.hpp"
 
 namespace chasqui::bsp::detail {
 

@@ -5,28 +5,11 @@
 #include <map>
 #include <utility>
 
-#include "bsp/over_splits.hpp"
-#include "chasqui/base/arithmetic.hpp"
-
 namespace chasqui::bsp {
-
-// Not in the unnamed namespace: over_splits finds it by its argument.
-static Totals& operator+=(Totals& a, const Totals& b) {
-  for (const auto field :
-       {&Totals::supersteps, &Totals::messages, &Totals::blocks, &Totals::bytes, &Totals::work, &Totals::nanoseconds}) {
-    a.*field = saturating_add(a.*field, b.*field);
-  }
-  return a;
-}
 
 namespace {
 
 void take_max(std::int64_t& into, std::int64_t value) { into = std::max(into, value); }
-
-void take_max(Totals& a, const Totals& b) {
-  take_max(a.supersteps, b.supersteps), take_max(a.messages, b.messages), take_max(a.blocks, b.blocks);
-  take_max(a.bytes, b.bytes), take_max(a.work, b.work), take_max(a.nanoseconds, b.nanoseconds);
-}
 
 }  // namespace
 
@@ -80,17 +63,6 @@ std::vector<MachineCosts> arrange(std::vector<MachineCosts> machines) {
   };
   for (MachineCosts* whole : children[0]) visit(visit, *whole);
   return arranged;
-}
-
-Totals totals(const Ledger& ledger) {
-  const auto own = [](const MachineCosts& machine) {
-    Totals sum;
-    for (const Superstep& step : machine.supersteps) {
-      sum += {1, step.messages, step.blocks, step.bytes, step.work, step.nanoseconds};
-    }
-    return sum;
-  };
-  return over_splits<Totals>(ledger, own, [](Totals& a, const Totals& b) { take_max(a, b); });
 }
 
 }  // namespace chasqui::bsp

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json_text.hpp"
-#include "bsp/profile.hpp"
+#include "bsp/engines.hpp"
 #include "chasqui/base/file.hpp"
 
 namespace chasqui::bsp {

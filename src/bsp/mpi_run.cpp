@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
+#include "bsp/engines.hpp"
 #include "bsp/mpi_endpoint.hpp"
-#include "bsp/program.hpp"
 #include "chasqui/bsp/mpi.hpp"
 
 namespace chasqui::bsp {

@@ -2,10 +2,56 @@
 #include "chasqui/bsp/predict.hpp"
 
 #include <algorithm>
+#include <map>
 
-#include "bsp/over_splits.hpp"
+#include "chasqui/base/arithmetic.hpp"
 
 namespace chasqui::bsp {
+
+static constexpr std::int64_t Totals::*kFields[] = {&Totals::supersteps, &Totals::messages, &Totals::blocks,
+                                                    &Totals::bytes,      &Totals::work,     &Totals::nanoseconds};
+
+// Not in the unnamed namespace: over_splits() finds it by its argument.
+static Totals& operator+=(Totals& a, const Totals& b) {
+  for (const auto field : kFields) a.*field = saturating_add(a.*field, b.*field);
+  return a;
+}
+
+namespace {
+
+void take_max(Totals& a, const Totals& b) {
+  for (const auto field : kFields) a.*field = std::max(a.*field, b.*field);
+}
+
+/// Sums over the tree of machines of a ledger: supersteps follow each other, submachines of one split run side by side.
+/// own(whole machine) and, for each split below it, what keep_most keeps of its submachines' sums. Without recursion: ledgers
+/// may be nested deeply. REQUIRES parents before children. Time: O(machines · log).
+template <typename Sum, typename Own, typename TakeMax>
+Sum over_splits(const Ledger& ledger, const Own& own, const TakeMax& keep_most) {
+  std::map<std::uint64_t, std::map<std::uint64_t, Sum>> splits;  // by machine, then split
+  Sum sum{};
+  for (auto machine = ledger.machines.rbegin(); machine != ledger.machines.rend(); ++machine) {
+    sum = own(*machine);
+    if (auto below = splits.extract(machine->id); !below.empty()) {
+      for (const auto& [split, largest] : below.mapped()) sum += largest;
+    }
+    if (machine->parent != 0) keep_most(splits[machine->parent][machine->split], sum);
+  }
+  return sum;
+}
+
+}  // namespace
+
+Totals totals(const Ledger& ledger) {
+  const auto own = [](const MachineCosts& machine) {
+    Totals sum;
+    for (const Superstep& step : machine.supersteps) {
+      sum += {1, step.messages, step.blocks, step.bytes, step.work, step.nanoseconds};
+    }
+    return sum;
+  };
+  return over_splits<Totals>(ledger, own, [](Totals& a, const Totals& b) { take_max(a, b); });
+}
 
 Work settle(Work work, const Ledger& ledger) {
   if (work != Work::automatic) return work;

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "bsp/engines.hpp"
-#include "bsp/program.hpp"
 
 namespace chasqui::bsp {
 

@@ -17,21 +17,24 @@ constexpr Parameter kMessages[] = {{"L", &Level::L}, {"o_s", &Level::o_s}, {"o_r
 constexpr Parameter kBoard[] = {
     {"publish", &Level::publish}, {"publish_per_rank", &Level::publish_per_rank}, {"copy", &Level::copy}};
 
+void check_alike(const Level& before, std::int64_t ranks, bool threads) {
+  if (before.threads != threads) {
+    throw Error("the profile is of {} and this run has {}: {} --mpi", before.threads ? "threads" : "processes",
+                threads ? "threads" : "processes", before.threads ? "leave out" : "add");
+  }
+  if (before.ranks == ranks) return;
+  throw Error("the profile is of {} ranks and this run has {}: measure the same number again", before.ranks, ranks);
+}
+
 }  // namespace
 
 void check_comparable(const Profile& before, std::int64_t ranks, bool threads) {
-  std::int64_t measured = 0;
-  bool of_threads = false;
+  Level measured;
   for (const Level& level : before.levels) {
-    measured = std::max(measured, level.ranks);
-    of_threads = of_threads || level.threads;
+    measured.ranks = std::max(measured.ranks, level.ranks);
+    measured.threads = measured.threads || level.threads;
   }
-  if (of_threads != threads) {
-    throw Error("the profile is of {} and this run has {}: {} --mpi", of_threads ? "threads" : "processes",
-                threads ? "threads" : "processes", of_threads ? "leave out" : "add");
-  }
-  if (measured != ranks)
-    throw Error("the profile is of {} ranks and this run has {}: measure the same number again", measured, ranks);
+  check_alike(measured, ranks, threads);
 }
 
 std::vector<Comparison> compare(const Profile& before, const Profile& now) {
@@ -39,14 +42,7 @@ std::vector<Comparison> compare(const Profile& before, const Profile& now) {
   for (const Level& old : before.levels) {
     const Level* fresh = now.level(old.name);
     if (fresh == nullptr || old.assumed || fresh->assumed) continue;
-    if (old.ranks != fresh->ranks) {
-      throw Error("the profile is of {} ranks and this run has {}: measure the same number again", old.ranks,
-                  fresh->ranks);
-    }
-    if (old.threads != fresh->threads) {
-      throw Error("the profile is of {} and this run has {}: {} --mpi", old.threads ? "threads" : "processes",
-                  fresh->threads ? "threads" : "processes", old.threads ? "leave out" : "add");
-    }
+    check_alike(old, fresh->ranks, fresh->threads);
     for (const auto& p : kMessages) list.push_back({old.name + " " + p.name, old.*p.member, fresh->*p.member});
     if (old.name != "node") continue;
     for (const auto& p : kBoard) list.push_back({old.name + " " + p.name, old.*p.member, fresh->*p.member});

@@ -60,7 +60,9 @@ std::string text_of(const std::exception_ptr& error) {
 
 /// Did the operator throw on some rank? The library has gone on with whatever was there, so that no result is right.
 /// Collective; the rank where it did gets what it threw, the others an Error.
-void check_operator(MPI_Comm comm, int rank) {
+void check_operator(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
   struct {
     int threw, rank;
   } mine{folding.error ? 1 : 0, rank}, first{};
@@ -99,31 +101,30 @@ void check_countable(const run::Call& call) {
               call.element);
 }
 
-void run_borrowed(MPI_Comm comm, int rank, const run::Call& call, const Borrowed& borrowed) {
+/// The library's collective for the call, with one of its types and operations. Returns its error code.
+int ask(MPI_Comm comm, const run::Call& call, MPI_Datatype type, MPI_Op op) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
   const int count = static_cast<int>(call.count);
   const int root = static_cast<int>(call.root);
+  const bool at_root = rank == root;
   const void* in = call.in == nullptr || call.in == call.out ? MPI_IN_PLACE : call.in;
-  const auto& type = borrowed.type;
+  const void* block = call.in == nullptr ? MPI_IN_PLACE : call.in;
   switch (call.kind) {
-    case Kind::broadcast: return check(MPI_Bcast(call.out, count, type, root, comm), "MPI_Bcast");
+    case Kind::barrier: return MPI_Barrier(comm);
+    case Kind::broadcast: return MPI_Bcast(call.out, count, type, root, comm);
     case Kind::reduce:
-      if (rank != root) in = call.in != nullptr ? call.in : call.out;
-      return check(MPI_Reduce(in, call.out, count, type, borrowed.op, root, comm), "MPI_Reduce");
-    case Kind::allreduce: return check(MPI_Allreduce(in, call.out, count, type, borrowed.op, comm), "MPI_Allreduce");
+      if (!at_root) in = call.in != nullptr ? call.in : call.out;
+      return MPI_Reduce(in, call.out, count, type, op, root, comm);
+    case Kind::allreduce: return MPI_Allreduce(in, call.out, count, type, op, comm);
     case Kind::scan:
-      if (call.exclusive) return check(MPI_Exscan(in, call.out, count, type, borrowed.op, comm), "MPI_Exscan");
-      return check(MPI_Scan(in, call.out, count, type, borrowed.op, comm), "MPI_Scan");
-    case Kind::gather:
-      return check(MPI_Gather(rank == root && call.in == nullptr ? MPI_IN_PLACE : call.in, count, type, call.out, count,
-                              type, root, comm),
-                   "MPI_Gather");
-    case Kind::allgather:
-      return check(MPI_Allgather(call.in == nullptr ? MPI_IN_PLACE : call.in, count, type, call.out, count, type, comm),
-                   "MPI_Allgather");
+      if (call.exclusive) return MPI_Exscan(in, call.out, count, type, op, comm);
+      return MPI_Scan(in, call.out, count, type, op, comm);
+    case Kind::gather: return MPI_Gather(at_root ? block : call.in, count, type, call.out, count, type, root, comm);
+    case Kind::allgather: return MPI_Allgather(block, count, type, call.out, count, type, comm);
     case Kind::scatter:
-      return check(MPI_Scatter(call.in, count, type, rank == root && call.out == nullptr ? MPI_IN_PLACE : call.out,
-                               count, type, root, comm),
-                   "MPI_Scatter");
+      return MPI_Scatter(call.in, count, type, at_root && call.out == nullptr ? MPI_IN_PLACE : call.out, count, type,
+                         root, comm);
     default: throw Error("{} has no native form", to_string(call.kind));
   }
 }
@@ -133,27 +134,15 @@ void run_borrowed(MPI_Comm comm, int rank, const run::Call& call, const Borrowed
 void run_native(MPI_Comm comm, const run::Call& call) {
   if (call.kind == Kind::barrier) return check(MPI_Barrier(comm), "MPI_Barrier");
   check_countable(call);
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
   const Borrowed borrowed(call);
-  run_borrowed(comm, rank, call, borrowed);
-  if (borrowed.op != MPI_OP_NULL && call.op.throws) check_operator(comm, rank);
+  check(ask(comm, call, borrowed.type, borrowed.op), "the library's own collective");
+  if (borrowed.op != MPI_OP_NULL && call.op.throws) check_operator(comm);
 }
 
 bool run_native_doubles(MPI_Comm comm, const run::Call& call) {
   check_countable(call);
-  const int count = static_cast<int>(call.count);
-  switch (call.kind) {
-    case Kind::broadcast: MPI_Bcast(call.out, count, MPI_DOUBLE, 0, comm); break;
-    case Kind::reduce: MPI_Reduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, 0, comm); break;
-    case Kind::allreduce: MPI_Allreduce(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, comm); break;
-    case Kind::scan: MPI_Scan(call.in, call.out, count, MPI_DOUBLE, MPI_SUM, comm); break;
-    case Kind::allgather: MPI_Allgather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, comm); break;
-    case Kind::gather: MPI_Gather(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, comm); break;
-    case Kind::scatter: MPI_Scatter(call.in, count, MPI_DOUBLE, call.out, count, MPI_DOUBLE, 0, comm); break;
-    case Kind::barrier: MPI_Barrier(comm); break;
-    default: return false;
-  }
+  if (call.kind > Kind::barrier) return false;
+  static_cast<void>(ask(comm, call, MPI_DOUBLE, MPI_SUM));  // the communicator's error handler hears of failures
   return true;
 }
 

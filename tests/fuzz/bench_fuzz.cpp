@@ -2,7 +2,7 @@
 // Any bytes are an Error with file and line, or rows of `chasqui bench --out` of which a page can be made.
 #include <cstdint>
 
-#include "cli/plans/report_times.hpp"
+#include "cli/plans/report_page.hpp"
 #include "require.hpp"
 
 using namespace chasqui;

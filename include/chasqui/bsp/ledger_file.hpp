@@ -21,8 +21,4 @@ void write_ledger(const std::string& path, const Ledger& ledger);  ///< throws a
 /// machine what it would take there, next to the wall clock measured here.
 std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines, Work work = Work::automatic);
 
-/// The supersteps of the whole machine as bars: measured time, and the prediction of the first machine, if
-/// any.
-std::string to_svg(const Ledger& ledger, const std::vector<Machine>& machines, Work work = Work::automatic);
-
 }  // namespace chasqui::bsp

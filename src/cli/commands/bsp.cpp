@@ -9,6 +9,7 @@
 #include "chasqui/bsp/broadcast.hpp"
 #include "chasqui/bsp/ledger_file.hpp"
 #include "chasqui/bsp/measure.hpp"
+#include "chasqui/show/plot.hpp"
 #include "cli/frame/command.hpp"
 
 namespace chasqui::cli {
@@ -19,6 +20,26 @@ bsp::Machine read_machine(const std::string& text) {
   if (!text.empty() && text.front() == '{') return bsp::machine_from_json(text, "--machine");
   return bsp::machine_from_json(read_file(text, R"(give --machine a file or {"model":"bsp","p":8,"g":2,"L":100})"),
                                 text);
+}
+
+/// The supersteps of the whole machine: measured time, and the prediction of each machine.
+std::string picture_of(const bsp::Ledger& ledger, const std::vector<bsp::Machine>& machines, bsp::Work work) {
+  work = settle(work, ledger);
+  show::Plot plot{.title = fmt::format("Supersteps of {} processors", ledger.processors),
+                  .x_label = "superstep, from 1",
+                  .y_label = work == bsp::Work::charged ? "measured: ns; predicted: units" : "ns",
+                  .curves = {{"measured", {}}}};
+  for (const bsp::Machine& machine : machines) plot.curves.push_back({bsp::to_string(machine), {}, true});
+  for (std::size_t t = 0; !ledger.machines.empty() && t < ledger.machines.front().supersteps.size(); ++t) {
+    const bsp::Superstep& step = ledger.machines.front().supersteps[t];
+    const auto add = [&](std::size_t curve, double y) {
+      plot.curves[curve].points.push_back({static_cast<double>(t + 1), y, y, y});
+    };
+    add(0, static_cast<double>(step.span_nanoseconds));
+    for (std::size_t m = 0; m < machines.size(); ++m)
+      add(m + 1, predict(step, ledger.machines.front().size, work, machines[m]));
+  }
+  return show::plot_svg(plot);
 }
 
 class BspCommand final : public Command {
@@ -59,7 +80,7 @@ class BspCommand final : public Command {
                                                  : bsp::Work::measured;
     std::vector<bsp::Machine> machines;
     for (const std::string& text : machines_) machines.push_back(read_machine(text));
-    if (svg_) write_file(*svg_, bsp::to_svg(ledger, machines, work), out);
+    if (svg_) write_file(*svg_, picture_of(ledger, machines, work), out);
     if (json_) {
       const bsp::Totals sum = bsp::totals(ledger);
       std::string predictions;

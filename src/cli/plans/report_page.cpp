@@ -110,7 +110,8 @@ void times_table(show::Page& page, const BenchData& bench, const std::string& co
   if (!rows.empty()) page.table(headings, rows);
 }
 
-/// Predicted, measured and every rival: a plot (without sizes: bars) and a table for each run that has the collective.
+}  // namespace
+
 void measured_part(show::Page& page, const std::vector<BenchData>& benches, const std::string& collective) {
   std::vector<std::string> plots;
   for (const BenchData& bench : benches) {
@@ -129,7 +130,6 @@ void measured_part(show::Page& page, const std::vector<BenchData>& benches, cons
   }
 }
 
-/// "x1.84" and of what: the geometric mean of each rival's time over ours, all single calls of one run.
 std::vector<std::pair<std::string, std::string>> speed_ups(const std::vector<BenchData>& benches) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const BenchData& bench : benches) {
@@ -154,6 +154,8 @@ std::vector<std::pair<std::string, std::string>> speed_ups(const std::vector<Ben
   }
   return pairs;
 }
+
+namespace {
 
 /// A plan on the page.
 struct Shown {
