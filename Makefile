@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh Debian machine: `make demo` and `make test`.
-.PHONY: help demo test test-all asan tsan bench packages build clean
+.PHONY: help demo test test-all asan tsan bench packages build paper clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,11 @@ bench: packages  ## the benchmarks, fully optimised
 	for program in build/release/bin/bench_*; do case $$program in \
 	  *bench_bsp*) "$$program" || exit 1 ;; \
 	  *) "$$program" --benchmark_min_time=0.2 || exit 1 ;; esac; done
+
+paper:  ## the theory pages as one document: build/paper.pdf
+	@command -v chromium > /dev/null || scripts/install-packages
+	@mkdir -p build
+	@scripts/paper build/paper.pdf
 
 clean:  ## removes what was built
 	rm -rf build report.html
