@@ -51,10 +51,8 @@ void broadcasts(const std::string& folder) {
   }
   write(folder + "/bsp-broadcast.csv", csv);
   write(folder + "/bsp-broadcast.svg",
-        show::plot_svg({"Broadcast on a D-BSP hypercube, L(2^k) = k, g = 1: counted cost",
-                        "processors",
-                        "cost",
-                        {plain, root, model}}));
+        show::plot_svg(
+            {"Broadcast on a D-BSP hypercube", "processors", "counted cost; L(2^k) = k, g = 1", {plain, root, model}}));
 }
 
 struct Counted {
@@ -139,7 +137,7 @@ class MultisearchFigures {
   }
 
   void over_queries() {
-    const auto title = fmt::format("Multisearch, p = {}, d = {}, m = 2^20: ", kP, kD);
+    const auto machine_text = fmt::format("; p = {}, d = {}, m = 2^20", kP, kD);
     const char* const each_has = "queries a processor, n/p";
     show::Curve random{"random mapping", {}}, mapped{"z-mapping, z = 16", {}};
     show::Curve random_work = random, mapped_work = mapped;
@@ -165,12 +163,17 @@ class MultisearchFigures {
                 static_cast<double>(totals(star_small.small_rounds).blocks));
       }
     }
-    draw("blocks", {title + "most blocks for small jobs in a round", each_has, "blocks a processor", {random, mapped}});
-    draw("work",
-         {title + "W above depth x T_bin(n/p, d)", each_has, "% above the optimum", {random_work, mapped_work}});
-    draw("gain", {"Multisearch on BSP* (g* = 1, L = 1000), n/p = r = 128: time plain / time z-mapped",
+    draw("blocks", {"Multisearch: blocks for small jobs",
+                    each_has,
+                    "most that a processor sends in a round" + machine_text,
+                    {random, mapped}});
+    draw("work", {"Multisearch: work above the optimum",
+                  each_has,
+                  "% above depth x T_bin(n/p, d)" + machine_text,
+                  {random_work, mapped_work}});
+    draw("gain", {"Multisearch on BSP*: plain time / z-mapped time",
                   "B (units)",
-                  "factor",
+                  "factor; g* = 1, L = 1000, n/p = r = 128",
                   {small, all, limit}});
   }
 
@@ -180,9 +183,9 @@ class MultisearchFigures {
       add(counted, z, static_cast<double>(count(kP, 256 * kP, kD, z).small_blocks));
       add(line, z, z);
     }
-    draw("z", {"Multisearch, p = 1024, n/p = 256, d = 4: most blocks for small jobs in a round, over z",
+    draw("z", {"Multisearch: blocks for small jobs, over z",
                "z",
-               "blocks",
+               "most that a processor sends in a round; p = 1024, n/p = 256, d = 4",
                {counted, line}});
   }
 
@@ -207,8 +210,7 @@ class MultisearchFigures {
       }
       curves.push_back(one);
     }
-    draw("steps",
-         {"Multisearch, all queries at one leaf: supersteps a round, O(log_k p)", "p", "supersteps a round", curves});
+    draw("steps", {"Multisearch, all queries at one leaf", "p", "supersteps a round, O(log_k p)", curves});
   }
 
   void draw(const char* what, const show::Plot& plot) const {
