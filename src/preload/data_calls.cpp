@@ -51,11 +51,7 @@ CallFacts look_at(const Movement& movement, const CommState& state) {
   if (movement.root < 0 || movement.root >= state.size) return bad();
   const Significant data(movement, state.rank, [](MPI_Datatype type) { return type; });
   if ((data.in && !data.in->good()) || (data.out && !data.out->good())) return bad();
-  if (data.in && data.out &&
-      (data.in->bytes() != data.out->bytes() ||
-       overlap_is_an_error(data.in->where, data.out->where, data.out->bytes()))) {
-    return bad();
-  }
+  if (data.in && data.out && overlap_is_an_error(data.in->where, data.out->where, data.out->bytes())) return bad();
   CallFacts facts = movement_of(movement.kind, data.bytes(), movement.kind == Kind::broadcast ? 1 : state.size);
   const bool gathers = movement.kind == Kind::gather || movement.kind == Kind::allgather;
   if (data.out) returns(facts, *data.out, gathers ? state.size : 1);
@@ -64,6 +60,10 @@ CallFacts look_at(const Movement& movement, const CommState& state) {
 
 void run_movement(ServedCall& served, const Movement& movement) {
   Significant data(movement, served.rank(), [&](MPI_Datatype type) { return served.packer(type); });
+  if (data.in && data.out && data.in->bytes() != data.out->bytes()) {
+    throw Mismatch{
+        fmt::format("this rank gives {} bytes and has room for {} from each", data.in->bytes(), data.out->bytes())};
+  }
   run::Call call = call_of(movement.kind, data.bytes(), movement.root);
   if (data.in) read_from(call, *data.in);
   if (data.out) write_to(call, *data.out);

@@ -52,6 +52,7 @@ enum class Reason : int {
   slower,
   comparing,
   irreproducible,
+  broken,
   failed,
 };
 inline constexpr int kReasons = static_cast<int>(Reason::failed) + 1;
@@ -73,6 +74,7 @@ inline constexpr std::string_view kReasonTexts[kReasons] = {
     "the MPI library's own is faster",
     "being compared with the MPI library's own",
     "non-blocking reductions are not reproducible",
+    "a collective on this communicator failed before",
     "an error inside before anything was sent",
 };
 

@@ -41,7 +41,8 @@ CallFacts look_at(const Reduction& reduction, const CommState& state) {
   if (!type.valid) return facts;
   facts.bytes = static_cast<std::size_t>(reduction.count) * type.size;
   if (facts.bytes != 0) {
-    if (reduction.input() == nullptr || (writes && (reduction.receive == nullptr || reduction.receive == MPI_IN_PLACE)))
+    const auto missing = [&type](const void* buffer) { return buffer == nullptr && type.dense; };  // else MPI_BOTTOM
+    if (missing(reduction.input()) || (writes && (missing(reduction.receive) || reduction.receive == MPI_IN_PLACE)))
       return facts;
 #ifdef MPICH
     if (writes && reduction.send == reduction.receive) return facts;  // an error there, tolerated elsewhere

@@ -11,6 +11,7 @@
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
 #include "preload/verify.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {
 
@@ -30,7 +31,7 @@ class Inside {
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
 
 struct Decision {
-  enum Way { native, compare_native, compare_ours, ours, both, reproducible, settle } way = native;
+  enum Way { native, judge, compare_native, compare_ours, ours, both, reproducible, settle } way = native;
   bool comparing() const { return way == compare_native || way == compare_ours; }
   CommState* state = nullptr;
   Race* race = nullptr;
@@ -136,6 +137,11 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   if (++state->calls == kPaysBack && state->early.value_or(false)) spent_early.fetch_sub(state->preparing);
   if (state->never != Reason::none) return passed(state->never);
   decision.facts = call.look(*state);
+  if (decision.facts.reason == Reason::argument) {
+    --state->calls;
+    decision.way = Decision::judge;
+    return passed(Reason::argument);
+  }
   const bool folds = decision.facts.folds != MPI_DATATYPE_NULL;
   if (s.reproducible && folds && (decision.facts.reason == Reason::none || decision.facts.reason == Reason::too_long)) {
     look_for_foreigners(*state, comm);
@@ -174,31 +180,65 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
 
 constexpr int kDeclined = -1;  ///< all ranks alike: the MPI library does it
 
-/// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
+/// The error of a call as the program gets it: its error handler decides. Handlers that end the job know no message, so it
+/// is said before. In Open MPI it is also what MPI_Error_string says; MPICH cannot add messages to its own classes.
+int raise(MPI_Comm comm, int error_class, const std::string& text) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  if (handler != MPI_ERRORS_RETURN || settings().log) say(text);
+  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+  int code = error_class;
+#ifdef OPEN_MPI
+  if (PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS) {
+    PMPI_Add_error_string(code, text.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
+  }
+#endif
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+/// Arguments that no program may pass: the MPI library says so at once and sends nothing, so other ranks may not even be in
+/// this call, and it counts for nothing.
+int judge(const Interposed& call, CommState& state) {
+  const int code = call.native();
+  if (code == MPI_SUCCESS) ++state.calls;
+  return code;
+}
+
+/// Returns MPI_SUCCESS, kDeclined, or the error that the program gets. After an error everything on this communicator goes
+/// to the MPI library: on the ranks that were in the failed call from the next one on, on others when they hear of it in a
+/// later one, of which nobody has got a result.
 int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCall&)>& way) {
-  int code = MPI_ERR_OTHER;
+  int error_class = MPI_ERR_OTHER;
+  std::string text = std::string("MPI_") + std::string(to_string(what)) + ": ";
+  CommState& state = served.state();
   try {
-    way(served);
-    return MPI_SUCCESS;
+    try {
+      way(served);
+      return MPI_SUCCESS;
+    } catch (const std::bad_alloc&) {  // here alone: the others must not wait for this rank
+      error_class = MPI_ERR_NO_MEM;
+      served.refuse("no memory for the private buffers");
+    } catch (const Mismatch& found) {
+      error_class = MPI_ERR_TRUNCATE;
+      served.refuse(found.why);
+    }
   } catch (const Declined& declined) {
     return note(what, declined.reason), kDeclined;
-  } catch (const std::bad_alloc&) {  // here alone: the others must not wait for this rank
-    say(std::string("MPI_") + std::string(to_string(what)) + ": no memory for the private buffers");
-    served.give_up("a rank has no memory");
-    code = MPI_ERR_NO_MEM;
   } catch (const std::exception& error) {
     if (!served.begun()) {
       note(what, Reason::failed);
       if (settings().log) say(error.what());
       return kDeclined;
     }
-    say(std::string("MPI_") + std::string(to_string(what)) + ": " + error.what());
+    text += error.what();
   } catch (...) {
     if (!served.begun()) return note(what, Reason::failed), kDeclined;
-    say("an operator threw");
+    text += "an operator threw";
   }
-  PMPI_Comm_call_errhandler(served.comm(), code);
-  return code;
+  state.never = Reason::broken;
+  if (state.comm != nullptr && run::failed_earlier(*state.comm)) return note(what, Reason::broken), kDeclined;
+  return raise(served.comm(), error_class, text);
 }
 
 /// A call of a comparison took `time`.
@@ -324,6 +364,7 @@ int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
   }
   switch (decision.way) {
     case Decision::native: return call.native();
+    case Decision::judge: return judge(call, *decision.state);
     case Decision::compare_native: return run_native(call, decision);
     case Decision::settle:
       if (decide_for_good(what, comm, call, decision)) return run_ours(what, comm, call, decision);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "preload/names.hpp"
@@ -53,6 +54,11 @@ struct Declined {
   Reason reason;
 };
 
+/// Thrown by a rank whose own arguments contradict each other, which the others cannot know.
+struct Mismatch {
+  std::string why;
+};
+
 /// The call under way.
 class ServedCall {
  public:
@@ -69,9 +75,11 @@ class ServedCall {
   }
   void begin() { begun_ = true; }
   bool begun() const { return begun_; }
-  /// This rank cannot go on: whoever waits for it gets an error.
-  void give_up(const char* why) {
-    if (state_.comm != nullptr) state_.comm->leave(why);
+  /// This rank cannot take part: whoever waits for it in this call gets an error. Throws.
+  [[noreturn]] void refuse(const std::string& why) {
+    begun_ = true;
+    if (state_.comm != nullptr) state_.comm->refuse(why);
+    throw Error("{}", why);
   }
 
  private:

@@ -54,6 +54,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   void rest() { health_.rest(); }
   void resume() { health_.resume(); }
   void retire(const std::string& why);
+  bool failed_earlier() const { return health_.earlier(); }
 
   // --- for tests: a bit for each method that ran since
   std::uint32_t methods_run() const {

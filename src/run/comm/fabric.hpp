@@ -65,6 +65,9 @@ void answer(Comm& comm);
 void rest(Comm& comm);    ///< no further call before resume(): who waits for one gets an Error, where that can be known
 void resume(Comm& comm);  ///< REQUIRES that no rank is in a call
 
+/// Was what the last call threw the failure of an earlier one? Then nobody has got a result of this one.
+bool failed_earlier(const Comm& comm);
+
 /// What this communicator stands on is gone: every later call throws an Error that says why, and so does what is in
 /// flight. Tells nobody.
 void retire(Comm& comm, const std::string& why);

@@ -54,15 +54,21 @@ void Health::resume() {
   if (channels_.departures != nullptr) channels_.departures->back(rank_);
 }
 
+void Health::throw_failure(FaultChannel& channel, std::uint64_t number) {
+  if (!channel.failed(number, refused_)) return;
+  earlier_ = number > 1 && channel.failed(number - 1, refused_);
+  throw Error("{}", channel.failure());
+}
+
 bool Health::look(std::uint64_t number) {
   FaultChannel* const node = channels_.node;
   FaultChannel* const messages = channels_.messages;
   // Asked first and said last: why a rank has left is a better answer than that it has.
   const bool alone = channels_.departures != nullptr && channels_.departures->concerns(number);
-  if (node != nullptr && node->failed(number, refused_)) throw Error("{}", node->failure());
+  if (node != nullptr) throw_failure(*node, number);
   if (node != nullptr && (alone || ++looks_ % kBetweenComparisons == 0)) node->compare_calls();
   if (messages == nullptr) return false;
-  if (!channels_.node_has_all && messages->failed(number, refused_)) throw Error("{}", messages->failure());
+  if (!channels_.node_has_all) throw_failure(*messages, number);
   if (alone) channels_.departures->fail(number);
   if (!gossip_.due()) return false;
   // Nothing moves, and another call failed: whoever this one waits for may have left.

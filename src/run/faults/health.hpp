@@ -56,6 +56,7 @@ class Health {
   bool look(std::uint64_t number);
   /// Compares calls with the other ranks; tells all of what is found. Empty: nothing.
   std::string compare(const CallHistory& calls, std::uint64_t last, const std::vector<std::uint64_t>& waiting);
+  bool earlier() const { return earlier_; }  ///< what look() threw was said of a call before `number`
   bool may_answer() { return usable() && channels_.messages != nullptr && gossip_.due(); }
 
  private:
@@ -63,12 +64,14 @@ class Health {
     if (why_.empty()) why_ = why;
   }
   void report(std::uint64_t first, const std::string& why);
+  void throw_failure(FaultChannel& channel, std::uint64_t number);
 
   int rank_;
   int size_;
   Channels channels_;
   std::uint64_t number_ = 0;
   unsigned looks_ = 0;
+  bool earlier_ = false;
   CallHistory history_{};
   Gossip gossip_;
   std::string why_;                     ///< this communicator is of no use any more; empty: it is

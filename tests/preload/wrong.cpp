@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// wrong: what a program may get wrong with MPI_ERRORS_RETURN. It gets a code, and goes on with all ranks.
+#include <cstring>
+
+#include "check.hpp"
+
+namespace {
+
+using namespace conformance;
+
+/// All ranks are together again, and whatever failed is left behind.
+void go_on(MPI_Comm comm, const Place& me) {
+  for (int i = 0; i < 20; ++i) {
+    int mine = me.rank + i, sum = 0, value = me.rank == 0 ? i : -1;
+    equal("code", MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    equal("sum", sum, me.size * (me.size - 1) / 2 + i * me.size);
+    MPI_Bcast(&value, 1, MPI_INT, 0, comm);
+    equal("value", value, i);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const Place me(MPI_COMM_WORLD);
+  int data[10] = {}, all[40] = {};
+  const auto fresh = [&](const char* name) {
+    part = name;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    go_on(comm, me);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return comm;
+  };
+
+  MPI_Comm comm = fresh("different lengths");
+  const int code = MPI_Bcast(data, me.rank == 0 ? 1 : 10, MPI_INT, 0, comm);
+  if (me.rank != 0) {
+    if (code == MPI_SUCCESS) fail("code", code, MPI_ERR_OTHER);
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    if (me.rank == 1) std::printf("MPI_Error_string: %s\n", text);
+  }
+  go_on(comm, me);
+  MPI_Comm_free(&comm);
+
+  comm = fresh("too short at the root");
+  const int short_code = MPI_Gather(data, 10, MPI_INT, all, me.rank == 0 ? 1 : 10, MPI_INT, 0, comm);
+  if (me.rank == 0 && short_code == MPI_SUCCESS) fail("code", short_code, MPI_ERR_TRUNCATE);
+  go_on(comm, me);
+  MPI_Comm_free(&comm);
+
+  comm = fresh("a call that only one rank makes, and wrong");
+  if (me.rank == 0 && MPI_Bcast(data, -1, MPI_INT, 0, comm) == MPI_SUCCESS) fail("code", MPI_SUCCESS, MPI_ERR_COUNT);
+  go_on(comm, me);
+  MPI_Comm_free(&comm);
+
+  comm = fresh("absolute addresses on one rank");  // right, and only one rank sees it
+  MPI_Aint where = 0;
+  MPI_Datatype type = MPI_INT;
+  int one = 1, sum = 0, length = 1;
+  MPI_Get_address(&one, &where);
+  if (me.rank == 1) {
+    MPI_Type_create_hindexed(1, &length, &where, MPI_INT, &type);
+    MPI_Type_commit(&type);
+  }
+  MPI_Op add;
+  MPI_Op_create([](void* a, void* b, int*, MPI_Datatype*) { *static_cast<int*>(b) += *static_cast<int*>(a); }, 1, &add);
+  for (int i = 0; i < 20; ++i) {
+    if (me.rank == 1) MPI_Gather(MPI_BOTTOM, 1, type, all, 1, MPI_INT, 0, comm);
+    else MPI_Gather(&one, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
+    if (me.rank == 0) equal("gathered", all[1], 1);
+    MPI_Reduce(&one, &sum, 1, MPI_INT, add, 0, comm);
+    if (me.rank == 0) equal("sum", sum, me.size);
+  }
+  MPI_Op_free(&add);
+  if (me.rank == 1) MPI_Type_free(&type);
+  MPI_Comm_free(&comm);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (me.rank == 0) std::printf("errors on %d ranks: right\n", me.size);
+  MPI_Finalize();
+  return 0;
+}
