@@ -51,7 +51,13 @@ CallFacts look_at(const Movement& movement, const CommState& state) {
   if (movement.root < 0 || movement.root >= state.size) return bad();
   const Significant data(movement, state.rank, [](MPI_Datatype type) { return type; });
   if ((data.in && !data.in->good()) || (data.out && !data.out->good())) return bad();
-  if (data.in && data.out && overlap_is_an_error(data.in->where, data.out->where, data.out->bytes())) return bad();
+  if (data.in && data.out) {  // this rank's block among those of all, and the one alone
+    const bool scatters = movement.kind == Kind::scatter;
+    const BufferArgument& all = scatters ? *data.in : *data.out;
+    const MPI_Aint before = static_cast<MPI_Aint>(all.count) * state.rank * all.packer.facts.extent;
+    const void* alone = scatters ? data.out->where : data.in->where;
+    if (overlap_is_an_error(alone, moved(all.where, before), all.bytes())) return bad();
+  }
   CallFacts facts = movement_of(movement.kind, data.bytes(), movement.kind == Kind::broadcast ? 1 : state.size);
   const bool gathers = movement.kind == Kind::gather || movement.kind == Kind::allgather;
   if (data.out) returns(facts, *data.out, gathers ? state.size : 1);

@@ -205,13 +205,25 @@ int judge(const Interposed& call, CommState& state) {
   return code;
 }
 
-/// Returns MPI_SUCCESS, kDeclined, or the error that the program gets. After an error everything on this communicator goes
-/// to the MPI library: on the ranks that were in the failed call from the next one on, on others when they hear of it in a
-/// later one, of which nobody has got a result.
+/// After a failure everything on this communicator goes to the MPI library, from the first call on that no rank has
+/// completed here: in those before, ranks are missing that have the result already. Whoever is between the two, which only
+/// ranks can be that did not wait for the one that found the failure, gets one error more.
+bool left_behind(CommState& state) {
+  if (state.failed_in <= run::call_numbers(*state.comm).complete) return false;
+  state.never = Reason::broken;
+  return true;
+}
+
+/// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
 int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCall&)>& way) {
   int error_class = MPI_ERR_OTHER;
   std::string text = std::string("MPI_") + std::string(to_string(what)) + ": ";
   CommState& state = served.state();
+  if (state.comm != nullptr && (state.failed_in != 0 || run::broken(*state.comm))) {
+    state.failed_in = state.failed_in != 0 ? state.failed_in + 1 : run::call_numbers(*state.comm).begun + 1;
+    if (left_behind(state)) return note(what, Reason::broken), kDeclined;
+    return raise(served.comm(), error_class, text + "a collective on this communicator failed before");
+  }
   try {
     try {
       way(served);
@@ -236,8 +248,10 @@ int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCa
     if (!served.begun()) return note(what, Reason::failed), kDeclined;
     text += "an operator threw";
   }
-  state.never = Reason::broken;
-  if (state.comm != nullptr && run::failed_earlier(*state.comm)) return note(what, Reason::broken), kDeclined;
+  if (state.comm == nullptr) return raise(served.comm(), error_class, text);
+  const run::CallNumbers numbers = run::call_numbers(*state.comm);
+  state.failed_in = numbers.begun;
+  if (numbers.earlier && left_behind(state)) return note(what, Reason::broken), kDeclined;
   return raise(served.comm(), error_class, text);
 }
 

@@ -24,6 +24,7 @@ struct CommState {
   std::int64_t calls = 0;       ///< interposed collectives so far: the same number on every rank
   Reason never = Reason::none;  ///< why this communicator is never served
   bool looked = false;          ///< for ranks of another MPI_COMM_WORLD
+  std::uint64_t failed_in = 0;  ///< number on `comm` of the last call after one failed
   bool prepared = false;        ///< the private part was tried
   std::unique_ptr<run::Comm> comm;
   std::optional<bool> early;  ///< are reductions that round served here? Not yet asked: nothing

@@ -124,7 +124,7 @@ bool good_blocks(const UnevenBuffer& blocks, const BufferArgument* own, int rank
   if (own != nullptr) {
     if (!own->good() || own->bytes() != static_cast<std::size_t>(blocks.counts[rank]) * blocks.packer.facts.size)
       return false;
-    if (overlap_is_an_error(own->where, blocks.where, blocks.total)) return false;
+    if (overlap_is_an_error(own->where, blocks.block(static_cast<std::size_t>(rank)), own->bytes())) return false;
   }
   return !(blocks.where == nullptr && blocks.packer.facts.dense && blocks.total != 0);
 }
@@ -157,8 +157,17 @@ struct RootedBlocks {
     return good_blocks(whole, &argument, root);
   }
 
+  /// At the root: what the MPI library refuses before it sends anything.
+  bool surely_wrong(int ranks) const {
+    if (!good_arguments(all, counts, displacements, all_type, ranks) || (!in_place(root) && !mine().good()))
+      return true;
+    const auto at_root = blocks({all_type, facts_of(all_type)}, ranks).block(static_cast<std::size_t>(root));
+    return !in_place(root) && overlap_is_an_error(own, at_root, mine().bytes());
+  }
+
   CallFacts look(const CommState& state) const {
-    if (root < 0 || root >= state.size || (state.rank != root && !mine().good())) return bad();
+    if (root < 0 || root >= state.size) return bad();
+    if (state.rank != root ? !mine().good() : surely_wrong(state.size)) return bad();
     CallFacts facts = of_any_size(kind);
     if (kind == Kind::gather) {
       if (state.rank != root || !root_is_good(state.size)) return facts;

@@ -177,14 +177,20 @@ void Board::change_to(const Signature& call) {
   word_ = call.word();
 }
 
-void Board::compare_calls() const {
+void Board::compare_calls(std::uint64_t& seen) const {
   for (int r = 0; r < shape_.ranks; ++r) {
     // Nobody tells that it goes on with the calls that it made before: what is certain is what it has finished or changed.
     const CallHistory& theirs = calls_[r].noted;
     const std::uint64_t begun = std::max(done(r).load(std::memory_order_acquire), theirs.latest_change());
-    const std::uint64_t both = std::min(begun, sequence_);
-    if (!agree(theirs.find(both), calls().find(both))) disagree(r);
+    seen = std::min(begun, sequence_);
+    if (!agree(theirs.find(seen), calls().find(seen))) disagree(r);
   }
+}
+
+std::uint64_t Board::complete() const {
+  std::uint64_t last = 0;
+  for (int r = 0; r < shape_.ranks; ++r) last = std::max(last, done(r).load(std::memory_order_acquire));
+  return last;
 }
 
 void Board::disagree(int other) const {

@@ -136,7 +136,8 @@ class alignas(2 * kLine) Board {
   /// Throws the Error for two ranks that called different things: names both calls.
   [[noreturn]] void disagree(int other) const;
   /// The same, if some rank has certainly called something else than this one: who waits for each other may never read a line.
-  void compare_calls() const;
+  void compare_calls(std::uint64_t& seen) const;
+  std::uint64_t complete() const;  ///< the last collective that some rank has finished
   /// The board's ranks as errors call them: their ranks in a communicator of several nodes.
   void name_ranks(std::vector<int> names) { names_ = std::move(names); }
   /// True when all `bytes` are there (a second line may lag).

@@ -22,7 +22,7 @@ class BoardFaults final : public FaultChannel {
   }
   bool broken() const override { return board_->broken(); }
   std::string failure() const override { return board_->failure(); }
-  void compare_calls() const override { board_->compare_calls(); }
+  void compare_calls(std::uint64_t& seen) const override { board_->compare_calls(seen); }
 
  private:
   Board* board_;

@@ -347,7 +347,8 @@ Request launch(Comm& comm, const std::function<Task(Group)>& make, std::shared_p
 void answer(Comm& comm) { Engine::of(comm).answer(); }
 void rest(Comm& comm) { Engine::of(comm).rest(); }
 void resume(Comm& comm) { Engine::of(comm).resume(); }
-bool failed_earlier(const Comm& comm) { return Engine::of(comm).failed_earlier(); }
+bool broken(const Comm& comm) { return Engine::of(comm).broken(); }
+CallNumbers call_numbers(const Comm& comm) { return Engine::of(comm).call_numbers(); }
 void retire(Comm& comm, const std::string& why) { Engine::of(comm).retire(why); }
 
 }  // namespace chasqui::run

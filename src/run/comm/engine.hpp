@@ -54,7 +54,10 @@ class alignas(2 * kLine) Engine final : public Comm {
   void rest() { health_.rest(); }
   void resume() { health_.resume(); }
   void retire(const std::string& why);
-  bool failed_earlier() const { return health_.earlier(); }
+  bool broken() const { return !health_.usable() || (fabric_.board != nullptr && fabric_.board->broken()); }
+  CallNumbers call_numbers() const {
+    return {health_.last(), spans_ ? fabric_.board->complete() : 0, health_.earlier()};
+  }
 
   // --- for tests: a bit for each method that ran since
   std::uint32_t methods_run() const {

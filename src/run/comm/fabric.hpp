@@ -65,8 +65,14 @@ void answer(Comm& comm);
 void rest(Comm& comm);    ///< no further call before resume(): who waits for one gets an Error, where that can be known
 void resume(Comm& comm);  ///< REQUIRES that no rank is in a call
 
-/// Was what the last call threw the failure of an earlier one? Then nobody has got a result of this one.
-bool failed_earlier(const Comm& comm);
+/// For those who go on without a communicator that has failed.
+bool broken(const Comm& comm);  ///< did a call fail, as far as this rank's node knows?
+struct CallNumbers {
+  std::uint64_t begun = 0;     ///< the last call of this rank, from 1
+  std::uint64_t complete = 0;  ///< the last one that some rank of this node has completed
+  bool earlier = false;        ///< what the last call threw was said of one before it
+};
+CallNumbers call_numbers(const Comm& comm);
 
 /// What this communicator stands on is gone: every later call throws an Error that says why, and so does what is in
 /// flight. Tells nobody.

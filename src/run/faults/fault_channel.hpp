@@ -37,8 +37,9 @@ class FaultChannel {
   virtual void tell(int, std::uint64_t, const Signature&) {}
   /// What another rank told this one, the earliest first; each once.
   virtual std::optional<Told> hear() { return std::nullopt; }
-  /// Throws the Error for two ranks that have certainly called different things, where that can be seen.
-  virtual void compare_calls() const {}
+  /// Throws the Error for two ranks that have certainly called different things, where that can be seen, in a call up to
+  /// number `seen`, which is set before.
+  virtual void compare_calls(std::uint64_t& seen) const { static_cast<void>(seen); }
 };
 
 }  // namespace chasqui::run

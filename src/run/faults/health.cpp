@@ -66,7 +66,15 @@ bool Health::look(std::uint64_t number) {
   // Asked first and said last: why a rank has left is a better answer than that it has.
   const bool alone = channels_.departures != nullptr && channels_.departures->concerns(number);
   if (node != nullptr) throw_failure(*node, number);
-  if (node != nullptr && (alone || ++looks_ % kBetweenComparisons == 0)) node->compare_calls();
+  if (node != nullptr && (alone || ++looks_ % kBetweenComparisons == 0)) {
+    std::uint64_t seen = number;
+    try {
+      node->compare_calls(seen);
+    } catch (...) {
+      earlier_ = channels_.node_has_all && seen < number;
+      throw;
+    }
+  }
   if (messages == nullptr) return false;
   if (!channels_.node_has_all) throw_failure(*messages, number);
   if (alone) channels_.departures->fail(number);
