@@ -217,12 +217,14 @@ bool left_behind(CommState& state) {
 /// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
 int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCall&)>& way) {
   int error_class = MPI_ERR_OTHER;
-  std::string text = std::string("MPI_") + std::string(to_string(what)) + ": ";
+  std::string why;
+  const auto text = [&] { return fmt::format("MPI_{}: {}", to_string(what), why); };
   CommState& state = served.state();
   if (state.comm != nullptr && (state.failed_in != 0 || run::broken(*state.comm))) {
     state.failed_in = state.failed_in != 0 ? state.failed_in + 1 : run::call_numbers(*state.comm).begun + 1;
     if (left_behind(state)) return note(what, Reason::broken), kDeclined;
-    return raise(served.comm(), error_class, text + "a collective on this communicator failed before");
+    why = "a collective on this communicator failed before";
+    return raise(served.comm(), error_class, text());
   }
   try {
     try {
@@ -243,16 +245,16 @@ int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCa
       if (settings().log) say(error.what());
       return kDeclined;
     }
-    text += error.what();
+    why = error.what();
   } catch (...) {
     if (!served.begun()) return note(what, Reason::failed), kDeclined;
-    text += "an operator threw";
+    why = "an operator threw";
   }
-  if (state.comm == nullptr) return raise(served.comm(), error_class, text);
+  if (state.comm == nullptr) return raise(served.comm(), error_class, text());
   const run::CallNumbers numbers = run::call_numbers(*state.comm);
   state.failed_in = numbers.begun;
   if (numbers.earlier && left_behind(state)) return note(what, Reason::broken), kDeclined;
-  return raise(served.comm(), error_class, text);
+  return raise(served.comm(), error_class, text());
 }
 
 /// A call of a comparison took `time`.
