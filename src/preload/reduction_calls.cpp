@@ -45,7 +45,7 @@ CallFacts look_at(const Reduction& reduction, const CommState& state) {
     if (missing(reduction.input()) || (writes && (missing(reduction.receive) || reduction.receive == MPI_IN_PLACE)))
       return facts;
 #ifdef MPICH
-    if (writes && reduction.send == reduction.receive) return facts;  // an error there, tolerated elsewhere
+    if ((writes || reduction.exclusive) && reduction.send == reduction.receive) return facts;  // tolerated elsewhere
 #endif
   }
   facts.shape.kind = reduction.kind;
