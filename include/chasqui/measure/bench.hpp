@@ -80,8 +80,9 @@ std::string source_of(const Profile& profile);
 bool is_guess(const Profile& profile);
 /// Every time that was taken, with a header line.
 std::string to_samples(const std::vector<BenchRow>& rows, int ranks);
-/// Medians and quartiles: a header line, and a row's lines, Chasqui's first.
+/// Medians and quartiles: the header line …
 std::string csv_heading();
+/// … and a row's lines, Chasqui's first.
 std::string to_csv(const BenchRow& row, int ranks);
 /// What the columns of the table mean.
 std::string legend(bool marks);

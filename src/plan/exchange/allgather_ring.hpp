@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The ring of m classes for all-gather: class c sends only to class c+1, at offset_c + t*period. Two neighbours never
 // meet in an overhead when offset_{c+1} - offset_c lies in [D - period, L], modulo the period (exchange.md, Theorem 11).
-/// Rank r is in class r mod m and column r / m. There are `columns` columns, all full when m divides P;
-/// otherwise the last one holds the `rest`: P mod m ranks, in the classes 0, 1, …
-/// The best ring of m classes, unless `unless_by` (a last send) is not beaten. REQUIRES 2 <= m <= 64, m <= P.
-/// Time: bounded, independent of P and of the ticks.
-/// Offsets with the least maximum for m classes and this period, or nothing when no closed walk exists:
-/// exact, by propagating intervals of positions and bisecting the maximum.
-/// Periods worth trying, ascending: the least ones, and the least period for each of the largest numbers k of
-/// whole periods that m steps can add up to, m(D - q) <= kq <= mL. Only those that admit some k.
 #pragma once
 
 #include <cstdint>
