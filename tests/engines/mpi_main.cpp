@@ -171,6 +171,15 @@ std::shared_ptr<const Profile> fast_cross_memory() {
   return std::make_shared<const Profile>(profile);
 }
 
+/// In flight at once on a dozen communicators.
+void many_requests(run::Comm& comm) {
+  current = "many requests";
+  std::vector<std::unique_ptr<run::Comm>> comms;
+  for (int i = 0; i < 12; ++i)
+    comms.push_back(comm.split(i % 3 == 0 ? comm.rank() % 2 : 0, i % 2 == 0 ? 0 : -comm.rank()));
+  stress(comms, 1000, 15);
+}
+
 int programme(int argc, char** argv) {
   mpi::Options options;
   bool thorough = false;
@@ -215,6 +224,7 @@ int programme(int argc, char** argv) {
     }
   } else {
     run_everything(*comm, thorough);
+    many_requests(*comm);
     mpi_operators(*comm);
     patience(options);
     failures(options, thorough);

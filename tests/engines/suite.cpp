@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "suite.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -226,6 +227,52 @@ void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed) {
     if (random() % 2 == 0) run_blocking(where, some);
     else run_in_flight(where, some, static_cast<int>(1 + random() % 4));
     i += burst;
+  }
+}
+
+void stress(const std::vector<std::unique_ptr<run::Comm>>& comms, std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed), own(seed);
+  struct Flight {
+    std::vector<std::uint64_t> in, out;
+    std::uint64_t first = 0;  ///< what `out` begins with; each further word is one more times as many
+    std::uint64_t more = 1;
+    run::Request request;
+  };
+  std::vector<Flight> flights(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t draw = random();
+    run::Comm& comm = *comms[draw % comms.size()];
+    const auto size = static_cast<std::uint64_t>(comm.size());
+    own.discard(static_cast<unsigned>(comm.rank()));  // another order on every rank
+    Flight& flight = flights[i];
+    const std::size_t words = draw >> 60 == 0 ? 3000 : 1 + (draw >> 8) % 20;
+    const int root = static_cast<int>((draw >> 32) % size);
+    for (std::size_t k = 0; k < words; ++k) flight.in.push_back(i * 100'000 + k);
+    flight.out.resize(words);
+    flight.first = i * 100'000;
+    switch (draw >> 16 & 3) {
+      case 0:
+        if (comm.rank() == root) flight.out = flight.in;
+        flight.request = comm.ibroadcast(flight.out, root);
+        break;
+      case 1:
+        flight.more = static_cast<std::uint64_t>(comm.rank()) + 1;
+        flight.request = comm.iscan(flight.in, flight.out);
+        break;
+      default: flight.more = size; flight.request = comm.iallreduce(flight.in, flight.out);
+    }
+    flight.first *= flight.more;
+  }
+  std::vector<std::size_t> order(count);
+  for (std::size_t i = 0; i < count; ++i) order[i] = i;
+  std::shuffle(order.begin(), order.end(), own);
+  for (const std::size_t i : order) {
+    Flight& flight = flights[i];
+    if (own() % 4 != 0 || !flight.request.test()) flight.request.wait();
+    for (std::size_t k = 0; k < flight.out.size(); ++k) {
+      if (flight.out[k] != flight.first + k * flight.more)
+        throw std::runtime_error(fmt::format("request {}: word {} is {}", i, k, flight.out[k]));
+    }
   }
 }
 

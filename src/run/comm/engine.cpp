@@ -64,6 +64,8 @@ Engine::Engine(Fabric fabric)
         spans_ ? fabric_.board->shape().stage : BoardShape::for_ranks(topology_.largest_node, 256 * 1024).stage;
     topology_.largest_element = stage / 4;
   }
+  health_.skip_to(fabric_.calls_before);
+  if (fabric_.board != nullptr && fabric_.calls_before != 0) fabric_.board->skip_to(fabric_.calls_before);
   force({});
   if (fabric_.board != nullptr) {
     const BoardShape& shape = fabric_.board->shape();

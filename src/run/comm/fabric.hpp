@@ -3,6 +3,7 @@
 // library, measurements.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -41,6 +42,7 @@ struct Fabric {
   Patience patience = {0, 0};  ///< after what time ranks that wait in vain compare their calls; the same on all ranks
   /// Called when that time is over: other communicators of this process may have something to answer.
   std::function<void(Comm&)> answer_others;
+  std::uint64_t calls_before = 0;           ///< numbers of calls begin after this: for tests of what wraps
   std::function<void(const Call&)> native;  ///< the MPI library's own collective; may be missing
   /// Makes the communicator of the ranks that pass the same colour, ordered by key, then rank; collective.
   std::function<std::unique_ptr<Comm>(Comm&, int colour, int key)> split;

@@ -29,9 +29,10 @@ class Health {
       : rank_(rank), size_(size), channels_(channels), gossip_(rank, size, patience) {}
 
   // --- numbers of calls, from 1
-  std::uint64_t next() { return ++number_; }      ///< of a call that begins
-  std::uint64_t last() const { return number_; }  ///< of the last call begun
-  void moved() { gossip_.moved(); }               ///< something did: whoever waits begins to wait again
+  std::uint64_t next() { return ++number_; }              ///< of a call that begins
+  std::uint64_t last() const { return number_; }          ///< of the last call begun
+  void skip_to(std::uint64_t calls) { number_ = calls; }  ///< as if so many had been
+  void moved() { gossip_.moved(); }                       ///< something did: whoever waits begins to wait again
   /// Remembers a call, where no board does.
   void note(std::uint64_t number, const Signature& call) {
     if (!channels_.node_has_all) history_.note(number, call);
