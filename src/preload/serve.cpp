@@ -100,11 +100,13 @@ bool goes_on(Collective what, const Decision& decision) {
   return true;
 }
 
-void prepare_timed(CommState& state, MPI_Comm comm) {
+/// Nanoseconds that it took.
+double prepare_timed(CommState& state, MPI_Comm comm) {
   const double begin = clock_now();
   prepare(state, comm);
-  state.preparing = clock_now() - begin;
-  note_prepared(state.preparing);
+  const double took = clock_now() - begin;
+  note_prepared(took);
+  return took;
 }
 
 /// Nanoseconds that this process spent on preparing for reductions that round; communicators that live on pay it back.
@@ -117,11 +119,13 @@ constexpr std::int64_t kPaysBack = 256;  ///< calls
 bool prepared_early(CommState& state, MPI_Comm comm) {
   if (state.early) return *state.early;
   if (state.prepared) return *(state.early = true);
+  look_for_foreigners(state, comm);  // they may not have this library: nothing is sent to them
+  if (state.never != Reason::none) return *(state.early = true);
   static const double start = clock_now();
   int willing = spent_early.load() < kMayPrepare + kShare * (clock_now() - start) ? 1 : 0, all = 0;
   state.early = PMPI_Allreduce(&willing, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all != 0;
   if (!*state.early) return false;
-  prepare_timed(state, comm);
+  state.preparing = prepare_timed(state, comm);
   spent_early.fetch_add(state.preparing);
   return true;
 }
@@ -134,7 +138,7 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   CommState* state = state_of(comm);
   if (state == nullptr) return passed(Reason::argument);
   decision.state = state;
-  if (++state->calls == kPaysBack && state->early.value_or(false)) spent_early.fetch_sub(state->preparing);
+  if (++state->calls == kPaysBack && state->preparing > 0) spent_early.fetch_sub(state->preparing);
   if (state->never != Reason::none) return passed(state->never);
   decision.facts = call.look(*state);
   if (decision.facts.reason == Reason::argument) {
@@ -152,7 +156,7 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   }
   const bool for_good = decision.facts.rounds && s.same_bits && !s.verify && decision.facts.reason == Reason::none;
   if (for_good && !prepared_early(*state, comm)) return passed(Reason::short_lived);
-  if (!state->prepared) {
+  if (!state->prepared && state->never == Reason::none) {
     if (state->calls <= s.after) return passed(Reason::early);
     prepare_timed(*state, comm);
   }
@@ -301,7 +305,8 @@ BlockPlan rehearsal_of(std::size_t bytes) {
 
 /// The side of a reduction that rounds is chosen before its first call, by rehearsals with the program's data: whatever they
 /// leave in its buffer is overwritten by the call itself. Where that is in place they begin anew each time.
-void rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decision& decision) {
+/// An error of ours is that of the call.
+int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decision& decision) {
   Race& race = *decision.race;
   const CallFacts& facts = decision.facts;
   const bool in_place = facts.out != nullptr && facts.in == facts.out;
@@ -310,31 +315,37 @@ void rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Deci
       std::make_unique<Comparison>(rehearsal_of(facts.bytes), Side::native, false, meets(facts.shape.kind));
   while (goes_on(what, decision)) {
     const double begin = clock_now();
+    int code = MPI_SUCCESS;
     if (race.comparison->turn() == Side::native) {
       call.native();  // the call itself says what is wrong
     } else {
       ServedCall served(*decision.state, comm);
-      call.ours(served);
+      code = attempt(what, served, call.ours);
     }
     ran(race, clock_now() - begin);
     if (in_place) before.restore();
+    if (code != MPI_SUCCESS && code != kDeclined) return code;
   }
+  return MPI_SUCCESS;
 }
 
-/// True: ours. An error is the communicator's, on all ranks: the MPI library goes on without us.
-bool decide_for_good(Collective what, MPI_Comm comm, const Interposed& call, const Decision& decision) {
+/// The first call of a reduction that rounds: rehearsed, decided for good, made.
+int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   Race& race = *decision.race;
   const double begin = clock_now();
+  int code = MPI_SUCCESS;
   try {
-    rehearse(what, comm, call, decision);
-  } catch (const std::exception& error) {
+    code = rehearse(what, comm, call, decision);
+  } catch (const std::exception& error) {  // in agreeing: the MPI library goes on without us
     note(what, Reason::failed);
     if (settings().log) say(error.what());
-    race.comparison.reset();
-    race.verdict = Verdict::native;
   }
   race.spent = clock_now() - begin;  // all of it: none was the program's
-  return settled_side(race) == Side::ours;
+  if (race.comparison != nullptr) race.verdict = Verdict::native;
+  race.comparison.reset();
+  if (code != MPI_SUCCESS) return code;
+  decision.way = settled_side(race) == Side::ours ? Decision::ours : Decision::native;
+  return decision.way == Decision::ours ? run_ours(what, comm, call, decision) : run_native(call, decision);
 }
 
 /// Both, on the same input; the program keeps the MPI library's result.
@@ -382,9 +393,7 @@ int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
     case Decision::native: return call.native();
     case Decision::judge: return judge(call, *decision.state);
     case Decision::compare_native: return run_native(call, decision);
-    case Decision::settle:
-      if (decide_for_good(what, comm, call, decision)) return run_ours(what, comm, call, decision);
-      return run_native(call, decision);
+    case Decision::settle: return settle(what, comm, call, decision);
     case Decision::both: return run_both(what, comm, call, decision);
     case Decision::reproducible: return run_reproducibly(what, comm, call, decision);
     default: return run_ours(what, comm, call, decision);

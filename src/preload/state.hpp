@@ -28,7 +28,7 @@ struct CommState {
   bool prepared = false;        ///< the private part was tried
   std::unique_ptr<run::Comm> comm;
   std::optional<bool> early;  ///< are reductions that round served here? Not yet asked: nothing
-  double preparing = 0;       ///< nanoseconds that preparing took
+  double preparing = 0;       ///< nanoseconds that preparing for those took
   std::array<std::unique_ptr<std::array<Race, 2 * kClasses>>, kServed> races;
 
   /// for_good: one whose verdict stays.
