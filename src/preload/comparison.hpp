@@ -35,7 +35,8 @@ struct Compared {
   Side better = Side::native;
   std::array<double, 2> duration{};  ///< by Side: nanoseconds inside a call, of the slowest rank
   double gain = 0;                   ///< nanoseconds that a call takes less from the program by ours
-  double log_ratio = 0;              ///< of a period by ours to one by the MPI library
+  double period = 0;                 ///< nanoseconds from call to call by the better one
+  double cost = 0;                   ///< nanoseconds inside all calls made, beyond as many of the better one
   int calls[2] = {0, 0};             ///< made by each side
 };
 
@@ -63,6 +64,7 @@ class Comparison {
   void ran(double duration) {
     if (counted(made_)) durations_.push_back(duration);
     ++result_.calls[static_cast<int>(turn())];
+    total_ += duration;
     ++made_;
   }
 
@@ -74,6 +76,7 @@ class Comparison {
       const auto list = durations_of(side);
       mine.push_back(stage_ == 0 ? *std::min_element(list.begin(), list.end()) : mean(list));
     }
+    mine.push_back(total_);
     if (stage_ == 0) return mine;
     mine.insert(mine.end(), periods_.begin(), periods_.end());
     if (meets_) {  // of each call the least
@@ -91,17 +94,18 @@ class Comparison {
     const double by_duration = std::log(std::max(1.0, most[3]) / std::max(1.0, most[2]));
     last_period_ = stage_ == 0 ? a : a / (2 * std::max(1, length_ - 1));
     last_durations_ = {most[2], most[3]};
+    most_in_calls_ = most[4];
     if (stage_ == 0) {
       const bool clear = std::min(std::abs(x), std::abs(by_duration)) > kClear && (x > 0) == (by_duration > 0);
       const bool confirmed = settled_ && x > kConfirms && by_duration > kConfirms;
       if ((clear && !(settled_ && x < 0)) || confirmed || plan_.quadruples == 0) return end(x, x);
       return open(1), false;
     }
-    double noise = (std::abs(std::log(std::max(1.0, most[4]) / std::max(1.0, most[7]))) +
-                    std::abs(std::log(std::max(1.0, most[5]) / std::max(1.0, most[6])))) /
+    double noise = (std::abs(std::log(std::max(1.0, most[5]) / std::max(1.0, most[8]))) +
+                    std::abs(std::log(std::max(1.0, most[6]) / std::max(1.0, most[7])))) /
                    2 / 1.128;  // the mean distance of two values of deviation 1
     if (noise > kRough) {      // an interrupted block says nothing: the better one of each side
-      x = std::log(std::max(1.0, std::min(most[5], most[6])) / std::max(1.0, std::min(most[4], most[7])));
+      x = std::log(std::max(1.0, std::min(most[6], most[7])) / std::max(1.0, std::min(most[5], most[8])));
       noise = kRough;
     }
     const double weight = 1 / (noise * noise + kFloor * kFloor);
@@ -168,9 +172,9 @@ class Comparison {
   }
   /// By durations that no waiting lengthens: the logarithm of the challenger's to the incumbent's.
   double inside(const std::vector<double>& most) const {
-    if (!meets_) return std::log(std::max(1.0, most[9]) / std::max(1.0, most[8]));
+    if (!meets_) return std::log(std::max(1.0, most[10]) / std::max(1.0, most[9]));
     double sum[2] = {0, 0};
-    std::size_t at = 8;
+    std::size_t at = 9;
     for (int call = 0; call < made_; ++call) {
       if (counted(call)) sum[side_of(call) == incumbent_ ? 0 : 1] -= most[at++];
     }
@@ -184,7 +188,9 @@ class Comparison {
     const double challenger_costs = last_period_ * (std::exp(x) - 1);
     const double by_periods = ours_first ? challenger_costs : -challenger_costs;
     result_.gain = by == x ? by_periods : result_.duration[0] - result_.duration[1];
-    result_.log_ratio = ours_first ? -x : x;
+    result_.period = last_period_ * (result_.better == incumbent_ ? 1 : std::exp(x));
+    const double best = result_.duration[static_cast<std::size_t>(result_.better)];
+    result_.cost = std::max(0.0, most_in_calls_ - best * (result_.calls[0] + result_.calls[1]));
     return true;
   }
 
@@ -197,6 +203,8 @@ class Comparison {
   std::array<double, 4> periods_{};
   std::vector<double> durations_;  ///< of the counted calls
   double weights_ = 0, weighted_ = 0, inside_ = 0;
+  double total_ = 0;                        ///< inside all calls
+  double most_in_calls_ = 0;                ///< the same, of the rank that was longest there
   double last_period_ = 0;                  ///< of a call by the incumbent
   std::array<double, 2> last_durations_{};  ///< of one by the incumbent, by the challenger
   Compared result_;

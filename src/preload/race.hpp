@@ -45,7 +45,8 @@ struct Race {
   std::uint64_t bytes = 0;  ///< of all calls
 };
 
-inline constexpr double kShare = 0.01;  ///< of the time since the verdict that looking again may cost
+inline constexpr double kAgreements = 2;  ///< calls that those of a comparison take, about
+inline constexpr double kShare = 0.01;    ///< of the time since the verdict that looking again may cost
 
 /// Whose turn it is in a race that is not being compared, and must not be now.
 inline Side settled_side(const Race& race) { return race.verdict == Verdict::ours ? Side::ours : Side::native; }
@@ -70,12 +71,10 @@ inline void conclude(Race& race) {
   race.native_typical = found.duration[0];
   race.ours_typical = found.duration[1];
   race.gain = found.gain;
-  race.spent += std::abs(found.gain) * found.calls[found.better == Side::ours ? 0 : 1];
-  const double slower = std::exp(std::min(40.0, std::abs(found.log_ratio))) - 1;
-  const bool soon_confirmed = std::abs(found.log_ratio) > Comparison::kConfirms;
-  const double costs = soon_confirmed ? 2 * slower + 2 : std::min(44 * slower, Comparison::kEnough) + 6;  // calls
-  const auto pause = static_cast<std::uint64_t>(std::min(1e18, costs / kShare));
-  race.again = std::max(pause, race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4);
+  race.spent += found.cost;
+  const double costs = found.cost / found.period + kAgreements;                       // calls
+  const auto pause = static_cast<std::uint64_t>(std::min(1e18, costs / kShare)) | 1;  // programs have rhythms
+  race.again = std::max(pause, race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4 + 1);
   race.settled = 0;
   ++race.comparisons;
   race.comparison.reset();
