@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/forge/build.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <fstream>

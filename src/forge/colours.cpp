@@ -2,7 +2,7 @@
 #include "forge/colours.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <span>
 #include <vector>
 
 #include "forge/metropolis.hpp"
@@ -234,6 +234,22 @@ class Colouring {
     return std::max(0, -b) - before;
   }
 
+  /// A change of what is offered minus what is wanted.
+  struct Change {
+    int step, colour, by;
+  };
+
+  /// Makes the changes if Metropolis' rule accepts what they cost.
+  bool attempt(std::span<const Change> changes, double temperature) {
+    int cost = 0;
+    for (const Change& c : changes) cost += add(c.step, c.colour, c.by);
+    const bool accepted = accept(cost, temperature, random_);
+    if (accepted) cost_ += cost;
+    for (std::size_t i = 0; i < changes.size() && !accepted; ++i)
+      add(changes[i].step, changes[i].colour, -changes[i].by);
+    return accepted;
+  }
+
   void change_offer(double temperature) {
     Offer& offer = offers_[at(movable_offers_[at(random_.below(static_cast<int>(movable_offers_.size())))])];
     const Role& role = roles_[at(offer.role)];
@@ -241,14 +257,8 @@ class Colouring {
     const int before = role.receptions[at(offer.choice)].colour;
     const int after = role.receptions[at(choice)].colour;
     if (before == after) return;
-    const int change = add(offer.step, before, -1) + add(offer.step, after, 1);
-    if (accept(change, temperature, random_)) {
-      offer.choice = choice;
-      cost_ += change;
-    } else {
-      add(offer.step, before, 1);
-      add(offer.step, after, -1);
-    }
+    const Change changes[] = {{offer.step, before, -1}, {offer.step, after, 1}};
+    if (attempt(changes, temperature)) offer.choice = choice;
   }
 
   void change_source(double temperature) {
@@ -256,14 +266,8 @@ class Colouring {
     const int step = first + random_.below(D_ - first);
     const int before = source_[at(step)];
     const int after = random_.below(kappa_);
-    const int change = add(step, before, -1) + add(step, after, 1);
-    if (accept(change, temperature, random_)) {
-      source_[at(step)] = after;
-      cost_ += change;
-    } else {
-      add(step, before, 1);
-      add(step, after, -1);
-    }
+    const Change changes[] = {{step, before, -1}, {step, after, 1}};
+    if (attempt(changes, temperature)) source_[at(step)] = after;
   }
 
   void swap_colours(double temperature) {
@@ -273,14 +277,9 @@ class Colouring {
     const int b = (a + 1 + random_.below(late - 1)) % late;
     Reception& x = role.receptions[at(role.early + a)];
     Reception& y = role.receptions[at(role.early + b)];
-    const int change =
-        add(x.step, x.colour, 1) + add(y.step, y.colour, 1) + add(x.step, y.colour, -1) + add(y.step, x.colour, -1);
-    if (accept(change, temperature, random_)) {
-      std::swap(x.colour, y.colour);
-      cost_ += change;
-    } else {
-      add(x.step, x.colour, -1), add(y.step, y.colour, -1), add(x.step, y.colour, 1), add(y.step, x.colour, 1);
-    }
+    const Change changes[] = {
+        {x.step, x.colour, 1}, {y.step, y.colour, 1}, {x.step, y.colour, -1}, {y.step, x.colour, -1}};
+    if (attempt(changes, temperature)) std::swap(x.colour, y.colour);
   }
 
   Random& random_;

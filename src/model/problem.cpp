@@ -1,41 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/model/problem.hpp"
 
+#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "chasqui/base/error.hpp"
 
 namespace chasqui {
 namespace {
 
-constexpr std::array kNames = {
-    std::pair{Kind::broadcast, "broadcast"},
-    std::pair{Kind::scatter, "scatter"},
-    std::pair{Kind::gather, "gather"},
-    std::pair{Kind::allgather, "allgather"},
-    std::pair{Kind::reduce, "reduce"},
-    std::pair{Kind::allreduce, "allreduce"},
-    std::pair{Kind::scan, "scan"},
-    std::pair{Kind::barrier, "barrier"},
-    std::pair{Kind::sum, "sum"},
-    std::pair{Kind::stream, "stream"},
-};
+/// In the order of Kind.
+constexpr std::array<std::string_view, 10> kNames = {"broadcast", "scatter", "gather",  "allgather", "reduce",
+                                                     "allreduce", "scan",    "barrier", "sum",       "stream"};
 
 }  // namespace
 
 std::string_view to_string(Kind kind) {
-  for (const auto& [candidate, name] : kNames) {
-    if (candidate == kind) return name;
-  }
-  return "unknown";
+  const auto place = static_cast<std::size_t>(kind);
+  return place < kNames.size() ? kNames[place] : "unknown";
 }
 
 std::optional<Kind> kind_from(std::string_view name) {
-  for (const auto& [kind, candidate] : kNames) {
-    if (candidate == name) return kind;
-  }
-  return std::nullopt;
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  return found == kNames.end() ? std::nullopt : std::optional(static_cast<Kind>(found - kNames.begin()));
 }
 
 void validate(const Problem& problem, const LogP& machine) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "chasqui/schedule/local_form.hpp"
 #include "chasqui/schedule/trace.hpp"
 
 namespace chasqui {
@@ -37,16 +36,14 @@ Time actual_finish(const Schedule& schedule) {
 }
 
 std::string to_string(CriticalStep::Reason reason) {
-  switch (reason) {
-    case CriticalStep::Reason::planned: return "waited for its planned time";
-    case CriticalStep::Reason::start: return "began at once";
-    case CriticalStep::Reason::data: return "waited for what it carries";
-    case CriticalStep::Reason::send_gap: return "waited for the gap after the previous send";
-    case CriticalStep::Reason::busy: return "waited for the processor";
-    case CriticalStep::Reason::latency: return "was under way";
-    case CriticalStep::Reason::receive_gap: return "waited for the gap after the previous reception";
-  }
-  return "unknown";
+  constexpr const char* kWords[] = {"waited for its planned time",
+                                    "began at once",
+                                    "waited for what it carries",
+                                    "waited for the gap after the previous send",
+                                    "waited for the processor",
+                                    "was under way",
+                                    "waited for the gap after the previous reception"};
+  return kWords[static_cast<std::size_t>(reason)];
 }
 
 }  // namespace chasqui

@@ -21,7 +21,7 @@ void repeat(const Schedule& stream, std::int64_t per_period, Visit visit) {
     for (std::int64_t item = modulo(listed.part.lo, per_period);; item += per_period) {
       std::int64_t shift = 0;
       if (__builtin_mul_overflow((item - listed.part.lo) / per_period, stream.period.ticks, &shift)) break;
-      if (std::abs(shift) > kFarthest || item > std::numeric_limits<std::int32_t>::max()) break;
+      if (std::abs(shift) > kMaxTime || item > std::numeric_limits<std::int32_t>::max()) break;
       if (!visit(send_item(listed.begin + Time{shift}, listed.from, listed.to, static_cast<std::int32_t>(item)))) break;
     }
   }

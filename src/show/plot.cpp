@@ -127,4 +127,35 @@ std::string plot_svg(const Plot& plot) {
   return svg.document(kWidth, row + 12, plot.title, fmt::format("{} against {}", plot.y_label, plot.x_label));
 }
 
+std::string bars_svg(const std::string& title, const std::string& unit, const std::vector<Bar>& bars) {
+  constexpr double kStart = 16, kFirst = 40, kRow = 28, kHeight = 16, kValue = 96;
+  Svg svg;
+  svg.text(kStart, 20, title, "strong", Anchor::start, 15);
+  double longest = 0, names = 0;
+  for (const Bar& bar : bars) {
+    if (std::isfinite(bar.value)) longest = std::max(longest, bar.value);
+    names = std::max(names, text_width(bar.name, 12));
+  }
+  const double from = kStart + names + 12;
+  double y = kFirst;
+  for (const Bar& bar : bars) {
+    const double value = std::isfinite(bar.value) ? std::max(0.0, bar.value) : 0;
+    const double length = longest > 0 ? std::max(1.0, value / longest * (kWidth - kValue - from)) : 1;
+    const std::string words = fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, unit);
+    svg.text(from - 8, y + 12, bar.name, "text", Anchor::end);
+    if (bar.outlined) {
+      const std::string style = fmt::format("dash{}", bar.colour % 6);
+      svg.line(from, y, from + length, y, style);
+      svg.line(from, y + kHeight, from + length, y + kHeight, style);
+      svg.line(from + length, y, from + length, y + kHeight, style);
+    } else {
+      svg.rectangle(from, y, length, kHeight, fmt::format("mark{}", bar.colour % 6),
+                    fmt::format("{}: {}", bar.name, words));
+    }
+    svg.text(from + length + 8, y + 12, words, "dim");
+    y += kRow;
+  }
+  return svg.document(kWidth, y + 8, title, fmt::format("bars: {} contestants, in {}", bars.size(), unit));
+}
+
 }  // namespace chasqui::show

@@ -25,7 +25,7 @@ struct Arrival {
 
 std::vector<Arrival> arrivals_of(const Schedule& schedule) {
   std::set<std::pair<std::int32_t, std::int32_t>> forwarded;  // (rank, item)
-  const bool combining = carries_folds(schedule.problem);
+  const bool combining = !names_items(schedule.problem);
   for (const Send& send : schedule.sends) forwarded.emplace(send.from.index, send.part.lo);
   std::vector<Arrival> arrivals;
   for (const Send& send : schedule.sends) {
@@ -151,7 +151,7 @@ ReceptionTable reception_table(const Schedule& listed) {
   ReceptionTable table;
   table.title = title_of(listed);
   table.P = schedule.machine.P;
-  table.combining = carries_folds(schedule.problem);
+  table.combining = !names_items(schedule.problem);
   const std::vector<Arrival> arrivals = arrivals_of(schedule);
   for (auto first = arrivals.begin(); first != arrivals.end();) {
     const auto last = std::find_if(first, arrivals.end(), [&](const Arrival& a) { return a.rank != first->rank; });

@@ -26,7 +26,7 @@ void add_message(Timeline& timeline, const LogP& machine, const Send& send, Time
 
 void add_addition(Timeline& timeline, const Add& add) {
   if (add.rank.index < 0 || add.rank.index >= timeline.P || add.count < 0) return;
-  const Time end = std::max(add.begin, std::min(add.begin + Time{add.count}, Time{kFarthest}));
+  const Time end = std::max(add.begin, std::min(add.begin + Time{add.count}, Time{kMaxTime}));
   timeline.activities.push_back({add.rank, Doing::compute, add.begin, end, -1, add.count});
 }
 
@@ -34,7 +34,7 @@ Timeline empty_timeline(const Schedule& schedule) {
   Timeline timeline;
   timeline.title = title_of(schedule);
   timeline.P = schedule.machine.P;
-  timeline.combining = carries_folds(schedule.problem);
+  timeline.combining = !names_items(schedule.problem);
   return timeline;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/show/timeline_file.hpp"
-
 #include <fmt/format.h>
 
 #include "base/json_text.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/show/timeline.hpp"
 
 namespace chasqui::show {
 namespace {

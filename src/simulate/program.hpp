@@ -8,7 +8,6 @@
 #include <functional>
 #include <vector>
 
-#include "chasqui/schedule/local_form.hpp"
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui::simulate {

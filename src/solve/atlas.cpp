@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/solve/atlas.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <sstream>
 

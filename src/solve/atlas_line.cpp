@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // One line of the atlas, written and read.
-#include <algorithm>
 #include <sstream>
 
 #include "chasqui/base/error.hpp"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/solve/atlas_table.hpp"
-
-#include <algorithm>
 #include <map>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/solve/atlas.hpp"
 
 namespace chasqui::solve {
 namespace {

@@ -38,6 +38,31 @@ void refuse_giants(const Instance& instance, Time horizon) {
       to_string(instance), horizon.ticks, variables, kMostVariables);
 }
 
+Schedule match_items(const Instance& instance, std::int64_t steps, const ItemStep& sends, const ItemStep& receives) {
+  Schedule schedule;
+  schedule.machine = instance.machine;
+  schedule.problem = instance.problem;
+  schedule.period = instance.period;
+  Time last{0};
+  const auto P = static_cast<std::int32_t>(instance.machine.P);
+  for (std::int32_t i = 0; i < item_count(instance); ++i) {
+    for (std::int64_t t = 0; t < steps; ++t) {
+      std::int32_t sender = -1;
+      for (std::int32_t q = 0; q < P; ++q) {
+        if (!receives(i, q, t)) continue;
+        do ++sender;
+        while (sender < P && !sends(i, sender, t));
+        CHASQUI_CHECK(sender < P, "item={} step={}: a receiver without a sender", i, t);
+        schedule.sends.push_back(send_item(birth(instance, i) + Time{t}, Rank{sender}, Rank{q}, i));
+        last = std::max(last, Time{t} + instance.machine.lambda());
+      }
+    }
+  }
+  (instance.problem.kind == Kind::stream ? schedule.delay : schedule.finish) = last;
+  normalise(schedule);
+  return schedule;
+}
+
 std::unique_ptr<Encoding> encode(const Instance& instance, Time horizon) {
   validate(instance);
   refuse_giants(instance, horizon);

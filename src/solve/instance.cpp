@@ -3,7 +3,6 @@
 
 #include <numeric>
 
-#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::solve {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "chasqui/base/error.hpp"
 #include "solve/encode.hpp"
+#include "solve/ports.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -33,29 +33,12 @@ class ItemProgram final : public IntegerProgram {
   }
 
   Schedule decode(const Point& point) const override {
-    Schedule schedule;
-    schedule.machine = instance_.machine;
-    schedule.problem = instance_.problem;
-    schedule.period = instance_.period;
-    Time last{0};
-    for (std::int64_t i = 0; i < items_; ++i) {
-      for (std::int64_t t = 0; t < steps_; ++t) {
-        std::vector<Rank> senders;
-        for (std::int32_t p = 0; p < P_; ++p) {
-          if (point[index(sends(i, p, t))]) senders.push_back(Rank{p});
-        }
-        std::size_t used = 0;
-        for (std::int32_t q = 0; q < P_; ++q) {
-          if (!point[index(receives(i, q, t))]) continue;
-          schedule.sends.push_back(
-              send_item(birth(instance_, i) + Time{t}, senders.at(used++), Rank{q}, static_cast<std::int32_t>(i)));
-          last = std::max(last, Time{t + lambda_});
-        }
-      }
-    }
-    (instance_.problem.kind == Kind::stream ? schedule.delay : schedule.finish) = last;
-    normalise(schedule);
-    return schedule;
+    const auto acts = [&](const std::vector<int>& columns) {
+      return [&](std::int64_t item, std::int64_t rank, std::int64_t step) {
+        return point[index(columns[index((item * P_ + rank) * steps_ + step)])];
+      };
+    };
+    return match_items(instance_, steps_, acts(sends_), acts(receives_));
   }
 
  private:
@@ -140,16 +123,9 @@ class ItemProgram final : public IntegerProgram {
         program_.at_most(std::move(window), 1);
       }
       for (std::int64_t b = 0; b < ticks && o > 0; ++b) {
-        if (closer(a, b + flight, o)) program_.at_most(join(sending[index(a)], receiving[index(b)]), 1);
+        if (closer(a, b + flight, o, period)) program_.at_most(join(sending[index(a)], receiving[index(b)]), 1);
       }
     }
-  }
-
-  bool closer(std::int64_t a, std::int64_t b, std::int64_t distance) const {
-    const std::int64_t period = instance_.period.ticks;
-    std::int64_t apart = a > b ? a - b : b - a;
-    if (period > 0) apart = std::min(apart % period, period - apart % period);
-    return apart < distance;
   }
 
   Instance instance_;

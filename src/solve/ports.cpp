@@ -12,13 +12,9 @@ void Ports::add(Slots& slots, Literal message, std::int64_t begin) const {
   slots[tick].push_back(message);
 }
 
-/// Are the ticks a and b less than `distance` apart, in a stream across the end of the period?
-bool Ports::closer(std::int64_t a, std::int64_t b, std::int64_t distance) const {
+bool closer(std::int64_t a, std::int64_t b, std::int64_t distance, std::int64_t period) {
   std::int64_t apart = std::abs(a - b);
-  if (period_ > 0) {
-    apart %= period_;
-    apart = std::min(apart, period_ - apart);
-  }
+  if (period > 0) apart = std::min(apart % period, period - apart % period);
   return apart < distance;
 }
 
@@ -44,7 +40,8 @@ void Ports::keep_apart(Cnf& cnf, const std::vector<Literal>& busy) const {
   for (std::size_t a = 0; a < busy.size(); ++a) {
     for (std::size_t b = a + 1; b < busy.size(); ++b) {
       if (busy[a] == 0 || busy[b] == 0) continue;
-      if (closer(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b), G)) cnf.clause({-busy[a], -busy[b]});
+      if (closer(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b), G, period_))
+        cnf.clause({-busy[a], -busy[b]});
     }
   }
 }
@@ -62,7 +59,7 @@ void Ports::rules(Cnf& cnf) {
   for (std::size_t a = 0; a < sending.size() && machine_.o > Time{0}; ++a) {
     for (std::size_t b = 0; b < receiving.size(); ++b) {
       if (sending[a] == 0 || receiving[b] == 0) continue;
-      if (closer(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b) + flight, machine_.o.ticks)) {
+      if (closer(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b) + flight, machine_.o.ticks, period_)) {
         cnf.clause({-sending[a], -receiving[b]});
       }
     }

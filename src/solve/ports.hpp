@@ -9,6 +9,9 @@
 
 namespace chasqui::solve {
 
+/// Are the ticks a and b less than `distance` apart, in a stream (period > 0) across the end of the period?
+bool closer(std::int64_t a, std::int64_t b, std::int64_t distance, std::int64_t period);
+
 /// One rank's send port and receive port. Every message it might send or receive is registered with the tick at which the
 /// send begins; rules() then writes the clauses. In a stream, ticks count modulo the period.
 class Ports {
@@ -33,7 +36,6 @@ class Ports {
   const std::vector<Literal>& receiving(Cnf& cnf);
   static std::vector<Literal> busy_ticks(Cnf& cnf, const Slots& slots);
   void keep_apart(Cnf& cnf, const std::vector<Literal>& busy) const;
-  bool closer(std::int64_t a, std::int64_t b, std::int64_t distance) const;
 
   LogP machine_;
   std::int64_t period_;

@@ -5,7 +5,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <functional>
 #include <random>
 #include <vector>
 

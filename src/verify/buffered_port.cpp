@@ -4,7 +4,6 @@
 #include <queue>
 #include <tuple>
 
-#include "chasqui/schedule/json.hpp"
 #include "verify/case.hpp"
 
 namespace chasqui::verifier {

@@ -3,13 +3,10 @@
 // reports them), events are grouped by processor, receptions of the buffered model are played once.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "verify/lanes.hpp"

@@ -3,7 +3,7 @@
 // counted twice.
 #include <algorithm>
 
-#include "chasqui/schedule/json.hpp"
+#include "chasqui/base/arithmetic.hpp"
 #include "verify/rules.hpp"
 
 namespace chasqui::verifier {

@@ -8,7 +8,6 @@
 #include <limits>
 #include <string>
 
-#include "chasqui/show/bars.hpp"
 #include "chasqui/show/plot.hpp"
 #include "show/xml.hpp"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/show/timeline_file.hpp"
-
 #include <gtest/gtest.h>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/show/draw.hpp"
+#include "chasqui/show/timeline.hpp"
 
 namespace chasqui::show {
 namespace {

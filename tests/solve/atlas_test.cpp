@@ -11,7 +11,6 @@
 #include <set>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/solve/atlas_table.hpp"
 #include "chasqui/solve/bounds.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "solve/traffic_items.hpp"

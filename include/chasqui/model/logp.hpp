@@ -21,13 +21,11 @@ struct LogP {
   constexpr Time lambda() const { return L + o + o; }
   /// The effective gap: two sends cannot begin closer than the overhead either.
   constexpr Time gap() const { return std::max(g, o); }
-  constexpr bool is_postal() const {
-    return o == Time{0} && g == Time{1};
-  }  ///< no overhead and a gap of one tick: a tick is a step
+  /// No overhead and a gap of one tick: a tick is a step.
+  constexpr bool is_postal() const { return o == Time{0} && g == Time{1}; }
 
-  static constexpr LogP postal(std::int64_t P, Time L) {
-    return {P, L, Time{0}, Time{1}};
-  }  ///< the postal machine of P processors and latency L
+  /// The postal machine of P processors and latency L.
+  static constexpr LogP postal(std::int64_t P, Time L) { return {P, L, Time{0}, Time{1}}; }
 
   friend constexpr bool operator==(const LogP&, const LogP&) = default;
 };

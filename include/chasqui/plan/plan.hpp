@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "chasqui/schedule/local_form.hpp"
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui::plan {
@@ -51,7 +50,7 @@ class Plan {
       : machine_(machine), problem_(problem), claim_(std::move(claim)) {}  ///< for the collectives
 
   /// The fields that every schedule() starts from.
-  Schedule empty_schedule() const;
+  Schedule empty_schedule() const { return {machine_, problem_, claim_.finish, claim_.bound, {}, {}, {}, {}, {}}; }
 
   LogP machine_;     ///< as asked for
   Problem problem_;  ///< as asked for

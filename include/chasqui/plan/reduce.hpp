@@ -8,8 +8,7 @@
 
 namespace chasqui::plan {
 
-PlanPtr reduce(
-    const LogP& machine, Rank root = {},
-    bool commutative = true);  ///< contributions of all ranks folded at the root; not commutative: in rank order
+/// Contributions of all ranks folded at the root; not commutative: in rank order.
+PlanPtr reduce(const LogP& machine, Rank root = {}, bool commutative = true);
 
 }  // namespace chasqui::plan

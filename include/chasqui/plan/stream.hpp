@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "chasqui/plan/plan.hpp"
@@ -73,8 +72,8 @@ class Stream {
   std::optional<StreamMessage> received(std::int64_t rank, Time available) const;
   /// The same for the two-way infinite pattern, whose items may be negative.
   virtual std::optional<StreamMessage> pattern_sent(std::int64_t rank, std::int64_t time) const = 0;
-  virtual std::optional<StreamMessage> pattern_received(std::int64_t rank, std::int64_t time)
-      const = 0;  ///< what `rank` receives at `time` in the steady state, as if the stream had always run
+  /// What `rank` receives at `time` in the steady state, as if the stream had always run.
+  virtual std::optional<StreamMessage> pattern_received(std::int64_t rank, std::int64_t time) const = 0;
   /// All messages of one item, by begin. Time and memory: O(P). Not made from sent() or received().
   virtual std::vector<StreamMessage> messages_of(std::int64_t item) const = 0;
   /// The block-cyclic layout, or nothing if the stream has another shape.
@@ -87,9 +86,8 @@ class Stream {
 
   /// Non-root ranks are numbered 0 .. P-2 inside, the root is -1.
   std::int64_t inner(std::int64_t rank) const { return (rank - root_ + P_) % P_ - 1; }
-  std::int64_t outer(std::int64_t inner) const {
-    return (inner + 1 + root_) % P_;
-  }  ///< the rank that the construction calls `inner`
+  /// The rank that the construction calls `inner`.
+  std::int64_t outer(std::int64_t inner) const { return (inner + 1 + root_) % P_; }
 
   std::int64_t P_, L_, root_;  ///< as asked for
   Time delay_;                 ///< of every item

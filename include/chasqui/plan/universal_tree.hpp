@@ -47,9 +47,8 @@ class UniversalTree {
     std::int64_t last_before = 0;  ///< nodes of label B(P) before it in preorder, in the unpruned tree
   };
 
-  UniversalTree(
-      const TreeShape& shape,
-      std::int64_t P);  ///< The first P nodes: all below the last label, and the first of the last label in preorder.
+  /// The first P nodes: all below the last label, and the first of the last label in preorder.
+  UniversalTree(const TreeShape& shape, std::int64_t P);
 
   const TreeShape& shape() const { return shape_; }      ///< of the full tree
   std::int64_t size() const { return P_; }               ///< P

@@ -12,9 +12,6 @@
 
 namespace chasqui {
 
-/// Times in a file, and in anything the verifier accepts, lie within +- kMaxTime ticks.
-inline constexpr std::int64_t kMaxTime = 4'000'000'000'000'000'000;
-
 /// The file as text, in canonical order, one message a line. Time: O(n), O(n log n) if not yet in canonical order.
 std::string to_json(const Schedule& schedule);
 

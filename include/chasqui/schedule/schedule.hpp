@@ -12,6 +12,9 @@
 
 namespace chasqui {
 
+/// Times in files, and in anything the verifier accepts, lie within so many ticks of 0: differences fit.
+inline constexpr std::int64_t kMaxTime = 4'000'000'000'000'000'000;
+
 /// What a message carries. Broadcasts and gathers: item `lo` (len is 1). Combining kinds: the fold of the
 /// contributions of ranks lo .. lo+len-1, cyclically. len = 0 is nothing.
 struct Part {
@@ -78,5 +81,20 @@ void normalise(Schedule& schedule);
 
 /// The last availability or end of an addition; 0 if nothing happens. Time: O(n).
 Time actual_finish(const Schedule& schedule);
+
+/// What one rank does, each list by time. Runtimes and the simulator need only this; nobody materialises a schedule for a
+/// million ranks.
+struct LocalForm {
+  Rank rank;
+  std::vector<Send> sends;     ///< from this rank, by begin
+  std::vector<Send> receives;  ///< to this rank, by begin
+  std::vector<Add> adds;       ///< sum: this rank's computations, by begin
+  std::int64_t operands = 0;   ///< sum: how many operands it holds
+
+  friend bool operator==(const LocalForm&, const LocalForm&) = default;
+};
+
+/// The part of `rank` in a materialised schedule. Time: O(sends).
+LocalForm restrict_to(const Schedule& schedule, Rank rank);
 
 }  // namespace chasqui

@@ -6,9 +6,6 @@
 
 namespace chasqui {
 
-/// Times in files lie within this many ticks of 0; what is added to them is cut there, so that differences fit.
-inline constexpr std::int64_t kFarthest = 4'000'000'000'000'000'000;
-
 /// Items 0 .. items-1 of the stream as an ordinary broadcast, with the times the periodic pattern gives them.
 /// REQUIRES kind stream, period > 0.
 Schedule unroll(const Schedule& stream, std::int64_t items);

@@ -35,4 +35,16 @@ struct Plot {
 /// The picture; without any point one that says so.
 std::string plot_svg(const Plot& plot);
 
+/// One contestant.
+struct Bar {
+  std::string name;       ///< before the bar
+  double value = 0;       ///< its length, from 0; negative ones are drawn as 0
+  int colour = 0;         ///< 0 .. 5, as in plots
+  bool outlined = false;  ///< predictions: the frame only
+};
+
+/// Times side by side as SVG, for what has no size to plot over, such as a barrier: a horizontal bar for each contestant,
+/// its value with `unit` written behind it.
+std::string bars_svg(const std::string& title, const std::string& unit, const std::vector<Bar>& bars);
+
 }  // namespace chasqui::show

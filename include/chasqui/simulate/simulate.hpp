@@ -7,7 +7,6 @@
 #include <functional>
 #include <vector>
 
-#include "chasqui/schedule/local_form.hpp"
 #include "chasqui/schedule/trace.hpp"
 #include "chasqui/simulate/latency.hpp"
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -74,5 +73,8 @@ plan::PlanPtr plan_from_atlas(const Instance& instance);
 
 /// The answer's schedule as a plan. REQUIRES answer.best, and no stream.
 plan::PlanPtr plan_from_answer(const Instance& instance, const Answer& answer);
+
+/// The atlas as a page for people, docs/atlas.md. Markdown: one table per family and machine; with `compare_plans` also where the plans of this build miss the optimum.
+std::string atlas_table(const Atlas& atlas, bool compare_plans = true);
 
 }  // namespace chasqui::solve

@@ -8,7 +8,6 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
-#include "chasqui/solve/atlas_table.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/interrupt.hpp"
 #include "cli/plans/exact.hpp"

@@ -7,7 +7,6 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 #include "chasqui/schedule/json.hpp"
-#include "chasqui/show/timeline_file.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/plans/stated.hpp"
 

@@ -7,7 +7,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/collectives.hpp"
 #include "chasqui/run/choose.hpp"
-#include "chasqui/show/timeline_file.hpp"
+#include "chasqui/show/timeline.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"

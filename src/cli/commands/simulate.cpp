@@ -12,7 +12,6 @@
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/schedule/unroll.hpp"
 #include "chasqui/show/draw.hpp"
-#include "chasqui/show/timeline_file.hpp"
 #include "chasqui/simulate/goal.hpp"
 #include "chasqui/simulate/monte_carlo.hpp"
 #include "chasqui/solve/worst_case.hpp"

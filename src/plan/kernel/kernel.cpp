@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
 
 namespace chasqui::plan::kernel {
 namespace {

@@ -2,7 +2,6 @@
 #include "plan/kernel/merge.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "chasqui/base/error.hpp"
 #include "plan/growth.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "plan/stream/bulk.hpp"
-
 #include <algorithm>
 #include <map>
 #include <queue>
 #include <utility>
 #include <vector>
+
+#include "plan/stream/compose.hpp"
 
 namespace chasqui::plan::stream_detail {
 namespace {
@@ -175,22 +175,10 @@ std::optional<Recipe> balance_in_bulk(std::int64_t L, std::int64_t n) {
   auto kept = kept_blocks(heads, L);
   Pool pool(leaves(L, t, heads));
   if (!take_in_bulk(recipe, pool, heads, kept)) return std::nullopt;
-  Instance instance;
-  instance.L = static_cast<std::int32_t>(L);
-  instance.pool = pool.rest();
-  std::vector<BlockKind> kinds;
-  for (auto kind = kept.rbegin(); kind != kept.rend(); ++kind) {
-    const auto q = static_cast<std::int32_t>(kind->first.first - kind->first.second);
-    kinds.insert(kinds.end(), static_cast<std::size_t>(kind->second), kind->first);
-    const Demand demand{q, static_cast<std::int32_t>(kind->first.first % q)};
-    instance.blocks.insert(instance.blocks.end(), static_cast<std::size_t>(kind->second), demand);
-  }
-  const auto balanced = balance(instance, 8);
+  const auto balanced = balance_heads(L, kept, pool.rest(), std::nullopt, 8);
   if (!balanced) return std::nullopt;
   recipe.receive_only = balanced->receive_only;
-  for (std::size_t b = 0; b < kinds.size(); ++b) {
-    ++recipe.blocks[{kinds[b].first, kinds[b].second, instance.blocks[b].q, balanced->letters[b]}];
-  }
+  for (const BlockType& type : balanced->blocks) ++recipe.blocks[type];
   return recipe;
 }
 

@@ -2,7 +2,6 @@
 #include "plan/stream/compose.hpp"
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 namespace chasqui::plan::stream_detail {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams at the bound for L >= 3: base cases balanced, everything larger put together (streams.md, Theorem 7).
+// Streams at the bound for L >= 3: base cases balanced, everything larger put together (streams.md, Theorem 7); for large
+// latencies in bulk.
 #pragma once
 
 #include <cstdint>
@@ -45,5 +46,10 @@ bool is_even_exception(std::int64_t L, std::int64_t n);
 /// A recipe for n ranks of delay L + B(n), or nothing if a base case resists or this is the even-L exception.
 /// REQUIRES L >= 3, n >= 2.
 std::optional<Recipe> compose(std::int64_t L, std::int64_t n);
+
+/// The same for large latencies: of many equal blocks most take letters by one pattern, in bulk, and what remains is small
+/// enough to be balanced block by block. No composition, no certificate: every plan is checked. Nothing if the rest resists, or if the words of all block types together
+/// would be too long to keep. Time: seconds at L = 10 000, P = 10^6. REQUIRES L >= 3, n >= L+2.
+std::optional<Recipe> balance_in_bulk(std::int64_t L, std::int64_t n);
 
 }  // namespace chasqui::plan::stream_detail

@@ -6,7 +6,6 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/universal_tree.hpp"
-#include "plan/stream/bulk.hpp"
 #include "plan/stream/compose.hpp"
 #include "plan/stream/even_exception.hpp"
 #include "plan/stream/latency_one.hpp"

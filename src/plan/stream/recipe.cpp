@@ -9,8 +9,6 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::int32_t residue_of(std::int64_t potential, std::int32_t q) { return static_cast<std::int32_t>(potential % q); }
-
 BlockType shifted(BlockType type, Shift shift) {
   if (shift == Shift::none) return type;
   ++type.potential;
@@ -72,33 +70,31 @@ Letters leaves(std::int64_t L, std::int64_t t, const Heads& heads) {
   return pool;
 }
 
-std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads& heads, std::optional<std::int32_t> K,
-                                     int effort) {
-  Instance instance;
-  instance.L = static_cast<std::int32_t>(L);
-  instance.K = K;
-  instance.pool = leaves(L, t, heads);
-  std::vector<std::pair<std::int64_t, std::int64_t>> kinds;
+std::optional<BalancedBlocks> balance_heads(std::int64_t L, const Heads& heads, Letters pool,
+                                            std::optional<std::int32_t> K, int effort) {
+  Instance instance{.blocks = {}, .pool = std::move(pool), .L = static_cast<std::int32_t>(L), .K = K};
+  BalancedBlocks result;
   for (auto kind = heads.rbegin(); kind != heads.rend(); ++kind) {
     const auto [potential, missing] = kind->first;
     const auto q = static_cast<std::int32_t>(potential - missing);
-    for (std::int64_t i = 0; i < kind->second; ++i) {
-      kinds.push_back(kind->first);
-      instance.blocks.push_back({q, residue_of(potential, q)});
-    }
+    const auto count = static_cast<std::size_t>(kind->second);
+    result.blocks.insert(result.blocks.end(), count, {potential, missing, q, {}});
+    instance.blocks.insert(instance.blocks.end(), count, {q, static_cast<std::int32_t>(potential % q)});
   }
-  const auto balanced = balance(instance, effort);
+  auto balanced = balance(instance, effort);
   if (!balanced) return std::nullopt;
-  BaseCase base;
-  base.receive_only = balanced->receive_only;
-  for (std::size_t b = 0; b < kinds.size(); ++b) {
-    BlockType type{kinds[b].first, kinds[b].second, instance.blocks[b].q, balanced->letters[b]};
-    if (b == 0) {
-      base.root = std::move(type);
-    } else {
-      ++base.others[std::move(type)];
-    }
-  }
+  result.receive_only = balanced->receive_only;
+  for (std::size_t b = 0; b < result.blocks.size(); ++b) result.blocks[b].letters = std::move(balanced->letters[b]);
+  return result;
+}
+
+std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads& heads, std::optional<std::int32_t> K,
+                                     int effort) {
+  const auto balanced = balance_heads(L, heads, leaves(L, t, heads), K, effort);
+  if (!balanced) return std::nullopt;
+  BaseCase base{{}, {}, balanced->receive_only};
+  if (!balanced->blocks.empty()) base.root = balanced->blocks.front();
+  for (std::size_t b = 1; b < balanced->blocks.size(); ++b) ++base.others[balanced->blocks[b]];
   return base;
 }
 

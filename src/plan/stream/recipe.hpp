@@ -8,6 +8,7 @@
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "plan/growth.hpp"
 #include "plan/stream/balance.hpp"
@@ -54,8 +55,18 @@ struct BaseCase {
   std::optional<std::int32_t> receive_only;
 };
 
-/// Balances the tree with these heads, in the strong form if K is given. REQUIRES few heads: they are listed
-/// one by one.
+/// Blocks with their letters, the root's first.
+struct BalancedBlocks {
+  std::vector<BlockType> blocks;
+  std::optional<std::int32_t> receive_only;
+};
+
+/// Shares the letters of `pool` out among the blocks of these heads, in the strong form if K is given. REQUIRES few heads:
+/// they are listed one by one.
+std::optional<BalancedBlocks> balance_heads(std::int64_t L, const Heads& heads, Letters pool,
+                                            std::optional<std::int32_t> K, int effort);
+
+/// The same with the leaves of the tree of height t.
 std::optional<BaseCase> balance_tree(std::int64_t L, std::int64_t t, const Heads& heads, std::optional<std::int32_t> K,
                                      int effort);
 

@@ -10,7 +10,7 @@
 
 #include "chasqui/plan/plan.hpp"
 #include "chasqui/run/call.hpp"
-#include "chasqui/schedule/local_form.hpp"
+#include "chasqui/schedule/schedule.hpp"
 #include "run/messages/sized_machine.hpp"
 
 namespace chasqui::run {
