@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <span>
 
-#include "forge/metropolis.hpp"
-
 namespace chasqui::forge {
 namespace {
 

@@ -4,6 +4,7 @@
 // phases to the free landing phases. docs/items.md, "Making and using kernels".
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,6 +15,12 @@
 namespace chasqui::forge {
 
 using namespace plan::kernel;
+
+/// Metropolis' rule, by which all annealing here goes: a move that does not raise the cost is accepted, another one with a
+/// chance that falls with its price and with the temperature.
+inline bool accept(int change, double temperature, Random& random) {
+  return change <= 0 || random.unit() < std::exp(-change / temperature);
+}
 
 /// One circulant group with the heights of `tree`, or nothing after `iterations` moves; "not found" proves nothing.
 /// idle: one phase of the circle has no sends.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "forge/metropolis.hpp"
 #include "forge/rings.hpp"
 #include "forge/tree.hpp"
 #include "plan/growth.hpp"

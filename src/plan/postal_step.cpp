@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
 
 namespace chasqui::plan {
 
@@ -21,6 +22,21 @@ std::vector<PostalStep> postal_steps(const LogP& machine) {
   }
   if (steps.empty()) steps.push_back({Time{std::max(least, far)}, 1});
   return steps;
+}
+
+PostalStep step_of(const LogP& machine, const Stream& stream) {
+  const std::vector<PostalStep> steps = postal_steps(machine);
+  for (const PostalStep& step : steps) {
+    if (step.L == stream.L() && stream.P() == machine.P) return step;
+  }
+  throw Error("{}: a stream of P={} and latency {} steps does not fit this machine; the shortest step has latency {}",
+              to_string(machine), stream.P(), stream.L(), steps.front().L);
+}
+
+Send in_steps(const StreamMessage& message, PostalStep step) {
+  const auto rank = [](std::int64_t index) { return Rank{static_cast<std::int32_t>(index)}; };
+  return send_item(message.begin.ticks * step.step, rank(message.from), rank(message.to),
+                   static_cast<std::int32_t>(message.item));
 }
 
 }  // namespace chasqui::plan

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "chasqui/model/logp.hpp"
+#include "chasqui/plan/stream.hpp"
 
 namespace chasqui::plan {
 
@@ -21,5 +21,11 @@ struct PostalStep {
 /// strictly between L and L+2o: two sends are either close (at most L apart) or far (at least L+2o apart). Then the
 /// latency is ceil((L+2o)/q) steps. For o = 0 the only one is g.
 std::vector<PostalStep> postal_steps(const LogP& machine);
+
+/// The step of this machine for a stream of this latency. Throws an Error if there is none.
+PostalStep step_of(const LogP& machine, const Stream& stream);
+
+/// A message of a stream in ticks. REQUIRES ranks and item within 32 bits.
+Send in_steps(const StreamMessage& message, PostalStep step);
 
 }  // namespace chasqui::plan

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/show/tree.hpp"
-
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
@@ -8,7 +6,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/schedule/unroll.hpp"
-#include "chasqui/show/timeline.hpp"
+#include "chasqui/show/draw.hpp"
 #include "show/drawable.hpp"
 
 namespace chasqui::show {

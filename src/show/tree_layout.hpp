@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "chasqui/show/tree.hpp"
+#include "chasqui/show/draw.hpp"
 
 namespace chasqui::show {
 

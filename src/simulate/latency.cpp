@@ -2,6 +2,7 @@
 #include "chasqui/simulate/latency.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 
@@ -36,20 +37,28 @@ void require_latency(const LogP& machine, Time latency, const std::string& place
   }
 }
 
+/// The word as a whole number; nothing if it is something else.
+std::optional<std::int64_t> whole(const std::string& word) {
+  try {
+    std::size_t used = 0;
+    const std::int64_t value = std::stoll(word, &used);
+    if (used == word.size()) return value;
+  } catch (const std::exception&) {
+  }
+  return std::nullopt;
+}
+
+std::int64_t number(const std::string& word, const std::string& place) {
+  if (const auto value = whole(word)) return *value;
+  throw Error("{}: '{}' is no whole number", place, word);
+}
+
 /// A rank of a link line: a number, or -1 for `*`.
 std::int64_t link_end(const std::string& word, const LogP& machine, const std::string& place) {
   if (word == "*") return -1;
-  std::size_t used = 0;
-  std::int64_t rank = -1;
-  try {
-    rank = std::stoll(word, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used != word.size() || rank < 0 || rank >= machine.P) {
-    throw Error("{}: '{}' is no rank: use 0..{} or *", place, word, machine.P - 1);
-  }
-  return rank;
+  const auto rank = whole(word);
+  if (rank && *rank >= 0 && *rank < machine.P) return *rank;
+  throw Error("{}: '{}' is no rank: use 0..{} or *", place, word, machine.P - 1);
 }
 
 /// Calls `line(words, place)` for every line that holds something besides a comment.
@@ -63,18 +72,6 @@ void for_each_line(const std::string& text, const std::string& place, Line line)
     for (std::string word; words >> word;) list.push_back(word);
     if (!list.empty()) line(list, fmt::format("{}:{}", place, number));
   }
-}
-
-std::int64_t number(const std::string& word, const std::string& place) {
-  std::size_t used = 0;
-  std::int64_t value = 0;
-  try {
-    value = std::stoll(word, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used != word.size()) throw Error("{}: '{}' is no whole number", place, word);
-  return value;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "chasqui/solve/bounds.hpp"
 #include "chasqui/solve/encoding.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/listed_plan.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -170,11 +171,44 @@ std::optional<AtlasEntry> stream_entry(Instance instance, const Options& options
   return best;
 }
 
+plan::PlanPtr listed(const Schedule& schedule, plan::Claim claim) {
+  return std::make_shared<plan::ListedPlan>(schedule.machine, schedule.problem, std::move(claim), schedule.sends);
+}
+
+/// Exchanges ranks 0 and `root` everywhere.
+Schedule with_root(Schedule schedule, Rank root) {
+  const auto exchange = [root](Rank rank) { return rank == root ? Rank{0} : rank == Rank{0} ? root : rank; };
+  for (Send& send : schedule.sends) {
+    send.from = exchange(send.from);
+    send.to = exchange(send.to);
+  }
+  schedule.problem.root = root;
+  normalise(schedule);
+  return schedule;
+}
+
 }  // namespace
 
 std::optional<AtlasEntry> atlas_entry(const Instance& instance, const Options& options) {
   if (instance.problem.kind == Kind::stream) return stream_entry(instance, options);
   return entry_of(instance, solve(instance, options));
+}
+
+plan::PlanPtr plan_from_atlas(const Instance& instance) {
+  if (instance.problem.kind == Kind::stream) return nullptr;
+  Instance asked = instance;
+  asked.problem.root = Rank{0};
+  const AtlasEntry* entry = Atlas::shipped().find(asked);
+  if (entry == nullptr) return nullptr;
+  const char* source = entry->evidence == Evidence::argument ? "an argument without search (docs/solve.md)"
+                                                             : "exact search (docs/atlas.md)";
+  return listed(with_root(entry->witness, instance.problem.root),
+                {entry->finish, entry->bound, source, "atlas witness"});
+}
+
+plan::PlanPtr plan_from_answer(const Instance& instance, const Answer& answer) {
+  CHASQUI_CHECK(answer.best.has_value() && instance.problem.kind != Kind::stream, "{}", to_string(instance));
+  return listed(*answer.best, {objective(*answer.best), answer.bound, answer.bound_source, "exact search"});
 }
 
 }  // namespace chasqui::solve

@@ -8,6 +8,7 @@ namespace chasqui::solve {
 namespace {
 
 using Entries = std::vector<const AtlasEntry*>;
+using Number = std::int64_t (*)(const AtlasEntry&);
 
 /// The plan for the same question; streams choose their own period, and no planner is bound to single sending.
 std::optional<Schedule> comparable_plan(const Instance& instance) {
@@ -27,15 +28,14 @@ std::string cell(const AtlasEntry& entry, bool compare_plans) {
 }
 
 /// Rows and columns by two functions of the entry; cells as above.
-template <typename Row, typename Column>
-std::string grid(const Entries& entries, const std::string& corner, Row row, Column column, bool compare_plans) {
+std::string grid(const Entries& entries, const char* corner, Number row, Number column, bool compare_plans) {
   std::map<std::int64_t, std::map<std::int64_t, std::string>> cells;
   std::map<std::int64_t, bool> columns;
   for (const AtlasEntry* entry : entries) {
     cells[row(*entry)][column(*entry)] = cell(*entry, compare_plans);
     columns[column(*entry)] = true;
   }
-  std::string text = "| " + corner + " |", rule = "| ---: |";
+  std::string text = fmt::format("| {} |", corner), rule = "| ---: |";
   for (const auto& [c, present] : columns) {
     text += fmt::format(" {} |", c);
     rule += " ---: |";
@@ -72,14 +72,33 @@ std::int64_t processors(const AtlasEntry& entry) { return entry.instance.machine
 std::int64_t items(const AtlasEntry& entry) { return entry.instance.problem.items; }
 std::int64_t latency(const AtlasEntry& entry) { return entry.instance.machine.L.ticks; }
 
-/// One grid per value of `part`, a table of P against `column`.
-template <typename Part, typename Column>
-std::string grids(const Entries& entries, const std::string& corner, Part part, Column column, bool compare_plans) {
+std::string by_latency(const AtlasEntry& entry) { return fmt::format("L = {}", latency(entry)); }
+
+std::string by_overhead_and_gap(const AtlasEntry& entry) {
+  return fmt::format("o = {}, g = {}", entry.instance.machine.o.ticks, entry.instance.machine.g.ticks);
+}
+
+/// A family of the atlas: one grid per value of `part`, a table of P against `column`.
+struct Section {
+  const char* family;
+  const char* heading;
+  const char* corner;
+  std::string (*part)(const AtlasEntry&);
+  Number column;
+};
+
+constexpr Section kSections[] = {
+    {"broadcast", "k items from one source, postal machine", "P \\ k", by_latency, items},
+    {"single", "The same, the source sends each item once", "P \\ k", by_latency, items},
+    {"allgather", "All-gather on the strict machine", "P \\ L", by_overhead_and_gap, latency},
+};
+
+std::string grids(const Entries& entries, const Section& section, bool compare_plans) {
   std::map<std::string, Entries> parts;
-  for (const AtlasEntry* entry : entries) parts[part(*entry)].push_back(entry);
+  for (const AtlasEntry* entry : entries) parts[section.part(*entry)].push_back(entry);
   std::string text;
   for (const auto& [name, members] : parts) {
-    text += "**" + name + "**\n\n" + grid(members, corner, processors, column, compare_plans);
+    text += "**" + name + "**\n\n" + grid(members, section.corner, processors, section.column, compare_plans);
   }
   return text;
 }
@@ -97,23 +116,11 @@ std::string atlas_table(const Atlas& atlas, bool compare_plans) {
       "Made by `chasqui atlas data/atlas.txt --table`; `data/atlas.txt` holds a witness for every cell, and `docs/solve.md` tells "
       "how to continue it. A cell is the least possible finish time. `a–b`: the optimum lies between a and b. `*`: the bound rests on "
       "an unsatisfiable formula; `°`: on the traffic of the ports, counted through; otherwise on an argument that needs no search. In brackets: the finish of the plan, where it is later.\n\n";
-  const auto by_latency = [](const AtlasEntry& entry) { return fmt::format("L = {}", latency(entry)); };
-  if (families.contains("broadcast")) {
-    text += "## k items from one source, postal machine\n\n" + summary(families["broadcast"], compare_plans) +
-            grids(families["broadcast"], "P \\ k", by_latency, items, compare_plans);
-  }
-  if (families.contains("single")) {
-    text += "## The same, the source sends each item once\n\n" + summary(families["single"], compare_plans) +
-            grids(families["single"], "P \\ k", by_latency, items, compare_plans);
-  }
-  if (families.contains("allgather")) {
-    text += "## All-gather on the strict machine\n\n" + summary(families["allgather"], compare_plans) +
-            grids(
-                families["allgather"], "P \\ L",
-                [](const AtlasEntry& entry) {
-                  return fmt::format("o = {}, g = {}", entry.instance.machine.o.ticks, entry.instance.machine.g.ticks);
-                },
-                latency, compare_plans);
+  for (const Section& section : kSections) {
+    if (!families.contains(section.family)) continue;
+    const Entries& entries = families[section.family];
+    text += fmt::format("## {}\n\n", section.heading) + summary(entries, compare_plans) +
+            grids(entries, section, compare_plans);
   }
   if (families.contains("stream")) {
     text += "## Continuous broadcast: least delay\n\n" + summary(families["stream"], compare_plans);

@@ -12,7 +12,7 @@
 #include "solve/certificate_files.hpp"
 #include "solve/encode.hpp"
 #include "solve/sat.hpp"
-#include "solve/traffic_items.hpp"
+#include "solve/traffic.hpp"
 
 namespace chasqui::solve {
 namespace {

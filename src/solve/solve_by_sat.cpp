@@ -7,7 +7,7 @@
 #include "chasqui/solve/encoding.hpp"
 #include "solve/sat.hpp"
 #include "solve/search.hpp"
-#include "solve/traffic_items.hpp"
+#include "solve/traffic.hpp"
 
 namespace chasqui::solve {
 namespace {

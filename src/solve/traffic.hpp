@@ -5,11 +5,13 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
-#include "chasqui/model/logp.hpp"
-#include "solve/sat.hpp"
+#include "chasqui/schedule/schedule.hpp"
+#include "chasqui/solve/instance.hpp"
+#include "solve/search.hpp"
 
 namespace chasqui::solve {
 
@@ -70,5 +72,23 @@ class TrafficCount {
   std::vector<std::vector<int>> most_sends_;  ///< by tick and state: what it can still send; -1: it cannot receive all
   std::vector<Level> levels_;                 ///< by tick
 };
+
+/// Enough for every instance of the atlas; about a minute and 500 MB at worst.
+inline constexpr std::int64_t kMostMoments = 30'000'000;
+
+/// Has the instance a traffic that can be counted? All-gather with overhead.
+bool has_traffic(const Instance& instance);
+
+/// Can the ports alone finish by T?
+TrafficCount count_traffic(const Instance& instance, Time T, const Stop& stop = {});
+
+/// A schedule with this traffic: senders matched with receivers, and an item for every message. Empty: there is none, or `conflicts` of the
+/// SAT solver were not enough.
+std::optional<Schedule> schedule_with(const Instance& instance, const Traffic& traffic, std::int64_t conflicts,
+                                      const Stop& stop);
+
+/// Raises the bound as long as there is no traffic, then looks for a schedule that meets it among random traffics. Leaves the search as it is
+/// where that does not help.
+void search_by_traffic(Search& search);
 
 }  // namespace chasqui::solve

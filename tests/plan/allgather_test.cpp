@@ -8,6 +8,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/exchange/symmetric_times.hpp"
+#include "plan/legal_times.hpp"
 #include "plan/referee.hpp"
 #include "plan/same_as_local.hpp"
 

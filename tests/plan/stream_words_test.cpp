@@ -15,8 +15,7 @@
 #include "plan/stream/compose.hpp"
 #include "plan/stream/even_exception.hpp"
 #include "plan/stream/juggling.hpp"
-#include "plan/stream/latency_one.hpp"
-#include "plan/stream/latency_two.hpp"
+#include "plan/stream/short_latency.hpp"
 #include "plan/stream/word_table.hpp"
 
 namespace chasqui::plan::stream_detail {

@@ -10,6 +10,7 @@
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/exchange/window_rounds.hpp"
+#include "plan/legal_times.hpp"
 #include "plan/recurrence.hpp"
 #include "plan/referee.hpp"
 #include "plan/same_as_local.hpp"

@@ -13,7 +13,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/solve/bounds.hpp"
 #include "chasqui/verify/verify.hpp"
-#include "solve/traffic_items.hpp"
+#include "solve/traffic.hpp"
 
 namespace chasqui::solve {
 namespace {

@@ -12,7 +12,7 @@
 #include "chasqui/solve/worst_case.hpp"
 #include "solve/milp.hpp"
 #include "solve/sat.hpp"
-#include "solve/traffic_items.hpp"
+#include "solve/traffic.hpp"
 
 namespace chasqui::solve {
 namespace {

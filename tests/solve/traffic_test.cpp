@@ -10,7 +10,6 @@
 #include "chasqui/solve/bounds.hpp"
 #include "chasqui/solve/solve.hpp"
 #include "chasqui/verify/verify.hpp"
-#include "solve/traffic_items.hpp"
 
 namespace chasqui::solve {
 namespace {

@@ -27,7 +27,7 @@ struct Segmentation {
   std::vector<SegmentChoice> looked;  ///< a few others, by number of segments
 };
 
-/// Time: O(sqrt(bytes)) candidates at most 2000, each O(L/step log P). Throws an Error for bad values.
+/// Time: O(log bytes) candidates, at most 2500, each O(L/step log P). Throws an Error for bad values.
 Segmentation choose_segments(const LogGP& machine, std::int64_t bytes);
 
 /// The plan: k-item broadcast of the best number of segments, on the machine that a segment sees.

@@ -25,7 +25,7 @@ class Page {
   void paragraph(std::string_view words);
   /// Words as they stand, in a fixed font.
   void preformatted(std::string_view words);
-  /// A table; columns after the first are aligned to the right where every cell starts with a digit.
+  /// A table; columns after the first are aligned to the right where every cell looks like a number.
   void table(const std::vector<std::string>& headings, const std::vector<std::vector<std::string>>& rows);
   /// Drawings side by side where the screen is wide enough. `svgs` is markup of this room and goes in unescaped.
   void figures(const std::vector<std::string>& svgs, std::string_view caption = {});

@@ -71,7 +71,7 @@ std::string title_of(const Schedule& schedule);
 /// A file, so that what a simulation or a real run did can be drawn later: one JSON object, `{"chasqui_timeline":1, …}`: the fields of Timeline; messages and activities as arrays of numbers.
 std::string timeline_json(const Timeline& timeline);
 
-/// Is this text a timeline file rather than a schedule file? Looks at the first key only.
+/// Is this text a timeline file rather than a schedule file? Looks for the word that no other file of ours has.
 bool is_timeline(const std::string& text);
 
 /// The inverse of timeline_json. Throws Error that names `place` and what is wrong: no JSON, another version, ranks or

@@ -22,7 +22,7 @@ namespace chasqui::solve {
 /// incomplete. REQUIRES an optimal answer.
 bool write_certificate(const std::filesystem::path& folder, const Instance& instance, const Answer& answer,
                        const std::function<bool()>& stop = {});
-/// What a checker that shares no code with the search says.
+/// What came of checking a certificate.
 struct CertificateReport {
   bool accepted = false;
   std::string reason;  ///< why not, on one line

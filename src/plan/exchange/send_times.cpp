@@ -30,15 +30,6 @@ bool legal_after(const SendTimes& times, const Spacing& spacing, std::int64_t t)
   return earliest_legal(times, spacing, t) == t;
 }
 
-bool legal(const SendTimes& times, const Spacing& spacing) {
-  SendTimes before;
-  for (const std::int64_t t : times) {
-    if (!before.empty() && (t < before.back() + spacing.G || !legal_after(before, spacing, t))) return false;
-    before.push_back(t);
-  }
-  return true;
-}
-
 std::vector<std::int64_t> next_candidates(const SendTimes& times, const Spacing& spacing, std::size_t limit) {
   const std::int64_t last = times.back();
   const std::int64_t latest = last + spacing.longest_wait();

@@ -40,9 +40,6 @@ std::int64_t earliest_legal(const SendTimes& times, const Spacing& spacing, std:
 /// May a send begin at t after `times`? REQUIRES t >= times.back() + G. Time: O(log).
 bool legal_after(const SendTimes& times, const Spacing& spacing, std::int64_t t);
 
-/// Is the whole set legal? Time: O(n log n).
-bool legal(const SendTimes& times, const Spacing& spacing);
-
 /// Times worth trying for the next send: the earliest legal one, those of the form s_i + aG + b*2o + cD (a, b
 /// <= 3, c <= 1) that are legal, and last + max(D, G); at most about `limit` of them, ascending. With limit
 /// <= 3 only the earliest time, the next arrival and the longest wait. REQUIRES times not empty.

@@ -6,7 +6,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "plan/listed_plan.hpp"
-#include "plan/stream/stream_plan.hpp"
+#include "plan/postal_step.hpp"
 
 namespace chasqui::plan {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // k-item reduction as time reversal: a message of the broadcast sent at t is sent at T - lambda - t the other way
 // (items.md, Theorem 15).
-#include <algorithm>
-
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/reduce.hpp"
 #include "plan/items/repeated_plan.hpp"

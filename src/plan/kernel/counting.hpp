@@ -28,7 +28,7 @@ struct Counting {
 Counting count(std::int64_t M, std::int64_t L);
 
 /// The first step by whose end k items can have reached M receivers: min { t : sum_{j<=t} min(f_j, M) >= kM }.
-/// The counting bound is L more. Time: O(log n) after count(). REQUIRES k >= 1.
+/// The counting bound is L more. Time: O(n) after count(). REQUIRES k >= 1.
 std::int64_t last_step(const Counting& counting, std::int64_t k);
 
 }  // namespace chasqui::plan::kernel

@@ -8,9 +8,8 @@
 #include "chasqui/plan/universal_tree.hpp"
 #include "plan/stream/compose.hpp"
 #include "plan/stream/even_exception.hpp"
-#include "plan/stream/latency_one.hpp"
-#include "plan/stream/latency_two.hpp"
 #include "plan/stream/layout.hpp"
+#include "plan/stream/short_latency.hpp"
 #include "plan/stream/word_table.hpp"
 
 namespace chasqui::plan {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "plan/stream/stream_plan.hpp"
-
+// A stream as a plan: one period of the steady state.
 #include <fmt/format.h>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/universal_tree.hpp"
+#include "plan/postal_step.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -101,20 +101,6 @@ void bound_in_ticks(Claim& claim, const LogP& machine, Time step) {
 }
 
 }  // namespace
-
-PostalStep step_of(const LogP& machine, const Stream& stream) {
-  const std::vector<PostalStep> steps = postal_steps(machine);
-  for (const PostalStep& step : steps) {
-    if (step.L == stream.L() && stream.P() == machine.P) return step;
-  }
-  throw Error("{}: a stream of P={} and latency {} steps does not fit this machine; the shortest step has latency {}",
-              to_string(machine), stream.P(), stream.L(), steps.front().L);
-}
-
-Send in_steps(const StreamMessage& message, PostalStep step) {
-  return send_item(message.begin.ticks * step.step, to_rank(message.from), to_rank(message.to),
-                   static_cast<std::int32_t>(message.item));
-}
 
 PlanPtr stream_plan(const LogP& machine, StreamPtr stream) {
   validate(machine);

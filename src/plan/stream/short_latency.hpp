@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Streams for L = 2. Delay 2 + t, t = B(n), is possible exactly when 2(f_t - n) >= f_{t-2} - (t-1); one step
-// more always is (docs/streams.md, Theorem 12). n = 5 and n = 8 reach the bound with tables of their own.
+// Streams for L = 1, where delay 1 + ⌈log2(P-1)⌉ is always possible (streams.md, Theorem 11), and for L = 2. There delay
+// 2 + t, t = B(n), is possible exactly when 2(f_t - n) >= f_{t-2} - (t-1); one step more always is (streams.md,
+// Theorem 12). n = 5 and n = 8 reach the bound with tables of their own.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,11 @@
 #include "plan/stream/recipe.hpp"
 
 namespace chasqui::plan::stream_detail {
+
+/// At the bound for L = 1. Co-letters are 0 and -1 only: blocks that lost a child take -1, the others 0. With p_r nodes of potential
+/// r that lost a child the books balance when the s missing nodes are ε + Σ (r-1) p_r with ε in {0, 1}:
+/// greedy from the largest potential works because the weights form a complete sequence. REQUIRES n >= 2.
+Recipe latency_one(std::int64_t n);
 
 /// The criterion; n = 1, where the tree is a single node, always reaches the bound.
 bool two_reaches_bound(std::int64_t n);
