@@ -2,7 +2,6 @@
 // CBC behind a small door: nothing else includes it.
 #pragma once
 
-
 #include "chasqui/solve/program.hpp"
 #include "solve/sat.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plan/published/block_cyclic.hpp"
 
-
 #include "plan/stream/compose.hpp"
 
 namespace chasqui::plan::stream_detail {

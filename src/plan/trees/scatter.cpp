@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/plan/scatter.hpp"
 
-
 #include "chasqui/base/arithmetic.hpp"
 #include "plan/trees/rotation.hpp"
 
