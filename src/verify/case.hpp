@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/model/units.hpp"
 #include "chasqui/verify/verify.hpp"
 
 namespace chasqui::verifier {

