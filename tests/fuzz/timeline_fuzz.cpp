@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "chasqui/show/draw.hpp"
-#include "chasqui/show/timeline_file.hpp"
+#include "chasqui/show/timeline.hpp"
 #include "require.hpp"
 
 using namespace chasqui;

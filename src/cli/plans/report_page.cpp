@@ -11,7 +11,6 @@
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/sum.hpp"
 #include "chasqui/run/choose.hpp"
-#include "chasqui/show/bars.hpp"
 #include "chasqui/show/draw.hpp"
 #include "chasqui/show/page.hpp"
 #include "chasqui/show/plot.hpp"
