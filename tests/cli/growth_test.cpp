@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Every command that reads a file does so in time that grows with the file, not with its square: instructions are counted by
+// callgrind at n, 2n and 4n. What is the same for all sizes drops out of the differences, and the second difference is twice the
+// first where cost grows linearly, four times where it grows with the square. Run by ctest under
+//   valgrind --tool=callgrind --callgrind-out-file=FOLDER/counts test_cli_growth FOLDER
+#include <fmt/format.h>
+#include <valgrind/callgrind.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/kernels.hpp"
+#include "chasqui/solve/drat.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/plans/report_page.hpp"
+
+namespace {
+
+using namespace chasqui;
+namespace fs = std::filesystem;
+
+fs::path folder;
+
+std::string path(const std::string& name) { return (folder / name).string(); }
+
+void command(const std::string& words) {
+  std::istringstream stream(words);
+  std::vector<std::string> arguments;
+  for (std::string word; stream >> word;) arguments.push_back(word);
+  cli::Output out = cli::Output::silent();
+  if (const int status = cli::run_main(arguments, out); status != 0) {
+    std::fprintf(stderr, "chasqui %s: status %d\n", words.c_str(), status);
+    std::exit(1);
+  }
+}
+
+/// Instructions of the dump with this number, which callgrind has just written.
+std::int64_t instructions(int dump) {
+  std::ifstream file(path(fmt::format("counts.{}", dump)));
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("totals: ") || line.starts_with("summary: ")) return std::stoll(line.substr(line.find(' ')));
+  }
+  throw Error("counts.{}: no totals: run under valgrind --tool=callgrind", dump);
+}
+
+struct Case {
+  std::string name;
+  int n;                             ///< the smallest size
+  std::function<void(int)> prepare;  ///< writes the file of this size, not counted
+  std::function<void()> act;
+};
+
+/// The quotient of the differences between n, 2n and 4n.
+double growth(const Case& one, int& dump) {
+  std::int64_t cost[3];
+  one.prepare(one.n);
+  one.act();  // what is made once for all calls
+  for (int i = 0; i < 3; ++i) {
+    one.prepare(one.n << i);
+    CALLGRIND_ZERO_STATS;
+    one.act();
+    CALLGRIND_DUMP_STATS;
+    cost[i] = instructions(++dump);
+  }
+  const double quotient = static_cast<double>(cost[2] - cost[1]) / static_cast<double>(cost[1] - cost[0]);
+  std::printf("%-44s n = %5d: %10ld %10ld %10ld  %.2f\n", one.name.c_str(), one.n, static_cast<long>(cost[0]),
+              static_cast<long>(cost[1]), static_cast<long>(cost[2]), quotient);
+  std::fflush(stdout);
+  return quotient;
+}
+
+void write(const std::string& name, const std::string& text) { std::ofstream(path(name)) << text; }
+
+std::function<void(int)> planned(const std::string& collective, const std::string& size) {
+  return [=](int n) {
+    command(fmt::format("plan {} {} {} -o 2 -g 4 -L 6 --out {}", collective, size, n, path("s.json")));
+  };
+}
+
+void ledger(int machines, int supersteps) {
+  std::string text = R"({"chasqui_bsp":1,"processors":2,"seconds":1,"machines":[)";
+  for (int m = 0; m < machines; ++m) {
+    text += fmt::format(R"({}{{"id":"{:x}","parent":"{:x}","split":"0","size":2,"supersteps":[)", m == 0 ? "" : ",",
+                        m + 1, m);
+    for (int s = 0; s < supersteps; ++s) {
+      text += fmt::format(R"({}{{"w_ns":1,"w":1,"h":1,"blocks":1,"bytes":8,"messages_total":2,"blocks_total":2,)"
+                          R"("bytes_total":16,"span_ns":5}})",
+                          s == 0 ? "" : ",");
+    }
+    text += "]}";
+  }
+  write("ledger.json", text + "]}");
+}
+
+std::vector<Case> cases() {
+  const std::string s = path("s.json");
+  const auto wide = planned("scatter", "-P");
+  const auto gathered = planned("gather", "-P");
+  const auto items = planned("broadcast -P 8", "--items");
+  return {
+      {"verify, many ranks", 500, wide, [=] { command("verify " + s); }},
+      {"verify, many items", 60, items, [=] { command("verify " + s); }},
+      {"draw, summary", 600, wide, [=] { command("draw " + s); }},
+      {"draw, table as SVG", 60, items,
+       [=] { command("draw --what table --format svg --out " + path("d") + " " + s); }},
+      {"draw, chart", 60, items, [=] { command("draw --what chart --out " + path("d") + " " + s); }},
+      {"draw, trace", 500, wide, [=] { command("draw --format trace --out " + path("d") + " " + s); }},
+      {"simulate, many ranks", 500, wide, [=] { command("simulate " + s); }},
+      {"simulate, all to one as events", 500, gathered, [=] { command("simulate --mode event " + s); }},
+      {"simulate, many items", 60, items, [=] { command("simulate " + s); }},
+      {"simulate --goal", 500, wide, [=] { command("simulate --goal " + path("d") + " " + s); }},
+      {"simulate, additions", 100,
+       [=](int n) { command(fmt::format("plan sum -P {} --operands {} -L 6 -o 2 -g 4 --out {}", n, 60 * n, s)); },
+       [=] { command("simulate " + s); }},
+      {"simulate --latency links", 500,
+       [=](int n) {
+         planned("scatter", "-P")(20);
+         std::string lines;
+         for (int i = 0; i < n; ++i) lines += fmt::format("{} {} {}\n", i % 20, (i + 1) % 20, 1 + i % 6);
+         write("links", lines);
+       },
+       [=] { command("simulate --latency links:" + path("links") + " " + s); }},
+      {"simulate --latency histogram", 500,
+       [=](int n) {
+         planned("scatter", "-P")(20);
+         std::string lines;
+         for (int i = 0; i < n; ++i) lines += fmt::format("{} 1\n", 1 + i % 6);
+         write("histogram", lines);
+       },
+       [=] { command("simulate --latency histogram:" + path("histogram") + " " + s); }},
+      {"draw of a play", 300,
+       [=](int n) {
+         planned("scatter", "-P")(n);
+         command("simulate --out " + path("t.json") + " " + s);
+       },
+       [=] { command("draw --format trace --out " + path("d") + " " + path("t.json")); }},
+      {"bsp cost, supersteps", 200, [](int n) { ledger(1, n); }, [] { command("bsp cost " + path("ledger.json")); }},
+      {"bsp cost, machines inside each other", 200, [](int n) { ledger(n, 1); },
+       [] { command("bsp cost " + path("ledger.json")); }},
+      {"atlas --merge", 200,
+       [](int n) {
+         std::string lines;
+         for (int g = 1; g <= n; ++g) lines += fmt::format("allgather 2 1 1 {} 1 3 3 argument 0001\n", g);
+         write("atlas", lines);
+         fs::remove(path("merged"));
+       },
+       [] { command("atlas " + path("merged") + " --merge " + path("atlas")); }},
+      {"proofs (check-proof)", 500,
+       [](int n) {
+         std::string clauses = fmt::format("p cnf {} {}\n1 0\n-{} 0\n", n, n + 1, n);
+         for (int i = 1; i < n; ++i) clauses += fmt::format("-{} {} 0\n", i, i + 1);
+         write("formula", clauses);
+       },
+       [] {
+         std::stringstream text;
+         text << std::ifstream(path("formula")).rdbuf();
+         CHASQUI_CHECK(solve::check_drat(text.str(), "0\n").accepted, "n={}", 0);
+       }},
+      {"bench tables (report --add)", 200,
+       [](int n) {
+         std::string rows = "collective,bytes,ranks,who,predicted_ns,q1_ns,median_ns,q3_ns\n";
+         for (int i = 0; i < n; ++i)
+           rows += fmt::format("broadcast,{},4,chasqui tree,5,4,5,6\nbroadcast,{},4,native,,8,9,10\n", i, i);
+         write("bench.csv", rows);
+       },
+       [] {
+         const std::vector<cli::BenchData> benches{cli::read_bench_data(path("bench.csv"))};
+         show::Page page("times", "of one file");
+         cli::measured_part(page, benches, "broadcast");
+         cli::speed_ups(benches);
+       }},
+      {"explain --machine", 500,
+       [](int n) {
+         std::ifstream file(CHASQUI_SOURCE_DIR "/data/example_cluster.json");
+         std::string text{std::istreambuf_iterator<char>(file), {}}, points;
+         for (int i = 0; i < n; ++i) points += fmt::format("{}[{}, {}]", i == 0 ? "" : ", ", i, 100 + i);
+         text.insert(text.find('{') + 1, fmt::format("\"cross_memory\": {{\"broadcast\": [{}]}},", points));
+         write("profile.json", text);
+       },
+       [] { command("explain broadcast --machine " + path("profile.json")); }},
+      {"kernels (CHASQUI_KERNELS)", 500,
+       [](int n) {
+         std::string lines;
+         for (int P = 2; P < n + 2; ++P) lines += fmt::format("{} 3 100Y1fYDWK0MJ8\n", P + 1000);
+         write("kernels", lines);
+       },
+       [] { plan::read_kernel_table(path("kernels")); }},
+  };
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  constexpr double kMost = 2.7;
+  folder = count > 1 ? words[1] : ".";
+  int dump = 0, slow = 0;
+  for (const Case& one : cases()) {
+    if (!(growth(one, dump) <= kMost)) ++slow;
+  }
+  if (slow > 0) std::printf("%d grow faster than n log n\n", slow);
+  return slow > 0 ? 1 : 0;
+}
