@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Threads, testing::Values(1, 2, 3, 4, 5, 7, 8, 16
 struct Large {
   std::array<long, 700> values;
 };
-static_assert(sizeof(Large) > run::kWideOfThreads);
+static_assert(sizeof(Large) > run::kWide);
 
 TEST(Threads, ElementsLargerThanASlot) {
   threads::Team team(3);

@@ -16,7 +16,7 @@ namespace chasqui::engines {
 namespace {
 
 constexpr long kMine = 1, kGone = -777;
-constexpr std::size_t kLent = 2 * run::kWideOfThreads / sizeof(long),
+constexpr std::size_t kLent = 2 * run::kWide / sizeof(long),
                       kLong = 2 * kLent;  // three shares fit slots, or do not
 
 /// Throws on one rank. On the others it takes its time, in the hope that the one leaves meanwhile, and looks out for what

@@ -55,7 +55,12 @@ TEST(BoardMethods, WhatIsMeasuredDecides) {
   EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide, true), Method::exposed_fold);
   EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide + 1, true), Method::direct) << "a share that fits no slot";
   EXPECT_EQ(method(400, 16, Kind::allreduce, 1024, false), Method::shared_fold);
-  EXPECT_EQ(method(400, 16, Kind::reduce, kWide + 1, false), Method::staged);
+  EXPECT_EQ(method(400, 25, Kind::broadcast, kWide, false), Method::slots);
+  EXPECT_EQ(method(400, 25, Kind::broadcast, kWide + 1, false), Method::staged);
+  EXPECT_EQ(method(400, 25, Kind::gather, kWideFromAll, false), Method::slots);
+  EXPECT_EQ(method(400, 25, Kind::gather, kWideFromAll + 1, false), Method::staged);
+  EXPECT_EQ(method(400, 25, Kind::allgather, 512, false), Method::slots);
+  EXPECT_EQ(method(400, 25, Kind::allgather, 1024, false), Method::staged) << "all lines of all";
   EXPECT_EQ(method(400, 16, Kind::reduce, kWide + 1, true), Method::direct);
   EXPECT_EQ(method(400, 25, Kind::allreduce, 8, false), Method::slots) << "one line each: everybody reads all";
   EXPECT_EQ(method(400, 25, Kind::allreduce, 64, false), Method::grouped_fold);
@@ -76,7 +81,6 @@ TEST(BoardMethods, ElementsThatAMethodCannotHoldTakeTheNext) {
 
 TEST(BoardMethods, BoardsOfVeryManyRanksHaveNothingBesideTheLines) {
   EXPECT_EQ(BoardShape::for_ranks(16).wide, kWide);
-  EXPECT_EQ(BoardShape::for_threads(16).wide, kWideOfThreads);
   EXPECT_EQ(BoardShape::for_ranks(4096).wide, 0u);
   EXPECT_EQ(BoardMethods({4096, 400, 16}, 0, true).of(Kind::broadcast, 128, 1), Method::direct);
 }

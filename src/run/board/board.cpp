@@ -27,7 +27,7 @@ BoardShape BoardShape::for_ranks(int ranks, std::size_t stage, std::size_t wide)
   return shape;
 }
 
-BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine, kWideOfThreads); }
+BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine); }
 
 std::size_t BoardShape::zeroed() const {
   const auto n = static_cast<std::size_t>(ranks);

@@ -4,7 +4,7 @@
 // tree of point-to-point messages there. Where there are many lines to read, ranks fold a line each for their groups
 // (GroupedFold) or a share each for all (SharedFold). Long ones: staged (copied through the board, in rounds), direct
 // (threads read each other's buffers) or cross_memory (processes read and write each other's memory).
-// All fold in rank order, so operators need not commute.
+// All fold in rank order, so operators need not commute; where they do, the root of a long reduction adds its own at the end.
 #pragma once
 
 #include "chasqui/run/call.hpp"
@@ -103,7 +103,7 @@ class ExposedFold : public SharedFold {
   ExposedFold(Board& board, const Call& call) : SharedFold(board, call, true) {}
 };
 
-/// Any size, through the stages of the board. Time per byte: two copies (reductions: three passes).
+/// Any size, through the stages of the board. Time per byte: two copies (allreduce: three passes).
 Task staged(Board& board, Call call);
 
 /// Any size; every rank can read and write the memory of every other (threads). One copy per byte.

@@ -11,9 +11,9 @@ namespace chasqui::run {
 inline constexpr std::size_t kLine = 64;                                    ///< a cache line
 inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
 inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;               ///< a slot is two lines
-inline constexpr std::size_t kWide = 2048;           ///< what a slot holds beside its lines, on boards of usual size
-inline constexpr std::size_t kWideOfThreads = 4096;  ///< the same where no stages follow
-inline constexpr std::uint64_t kSlotRing = 16;       ///< slots a rank can be ahead of the slowest
+inline constexpr std::size_t kWide = 4096;         ///< what a slot holds beside its lines, on boards of usual size
+inline constexpr std::size_t kWideFromAll = 2048;  ///< of processes: what all read of several; more is staged
+inline constexpr std::uint64_t kSlotRing = 16;     ///< slots a rank can be ahead of the slowest
 
 /// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
 /// (bench/node/lines.cpp), so there is space between them, on boards of usual size.

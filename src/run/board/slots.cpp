@@ -6,13 +6,33 @@
 
 namespace chasqui::run {
 
-void SlotCall::fetch_more() const {
+void SlotCall::fetch_wide(int slot) const {
   const std::size_t before = call_.kind == Kind::scatter ? static_cast<std::size_t>(board_.rank()) * bytes_ : 0;
+  for (std::size_t at = 0; at < bytes_; at += kLine) __builtin_prefetch(board_.wide(slot) + before + at);
+}
+
+/// Not what a root has beside its line: whoever asks for it too early takes it from the root, line by line, and all wait.
+void SlotCall::fetch_more() const {
   for (int slot = first_; slot < last_; ++slot) {
     if (slot_ <= kSlotPayload) board_.fetch(slot, Place::second);
-    else
-      for (std::size_t at = 0; at < bytes_; at += kLine) __builtin_prefetch(board_.wide(slot) + before + at);
+    else if (last_ - first_ > 1) fetch_wide(slot);
   }
+}
+
+/// A scan of one line. Calls back to back form a pipeline: whoever finds that the rank before has its result needs only that.
+/// From the left in rank order either way, so the result is the same to the bit.
+void SlotCall::fold_chain() const {
+  const int me = board_.rank();
+  const auto count = static_cast<std::size_t>(call_.count);
+  if (prefix_) {
+    alignas(kLargestAlignment) std::byte both[2 * kLine];
+    std::memcpy(both, board_.payload(me - 1, Place::result), bytes_);
+    std::memcpy(both + kLine, board_.payload(me, Place::first), bytes_);
+    fold_values(call_, both, kLine, 2, call_.out, count);
+  } else {
+    fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, call_.out, count);
+  }
+  if (me > 0 && me + 1 < board_.ranks()) board_.publish_line(me, Place::result, call_.out, bytes_);
 }
 
 void SlotCall::fold_more() const {

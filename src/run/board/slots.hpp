@@ -23,6 +23,7 @@ class SlotCall {
       last_ = published_ ? root + 1 : root;
     } else if (call.kind == Kind::scan) {
       last_ = call.exclusive ? me : me + 1;
+      chains_ = !call.exclusive && bytes_ != 0 && bytes_ <= kLinePayload;
     } else if (!has_root(call.kind) || me == root) {
       last_ = board.ranks();
     }
@@ -61,6 +62,7 @@ class SlotCall {
     for (int slot = first_; slot < last_; ++slot) board_.fetch(slot, Place::first);
   }
   void fetch_more() const;
+  void fetch_wide(int slot) const;
 
   [[gnu::always_inline]] bool all_here() {
     FirstLook* look = nullptr;
@@ -71,6 +73,7 @@ class SlotCall {
       if (look != nullptr) look->wait();
       fetch();
     }
+    if (chains_ && board_.rank() > 1 && board_.published(board_.rank() - 1, Place::result)) return prefix_ = true;
     const bool found = awaited_.none([this](int slot) { return board_.arrived(slot, slot_); });
     if (look != nullptr) look->learn(found);
     return found;
@@ -79,8 +82,10 @@ class SlotCall {
   /// All lines are there, and something is in them. Folds are in rank order.
   [[gnu::always_inline]] void take() {
     auto* out = static_cast<std::byte*>(call_.out);
+    if (slot_ > kSlotPayload && last_ - first_ == 1) fetch_wide(first_);
     if (combines(call_.kind)) {
       if (bytes_ > kLinePayload) return fold_more();
+      if (chains_) return fold_chain();
       return fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, out,
                          static_cast<std::size_t>(call_.count));
     }
@@ -90,6 +95,7 @@ class SlotCall {
     for (int slot = first_; slot < last_; ++slot, out += bytes_) board_.read(slot, out, bytes_);
   }
   void fold_more() const;
+  void fold_chain() const;
 
   Board& board_;
   const Call& call_;
@@ -100,6 +106,8 @@ class SlotCall {
   Awaited awaited_;
   bool published_ = false;
   bool looked_ = false;
+  bool chains_ = false;  ///< a scan that publishes its result for the next rank
+  bool prefix_ = false;  ///< what the rank before has folded is there
 };
 
 }  // namespace chasqui::run

@@ -161,8 +161,8 @@ Task from_all(Board& board, const Call& call) {
   }
 }
 
-/// Everybody stages its own, folds its share of every round, and reads the others' shares: reduce, allreduce.
-Task fold_shares(Board& board, const Call& call) {
+/// Everybody stages its own, folds its share of every round, and reads the others' shares: allreduce, some reductions.
+Task fold_for_all(Board& board, const Call& call) {
   const int me = board.rank();
   const int ranks = board.ranks();
   const std::size_t element = call.element;
@@ -196,6 +196,62 @@ Task fold_shares(Board& board, const Call& call) {
   }
 }
 
+/// A reduction: all but the root stage theirs, and fold a share each of every round. The root stages nothing: it folds its own
+/// data to what the others have, in its place or, where it is neither the first nor the last, at the end.
+/// REQUIRES such a place, or operands that may be reordered.
+Task fold_for_root(Board& board, const Call& call) {
+  const int me = board.rank();
+  const int root = static_cast<int>(call.root);
+  const int others = board.ranks() - 1;
+  const auto other = [root](int index) { return index < root ? index : index + 1; };
+  const std::size_t element = call.element;
+  const Rounds rounds = rounds_of(board, call, static_cast<std::size_t>(call.count));
+  const auto* in = static_cast<const std::byte*>(call.in != nullptr ? call.in : call.out);
+  if (me == root) {
+    co_await until([&] { return board.may_publish(); });
+    publish_size(board, call);
+    for (std::uint64_t i = 0; i < rounds.count; ++i) {
+      const std::uint64_t round = rounds.base + i;
+      for (int index = 0; index < others; ++index) {
+        const int from = other(index);
+        if (i == 0) co_await until([&] { return board.published(from); });
+        if (i == 0) check_size(board, call, from);
+        co_await until([&] { return board.has_result(from, round); });
+        const std::size_t low = share_begin(rounds.size(i), others, index);
+        const std::size_t high = share_begin(rounds.size(i), others, index + 1);
+        const std::size_t at = (rounds.begin(i) + low) * element;
+        const std::byte* theirs = board.stage(from, round) + low * element;
+        fold_in_order(
+            call, 2, high - low, static_cast<std::byte*>(call.out) + at,
+            [&](int which) { return (which == 0) == (root == 0) ? in + at : theirs; }, true);
+      }
+      board.consume(round);
+    }
+    co_return;
+  }
+  const int index = me < root ? me : me - 1;
+  for (std::uint64_t i = 0; i <= rounds.count; ++i) {
+    if (i < rounds.count) co_await stage_round(board, call, rounds, i, in);  // one round ahead
+    if (i == 0) continue;
+    const std::uint64_t round = rounds.base + i - 1;
+    Awaited awaited(0, others, index);
+    co_await until([&] {
+      return awaited.none(
+          [&](int k) { return i == 1 ? board.published(other(k)) : board.has_posted(other(k), round); });
+    });
+    for (int k = 0; i == 1 && k < others; ++k) check_size(board, call, other(k));
+    const std::size_t low = share_begin(rounds.size(i - 1), others, index);
+    const std::size_t high = share_begin(rounds.size(i - 1), others, index + 1);
+    if (others > 1)
+      fold_in_order(
+          call, others, high - low, board.stage(me, round) + low * element,
+          [&](int k) { return static_cast<const std::byte*>(board.stage(other(k), round)) + low * element; }, true);
+    board.post_result(round);
+    board.consume(round);
+  }
+  if (board.published(root)) check_size(board, call, root);  // who is ahead of the root leaves it to the root
+}
+
 }  // namespace
 
 Task staged(Board& board, Call call) {
@@ -219,7 +275,10 @@ Task staged(Board& board, Call call) {
     case Kind::reduce:
     case Kind::allreduce:
       if (!folds_whole(call)) {
-        co_await fold_shares(board, call);
+        const bool at_end =
+            call.kind == Kind::reduce && (call.op.commutative || call.root == 0 || call.root + 1 == board.ranks());
+        if (at_end) co_await fold_for_root(board, call);
+        else co_await fold_for_all(board, call);
         break;
       }
       [[fallthrough]];

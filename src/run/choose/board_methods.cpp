@@ -40,7 +40,7 @@ Cost cost_of(Method method, Kind kind) {
     case Kind::scatter: return threads ? Cost{3, 0, 0} : Cost{2.4, 0, 0.55};
     case Kind::gather: return threads ? Cost{3, 0, 0} : Cost{4, 0, 0.4};
     case Kind::reduce: return threads ? Cost{4, 2, 0} : Cost{3, 0, 0.55};
-    case Kind::allgather: return threads ? Cost{3, 2, 0.15} : Cost{4, 0, 0.8};
+    case Kind::allgather: return threads ? Cost{3, 2, 0.15} : Cost{6.7, 0, 0.38};
     case Kind::scan: return threads ? Cost{5, 4, 0.15} : Cost{3.5, 0, 1};
     default: return threads ? Cost{6, 4, 0.1} : Cost{5, 0, 0.35};
   }
@@ -60,6 +60,7 @@ Limits limits_of(const LineCosts& costs, Kind kind, std::size_t wide, Method lon
     return beside_lines_time(costs, method, kind, static_cast<double>(bytes));
   };
   const bool shares = kind == Kind::reduce || kind == Kind::allreduce;
+  if (longer == Method::staged && kind != Kind::broadcast && !shares) wide = std::min(wide, kWideFromAll);
   for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= wide; bytes += kLine) {
     double best = time(Method::slots, bytes);
     if (shares && time(Method::shared_fold, bytes) < best) {
