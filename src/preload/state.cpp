@@ -78,12 +78,9 @@ bool agree(bool mine, MPI_Comm comm) {
   return everywhere != 0;
 }
 
-/// Nothing where its ranks cannot be served. Many may be there, so each has little memory. On one node all goes over the
-/// board: without one the MPI library is no slower.
+/// Nothing where its ranks cannot be served. On one node all goes over the board: without one the MPI library is no slower.
 std::unique_ptr<run::Comm> make_private(MPI_Comm comm, const std::vector<int>& world) {
   mpi::Options options;
-  options.cross_memory = false;
-  options.stage_ring = 256 * 1024;
   options.profile = settings().profile;
   const int pretended = static_cast<int>(settings().node_size);
   std::vector<int> nodes =
