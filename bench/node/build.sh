@@ -1,41 +1,63 @@
 #!/bin/sh
-# Builds node_bench, team_bench and both_bench with plain mpicxx and nothing installed but a compiler and an MPI:
+# Builds node_bench and the drop-in library, team_bench, both_bench and chasqui-mpi (`mpirun chasqui-mpi measure --mpi`) with plain
+# mpicxx and nothing installed but a compiler and an MPI, as they are delivered (-O3, no flags of this machine):
 #   bench/node/build.sh OUT_DIR [extra include directories for fmt, nlohmann and CLI11 …]
+# MPICXX: another MPI's compiler; COMMON: a folder for what knows no MPI, shared by several OUT_DIRs; PROGRAMS: only these.
 # fmt is used header-only.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out=$1
 shift
-mkdir -p "$out"
+common=${COMMON:-$out}
+programs=${PROGRAMS:-node_bench team_bench both_bench chasqui-mpi}
+mkdir -p "$out" "$common"
 includes="-I$root/include -I$root/src"
 for directory in "$@"; do includes="$includes -I$directory"; done
-flags="-std=c++20 -O3 -march=native -DNDEBUG -DFMT_HEADER_ONLY=1 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR=\"here\" $includes"
+flags="-std=c++20 -O3 -fPIC -DNDEBUG -DFMT_HEADER_ONLY=1 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR='\"here\"' -DCHASQUI_VERSION='\"here\"' $includes"
 mpicxx=${MPICXX:-mpicxx}
-embed() {
-  cmake "-DTABLE=$root/data/$1.txt" "-DNAME=$2" "-DSOURCE=$out/$1.cpp" -P "$root/src/plan/kernel/embed_table.cmake"
+# A line for each object: its compiler and flags, its source, itself.
+objects() {
+  compiler=$1 to=$2
+  shift 2
+  for source in "$@"; do echo "$compiler $flags -c $source -o $to/$(basename "$(dirname "$source")")_$(basename "$source").o"; done
 }
-embed kernels kShippedKernel
-embed kernel_bases kBaseKernel
-for room in base model schedule plan run threads mpi measure show; do
-  find "$root/src/$room" -name '*.cpp' | while read -r source; do
-    echo "$source $out/$(echo "${source#"$root"/src/}" | tr / _).o"
-  done
-done > "$out/sources.txt"
-for table in kernels kernel_bases; do echo "$out/$table.cpp $out/$table.o"; done >> "$out/sources.txt"
+sources() {
+  for room in "$@"; do find "$root/src/$room" -name '*.cpp'; done
+}
+embed() {
+  cmake "-DTABLE=$root/data/$1.txt" "-DNAME=$2" "-DSOURCE=$common/$1.cpp" -P "$root/src/plan/kernel/embed_table.cmake"
+}
+compile() { xargs -P "${JOBS:-$(nproc)}" -d '\n' -n 1 sh -c 2>&1; }
+if [ -z "$(find "$common/done" -newer "$root/src" 2>/dev/null)" ] || [ -n "$(find "$root/src" "$root/include" -newer "$common/done" -name '*pp')" ]; then
+  embed kernels kShippedKernel
+  embed kernel_bases kBaseKernel
+  # shellcheck disable=SC2046
+  objects "${CXX:-c++}" "$common" "$common/kernels.cpp" "$common/kernel_bases.cpp" $(sources base model schedule plan run threads measure show) >"$common/list"
+  compile <"$common/list"
+  touch "$common/done"
+fi
+shared=$(sed 's/.* //' "$common/list" | tr '\n' ' ')
+mkdir -p "$out/mpi" "$out/pmpi"
+# shellcheck disable=SC2046
+{
+  objects "$mpicxx" "$out/mpi" $(sources mpi)
+  objects "$mpicxx -ftls-model=initial-exec -include $root/src/mpi/through_pmpi.hpp" "$out/pmpi" \
+    $(sources mpi | grep -v -e /comm.cpp -e /native.cpp)
+  objects "$mpicxx -ftls-model=initial-exec" "$out/pmpi" $(sources preload)
+} >"$out/list"
+compile <"$out/list"
 # shellcheck disable=SC2086
-xargs -P "${JOBS:-$(nproc)}" -n 2 sh -c "$mpicxx $flags -c \"\$0\" -o \"\$1\"" < "$out/sources.txt"
-objects=$(cut -d' ' -f2 "$out/sources.txt" | tr '\n' ' ')
-# shellcheck disable=SC2086
-for program in node_bench team_bench both_bench; do
-  $mpicxx $flags "$root/bench/node/$program.cpp" $objects -pthread -o "$out/$program"
+$mpicxx -shared "$out"/pmpi/*.o $shared -Wl,--version-script="$root/src/preload/exported.map" -pthread -ldl -o "$out/libchasqui-mpi.so"
+for program in $programs; do
+  source="$root/bench/node/$program.cpp"
+  if [ "$program" = chasqui-mpi ]; then
+    for command in measure bench record; do echo "CHASQUI_COMMAND($command, \"$command\")"; done >"$out/commands.inc"
+    source=
+    for part in commands/measure commands/bench commands/record launch/engine launch/launcher launch/mpi_engine frame/command \
+      frame/completion_script frame/help frame/man_page frame/nearest frame/output frame/parse frame/progress frame/registry frame/run_main; do
+      source="$source $root/src/cli/$part.cpp"
+    done
+  fi
+  echo "$mpicxx $flags -I$out -DNODE_BENCH_CHASQUI $source $out/mpi/*.o $shared -pthread -o $out/$program" | compile
 done
-# chasqui-mpi: `mpirun chasqui-mpi measure --mpi`, and bench and record.
-for command in measure bench record; do echo "CHASQUI_COMMAND($command, \"$command\")"; done > "$out/commands.inc"
-tool=
-for part in commands/measure commands/bench commands/record launch/engine launch/launcher launch/mpi_engine frame/command \
-  frame/completion_script frame/help frame/man_page frame/nearest frame/output frame/parse frame/progress frame/registry frame/run_main; do
-  tool="$tool $root/src/cli/$part.cpp"
-done
-# shellcheck disable=SC2086
-$mpicxx $flags -I"$out" -DCHASQUI_VERSION=\"here\" $tool $objects -pthread -o "$out/chasqui-mpi"
-echo "built $out/node_bench, $out/team_bench and $out/both_bench"
+echo "built in $out: libchasqui-mpi.so $programs"

@@ -1,36 +1,332 @@
 // SPDX-License-Identifier: MIT
-// What one node can do: every collective, 8 B to 4 MiB, Chasqui against the native MPI library in the same run.
-// The two take turns; median and quartiles of the latest finish, ratios of neighbouring slices.
-//   mpirun -np 16 node_bench [--quick] [--kinds broadcast,allreduce,…] [--largest bytes] [--csv file]
+// Plain MPI calls on one node, fresh data in every call, every result checked, roots that change. By turns: the MPI library's own
+// (PMPI_…), and the calls as a program makes them (MPI_…), which the drop-in library serves where it is preloaded. Compiles with
+// any mpicxx; with -DNODE_BENCH_CHASQUI, the headers and the library, the C++ interface is a third contestant.
+//   mpirun -np 16 env LD_PRELOAD=libchasqui-mpi-….so node_bench [--modes sync,skew,burst,cold] [--kinds broadcast,…]
+//       [--sizes 8,64,…] [--seconds 0.1] [--csv file] [--method name]
+// sync: a common start. skew: every rank comes up to 20 us later, at random. burst: calls back to back. cold: the buffers are
+// in no cache. Times are from the last rank's beginning to the last rank's end, burst: per call; the median of a slice of
+// rounds after a few that do not count, then the median over slices. A ratio is the median over neighbouring slices. --method forces the C++ interface.
 #include <mpi.h>
+#include <time.h>
 
-#include <optional>
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+#if defined(NODE_BENCH_CHASQUI)
+#include <memory>
 
 #include "chasqui/mpi/comm.hpp"
-#include "mpi/native.hpp"
-#include "rows.hpp"
+#include "chasqui/run/choose.hpp"
+#endif
 
 namespace {
 
-using namespace node_bench;
+constexpr int kSlices = 6;
+constexpr std::size_t kCallsOfBurst = 32, kColdBytes = std::size_t{32} << 20;
+constexpr double kLead = 20'000, kSkew = 20'000;  // nanoseconds
 
-void bench(const Settings& settings) {
+enum Kind { barrier, broadcast, allreduce, reduce, allgather, gather, scatter, scan, kinds };
+constexpr const char* kNames[kinds] = {"barrier",   "broadcast", "allreduce", "reduce",
+                                       "allgather", "gather",    "scatter",   "scan"};
+
+double now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+struct Ranks {
+  int rank = 0, size = 1;
+  Ranks() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+  }
+};
+
+/// One call on buffers of its own.
+struct Call {
+  Kind kind;
+  int count, root;
+  double *in, *out;
+};
+using Contestant = std::function<void(const Call&)>;
+
+/// The same calls by the names of the profiling interface, or by those that programs use.
+#define NODE_BENCH_CALLS(P)                                                                                   \
+  [](const Call& c) {                                                                                         \
+    const MPI_Datatype type = MPI_DOUBLE;                                                                     \
+    switch (c.kind) {                                                                                         \
+      case broadcast: P##MPI_Bcast(c.out, c.count, type, c.root, MPI_COMM_WORLD); break;                      \
+      case allreduce: P##MPI_Allreduce(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;           \
+      case reduce: P##MPI_Reduce(c.in, c.out, c.count, type, MPI_SUM, c.root, MPI_COMM_WORLD); break;         \
+      case allgather: P##MPI_Allgather(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;     \
+      case gather: P##MPI_Gather(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;   \
+      case scatter: P##MPI_Scatter(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break; \
+      case scan: P##MPI_Scan(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                     \
+      default: P##MPI_Barrier(MPI_COMM_WORLD);                                                                \
+    }                                                                                                         \
+  }
+
+#if defined(NODE_BENCH_CHASQUI)
+/// Its communicator goes before MPI_Finalize, with the last contestant.
+Contestant of_interface(const std::string& method) {
   chasqui::mpi::Options options;
   options.native = false;
-  const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
-  const bool first = comm->rank() == 0;
-  std::optional<Table> table;
-  if (first) table.emplace(settings, "native", "ours");
-  for_each_row(comm->size(), settings, [&](const Row& row) {
-    CommonStart start(*comm);
-    const int rounds = rounds_per_slice(row.rounds);
-    const Turns found = take_turns(
-        [&] {
-          return timed_rounds(start, rounds, [&] { chasqui::mpi::run_native_doubles(MPI_COMM_WORLD, row.call()); });
-        },
-        [&] { return timed_rounds(start, rounds, [&] { comm->run(row.call()); }); });
-    if (first) table->add(row, comm->size(), found);
-  });
+  const std::shared_ptr<chasqui::run::Comm> comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
+  for (int m = 0; m <= static_cast<int>(chasqui::run::Method::native); ++m) {
+    const auto which = static_cast<chasqui::run::Method>(m);
+    if (to_string(which) == method) comm->force(chasqui::run::Choice{which, 0, 1, ""});
+  }
+  return [comm](const Call& c) {
+    using chasqui::Kind;
+    constexpr Kind same[] = {Kind::barrier,   Kind::broadcast, Kind::allreduce, Kind::reduce,
+                             Kind::allgather, Kind::gather,    Kind::scatter,   Kind::scan};
+    static const chasqui::run::Sum sum;
+    chasqui::run::Call call;
+    call.kind = same[c.kind];
+    call.in = c.in;
+    call.out = c.out;
+    call.count = c.kind == barrier ? 0 : c.count;
+    call.element = sizeof(double);
+    call.op = chasqui::run::operator_of<double>(sum, true);
+    call.root = c.root;
+    comm->run(call);
+  };
+}
+#endif
+
+/// What element i of a rank's data is in a call: whole numbers, so that sums are exact in any order.
+struct Data {
+  std::uint64_t call;
+  double base(std::size_t i) const { return static_cast<double>((call * 7 + i) % 31); }
+  double of(int rank, std::size_t i) const { return rank + base(i); }
+  double sum(int ranks, std::size_t i) const { return ranks * (ranks - 1) / 2.0 + ranks * base(i); }
+};
+
+/// The buffers of several calls, apart from each other.
+class Buffers {
+ public:
+  Buffers(const Ranks& ranks, Kind kind, std::size_t bytes, bool cold)
+      : ranks_(ranks), kind_(kind), count_(bytes / sizeof(double)) {
+    const auto blocks = static_cast<std::size_t>(ranks.size);
+    in_ = kind == scatter ? count_ * blocks : count_;
+    out_ = kind == allgather || kind == gather ? count_ * blocks : count_;
+    const std::size_t volume = (in_ + out_) * sizeof(double);
+    slots_ = std::clamp<std::size_t>((cold ? kColdBytes : std::size_t{1} << 20) / std::max<std::size_t>(volume, 1), 2,
+                                     cold ? 64 : kCallsOfBurst);
+    const auto apart = [](std::size_t n) { return (n + 7) / 8 * 8 + 512; };
+    stride_ = apart(in_) + apart(out_);
+    memory_.assign(slots_ * stride_ + 8, 0.0);
+    if (cold) elsewhere_.assign(kColdBytes, 1);
+  }
+  std::size_t slots() const { return slots_; }
+
+  Call call(std::uint64_t number, int root) {
+    double* in = memory_.data() + number % slots_ * stride_;
+    return {kind_, static_cast<int>(count_), root, in, in + (in_ + 7) / 8 * 8 + 512};
+  }
+  void fill(const Call& c, const Data& data) const {
+    const bool at_root = ranks_.rank == c.root;
+    if (kind_ == broadcast && at_root) fill(c.out, ranks_.rank, data);
+    else if (kind_ == scatter && at_root) {
+      for (int r = 0; r < ranks_.size; ++r) fill(c.in + static_cast<std::size_t>(r) * count_, r, data);
+    } else if (kind_ != broadcast && kind_ != scatter) fill(c.in, ranks_.rank, data);
+  }
+  void check(const Call& c, const Data& data) const {
+    const bool at_root = ranks_.rank == c.root;
+    const int me = ranks_.rank;
+    switch (kind_) {
+      case broadcast: return expect(c.out, c, [&](std::size_t i) { return data.of(c.root, i); });
+      case scatter: return expect(c.out, c, [&](std::size_t i) { return data.of(me, i); });
+      case scan: return expect(c.out, c, [&](std::size_t i) { return me * (me + 1) / 2.0 + (me + 1) * data.base(i); });
+      case reduce:
+        if (!at_root) return;
+        [[fallthrough]];
+      case allreduce: return expect(c.out, c, [&](std::size_t i) { return data.sum(ranks_.size, i); });
+      case gather:
+        if (!at_root) return;
+        [[fallthrough]];
+      case allgather:
+        for (int r = 0; r < ranks_.size; ++r) {
+          expect(c.out + static_cast<std::size_t>(r) * count_, c, [&](std::size_t i) { return data.of(r, i); });
+        }
+        return;
+      default: return;
+    }
+  }
+  /// All ranks together read more than the caches hold.
+  void forget() {
+    for (std::size_t at = 0; at < elsewhere_.size(); at += 64) elsewhere_[at] = static_cast<char>(elsewhere_[at] + 1);
+  }
+
+ private:
+  void fill(double* to, int rank, const Data& data) const {
+    for (std::size_t i = 0; i < count_; ++i) to[i] = data.of(rank, i);
+  }
+  /// Of long results one element in 61, and the last.
+  template <typename Expected>
+  void expect(const double* found, const Call& c, Expected expected) const {
+    const std::size_t step = count_ <= 4096 ? 1 : 61;
+    for (std::size_t i = 0; i < count_ + step - 1; i += step) {
+      const std::size_t at = std::min(i, count_ - 1);
+      if (count_ == 0 || found[at] == expected(at)) continue;
+      std::fprintf(stderr, "rank %d: %s of %d doubles, root %d: element %zu is %g, not %g\n", ranks_.rank,
+                   kNames[kind_], c.count, c.root, at, found[at], expected(at));
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  }
+
+  Ranks ranks_;
+  Kind kind_;
+  std::size_t count_, in_, out_, slots_, stride_;
+  std::vector<double> memory_;
+  std::vector<char> elsewhere_;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Begins together, up to kSkew later where that is wanted, by a number that every rank and round has for itself.
+void wait_for_start(const Ranks& ranks, bool skew, std::uint64_t round) {
+  double start = now() + kLead;
+  const double mine = start;
+  PMPI_Allreduce(&mine, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  std::uint64_t mixed = (round * 64 + static_cast<std::uint64_t>(ranks.rank) + 1) * 0x9E3779B97F4A7C15u;
+  mixed ^= mixed >> 29;
+  if (skew) start += static_cast<double>(mixed * 0xBF58476D1CE4E5B9u >> 40) / (1 << 24) * kSkew;
+  while (now() < start) {
+  }
+}
+
+/// Rounds of one contestant: the median time, the same on every rank.
+double slice(const Ranks& ranks, const std::string& mode, Buffers& buffers, int rounds, std::uint64_t& number,
+             const Contestant& contestant) {
+  const std::size_t calls = mode == "burst" ? buffers.slots() : 1;
+  const std::uint64_t first = number;
+  const auto root = [&](std::uint64_t call) {
+    return static_cast<int>(call / calls % static_cast<std::uint64_t>(ranks.size));
+  };
+  const auto fill = [&](std::uint64_t call) { buffers.fill(buffers.call(call, root(call)), Data{call}); };
+  std::vector<double> begins, ends;
+  const int uncounted =
+      mode == "cold" ? 0 : 2 + rounds / 10;  // what the contestant before left behind is not this one's
+  if (mode == "cold") rounds = std::min(rounds, static_cast<int>(buffers.slots()));
+  for (int round = 0; round < uncounted + rounds; ++round, number += calls) {
+    if (mode == "cold" && round == 0) {
+      for (int k = 0; k < rounds; ++k) fill(first + static_cast<std::uint64_t>(k));
+      buffers.forget();
+    }
+    for (std::uint64_t k = 0; k < calls && mode != "cold"; ++k) fill(number + k);
+    wait_for_start(ranks, mode == "skew", number);
+    const double begin = now();
+    for (std::uint64_t k = 0; k < calls; ++k) contestant(buffers.call(number + k, root(number + k)));
+    const double end = now();
+    if (round >= uncounted) begins.push_back(begin), ends.push_back(end);
+    for (std::uint64_t k = 0; k < calls; ++k)
+      buffers.check(buffers.call(number + k, root(number + k)), Data{number + k});
+  }
+  std::vector<double> last(begins.size()), times(ends.size());
+  const auto n = static_cast<int>(ends.size());
+  PMPI_Allreduce(begins.data(), last.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  PMPI_Allreduce(ends.data(), times.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  for (std::size_t i = 0; i < times.size(); ++i) times[i] = (times[i] - last[i]) / static_cast<double>(calls);
+  return median(times);
+}
+
+std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> all;
+  std::istringstream text(list);
+  for (std::string word; std::getline(text, word, ',');) all.push_back(word);
+  return all;
+}
+
+struct Settings {
+  std::string modes = "sync", kinds, sizes = "8,64,1024,4096,16384,65536,262144,1048576,4194304", csv, method;
+  double seconds = 0.1;  ///< of each row
+  Settings(int argc, char** argv) {
+    for (int i = 1; i + 1 < argc; i += 2) {
+      const std::string name = argv[i], value = argv[i + 1];
+      if (name == "--modes") modes = value;
+      else if (name == "--kinds") kinds = value;
+      else if (name == "--sizes") sizes = value;
+      else if (name == "--csv") csv = value;
+      else if (name == "--method") method = value;
+      else if (name == "--seconds") seconds = std::atof(value.c_str());
+    }
+  }
+  bool wants(const char* kind) const {
+    return kinds.empty() || ("," + kinds + ",").find("," + std::string(kind) + ",") != std::string::npos;
+  }
+};
+
+void row(const Ranks& ranks, const Settings& settings, const std::string& mode, Kind kind, std::size_t bytes,
+         const std::vector<Contestant>& contestants, std::ostream& csv) {
+  Buffers buffers(ranks, kind, bytes, mode == "cold");
+  std::uint64_t number = 0;
+  const double begun = now();
+  for (const Contestant& each : contestants) slice(ranks, mode, buffers, 3, number, each);
+  double rounds = settings.seconds * 1e9 / kSlices / std::max(1.0, (now() - begun) / 3);
+  PMPI_Bcast(&rounds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  std::vector<std::vector<double>> times(contestants.size());
+  for (int s = 0; s < kSlices; ++s) {
+    for (std::size_t c = 0; c < contestants.size(); ++c) {
+      const auto n = static_cast<int>(std::clamp(rounds, 3.0, 500.0));
+      times[c].push_back(slice(ranks, mode, buffers, n, number, contestants[c]));
+    }
+  }
+  if (ranks.rank != 0) return;
+  std::printf("%-5s %-9s %8zu", mode.c_str(), kNames[kind], bytes);
+  csv << mode << ',' << kNames[kind] << ',' << bytes << ',' << ranks.size;
+  for (std::size_t c = 0; c < contestants.size(); ++c) {
+    const double time = median(times[c]);
+    std::vector<double> ratios;
+    for (std::size_t s = 0; s < kSlices; ++s) ratios.push_back(times[0][s] / std::max(1.0, times[c][s]));
+    std::printf(" %12.0f", time);
+    csv << ',' << time;
+    if (c == 0) continue;
+    std::printf(" %6.2f", median(ratios));
+    csv << ',' << median(ratios);
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+  csv << std::endl;
+}
+
+void bench(const Settings& settings) {
+  const Ranks ranks;
+  std::vector<Contestant> contestants = {NODE_BENCH_CALLS(P), NODE_BENCH_CALLS()};
+  std::string heading = "mode,collective,bytes,ranks,native,program,ratio";
+#if defined(NODE_BENCH_CHASQUI)
+  contestants.push_back(of_interface(settings.method));
+  heading += ",interface,interface_ratio";
+#endif
+  for (int i = 0; i < 40; ++i)
+    MPI_Barrier(MPI_COMM_WORLD);  // past the calls before which the drop-in library serves none
+  std::ofstream csv;
+  if (ranks.rank == 0 && !settings.csv.empty()) csv.open(settings.csv);
+  csv << heading << std::endl;
+  if (ranks.rank == 0)
+    std::printf("%-5s %-9s %8s %12s %12s %6s ranks: %d\n", "mode", "", "bytes", "native ns", "program ns", "ratio",
+                ranks.size);
+  for (const std::string& mode : words(settings.modes)) {
+    for (int k = 0; k < kinds; ++k) {
+      if (!settings.wants(kNames[k])) continue;
+      for (const std::string& size : words(settings.sizes)) {
+        const std::size_t bytes = k == barrier ? 0 : std::strtoull(size.c_str(), nullptr, 10);
+        row(ranks, settings, mode, static_cast<Kind>(k), bytes, contestants, csv);
+        if (k == barrier) break;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The commands of docs/network.md on as little as they take: two hosts that are this one, four simulated ranks.
+# The commands of docs/network.md and docs/results.md on as little as they take: two hosts that are this one, four simulated ranks.
 # usage: scripts.sh SOURCE BUILD WORK-FOLDER
 set -eu
 source=$1
@@ -24,6 +24,15 @@ for library in openmpi mpich; do
   grep -q "^| barrier | [0-9]" "$work/wan.log" || { cat "$work/wan.log"; exit 1; }
   echo "ok: bench/wan, $library"
 done
+
+if [ -x "$build/bin/node_bench_openmpi" ] && [ -e "$build/lib/libchasqui-mpi-openmpi.so" ]; then
+  "$source/bench/node/rivals.py" --rival "openmpi4=$build/bin=mpirun.openmpi -np {ranks}" --program node_bench_openmpi \
+    --library ../lib/libchasqui-mpi-openmpi.so --only "no cma" --ranks 2 --runs 1 --modes sync --kinds reduce --sizes 8 --seconds 0.001 \
+    --csv "$work/rivals.csv" >"$work/rivals.log" 2>&1 || { cat "$work/rivals.log"; exit 1; }
+  grep -q "^| reduce | .*[0-9]" "$work/rivals.log" && grep -q "^lost [01] of 1 cells" "$work/rivals.log" &&
+    grep -q "^1,openmpi4,no cma,drop-in,sync,reduce,8,2," "$work/rivals.csv" || { cat "$work/rivals.log"; exit 1; }
+  echo "ok: bench/node/rivals.py"
+fi
 
 [ -x "$build/bin/smpi_bench" ] || { echo "skipped: no SimGrid"; exit 0; }
 "$source/bench/smpi/matrix.py" "$build" --csv "$work/smpi.csv" --ranks 4 --machines lan --modes shared --cases barrier:0 >"$work/smpi.log" 2>&1 ||
