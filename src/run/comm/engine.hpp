@@ -54,7 +54,10 @@ class alignas(2 * kLine) Engine final : public Comm {
   void rest() { health_.rest(); }
   void resume() { health_.resume(); }
   void retire(const std::string& why);
-  bool broken() const { return !health_.usable() || (fabric_.board != nullptr && fabric_.board->broken()); }
+  bool broken() const {
+    const Board* const board = fabric_.board.get();
+    return !health_.usable() || (board != nullptr && board->broken() && board->failed(health_.last() + 1, {}));
+  }
   CallNumbers call_numbers() const {
     return {health_.last(), spans_ ? fabric_.board->complete() : 0, health_.earlier()};
   }

@@ -68,7 +68,7 @@ void rest(Comm& comm);    ///< no further call before resume(): who waits for on
 void resume(Comm& comm);  ///< REQUIRES that no rank is in a call
 
 /// For those who go on without a communicator that has failed.
-bool broken(const Comm& comm);  ///< did a call fail, as far as this rank's node knows?
+bool broken(const Comm& comm);  ///< did a call fail that this rank's next one comes after, as far as its node knows?
 struct CallNumbers {
   std::uint64_t begun = 0;     ///< the last call of this rank, from 1
   std::uint64_t complete = 0;  ///< the last one that some rank of this node has completed
