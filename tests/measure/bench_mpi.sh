@@ -17,13 +17,13 @@ ratio='x[0-9.>^]+'
 [ "$(grep -cE "^sum .*[ !] +$ratio +$ratio +- +$ratio$" table.txt)" = 2 ] || fail "not two sums with three"
 for kind in broadcast reduce allreduce allgather gather scatter scan; do
   for bytes in 8 64 512 4000; do
-    for who in "chasqui [a-z]*" native binomial; do
+    for who in "chasqui [a-z-]*" native binomial; do
       grep -q "^$kind,$bytes,$ranks,$who," rows.csv || fail "$kind of $bytes bytes by $who is missing"
     done
   done
 done
 for row in sum,512 sum,4000 items,64 items,512 items,4000 stream,8 stream,4000 delay,8 delay,4000; do
-  for who in "chasqui [a-z]*" native binomial plain; do
+  for who in "chasqui [a-z-]*" native binomial plain; do
     grep -q "^$row,$ranks,$who," rows.csv || fail "$row by $who is missing"
   done
 done
@@ -36,4 +36,4 @@ count=$(wc -l < some.txt)
 median=$(sed -n "$(((count - 1) / 2 + 1))p" some.txt)
 grep -q "^scan,512,$ranks,native,,[0-9.]*,$median," rows.csv || fail "the median of the samples is $median"
 "$@" "$chasqui" bench --mpi --kinds singing > table.txt 2> said.txt && fail "singing was taken"
-grep -q 'is no collective' said.txt || fail "singing: no reason"
+grep -q 'which is not one of barrier' said.txt || fail "singing: no reason"

@@ -34,7 +34,7 @@ grep -q 'is not more than 0 and at most 3600' said.txt || fail "0 seconds: no re
 # What is wrong for all ranks is said once, before anything is measured, and the launcher comes back.
 sed 's/"name": "node",/"name": "node", "threads": true,/' m.json > threads.json
 head -c 100 m.json > part.json
-for bad in threads.json:'leave out --mpi' part.json:'the text ends too early' none.json:'cannot be read'; do
+for bad in threads.json:'a profile of threads' part.json:'the text ends too early' none.json:'cannot be read'; do
   status=0
   timeout 60 "$@" "$chasqui" measure --mpi --seconds 3600 --again "${bad%%:*}" > table.txt 2> said.txt || status=$?
   [ $status -ne 0 ] && [ $status -ne 124 ] || fail "--again ${bad%%:*}: status $status"
