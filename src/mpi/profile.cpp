@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,9 @@ std::shared_ptr<const Profile> profile_for_all(MPI_Comm comm, const char* path) 
   std::string text, error;
   if (rank == 0 && path != nullptr && *path != '\0') {
     try {
+      // A pipe would be waited for, and the whole job with it.
+      if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
+        throw Error("{}: is not a regular file: write the profile into one", path);
       text = to_json(read_profile(path));
     } catch (const std::exception& found) {
       error = found.what();

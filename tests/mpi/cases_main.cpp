@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a communicator over MPI owes to the program around it: mpirun -np P mpi_cases name. A case throws what is wrong.
 #include <mpi.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -135,8 +136,8 @@ void native_too_long() {
 /// A rank's file does not concern the others: what rank 0 reads counts, or its error.
 void profile() {
   const int rank = my_rank();
-  const auto made = [&](int bad) {
-    if (rank == bad) setenv("CHASQUI_PROFILE", "/no/such/profile.json", 1);
+  const auto made = [&](int bad, const char* path = "/no/such/profile.json") {
+    if (rank == bad) setenv("CHASQUI_PROFILE", path, 1);
     else unsetenv("CHASQUI_PROFILE");
     try {
       const auto comm = make_comm(MPI_COMM_WORLD);
@@ -149,6 +150,10 @@ void profile() {
   };
   expect(made(0).find("/no/such/profile.json") != std::string::npos, "rank 0 has no profile and nobody says so");
   expect(made(1).empty(), "rank 1 has no profile, which is no matter");
+  const std::string pipe = "mpi_profile_" + std::to_string(getpid()) + ".pipe";
+  if (rank == 0) expect(mkfifo(pipe.c_str(), 0600) == 0, "no pipe could be made");
+  expect(made(0, pipe.c_str()).find("not a regular file") != std::string::npos, "a pipe is read");
+  if (rank == 0) std::remove(pipe.c_str());
 
   Profile other = default_profile();
   other.host = "elsewhere";
