@@ -167,7 +167,7 @@ Json compared(const Schedule& planned, const Question& question) {
   };
   const Schedule shown = finite(planned, question.request.problem.items);
   row("plan", shown);
-  for (const auto tree : {plan::PlainTree::binomial, plan::PlainTree::chain, plan::PlainTree::flat}) {
+  for (const auto tree : plan::kPlainTrees) {
     const plan::PlainSchedule made = plain(tree, planned, shown.problem.items);
     if (const auto* schedule = std::get_if<Schedule>(&made)) row(to_string(tree), *schedule);
     else list.push_back({{"shape", to_string(tree)}, {"why", std::get<std::string_view>(made)}});

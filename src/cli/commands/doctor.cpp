@@ -14,6 +14,7 @@
 #include "cli/frame/command.hpp"
 #include "cli/frame/help.hpp"
 #include "cli/launch/drop_in.hpp"
+#include "cli/launch/loopback_server.hpp"
 #include "run/wait/cores.hpp"
 
 namespace chasqui::cli {
@@ -84,12 +85,13 @@ class DoctorCommand final : public Command {
     line(out, has_shm && mebibytes >= 256, "shared memory",
          has_shm ? fmt::format("{:.0f} MiB free in /dev/shm", mebibytes) : "no /dev/shm",
          "processes of a node fall back to messages where it is too small (a container: --shm-size=1g)");
+    const bool copies = copies_between_processes();
     line(
-        out, copies_between_processes(), "copies across",
-        copies_between_processes() ? "a process can read another's memory" : "refused",
+        out, copies, "copies across", copies ? "a process can read another's memory" : "refused",
         "long gathers and scatters of processes are copied twice (/proc/sys/kernel/yama/ptrace_scope is 0, or a container has "
         "the capability SYS_PTRACE)");
-    line(out, threads_can_be_pinned(), "pinning", threads_can_be_pinned() ? "threads can be bound to cores" : "refused",
+    const bool pins = threads_can_be_pinned();
+    line(out, pins, "pinning", pins ? "threads can be bound to cores" : "refused",
          "threads wander, and small collectives are slower");
   }
 
@@ -98,7 +100,7 @@ class DoctorCommand final : public Command {
     for (const char* flavour : {"openmpi", "mpich"}) {
       const std::string launcher = fmt::format("mpirun.{}", flavour);
       std::string version = version_of(launcher);
-      const bool there = flavour_of_launcher(launcher) == flavour;
+      const bool there = flavour_of_version(version) == flavour;
       const std::size_t number = version.find("Version:");  // Hydra says it in a line of its own
       if (number != std::string::npos) version = "Hydra " + version.substr(version.find_first_not_of(' ', number + 8));
       version = there ? version.substr(0, version.find('\n')) : "not found";
@@ -116,7 +118,7 @@ class DoctorCommand final : public Command {
            fmt::format("apt install lib{0}-dev, then build again; `chasqui run` needs it",
                        flavour == std::string("mpich") ? "mpich" : "openmpi"));
     }
-    const std::string first = flavour_of_launcher("mpirun");
+    const std::string first = flavour_of_version(version_of("mpirun"));
     if (any)
       line(out, !first.empty(), "mpirun", first.empty() ? "not one of these" : "is of " + first,
            "name the launcher: mpirun.openmpi, mpirun.mpich");
@@ -131,10 +133,9 @@ class DoctorCommand final : public Command {
     line(out, missing.empty(), "commands", missing.empty() ? "all built" : "without " + missing,
          "scripts/install-packages, then build again");
     std::error_code none;
-    const auto page = std::filesystem::read_symlink("/proc/self/exe", none).parent_path().parent_path() /
-                      "share/chasqui/explorer.html";
+    const std::string page = explorer_page();
     const bool explorer = std::filesystem::exists(page, none);
-    line(out, explorer, "explorer page", explorer ? page.string() : "not built",
+    line(out, explorer, "explorer page", explorer ? page : "not built",
          "cmake --build build/dev --target explorer_page (needs emscripten)");
   }
 };

@@ -13,14 +13,6 @@
 namespace chasqui::cli {
 namespace {
 
-/// share/chasqui/explorer.html beside the folder of this program: so it is in the build tree and when installed.
-std::string default_page() {
-  std::error_code failed;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (failed) return "explorer.html";
-  return (program.parent_path().parent_path() / "share" / "chasqui" / "explorer.html").string();
-}
-
 /// In a process of its own; whether a browser comes up is its business.
 void open_in_browser(const std::string& url) {
   const pid_t child = ::fork();
@@ -51,7 +43,7 @@ class ExploreCommand final : public Command {
   int run(Output& out) override {
     if (port_ < 0 || port_ > 65535) throw Error("--port {}: use 0 to 65535", port_);
     if (requests_ && *requests_ < 1) throw Error("--requests {}: use at least 1", *requests_);
-    const std::string path = page_.value_or(default_page());
+    const std::string path = page_.value_or(explorer_page());
     LoopbackServer server(read_file(path, "build it with 'cmake --build … --target explorer_page' (needs emscripten)"),
                           static_cast<std::uint16_t>(port_));
     const std::string url = fmt::format("http://127.0.0.1:{}/", server.port());

@@ -47,7 +47,7 @@ bool is_launcher(const std::string& word) {
 std::string flavour_of(const std::vector<std::string>& words) {
   const MpiProgram program = first_mpi_program(words);
   const std::string launcher =
-      is_launcher(words.front()) ? flavour_of_launcher(words.front()) : linked_mpi(words.front());
+      is_launcher(words.front()) ? flavour_of_version(version_of(words.front())) : linked_mpi(words.front());
   if (!program.flavour.empty() && !launcher.empty() && program.flavour != launcher) {
     throw Error("{} is linked with {}, but {} starts programs of {}: use mpirun.{}", program.path, program.flavour,
                 words.front(), launcher, program.flavour);

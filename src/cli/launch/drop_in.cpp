@@ -20,8 +20,7 @@ std::string version_of(const std::string& launcher) {
   return text;
 }
 
-std::string flavour_of_launcher(const std::string& launcher) {
-  const std::string text = version_of(launcher);
+std::string flavour_of_version(const std::string& text) {
   if (text.find("Open MPI") != std::string::npos || text.find("OpenRTE") != std::string::npos) return "openmpi";
   if (text.find("HYDRA") != std::string::npos || text.find("MPICH") != std::string::npos) return "mpich";
   return {};

@@ -6,11 +6,11 @@
 
 namespace chasqui::cli {
 
-/// The first line that `launcher --version` says; empty when it is silent or not there.
+/// What `launcher --version` says; empty when it is silent or not there.
 std::string version_of(const std::string& launcher);
 
-/// "openmpi", "mpich", or empty when it does not say.
-std::string flavour_of_launcher(const std::string& launcher);
+/// The MPI library that such a text belongs to: "openmpi", "mpich", or empty when it does not say.
+std::string flavour_of_version(const std::string& text);
 
 /// The path of libchasqui-mpi-<flavour>.so beside this program. Throws Error with the remedy where there is none.
 std::string drop_in_library(const std::string& flavour);

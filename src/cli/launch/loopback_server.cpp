@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "chasqui/base/error.hpp"
@@ -155,6 +156,13 @@ void LoopbackServer::serve_one() {
     ::shutdown(client, SHUT_RDWR);
     connection.done = true;
   });
+}
+
+std::string explorer_page() {
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return "explorer.html";
+  return (program.parent_path().parent_path() / "share" / "chasqui" / "explorer.html").string();
 }
 
 }  // namespace chasqui::cli

@@ -46,4 +46,7 @@ class LoopbackServer {
 /// What the server says to the head of a request; `page` is the body of a good one. Pure, for tests.
 std::string http_answer(const std::string& head, const std::string& page);
 
+/// Where the explorer's page lies beside this program: so it is in the build tree and when installed.
+std::string explorer_page();
+
 }  // namespace chasqui::cli

@@ -24,16 +24,19 @@ void MachineArguments::declare(Command& command) {
       .file();
 }
 
-Level MachineArguments::level() const {
-  const Profile profile = read_profile(*file_);
-  return profile.knows_network() ? *profile.level("network") : profile.levels.front();
+const Level& MachineArguments::level() const {
+  if (!level_) {
+    const Profile profile = read_profile(*file_);
+    level_ = profile.knows_network() ? *profile.level("network") : profile.levels.front();
+  }
+  return *level_;
 }
 
 LogP MachineArguments::machine() const {
   LogP machine{P_.value_or(0), Time{L_.value_or(0)}, Time{o_.value_or(0)}, Time{g_.value_or(1)}};
   if (file_) {
     if (L_ || o_ || g_) throw Error("--machine {} and -L, -o, -g: give one of them", *file_);
-    const Level level = this->level();
+    const Level& level = this->level();
     const auto nanoseconds = [](double value) { return Time{static_cast<std::int64_t>(std::llround(value))}; };
     machine = {P_.value_or(level.ranks), nanoseconds(level.L.value),
                nanoseconds((level.o_s.value + level.o_r.value) / 2), std::max(Time{1}, nanoseconds(level.g.value))};

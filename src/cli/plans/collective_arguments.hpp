@@ -23,10 +23,11 @@ class MachineArguments {
   LogGP machine_with_bytes(const std::optional<std::string>& G) const;
 
  private:
-  Level level() const;
+  const Level& level() const;
 
   std::optional<std::int64_t> P_, L_, o_, g_;
   std::optional<std::string> file_;
+  mutable std::optional<Level> level_;  ///< of the file, read once: it may be a pipe
 };
 
 /// The table of further kernels that CHASQUI_KERNELS names, read once; nullptr without the variable.

@@ -321,7 +321,7 @@ void model_figure(show::Page& page, const Planned& planned) {
     };
     point(0, plan->claim().finish);
     point(1, plan->claim().bound);
-    for (const auto tree : {plan::PlainTree::binomial, plan::PlainTree::chain, plan::PlainTree::flat}) {
+    for (const auto tree : plan::kPlainTrees) {
       const auto curve = 2 + static_cast<std::size_t>(tree);
       if (larger.problem.kind == Kind::sum) {
         point(curve, plan::plain_sum(tree, larger.machine, larger.operands.value_or(1)).finish);

@@ -126,6 +126,7 @@ class Machine {
   Word& word(std::uint16_t number) { return words_[number]; }
   Memory* memory_of(std::uintptr_t address) const;
   int weakened(const Operation& operation) const;
+  const Operation& read(const Operation& operation);  ///< a load or a change of the running thread, when it is done
   void perform(int thread, std::size_t read);
   void put(int thread, Operation& operation, const Store* follows);
   std::size_t newest(const Operation& operation) { return word(number_of(operation.address)).history.size() - 1; }
@@ -454,10 +455,9 @@ std::vector<const void*> Machine::record(const std::function<void()>& action, vo
   return words;
 }
 
-std::uint64_t Machine::load(std::uintptr_t address, int order) {
-  if (recorded_ != nullptr) return 0;
+const Operation& Machine::read(const Operation& operation) {
   Fiber& fiber = fibers_[static_cast<std::size_t>(running_)];
-  fiber.operation = {Access::load, address, order, 0, 0, false, 0};
+  fiber.operation = operation;
   fiber.operation.order = weakened(fiber.operation);
   ++fiber.after[static_cast<std::size_t>(running_)];
   ++steps_;
@@ -467,7 +467,12 @@ std::uint64_t Machine::load(std::uintptr_t address, int order) {
     fiber.state = State::waits;
     pause();
   }
-  return fiber.operation.result;
+  return fiber.operation;
+}
+
+std::uint64_t Machine::load(std::uintptr_t address, int order) {
+  if (recorded_ != nullptr) return 0;
+  return read({Access::load, address, order, 0, 0, false, 0}).result;
 }
 
 void Machine::store(std::uintptr_t address, std::uint64_t value, int order) {
@@ -489,19 +494,9 @@ void Machine::store(std::uintptr_t address, std::uint64_t value, int order) {
 }
 
 bool Machine::exchange(std::uintptr_t address, std::uint64_t& expected, std::uint64_t value, int order) {
-  Fiber& fiber = fibers_[static_cast<std::size_t>(running_)];
-  fiber.operation = {Access::change, address, order, value, expected, false, 0};
-  fiber.operation.order = weakened(fiber.operation);
-  ++fiber.after[static_cast<std::size_t>(running_)];
-  ++steps_;
-  if (fair_) {
-    perform(running_, newest(fiber.operation));
-  } else {
-    fiber.state = State::waits;
-    pause();
-  }
-  expected = fiber.operation.result;
-  return fiber.operation.changed;
+  const Operation& done = read({Access::change, address, order, value, expected, false, 0});
+  expected = done.result;
+  return done.changed;
 }
 
 void Machine::look(std::uintptr_t address, std::size_t bytes, bool writes) {
