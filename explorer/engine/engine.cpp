@@ -213,14 +213,6 @@ Json planned(const Question& question) {
   return object;
 }
 
-/// A picture's title repeats what its file claims. Nothing illegal is optimal.
-std::string without_claim(std::string picture) {
-  static constexpr std::string_view kClaim = "(optimal)";
-  for (auto at = picture.find(kClaim); at != std::string::npos; at = picture.find(kClaim))
-    picture.replace(at, kClaim.size(), "(ILLEGAL)");
-  return picture;
-}
-
 Json loaded(const Question& question) {
   const Schedule schedule = schedule_from_json(question.text, question.name.empty() ? "file" : question.name);
   if (schedule.machine.P > 100'000 || schedule.sends.size() > static_cast<std::size_t>(kMostMessages)) {
@@ -232,8 +224,9 @@ Json loaded(const Question& question) {
   object["verify"] = verdict(schedule);
   const bool legal = object["verify"]["legal"].get<bool>();
   draw_and_play(object, schedule, legal ? finite(schedule, question.request.problem.items) : schedule, question, legal);
+  const bool illegal = !legal && !object["verify"].value("buffered", false);
   for (auto& [name, picture] : object["pictures"].items()) {
-    if (!legal) picture = without_claim(picture.get<std::string>());
+    if (illegal) picture = show::marked_illegal(picture.get<std::string>());
   }
   object["compare"] = Json::array();
   object["schedule"] = to_json(schedule);

@@ -44,4 +44,11 @@ std::string to_svg(const Schedule& schedule, Picture what, std::optional<std::in
   }
 }
 
+std::string marked_illegal(std::string picture) {
+  static constexpr std::string_view kClaim = "(optimal)";
+  for (auto at = picture.find(kClaim); at != std::string::npos; at = picture.find(kClaim))
+    picture.replace(at, kClaim.size(), "(ILLEGAL)");
+  return picture;
+}
+
 }  // namespace chasqui::show

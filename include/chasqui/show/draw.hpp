@@ -120,4 +120,7 @@ std::string to_text(const Schedule& schedule, const TextStyle& style, Picture wh
 std::string to_svg(const Schedule& schedule, Picture what = Picture::automatic,
                    std::optional<std::int64_t> of = {});  ///< as SVG; `of` is the item or rank whose tree is drawn
 
+/// The picture of a schedule that is not legal: where its title repeats the file's "(optimal)" it says "(ILLEGAL)".
+std::string marked_illegal(std::string picture);
+
 }  // namespace chasqui::show

@@ -72,12 +72,7 @@ class DrawCommand final : public Command {
     const Stated stated = check_stated(schedule, place);
     std::string picture = drawn(schedule, format, to_terminal, out);
     out.error(stated.doubts);
-    static constexpr std::string_view kClaim = "(optimal)";
-    for (auto at = stated.legal ? std::string::npos : picture.find(kClaim); at != std::string::npos;
-         at = picture.find(kClaim)) {
-      picture.replace(at, kClaim.size(), "(ILLEGAL)");
-    }
-    return picture;
+    return stated.legal ? picture : show::marked_illegal(std::move(picture));
   }
 
   std::string drawn(const Schedule& schedule, const std::string& format, bool to_terminal, const Output& out) const {
