@@ -10,8 +10,9 @@ namespace chasqui {
 namespace {
 
 /// In the order of Kind.
-constexpr std::array<std::string_view, 10> kNames = {"broadcast", "scatter", "gather",  "allgather", "reduce",
-                                                     "allreduce", "scan",    "barrier", "sum",       "stream"};
+constexpr std::array<std::string_view, 12> kNames = {"broadcast", "scatter", "gather",    "allgather",
+                                                     "alltoall",  "reduce",  "allreduce", "reduce-scatter",
+                                                     "scan",      "barrier", "sum",       "stream"};
 
 }  // namespace
 

@@ -165,6 +165,8 @@ Tree tree_of(const Schedule& listed, std::optional<std::int64_t> of) {
       flow_together(tree, schedule, schedule.problem.root, items > 1 ? item : -1);
       break;
     }
+    case Kind::alltoall:
+    case Kind::reduce_scatter: throw Error("{} has no tree: draw its chart", to_string(schedule.problem.kind));
     case Kind::allreduce:
     case Kind::scan:
     case Kind::barrier: {

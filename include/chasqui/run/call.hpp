@@ -84,7 +84,8 @@ inline bool in_range(const Call& call, int rank, int size) {
   const unsigned kind = bit(call.kind);
   constexpr std::int64_t usual = std::int64_t{1} << 15, most = std::int64_t{1} << 46;
   const auto element = static_cast<std::int64_t>(call.element);
-  if (call.kind > Kind::barrier || call.count < 0 || element < 1) return false;
+  if (call.kind > Kind::barrier || call.kind == Kind::alltoall || call.kind == Kind::reduce_scatter) return false;
+  if (call.count < 0 || element < 1) return false;
   if ((call.count | element | size) >= usual && call.count > most / element / size) return false;
   const bool at_root = call.root == rank;
   const unsigned rooted = bit(Kind::broadcast) | bit(Kind::scatter) | bit(Kind::gather) | bit(Kind::reduce);

@@ -30,7 +30,7 @@ std::string_view to_string(Method method) {
 void validate(const Call& call, int rank, int size) {
   if (acceptable(call, rank, size)) return;
   const auto name = to_string(call.kind);
-  if (call.kind == Kind::sum || call.kind == Kind::stream) {
+  if (call.kind == Kind::alltoall || call.kind == Kind::reduce_scatter || call.kind > Kind::barrier) {
     throw Error("{}: this kind is not called through a buffer (sum has its own call)", name);
   }
   if (call.count < 0) throw Error("{}: negative count {}: pass 0 or more", name, call.count);

@@ -72,7 +72,7 @@ class BoardMethods {
   int group(int lines) const { return groups_[static_cast<std::size_t>(lines - 1)]; }  ///< ranks of each; 0: none
 
  private:
-  static constexpr std::size_t kKinds = 8;  ///< broadcast .. barrier
+  static constexpr std::size_t kKinds = 10;  ///< broadcast .. barrier
   struct Row {
     std::size_t in_line = ~std::size_t{0};   ///< up to so many bytes a contribution is one line
     Method short_method = Method::slots;     ///< of those
