@@ -15,7 +15,7 @@ namespace chasqui {
 /// Times in files, and in anything the verifier accepts, lie within so many ticks of 0: differences fit.
 inline constexpr std::int64_t kMaxTime = 4'000'000'000'000'000'000;
 
-/// What a message carries. Broadcasts and gathers: item `lo` (len is 1). Combining kinds: the fold of the
+/// What a message carries. Where messages name items: item `lo` (len is 1). Other combining kinds: the fold of the
 /// contributions of ranks lo .. lo+len-1, cyclically. len = 0 is nothing.
 struct Part {
   std::int32_t lo = 0;   ///< item, or first contribution
@@ -34,6 +34,8 @@ struct Send {
   Part second{};  ///< messages of two values: the wrapped part
 
   constexpr Item item() const { return {part.lo}; }  ///< broadcasts and gathers: the item it carries
+  /// All-to-all: the item it carries. Above 46340 ranks there are more than 31 bits can number: second.lo has the rest.
+  constexpr std::int64_t item_number() const { return std::int64_t{second.lo} * (std::int64_t{1} << 31) + part.lo; }
   friend constexpr auto operator<=>(const Send&, const Send&) = default;
 };
 static_assert(sizeof(Send) == 32, "a materialised schedule costs 32 bytes a message");
