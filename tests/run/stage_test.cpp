@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "chasqui/run/call.hpp"
 #include "run/board/board.hpp"
+#include "run/board/collectives.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -45,6 +48,46 @@ RC_GTEST_PROP(Stage, ChunksLieApartInsideTheMemory, ()) {
   RC_ASSERT(depth >= 4);
   RC_ASSERT(depth * chunk <= std::max(used, 4 * chunk));
   ::operator delete(memory, kAlign);
+}
+
+// Stages shrink with the number of ranks, but two rounds always fit: who stages one ahead waits for nobody who waits for it.
+TEST(Stage, BoardsOfThousandsOfRanks) {
+  constexpr int kPlayers = 3;
+  constexpr std::size_t kCount = 5000;
+  for (const int ranks : {4096, 4097, 8193, 100'000}) {
+    BoardShape shape = BoardShape::for_ranks(ranks);
+    shape.ranks = kPlayers;
+    std::vector<std::byte> memory(shape.bytes() + kLine);
+    auto* at =
+        reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory.data()) + kLine - 1) / kLine * kLine);
+    std::vector<std::unique_ptr<Board>> boards;
+    for (int r = 0; r < kPlayers; ++r) boards.push_back(std::make_unique<Board>(at, shape, r, 1));
+    for (const Kind kind :
+         {Kind::broadcast, Kind::allgather, Kind::reduce, Kind::allreduce, Kind::scan, Kind::scatter}) {
+      std::vector<std::vector<long>> in(kPlayers, std::vector<long>(kPlayers * kCount, 1)), out = in;
+      Sum sum;
+      std::vector<std::unique_ptr<Activity>> tasks;
+      for (std::size_t r = 0; r < kPlayers; ++r) {
+        const Call call{.kind = kind,
+                        .in = kind == Kind::broadcast ? nullptr : in[r].data(),
+                        .out = out[r].data(),
+                        .count = kCount,
+                        .element = sizeof(long),
+                        .op = operator_of<long>(sum, true)};
+        tasks.push_back(std::make_unique<Activity>(staged(*boards[r], call)));
+      }
+      int left = kPlayers;
+      for (int turn = 0; left > 0; ++turn) {
+        ASSERT_LT(turn, 10'000) << to_string(kind) << " of a board for " << ranks << " ranks does not end";
+        for (auto& task : tasks) {
+          if (task == nullptr || !task->poll()) continue;
+          task.reset();
+          --left;
+        }
+      }
+      EXPECT_EQ(out[0][kCount - 1], kind == Kind::reduce || kind == Kind::allreduce ? kPlayers : 1);
+    }
+  }
 }
 
 }  // namespace

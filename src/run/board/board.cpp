@@ -20,7 +20,7 @@ BoardShape BoardShape::for_ranks(int ranks, std::size_t stage, std::size_t wide)
   shape.wide = wide;
   const auto all = [&] { return shape.stage * static_cast<std::size_t>(ranks); };
   while (shape.stage > 256 * 1024 && all() > (std::size_t{16} << 20)) shape.stage /= 2;
-  while (shape.stage > 4096 && all() > (std::size_t{64} << 20)) shape.stage /= 2;
+  while (shape.stage > kLeastStage && all() > (std::size_t{64} << 20)) shape.stage /= 2;
   while (shape.wide > 0 && shape.wide * kSlotRing * static_cast<std::size_t>(ranks) > (std::size_t{8} << 20)) {
     shape.wide = shape.wide > 256 ? shape.wide / 2 : 0;
   }

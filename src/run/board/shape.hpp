@@ -14,6 +14,8 @@ inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;               ///<
 inline constexpr std::size_t kWide = 4096;         ///< what a slot holds beside its lines, on boards of usual size
 inline constexpr std::size_t kWideFromAll = 2048;  ///< of processes: what all read of several; more is staged
 inline constexpr std::uint64_t kSlotRing = 16;     ///< slots a rank can be ahead of the slowest
+inline constexpr std::size_t kLeastRound = 8192;   ///< bytes that a rank stages at once, at least
+inline constexpr std::size_t kLeastStage = 2 * kLeastRound;  ///< staged calls are a round ahead of what is read
 
 /// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
 /// (bench/node/lines.cpp), so there is space between them, on boards of usual size.
@@ -38,8 +40,8 @@ struct BoardShape {
   std::size_t wide = kWide;        ///< bytes of a slot beside its lines; 0: none
   std::size_t ring = 0;            ///< bytes that a rank's stage moves through, if more than `stage`
 
-  /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB; the wide parts of
-  /// all slots below 8 MiB.
+  /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB, or have kLeastStage
+  /// each; the wide parts of all slots below 8 MiB.
   static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024, std::size_t wide = kWide);
   static BoardShape for_threads(int ranks);                         ///< without stages: they read each other's buffers
   std::size_t stage_room() const { return std::max(stage, ring); }  ///< bytes of memory for each rank's stage

@@ -24,7 +24,7 @@ std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total)
   most = std::min(most, stage / 4);
   if (everywhere && bytes <= stage) most = stage / 2;
   const std::size_t rounds = everywhere ? 1 : 2;  // at least, where the stage is large enough
-  std::size_t chunk = std::max<std::size_t>(8 * kKiB, call.element);
+  std::size_t chunk = std::max(kLeastRound, call.element);
   while (chunk * 2 <= most && chunk * 2 * rounds <= bytes) chunk *= 2;  // few different divisions of the stage
   return (chunk + kLine - 1) / kLine * kLine;
 }
