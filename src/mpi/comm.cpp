@@ -83,6 +83,10 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   MPI_Comm_test_inter(comm, &inter);
   if (inter != 0) throw Error("an inter-communicator has two groups: pass an intra-communicator");
   if (options.profile == nullptr) options.profile = profile_for_all(comm, nullptr);
+  if (!options.blocking_waits && !options.patience) {
+    check_all(comm, [&] { options.patience = run::patience_from_environment(); });
+    check(MPI_Bcast(&*options.patience, sizeof(run::Patience), MPI_BYTE, 0, comm), "MPI_Bcast");  // rank 0's for all
+  }
   MPI_Comm own = MPI_COMM_NULL;
   check(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
   MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
@@ -111,7 +115,7 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   };
   std::shared_ptr<Neighbour> neighbour;
   if (!options.blocking_waits) {
-    fabric.patience = options.patience ? *options.patience : run::patience_from_environment();
+    fabric.patience = *options.patience;
     const bool answers = one_thread_at_a_time();
     neighbour = std::make_shared<Neighbour>(answers);
     fabric.answer_others = [neighbour, answers](const run::Comm& waiting) {

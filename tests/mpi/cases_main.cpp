@@ -167,6 +167,24 @@ void profile() {
   expect(comm->profile() == other, "not what rank 0 read");
 }
 
+/// A variable that one rank alone cannot read: all say so, or the others would wait for it.
+void unreadable() {
+  const int rank = my_rank();
+  for (const int odd : {0, 2}) {
+    if (rank == odd) setenv("CHASQUI_STALL_SECONDS", "soon", 1);
+    std::string heard;
+    try {
+      make_comm(MPI_COMM_WORLD)->barrier();
+    } catch (const Error& error) {
+      heard = error.what();
+    }
+    unsetenv("CHASQUI_STALL_SECONDS");
+    expect(heard.find(fmt::format("rank {}: CHASQUI_STALL_SECONDS=soon", odd)) == 0, "heard: " + heard);
+  }
+  if (rank == 1) setenv("CHASQUI_STALL_SECONDS", "7", 1);  // what rank 0 has counts
+  make_comm(MPI_COMM_WORLD)->barrier();
+}
+
 /// An operator that throws on one rank, inside the library: every rank hears of it, in this call.
 void native_throws() {
   const int rank = my_rank();
@@ -339,6 +357,7 @@ int main(int argc, char** argv) {
       {"native_throws", native_throws},
       {"long_messages", long_messages},
       {"profile", profile},
+      {"unreadable", unreadable},
       {"large_elements", large_elements},
       {"alignment", alignment},
   };

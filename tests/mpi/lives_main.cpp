@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -107,6 +108,28 @@ void parts() {
   }
 }
 
+/// Each rank destroys its communicators in an order of its own, and waits for nobody: rank 0 keeps all of its until the others
+/// have none left.
+void ends() {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<std::unique_ptr<run::Comm>> comms;
+  for (int i = 0; i < 2; ++i) {
+    for (const Options& options : ways()) {
+      comms.push_back(make_comm(MPI_COMM_WORLD, options));
+      comms.push_back(comms.back()->split(rank % 2, 0));
+    }
+  }
+  for (const auto& comm : comms) expect(comm->allreduce(1) == comm->size(), "a sum is wrong");
+  if (rank == 0) {
+    for (int r = 1; r < size; ++r) MPI_Recv(nullptr, 0, MPI_CHAR, r, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  std::rotate(comms.begin(), comms.begin() + 5 * rank % static_cast<int>(comms.size()), comms.end());
+  comms.clear();
+  if (rank != 0) MPI_Send(nullptr, 0, MPI_CHAR, 0, 3, MPI_COMM_WORLD);
+}
+
 /// Communicators that the program keeps beyond MPI_Finalize: an Error for each call, and nothing when they go.
 void finalize() {
   std::vector<std::unique_ptr<run::Comm>> kept;
@@ -160,9 +183,13 @@ void many() {
 int main(int argc, char** argv) {
   using namespace chasqui::mpi;
   const std::map<std::string, std::function<void()>> cases = {
-      {"any_order", any_order},     {"split_in_flight", split_in_flight},
-      {"split_alone", split_alone}, {"parts", parts},
-      {"finalize", finalize},       {"many", many},
+      {"any_order", any_order},
+      {"split_in_flight", split_in_flight},
+      {"split_alone", split_alone},
+      {"parts", parts},
+      {"finalize", finalize},
+      {"many", many},
+      {"ends", ends},
   };
   MPI_Init(&argc, &argv);
   alarm(40);  // a hang is a failure
