@@ -32,6 +32,7 @@ script won '[ $MODE = served ] && echo No Errors'
 script hangs '[ $MODE = native ] || sleep 1000; echo No Errors'
 cat > configure <<'END'
 #!/bin/sh
+case "$*" in *" MPICC=mpicc.openmpi "*) ;; *) exit 1 ;; esac
 mkdir -p coll
 echo all: > Makefile
 printf 'good lost won hangs:\n\tcp %s/coll/$@.sh $@\n' "$(dirname "$0")" > coll/Makefile
@@ -50,6 +51,7 @@ grep -q '^| default | 3 of 5 | – | – | – | 2 | 1 | 35 |' out || fail "the 
 grep -q 'passes natively, not with the library: mpich coll/lost (2), nodes: status 1 (again)' out || fail "lost"
 grep -q 'passes natively, not with the library: mpich coll/hangs (2), default: not done after 2 s (again)' out || fail "hangs"
 grep -q 'passes with the library, not natively: mpich coll/won (4), default' out || fail "won"
+grep -q 'cannot be built for openmpi .*: coll/never$' out || fail "what cannot be built"
 [ "$(wc -l < kept/results.jsonl)" = 15 ] || fail "results"
 
 # What is known is not run again; what was cut off is.
