@@ -41,12 +41,17 @@ cmake -S "$here/project" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_
 cmake --build "$work/cmake" >"$work/build.log"
 "$work/cmake/courier" | grep -q "finish 24"
 "$work/cmake/everyday" | grep -q "sum 3"
+"$work/cmake/plain" | grep -q "finish 24"
 echo "ok: find_package(chasqui)"
 if command -v pkg-config >/dev/null; then
   # shellcheck disable=SC2046
   "$compiler" "$here/project/courier.cpp" -o "$work/courier" $(pkg-config --cflags --libs chasqui)
   "$work/courier" | grep -q "finish 24"
   echo "ok: pkg-config chasqui"
+  # shellcheck disable=SC2046
+  cc "$here/project/plain.c" -o "$work/plain" $(pkg-config --cflags --libs chasqui-c)
+  LD_LIBRARY_PATH=$(pkg-config --variable=libdir chasqui-c) "$work/plain" | grep -q "finish 24"
+  echo "ok: pkg-config chasqui-c"
   if pkg-config --exists chasqui-bsp; then
     # shellcheck disable=SC2046
     "$compiler" -std=c++20 "$prefix/share/doc/chasqui/examples/bsp_hello.cpp" -o "$work/bsp" $(pkg-config --cflags --libs chasqui-bsp)

@@ -50,7 +50,7 @@ std::string text_of(const std::string& path) {
 
 std::vector<SourceFile> source_files() {
   std::vector<SourceFile> files;
-  for (const std::string folder : {"include", "src", "tests", "bench", "examples"}) {
+  for (const std::string folder : {"include", "src", "tests", "bench", "examples", "python"}) {
     for (const std::string& path : files_under(folder)) {
       const std::string extension = fs::path(path).extension().string();
       if (extension != ".cpp" && extension != ".hpp" && extension != ".h" && extension != ".c") continue;
@@ -72,7 +72,8 @@ std::vector<SourceFile> source_files() {
 
 std::vector<std::string> text_files() {
   std::vector<std::string> files;
-  for (const std::string folder : {"include", "src", "tests", "bench", "examples", "cmake", "docs", "scripts"}) {
+  for (const std::string folder :
+       {"include", "src", "tests", "bench", "examples", "cmake", "docs", "python", "scripts"}) {
     const auto paths = files_under(folder);
     files.insert(files.end(), paths.begin(), paths.end());
   }

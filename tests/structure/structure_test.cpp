@@ -13,6 +13,8 @@ namespace {
 const Graph kHouse = {
     {"base", {}},
     {"bsp", {"base", "model", "plan", "run"}},
+    {"c", {"base", "chasqui.h", "cli"}},
+    {"chasqui.h", {}},                                                               // what C sees
     {"chasqui.hpp", {"plan", "schedule", "show", "simulate", "threads", "verify"}},  // the porch
     {"cli",
      {"base", "bsp", "forge", "measure", "model", "mpi", "plan", "run", "schedule", "show", "simulate", "solve",
@@ -57,9 +59,12 @@ const Graph kFloors = {
 };
 
 /// Headers under src/ that another room may include. Of measure, mpi and threads: what the commands and the drop-in library
-/// share with them. Of plan: what the forge makes and checks. Of run: what a transport, a board or a rival must know.
+/// share with them. Of cli: what the C interface asks. Of plan: what the forge makes and checks. Of run: what a transport, a board or a rival must know.
 const std::set<std::string> kDoors = {
     "base/json_text.hpp",
+    "cli/frame/command.hpp",
+    "cli/frame/nearest.hpp",
+    "cli/frame/progress.hpp",
     "measure/bench/rivals.hpp",
     "measure/clocks.hpp",
     "measure/compare_profiles.hpp",
@@ -190,7 +195,7 @@ TEST(Layers, ARoomIsEnteredByItsDoors) {
 TEST(Layers, TheDesignShowsEveryRoom) {
   const std::string page = text_of("docs/design.md"), picture = text_of("docs/house.svg");
   for (const auto& [room, arrows] : kHouse) {
-    if (room.ends_with(".hpp")) continue;  // one header is no room
+    if (room.rfind("chasqui.h", 0) == 0) continue;  // one header is no room
     EXPECT_NE(page.find("**" + room + "**"), std::string::npos) << room << " has no paragraph in docs/design.md";
     EXPECT_NE(picture.find(">" + room + "</text>"), std::string::npos) << room << " is not in docs/house.svg";
   }

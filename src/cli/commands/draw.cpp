@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/base/file.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/plans/stated.hpp"
@@ -43,8 +42,8 @@ class DrawCommand final : public Command {
   int run(Output& out) override {
     const std::string format = chosen_format();
     const std::string target = out_.value_or("-");
-    const std::string text = read_input(file_, "give the name of a schedule file");
-    const std::string place = file_ == "-" ? "standard input" : file_;
+    const std::string text = text_of(file_);
+    const std::string place = place_of(file_);
     write_file(target,
                show::is_timeline(text) ? drawn(show::timeline_from_json(text, place), format, target == "-", out)
                                        : checked(schedule_from_json(text, place), place, format, target == "-", out),

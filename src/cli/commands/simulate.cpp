@@ -68,8 +68,8 @@ class SimulateCommand final : public Command {
   }
 
   int run(Output& out) override {
-    Schedule schedule = read_schedule(file_);
-    out.error(illegal(schedule, file_ == "-" ? "standard input" : file_));
+    Schedule schedule = schedule_from_json(text_of(file_), place_of(file_));
+    out.error(illegal(schedule, place_of(file_)));
     if (schedule.problem.kind == Kind::stream) schedule = unroll(schedule, items_.value_or(20));
     if (goal_) write_file(*goal_, to_goal(schedule), out);
     if (!adversary_.empty()) return run_adversary(schedule, out);

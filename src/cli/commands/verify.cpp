@@ -7,7 +7,6 @@
 
 #include "chasqui/schedule/json.hpp"
 #include "cli/frame/command.hpp"
-#include "cli/frame/help.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -55,7 +54,7 @@ class VerifyCommand final : public Command {
   }
 
   int run(Output& out) override {
-    const Schedule schedule = read_schedule(file_);
+    const Schedule schedule = schedule_from_json(text_of(file_), place_of(file_));
     VerifyOptions options;
     if (buffered_) options.receptions = Receptions::buffered;
     const Report report = verify(schedule, options);

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "chasqui/base/file.hpp"
 #include "cli/frame/output.hpp"
 
 namespace chasqui::cli {
@@ -76,6 +77,16 @@ class Command {
   const std::deque<Option>& options() const { return options_; }
   const std::vector<Example>& examples() const { return examples_; }
 
+  /// "-" stands for this text from now on, instead of the standard input.
+  void feed(std::string text) { fed_ = std::move(text); }
+  /// The text of a file that an argument names, and that name for messages.
+  std::string text_of(const std::string& path) const {
+    return path == "-" && fed_ ? *fed_ : read_input(path, "give the name of a schedule file");
+  }
+  std::string place_of(const std::string& path) const {
+    return path != "-" ? path : fed_ ? "the given text" : "standard input";
+  }
+
   /// What parse() was given.
   const std::vector<std::string>& arguments() const { return arguments_; }
   void keep(std::vector<std::string> arguments) { arguments_ = std::move(arguments); }
@@ -87,6 +98,7 @@ class Command {
   std::deque<Option> options_;
   std::vector<Example> examples_;
   std::vector<std::string> arguments_;
+  std::optional<std::string> fed_;
 };
 
 using CommandPtr = std::unique_ptr<Command>;

@@ -51,24 +51,6 @@ std::string explanation(const Option& option) {
 
 }  // namespace
 
-std::string wrap(const std::string& text, std::size_t indent, std::size_t width) {
-  std::string lines;
-  std::size_t column = indent;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (column > indent && column + 1 + word.size() > width) {
-      lines += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      lines += ' ';
-      ++column;
-    }
-    lines += word;
-    column += word.size();
-  }
-  return lines;
-}
-
 std::string usage(const Command& command) {
   std::string text;
   for (const Option& option : command.options()) {

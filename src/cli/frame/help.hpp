@@ -23,9 +23,6 @@ std::string version_text();
 /// Every command that this build has.
 std::vector<CommandPtr> make_commands();
 
-/// Words of `text` filled into lines of `width`, each but the first indented.
-std::string wrap(const std::string& text, std::size_t indent, std::size_t width);
-
 /// "[options] COLLECTIVE", as the usage line shows the arguments.
 std::string usage(const Command& command);
 

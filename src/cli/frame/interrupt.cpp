@@ -26,13 +26,13 @@ void Interrupt::note(int signal) {
 
 Interrupt::Interrupt() {
   asked_ = 0;
-  std::signal(SIGINT, note);
-  std::signal(SIGTERM, note);
+  before_[0] = std::signal(SIGINT, note);
+  before_[1] = std::signal(SIGTERM, note);
 }
 
 Interrupt::~Interrupt() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, before_[0]);
+  std::signal(SIGTERM, before_[1]);
 }
 
 }  // namespace chasqui::cli

@@ -16,8 +16,11 @@ class Interrupt {
   static bool asked() { return asked_ != 0; }
 
  private:
+  using Handler = void (*)(int);
+
   static void note(int signal);
   static volatile std::sig_atomic_t asked_;
+  Handler before_[2];  ///< of SIGINT and SIGTERM: put back at the end
 };
 
 }  // namespace chasqui::cli

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 
 #include "chasqui/base/error.hpp"
 #include "cli/frame/progress.hpp"
@@ -59,7 +60,7 @@ void Output::write(std::string_view text) {
 void Output::error(std::string_view text) {
   if (stream_ == nullptr) return;
   wipe_progress();
-  fmt::print(stderr, "{}", text);
+  fmt::print(errors_, "{}", text);
 }
 
 void Output::flush() {
@@ -70,6 +71,24 @@ bool Output::terminal() const { return stream_ != nullptr && isatty(fileno(strea
 
 std::string Output::paint(std::string_view text, std::string_view code) const {
   return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+std::string wrap(const std::string& text, std::size_t indent, std::size_t width) {
+  std::string lines;
+  std::size_t column = indent;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > indent && column + 1 + word.size() > width) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += word.size();
+  }
+  return lines;
 }
 
 void check_writable(const std::string& path) {

@@ -13,8 +13,8 @@ namespace chasqui::cli {
 
 class Output {
  public:
-  Output(std::FILE* stream, bool colour, bool utf8, int width)
-      : stream_(stream), colour_(colour), utf8_(utf8), width_(width) {}
+  Output(std::FILE* stream, bool colour, bool utf8, int width, std::FILE* errors = stderr)
+      : stream_(stream), errors_(errors), colour_(colour), utf8_(utf8), width_(width) {}
 
   /// Standard output, judged by isatty, NO_COLOR, TERM, LC_ALL/LC_CTYPE/LANG and the terminal's size.
   static Output standard();
@@ -45,10 +45,14 @@ class Output {
   std::string paint(std::string_view text, std::string_view code) const;
 
   std::FILE* stream_;
+  std::FILE* errors_;
   bool colour_;
   bool utf8_;
   int width_;
 };
+
+/// Words of `text` filled into lines of `width`, each but the first indented.
+std::string wrap(const std::string& text, std::size_t indent, std::size_t width);
 
 /// Throws the Error that write_file() would, as far as it can be foreseen. Writes nothing.
 void check_writable(const std::string& path);

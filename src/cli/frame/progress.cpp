@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 
@@ -20,6 +21,7 @@ constexpr int kWidth = 24;
 std::mutex line;
 bool drawn = false;
 int bars = 0;
+std::atomic<bool> silent = false;
 
 void draw(const std::string& text) {  // REQUIRES line
   fmt::print(stderr, "\r{}\x1b[K", text);
@@ -41,7 +43,9 @@ void wipe_progress() {
   wipe();
 }
 
-Progress::Progress(std::string what) : Progress(std::move(what), isatty(STDERR_FILENO) != 0) {}
+void silence_progress() { silent = true; }
+
+Progress::Progress(std::string what) : Progress(std::move(what), !silent && isatty(STDERR_FILENO) != 0) {}
 
 Progress::Progress(std::string what, bool terminal)
     : what_(std::move(what)), terminal_(terminal), started_(Clock::now()), last_(started_) {

@@ -48,6 +48,9 @@ class Pulse {
   std::thread thread_;
 };
 
+/// No bar from now on: this process is somebody else's program.
+void silence_progress();
+
 /// Before anything else is written to the terminal.
 void wipe_progress();
 

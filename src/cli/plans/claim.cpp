@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "chasqui/show/timeline.hpp"
-#include "cli/frame/help.hpp"
 
 namespace chasqui::cli {
 namespace {

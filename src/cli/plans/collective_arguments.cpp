@@ -8,7 +8,6 @@
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/segments.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
-#include "cli/frame/help.hpp"
 
 namespace chasqui::cli {
 
