@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""`pip install .` asks here for a wheel (PEP 517): CMake builds the extension modules and libchasqui.so, and this file packs
+them with the Python files. `--config-settings build=FOLDER` takes a build folder that exists instead of build/pip."""
+
+import base64
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import zipfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+METADATA = """Metadata-Version: 2.1
+Name: chasqui
+Version: {version}
+Summary: Collectives as fast as the machine allows: planned, checked, drawn, played and run
+License: MIT
+Requires-Python: >=3.8
+Requires-Dist: numpy
+"""
+
+
+def version():
+    with open(os.path.join(ROOT, "include/chasqui/base/version.hpp"), encoding="utf-8") as header:
+        return ".".join(re.findall(r"define CHASQUI_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header.read()))
+
+
+def built(settings):
+    """Builds what is missing and returns the folder with the whole package."""
+    folder = settings.get("build") or os.path.join(ROOT, "build", "pip")
+    if not os.path.exists(os.path.join(folder, "CMakeCache.txt")):
+        subprocess.check_call(["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DCHASQUI_TESTS=OFF",
+                               "-DCHASQUI_BENCHMARKS=OFF", "-DCHASQUI_PYTHON=" + sys.executable])
+    subprocess.check_call(["cmake", "--build", folder, "--target", "python_package", "--parallel"])
+    return os.path.join(folder, "python", "chasqui")
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    package = built(config_settings or {})
+    python = "cp{}{}".format(*sys.version_info)
+    tag = "-".join([python, python, re.sub("[-.]", "_", sysconfig.get_platform())])
+    name = "chasqui-{}".format(version())
+    info = name + ".dist-info/"
+    files = {"chasqui/" + file: os.path.join(package, file) for file in sorted(os.listdir(package))
+             if os.path.isfile(os.path.join(package, file))}
+    texts = {
+        info + "METADATA": METADATA.format(version=version()),
+        info + "WHEEL": "Wheel-Version: 1.0\nGenerator: chasqui\nRoot-Is-Purelib: false\nTag: {}\n".format(tag),
+    }
+    record = ""
+    wheel = "{}-{}.whl".format(name, tag)
+    with zipfile.ZipFile(os.path.join(wheel_directory, wheel), "w", zipfile.ZIP_DEFLATED) as archive:
+        for target, source in files.items():
+            with open(source, "rb") as file:
+                texts[target] = file.read()
+        for target, text in texts.items():
+            data = text.encode() if isinstance(text, str) else text
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record += "{},sha256={},{}\n".format(target, digest, len(data))
+            archive.writestr(target, data)
+        archive.writestr(info + "RECORD", record + info + "RECORD,,\n")
+    return wheel
