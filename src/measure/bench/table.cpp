@@ -32,6 +32,10 @@ std::string heading_of(const std::vector<std::string>& rivals) {
   return line + "\n";
 }
 
+constexpr std::string_view kOfMany =
+    "by messages; items: 8 from the root to all, so many bytes together; stream: one\n"
+    "after another, bytes and time of each; sum: numbers lie where the plan puts them\n";
+
 }  // namespace
 
 bool is_guess(const Profile& profile) {
@@ -54,6 +58,7 @@ std::string BenchTable::add(const BenchRow& row) {
     columns.insert(columns.end(), {"chain", "plain"});
   }
   std::string text = columns == columns_ ? "" : (columns_.empty() ? "" : "\n") + heading_of(columns);
+  if (!text.empty() && is_many(row.name)) text = "\n" + std::string(kOfMany) + heading_of(columns);
   const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
   text +=
       fmt::format("{:<9} {:>7} {:<12} {:>8} {:>8} {}", row.name, row.bytes, row.method,

@@ -3,6 +3,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
+#include "run/choose/board_methods.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -33,6 +34,16 @@ std::string reason(const std::vector<Choice>& list) {
       1 / ratio, rival);
 }
 
+/// Which method the board's table has from which size on.
+std::string by_size(Kind kind, const BoardMethods& board) {
+  std::string text;
+  for (const MethodFrom& entry : board.entries(kind)) {
+    if (!text.empty()) text += fmt::format(", from {} bytes ", entry.bytes);
+    text += entry.native ? "native" : to_string(entry.method);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string explain(const Query& query, const Topology& topology, const Profile& profile) {
@@ -48,6 +59,9 @@ std::string explain(const Query& query, const Topology& topology, const Profile&
                         name_of(list[i]), duration(list[i].nanoseconds), list[i].why);
   }
   text += fmt::format("{:<9} {}\n", "why", reason(list));
+  const bool board = topology.board && topology.nodes == 1;
+  if (board && query.kind != Kind::barrier)
+    text += fmt::format("{:<9} {}\n", "by size", by_size(query.kind, BoardMethods(topology, profile)));
   if (const std::string doubt = doubt_of(topology, profile); !doubt.empty())
     text += fmt::format("{:<9} {}\n", "but", doubt);
   return text;
