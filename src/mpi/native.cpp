@@ -125,6 +125,8 @@ int ask(MPI_Comm comm, const run::Call& call, MPI_Datatype type, MPI_Op op) {
     case Kind::scatter:
       return MPI_Scatter(call.in, count, type, at_root && call.out == nullptr ? MPI_IN_PLACE : call.out, count, type,
                          root, comm);
+    case Kind::alltoall: return MPI_Alltoall(in, count, type, call.out, count, type, comm);
+    case Kind::reduce_scatter: return MPI_Reduce_scatter_block(in, call.out, count, type, op, comm);
     default: throw Error("{} has no native form", to_string(call.kind));
   }
 }

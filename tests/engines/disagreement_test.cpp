@@ -50,8 +50,8 @@ run::Call call_of(Kind kind, std::vector<long>& in, std::vector<long>& out, std:
   return call;
 }
 
-constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce,  Kind::allreduce, Kind::gather,
-                           Kind::allgather, Kind::scatter, Kind::scan};
+constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::gather,        Kind::allgather,
+                           Kind::scatter,   Kind::scan,   Kind::alltoall,  Kind::reduce_scatter};
 
 TEST(Disagreement, SizesThatDifferByMebibytes) {
   constexpr std::size_t kMiB = 1 << 20;

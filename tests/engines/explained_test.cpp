@@ -20,8 +20,8 @@ namespace chasqui::engines {
 namespace {
 
 using Comms = std::vector<std::unique_ptr<run::Comm>>;
-constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce,  Kind::allreduce, Kind::allgather,
-                           Kind::gather,    Kind::scatter, Kind::scan,      Kind::barrier};
+constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
+                           Kind::scatter,   Kind::scan,   Kind::barrier,   Kind::alltoall,  Kind::reduce_scatter};
 
 struct Machine {
   std::string name;
@@ -146,7 +146,8 @@ std::vector<unsigned char>& scratch(std::size_t rank, bool out, std::size_t byte
 }
 
 bool too_much(const Machine& machine, Kind kind, const Size& size) {
-  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ||
+                      kind == Kind::alltoall || kind == Kind::reduce_scatter;
   const auto ranks = static_cast<std::size_t>(machine.ranks);
   const std::size_t all = size.count * size.element * ranks * (blocks ? ranks : 1);
   return all > kMost || (kind == Kind::barrier && size.count != 0);

@@ -166,7 +166,7 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
     EXPECT_TRUE(used.contains(run::Method::two_level));
     const auto comms = node_comms(node_of, profile);
     for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
-                            Kind::scatter, Kind::scan, Kind::barrier}) {
+                            Kind::scatter, Kind::alltoall, Kind::reduce_scatter, Kind::scan, Kind::barrier}) {
       const auto list = run::choices({kind, 8, 8, true}, comms[0]->topology(), *profile);
       const bool offered = std::any_of(
           list.begin(), list.end(), [](const run::Choice& choice) { return choice.method == run::Method::two_level; });
@@ -244,7 +244,8 @@ TEST(Loop, AForcedMethodRunsOrIsRefused) {
 
 TEST(Loop, MemoryThatCannotBeReadIsEverybodysError) {
   const auto profile = network(20'000, 3000, 0.8);
-  for (const Kind kind : {Kind::reduce, Kind::allreduce, Kind::allgather, Kind::scatter}) {
+  for (const Kind kind :
+       {Kind::reduce, Kind::allreduce, Kind::allgather, Kind::scatter, Kind::alltoall, Kind::reduce_scatter}) {
     auto comms = node_comms({0, 0, 0, 0}, profile, kind == Kind::scatter ? 0 : 2);
     const run::Sum sum;
     std::vector<std::vector<double>> in(4, std::vector<double>(4 * 9000, 1.0)), out = in;

@@ -9,8 +9,8 @@
 namespace chasqui::engines {
 namespace {
 
-constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce,  Kind::allreduce, Kind::gather,
-                           Kind::allgather, Kind::scatter, Kind::scan};
+constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::gather,        Kind::allgather,
+                           Kind::scatter,   Kind::scan,   Kind::alltoall,  Kind::reduce_scatter};
 
 /// A call that is right on `size` ranks, with buffers large enough for anything.
 struct Sound {

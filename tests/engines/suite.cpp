@@ -115,7 +115,7 @@ void rivals(run::Comm& comm) {
        recipes(size, size <= 8 ? all_roots(size) : std::vector<int>{0, 5, size - 1}, {0, 1, 9, 20'001})) {
     const auto one = recipe.make(comm.rank(), size);
     if (!measure::binomial(comm, one->call)) {
-      if (one->call.contiguous()) throw std::runtime_error(recipe.name + ": no binomial tree");
+      if (one->call.plain()) throw std::runtime_error(recipe.name + ": no binomial tree");
       continue;
     }
     // The others are told first: nobody looks for failures inside the rival.
@@ -144,7 +144,7 @@ static void soak_short(run::Comm& comm, std::int64_t count, std::mt19937_64& ran
   std::vector<std::uint64_t> mine(kMost * size), got(kMost * size);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint64_t draw = random(), stamp = random();
-    const auto kind = static_cast<Kind>(draw % 8);
+    const auto kind = static_cast<Kind>(draw % (static_cast<unsigned>(Kind::barrier) + 1));
     const std::size_t root = (draw >> 8) % size;
     const std::size_t n = 1 + (draw >> 16) % ((draw >> 60) == 0 ? kMost : 8);
     if (draw << 32 >> 52 == 0 && stamp % size == me) {
@@ -185,6 +185,17 @@ static void soak_short(run::Comm& comm, std::int64_t count, std::mt19937_64& ran
         comm.allreduce(in, out);
         for (std::size_t k = 0; k < n; ++k) wrong += out[k] != sum(size, k);
         break;
+      case Kind::alltoall:
+      case Kind::reduce_scatter: {
+        const std::span<std::uint64_t> parts(mine.data(), n * size);
+        for (std::size_t k = 0; k < n * size; ++k) parts[k] = value(me, k);
+        if (kind == Kind::alltoall) comm.alltoall(parts, all);
+        else comm.reduce_scatter(parts, out);
+        for (std::size_t k = 0; kind == Kind::alltoall && k < n * size; ++k)
+          wrong += all[k] != value(k / n, me * n + k % n);
+        for (std::size_t k = 0; kind != Kind::alltoall && k < n; ++k) wrong += out[k] != sum(size, me * n + k);
+        break;
+      }
       case Kind::scan:
         comm.scan(in, out);
         for (std::size_t k = 0; k < n; ++k) wrong += out[k] != sum(me + 1, k);

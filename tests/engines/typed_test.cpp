@@ -65,6 +65,75 @@ TEST(Typed, RangesOfAnyKind) {
 
 long modular(long a, long b) { return (a + b) % 7; }
 
+TEST(Typed, BlocksForEveryRank) {
+  threads::Team(3).run([](run::Comm& comm) {
+    const long me = comm.rank();
+    const std::vector<long> in = {10 * me, 10 * me + 1, 10 * me + 2};
+    std::vector<long> out(3);
+    comm.alltoall(in, out);
+    if (out != std::vector<long>{me, 10 + me, 20 + me}) throw Error("alltoall");
+    std::vector<long> place = in;
+    comm.alltoall(place, place);
+    if (place != out) throw Error("alltoall in place");
+    long one = -1;
+    comm.reduce_scatter(in, std::span<long>(&one, 1));
+    if (one != 30 + 3 * me) throw Error("reduce_scatter");
+    place = in;
+    comm.reduce_scatter(place, place, run::Maximum{});
+    if (place[0] != 20 + me) throw Error("reduce_scatter in place");
+    out.assign(3, -1);
+    comm.ialltoall(std::span<const long>(in), std::span<long>(out)).wait();
+    if (out[2] != 20 + me) throw Error("ialltoall");
+    comm.ireduce_scatter(std::span<const long>(in), std::span<long>(&one, 1), run::Minimum{}).wait();
+    if (one != me) throw Error("ireduce_scatter");
+  });
+}
+
+/// Rank p has q elements for rank q, all of them p.
+TEST(Typed, BlocksOfDifferentLengths) {
+  threads::Team(3).run([](run::Comm& comm) {
+    const long me = comm.rank();
+    const std::vector<long> in(3, me);
+    const std::vector<std::int64_t> in_counts = {0, 1, 2}, out_counts(3, me);
+    std::vector<long> out(static_cast<std::size_t>(3 * me)), expected;
+    for (long p = 0; p < 3; ++p) expected.insert(expected.end(), static_cast<std::size_t>(me), p);
+    comm.alltoallv(in, in_counts, out, out_counts);
+    if (out != expected) throw Error("alltoallv");
+    out.assign(out.size(), -1);
+    comm.ialltoallv(std::span<const long>(in), in_counts, std::span<long>(out), out_counts).wait();
+    if (out != expected) throw Error("ialltoallv");
+    const std::vector<long> numbers = {1, 20 + me, 300 + me};
+    std::vector<long> sums(static_cast<std::size_t>(me), -1);
+    comm.reduce_scatterv(numbers, in_counts, sums);
+    if (sums != (me == 0 ? std::vector<long>{} : me == 1 ? std::vector<long>{3 * 1} : std::vector<long>{63, 903}))
+      throw Error("reduce_scatterv");
+  });
+  // Counts that do not fit are everybody's error, and the communicator goes on.
+  threads::Team(2).run([](run::Comm& comm) {
+    std::vector<long> in(4), out(4);
+    const std::vector<std::int64_t> good = {1, 1}, few = {1}, long_ones = {3, 3}, negative = {1, -1};
+    const auto refused = [&](const auto& in_counts, const auto& out_counts, const char* word) {
+      try {
+        comm.alltoallv(in, in_counts, out, out_counts);
+      } catch (const Error& error) {
+        return std::string(error.what()).find(word) != std::string::npos;
+      }
+      return false;
+    };
+    if (!refused(few, good, "1 input counts for 2 ranks")) throw Error("few counts");
+    if (!refused(good, long_ones, "output blocks of 6 elements together in a buffer of 4")) throw Error("long blocks");
+    if (!refused(negative, good, "negative count -1")) throw Error("negative counts");
+    std::vector<long> odd(3);
+    try {
+      comm.alltoall(odd, odd);
+      throw std::runtime_error("an odd number of elements for two ranks");
+    } catch (const Error& error) {
+      if (std::string(error.what()).find("3 elements in") == std::string::npos) throw;
+    }
+    comm.alltoallv(in, good, out, good);
+  });
+}
+
 TEST(Typed, AFunctionIsAnOperator) {
   threads::Team(4).run([](Comm& comm) {
     if (comm.allreduce(long{5}, modular) != 20 % 7) throw Error("allreduce with a function");

@@ -78,7 +78,7 @@ void fail_one(Kind kind, int threads, std::size_t count) {
 }
 
 TEST(Withdrawal, NobodyUsesTheBuffersOfARankThatHasLeft) {
-  for (const Kind kind : {Kind::reduce, Kind::allreduce, Kind::scan}) fail_one(kind, 3, kLong);
+  for (const Kind kind : {Kind::reduce, Kind::allreduce, Kind::scan, Kind::reduce_scatter}) fail_one(kind, 3, kLong);
   fail_one(Kind::allreduce, 3, kLent);
 }
 

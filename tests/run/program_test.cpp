@@ -120,6 +120,12 @@ void expect_right(const Shape& call, const std::vector<Program>& programs, const
         for (std::size_t i = 0; i < part.in.size(); ++i) part.in[i] = value_of(static_cast<int>(i / count), i % count);
         part.out.resize(count);
         break;
+      case Kind::alltoall:
+      case Kind::reduce_scatter:
+        part.in.resize(count * size);
+        for (std::size_t i = 0; i < part.in.size(); ++i) part.in[i] = own(i);
+        part.out.resize(call.kind == Kind::alltoall ? count * size : count);
+        break;
       default:
         part.in.resize(count);
         for (std::size_t i = 0; i < count; ++i) part.in[i] = own(i);
@@ -143,12 +149,17 @@ void expect_right(const Shape& call, const std::vector<Program>& programs, const
         case Kind::scatter: ASSERT_EQ(got, value_of(r, i)) << where; break;
         case Kind::gather:
         case Kind::allgather: ASSERT_EQ(got, value_of(static_cast<int>(i / count), i % count)) << where; break;
+        case Kind::alltoall:
+          ASSERT_EQ(got, value_of(static_cast<int>(i / count), static_cast<std::size_t>(r) * count + i % count))
+              << where;
+          break;
         case Kind::scan: ASSERT_EQ(got.list(), first_ranks(call.exclusive ? r : r + 1)) << where; break;
         default: {
           auto list = got.list();
           if (call.commutative) std::sort(list.begin(), list.end());
           ASSERT_EQ(list, first_ranks(call.size)) << where;
-          ASSERT_EQ(got.index, i) << where;
+          ASSERT_EQ(got.index, call.kind == Kind::reduce_scatter ? static_cast<std::size_t>(r) * count + i : i)
+              << where;
         }
       }
     }
@@ -166,6 +177,10 @@ std::vector<Way> ways_of(Kind kind, bool commutative, int radix, std::int64_t it
     case Kind::gather:
     case Kind::scatter: return {tree, {Method::messages, 1}};
     case Kind::allgather: return {{Method::windows, 0}, {Method::windows, radix}, {Method::messages, 1}};
+    case Kind::alltoall: return {{Method::windows, radix}, {Method::messages, 1}};
+    case Kind::reduce_scatter:
+      if (commutative) return {exchange, {Method::windows, radix}, {Method::messages, 1}};
+      return {{Method::windows, radix}, {Method::messages, 1}};
     case Kind::reduce:
     case Kind::allreduce:
       return commutative ? std::vector<Way>{tree, {Method::tree, 0}, one, cut, exchange} : std::vector<Way>{tree};
@@ -174,8 +189,8 @@ std::vector<Way> ways_of(Kind kind, bool commutative, int radix, std::int64_t it
   }
 }
 
-constexpr std::array kKinds = {Kind::broadcast, Kind::scatter,   Kind::gather, Kind::allgather,
-                               Kind::reduce,    Kind::allreduce, Kind::scan,   Kind::barrier};
+constexpr std::array kKinds = {Kind::broadcast, Kind::scatter, Kind::gather,  Kind::allgather, Kind::reduce,
+                               Kind::allreduce, Kind::scan,    Kind::barrier, Kind::alltoall,  Kind::reduce_scatter};
 
 Shape any_shape(Kind kind) {
   Shape shape{.kind = kind, .size = *rc::gen::inRange(2, 20)};

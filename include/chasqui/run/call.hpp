@@ -30,14 +30,25 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
-/// REQUIRES: kind is neither sum nor stream. `count` is the number of elements that one rank contributes or gets.
+/// Blocks of different lengths: block r is elements first[r] .. first[r] + counts[r] - 1 of its buffer.
+struct Blocks {
+  const std::int64_t* counts = nullptr;  ///< one for each rank
+  const std::int64_t* first = nullptr;   ///< one for each rank
+};
+
+/// REQUIRES: kind is neither sum nor stream. `count` is the number of elements that one rank contributes or gets, or those
+/// of one block.
 ///   broadcast            out (in is ignored)
 ///   reduce               in, out at the root                in place: in == nullptr or in == out
 ///   allreduce, scan      in, out                            in place: in == nullptr or in == out
 ///   gather               in, out of P*count at the root     in place at the root: in == nullptr
 ///   allgather            in, out of P*count                 in place: in == nullptr
 ///   scatter              in of P*count at the root, out     in place at the root: out == nullptr
+///   alltoall             in of P*count, out of P*count      in place: in == nullptr or in == out
+///   reduce_scatter       in of P*count, out                 in place: the same; the result at the beginning of `out`
 ///   barrier              nothing
+/// Blocks of different lengths (alltoall: both sides; reduce_scatter: in_blocks, the same on all ranks) lie side by side in
+/// elements, without a layout; `count` is 0 then. In place alltoall reads out_blocks.
 /// In place with in == out the two layouts may differ: all is read before anything is written.
 /// A pointer that does not count on this rank may be anything, and nothing is done through it; nor is its layout looked at.
 struct Call {
@@ -51,9 +62,15 @@ struct Call {
   Operator op{};              ///< folding kinds
   std::int64_t root = 0;      ///< kinds that have one
   bool exclusive = false;     ///< scan: rank 0 keeps what it had in `out`
+  Blocks in_blocks{};         ///< alltoall, reduce_scatter: nothing for P blocks of `count`
+  Blocks out_blocks{};        ///< alltoall: likewise
 
   std::size_t bytes() const { return static_cast<std::size_t>(count) * element; }  ///< of one contribution
   bool contiguous() const { return in_layout.contiguous(element) && out_layout.contiguous(element); }  ///< no packing
+  bool exchanges() const { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }  ///< a block for each rank
+  bool uneven() const { return in_blocks.counts != nullptr || out_blocks.counts != nullptr; }
+  /// Its data can be used where it lies: contiguous, blocks alike, and what is read is not what is written to.
+  bool plain() const { return contiguous() && !(exchanges() && (uneven() || in == nullptr || in == out)); }
 };
 
 /// The methods to run a collective. Board: shared memory of a node.
@@ -78,31 +95,25 @@ std::string_view to_string(Method method);  ///< as `chasqui explain` prints it
 /// Does it run on a board that spans all ranks?
 constexpr bool on_board(Method method) { return method <= Method::cross_memory; }
 
-/// Are the arguments in range, whatever the layouts? Purely local, a few instructions.
+/// Are the arguments in range, whatever the layouts? Purely local, a few instructions. Never of uneven blocks.
 inline bool in_range(const Call& call, int rank, int size) {
   const auto bit = [](Kind kind) { return 1u << static_cast<unsigned>(kind); };
   const unsigned kind = bit(call.kind);
   constexpr std::int64_t usual = std::int64_t{1} << 15, most = std::int64_t{1} << 46;
   const auto element = static_cast<std::int64_t>(call.element);
-  if (call.kind > Kind::barrier || call.kind == Kind::alltoall || call.kind == Kind::reduce_scatter) return false;
-  if (call.count < 0 || element < 1) return false;
+  if (call.kind > Kind::barrier || call.uneven() || call.count < 0 || element < 1) return false;
   if ((call.count | element | size) >= usual && call.count > most / element / size) return false;
   const bool at_root = call.root == rank;
   const unsigned rooted = bit(Kind::broadcast) | bit(Kind::scatter) | bit(Kind::gather) | bit(Kind::reduce);
   if ((kind & rooted) != 0 && static_cast<std::uint64_t>(call.root) >= static_cast<std::uint64_t>(size)) return false;
   if (call.kind == Kind::barrier || call.count == 0) return true;
   const unsigned writes = bit(Kind::broadcast) | bit(Kind::allreduce) | bit(Kind::scan) | bit(Kind::allgather) |
+                          bit(Kind::alltoall) | bit(Kind::reduce_scatter) |
                           (at_root ? bit(Kind::reduce) | bit(Kind::gather) : bit(Kind::scatter));
   const unsigned reads = at_root ? bit(Kind::scatter) : bit(Kind::reduce) | bit(Kind::gather);
-  const unsigned folds = bit(Kind::reduce) | bit(Kind::allreduce) | bit(Kind::scan);
+  const unsigned folds = bit(Kind::reduce) | bit(Kind::allreduce) | bit(Kind::scan) | bit(Kind::reduce_scatter);
   return ((kind & writes) == 0 || call.out != nullptr) && ((kind & reads) == 0 || call.in != nullptr) &&
          ((kind & folds) == 0 || call.op.combine != nullptr);
-}
-
-/// In range, and elements can be copied both ways where there are any. Contiguous layouts always can.
-inline bool acceptable(const Call& call, int rank, int size) {
-  return in_range(call, rank, size) &&
-         (call.kind == Kind::barrier || call.count == 0 || (call.in_layout.whole() && call.out_layout.whole()));
 }
 
 /// Throws an Error naming the argument for which the call is not acceptable.

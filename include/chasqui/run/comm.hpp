@@ -255,9 +255,54 @@ class Comm {
   requires Lasting<Out> Request iscatter(In&& in, Out&& out, int root = 0) {
     return start(scatter_call(from(in), to(out), root));
   }
+  /// Block r of every rank's data to rank r, who gets them in rank order; both hold P blocks. `alltoall(data, data)` is in place.
+  template <Source In, Target Out>
+  void alltoall(In&& in, Out&& out) {
+    run(exchange_call(from(in), to(out)));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out>
+  requires Lasting<Out> Request ialltoall(In&& in, Out&& out) { return start(exchange_call(from(in), to(out))); }
+  /// Blocks of different lengths, side by side: in_counts[r] elements for rank r, out_counts[r] from rank r.
+  template <Buffer In, Writable Out>
+  void alltoallv(In&& in, std::span<const std::int64_t> in_counts, Out&& out,
+                 std::span<const std::int64_t> out_counts) {
+    const SideBySide blocks = side_by_side(in_counts, out_counts);
+    run(uneven_call(Kind::alltoall, from(in), to(out), blocks));
+  }
+  /// Non-blocking; the counts may go at once.
+  template <Buffer In, Writable Out>
+  requires(Lasting<In>&& Lasting<Out>) Request ialltoallv(In&& in, std::span<const std::int64_t> in_counts, Out&& out,
+                                                          std::span<const std::int64_t> out_counts) {
+    const auto blocks = std::make_shared<const SideBySide>(side_by_side(in_counts, out_counts));
+    return start(uneven_call(Kind::alltoall, from(in), to(out), *blocks), blocks);
+  }
+
+  /// Every rank has a block for each; rank r gets the fold of all blocks r, in `out`.
+  template <Source In, Target Out, Folds<Element<Out>> F = Sum>
+  void reduce_scatter(In&& in, Out&& out, F op = {}) {
+    run(fold_call(Kind::reduce_scatter, from(in), to(out), 0, op));
+  }
+  /// Non-blocking.
+  template <Lasting In, Target Out, Folds<Element<Out>> F = Sum>
+  requires Lasting<Out> Request ireduce_scatter(In&& in, Out&& out, F op = {}) {
+    return start_fold(Kind::reduce_scatter, from(in), to(out), 0, std::move(op));
+  }
+  /// Blocks of different lengths, side by side: counts[r] elements for rank r, the same counts on all ranks.
+  template <Buffer In, Writable Out, Folds<Element<Out>> F = Sum>
+  void reduce_scatterv(In&& in, std::span<const std::int64_t> counts, Out&& out, F op = {}) {
+    const SideBySide blocks = side_by_side(counts, {});
+    Call call = uneven_call(Kind::reduce_scatter, from(in), to(out), blocks);
+    call.op = operator_of<Element<Out>>(op, commutes<F, Element<Out>>);
+    run(call);
+  }
 
  private:
   friend class Engine;
+  /// Counts of blocks on both sides, and where the blocks begin.
+  struct SideBySide {
+    std::vector<std::int64_t> in_counts, in_first, out_counts, out_first;
+  };
   Comm(int rank, int size) : rank_(rank), size_(size) {}
 
   template <typename F>
@@ -318,8 +363,12 @@ class Comm {
   Call fold_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, int root, const F& op,
                  bool exclusive = false) {
     const bool writes = kind != Kind::reduce || rank() == root;
-    if (writes && out.count != in.count) refuse_counts(kind, in.count, out.count);
-    Call call = call_of(kind, in, out, in.count, root);
+    const bool in_place = in.first == out.first && in.count == out.count && in.stride == out.stride;
+    const std::int64_t blocks = kind == Kind::reduce_scatter ? size() : 1;
+    const std::int64_t given = in.count / blocks;
+    const bool whole = in.count == given * blocks && (given == out.count || (blocks != 1 && in_place));
+    if (writes && !whole) refuse_counts(kind, in.count, out.count);
+    Call call = call_of(kind, in, out, given, root);
     call.op = operator_of<T>(op, commutes<F, T>);
     call.exclusive = exclusive;
     return call;
@@ -335,6 +384,22 @@ class Comm {
     if (rank() == root && in.count != out.count * size()) refuse_counts(Kind::scatter, in.count, out.count);
     return call_of(Kind::scatter, in, out, out.count, root);
   }
+  template <typename T>
+  Call exchange_call(const Strided<const T>& in, const Strided<T>& out) {
+    if (in.count != out.count || in.count % size() != 0) refuse_counts(Kind::alltoall, in.count, out.count);
+    return call_of(Kind::alltoall, in, out, in.count / size(), 0);
+  }
+  template <typename T>
+  Call uneven_call(Kind kind, const Strided<const T>& in, const Strided<T>& out, const SideBySide& blocks) {
+    check_blocks(kind, blocks, in.count, out.count);
+    Call call = call_of(kind, in, out, 0, 0);
+    call.in_blocks = {blocks.in_counts.data(), blocks.in_first.data()};
+    if (kind == Kind::alltoall) call.out_blocks = {blocks.out_counts.data(), blocks.out_first.data()};
+    return call;
+  }
+  static SideBySide side_by_side(std::span<const std::int64_t> in_counts, std::span<const std::int64_t> out_counts);
+  /// Refuses counts that are not one for each rank, or blocks that do not lie in buffers of so many elements.
+  void check_blocks(Kind kind, const SideBySide& blocks, std::int64_t in, std::int64_t out);
   /// Says which counts do not fit each other.
   [[noreturn]] void refuse_counts(Kind kind, std::int64_t in, std::int64_t out);
 

@@ -39,7 +39,7 @@ Kept& kept(const Shape& shape, const Fabric& fabric) {
 
 bool binomial(Comm& comm, const Call& call) {
   const Fabric& fabric = fabric_of(comm);
-  if (fabric.messages == nullptr || !call.contiguous()) return false;
+  if (fabric.messages == nullptr || !call.plain()) return false;
   const Group group{fabric.messages.get(), {}, comm.rank(), comm.size(), kTag, fabric.timing};
   Kept& one = kept(shape_of(call, comm.rank(), comm.size()), fabric);
   Player player(one.program, group, buffers_of(call, comm.rank()), call.op, one.scratch);

@@ -15,10 +15,11 @@
 
 namespace chasqui::run {
 
-/// Bytes of what a slot holds: all blocks of a scatter.
+/// Bytes of what a slot holds: all blocks where every rank reads one of its own.
 inline std::size_t slot_bytes(const Board& board, const Call& call) {
   if (call.kind == Kind::barrier) return 0;
-  return call.kind == Kind::scatter ? call.bytes() * static_cast<std::size_t>(board.ranks()) : call.bytes();
+  const bool blocks = call.kind == Kind::scatter || call.exchanges();
+  return blocks ? call.bytes() * static_cast<std::size_t>(board.ranks()) : call.bytes();
 }
 
 /// All-reduce or barrier in two steps, or a reduction of two lines. Contributions are parts of one line each (at most
@@ -105,6 +106,10 @@ class ExposedFold : public SharedFold {
 
 /// Any size, through the stages of the board. Time per byte: two copies (allreduce: three passes).
 Task staged(Board& board, Call call);
+
+/// The same for alltoall and reduce-scatter: every rank takes its block out of the stages of all. `memory`: uneven blocks
+/// that turn out to be long are read from the others' memory instead; none: never.
+Task staged_exchange(Board& board, ProcessMemory* memory, Call call);
 
 /// Any size; every rank can read and write the memory of every other (threads). One copy per byte.
 Task direct(Board& board, Call call);

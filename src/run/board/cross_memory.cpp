@@ -10,6 +10,7 @@
 #include "run/board/fold.hpp"
 #include "run/board/process_memory.hpp"
 #include "run/call/aligned_buffer.hpp"
+#include "run/call/exchanged.hpp"
 #include "run/wait/awaited.hpp"
 
 namespace chasqui::run {
@@ -239,6 +240,33 @@ Task fold_to_all(Board& board, ProcessMemory& memory, const Call& call, const st
 
 }  // namespace
 
+Task take_from_memory(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all) {
+  const int me = board.rank();
+  if (call.kind == Kind::reduce_scatter) {
+    const std::size_t low = block_begin(call, call.in_blocks, me) / call.element;
+    const std::size_t count = block_bytes(call, call.in_blocks, me) / call.element;
+    fold_from_all(board, memory, call, all, low, low + count, static_cast<std::byte*>(call.out), [](auto&&...) {});
+    co_return;
+  }
+  Using others(board);
+  others.open();
+  for (int k = 0; k < board.ranks(); ++k) {
+    const int other = (me + k) % board.ranks();
+    const Exposed& there = all[static_cast<std::size_t>(other)];
+    const Gotten got = gotten_from(call, me, other);
+    std::byte* to = static_cast<std::byte*>(call.out) + got.at;
+    if (k == 0) copy_bytes(to, given_to(call, me), got.bytes);
+    if (k == 0 || got.bytes == 0) continue;
+    std::size_t begin = static_cast<std::size_t>(me) * call.bytes();
+    if (there.first != nullptr) {
+      std::int64_t first = 0;
+      memory.read(other, &first, there.first + me, sizeof first);
+      begin = static_cast<std::size_t>(first) * call.element;
+    }
+    memory.read(other, to, there.in + begin, got.bytes);
+  }
+}
+
 Task cross_memory(Board& board, ProcessMemory& memory, Call call) {
   board.begin(signature_of(call), Method::cross_memory);
   std::vector<Exposed> all(static_cast<std::size_t>(board.ranks()));
@@ -247,6 +275,7 @@ Task cross_memory(Board& board, ProcessMemory& memory, Call call) {
     case Kind::scatter: co_await scatter(board, memory, call); break;
     default: co_await tell_all(board, call, all); break;
   }
+  if (call.exchanges()) co_await take_from_memory(board, memory, call, all);
   if (call.kind == Kind::allgather) co_await collect(board, memory, call, all);
   if (call.kind == Kind::reduce) co_await fold_to_root(board, memory, call, all);
   if (call.kind == Kind::allreduce) co_await fold_to_all(board, memory, call, all);

@@ -8,6 +8,7 @@
 #include "run/board/exposed.hpp"
 #include "run/board/fold.hpp"
 #include "run/call/aligned_buffer.hpp"
+#include "run/call/exchanged.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -18,6 +19,25 @@ constexpr std::size_t kLongScan = 64 * 1024;
 /// As a part of a transfer of `whole` bytes.
 void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole = 0) {
   if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
+}
+
+/// alltoall: this rank's block of another.
+void take_block(const Call& call, const Exposed& there, int me, int other) {
+  const Gotten got = gotten_from(call, me, other);
+  const std::size_t begin = there.first == nullptr ? static_cast<std::size_t>(me) * call.bytes()
+                                                   : static_cast<std::size_t>(there.first[me]) * call.element;
+  copy_block(static_cast<std::byte*>(call.out) + got.at, there.in + begin, got.bytes);
+}
+
+/// reduce_scatter: this rank's block of all.
+void fold_block(Board& board, const Call& call, const std::vector<Exposed>& all) {
+  const std::size_t begin = block_begin(call, call.in_blocks, board.rank());
+  const std::size_t bytes = block_bytes(call, call.in_blocks, board.rank());
+  Using others(board);
+  others.open();
+  fold_in_order(
+      call, board.ranks(), bytes / call.element, call.out,
+      [&](int r) { return all[static_cast<std::size_t>(r)].in + begin; }, true);
 }
 
 /// reduce and allreduce: each rank folds its share of all inputs into the output (the root's, or its own).
@@ -115,11 +135,16 @@ Task direct(Board& board, Call call) {
         copy_block(mine.out + static_cast<std::size_t>(other) * bytes, all[static_cast<std::size_t>(other)].in, bytes,
                    bytes * static_cast<std::size_t>(ranks));
       }
+      if (call.kind == Kind::alltoall) {
+        others.open();
+        take_block(call, all[static_cast<std::size_t>(other)], me, other);
+      }
     }
     others.close();
     board.look_at_all().learn(found);
     board.everybody_began();
     if (call.kind == Kind::reduce || call.kind == Kind::allreduce) co_await fold_shares(board, call, all);
+    if (call.kind == Kind::reduce_scatter) fold_block(board, call, all);
     if (call.kind == Kind::scan) co_await fold_prefix(board, call, all);
   }
   board.consume(board.round());

@@ -12,6 +12,7 @@ struct Exposed {
   std::uint64_t bytes;
   const std::byte* in;
   std::byte* out;
+  const std::int64_t* first;  ///< uneven blocks: where each begins, in elements
 };
 static_assert(sizeof(Exposed) <= kLinePayload);
 
@@ -23,7 +24,7 @@ inline Exposed exposed_by(const Call& call, int me) {
     const bool own_block = call.kind == Kind::allgather || call.kind == Kind::gather;
     in = own_block ? out + static_cast<std::size_t>(me) * call.bytes() : out;
   }
-  return {call.bytes(), in, out};
+  return {call.bytes(), in, out, call.in_blocks.first};
 }
 
 /// This rank is using the memory of others while one of these is open. Closed while it waits: who withdraws its buffers
@@ -76,5 +77,8 @@ inline Exposed read_exposed(const Board& board, const Call& call, int other) {
   board.read(other, &places, sizeof places);
   return places;
 }
+
+/// What an exchange takes from the memory of the other processes, who have all told where it lies.
+Task take_from_memory(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all);
 
 }  // namespace chasqui::run

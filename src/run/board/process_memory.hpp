@@ -28,7 +28,7 @@ class ProcessMemory {
 /// pages at once, and each page is looked up by one rank at a time.
 constexpr bool crosses_memory(Kind kind) {
   return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::gather ||
-         kind == Kind::scatter;
+         kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::reduce_scatter;
 }
 
 }  // namespace chasqui::run

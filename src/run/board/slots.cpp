@@ -7,7 +7,7 @@
 namespace chasqui::run {
 
 void SlotCall::fetch_wide(int slot) const {
-  const std::size_t before = call_.kind == Kind::scatter ? static_cast<std::size_t>(board_.rank()) * bytes_ : 0;
+  const std::size_t before = slot_ != bytes_ ? static_cast<std::size_t>(board_.rank()) * bytes_ : 0;
   for (std::size_t at = 0; at < bytes_; at += kLine) __builtin_prefetch(board_.wide(slot) + before + at);
 }
 
@@ -33,6 +33,32 @@ void SlotCall::fold_chain() const {
     fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, call_.out, count);
   }
   if (me > 0 && me + 1 < board_.ranks()) board_.publish_line(me, Place::result, call_.out, bytes_);
+}
+
+/// This rank's block of every slot.
+void SlotCall::take_blocks() const {
+  const std::size_t before = static_cast<std::size_t>(board_.rank()) * bytes_;
+  auto* out = static_cast<std::byte*>(call_.out);
+  if (call_.kind == Kind::alltoall) {
+    for (int slot = 0; slot < last_; ++slot, out += bytes_) board_.read_part(slot, slot_, before, out, bytes_);
+    return;
+  }
+  const auto count = static_cast<std::size_t>(call_.count);
+  if (slot_ <= kLinePayload) {
+    return fold_values(call_, board_.payload(0, Place::first) + before, board_.stride(), last_, out, count);
+  }
+  if (slot_ > kSlotPayload) {
+    return fold_in_order(call_, last_, count, out,
+                         [&](int r) { return static_cast<const std::byte*>(board_.wide(r)) + before; });
+  }
+  alignas(kLargestAlignment) std::byte fold[kSlotPayload];
+  alignas(kLargestAlignment) std::byte value[kSlotPayload];
+  board_.read_part(0, slot_, before, fold, bytes_);
+  for (int slot = 1; slot < last_; ++slot) {
+    board_.read_part(slot, slot_, before, value, bytes_);
+    call_.op(fold, value, fold, count);
+  }
+  std::memcpy(out, fold, bytes_);
 }
 
 void SlotCall::fold_more() const {

@@ -83,6 +83,7 @@ class SlotCall {
   [[gnu::always_inline]] void take() {
     auto* out = static_cast<std::byte*>(call_.out);
     if (slot_ > kSlotPayload && last_ - first_ == 1) fetch_wide(first_);
+    if (call_.exchanges()) return take_blocks();
     if (combines(call_.kind)) {
       if (bytes_ > kLinePayload) return fold_more();
       if (chains_) return fold_chain();
@@ -94,6 +95,7 @@ class SlotCall {
     }
     for (int slot = first_; slot < last_; ++slot, out += bytes_) board_.read(slot, out, bytes_);
   }
+  void take_blocks() const;
   void fold_more() const;
   void fold_chain() const;
 

@@ -27,12 +27,52 @@ std::string_view to_string(Method method) {
   return "?";
 }
 
-void validate(const Call& call, int rank, int size) {
-  if (acceptable(call, rank, size)) return;
+namespace {
+
+/// Both arrays are there, all blocks fit in memory, and there is a buffer for them.
+void validate_blocks(std::string_view name, const char* which, const Call& call, const Blocks& blocks,
+                     const void* buffer, int size) {
+  if (blocks.counts == nullptr || blocks.first == nullptr)
+    throw Error("{}: {} has {}: pass both, for every rank", name, which,
+                blocks.counts == nullptr ? "no counts" : "counts and no places");
+  const std::int64_t most = (std::int64_t{1} << 46) / static_cast<std::int64_t>(call.element);
+  for (int r = 0; r < size; ++r) {
+    const std::int64_t count = blocks.counts[r];
+    if (count < 0) throw Error("{}: negative count {} in {} for rank {}: pass 0 or more", name, count, which, r);
+    if (count > 0 && buffer == nullptr) throw Error("{}: no buffer for {}", name, which);
+    if (count <= most && blocks.first[r] >= 0 && blocks.first[r] <= most) continue;
+    throw Error("{}: block {} in {} of {} elements of {} bytes from element {} on does not fit in memory", name, r,
+                which, count, call.element, blocks.first[r]);
+  }
+}
+
+void validate_uneven(const Call& call, int rank, int size) {
   const auto name = to_string(call.kind);
-  if (call.kind == Kind::alltoall || call.kind == Kind::reduce_scatter || call.kind > Kind::barrier) {
+  if (!call.exchanges()) throw Error("{}: only alltoall and reduce-scatter have blocks of different lengths", name);
+  if (call.count != 0) throw Error("{}: a count of {} besides the counts of its blocks: pass 0", name, call.count);
+  if (!call.contiguous()) throw Error("{}: blocks of different lengths have no layout: pack them first", name);
+  if (call.element < 1) throw Error("{}: elements of no bytes", name);
+  const bool in_place = call.in == nullptr || call.in == call.out;
+  const bool all_to_all = call.kind == Kind::alltoall;
+  const void* in = in_place ? call.out : call.in;
+  if (!all_to_all || !in_place) validate_blocks(name, "in_blocks", call, call.in_blocks, in, size);
+  if (all_to_all) return validate_blocks(name, "out_blocks", call, call.out_blocks, call.out, size);
+  if (call.op.combine == nullptr) throw Error("{}: no operator", name);
+  if (call.out == nullptr && call.in_blocks.counts[rank] != 0)
+    throw Error("{}: no output buffer on rank {}", name, rank);
+}
+
+}  // namespace
+
+void validate(const Call& call, int rank, int size) {
+  if (call.uneven()) return validate_uneven(call, rank, size);
+  const auto name = to_string(call.kind);
+  if (call.kind > Kind::barrier) {
     throw Error("{}: this kind is not called through a buffer (sum has its own call)", name);
   }
+  const bool layouts = call.in_layout.whole() && call.out_layout.whole();
+  const bool empty = call.kind == Kind::barrier || call.count == 0;
+  if (in_range(call, rank, size) && (empty || layouts)) return;
   if (call.count < 0) throw Error("{}: negative count {}: pass 0 or more", name, call.count);
   if (has_root(call.kind) && (call.root < 0 || call.root >= size)) {
     throw Error("{}: root {} is not in 0..{}", name, call.root, size - 1);
@@ -42,24 +82,16 @@ void validate(const Call& call, int rank, int size) {
   if (element < 1 || call.count > most / element / size) {
     throw Error("{}: {} elements of {} bytes on {} ranks do not fit in memory", name, call.count, element, size);
   }
-  if (call.kind == Kind::barrier || call.count == 0) return;
   for (const Layout& layout : {call.in_layout, call.out_layout}) {
     if (layout.whole()) continue;
     throw Error("{}: the layout has {} and no {}: set both, or neither", name,
                 layout.pack != nullptr ? "pack" : "unpack", layout.pack != nullptr ? "unpack" : "pack");
   }
+  if (combines(call.kind) && call.op.combine == nullptr) throw Error("{}: no operator", name);
   const bool at_root = has_root(call.kind) && rank == static_cast<int>(call.root);
-  const bool needs_out = call.kind == Kind::broadcast || call.kind == Kind::allreduce || call.kind == Kind::scan ||
-                         call.kind == Kind::allgather || (call.kind == Kind::scatter && !at_root) ||
-                         ((call.kind == Kind::reduce || call.kind == Kind::gather) && at_root);
-  if (needs_out && call.out == nullptr) throw Error("{}: no output buffer on rank {}", name, rank);
-  const bool needs_in =
-      (call.kind == Kind::scatter && at_root) || ((call.kind == Kind::reduce || call.kind == Kind::gather) && !at_root);
-  if (needs_in && call.in == nullptr) throw Error("{}: no input buffer on rank {}", name, rank);
-  if ((call.kind == Kind::reduce || call.kind == Kind::allreduce || call.kind == Kind::scan) &&
-      call.op.combine == nullptr) {
-    throw Error("{}: no operator", name);
-  }
+  const bool writes = !has_root(call.kind) || call.kind == Kind::broadcast || (call.kind == Kind::scatter) != at_root;
+  if (writes && call.out == nullptr) throw Error("{}: no output buffer on rank {}", name, rank);
+  throw Error("{}: no input buffer on rank {}", name, rank);
 }
 
 void pack(const Layout& layout, std::size_t element, const void* from, std::size_t first, std::size_t count,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/call/packed.hpp"
 
+#include <algorithm>
+
 namespace chasqui::run {
 namespace {
 
@@ -11,6 +13,7 @@ struct Extent {
   std::size_t kept_from = 0;  ///< of which these are read too:
   std::size_t kept = 0;       ///< data that is given in place
   bool delivers = true;       ///< `out` gets something
+  bool aside = false;  ///< in place, and others may come for what `out` holds: it is read into a copy, as if from `in`
 };
 
 Extent extent_of(const Call& call, int rank, int size) {
@@ -36,22 +39,44 @@ Extent extent_of(const Call& call, int rank, int size) {
     case Kind::allgather: return {.in = given ? own : 0, .out = all, .kept_from = first, .kept = given ? 0 : own};
     case Kind::scatter:
       return {.in = at_root ? all : 0, .out = call.out != nullptr ? own : 0, .delivers = call.out != nullptr};
+    case Kind::alltoall: return {.in = all, .out = all, .aside = !given || call.in == call.out};
+    case Kind::reduce_scatter: return {.in = all, .out = own, .aside = !given || call.in == call.out};
     default: return {};
   }
+}
+
+/// Elements from the first of the buffer to the last of any block.
+std::size_t reach(const Blocks& blocks, int size) {
+  std::int64_t end = 0;
+  for (int r = 0; r < size; ++r) {
+    if (blocks.counts[r] != 0) end = std::max(end, blocks.first[r] + blocks.counts[r]);
+  }
+  return static_cast<std::size_t>(end);
 }
 
 }  // namespace
 
 Packed::Packed(const Call& given, int rank, int size) : call(given), user(given) {
-  if (user.contiguous() || user.kind == Kind::barrier) return;
+  if (user.plain() || user.kind == Kind::barrier) return;
   const std::size_t element = user.element;
+  if (user.uneven()) {
+    if (user.in != nullptr && user.in != user.out) return;
+    if (user.kind == Kind::alltoall) call.in_blocks = user.out_blocks;
+    in = AlignedBuffer(reach(call.in_blocks, size) * element);
+    copy_bytes(in.data(), user.out, in.size());
+    call.in = in.data();
+    return;
+  }
   const Extent extent = extent_of(user, rank, size);
   call.in_layout = call.out_layout = {};
   if (extent.in == 0) call.in = nullptr;
   if (extent.out == 0) call.out = nullptr;
-  if (extent.in != 0 && !user.in_layout.contiguous(element)) {
+  // The input of an exchange is never missing afterwards: that would be in place again.
+  const bool stands_in = user.exchanges() && (extent.aside || extent.in == 0);
+  if (stands_in || (extent.in != 0 && !user.in_layout.contiguous(element))) {
     in = AlignedBuffer(extent.in * element);
-    pack(user.in_layout, element, user.in, 0, extent.in, in.data());
+    pack(extent.aside ? user.out_layout : user.in_layout, element, extent.aside ? user.out : user.in, 0, extent.in,
+         in.data());
     call.in = in.data();
   }
   if (extent.out != 0 && !user.out_layout.contiguous(element)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A call whose data lies side by side: the caller's own where it does, otherwise copies, brought back at the end.
+// A call whose data lies side by side: the caller's own where it does, otherwise copies, brought back at the end. Of an
+// exchange in place the input is a copy.
 #pragma once
 
 #include "chasqui/run/call.hpp"

@@ -10,6 +10,7 @@ std::string to_text(const Signature& call) {
   if (call == Signature::own()) return "an operation of its own";
   const Kind kind = call.kind();
   if (kind == Kind::barrier) return "barrier";
+  if ((call.what & Signature::kUneven) != 0) return fmt::format("{} of uneven blocks", to_string(kind));
   std::string text = fmt::format("{}{} of {} x {} bytes", (call.what & Signature::kExclusive) != 0 ? "exclusive " : "",
                                  to_string(kind), call.count, call.element);
   if (has_root(kind)) {

@@ -14,9 +14,11 @@ namespace chasqui::run {
 struct Signature {
   std::uint64_t count = 0;    ///< elements of one contribution; a barrier has none
   std::uint64_t element = 0;  ///< bytes of one, where there are any
-  std::uint64_t what = 0;     ///< 0: unknown. Kind + 1, whether exclusive, whether in rank order; above 8 bits the root
+  std::uint64_t what =
+      0;  ///< 0: unknown. Kind + 1, whether exclusive, in rank order, of uneven blocks; above 8 bits the root
 
-  static constexpr std::uint64_t kKind = 31, kOwn = kKind, kExclusive = 32, kInOrder = 64;  ///< parts of `what`
+  static constexpr std::uint64_t kKind = 31, kOwn = kKind, kExclusive = 32, kInOrder = 64,
+                                 kUneven = 128;    ///< parts of `what`
   static Signature own() { return {0, 0, kOwn}; }  ///< an operation of the program's own (Comm::launch)
 
   friend bool operator==(const Signature&, const Signature&) = default;
@@ -39,6 +41,7 @@ inline Signature signature_of(const Call& call) {
   if (has_root(call.kind)) what |= static_cast<std::uint64_t>(call.root) << 8;
   if (call.kind == Kind::scan && call.exclusive) what |= Signature::kExclusive;
   if (combines(call.kind) && count != 0 && !call.op.commutative) what |= Signature::kInOrder;
+  if (call.exchanges() && call.uneven()) what |= Signature::kUneven;
   return {count, count != 0 ? call.element : 0, what};
 }
 

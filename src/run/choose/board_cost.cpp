@@ -32,6 +32,8 @@ double passes_of(Kind kind, int ranks, bool threads) {
     case Kind::reduce: return threads ? 1 : 2.4;
     case Kind::gather:
     case Kind::scatter: return threads ? 1 : 0.6;
+    case Kind::alltoall:
+    case Kind::reduce_scatter: return threads ? 1 : 2;
     default: return threads ? 1 : 1.3;
   }
 }
@@ -42,8 +44,9 @@ double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool
   const double others = ranks - 1;
   const bool one_writer = kind == Kind::broadcast || kind == Kind::scatter;
   const double lines = (one_writer ? 0 : others * costs.each) + costs.publish;
-  const double slot = kind == Kind::scatter ? bytes * ranks : bytes;
-  const int parts = bytes > static_cast<double>(kLinePayload) ? 2 : 1;
+  const bool exchanges = kind == Kind::alltoall || kind == Kind::reduce_scatter;
+  const double slot = kind == Kind::scatter || exchanges ? bytes * ranks : bytes;
+  const int parts = (exchanges ? slot : bytes) > static_cast<double>(kLinePayload) ? 2 : 1;
   const Method method = usual_method(profile, kind, static_cast<std::size_t>(bytes), ranks, threads);
   switch (method) {
     case Method::grouped_fold: return grouped_fold_time(costs, parts, best_group(costs, parts));
@@ -54,7 +57,8 @@ double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool
     case Method::exposed_fold: return beside_lines_time(costs, method, kind, slot);
     default: break;
   }
-  const bool blocks = kind == Kind::allgather || ((kind == Kind::gather || kind == Kind::scatter) && !threads);
+  const bool blocks =
+      kind == Kind::allgather || exchanges || ((kind == Kind::gather || kind == Kind::scatter) && !threads);
   const double all = blocks ? ranks : 1;  // threads take their block from the root, or put it there, all at once
   return 2 * lines + passes_of(kind, ranks, threads) * all * bytes * node_level(profile).copy.value;
 }
@@ -77,6 +81,7 @@ double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ran
       return 2 * lines + kCall + copy + std::max(looked_up, served * copy * passes_of(kind, ranks, false));
     }
     case Kind::reduce: return 2 * lines + fold + in_turn;
+    case Kind::reduce_scatter: return 2 * lines + others * (kCall + 1.2 * copy + pages * kLookUp);
     case Kind::allreduce: return 2 * lines + fold + 1.3 * copy;
     default: return 2 * lines + others * (kCall + 1.7 * copy + pages * kLookUp);
   }
@@ -124,7 +129,8 @@ double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ra
 }
 
 std::size_t countable_bytes(Kind kind, int ranks) {
-  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ||
+                      kind == Kind::alltoall || kind == Kind::reduce_scatter;
   return static_cast<std::size_t>(std::numeric_limits<int>::max()) / static_cast<std::size_t>(blocks ? ranks : 1);
 }
 

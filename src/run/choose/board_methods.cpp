@@ -32,6 +32,8 @@ Cost cost_of(Method method, Kind kind) {
       case Kind::reduce:
       case Kind::gather: return {1, 0.4, 0.4};
       case Kind::scan: return {2, 0.5, 0.5};
+      case Kind::alltoall:
+      case Kind::reduce_scatter: return {1.5, 0.8, 0.8};
       default: return {1, 0.8, 0.8};
     }
   }
@@ -41,12 +43,14 @@ Cost cost_of(Method method, Kind kind) {
     case Kind::gather: return threads ? Cost{3, 0, 0} : Cost{4, 0, 0.4};
     case Kind::reduce: return threads ? Cost{4, 2, 0} : Cost{3, 0, 0.55};
     case Kind::allgather: return threads ? Cost{3, 2, 0.15} : Cost{6.7, 0, 0.38};
+    case Kind::alltoall:
+    case Kind::reduce_scatter: return threads ? Cost{3, 2, 0.3} : Cost{4, 0.8, 0.8};
     case Kind::scan: return threads ? Cost{5, 4, 0.15} : Cost{3.5, 0, 1};
     default: return threads ? Cost{6, 4, 0.1} : Cost{5, 0, 0.35};
   }
 }
 
-bool folds(Kind kind) { return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan; }
+bool exchanges(Kind kind) { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }
 
 /// Where the table changes, in bytes of what a slot holds. Methods are asked for in steps of a line.
 struct Limits {
@@ -60,7 +64,8 @@ Limits limits_of(const LineCosts& costs, Kind kind, std::size_t wide, Method lon
     return beside_lines_time(costs, method, kind, static_cast<double>(bytes));
   };
   const bool shares = kind == Kind::reduce || kind == Kind::allreduce;
-  if (longer == Method::staged && kind != Kind::broadcast && !shares) wide = std::min(wide, kWideFromAll);
+  if (longer == Method::staged && kind != Kind::broadcast && !shares && !exchanges(kind))
+    wide = std::min(wide, kWideFromAll);
   for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= wide; bytes += kLine) {
     double best = time(Method::slots, bytes);
     if (shares && time(Method::shared_fold, bytes) < best) {
@@ -87,6 +92,20 @@ const MethodFrom& entry_at(const std::vector<MethodFrom>& entries, std::size_t b
 }
 
 }  // namespace
+
+std::size_t staged_element(Kind kind, std::size_t element, int ranks) {
+  const bool folds = combines(kind) && kind != Kind::barrier;
+  if (!exchanges(kind)) return folds ? element : 0;
+  return std::max(kLine, folds ? (element + kLine - 1) / kLine * kLine : 0) * static_cast<std::size_t>(ranks);
+}
+
+Method uneven_method(const Call& call, const Topology& topology) {
+  const bool board = topology.board && topology.nodes == 1 && topology.ranks > 1;
+  if (!board) return Method::messages;
+  if (topology.shares_memory) return Method::direct;
+  const bool fits = staged_element(call.kind, call.element, topology.ranks) <= topology.largest_element;
+  return fits || !topology.messages ? Method::staged : Method::messages;
+}
 
 const Level& node_level(const Profile& profile) {
   const Level* found = profile.level("node");
@@ -125,14 +144,17 @@ double beside_lines_time(const LineCosts& costs, Method method, Kind kind, doubl
   const bool one_source = kind == Kind::broadcast || kind == Kind::scatter;
   const double sources = one_source ? 1 : costs.ranks - 1;
   const Cost cost = cost_of(method, kind);
-  const double lines = std::ceil(bytes / static_cast<double>(kLine));
+  const double read = exchanges(kind) ? bytes / costs.ranks : bytes;  // of each slot
+  const double lines = std::ceil(read / static_cast<double>(kLine));
   return cost.publications * costs.publish + sources * (cost.reads + cost.lines * lines) * costs.each;
 }
 
 namespace {
 
-/// The slot of a scatter holds the blocks of all.
-std::size_t blocks_in_slot(Kind kind, int ranks) { return kind == Kind::scatter ? static_cast<std::size_t>(ranks) : 1; }
+/// The slot of a scatter holds the blocks of all, and so do those of an exchange.
+std::size_t blocks_in_slot(Kind kind, int ranks) {
+  return kind == Kind::scatter || exchanges(kind) ? static_cast<std::size_t>(ranks) : 1;
+}
 
 std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wide, bool threads) {
   if (costs.ranks == 1) return {{}};
@@ -262,7 +284,7 @@ BoardMethods::BoardMethods(const Topology& topology, const Profile& profile)
 std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::size_t element, bool blocking) const {
   const Row& row = rows_[static_cast<std::size_t>(kind)];
   if (bytes <= row.in_line) return row.short_method;
-  if (folds(kind) && element > largest_element_) return {};
+  if (staged_element(kind, element, ranks_) > largest_element_) return {};
   const MethodFrom& entry = entry_at(row.entries, bytes);
   if (blocking && entry.native) return Method::native;
   if (entry.method == Method::grouped_fold && !halves_fit_lines(bytes / element, element)) return Method::slots;

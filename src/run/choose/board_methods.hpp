@@ -21,6 +21,9 @@ struct LineCosts {
 };
 LineCosts line_costs(const Profile& profile, int ranks);
 
+/// Bytes of a stage that a collective needs in one piece: an element of folds, one or a line for each rank of exchanges.
+std::size_t staged_element(Kind kind, std::size_t element, int ranks);
+
 /// The level of a profile that tells of shared memory.
 const Level& node_level(const Profile& profile);
 
@@ -84,13 +87,16 @@ class BoardMethods {
   std::array<int, 2> groups_{};
   int ranks_ = 1;
   std::size_t wide_ = 0;
-  std::size_t largest_element_ = ~std::size_t{0};  ///< of folds on the board
+  std::size_t largest_element_ = ~std::size_t{0};  ///< that the stages hold
 };
 
 inline Query query_of(const Call& call) {
   return {call.kind, call.kind == Kind::barrier ? 0 : call.bytes(), call.element,
           call.op.combine == nullptr || call.op.commutative};
 }
+
+/// How blocks of different lengths go: no rank knows the sizes of all, so nothing is predicted.
+Method uneven_method(const Call& call, const Topology& topology);
 
 /// All methods that apply, the one that the table says first.
 std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile,

@@ -31,7 +31,8 @@ constexpr std::int64_t kTreeTicks = 1'000'000'000;
 constexpr int kLargestRadix = 256;  ///< beyond, choosing itself would take long
 
 bool spans_all(const Topology& topology) { return topology.board && topology.nodes == 1; }
-bool folds(Kind kind) { return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan; }
+bool folds(Kind kind) { return combines(kind) && kind != Kind::barrier; }
+bool exchanges(Kind kind) { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }
 
 /// An element that the stages of a board cannot hold: such folds go by messages.
 bool too_large(const Query& query, const Topology& topology) {
@@ -42,12 +43,14 @@ bool too_large(const Query& query, const Topology& topology) {
 bool goes_by(Method method, const Query& query) {
   const Kind kind = query.kind;
   const bool reorders = (kind == Kind::reduce || kind == Kind::allreduce) && query.commutative;
+  const bool scatters = kind == Kind::reduce_scatter && query.commutative;
   switch (method) {
-    case Method::tree: return kind != Kind::allgather;
+    case Method::tree: return kind != Kind::allgather && !exchanges(kind);
     case Method::items: return kind == Kind::broadcast || kind == Kind::barrier || reorders;
-    case Method::exchange: return kind == Kind::broadcast || reorders;
-    case Method::windows: return kind == Kind::allgather;
-    case Method::messages: return kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter;
+    case Method::exchange: return kind == Kind::broadcast || reorders || scatters;
+    case Method::windows: return kind == Kind::allgather || exchanges(kind);
+    case Method::messages:
+      return kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter || exchanges(kind);
     default: return false;
   }
 }
@@ -134,7 +137,8 @@ class Chooser {
   void by_messages(const Level& level, int ranks, std::vector<Choice>& list) const {
     const Kind kind = query_.kind;
     const bool symmetric = kind == Kind::allreduce || kind == Kind::barrier || kind == Kind::scan;
-    if (goes_by(Method::windows, query_)) windows(level, ranks, list, Method::windows);
+    if (exchanges(kind)) by_digits(level, ranks, list);
+    else if (goes_by(Method::windows, query_)) windows(level, ranks, list, Method::windows);
     if (goes_by(Method::messages, query_)) direct_messages(level, ranks, list);
     if (goes_by(Method::tree, query_)) {
       if (symmetric) windows(level, ranks, list, Method::tree);
@@ -197,9 +201,19 @@ class Chooser {
     return list;
   }
 
+  /// Blocks on their way to all, several in one message.
+  void by_digits(const Level& alone, int ranks, std::vector<Choice>& list) const {
+    const Level level = with_everybody_sending(alone, profile_);
+    for (const int radix : radices(ranks)) {
+      if (radix >= ranks) break;  // straight
+      list.push_back({Method::windows, symmetric_time(by_distance(ranks, 0, radix), level, bytes()), radix,
+                      "several blocks in a message, by digits of the distance"});
+    }
+  }
+
   void exchange(const Level& level, int ranks, std::vector<Choice>& list) const {
     const Level crowd = with_everybody_sending(level, profile_);
-    const double block = bytes() / ranks;
+    const double block = query_.kind == Kind::reduce_scatter ? bytes() : bytes() / ranks;
     for (const int radix : radices(ranks)) {
       const LocalPlan windows = circulant(ranks, 0, radix);
       const double gather = symmetric_time(windows, crowd, block);
@@ -211,6 +225,9 @@ class Chooser {
       switch (query_.kind) {
         case Kind::broadcast:
           list.push_back({Method::exchange, rooted + gather, radix, "scatter, then all-gather, on circulants"});
+          break;
+        case Kind::reduce_scatter:
+          list.push_back({Method::exchange, folding, radix, "all-gather on circulants, backwards"});
           break;
         case Kind::reduce:
           list.push_back({Method::exchange, folding + rooted, radix, "reduce-scatter, then gather, on circulants"});
@@ -240,7 +257,7 @@ class Chooser {
   }
 
   void direct_messages(const Level& alone, int ranks, std::vector<Choice>& list) const {
-    const bool everybody = query_.kind == Kind::allgather;
+    const bool everybody = query_.kind == Kind::allgather || exchanges(query_.kind);
     const Level level = everybody ? with_everybody_sending(alone, profile_) : alone;
     const double gap = everybody                     ? spread_step(level, bytes())
                        : query_.kind == Kind::gather ? receive_port_time(level, bytes())
@@ -273,6 +290,16 @@ class Chooser {
         inside = board_time(query_.kind, bytes(), ranks, false);
         between.bytes *= static_cast<std::size_t>(ranks);
         break;
+      case Kind::alltoall:
+        inside = board_time(Kind::gather, bytes() * topology_.ranks, ranks, false) +
+                 board_time(Kind::scatter, bytes() * topology_.ranks, ranks, false);
+        between.bytes *= static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
+        break;
+      case Kind::reduce_scatter:
+        inside = board_time(Kind::reduce, bytes() * topology_.ranks, ranks, false) +
+                 board_time(Kind::scatter, bytes(), ranks, false);
+        between.bytes *= static_cast<std::size_t>(ranks);
+        break;
       case Kind::scan:
         inside = board_time(Kind::scan, bytes(), ranks, false) + board_time(Kind::broadcast, bytes(), ranks, false);
         break;
@@ -280,6 +307,7 @@ class Chooser {
     }
     std::vector<Choice> list;
     Chooser(between, topology_, profile_, board_).by_messages(*network, topology_.nodes, list);
+    if (exchanges(query_.kind)) std::erase_if(list, [](const Choice& each) { return each.method == Method::windows; });
     const auto best = std::min_element(list.begin(), list.end(),
                                        [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
     choices_.push_back({Method::two_level, inside + best->nanoseconds, 1,
@@ -322,7 +350,8 @@ std::string board_objection(Method method, const Query& query, const Topology& t
   const std::size_t bytes = query.bytes;
   if (!spans_all(topology)) return "no board spans all ranks";
   const bool reduces = kind == Kind::reduce || kind == Kind::allreduce;
-  const std::size_t slot = kind == Kind::scatter ? bytes * static_cast<std::size_t>(topology.ranks) : bytes;
+  const std::size_t slot =
+      kind == Kind::scatter || exchanges(kind) ? bytes * static_cast<std::size_t>(topology.ranks) : bytes;
   const std::size_t wide = board.wide();
   const std::size_t count = bytes / query.element;
   const auto too_long = [&](std::size_t most) { return fmt::format("a slot holds {} bytes, not {}", most, slot); };
@@ -347,14 +376,14 @@ std::string board_objection(Method method, const Query& query, const Topology& t
     case Method::cross_memory:
       if (!topology.cross_memory) return "the memory of other processes cannot be used";
       if (!crosses_memory(kind)) return "all would want the same pages";
-      if (bytes <= kSlotPayload) return fmt::format("{} bytes go through a slot", bytes);
+      if (slot <= kSlotPayload) return fmt::format("{} bytes go through a slot", slot);
       break;
     default:
       if (topology.shares_memory) return "boards of threads have no stages";
       if (kind == Kind::barrier) return "a barrier has nothing to stage";
       break;
   }
-  if (!folds(kind) || query.element <= topology.largest_element) return "";
+  if (staged_element(kind, query.element, topology.ranks) <= topology.largest_element) return "";
   return fmt::format("an element of {} bytes does not fit the stage", query.element);
 }
 
@@ -372,7 +401,8 @@ std::string objection(const Choice& choice, const Query& query, const Topology& 
     return keeps_order(query, topology) ? "" : "nodes are not intervals of ranks";
   }
   if (!goes_by(method, query)) return "there is no such plan for it";
-  if (method == Method::exchange && choice.parts < 2) return fmt::format("a radix of {}", choice.parts);
+  const bool needs_radix = method == Method::exchange || (method == Method::windows && exchanges(query.kind));
+  if (needs_radix && choice.parts < 2) return fmt::format("a radix of {}", choice.parts);
   return "";
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <numeric>
 
 #include "chasqui/base/error.hpp"
 #include "run/board/collectives.hpp"
@@ -39,7 +40,7 @@ void Engine::run_small(const Call& call) {
 /// Inside Comm::run: an 8-byte call pays for no further step.
 [[gnu::always_inline]] inline void Engine::dispatch(const Call& call) {
   check_usable();
-  if (!call.contiguous()) return run_packed(call);
+  if (!call.plain()) return run_packed(call);
   if (!in_range(call, rank_, size_)) check_arguments(call);  // contiguous layouts have nothing to check
   // What runs follows from arguments and profile alone: other ranks may have something else in flight.
   const bool here = nothing_in_flight();
@@ -68,6 +69,7 @@ void Engine::run_small(const Call& call) {
 }
 
 void Engine::run_packed(const Call& call) {
+  if (call.uneven()) return begin(call, nullptr).wait();
   check_arguments(call);
   const Packed packed(call, rank_, size_);
   run(packed.call);
@@ -108,6 +110,7 @@ void Comm::force(const Choice& choice) { Engine::of(*this).force(choice); }
 void Comm::unforce() { Engine::of(*this).force({}); }
 
 std::vector<Choice> Comm::choices_for(const Call& call) const {
+  if (call.uneven()) return {{uneven_method(call, topology()), 0, 1, "blocks of different lengths"}};
   return choices(query_of(call), topology(), profile(), Engine::of(*this).methods());
 }
 
@@ -123,8 +126,34 @@ std::unique_ptr<Comm> Comm::split(int colour, int key) {
 void Comm::refuse(const std::string& why) { Engine::of(*this).refuse_call(why); }
 void Comm::leave(const std::string& why) { Engine::of(*this).health_.leave(why); }
 
+Comm::SideBySide Comm::side_by_side(std::span<const std::int64_t> in_counts, std::span<const std::int64_t> out_counts) {
+  SideBySide blocks{{in_counts.begin(), in_counts.end()}, {}, {out_counts.begin(), out_counts.end()}, {}};
+  blocks.in_first.resize(in_counts.size());
+  blocks.out_first.resize(out_counts.size());
+  std::exclusive_scan(in_counts.begin(), in_counts.end(), blocks.in_first.begin(), std::int64_t{0});
+  std::exclusive_scan(out_counts.begin(), out_counts.end(), blocks.out_first.begin(), std::int64_t{0});
+  return blocks;
+}
+
+void Comm::check_blocks(Kind kind, const SideBySide& blocks, std::int64_t in, std::int64_t out) {
+  const auto check = [&](const std::vector<std::int64_t>& counts, std::int64_t room, const char* what) {
+    if (counts.size() != static_cast<std::size_t>(size_))
+      refuse(fmt::format("{} {} counts for {} ranks: pass one for each", counts.size(), what, size_));
+    const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    if (all > room) refuse(fmt::format("{} blocks of {} elements together in a buffer of {}", what, all, room));
+  };
+  check(blocks.in_counts, in, "input");
+  if (kind == Kind::alltoall) return check(blocks.out_counts, out, "output");
+  const std::int64_t own = blocks.in_counts[static_cast<std::size_t>(rank_)];
+  if (own > out) refuse(fmt::format("reduce-scatter: room for {} elements where rank {} gets {}", out, rank_, own));
+}
+
 void Comm::refuse_counts(Kind kind, std::int64_t in, std::int64_t out) {
   if (kind == Kind::scatter) refuse(fmt::format("scatter: {} elements for {} ranks of {}", in, size_, out));
+  if (kind == Kind::alltoall || kind == Kind::reduce_scatter) {
+    refuse(fmt::format("{}: {} elements in and room for {} out, on {} ranks: pass a block for each rank",
+                       to_string(kind), in, out, size_));
+  }
   if (combines(kind)) {
     refuse(fmt::format("{}: {} elements in and room for {} out: they must be the same", to_string(kind), in, out));
   }

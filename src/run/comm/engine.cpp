@@ -155,6 +155,8 @@ void Engine::force(std::optional<Choice> choice) {
 /// A forced method runs as it is, or not at all.
 void Engine::check_forced(const Call& call, bool started) {
   std::string why = objection(*forced_, query_of(call), topology_, methods_);
+  if (call.uneven() && forced_->method != uneven_method(call, topology_) && size_ > 1)
+    why = "blocks of different lengths go another way";
   if (why.empty() && started && forced_->method == Method::native) why = "it cannot be started";
   if (!why.empty()) refuse(fmt::format("{} by {}: {}", to_string(call.kind), to_string(forced_->method), why));
 }
@@ -162,6 +164,7 @@ void Engine::check_forced(const Call& call, bool started) {
 /// own: the library's collective is left out, as it cannot be started.
 Choice Engine::choose(const Call& call, bool own) {
   if (forced_) return {forced_->method, forced_->nanoseconds, forced_->parts, {}};
+  if (call.uneven()) return {uneven_method(call, topology_), 0, 1, {}};
   if (spans_) {
     const Query query = query_of(call);
     const auto method = own ? methods_.own(query.kind, query.bytes, query.element)
@@ -194,7 +197,9 @@ Task Engine::on_board(Call call, Method method) {
     case Method::exposed_fold: return small<ExposedFold>(board, call);
     case Method::direct: return direct(board, call);
     case Method::cross_memory: return cross_memory(board, *fabric_.process_memory, call);
-    default: return staged(board, call);
+    default:
+      if (!call.exchanges()) return staged(board, call);
+      return staged_exchange(board, topology_.cross_memory ? fabric_.process_memory.get() : nullptr, call);
   }
 }
 
@@ -223,7 +228,10 @@ std::shared_ptr<const Program> Engine::program_for(const Group& group, const Cal
 
 Task Engine::by_messages(Group group, Call call, Choice choice) {
   const Buffers buffers = buffers_of(call, group.rank);
-  auto program = program_for(group, call, choice);
+  auto program =
+      call.uneven()
+          ? std::make_shared<const Program>(in_pieces(uneven_program(call, group.rank, group.size), fabric_.piece))
+          : program_for(group, call, choice);
   co_await play(std::move(group), std::move(program), buffers, call.op);
 }
 

@@ -14,6 +14,7 @@
 #include "chasqui/run/choose.hpp"
 #include "run/board/board.hpp"
 #include "run/call/aligned_buffer.hpp"
+#include "run/call/exchanged.hpp"
 #include "run/choose/board_methods.hpp"
 #include "run/comm/board_faults.hpp"
 #include "run/comm/fabric.hpp"
@@ -31,6 +32,10 @@ using Pending = std::list<std::shared_ptr<Operation>>;
 
 /// A collective of one rank: at most a copy. REQUIRES a call that is right for one rank, in a contiguous layout. An exclusive scan leaves `out` as it is.
 inline void run_alone(const Call& call) {
+  if (call.uneven()) {
+    const Gotten got = gotten_from(call, 0, 0);
+    return copy_bytes(static_cast<std::byte*>(call.out) + got.at, given_to(call, 0), got.bytes);
+  }
   const bool moves =
       call.kind != Kind::barrier && call.kind != Kind::broadcast && !(call.kind == Kind::scan && call.exclusive);
   if (moves && call.in != nullptr && call.out != nullptr) copy_bytes(call.out, call.in, call.bytes());
@@ -134,6 +139,8 @@ class alignas(2 * kLine) Engine final : public Comm {
   Task two_level_gather(Call call, Between between);
   Task two_level_scatter(Call call, Between between);
   Task two_level_scan(Call call, Between between);
+  Task two_level_all_to_all(Call call, Between between);
+  Task two_level_reduce_scatter(Call call, Between between);
 
   static constexpr std::size_t kOthersAtATime = 4, kAskedBetweenPauses = 64;
 

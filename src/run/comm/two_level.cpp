@@ -10,6 +10,35 @@
 #include "run/messages/builders.hpp"
 
 namespace chasqui::run {
+namespace {
+
+/// The blocks of whole nodes, every one straight. alltoall: from the input to the output, where block j holds what this node
+/// gives to or gets from node j. reduce_scatter: all in the output, the fold of this node's block in its place.
+Program nodes_straight(const Shape& shape, const NodeMap& nodes, const std::vector<std::size_t>& offsets) {
+  constexpr Address input{Memory::input, 0}, output{Memory::output, 0};
+  const auto node = static_cast<std::size_t>(shape.rank);
+  const std::size_t members = nodes.members(shape.rank).size(), own = offsets[node + 1] - offsets[node];
+  const bool folds = shape.kind == Kind::reduce_scatter;
+  std::vector<BlockRange> given, gotten;
+  for (std::size_t j = 0; j + 1 < offsets.size(); ++j) {
+    const std::size_t times = folds ? 1 : members;
+    given.push_back({times * offsets[j], times * (offsets[j + 1] - offsets[j])});
+    if (folds) gotten.push_back({j * own, own});
+  }
+  Program program;
+  if (!folds) {
+    add_straight(program, shape, input, given, output, given);
+    program.finish();
+    return program;
+  }
+  const Address blocks = program.more_scratch(own * static_cast<std::size_t>(shape.size));
+  add_straight(program, shape, output, given, blocks, gotten);
+  program.finish();
+  add_fold_in_order(program, shape, blocks, own / shape.element, output + offsets[node]);
+  return program;
+}
+
+}  // namespace
 
 /// One rank's view of the level between the nodes.
 struct Engine::Between {
@@ -51,13 +80,22 @@ Choice Engine::choose_between(const Call& call) {
   const PlanCache::BetweenKey key{call.kind, call.bytes(), call.element, commutative};
   if (const auto found = plans_.between.find(key); found != plans_.between.end()) return found->second;
   if (plans_.between.size() >= PlanCache::kMost) plans_.between.clear();
-  const bool blocks = call.kind == Kind::allgather || call.kind == Kind::gather || call.kind == Kind::scatter;
-  const Query query{call.kind, blocks ? call.bytes() * static_cast<std::size_t>(topology_.largest_node) : call.bytes(),
+  const bool blocks = call.kind == Kind::allgather || call.kind == Kind::gather || call.kind == Kind::scatter ||
+                      call.kind == Kind::reduce_scatter || call.kind == Kind::alltoall;
+  const auto largest = static_cast<std::size_t>(topology_.largest_node);
+  const Query query{call.kind,
+                    call.bytes() * (call.kind == Kind::alltoall ? largest * largest
+                                    : blocks                    ? largest
+                                                                : 1),
                     call.element, commutative};
   Topology flat;
   flat.ranks = flat.nodes = topology_.nodes;
   flat.native = false;
-  Choice choice = choices(query, flat, *fabric_.profile).front();
+  const auto list = choices(query, flat, *fabric_.profile);
+  // The blocks of nodes differ: where there are exchanges, none of them waits for others.
+  Choice choice = *std::find_if(list.begin(), list.end(), [&](const Choice& each) {
+    return !call.exchanges() || each.method != Method::windows;
+  });
   choice.why.clear();
   return plans_.between.emplace(key, std::move(choice)).first->second;
 }
@@ -68,6 +106,8 @@ std::shared_ptr<const Program> Engine::blocks_between(const Between& between, co
   const Shape shape = shape_of(outer, between.group.rank, between.group.size);
   const Choice& choice = between.choice;
   return plans_.program({shape, choice.method, choice.parts, true}, [&] {
+    if (outer.exchanges() && choice.method == Method::messages)
+      return in_pieces(nodes_straight(shape, nodes_, offsets), fabric_.piece);
     return in_pieces(block_program(shape, choice.method, choice.parts, message_level(topology_, *fabric_.profile),
                                    *fabric_.profile, offsets),
                      fabric_.piece);
@@ -80,6 +120,8 @@ Task Engine::two_level(Call call, std::uint32_t tag) {
     case Kind::gather:
     case Kind::allgather: return two_level_gather(call, std::move(between));
     case Kind::scatter: return two_level_scatter(call, std::move(between));
+    case Kind::alltoall: return two_level_all_to_all(call, std::move(between));
+    case Kind::reduce_scatter: return two_level_reduce_scatter(call, std::move(between));
     case Kind::scan: return two_level_scan(call, std::move(between));
     default: return two_level_fold(call, std::move(between));
   }
@@ -171,6 +213,78 @@ Task Engine::two_level_scatter(Call call, Between between) {
   inner.in = between.leads ? data + offsets[static_cast<std::size_t>(between.node)] : nullptr;
   if (!between.alone) co_await inside_node(inner);
   else if (call.out != nullptr) copy_bytes(call.out, inner.in, bytes);
+}
+
+/// Leaders collect what their node gives, one message a pair of nodes, and hand out what it gets. Blocks of two nodes travel
+/// by receiver, then by sender.
+Task Engine::two_level_all_to_all(Call call, Between between) {
+  const std::size_t bytes = call.bytes();
+  const std::vector<int>& members = nodes_.members(between.node);
+  const std::size_t row = bytes * static_cast<std::size_t>(size_), all = between.leads ? row * members.size() : 0;
+  const auto offsets = nodes_.offsets(bytes);
+  const AlignedBuffer rows(all), given(all), gotten(all);
+  Call inner = call;
+  inner.kind = Kind::gather;
+  inner.root = between.leader;
+  inner.count = call.count * size_;
+  inner.out = between.leads ? rows.data() : nullptr;
+  if (between.alone) copy_bytes(rows.data(), call.in, row);
+  else co_await inside_node(inner);
+  if (between.leads) {
+    // Calls copy(in rows, in blocks of nodes) for each block of each member and rank elsewhere.
+    const auto each_block = [&](bool by_receiver, const auto& copy) {
+      for (int node = 0; node < nodes_.count(); ++node) {
+        const auto& others = nodes_.members(node);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+          for (std::size_t k = 0; k < others.size(); ++k) {
+            const std::size_t place = by_receiver ? k * members.size() + i : i * others.size() + k;
+            copy(i * row + static_cast<std::size_t>(others[k]) * bytes,
+                 members.size() * offsets[static_cast<std::size_t>(node)] + place * bytes);
+          }
+        }
+      }
+    };
+    each_block(true,
+               [&](std::size_t from, std::size_t to) { copy_bytes(given.data() + to, rows.data() + from, bytes); });
+    between.choice.method = Method::messages;
+    co_await play(between.group, blocks_between(between, call, offsets), {given.data(), gotten.data()}, {});
+    each_block(false,
+               [&](std::size_t to, std::size_t from) { copy_bytes(rows.data() + to, gotten.data() + from, bytes); });
+  }
+  inner.kind = Kind::scatter;
+  inner.in = between.leads ? rows.data() : nullptr;
+  inner.out = call.out;
+  if (between.alone) copy_bytes(call.out, rows.data(), row);
+  else co_await inside_node(inner);
+}
+
+/// Leaders have the folds of their nodes, exchange them by nodes, and hand out what their node gets.
+Task Engine::two_level_reduce_scatter(Call call, Between between) {
+  const std::size_t bytes = call.bytes();
+  const auto offsets = nodes_.offsets(bytes);
+  const AlignedBuffer folded(between.leads ? offsets.back() : 0);
+  const AlignedBuffer sorted(between.leads && !topology_.ordered ? offsets.back() : 0);
+  std::byte* data = folded.data();
+  Call inner = call;
+  inner.kind = Kind::reduce;
+  inner.root = between.leader;
+  inner.count = call.count * size_;
+  inner.out = between.leads ? data : nullptr;
+  if (between.alone) copy_bytes(data, call.in, offsets.back());
+  else co_await inside_node(inner);
+  if (between.leads) {
+    if (!topology_.ordered) {
+      nodes_.by_nodes(folded.data(), sorted.data(), bytes);
+      data = sorted.data();
+    }
+    co_await play(between.group, blocks_between(between, call, offsets), {data, data}, call.op);
+  }
+  inner.kind = Kind::scatter;
+  inner.count = call.count;
+  inner.in = between.leads ? data + offsets[static_cast<std::size_t>(between.node)] : nullptr;
+  inner.out = call.out;
+  if (between.alone) copy_bytes(call.out, inner.in, bytes);
+  else co_await inside_node(inner);
 }
 
 /// The folds of the ranks before this one: those of its node through the board, those of earlier nodes from its leader.

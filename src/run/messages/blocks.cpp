@@ -82,12 +82,12 @@ std::vector<std::size_t> touched_blocks(const LocalPlan& plan, const Shape& shap
 }
 
 /// Where a rank's blocks lie while they are gathered or scattered, and which of them is its own.
-struct Blocks {
+struct HeldBlocks {
   std::vector<std::size_t> offsets;
   Address data;
   Address own;
 
-  Blocks(Program& program, const LocalPlan& plan, const Shape& shape, Address at_root, Address elsewhere)
+  HeldBlocks(Program& program, const LocalPlan& plan, const Shape& shape, Address at_root, Address elsewhere)
       : offsets(shape.rank == shape.root ? equal_blocks(shape) : touched_blocks(plan, shape)),
         data(shape.rank == shape.root          ? at_root
              : offsets.back() <= shape.bytes() ? elsewhere
@@ -99,14 +99,14 @@ struct Blocks {
 
 void add_gather(Program& program, const LocalPlan& plan, const Shape& shape) {
   constexpr Address input{Memory::input, 0}, output{Memory::output, 0};
-  const Blocks blocks(program, plan, shape, output, input);
+  const HeldBlocks blocks(program, plan, shape, output, input);
   if (blocks.own != input) program.copy(blocks.own, {input, shape.bytes()});
   add_blocks(program, plan, blocks.data, blocks.offsets);
 }
 
 void add_scatter(Program& program, const LocalPlan& plan, const Shape& shape) {
   constexpr Address input{Memory::input, 0}, output{Memory::output, 0};
-  const Blocks blocks(program, plan, shape, input, output);
+  const HeldBlocks blocks(program, plan, shape, input, output);
   add_blocks(program, plan, blocks.data, blocks.offsets);
   program.copy(output, {blocks.own, shape.bytes()});
 }

@@ -50,14 +50,30 @@ void add_scatter(Program& program, const LocalPlan& plan, const Shape& shape);
 /// Equal blocks, one a rank, from the inputs to all outputs.
 void add_all_gather(Program& program, const LocalPlan& plan, const Shape& shape);
 
+/// All-to-all of equal blocks, by the digits of their distances: block r of the input goes to rank r, what rank r sends here
+/// becomes block r of `out`.
+void add_by_distance(Program& program, const Shape& shape, std::int64_t radix, Address out);
+/// The same of blocks of any size, every one straight; those of no bytes do not travel. REQUIRES a block for each rank.
+struct BlockRange {
+  std::size_t begin, bytes;
+};
+void add_straight(Program& program, const Shape& shape, Address in, const std::vector<BlockRange>& given, Address out,
+                  const std::vector<BlockRange>& gotten);
+/// out = the fold of one block of `count` elements from each rank, side by side at `blocks`, in rank order.
+void add_fold_in_order(Program& program, const Shape& shape, Address blocks, std::size_t count, Address out);
+
 Shape shape_of(const Call& call, int rank, int size);
 
 /// A collective as the method says. REQUIRES at least two ranks and a method that goes by messages.
 Program program_of(const Shape& shape, Method method, std::int64_t parts, const Level& level, const Profile& profile);
 
-/// Gather, all-gather or scatter of blocks of any size, which all lie in the output; offsets as in add_blocks.
+/// Gather, all-gather or scatter of blocks of any size, which all lie in the output; offsets as in add_blocks. The same of a
+/// reduce-scatter on circulant windows: what is there is folded on the way.
 Program block_program(const Shape& shape, Method method, std::int64_t parts, const Level& level, const Profile& profile,
                       const std::vector<std::size_t>& offsets);
+
+/// All-to-all or reduce-scatter of uneven blocks, on the call's own buffers.
+Program uneven_program(const Call& call, int rank, int size);
 
 /// The collective on a tree that needs no planning, as a library without a planner would do it.
 Program plain_program(const Shape& shape, plan::PlainTree tree);

@@ -40,6 +40,25 @@ LocalPlan circulant(std::int64_t ranks, int rank, int radix) {
   return local;
 }
 
+LocalPlan by_distance(std::int64_t ranks, int rank, std::int64_t radix) {
+  LocalPlan local;
+  local.machine = LogP{ranks, Time{1}, Time{0}, Time{1}};
+  local.form.rank = {rank};
+  std::int64_t time = 0;
+  for (std::int64_t weight = 1; weight < ranks; weight *= radix, ++time) {
+    for (std::int64_t shift = weight; shift < std::min(ranks, weight * radix); shift += weight) {
+      const std::int64_t cycle = weight * radix;
+      const std::int64_t blocks = ranks / cycle * weight + std::clamp(ranks % cycle - shift, std::int64_t{0}, weight);
+      const Part part{static_cast<std::int32_t>(shift), static_cast<std::int32_t>(blocks)};
+      const auto to = static_cast<std::int32_t>((rank + shift) % ranks);
+      const auto from = static_cast<std::int32_t>((rank - shift + ranks) % ranks);
+      local.form.sends.push_back({Time{time}, {rank}, {to}, part});
+      local.form.receives.push_back({Time{time}, {from}, {rank}, part});
+    }
+  }
+  return local;
+}
+
 namespace {
 
 constexpr std::int64_t kTreeTicks = 1'000'000'000;  ///< trees are planned by arithmetic: any resolution will do

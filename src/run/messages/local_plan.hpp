@@ -59,6 +59,11 @@ std::vector<Step> steps_of(const LocalPlan& plan);
 /// Time per rank: O(radix log P). Reversed it is a reduce-scatter.
 LocalPlan circulant(std::int64_t ranks, int rank, int radix);
 
+/// All-to-all on circulant graphs: a block that has to go d ranks far goes z*radix^j of them for every digit z of d, together
+/// with all others of the same digit; a part is {z*radix^j, so many blocks}. A radix of P or more: every block straight.
+/// Time is in rounds. Time per rank: O(radix log P).
+LocalPlan by_distance(std::int64_t ranks, int rank, std::int64_t radix);
+
 /// The plans that depend on the machine: tree, windows, messages, items.
 LocalPlan local_plan(const Shape& shape, Method method, std::int64_t parts, const Level& level);
 

@@ -68,6 +68,17 @@ Program plain_program(const Shape& shape, plan::PlainTree tree) {
       program.finish();
       add_spread(program, tree, from_first, shape.count * static_cast<std::size_t>(shape.size));
       break;
+    case Kind::alltoall:
+      add_by_distance(program, shape, tree == plan::PlainTree::binomial ? 2 : shape.size, kOutput);
+      program.finish();
+      break;
+    case Kind::reduce_scatter: {  // the readers fold
+      const Address blocks = program.more_scratch(shape.bytes() * static_cast<std::size_t>(shape.size));
+      add_by_distance(program, shape, tree == plan::PlainTree::binomial ? 2 : shape.size, blocks);
+      program.finish();
+      add_fold_in_order(program, shape, blocks, shape.count, kOutput);
+      break;
+    }
     case Kind::scan: add_folds(program, plain_plan(tree, Kind::scan, shape), shape, kOutput); break;
     default: CHASQUI_CHECK(false, "no plain program for {}", to_string(shape.kind));
   }

@@ -56,6 +56,18 @@ void add_fold_of_shares(Program& program, const LocalPlan& windows, const Shape&
   else add_blocks(program, windows, data, offsets);
 }
 
+/// The windows of an all-gather backwards, on a copy of the input.
+void add_reduce_scatter(Program& program, const LocalPlan& windows, const Shape& shape) {
+  std::vector<std::size_t> offsets(static_cast<std::size_t>(shape.size) + 1);
+  for (std::size_t r = 0; r < offsets.size(); ++r) offsets[r] = r * shape.bytes();
+  const Address data = program.more_scratch(offsets.back());
+  LocalPlan folding = windows;
+  folding.reversed = true;
+  program.copy(data, {kInput, offsets.back()});
+  add_block_folds(program, folding, data, offsets, shape.element);
+  program.copy(kOutput, {data + offsets[static_cast<std::size_t>(shape.rank)], shape.bytes()});
+}
+
 /// Folded along the trees of a broadcast backwards; all-reduce: then spread along them.
 void add_fold_by_items(Program& program, const LocalPlan& there, const Shape& shape, std::int64_t parts,
                        const Machine& machine) {
@@ -87,14 +99,22 @@ Shape shape_of(const Call& call, int rank, int size) {
 Program block_program(const Shape& shape, Method method, std::int64_t parts, const Level& level, const Profile& profile,
                       const std::vector<std::size_t>& offsets) {
   Program program;
-  add_blocks(program, Machine{level, profile}.plan(shape, method, parts), kOutput, offsets);
+  LocalPlan plan = Machine{level, profile}.plan(shape, method, parts);
+  if (shape.kind == Kind::reduce_scatter) {
+    plan.reversed = true;
+    add_block_folds(program, plan, kOutput, offsets, shape.element);
+  } else {
+    add_blocks(program, plan, kOutput, offsets);
+  }
   program.finish();
   return program;
 }
 
 Program program_of(const Shape& shape, Method method, std::int64_t parts, const Level& level, const Profile& profile) {
   const Machine machine{level, profile};
-  const LocalPlan plan = machine.plan(shape, method, parts);
+  const bool all_to_all = shape.kind == Kind::alltoall || shape.kind == Kind::reduce_scatter;
+  const std::int64_t radix = method == Method::windows ? parts : shape.size;  // of an exchange
+  const LocalPlan plan = all_to_all && method != Method::exchange ? LocalPlan{} : machine.plan(shape, method, parts);
   Program program;
   switch (shape.kind) {
     case Kind::broadcast:
@@ -104,6 +124,16 @@ Program program_of(const Shape& shape, Method method, std::int64_t parts, const 
     case Kind::gather: add_gather(program, plan, shape); break;
     case Kind::scatter: add_scatter(program, plan, shape); break;
     case Kind::allgather: add_all_gather(program, plan, shape); break;
+    case Kind::alltoall: add_by_distance(program, shape, radix, kOutput); break;
+    case Kind::reduce_scatter:
+      if (method == Method::exchange) {
+        add_reduce_scatter(program, plan, shape);
+      } else {
+        const Address blocks = program.more_scratch(shape.bytes() * static_cast<std::size_t>(shape.size));
+        add_by_distance(program, shape, radix, blocks);
+        add_fold_in_order(program, shape, blocks, shape.count, kOutput);
+      }
+      break;
     default:
       if (method == Method::tree) return add_folds(program, plan, shape, kOutput), program;
       if (method == Method::items) add_fold_by_items(program, plan, shape, parts, machine);

@@ -65,7 +65,7 @@ void run_on(Board& board, const Call& call, Method method) {
     case Method::exposed_fold: return wait_for<ExposedFold>(board, call);
     case Method::direct: return wait_for(direct(board, call));
     case Method::cross_memory: return wait_for(cross_memory(board, memory, call));
-    default: return wait_for(staged(board, call));
+    default: return wait_for(call.exchanges() ? staged_exchange(board, nullptr, call) : staged(board, call));
   }
 }
 
@@ -146,14 +146,24 @@ void take(Node& node, int me, const Step& step, std::size_t number) {
   } else if (step.kind == Kind::broadcast) {
     for (std::size_t i = 0; at_root && i < count; ++i) out[i] = value(me, number, i);
   } else if (step.kind != Kind::barrier) {
-    for (std::size_t i = 0; i < count; ++i) in[i] = value(me, number, i);
+    const std::size_t blocks = call.exchanges() ? static_cast<std::size_t>(ranks) : 1;
+    for (std::size_t i = 0; i < count * blocks; ++i) in[i] = value(me, number, i);
   }
   run_on(node.board(me), call, step.method);
   const auto right = [&](std::size_t at, std::uint64_t wanted) {
     weak::expect(out[at] == wanted,
                  fmt::format("step {}, rank {}: element {} is {}, not {}", number, me, at, out[at], wanted));
   };
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; call.exchanges() && i < count; ++i) {
+    const std::size_t mine = static_cast<std::size_t>(me) * count + i;
+    std::uint64_t folded = 0;
+    for (int r = 0; r < ranks; ++r) {
+      folded += value(r, number, mine);
+      if (step.kind == Kind::alltoall) right(static_cast<std::size_t>(r) * count + i, value(r, number, mine));
+    }
+    if (step.kind == Kind::reduce_scatter) right(i, folded);
+  }
+  for (std::size_t i = 0; !call.exchanges() && i < count; ++i) {
     std::uint64_t folded = 0;
     for (int r = 0; r < (step.kind == Kind::scan ? me + 1 : ranks); ++r) folded += value(r, number, i);
     const bool reads = at_root || !has_root(step.kind);
@@ -253,6 +263,21 @@ TEST(Protocol, CrossMemory) {
   for (const Kind kind : {Kind::scatter, Kind::gather, Kind::allgather, Kind::reduce, Kind::allreduce}) {
     expect_right(2, repeated({Method::cross_memory, kind, 15, 0}, 2));
     expect_right(3, repeated({Method::cross_memory, kind, 15, 0}, kind == Kind::allreduce ? 1 : 2));
+  }
+}
+
+/// One line, two lines and beside them; more rounds than a stage has chunks; buffers of the others.
+TEST(Protocol, Exchanges) {
+  for (const Kind kind : {Kind::alltoall, Kind::reduce_scatter}) {
+    for (const std::int64_t count : {1, 5, 8}) expect_right(2, repeated({Method::slots, kind, count, 0}, 5));
+    expect_right(3, repeated({Method::slots, kind, 1, 0}, 4));
+    expect_right(2, {{Method::staged, kind, 24, 0}}, 4 * kLine);
+    expect_right(2, repeated({Method::staged, kind, 8, 0}, 2), 4 * kLine);
+    expect_right(3, {{Method::staged, kind, 8, 0}}, 6 * kLine);
+    expect_right(2, repeated({Method::direct, kind, 4, 0}, 3));
+    expect_right(3, {{Method::direct, kind, 4, 0}});
+    expect_right(2, repeated({Method::cross_memory, kind, 15, 0}, 2));
+    expect_right(3, repeated({Method::cross_memory, kind, 15, 0}, 2));
   }
 }
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// All-to-all and reduce-scatter of processes through the stages of the board: every rank stages a piece of each of its blocks
+// a round, and takes from every stage the piece that is its own. Pieces of different ranks share no line.
+#include <algorithm>
+
+#include "run/board/collectives.hpp"
+#include "run/board/copy.hpp"
+#include "run/board/exposed.hpp"
+#include "run/board/fold.hpp"
+#include "run/call/exchanged.hpp"
+#include "run/wait/awaited.hpp"
+
+namespace chasqui::run {
+namespace {
+
+/// Uneven blocks of so many bytes, if any rank has one, are read from their owner's memory: one copy instead of two.
+constexpr std::size_t kLongUneven = 32 * 1024;
+
+/// Bytes of a block that go in one round: few different divisions of the stage, four rounds of it in use at least.
+std::size_t piece_bytes(const Board& board, std::size_t largest, std::size_t unit) {
+  const std::size_t most = board.shape().stage / 4 / static_cast<std::size_t>(board.ranks());
+  std::size_t piece = std::max<std::size_t>(kLine, most / kLine * kLine);
+  while (piece >= 1024 && piece / 2 >= largest) piece /= 2;
+  return std::max(unit, piece / unit * unit);
+}
+
+/// What each rank tells of uneven blocks before they move.
+Task tell_uneven(Board& board, const Call& call, bool exposes, std::size_t& largest, std::vector<Exposed>& all) {
+  Exposed mine = exposed_by(call, board.rank());
+  mine.bytes = largest;
+  co_await until([&] { return board.may_publish(); });
+  if (exposes) board.expose();
+  board.publish(board.rank(), &mine, sizeof mine);
+  Awaited awaited(0, board.ranks(), board.rank());
+  co_await until([&] { return awaited.none([&](int r) { return board.published(r); }); });
+  board.everybody_began();
+  for (int r = 0; r < board.ranks(); ++r) {
+    board.read(r, &all[static_cast<std::size_t>(r)], sizeof(Exposed));
+    largest = std::max<std::size_t>(largest, all[static_cast<std::size_t>(r)].bytes);
+  }
+}
+
+class Exchange {
+ public:
+  Exchange(Board& board, const Call& call, std::size_t largest)
+      : board_(board), call_(call), me_(board.rank()), ranks_(board.ranks()), largest_(largest),
+        piece_(piece_bytes(board, largest, call.kind == Kind::alltoall ? 1 : call.element)),
+        room_((piece_ + kLine - 1) / kLine * kLine) {
+    // A round is staged while the one before it is taken: both must have room.
+    const std::size_t all = 2 * room_ * static_cast<std::size_t>(ranks_);
+    if (all <= board.shape().stage_room()) return;
+    throw Error("{}: {} bytes for each of {} ranks, twice, do not fit the board's stage of {}", to_string(call.kind),
+                room_, ranks_, board.shape().stage_room());
+  }
+
+  Task run() {
+    board_.divide_stage(room_ * static_cast<std::size_t>(ranks_));
+    base_ = board_.round();
+    const std::uint64_t rounds = (largest_ + piece_ - 1) / piece_;
+    if (rounds == 0 && !call_.uneven()) {  // sizes are compared nevertheless
+      co_await until([&] { return board_.may_publish(); });
+      publish_size(board_, call_);
+      co_await all_here(0);
+    }
+    for (std::uint64_t ahead = 0; ahead <= rounds; ++ahead) {
+      if (ahead < rounds) co_await give(ahead);
+      if (ahead == 0) continue;
+      if (call_.kind == Kind::alltoall) co_await take(ahead - 1);
+      else co_await fold(ahead - 1);
+      board_.consume(base_ + ahead - 1);
+    }
+    board_.advance_rounds(rounds);
+  }
+
+ private:
+  /// Of a block of so many bytes, what goes in round i.
+  std::size_t part(std::size_t bytes, std::uint64_t i) const {
+    const std::size_t begin = static_cast<std::size_t>(i) * piece_;
+    return begin < bytes ? std::min(piece_, bytes - begin) : 0;
+  }
+  const std::byte* staged_for_me(int r, std::uint64_t i) const {
+    return board_.stage(r, base_ + i) + static_cast<std::size_t>(me_) * room_;
+  }
+  /// The line announces size and first round in one, unless it was used to agree about sizes.
+  bool in_line(std::uint64_t i) const { return i == 0 && !call_.uneven(); }
+  bool here(int r, std::uint64_t i) const { return in_line(i) ? board_.published(r) : board_.has_posted(r, base_ + i); }
+
+  Task give(std::uint64_t i) {
+    co_await until([&] { return board_.may_stage(base_ + i) && (!in_line(i) || board_.may_publish()); });
+    for (int k = 1; k < ranks_; ++k) {
+      const int other = (me_ + k) % ranks_;
+      const std::size_t bytes = part(block_bytes(call_, call_.in_blocks, other), i);
+      copy_ahead(board_.stage(me_, base_ + i) + static_cast<std::size_t>(other) * room_,
+                 given_to(call_, other) + static_cast<std::size_t>(i) * piece_, bytes);
+    }
+    if (in_line(i)) publish_size(board_, call_);
+    else board_.post(base_ + i);
+  }
+
+  Task take(std::uint64_t i) {
+    const std::size_t offset = static_cast<std::size_t>(i) * piece_;
+    for (int k = 0; k < ranks_; ++k) {
+      const int other = (me_ + k) % ranks_;
+      const Gotten got = gotten_from(call_, me_, other);
+      std::byte* to = static_cast<std::byte*>(call_.out) + got.at + offset;
+      if (k == 0) {
+        copy_bytes(to, given_to(call_, me_) + offset, part(got.bytes, i));
+        continue;
+      }
+      if (!here(other, i)) co_await until([&] { return here(other, i); });
+      if (in_line(i)) check_size(board_, call_, other);
+      copy_bytes(to, staged_for_me(other, i), part(got.bytes, i));
+    }
+  }
+
+  Task all_here(std::uint64_t i) {
+    Awaited awaited(0, ranks_, me_);
+    co_await until([&] { return awaited.none([&](int r) { return here(r, i); }); });
+    for (int r = 0; in_line(i) && r < ranks_; ++r) check_size(board_, call_, r);
+  }
+
+  Task fold(std::uint64_t i) {
+    co_await all_here(i);
+    const std::size_t offset = static_cast<std::size_t>(i) * piece_;
+    const std::size_t bytes = part(gotten_from(call_, me_, me_).bytes, i);
+    fold_in_order(
+        call_, ranks_, bytes / call_.element, static_cast<std::byte*>(call_.out) + offset,
+        [&](int r) { return r == me_ ? given_to(call_, me_) + offset : staged_for_me(r, i); }, true);
+  }
+
+  Board& board_;
+  const Call& call_;
+  int me_, ranks_;
+  std::size_t largest_;  ///< block of any rank
+  std::size_t piece_;    ///< bytes of it in a round
+  std::size_t room_;     ///< whole lines for them
+  std::uint64_t base_ = 0;
+};
+
+}  // namespace
+
+Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
+  board.begin(signature_of(call), Method::staged);
+  std::size_t largest = largest_block(call, board.ranks());
+  bool reads = false;
+  if (call.uneven()) {
+    std::vector<Exposed> all(static_cast<std::size_t>(board.ranks()));
+    co_await tell_uneven(board, call, memory != nullptr, largest, all);
+    reads = memory != nullptr && largest >= kLongUneven;
+    if (reads) co_await take_from_memory(board, *memory, call, all);
+    else board.cover();
+  }
+  if (!reads) {
+    Exchange exchange(board, call, largest);
+    co_await exchange.run();
+  }
+  board.finish();
+  if (!reads) co_return;
+  co_await until([&] { return board.all_finished(); });  // nobody may leave while others come for its blocks
+  board.cover();
+}
+
+}  // namespace chasqui::run
