@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// MPI_Barrier, Bcast, Gather, Scatter, Allgather.
+// MPI_Barrier, Bcast, Gather, Scatter, Allgather, Alltoall.
 #include <optional>
 
 #include "preload/buffer.hpp"
@@ -51,7 +51,10 @@ CallFacts look_at(const Movement& movement, const CommState& state) {
   if (movement.root < 0 || movement.root >= state.size) return bad();
   const Significant data(movement, state.rank, [](MPI_Datatype type) { return type; });
   if ((data.in && !data.in->good()) || (data.out && !data.out->good())) return bad();
-  if (data.in && data.out) {  // this rank's block among those of all, and the one alone
+  if (movement.kind == Kind::alltoall) {
+    const std::size_t all = data.out->bytes() * static_cast<std::size_t>(state.size);
+    if (data.in && overlap_is_an_error(data.in->where, data.out->where, all)) return bad();
+  } else if (data.in && data.out) {  // this rank's block among those of all, and the one alone
     const bool scatters = movement.kind == Kind::scatter;
     const BufferArgument& all = scatters ? *data.in : *data.out;
     const MPI_Aint before = static_cast<MPI_Aint>(all.count) * state.rank * all.packer.facts.extent;
@@ -59,7 +62,8 @@ CallFacts look_at(const Movement& movement, const CommState& state) {
     if (overlap_is_an_error(alone, moved(all.where, before), all.bytes())) return bad();
   }
   CallFacts facts = movement_of(movement.kind, data.bytes(), movement.kind == Kind::broadcast ? 1 : state.size);
-  const bool gathers = movement.kind == Kind::gather || movement.kind == Kind::allgather;
+  const bool gathers =
+      movement.kind == Kind::gather || movement.kind == Kind::allgather || movement.kind == Kind::alltoall;
   if (data.out) returns(facts, *data.out, gathers ? state.size : 1);
   return facts;
 }
@@ -122,6 +126,14 @@ int MPI_Allgather(const void* send, int sendcount, MPI_Datatype sendtype, void* 
   const Movement movement{Kind::allgather, 0, send, sendcount, sendtype, receive, receivecount, receivetype};
   return serve_movement(Collective::Allgather, movement, comm, [&] {
     return PMPI_Allgather(send, sendcount, sendtype, receive, receivecount, receivetype, comm);
+  });
+}
+
+int MPI_Alltoall(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
+                 MPI_Datatype receivetype, MPI_Comm comm) {
+  const Movement movement{Kind::alltoall, 0, send, sendcount, sendtype, receive, receivecount, receivetype};
+  return serve_movement(Collective::Alltoall, movement, comm, [&] {
+    return PMPI_Alltoall(send, sendcount, sendtype, receive, receivecount, receivetype, comm);
   });
 }
 

@@ -10,11 +10,12 @@ namespace chasqui::preload {
 // Served when it pays, then those that are always passed on.
 #define CHASQUI_SERVED(X)                                                                                     \
   X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block)      \
-  X(Gather) X(Scatter) X(Allgather) X(Allgatherv) X(Gatherv) X(Scatterv)
+  X(Gather) X(Scatter) X(Allgather) X(Allgatherv) X(Gatherv) X(Scatterv)                                      \
+  X(Alltoall) X(Alltoallv) X(Alltoallw)
 #define CHASQUI_PASSED(X)                                                                                     \
   X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iscan) X(Iexscan)                   \
   X(Ireduce_scatter) X(Ireduce_scatter_block) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather)   \
-  X(Iallgatherv)
+  X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw)
 // clang-format on
 
 enum class Collective : int {

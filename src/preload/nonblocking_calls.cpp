@@ -58,4 +58,16 @@ CHASQUI_PASS(Iallgatherv,
               MPI_Comm comm, MPI_Request* q),
              (s, n, st, r, c, d, rt, comm, q))
 
+CHASQUI_PASS(Ialltoall,
+             (const void* s, int n, MPI_Datatype st, void* r, int m, MPI_Datatype rt, MPI_Comm comm, MPI_Request* q),
+             (s, n, st, r, m, rt, comm, q))
+CHASQUI_PASS(Ialltoallv,
+             (const void* s, const int* n, const int* sd, MPI_Datatype st, void* r, const int* m, const int* rd,
+              MPI_Datatype rt, MPI_Comm comm, MPI_Request* q),
+             (s, n, sd, st, r, m, rd, rt, comm, q))
+CHASQUI_PASS(Ialltoallw,
+             (const void* s, const int* n, const int* sd, const MPI_Datatype* st, void* r, const int* m, const int* rd,
+              const MPI_Datatype* rt, MPI_Comm comm, MPI_Request* q),
+             (s, n, sd, st, r, m, rd, rt, comm, q))
+
 }  // extern "C"

@@ -6,12 +6,12 @@
 
 #include "preload/buffer.hpp"
 #include "preload/reproducible.hpp"
+#include "run/call/aligned_buffer.hpp"
 
 namespace chasqui::preload {
 namespace {
 
 constexpr std::size_t kMost = std::size_t{1} << 27;
-constexpr std::size_t kDropped = 64 * 1024;  ///< up to here a reduce-scatter is an all-reduce of which most is dropped
 
 /// The arguments of a reduction of `count` elements a rank.
 struct Reduction {
@@ -68,27 +68,7 @@ CallFacts look_at(const Reduction& reduction, const CommState& state) {
   return facts;
 }
 
-/// What a rank keeps of a result that it gets whole, and where; nothing at all, perhaps.
-struct KeptShare {
-  void* where = nullptr;
-  int first = 0, count = 0;  ///< elements
-  TypePacker packer{};
-
-  run::Layout layout() {
-    return {.pack = [](void*, const void*, std::size_t, std::size_t, void*) {},
-            .unpack =
-                [](void* self, void*, std::size_t, std::size_t, const void* packed) {
-                  const auto& it = *static_cast<const KeptShare*>(self);
-                  const auto* begin = static_cast<const std::byte*>(packed);
-                  it.packer.unpack(it.where, it.count,
-                                   begin + static_cast<std::size_t>(it.first) * it.packer.facts.size);
-                },
-            .context = this};
-  }
-};
-
-/// `share`: what is kept instead of the whole result.
-void run_reduction(ServedCall& served, const Reduction& reduction, KeptShare* share = nullptr) {
+void run_reduction(ServedCall& served, const Reduction& reduction) {
   TypeFold fold{reduction.op, served.packer(reduction.type)};
   run::Call call;
   call.kind = reduction.kind;
@@ -99,15 +79,10 @@ void run_reduction(ServedCall& served, const Reduction& reduction, KeptShare* sh
   call.exclusive = reduction.exclusive;
   BufferArgument in(reduction.input(), reduction.count, fold.packer);
   BufferArgument out(reduction.receive, reduction.count, fold.packer);
-  KeptShare none;
-  if (reduction.keeps_nothing(served.rank())) share = &none;
-  if (!reduction.in_place() || share != nullptr) read_from(call, in);
-  if (share != nullptr) {
-    call.out = share;
-    call.out_layout = share->layout();
-  } else if (reduction.kind != Kind::reduce || served.rank() == reduction.root) {
-    write_to(call, out);
-  }
+  static char somewhere;  // nothing is written
+  if (!reduction.in_place()) read_from(call, in);
+  if (reduction.keeps_nothing(served.rank())) call.out = &somewhere;
+  else if (reduction.kind != Kind::reduce || served.rank() == reduction.root) write_to(call, out);
   served.run(call);
 }
 
@@ -130,11 +105,36 @@ int serve_fold(Collective what, const Reduction& reduction, MPI_Comm comm, Funct
 /// counts[r] elements of the reduction of `whole` belong to rank r. Called when the arguments are good.
 using Counts = FunctionRef<std::vector<int>(const CommState&)>;
 
-/// Short ones: an all-reduce of which most is dropped.
-void scatter_by_dropping(ServedCall& served, const Reduction& whole, const std::vector<int>& counts) {
-  const auto own = counts.begin() + served.rank();
-  KeptShare share{whole.receive, std::accumulate(counts.begin(), own, 0), *own, served.packer(whole.type)};
-  run_reduction(served, whole, &share);
+/// Blocks of different lengths have no layout: those with gaps are packed here.
+void scatter_unevenly(ServedCall& served, const Reduction& whole, const std::vector<int>& counts) {
+  TypeFold fold{whole.op, served.packer(whole.type)};
+  const std::vector<std::int64_t> lengths(counts.begin(), counts.end());
+  std::vector<std::int64_t> first(lengths.size());
+  std::exclusive_scan(lengths.begin(), lengths.end(), first.begin(), std::int64_t{0});
+  run::Call call;
+  call.kind = Kind::reduce_scatter;
+  call.element = fold.packer.facts.size;
+  call.op = fold.operator_of();
+  call.in = whole.in_place() ? nullptr : whole.send;
+  call.in_blocks = {lengths.data(), first.data()};
+  call.out = whole.receive;
+  const int own = counts[static_cast<std::size_t>(served.rank())];
+  run::AlignedBuffer in, out;
+  if (!fold.packer.facts.dense) {
+    in = run::AlignedBuffer(static_cast<std::size_t>(whole.count) * call.element);
+    out = run::AlignedBuffer(static_cast<std::size_t>(own) * call.element);
+    fold.packer.pack(whole.input(), whole.count, in.data());
+    call.in = in.data();
+    call.out = out.data();
+  }
+  served.run(call);
+  if (!fold.packer.facts.dense) fold.packer.unpack(whole.receive, own, out.data());
+}
+
+void scatter_evenly(ServedCall& served, const Reduction& whole, int count) {
+  Reduction blocks = whole;
+  blocks.count = count;
+  run_reduction(served, blocks);
 }
 
 int serve_scattered(Collective what, const Reduction& whole, Counts counts, MPI_Comm comm, FunctionRef<int()> native) {
@@ -158,8 +158,9 @@ int serve_scattered(Collective what, const Reduction& whole, Counts counts, MPI_
                                counts(served.state())});
   };
   const auto ours = [&](ServedCall& served) {
-    const auto bytes = static_cast<std::size_t>(whole.count) * facts_of(whole.type).size;
-    bytes <= kDropped ? scatter_by_dropping(served, whole, counts(served.state())) : reproducible(served);
+    const std::vector<int> shares = counts(served.state());
+    const bool even = std::all_of(shares.begin(), shares.end(), [&](int each) { return each == shares[0]; });
+    even ? scatter_evenly(served, whole, shares[0]) : scatter_unevenly(served, whole, shares);
   };
   return serve(what, comm, {native, look, ours, reproducible});
 }
@@ -199,8 +200,8 @@ int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Dat
   int ranks = 1;
   if (active.load(std::memory_order_relaxed) && comm != MPI_COMM_NULL) PMPI_Comm_size(comm, &ranks);
   const long long total = static_cast<long long>(count) * ranks;
-  const Reduction whole{send, receive, total > 0x7fffffff ? -1 : static_cast<int>(total), type, op, Kind::allreduce,
-                        -1,   false};
+  const Reduction whole{
+      send, receive, total > 0x7fffffff ? -1 : static_cast<int>(total), type, op, Kind::reduce_scatter, -1, false};
   return serve_scattered(
       Collective::Reduce_scatter_block, whole,
       [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm,
@@ -217,8 +218,9 @@ int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_
   }
   const bool good = std::all_of(counts, counts + ranks, [](int each) { return each >= 0; });
   const long long total = std::accumulate(counts, counts + ranks, 0ll);
-  const Reduction whole{
-      send, receive, good && total < 0x7fffffff ? static_cast<int>(total) : -1, type, op, Kind::allreduce, -1, false};
+  const Reduction whole{send, receive, good && total < 0x7fffffff ? static_cast<int>(total) : -1,
+                        type, op,      Kind::reduce_scatter,
+                        -1,   false};
   return serve_scattered(
       Collective::Reduce_scatter, whole,
       [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm,

@@ -43,15 +43,19 @@ struct Decision {
 thread_local double compared_time = 0;
 double program_clock() { return clock_now() - compared_time; }
 
-bool meets(Kind kind) { return kind == Kind::barrier || kind == Kind::allreduce || kind == Kind::allgather; }
+bool meets(Kind kind) {
+  return kind == Kind::barrier || kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::alltoall ||
+         kind == Kind::reduce_scatter;
+}
 
 constexpr double kTrusted = 1.5;  ///< a profile that sees such a factor decides for good
 
 /// What the profile says about a race that is new.
 void ask_profile(CommState& state, Race& race, const CallFacts& facts) {
   race.asked = true;
-  const run::Query query{facts.shape.kind, facts.shape.kind == Kind::barrier ? 0 : facts.bytes, facts.shape.element,
-                         facts.shape.op.combine == nullptr || facts.shape.op.commutative};
+  const std::size_t blocks = facts.shape.kind == Kind::reduce_scatter ? static_cast<std::size_t>(state.size) : 1;
+  const run::Query query{facts.shape.kind, facts.shape.kind == Kind::barrier ? 0 : facts.bytes / blocks,
+                         facts.shape.element, facts.shape.op.combine == nullptr || facts.shape.op.commutative};
   run::Topology topology = state.comm->topology();
   topology.native = true;  // this library can always be left out
   const auto list = run::choices(query, topology, *settings().profile);

@@ -12,7 +12,7 @@ program collectives
 #endif
   integer :: rank, ranks, code, i, r
   integer :: one(1), least
-  integer, allocatable :: all(:), counts(:), firsts(:)
+  integer, allocatable :: all(:), counts(:), firsts(:), back(:)
   double precision :: mine(3), sums(3)
   logical :: yes, every
 #if BINDING == 3
@@ -25,7 +25,7 @@ program collectives
   call MPI_Comm_dup(MPI_COMM_WORLD, comm, code)
   call MPI_Comm_rank(comm, rank, code)
   call MPI_Comm_size(comm, ranks, code)
-  allocate(all(ranks), counts(ranks), firsts(ranks))
+  allocate(all(ranks), counts(ranks), firsts(ranks), back(ranks))
   do i = 1, 30
     mine = (/ dble(rank), dble(i), 1d0 /)
     call MPI_Allreduce(mine, sums, 3, MPI_DOUBLE_PRECISION, MPI_SUM, comm, code)
@@ -56,6 +56,12 @@ program collectives
     firsts = (/ (ranks - r, r = 1, ranks) /)
     call MPI_Allgatherv(rank, 1, MPI_INTEGER, all, counts, firsts, MPI_INTEGER, comm, code)
     call expect('allgatherv', all(1) == ranks - 1 .and. all(ranks) == 0)
+    all = (/ (rank * 100 + r, r = 0, ranks - 1) /)
+    call MPI_Alltoall(MPI_IN_PLACE, 1, MPI_INTEGER, all, 1, MPI_INTEGER, comm, code)
+    call expect('alltoall', all(1) == rank .and. all(ranks) == (ranks - 1) * 100 + rank)
+    firsts = (/ (r, r = 0, ranks - 1) /)
+    call MPI_Alltoallv(all, counts, firsts, MPI_INTEGER, back, counts, firsts, MPI_INTEGER, comm, code)
+    call expect('alltoallv', back(1) == rank * 100 .and. back(ranks) == rank * 100 + ranks - 1)
     call MPI_Reduce(rank, least, 1, MPI_INTEGER, MPI_MAX, 0, comm, code)
     if (rank == 0) call expect('reduce', least == ranks - 1)
     call MPI_Barrier(comm, code)

@@ -194,6 +194,135 @@ void allgathers(MPI_Comm comm, const Types& types) {
   }
 }
 
+/// What rank `from` has for rank `to`.
+int sent(int from, int to, int i) { return from * 100'000 + to * 1000 + i; }
+
+void exchanges(MPI_Comm comm, const Types& types) {
+  part = "alltoall";
+  const Place me(comm);
+  for (const int count : {0, 1, 3, 28, 50, 700, 9000}) {
+    std::vector<int> mine(index(count * me.size)), all(mine.size(), -1), expected(mine.size());
+    for (int r = 0; r < me.size; ++r) {
+      for (int i = 0; i < count; ++i) {
+        mine[index(r * count + i)] = sent(me.rank, r, i);
+        expected[index(r * count + i)] = sent(r, me.rank, i);
+      }
+    }
+    equal("code", MPI_Alltoall(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, comm), MPI_SUCCESS);
+    equal("alltoall", all, expected);
+    all = mine;
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), count, MPI_INT, comm);
+    equal("alltoall in place", all, expected);
+  }
+  // Four ints for each: with gaps where they come from, other types where they go.
+  std::vector<int> spread(index(me.size * 7), -9), dense(index(me.size * 4), -1), wanted(dense);
+  for (int i = 0; i < 4 * me.size; ++i) {
+    spread[index(i / 4 * 7 + i % 4 * 2)] = sent(me.rank, i / 4, i % 4);
+    wanted[index(i)] = sent(i / 4, me.rank, i % 4);
+  }
+  MPI_Alltoall(spread.data(), 1, types.vector, dense.data(), 4, MPI_INT, comm);
+  equal("alltoall with gaps", dense, wanted);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, spread.data(), 1, types.vector, comm);
+  for (int i = 0; i < 4 * me.size; ++i)
+    equal("in place with gaps", spread[index(i / 4 * 7 + i % 4 * 2)], wanted[index(i)]);
+}
+
+void uneven_exchanges(MPI_Comm comm, const Types& types) {
+  part = "alltoallv";
+  const Place me(comm);
+  std::vector<int> give(index(me.size)), from(give), get(give), to(give), bytes_from(give), bytes_to(give);
+  for (const int most : {0, 1, 7, 600, 12'000}) {
+    for (const bool symmetric : {false, true}) {
+      const auto length = [&](int p, int q) {
+        if (symmetric && p > q) std::swap(p, q);
+        return (p + 2 * q) % 3 == 1 ? 0 : (p * 5 + q * 11 + most) % (most + 1);
+      };
+      int given = 0, gotten = 0;
+      for (int r = 0; r < me.size; ++r) {
+        give[index(r)] = length(me.rank, r);
+        get[index(r)] = length(r, me.rank);
+        from[index(r)] = given;
+        given += give[index(r)] + r % 2;
+        gotten += get[index(r)] + 1;
+        to[index(r)] = -gotten;  // from the end of the buffer backwards
+      }
+      std::vector<int> mine(index(given)), all(index(gotten), -4), expected(all);
+      for (int r = 0; r < me.size; ++r) {
+        for (int i = 0; i < give[index(r)]; ++i) mine[index(from[index(r)] + i)] = sent(me.rank, r, i);
+        for (int i = 0; i < get[index(r)]; ++i) expected[index(gotten + to[index(r)] + i)] = sent(r, me.rank, i);
+      }
+      int* const end = all.data() + gotten;
+      equal("code",
+            MPI_Alltoallv(mine.data(), give.data(), from.data(), MPI_INT, end, get.data(), to.data(), MPI_INT, comm),
+            MPI_SUCCESS);
+      equal("alltoallv", all, expected);
+      if (symmetric) {
+        for (int r = 0; r < me.size; ++r) {
+          for (int i = 0; i < give[index(r)]; ++i) all[index(gotten + to[index(r)] + i)] = sent(me.rank, r, i);
+        }
+        MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, end, get.data(), to.data(), MPI_INT, comm);
+        equal("alltoallv in place", all, expected);
+      }
+      // Displacements in bytes, and a type for each: bytes from even ranks.
+      std::vector<MPI_Datatype> given_types, gotten_types;
+      std::vector<int> some = give, others = get;
+      for (int r = 0; r < me.size; ++r) {
+        given_types.push_back(r % 2 == 0 ? MPI_INT : MPI_BYTE);
+        gotten_types.push_back(r % 2 == 0 ? MPI_BYTE : MPI_INT);
+        if (r % 2 != 0) some[index(r)] *= 4;
+        if (r % 2 == 0) others[index(r)] *= 4;
+        bytes_from[index(r)] = from[index(r)] * 4;
+        bytes_to[index(r)] = (gotten + to[index(r)]) * 4;
+      }
+      all.assign(all.size(), -4);
+      MPI_Alltoallw(mine.data(), some.data(), bytes_from.data(), given_types.data(), all.data(), others.data(),
+                    bytes_to.data(), gotten_types.data(), comm);
+      equal("alltoallw", all, expected);
+    }
+  }
+#ifdef MPICH  // the type of no data may be missing
+  {
+    std::vector<int> none(index(me.size), 0);
+    std::vector<MPI_Datatype> missing(index(me.size), MPI_DATATYPE_NULL);
+    int in = me.rank, out = -1;
+    const int next = (me.rank + 1) % me.size, before = (me.rank + me.size - 1) % me.size;
+    give = get = from = to = none;
+    give[index(next)] = get[index(before)] = 1;
+    std::vector<MPI_Datatype> given_types = missing, gotten_types = missing;
+    given_types[index(next)] = gotten_types[index(before)] = MPI_INT;
+    MPI_Alltoallw(&in, give.data(), from.data(), given_types.data(), &out, get.data(), to.data(), gotten_types.data(),
+                  comm);
+    equal("alltoallw to the next", out, before);
+  }
+#endif
+  // With gaps on one side, and of types that differ from rank to rank.
+  std::vector<int> spread(index(me.size * 7), -9), dense(index(me.size * 4), -1), wanted(dense);
+  std::vector<MPI_Datatype> vectors(index(me.size), types.vector), ints(index(me.size), MPI_INT);
+  for (int r = 0; r < me.size; ++r) {
+    for (int i = 0; i < 4; ++i) {
+      spread[index(r * 7 + 2 * i)] = sent(me.rank, r, i);
+      wanted[index(r * 4 + i)] = sent(r, me.rank, i);
+    }
+    give[index(r)] = 1;
+    get[index(r)] = 4;
+    from[index(r)] = r;
+    to[index(r)] = 4 * r;
+    bytes_from[index(r)] = 28 * r;
+    bytes_to[index(r)] = 16 * r;
+  }
+  MPI_Alltoallv(spread.data(), give.data(), from.data(), types.vector, dense.data(), get.data(), to.data(), MPI_INT,
+                comm);
+  equal("alltoallv with gaps", dense, wanted);
+  dense.assign(dense.size(), -1);
+  MPI_Alltoallw(spread.data(), give.data(), bytes_from.data(), vectors.data(), dense.data(), get.data(),
+                bytes_to.data(), ints.data(), comm);
+  equal("alltoallw with gaps", dense, wanted);
+  MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, spread.data(), give.data(), bytes_from.data(), vectors.data(),
+                comm);
+  for (int i = 0; i < 4 * me.size; ++i)
+    equal("alltoallw in place", spread[index(i / 4 * 7 + i % 4 * 2)], wanted[index(i)]);
+}
+
 }  // namespace
 
 void moves(MPI_Comm comm) {
@@ -201,6 +330,8 @@ void moves(MPI_Comm comm) {
   broadcasts(comm, types);
   gathers(comm, types);
   allgathers(comm, types);
+  exchanges(comm, types);
+  uneven_exchanges(comm, types);
 }
 
 }  // namespace conformance
