@@ -32,9 +32,9 @@ constexpr int kSlices = 6;
 constexpr std::size_t kCallsOfBurst = 32, kColdBytes = std::size_t{32} << 20;
 constexpr double kLead = 20'000, kSkew = 20'000;  // nanoseconds
 
-enum Kind { barrier, broadcast, allreduce, reduce, allgather, gather, scatter, scan, kinds };
-constexpr const char* kNames[kinds] = {"barrier",   "broadcast", "allreduce", "reduce",
-                                       "allgather", "gather",    "scatter",   "scan"};
+enum Kind { barrier, broadcast, allreduce, reduce, allgather, gather, scatter, scan, alltoall, reduce_scatter, kinds };
+constexpr const char* kNames[kinds] = {"barrier", "broadcast", "allreduce", "reduce",   "allgather",
+                                       "gather",  "scatter",   "scan",      "alltoall", "reduce-scatter"};
 
 double now() {
   timespec t{};
@@ -59,19 +59,21 @@ struct Call {
 using Contestant = std::function<void(const Call&)>;
 
 /// The same calls by the names of the profiling interface, or by those that programs use.
-#define NODE_BENCH_CALLS(P)                                                                                   \
-  [](const Call& c) {                                                                                         \
-    const MPI_Datatype type = MPI_DOUBLE;                                                                     \
-    switch (c.kind) {                                                                                         \
-      case broadcast: P##MPI_Bcast(c.out, c.count, type, c.root, MPI_COMM_WORLD); break;                      \
-      case allreduce: P##MPI_Allreduce(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;           \
-      case reduce: P##MPI_Reduce(c.in, c.out, c.count, type, MPI_SUM, c.root, MPI_COMM_WORLD); break;         \
-      case allgather: P##MPI_Allgather(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;     \
-      case gather: P##MPI_Gather(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;   \
-      case scatter: P##MPI_Scatter(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break; \
-      case scan: P##MPI_Scan(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                     \
-      default: P##MPI_Barrier(MPI_COMM_WORLD);                                                                \
-    }                                                                                                         \
+#define NODE_BENCH_CALLS(P)                                                                                         \
+  [](const Call& c) {                                                                                               \
+    const MPI_Datatype type = MPI_DOUBLE;                                                                           \
+    switch (c.kind) {                                                                                               \
+      case broadcast: P##MPI_Bcast(c.out, c.count, type, c.root, MPI_COMM_WORLD); break;                            \
+      case allreduce: P##MPI_Allreduce(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                 \
+      case reduce: P##MPI_Reduce(c.in, c.out, c.count, type, MPI_SUM, c.root, MPI_COMM_WORLD); break;               \
+      case allgather: P##MPI_Allgather(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;           \
+      case gather: P##MPI_Gather(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;         \
+      case scatter: P##MPI_Scatter(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;       \
+      case scan: P##MPI_Scan(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                           \
+      case alltoall: P##MPI_Alltoall(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;             \
+      case reduce_scatter: P##MPI_Reduce_scatter_block(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break; \
+      default: P##MPI_Barrier(MPI_COMM_WORLD);                                                                      \
+    }                                                                                                               \
   }
 
 #if defined(NODE_BENCH_CHASQUI)
@@ -86,8 +88,8 @@ Contestant of_interface(const std::string& method) {
   }
   return [comm](const Call& c) {
     using chasqui::Kind;
-    constexpr Kind same[] = {Kind::barrier,   Kind::broadcast, Kind::allreduce, Kind::reduce,
-                             Kind::allgather, Kind::gather,    Kind::scatter,   Kind::scan};
+    constexpr Kind same[] = {Kind::barrier, Kind::broadcast, Kind::allreduce, Kind::reduce,   Kind::allgather,
+                             Kind::gather,  Kind::scatter,   Kind::scan,      Kind::alltoall, Kind::reduce_scatter};
     static const chasqui::run::Sum sum;
     chasqui::run::Call call;
     call.kind = same[c.kind];
@@ -116,8 +118,8 @@ class Buffers {
   Buffers(const Ranks& ranks, Kind kind, std::size_t bytes, bool cold)
       : ranks_(ranks), kind_(kind), count_(bytes / sizeof(double)) {
     const auto blocks = static_cast<std::size_t>(ranks.size);
-    in_ = kind == scatter ? count_ * blocks : count_;
-    out_ = kind == allgather || kind == gather ? count_ * blocks : count_;
+    in_ = kind == scatter || exchanges() ? count_ * blocks : count_;
+    out_ = kind == allgather || kind == gather || kind == alltoall ? count_ * blocks : count_;
     const std::size_t volume = (in_ + out_) * sizeof(double);
     slots_ = std::clamp<std::size_t>((cold ? kColdBytes : std::size_t{1} << 20) / std::max<std::size_t>(volume, 1), 2,
                                      cold ? 64 : kCallsOfBurst);
@@ -135,8 +137,9 @@ class Buffers {
   void fill(const Call& c, const Data& data) const {
     const bool at_root = ranks_.rank == c.root;
     if (kind_ == broadcast && at_root) fill(c.out, ranks_.rank, data);
-    else if (kind_ == scatter && at_root) {
-      for (int r = 0; r < ranks_.size; ++r) fill(c.in + static_cast<std::size_t>(r) * count_, r, data);
+    else if ((kind_ == scatter && at_root) || exchanges()) {  // of an exchange no two blocks are alike
+      const int first = exchanges() ? ranks_.rank * ranks_.size : 0;
+      for (int r = 0; r < ranks_.size; ++r) fill(c.in + static_cast<std::size_t>(r) * count_, first + r, data);
     } else if (kind_ != broadcast && kind_ != scatter) fill(c.in, ranks_.rank, data);
   }
   void check(const Call& c, const Data& data) const {
@@ -154,10 +157,17 @@ class Buffers {
         if (!at_root) return;
         [[fallthrough]];
       case allgather:
+      case alltoall:
         for (int r = 0; r < ranks_.size; ++r) {
-          expect(c.out + static_cast<std::size_t>(r) * count_, c, [&](std::size_t i) { return data.of(r, i); });
+          const int from = kind_ == alltoall ? r * ranks_.size + me : r;
+          expect(c.out + static_cast<std::size_t>(r) * count_, c, [&](std::size_t i) { return data.of(from, i); });
         }
         return;
+      case reduce_scatter:
+        return expect(c.out, c, [&](std::size_t i) {
+          return data.sum(ranks_.size, i) + (ranks_.size - 1) * ranks_.size * (ranks_.size - 1) / 2.0 +
+                 ranks_.size * me;
+        });
       default: return;
     }
   }
@@ -167,6 +177,7 @@ class Buffers {
   }
 
  private:
+  bool exchanges() const { return kind_ == alltoall || kind_ == reduce_scatter; }
   void fill(double* to, int rank, const Data& data) const {
     for (std::size_t i = 0; i < count_; ++i) to[i] = data.of(rank, i);
   }

@@ -8,8 +8,11 @@
 
 namespace chasqui::measure {
 
-/// Do the ranks' contributions lie side by side, at the root or everywhere?
-inline bool has_blocks(Kind kind) { return kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter; }
+/// Do blocks of all ranks lie side by side, at the root or everywhere?
+inline bool has_blocks(Kind kind) {
+  return kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter || kind == Kind::alltoall ||
+         kind == Kind::reduce_scatter;
+}
 
 class SampleCall {
  public:

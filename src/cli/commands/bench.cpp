@@ -29,7 +29,7 @@ class BenchCommand final : public Command {
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
     option(
         "--kinds", "LIST", &kinds_,
-        "only these, separated by commas: barrier, broadcast, reduce, allreduce, allgather, gather, scatter, scan, sum, items, stream");
+        "only these, separated by commas: barrier, broadcast, reduce, allreduce, allgather, gather, scatter, alltoall, reduce-scatter, scan, sum, items, stream");
     option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
     option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
     option("--out", "FILE", &out_, "medians and quartiles as CSV, row by row as they come").output();

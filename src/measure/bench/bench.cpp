@@ -18,8 +18,9 @@ using namespace run;
 
 namespace {
 
-const std::vector<std::string> kAll = {"barrier", "broadcast", "reduce", "allreduce", "allgather", "gather",
-                                       "scatter", "scan",      "sum",    "items",     "stream"};
+const std::vector<std::string> kAll = {"barrier", "broadcast", "reduce",   "allreduce",      "allgather",
+                                       "gather",  "scatter",   "alltoall", "reduce-scatter", "scan",
+                                       "sum",     "items",     "stream"};
 constexpr std::size_t kLongestOfStream = std::size_t{512} << 10;  ///< many of them are kept
 constexpr std::size_t kLeastOfItems = 64;                         ///< eight numbers
 constexpr std::size_t kLeastOfSum = 512;                          ///< what one rank adds faster than a message goes
