@@ -81,7 +81,7 @@ TEST(BenchText, RowsOfAList) {
   options.largest = 8;
   EXPECT_EQ(bench_plan(options), (Rows{{"barrier", 0}, {"sum", 512}, {"items", 64}, {"stream", 8}}));
   options.kinds.clear();
-  EXPECT_EQ(bench_plan(options).size(), 11u);
+  EXPECT_EQ(bench_plan(options).size(), 13u);
   EXPECT_THROW(kinds_from("sum,delay", "--kinds"), Error);
 }
 

@@ -82,6 +82,16 @@ def moves(comm, count):
     uneven = ints(wanted[i] if places[rank] <= i < places[rank] + counts[rank] else -1 for i in range(len(wanted)))
     comm.Allgatherv(IN_PLACE, [uneven, counts, places, INT])
     assert list(uneven) == wanted
+    sent = [1000 * rank + 10 * r + i % 10 for r in range(size) for i in range(count)]
+    gotten = [1000 * r + 10 * rank + i % 10 for r in range(size) for i in range(count)]
+    for _ in run(comm, "Alltoall", [ints(sent), INT], [out, INT]):
+        assert list(out) == gotten
+    even, firsts = [count] * size, [count * r for r in range(size)]
+    for _ in run(comm, "Alltoallv", [ints(sent), even, firsts, INT], [out, even, firsts[::-1], INT]):
+        assert list(out) == [gotten[count * (size - 1 - r) + i] for r in range(size) for i in range(count)]
+    in_bytes, types = [first * INT.Get_size() for first in firsts], [INT] * size
+    for _ in run(comm, "Alltoallw", [ints(sent), even, in_bytes, types], [out, even, in_bytes, types]):
+        assert list(out) == gotten
     every_second = INT.Create_vector(count, 1, 2).Commit()
     spread = ints([7, 8] * count if rank == 0 else [0] * 2 * count)
     for _ in run(comm, "Bcast", [spread, 1, every_second], 0):

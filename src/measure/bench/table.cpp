@@ -61,7 +61,7 @@ std::string BenchTable::add(const BenchRow& row) {
   if (!text.empty() && is_many(row.name)) text = "\n" + std::string(kOfMany) + heading_of(columns);
   const double off = std::abs(row.predicted - row.ours.median) / row.ours.median;
   text +=
-      fmt::format("{:<9} {:>7} {:<12} {:>8} {:>8} {}", row.name, row.bytes, row.method,
+      fmt::format("{:<9} {:>7} {:<12} {:>8} {:>8} {}", row.name.substr(0, 9), row.bytes, row.method,
                   time_text(row.ours.median / 1000), time_text(row.predicted / 1000), marks_ && off > 0.2 ? "!" : " ");
   for (const auto& name : columns) {
     const auto found =
