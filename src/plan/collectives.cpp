@@ -4,11 +4,13 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"
 #include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/alltoall.hpp"
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/reduce.hpp"
+#include "chasqui/plan/reduce_scatter.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
 #include "chasqui/plan/stream.hpp"
@@ -75,6 +77,8 @@ const std::vector<Collective>& collectives() {
        [](const Request& r) { return gather(r.machine, r.problem.root); }},
       {"allgather", Kind::allgather, "K items from each rank to all", kItems | kAlgorithm, kCalled, kSolved,
        [](const Request& r) { return allgather(r.machine, r.problem.items); }},
+      {"alltoall", Kind::alltoall, "K items from each rank to each", kItems | kAlgorithm, kNot, kNot,
+       [](const Request& r) { return alltoall(r.machine, r.problem.items); }},
       {"reduce", Kind::reduce, "the fold of all contributions to each of K items, at the root",
        kRoot | kItems | kNonCommutative | kAlgorithm, kCalled, kSolved,
        [](const Request& r) {
@@ -82,6 +86,9 @@ const std::vector<Collective>& collectives() {
        }},
       {"allreduce", Kind::allreduce, "the fold of all contributions, at every rank", kNonCommutative | kAlgorithm,
        kCalled, kSolved, [](const Request& r) { return allreduce(r.machine, r.problem.commutative); }},
+      {"reduce-scatter", Kind::reduce_scatter, "at each rank the folds of all contributions to K items of its own",
+       kItems | kNonCommutative | kAlgorithm, kNot, kNot,
+       [](const Request& r) { return reduce_scatter(r.machine, r.problem.items, r.problem.commutative); }},
       {"scan", Kind::scan, "at rank i the fold of ranks 0..i", kExclusive | kAlgorithm, kCalled, kSolved,
        [](const Request& r) { return scan(r.machine, r.problem.exclusive); }},
       {"barrier", Kind::barrier, "nobody goes on before all have come", kAlgorithm, kCalled, kNot,

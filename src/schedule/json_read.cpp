@@ -124,10 +124,10 @@ class Reader {
   bool string(string_t& value) {
     if (at_ != At::problem || key_ != 0) wrong_type(fmt::format("\"{}\"", shown(value)));
     const std::optional<Kind> kind = kind_from(value);
-    if (!kind || *kind == Kind::alltoall || *kind == Kind::reduce_scatter) {
+    if (!kind) {
       fail(where(),
-           "\"{}\" is no collective: use broadcast, scatter, gather, allgather, reduce, allreduce, scan, "
-           "barrier, sum or stream",
+           "\"{}\" is no collective: use broadcast, scatter, gather, allgather, alltoall, reduce, allreduce, "
+           "reduce-scatter, scan, barrier, sum or stream",
            shown(value));
     }
     schedule_.problem.kind = *kind;

@@ -31,13 +31,15 @@ void put_head(Out& out, const Schedule& s) {
   if (p.kind == Kind::stream) put(out, "\"period\":{},\"delay\":{},\n", s.period.ticks, s.delay.ticks);
 }
 
-void put_sends(Out& out, const std::vector<Send>& sends, bool combining) {
+void put_sends(Out& out, const std::vector<Send>& sends, const Problem& problem) {
+  const bool combining = !names_items(problem);
+  const bool alltoall = problem.kind == Kind::alltoall;
   put(out, "\"sends\":[");
   const char* separator = "\n";
   for (const Send& send : sends) {
     put(out, "{}{{\"t\":{},\"from\":{},\"to\":{},", separator, send.begin.ticks, send.from.index, send.to.index);
     if (!combining) {
-      put(out, "\"item\":{}}}", send.part.lo);
+      put(out, "\"item\":{}}}", alltoall ? send.item_number() : send.part.lo);
     } else if (send.second == Part{}) {
       put(out, "\"lo\":{},\"len\":{}}}", send.part.lo, send.part.len);
     } else {
@@ -70,7 +72,7 @@ std::string to_json(const Schedule& schedule) {
   }
   Out out;
   put_head(out, schedule);
-  put_sends(out, schedule.sends, !names_items(schedule.problem));
+  put_sends(out, schedule.sends, schedule.problem);
   if (schedule.problem.kind == Kind::sum) put_computations(out, schedule);
   put(out, "}}\n");
   return fmt::to_string(out);

@@ -10,12 +10,14 @@
 namespace chasqui::simulate {
 namespace {
 
+std::int64_t item_of(const Send& send, Kind kind) { return kind == Kind::alltoall ? send.item_number() : send.part.lo; }
+
 /// Item → number of the planned reception that brings it, sorted by item.
-std::vector<std::pair<std::int32_t, std::int32_t>> receptions_by_item(const std::vector<Send>& receives) {
-  std::vector<std::pair<std::int32_t, std::int32_t>> by_item;
+std::vector<std::pair<std::int64_t, std::int32_t>> receptions_by_item(const std::vector<Send>& receives, Kind kind) {
+  std::vector<std::pair<std::int64_t, std::int32_t>> by_item;
   by_item.reserve(receives.size());
   for (std::size_t i = 0; i < receives.size(); ++i) {
-    by_item.emplace_back(receives[i].part.lo, static_cast<std::int32_t>(i));
+    by_item.emplace_back(item_of(receives[i], kind), static_cast<std::int32_t>(i));
   }
   std::sort(by_item.begin(), by_item.end());
   return by_item;
@@ -140,7 +142,7 @@ void Program::find_needs() {
       number_[*m] = static_cast<std::uint32_t>(m - begin);
       receives.push_back(sends[*m]);
     }
-    const ByItem by_item = receptions_by_item(receives);
+    const ByItem by_item = receptions_by_item(receives, schedule_.problem.kind);
     for (std::uint32_t m = first_action_[r]; m < first_action_[r + 1]; ++m) {
       send_needs_[m] = need_of_send(sends[m], receives, by_item);
       if (per_item_) add_needs_of_item(sends[m], receives);
@@ -190,12 +192,13 @@ std::vector<Rank> Program::starters() const {
   return everybody;
 }
 
-bool Program::holds_initially(Rank rank, std::int32_t item) const {
+bool Program::holds_initially(Rank rank, std::int64_t item) const {
   switch (schedule_.problem.kind) {
     case Kind::broadcast:
     case Kind::scatter: return rank == schedule_.problem.root;
     case Kind::gather:
     case Kind::allgather: return item / schedule_.problem.items == rank.index;
+    case Kind::alltoall: return item / schedule_.problem.items / schedule_.machine.P == rank.index;
     default: return true;
   }
 }
@@ -208,9 +211,10 @@ std::int32_t Program::need_of_send(const Send& send, const std::vector<Send>& re
     });
     return static_cast<std::int32_t>(later - receives.begin());
   }
-  if (!per_item_ && holds_initially(send.from, send.part.lo)) return kNothing;
-  const auto found = std::lower_bound(by_item.begin(), by_item.end(), std::pair{send.part.lo, std::int32_t{0}});
-  if (found == by_item.end() || found->first != send.part.lo) return per_item_ ? kNothing : kImpossible;
+  const std::int64_t item = item_of(send, schedule_.problem.kind);
+  if (!per_item_ && holds_initially(send.from, item)) return kNothing;
+  const auto found = std::lower_bound(by_item.begin(), by_item.end(), std::pair{item, std::int32_t{0}});
+  if (found == by_item.end() || found->first != item) return per_item_ ? kNothing : kImpossible;
   const bool in_time =
       !per_item_ || available(schedule_.machine, receives[static_cast<std::size_t>(found->second)]) <= send.begin;
   return in_time ? found->second : kNothing;
@@ -257,7 +261,7 @@ void Program::learn(Rank rank) {
   const bool sum = schedule_.problem.kind == Kind::sum;
   known_[r] = true;
   first_action_[r] = static_cast<std::uint32_t>(sum ? actions_.size() : schedule_.sends.size());
-  const ByItem by_item = receptions_by_item(form.receives);
+  const ByItem by_item = receptions_by_item(form.receives, schedule_.problem.kind);
   merge(
       form.sends, form.adds,
       [&](std::size_t i) {

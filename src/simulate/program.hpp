@@ -63,14 +63,14 @@ class Program {
   }
 
  private:
-  using ByItem = std::vector<std::pair<std::int32_t, std::int32_t>>;
+  using ByItem = std::vector<std::pair<std::int64_t, std::int32_t>>;
 
   static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank.index); }
   void require_ranks() const;
   void sort_by_sender();
   void number_receptions();
   void find_needs();
-  bool holds_initially(Rank rank, std::int32_t item) const;
+  bool holds_initially(Rank rank, std::int64_t item) const;
   std::int32_t need_of_send(const Send& send, const std::vector<Send>& receives, const ByItem& by_item) const;
   void add_needs_of_item(const Send& send, const std::vector<Send>& receives);
   bool planned_before(const Send& a, const Send& b) const;

@@ -70,6 +70,7 @@ Case::Case(const Schedule& schedule, const VerifyOptions& options, const std::ve
 }
 
 std::int64_t Case::item(std::uint32_t index) const {
+  if (problem().kind == Kind::alltoall) return message(index).item_number();
   const std::int64_t item = message(index).part.lo;
   return period_ > 0 ? modulo(item, item_count()) : item;
 }
@@ -87,14 +88,18 @@ std::int64_t Case::item_count() const {
   switch (problem().kind) {
     case Kind::broadcast: return problem().items;
     case Kind::stream: return period_ / machine().gap().ticks;
+    case Kind::alltoall: return saturating_multiply(problem().items, saturating_multiply(machine().P, machine().P));
     default: return saturating_multiply(problem().items, machine().P);
   }
 }
 
-/// Items rk .. rk+k-1. Beyond 2^63 they cannot be named, let alone sent; a last one stands for them.
+/// Items rk .. rk+k-1, in an all-to-all those for all ranks. Beyond 2^63 they cannot be named, let alone sent; a last one
+/// stands for them.
 Case::Items Case::share(Rank rank) const {
-  const std::int64_t first = std::min(kSaturated - 1, saturating_multiply(problem().items, rank.index));
-  return {first, saturating_add(first, problem().items)};
+  const std::int64_t items =
+      problem().kind == Kind::alltoall ? saturating_multiply(problem().items, machine().P) : problem().items;
+  const std::int64_t first = std::min(kSaturated - 1, saturating_multiply(items, rank.index));
+  return {first, saturating_add(first, items)};
 }
 
 Case::Items Case::owned(Rank rank) const {

@@ -142,7 +142,7 @@ class Case {
   using Items = std::pair<std::int64_t, std::int64_t>;
   std::int64_t item_count() const;
   Items owned(Rank rank) const;
-  Items promised(Rank rank) const;
+  Items promised(Rank rank) const;  ///< REQUIRES no all-to-all: its promise is no interval
 
   /// The last availability or end of an addition; 0 if nothing happens.
   std::int64_t finish() const { return finish_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reductions of several items (docs/model.md): a message of an item hands over all that its sender has of it by then.
-// Every item is played once, in order of time. Reports under rules 1, 6 and 7.
+// Reductions of several items and reduce-scatter (docs/model.md): a message of an item hands over all that its sender has of
+// it by then. Every item is played once, in order of time. Reports under rules 1, 6 and 7.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -47,19 +47,25 @@ struct Arrival {
   bool operator>(const Arrival& other) const { return available > other.available; }
 };
 
+/// Who must end with the fold of an item.
+Rank wanted_by(const Case& c, std::int64_t item) {
+  if (c.problem().kind == Kind::reduce) return c.problem().root;
+  return Rank{static_cast<std::int32_t>(item / c.problem().items)};
+}
+
 /// The play of one item.
 class ItemPlay {
  public:
   ItemPlay(const Case& c, Findings& findings) : c_(c), findings_(findings) {}
 
-  /// `messages`: of one item, in order of begin. Returns how many contributions the root ends with.
-  std::int64_t play(const std::vector<std::uint32_t>& messages) {
+  /// `messages`: of one item, in order of begin. Returns how many contributions `at` ends with.
+  std::int64_t play(const std::vector<std::uint32_t>& messages, Rank at) {
     for (const std::uint32_t index : messages) {
       deliver_until(c_.begin(index));
       send(index);
     }
     deliver_until(std::numeric_limits<std::int64_t>::max());
-    return held(c_.problem().root).count;
+    return held(at).count;
   }
 
  private:
@@ -86,7 +92,10 @@ class ItemPlay {
   void send(std::uint32_t index) {
     const Send& message = c_.message(index);
     Fold fold = std::exchange(held(message.from), Fold{});
-    if (fold.count == 0) {
+    if (c_.begin(index) < 0) {
+      findings_.add(1, message.from, c_.begin(index), index, "it sends item {} to rank {} before time 0",
+                    message.part.lo, message.to.index);
+    } else if (fold.count == 0) {
       findings_.add(1, message.from, c_.begin(index), index, "it sends item {} to rank {} but has nothing of it left",
                     message.part.lo, message.to.index);
     }
@@ -113,17 +122,18 @@ void judge_handed_over(const Case& c, const std::vector<std::uint32_t>& usable, 
   for (const std::uint32_t index : usable) by_item[c.message(index).part.lo].push_back(index);
   const auto require_all = [&](std::int64_t item, std::int64_t count) {
     if (count == c.machine().P) return;
-    findings.add(7, c.problem().root, c.finish(), kNoMessage, "it ends with {} of the {} contributions to item {}",
+    findings.add(7, wanted_by(c, item), c.finish(), kNoMessage, "it ends with {} of the {} contributions to item {}",
                  count, c.machine().P, item);
   };
   for (auto& [item, messages] : by_item) {
     std::stable_sort(messages.begin(), messages.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return c.begin(a) < c.begin(b); });
-    require_all(item, ItemPlay(c, findings).play(messages));
+    require_all(item, ItemPlay(c, findings).play(messages, wanted_by(c, item)));
   }
   if (c.machine().P == 1 || !findings.wants(7))
-    return;  // the root's own contribution is all there is, of however many items
-  for (std::int64_t item = 0; item < c.problem().items && !findings.full(); ++item) {
+    return;  // a rank's own contribution is all there is, of however many items
+  const std::int64_t items = c.problem().kind == Kind::reduce ? c.problem().items : c.item_count();
+  for (std::int64_t item = 0; item < items && !findings.full(); ++item) {
     if (!by_item.contains(item)) require_all(item, 1);
   }
 }

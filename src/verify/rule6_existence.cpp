@@ -61,6 +61,11 @@ std::string item_flaw(const Schedule& s, const Send& send) {
                           __builtin_sub_overflow(send.begin.ticks, born, &age);
     return overflow || !exists(Time{age}) ? fmt::format("the time of item {} is out of range", send.part.lo) : "";
   }
+  if (s.problem.kind == Kind::alltoall) {
+    const std::int64_t most = saturating_multiply(s.problem.items, saturating_multiply(s.machine.P, s.machine.P));
+    const bool exists = send.part.lo >= 0 && send.second.lo >= 0 && send.item_number() < most;
+    return exists ? "" : fmt::format("item {} does not exist", send.item_number());
+  }
   std::int64_t items = s.problem.items;
   const bool in_all = s.problem.kind == Kind::broadcast || s.problem.kind == Kind::reduce;
   if (!in_all && __builtin_mul_overflow(items, s.machine.P, &items)) items = kMaxTime;
@@ -106,8 +111,8 @@ void items_once(const Case& c, const Holdings& holdings, Findings& findings) {
     for (std::size_t i = 0; i < held.size(); ++i) {
       const bool own = held[i].item >= first && held[i].item < end;
       if (!own && (i == 0 || held[i - 1].item != held[i].item)) continue;
-      findings.add(6, rank, held[i].available, held[i].message, "it gets item {} from rank {} but has it already",
-                   c.message(held[i].message).part.lo, c.message(held[i].message).from.index);
+      findings.add(6, rank, held[i].available, held[i].message, "it gets {} from rank {} but has it already",
+                   cargo(c, c.message(held[i].message)), c.message(held[i].message).from.index);
     }
   }
 }

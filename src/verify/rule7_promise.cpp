@@ -7,12 +7,6 @@
 namespace chasqui::verifier {
 namespace {
 
-/// Counts the promised items that a rank neither owns nor received, and finds the first.
-struct Missing {
-  std::int64_t count = 0;
-  std::int64_t first = 0;
-};
-
 Missing missing_items(const Case& c, Rank rank, std::span<const Holding> held) {
   const auto [from, to] = c.promised(rank);
   const Case::Items owned = c.owned(rank);
@@ -39,12 +33,13 @@ Missing missing_items(const Case& c, Rank rank, std::span<const Holding> held) {
 }
 
 void report_items(const Case& c, Rank rank, std::span<const Holding> held, std::int64_t end, Findings& findings) {
-  const Missing missing = missing_items(c, rank, held);
+  const bool alltoall = c.problem().kind == Kind::alltoall;
+  const Missing missing = alltoall ? missing_blocks(c, rank, held) : missing_items(c, rank, held);
   if (missing.count == 1) {
-    findings.add(7, rank, end, kNoMessage, "it never gets item {}", missing.first);
+    findings.add(7, rank, end, kNoMessage, "it never gets {}", named_item(c, missing.first));
   } else if (missing.count > 1) {
-    findings.add(7, rank, end, kNoMessage, "it never gets {} items, the first of them item {}", missing.count,
-                 missing.first);
+    findings.add(7, rank, end, kNoMessage, "it never gets {} items, the first of them {}", missing.count,
+                 named_item(c, missing.first));
   }
 }
 

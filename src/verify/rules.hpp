@@ -97,9 +97,21 @@ void rule6_counted_once(const Case& the_case, const Evidence& evidence, Findings
 /// `complete`: no message was left out as malformed, so the claimed finish can be compared.
 void rule7_promise(const Case& the_case, const Evidence& evidence, bool complete, Findings& findings);
 
-/// Reductions of several items: what is sent and kept is judged by playing each item, for rules 1, 6 and 7.
-inline bool handed_over(const Case& c) { return c.problem().kind == Kind::reduce && names_items(c.problem()); }
+/// Counts the promised items that a rank neither owns nor received, and finds the first.
+struct Missing {
+  std::int64_t count = 0;
+  std::int64_t first = 0;
+};
+
+/// All-to-all: of the items that the other ranks have for `rank`.
+Missing missing_blocks(const Case& the_case, Rank rank, std::span<const Holding> held);
+
+/// Reductions of several items, reduce-scatter: what is sent and kept is judged by playing each item, for rules 1, 6 and 7.
+inline bool handed_over(const Case& c) { return combines(c.problem().kind) && names_items(c.problem()); }
 void judge_handed_over(const Case& the_case, const std::vector<std::uint32_t>& usable, Findings& findings);
+
+/// "item 3", in an all-to-all "item 3 (0 to 3)".
+std::string named_item(const Case& the_case, std::int64_t item);
 
 /// "item 3", "contributions 2..5", "contributions 6..0 and 1..3".
 std::string cargo(const Case& the_case, const Send& send);

@@ -20,8 +20,15 @@ std::string interval(const Case& c, const Part& part) {
   return fmt::format("{}..{}", part.lo, (std::int64_t{part.lo} + part.len - 1) % c.machine().P);
 }
 
+std::string named_item(const Case& c, std::int64_t item) {
+  if (c.problem().kind != Kind::alltoall) return fmt::format("item {}", item);
+  const std::int64_t pair = item / c.problem().items;
+  return fmt::format("item {} ({} to {})", item, pair / c.machine().P, pair % c.machine().P);
+}
+
 std::string cargo(const Case& c, const Send& send) {
-  if (names_items(c.problem())) return fmt::format("item {}", send.part.lo);
+  if (names_items(c.problem()))
+    return named_item(c, c.problem().kind == Kind::alltoall ? send.item_number() : send.part.lo);
   const bool one = send.part.len == 1 && send.second.len == 0;
   return fmt::format("contribution{} {}{}", one ? "" : "s", interval(c, send.part),
                      send.second.len > 0 ? " and " + interval(c, send.second) : "");

@@ -14,11 +14,13 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"
 #include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/alltoall.hpp"
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/reduce.hpp"
+#include "chasqui/plan/reduce_scatter.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
 #include "chasqui/plan/segments.hpp"
@@ -241,6 +243,16 @@ void plain(Lines& lines) {
   }
 }
 
+void blocks(Lines& lines) {
+  for (const std::int64_t k : {1, 3}) {
+    lines.plans(fmt::format("alltoall k={}", k), 1, kBillion, 40, [k](const LogP& m) { return alltoall(m, k); });
+  }
+  for (const bool kept : {true, false}) {
+    lines.plans(kept ? "reduce-scatter" : "reduce-scatter in order", 1, kBillion, 40,
+                [kept](const LogP& m) { return reduce_scatter(m, 1, kept); });
+  }
+}
+
 std::vector<std::string> computed() {
   Lines lines;
   trees(lines);
@@ -248,6 +260,7 @@ std::vector<std::string> computed() {
   items(lines);
   streams(lines);
   plain(lines);
+  blocks(lines);
   return lines.all();
 }
 

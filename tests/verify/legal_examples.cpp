@@ -92,6 +92,53 @@ Schedule rotating_allgather(std::int64_t P, Time L) {
   return s;
 }
 
+Schedule rotating_alltoall(const LogP& machine, std::int64_t items) {
+  Schedule s = empty(machine, {.kind = Kind::alltoall, .items = items});
+  const std::int64_t P = machine.P;
+  for (std::int64_t round = 0; round < items * (P - 1); ++round) {
+    const std::int64_t d = 1 + round % (P - 1);
+    for (std::int32_t i = 0; i < P; ++i) {
+      const std::int64_t item = (i * P + mod(i + d, P)) * items + round / (P - 1);
+      s.sends.push_back(
+          send_item(round * round_length(machine), Rank{i}, Rank{mod(i + d, P)}, static_cast<std::int32_t>(item)));
+    }
+  }
+  close(s);
+  return s;
+}
+
+Schedule alltoall_round_the_ring(const LogP& machine) {
+  Schedule s = empty(machine, {.kind = Kind::alltoall});
+  const std::int64_t P = machine.P;
+  std::int64_t round = 0;
+  for (std::int64_t d = 1; d < P; ++d) {  // the item of p for p + d goes d steps
+    for (std::int64_t step = 0; step < d; ++step, ++round) {
+      for (std::int64_t p = 0; p < P; ++p) {
+        s.sends.push_back(send_item(round * round_length(machine), Rank{mod(p + step, P)}, Rank{mod(p + step + 1, P)},
+                                    static_cast<std::int32_t>(p * P + mod(p + d, P))));
+      }
+    }
+  }
+  close(s);
+  return s;
+}
+
+Schedule ring_reduce_scatter(const LogP& machine, std::int64_t items, bool commutative) {
+  Schedule s = empty(machine, {.kind = Kind::reduce_scatter, .items = items, .commutative = commutative});
+  const std::int64_t P = machine.P;
+  std::int64_t round = 0;
+  for (std::int64_t step = 1; step < P; ++step) {  // item r goes from r + 1 once round to r
+    for (std::int64_t n = 0; n < items; ++n, ++round) {
+      for (std::int64_t r = 0; r < P; ++r) {
+        s.sends.push_back(send_item(round * round_length(machine), Rank{mod(r + step, P)}, Rank{mod(r + step + 1, P)},
+                                    static_cast<std::int32_t>(r * items + n)));
+      }
+    }
+  }
+  close(s);
+  return s;
+}
+
 Schedule doubling_allreduce(const LogP& machine) {
   Schedule s = empty(machine, {.kind = Kind::allreduce});
   const std::int64_t P = machine.P;

@@ -16,6 +16,12 @@ Schedule star_scatter(const LogP& machine, Rank root);
 Schedule star_gather(const LogP& machine, Rank root);
 /// Postal: rank i sends its item to i+1, i+2, …
 Schedule rotating_allgather(std::int64_t P, Time L);
+/// Round by round, rank i sends to i+d what it has for it.
+Schedule rotating_alltoall(const LogP& machine, std::int64_t items);
+/// The same with neighbours only: others pass items on.
+Schedule alltoall_round_the_ring(const LogP& machine);
+/// Item r is handed on from r+1 once round to r.
+Schedule ring_reduce_scatter(const LogP& machine, std::int64_t items, bool commutative);
 /// Doubling windows that end at rank i, for every P; the last one without the sender's own value if need be.
 Schedule doubling_allreduce(const LogP& machine);
 /// Two windows instead of one that wraps.

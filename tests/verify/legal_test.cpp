@@ -35,6 +35,9 @@ TEST(Legal, Items) {
       expect_legal(examples::star_gather(machine, root));
     }
     if (machine.o == Time{0}) expect_legal(examples::rotating_allgather(machine.P, machine.L));
+    expect_legal(examples::rotating_alltoall(machine, 1));
+    expect_legal(examples::rotating_alltoall(machine, 3));
+    if (machine.P <= 16) expect_legal(examples::alltoall_round_the_ring(machine));
   }
 }
 
@@ -47,6 +50,9 @@ TEST(Legal, Folds) {
     expect_legal(examples::doubling_scan(machine, false));
     expect_legal(examples::doubling_scan(machine, true));
     expect_legal(examples::dissemination_barrier(machine));
+    expect_legal(examples::ring_reduce_scatter(machine, 1, true));
+    expect_legal(examples::ring_reduce_scatter(machine, 1, false));
+    expect_legal(examples::ring_reduce_scatter(machine, 3, true));
   }
 }
 

@@ -25,7 +25,7 @@ Schedule any_legal() {
   const LogP machine{any(1, 10), Time{any(0, 5)}, Time{any(0, 4)}, Time{any(1, 6)}};
   if (machine.lambda() == Time{0}) return examples::greedy_broadcast(LogP::postal(machine.P, Time{1}), Rank{0});
   const Rank root{any(0, static_cast<int>(machine.P))};
-  switch (any(0, 11)) {
+  switch (any(0, 15)) {
     case 0: return examples::greedy_broadcast(machine, root);
     case 1: return examples::reversed_reduce(machine, true);
     case 2: return examples::reversed_reduce(machine, false);
@@ -36,6 +36,10 @@ Schedule any_legal() {
     case 7: return examples::ordered_allreduce(machine);
     case 8: return examples::doubling_scan(machine, any(0, 2) == 0);
     case 9: return examples::dissemination_barrier(machine);
+    case 10: return examples::rotating_alltoall(machine, any(1, 3));
+    case 11: return examples::alltoall_round_the_ring({any(1, 6), machine.L, machine.o, machine.g});
+    case 12: return examples::ring_reduce_scatter(machine, any(1, 3), true);
+    case 13: return examples::ring_reduce_scatter(machine, any(1, 3), false);
     default: return examples::star_sum(machine);
   }
 }
@@ -48,12 +52,12 @@ void damage_send(Schedule& s) {
     case 0: send.begin += Time{any(-4, 5)}; break;
     case 1: send.from = Rank{any(-1, P + 1)}; break;
     case 2: send.to = Rank{any(-1, P + 1)}; break;
-    case 3: send.part.lo = any(-1, P + 1); break;
+    case 3: send.part.lo = any(-1, s.problem.kind == Kind::alltoall ? P * P + 1 : P + 1); break;
     case 4: send.part.len += any(-1, 2); break;
     case 5: s.sends.erase(s.sends.begin() + (&send - s.sends.data())); break;
     case 6: s.sends.push_back(send); break;
     case 7: std::swap(send.part, s.sends.front().part); break;
-    default: send.second = {any(0, P), combines(s.problem.kind) ? any(0, 3) : 0}; break;
+    default: send.second = {any(0, P), names_items(s.problem) ? 0 : any(0, 3)}; break;
   }
 }
 

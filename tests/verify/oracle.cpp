@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace chasqui::oracle {
 namespace {
@@ -42,11 +43,16 @@ bool part_ok(const World& w, const Part& part) {
   return w.s.problem.commutative || w.s.problem.kind == Kind::barrier || part.lo + part.len <= w.P;
 }
 
+std::int64_t item_count(const World& w) {
+  const Kind kind = w.s.problem.kind;
+  return w.s.problem.items * (kind == Kind::broadcast ? 1 : kind == Kind::alltoall ? w.P * w.P : w.P);
+}
+
 bool well_formed(const World& w, const Send& m) {
   if (!w.rank_exists(m.from) || !w.rank_exists(m.to) || m.from == m.to) return false;
-  if (!combines(w.s.problem.kind)) {
-    const std::int64_t items = w.s.problem.items * (w.s.problem.kind == Kind::broadcast ? 1 : w.P);
-    return m.part.len == 1 && m.second.len == 0 && m.part.lo >= 0 && m.part.lo < items;
+  if (!combines(w.s.problem.kind) || w.s.problem.kind == Kind::reduce_scatter) {
+    if (w.s.problem.kind == Kind::alltoall && m.second.lo != 0) return false;  // a number of more than 31 bits
+    return m.part.len == 1 && m.second.len == 0 && m.part.lo >= 0 && m.part.lo < item_count(w);
   }
   if (!part_ok(w, m.part)) return false;
   if (m.second.len == 0) return true;
@@ -111,12 +117,41 @@ void time_rules(World& w) {
 bool owns(const World& w, std::int32_t r, std::int64_t item) {
   const Problem& p = w.s.problem;
   if (p.kind == Kind::broadcast || p.kind == Kind::scatter) return r == p.root.index;
+  if (p.kind == Kind::alltoall) return item / p.items / w.P == r;
   return item / p.items == r;
+}
+
+/// Reduce-scatter, tick by tick: contributions move from rank to rank and are never copied.
+void handed_over_rules(World& w) {
+  const std::int64_t k = w.s.problem.items;
+  const auto in_order = [&](Mask m) {  // one run of ranks, or two that touch both ends
+    int runs = 0;
+    for (std::int64_t r = 0; r < w.P; ++r) runs += (m >> r & 1U) != 0 && (m >> ((r + 1) % w.P) & 1U) == 0 ? 1 : 0;
+    return runs <= 1;
+  };
+  for (std::int64_t item = 0; item < k * w.P; ++item) {
+    std::vector<Mask> held;
+    for (std::int64_t r = 0; r < w.P; ++r) held.push_back(1U << r);
+    std::multimap<std::int64_t, std::pair<std::int32_t, Mask>> arriving;
+    for (std::int64_t tick = -100; tick < 2000; ++tick) {
+      for (auto [at, end] = arriving.equal_range(tick); at != end; ++at) {
+        held[static_cast<std::size_t>(at->second.first)] |= at->second.second;
+      }
+      for (const Send& m : w.good) {
+        if (m.begin.ticks != tick || m.part.lo != item) continue;
+        Mask& mine = held[static_cast<std::size_t>(m.from.index)];
+        if (tick < 0 || mine == 0) w.breaks(1);
+        if (!w.s.problem.commutative && !in_order(mine)) w.breaks(6);
+        arriving.emplace(tick + w.lambda, std::pair{m.to.index, std::exchange(mine, 0)});
+      }
+    }
+    if (held[static_cast<std::size_t>(item / k)] != (1U << w.P) - 1) w.breaks(7);
+  }
 }
 
 void item_rules(World& w) {
   const Problem& p = w.s.problem;
-  const std::int64_t items = p.items * (p.kind == Kind::broadcast ? 1 : w.P);
+  const std::int64_t items = item_count(w);
   for (std::int32_t r = 0; r < w.P; ++r) {
     for (std::int64_t item = 0; item < items; ++item) {
       std::vector<std::int64_t> got;
@@ -133,6 +168,7 @@ void item_rules(World& w) {
       bool promised = true;
       if (p.kind == Kind::scatter) promised = item / p.items == r;
       if (p.kind == Kind::gather) promised = r == p.root.index;
+      if (p.kind == Kind::alltoall) promised = item / p.items % w.P == r;
       if (promised && got.empty()) w.breaks(7);
     }
   }
@@ -248,7 +284,9 @@ unsigned broken_rules(const Schedule& schedule) {
   const bool complete = w.good.size() == schedule.sends.size() && w.adds.size() == schedule.adds.size();
   if (!complete) w.breaks(6);
   time_rules(w);
-  if (combines(schedule.problem.kind)) {
+  if (schedule.problem.kind == Kind::reduce_scatter) {
+    handed_over_rules(w);
+  } else if (combines(schedule.problem.kind)) {
     fold_rules(w);
   } else {
     item_rules(w);

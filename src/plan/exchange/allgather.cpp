@@ -13,59 +13,11 @@
 #include "chasqui/base/error.hpp"
 #include "plan/exchange/allgather_ring.hpp"
 #include "plan/exchange/matched_allgather.hpp"
-#include "plan/exchange/symmetric_times.hpp"
+#include "plan/exchange/symmetric_exchange.hpp"
 #include "plan/listed_plan.hpp"
 
 namespace chasqui::plan {
 namespace {
-
-/// Every rank sends its own items only, to ranks r+1, r+2, …, at the same times as everybody (exchange.md, Theorem 10).
-/// Send j carries the item j / (P-1) of the sender to rank r + 1 + j mod (P-1): a permutation in every slot.
-class SymmetricAllgather final : public Plan {
- public:
-  SymmetricAllgather(const LogP& machine, const Problem& problem, Claim claim, SymmetricTimes times)
-      : Plan(machine, problem, std::move(claim)), times_(std::move(times)) {}
-
-  LocalForm local(Rank rank) const override {
-    const std::int64_t P = machine_.P, r = rank.index, k = problem_.items;
-    CHASQUI_CHECK(r >= 0 && r < P, "rank={} P={}", r, P);
-    LocalForm local{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    if (P == 1) return local;
-    local.sends.reserve(static_cast<std::size_t>(times_.count()));
-    local.receives.reserve(static_cast<std::size_t>(times_.count()));
-    for (std::int64_t j = 0; j < times_.count(); ++j) {
-      const std::int64_t distance = 1 + j % (P - 1);
-      const std::int64_t to = r + distance < P ? r + distance : r + distance - P;
-      const std::int64_t from = r >= distance ? r - distance : r - distance + P;
-      const Time begin{times_.at(j)};
-      const auto item = [&](std::int64_t owner) { return static_cast<std::int32_t>(owner * k + j / (P - 1)); };
-      local.sends.push_back(send_item(begin, rank, Rank{static_cast<std::int32_t>(to)}, item(r)));
-      local.receives.push_back(send_item(begin, Rank{static_cast<std::int32_t>(from)}, rank, item(from)));
-    }
-    return local;
-  }
-
-  Schedule schedule() const override {
-    Schedule schedule = empty_schedule();
-    const auto P = static_cast<std::int32_t>(machine_.P);
-    const auto k = static_cast<std::int32_t>(problem_.items);
-    std::int64_t slot = 0;
-    for (std::int32_t repetition = 0; P > 1 && repetition < k; ++repetition) {
-      for (std::int32_t distance = 1; distance < P; ++distance, ++slot) {
-        const Time begin{times_.at(slot)};
-        for (std::int32_t from = 0; from < P; ++from) {
-          const auto to = static_cast<std::int32_t>((std::int64_t{from} + distance) % P);
-          schedule.sends.push_back(send_item(begin, Rank{from}, Rank{to}, from * k + repetition));
-        }
-      }
-    }
-    normalise(schedule);
-    return schedule;
-  }
-
- private:
-  SymmetricTimes times_;
-};
 
 /// The best ring, if one ends before a last send at `last`.
 std::optional<RingShape> best_ring(const LogP& machine, std::int64_t items, Time bound, std::int64_t last) {
@@ -116,7 +68,7 @@ std::optional<Listed> best_matched(const LogP& machine, std::int64_t items, std:
 /// Throws an Error when items do not fit a message, or times the horizon.
 void require_size(const LogP& machine, std::int64_t items) {
   if (saturating_multiply(machine.P, items) > kMaxProcessors) {
-    throw Error("allgather: P={} ranks with {} items each are more than 2^31 items: use fewer items", machine.P, items);
+    throw Error("P={} ranks with {} items each are more than 2^31 items: use fewer items", machine.P, items);
   }
   const std::int64_t slot = std::max(machine.gap().ticks, 2 * machine.o.ticks);
   require_horizon(saturating_add(saturating_multiply(items * (machine.P - 1), slot), machine.lambda().ticks), machine);
@@ -167,7 +119,7 @@ PlanPtr allgather(const LogP& machine, std::int64_t items) {
   claim.bound = allgather_bound(machine, items);  // validates
   claim.bound_source = "one rank makes k(P-1) sends and as many receptions (exchange.md, Theorem 9)";
   claim.construction = "symmetric: everybody sends its own items to r+1, r+2, ...";
-  if (machine.P == 1) return std::make_shared<SymmetricAllgather>(machine, problem, claim, SymmetricTimes{});
+  if (machine.P == 1) return symmetric_exchange(machine, problem, claim, SymmetricTimes{});
 
   SymmetricTimes times = symmetric_times(machine, items * (machine.P - 1));
   const auto ring = best_ring(machine, items, claim.bound, times.last());
@@ -180,7 +132,7 @@ PlanPtr allgather(const LogP& machine, std::int64_t items) {
     return std::make_shared<ListedPlan>(machine, problem, claim, std::move(listed->sends));
   }
   claim.finish = Time{last} + machine.lambda();
-  if (!ring) return std::make_shared<SymmetricAllgather>(machine, problem, claim, std::move(times));
+  if (!ring) return symmetric_exchange(machine, problem, claim, std::move(times));
   claim.construction = fmt::format("ring of {} classes, period {}, {} ranks over", ring->m, ring->period, ring->rest);
   return ring_allgather(machine, problem, claim, *ring);
 }

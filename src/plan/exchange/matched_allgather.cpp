@@ -217,6 +217,8 @@ std::optional<std::vector<Send>> matched_at_random(const LogP& machine, std::int
     }
     if (!matcher.done()) continue;
     best = matcher.sends();
+    const Time idle = best->front().begin;  // nobody sent before that
+    for (Send& send : *best) send.begin -= idle;
     end = best->back().begin.ticks;
   }
   if (best) {
