@@ -43,10 +43,8 @@ Json about() {
 }
 
 /// Nobody waits for a picture of a million messages.
-void refuse_too_large(const Question& question) {
-  const std::int64_t P = question.request.machine.P;
-  std::int64_t messages = saturating_multiply(P, question.request.problem.items);
-  if (question.request.problem.kind == Kind::allgather) messages = saturating_multiply(messages, P);
+void refuse_too_large(const plan::Plan& plan) {
+  const std::int64_t messages = plan::message_count(plan);
   if (messages > kMostMessages) {
     throw Error(
         "about {} messages are too many for this page (at most {}): use a smaller P or k, or the chasqui "
@@ -95,12 +93,10 @@ void draw_and_play(Json& object, const Schedule& schedule, const Schedule& shown
                    bool playable) {
   using show::Picture;
   const bool small = shown.sends.size() <= kMostDrawn;
-  std::int64_t trees = 1;
-  if (schedule.problem.kind == Kind::broadcast || schedule.problem.kind == Kind::stream) trees = shown.problem.items;
-  if (schedule.problem.kind == Kind::allgather) trees = schedule.machine.P * schedule.problem.items;
-  if (combines(schedule.problem.kind) && !has_root(schedule.problem.kind)) trees = schedule.machine.P;
-  object["trees"] = trees;
-  object["pictures"]["tree"] = show::to_svg(shown, Picture::tree, std::min(question.of, trees - 1));
+  const show::Trees trees = show::trees_in(shown);
+  object["trees"] = trees.count;
+  object["tree_of"] = trees.each;
+  object["pictures"]["tree"] = show::to_svg(shown, Picture::tree, std::min(question.of, trees.count - 1));
   object["pictures"]["table"] = show::to_svg(schedule, small ? Picture::table : Picture::summary);
   show::Timeline timeline = show::timeline_of(shown);
   if (playable) {
@@ -176,13 +172,13 @@ Json compared(const Schedule& planned, const Question& question) {
 }
 
 Json planned(const Question& question) {
-  refuse_too_large(question);
   validate(question.request.machine);
   if (question.request.problem.root.index >= question.request.machine.P) {
     throw Error("root {} does not exist: ranks are 0..{}", question.request.problem.root.index,
                 question.request.machine.P - 1);
   }
   const plan::PlanPtr plan = make_plan(question.request);
+  refuse_too_large(*plan);
   const plan::Claim& claim = plan->claim();
   Json object;
   object["claim"] = {{"finish", claim.finish.ticks},

@@ -105,7 +105,7 @@ function showAnswer(answer, animation) {
   }
   field("of-row").hidden = answer.trees < 2;
   field("of").max = answer.trees - 1;
-  document.querySelector("label[for=of]").textContent = answer.combining ? "into rank" : "of item";
+  document.querySelector("label[for=of]").textContent = answer.tree_of === "item" ? "of item" : answer.tree_of;
   applyTheme();  // the new drawings brought style sheets of their own
   const axes = chartAxes();
   showViolations(answer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/plan/collectives.hpp"
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"
 #include "chasqui/plan/allreduce.hpp"
@@ -65,36 +66,37 @@ constexpr bool kCalled = true, kSolved = true, kNot = false;
 
 const std::vector<Collective>& collectives() {
   static const std::vector<Collective> table = {
-      {"broadcast", Kind::broadcast, "K items from the root to all", kRoot | kItems | kAlgorithm | kBytes, kCalled,
-       kSolved, &plan_broadcast},
-      {"stream", Kind::stream, "a new item from the root to all every step, for ever", kRoot | kAlgorithm, kNot,
-       kSolved, &plan_stream},
-      {"kitem", Kind::broadcast, "the same as broadcast", kRoot | kItems | kAlgorithm | kBytes, kNot, kNot,
-       &plan_broadcast},
-      {"scatter", Kind::scatter, "one item from the root to each rank", kRoot | kAlgorithm, kCalled, kNot,
-       [](const Request& r) { return scatter(r.machine, r.problem.root); }},
-      {"gather", Kind::gather, "one item from each rank to the root", kRoot | kAlgorithm, kCalled, kNot,
+      {"broadcast", Kind::broadcast, "K items from the root to all", kRoot | kItems | kAlgorithm | kBytes,
+       Messages::tree, kCalled, kSolved, &plan_broadcast},
+      {"stream", Kind::stream, "a new item from the root to all every step, for ever", kRoot | kAlgorithm,
+       Messages::tree, kNot, kSolved, &plan_stream},
+      {"kitem", Kind::broadcast, "the same as broadcast", kRoot | kItems | kAlgorithm | kBytes, Messages::tree, kNot,
+       kNot, &plan_broadcast},
+      {"scatter", Kind::scatter, "one item from the root to each rank", kRoot | kAlgorithm, Messages::star, kCalled,
+       kNot, [](const Request& r) { return scatter(r.machine, r.problem.root); }},
+      {"gather", Kind::gather, "one item from each rank to the root", kRoot | kAlgorithm, Messages::star, kCalled, kNot,
        [](const Request& r) { return gather(r.machine, r.problem.root); }},
-      {"allgather", Kind::allgather, "K items from each rank to all", kItems | kAlgorithm, kCalled, kSolved,
-       [](const Request& r) { return allgather(r.machine, r.problem.items); }},
-      {"alltoall", Kind::alltoall, "K items from each rank to each", kItems | kAlgorithm, kNot, kNot,
-       [](const Request& r) { return alltoall(r.machine, r.problem.items); }},
+      {"allgather", Kind::allgather, "K items from each rank to all", kItems | kAlgorithm, Messages::exchange, kCalled,
+       kSolved, [](const Request& r) { return allgather(r.machine, r.problem.items); }},
+      {"alltoall", Kind::alltoall, "K items from each rank to each", kItems | kAlgorithm, Messages::exchange, kNot,
+       kNot, [](const Request& r) { return alltoall(r.machine, r.problem.items); }},
       {"reduce", Kind::reduce, "the fold of all contributions to each of K items, at the root",
-       kRoot | kItems | kNonCommutative | kAlgorithm, kCalled, kSolved,
+       kRoot | kItems | kNonCommutative | kAlgorithm, Messages::tree, kCalled, kSolved,
        [](const Request& r) {
          return kitem_reduce(r.machine, r.problem.items, r.problem.root, r.problem.commutative, {.kernels = r.kernels});
        }},
       {"allreduce", Kind::allreduce, "the fold of all contributions, at every rank", kNonCommutative | kAlgorithm,
-       kCalled, kSolved, [](const Request& r) { return allreduce(r.machine, r.problem.commutative); }},
+       Messages::rounds, kCalled, kSolved,
+       [](const Request& r) { return allreduce(r.machine, r.problem.commutative); }},
       {"reduce-scatter", Kind::reduce_scatter, "at each rank the folds of all contributions to K items of its own",
-       kItems | kNonCommutative | kAlgorithm, kNot, kNot,
+       kItems | kNonCommutative | kAlgorithm, Messages::exchange, kNot, kNot,
        [](const Request& r) { return reduce_scatter(r.machine, r.problem.items, r.problem.commutative); }},
-      {"scan", Kind::scan, "at rank i the fold of ranks 0..i", kExclusive | kAlgorithm, kCalled, kSolved,
-       [](const Request& r) { return scan(r.machine, r.problem.exclusive); }},
-      {"barrier", Kind::barrier, "nobody goes on before all have come", kAlgorithm, kCalled, kNot,
+      {"scan", Kind::scan, "at rank i the fold of ranks 0..i", kExclusive | kAlgorithm, Messages::rounds, kCalled,
+       kSolved, [](const Request& r) { return scan(r.machine, r.problem.exclusive); }},
+      {"barrier", Kind::barrier, "nobody goes on before all have come", kAlgorithm, Messages::rounds, kCalled, kNot,
        [](const Request& r) { return barrier(r.machine); }},
       {"sum", Kind::sum, "N operands, placed by the plan, folded at the root; an addition takes a tick",
-       kOperands | kTime | kNonCommutative, kNot, kNot, &plan_sum},
+       kOperands | kTime | kNonCommutative, Messages::tree, kNot, kNot, &plan_sum},
   };
   return table;
 }
@@ -112,6 +114,26 @@ std::vector<std::string> collective_names(bool Collective::*wanted) {
     if (wanted == nullptr || collective.*wanted) names.emplace_back(collective.name);
   }
   return names;
+}
+
+std::int64_t message_count(const Plan& plan) {
+  const std::int64_t P = plan.machine().P;
+  const std::int64_t one_tree = saturating_multiply(P - 1, plan.problem().items);
+  switch (collective(to_string(plan.problem().kind)).messages) {
+    case Messages::exchange: return saturating_multiply(one_tree, P);
+    case Messages::rounds: {
+      const Rank last{static_cast<std::int32_t>(P - 1)};
+      const std::size_t rounds = std::max(plan.local(Rank{0}).sends.size(), plan.local(last).receives.size());
+      return saturating_multiply(P, static_cast<std::int64_t>(rounds));
+    }
+    default: return one_tree;
+  }
+}
+
+std::int64_t message_count(const Plan& plan, Rank rank) {
+  const Messages messages = collective(to_string(plan.problem().kind)).messages;
+  const bool all = messages == Messages::exchange || (messages == Messages::star && rank == plan.problem().root);
+  return all ? saturating_multiply(plan.machine().P - 1, plan.problem().items) : 0;
 }
 
 PlanPtr make_plan(const Request& request) {

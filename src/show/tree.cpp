@@ -53,11 +53,11 @@ void grow(Tree& tree, const Schedule& schedule, Edges& edges, Rank root, Time ro
   }
 }
 
-/// The first reception of every rank, of one item or (item < 0) of any.
-void spread(Tree& tree, const Schedule& schedule, Rank root, std::int64_t item) {
+/// The first reception of every rank, of `count` items from `item` on.
+void spread(Tree& tree, const Schedule& schedule, Rank root, std::int64_t item, std::int64_t count) {
   std::unordered_map<std::int32_t, Send> first;
   for (const Send& send : schedule.sends) {
-    if (!drawable(schedule, send) || (item >= 0 && send.part.lo != item)) continue;
+    if (!drawable(schedule, send) || send.part.lo < item || send.part.lo - item >= count) continue;
     const auto [entry, added] = first.emplace(send.to.index, send);
     if (!added && send.begin < entry->second.begin) entry->second = send;
   }
@@ -124,58 +124,70 @@ void flow_into(Tree& tree, const Schedule& schedule, Rank rank) {
   tree.label_meaning = "time at which the rank sends what flows on";
 }
 
-std::int64_t chosen(const Schedule& schedule, std::optional<std::int64_t> of, std::int64_t automatic, const char* what,
-                    std::int64_t count) {
-  const std::int64_t value = of.value_or(automatic);
-  if (value < 0 || value >= count) {
-    throw Error("{} {} does not exist in this {}: choose 0..{}", what, value, to_string(schedule.problem.kind),
-                count - 1);
-  }
-  return value;
-}
-
 }  // namespace
 
-Tree tree_of(const Schedule& listed, std::optional<std::int64_t> of) {
-  const Schedule schedule = unroll_first_items(listed);
-  const std::int64_t P = schedule.machine.P;
-  Tree tree;
-  tree.title = title_of(listed);
+Trees trees_in(const Schedule& schedule) {
   const std::int64_t items = std::max<std::int64_t>(1, schedule.problem.items);
   switch (schedule.problem.kind) {
     case Kind::broadcast:
-    case Kind::stream: {
-      const std::int64_t item = chosen(schedule, of, 0, "item", items);
-      if (items > 1) tree.title += fmt::format(", item {}", item);
-      spread(tree, schedule, schedule.problem.root, item);
-      break;
-    }
-    case Kind::allgather: {
-      const std::int64_t item = chosen(schedule, of, 0, "item", saturating_multiply(items, P));
-      tree.title += fmt::format(", item {}", item);
-      spread(tree, schedule, Rank{static_cast<std::int32_t>(item / items)}, item);
-      break;
-    }
-    case Kind::scatter: spread(tree, schedule, schedule.problem.root, -1); break;
-    case Kind::gather:
-    case Kind::sum: flow_together(tree, schedule, schedule.problem.root, -1); break;
-    case Kind::reduce: {
-      const std::int64_t item = chosen(schedule, of, 0, "item", items);
-      if (items > 1) tree.title += fmt::format(", item {}", item);
-      flow_together(tree, schedule, schedule.problem.root, items > 1 ? item : -1);
-      break;
-    }
-    case Kind::alltoall:
-    case Kind::reduce_scatter: throw Error("{} has no tree: draw its chart", to_string(schedule.problem.kind));
+    case Kind::stream:
+    case Kind::reduce: return {items, "item"};
+    case Kind::allgather:
+    case Kind::reduce_scatter: return {saturating_multiply(items, schedule.machine.P), "item"};
+    case Kind::alltoall: return {schedule.machine.P, "from rank"};
     case Kind::allreduce:
     case Kind::scan:
-    case Kind::barrier: {
-      const std::int64_t last = schedule.problem.kind == Kind::scan ? P - 1 : 0;
-      const auto rank = static_cast<std::int32_t>(chosen(schedule, of, last, "rank", P));
-      tree.title += fmt::format(", what flows into rank {}", rank);
-      flow_into(tree, schedule, Rank{rank});
+    case Kind::barrier: return {schedule.machine.P, "into rank"};
+    default: return {};
+  }
+}
+
+Tree tree_of(const Schedule& listed, std::optional<std::int64_t> of) {
+  const Schedule schedule = unroll_first_items(listed);
+  const Kind kind = schedule.problem.kind;
+  const Rank root = schedule.problem.root;
+  const std::int64_t P = schedule.machine.P;
+  const std::int64_t items = std::max<std::int64_t>(1, schedule.problem.items);
+  const Trees trees = trees_in(schedule);
+  const std::int64_t one = of.value_or(kind == Kind::scan ? P - 1 : 0);
+  if (one < 0 || one >= trees.count) {
+    const std::string_view what = trees.each == "item" ? "item" : "rank";
+    throw Error("{} {} does not exist in this {}: choose 0..{}", what, one, to_string(kind), trees.count - 1);
+  }
+  Tree tree;
+  tree.title = title_of(listed);
+  const Rank rank{static_cast<std::int32_t>(one)};
+  switch (kind) {
+    case Kind::broadcast:
+    case Kind::stream:
+      if (items > 1) tree.title += fmt::format(", item {}", one);
+      spread(tree, schedule, root, one, 1);
       break;
-    }
+    case Kind::allgather:
+      tree.title += fmt::format(", item {}", one);
+      spread(tree, schedule, Rank{static_cast<std::int32_t>(one / items)}, one, 1);
+      break;
+    case Kind::scatter: spread(tree, schedule, root, 0, kSaturated); break;
+    case Kind::alltoall:
+      tree.title += fmt::format(", what rank {} gives", one);
+      spread(tree, schedule, rank, one * P * items, P * items);
+      break;
+    case Kind::gather:
+    case Kind::sum: flow_together(tree, schedule, root, -1); break;
+    case Kind::reduce:
+      if (items > 1) tree.title += fmt::format(", item {}", one);
+      flow_together(tree, schedule, root, items > 1 ? one : -1);
+      break;
+    case Kind::reduce_scatter:
+      tree.title += fmt::format(", item {}", one);
+      flow_together(tree, schedule, Rank{static_cast<std::int32_t>(one / items)}, one);
+      break;
+    case Kind::allreduce:
+    case Kind::scan:
+    case Kind::barrier:
+      tree.title += fmt::format(", what flows into rank {}", one);
+      flow_into(tree, schedule, rank);
+      break;
   }
   tree.unreached = P - static_cast<std::int64_t>(tree.nodes.size());
   return tree;

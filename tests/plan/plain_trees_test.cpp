@@ -20,15 +20,17 @@ TEST(PlainTrees, AreLegal) {
   int made = 0;
   for (const LogP& m : kMachines) {
     for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scatter, Kind::gather,
-                            Kind::allgather, Kind::scan}) {
+                            Kind::allgather, Kind::alltoall, Kind::reduce_scatter, Kind::scan}) {
       for (const std::int64_t items : {1, 3}) {
-        if (items > 1 && kind != Kind::broadcast && kind != Kind::reduce && kind != Kind::allgather) continue;
+        if (items > 1 && (kind == Kind::allreduce || kind == Kind::barrier || kind == Kind::scatter ||
+                          kind == Kind::gather || kind == Kind::scan))
+          continue;
         for (const PlainTree tree : kTrees) {
           for (const bool exclusive : {false, true}) {
             if (exclusive && kind != Kind::scan) continue;
             Problem problem{.kind = kind, .items = items, .exclusive = exclusive};
             if (has_root(kind)) problem.root = Rank{static_cast<std::int32_t>(m.P / 3)};
-            const PlainSchedule schedule = plain_schedule(tree, m, problem);
+            const PlainSchedule schedule = plain_schedule(tree, m, problem, 100'000);
             if (kind == Kind::scan && tree == PlainTree::flat) {
               EXPECT_TRUE(std::holds_alternative<std::string_view>(schedule));
               continue;
@@ -44,6 +46,16 @@ TEST(PlainTrees, AreLegal) {
     }
   }
   EXPECT_GT(made, 200);
+}
+
+TEST(PlainTrees, ReduceScatterInRankOrder) {
+  const Problem problem{.kind = Kind::reduce_scatter, .commutative = false};
+  for (const LogP& m : kMachines) {
+    EXPECT_TRUE(std::holds_alternative<std::string_view>(plain_schedule(PlainTree::binomial, m, problem)));
+    for (const PlainTree tree : {PlainTree::chain, PlainTree::flat}) {
+      EXPECT_TRUE(verify(std::get<Schedule>(plain_schedule(tree, m, problem))).legal()) << to_string(m);
+    }
+  }
 }
 
 TEST(PlainTrees, SumsAreLegalAndNotFasterThanThePlan) {

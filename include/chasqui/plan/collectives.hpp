@@ -36,14 +36,23 @@ enum Takes : unsigned {
   kBytes = 128,
 };
 
+/// How many messages a schedule has.
+enum class Messages {
+  tree,      ///< k(P-1) in all
+  star,      ///< the same, and all of them are the root's
+  rounds,    ///< everybody sends as often as rank 0, or a little less
+  exchange,  ///< k(P-1) of every rank
+};
+
 /// A row of the table. Names are those of to_string(Kind); `kitem` is a second name of broadcast.
 struct Collective {
   std::string_view name;
   Kind kind;
   std::string_view summary;
   unsigned takes;  ///< the sum of its Takes
-  bool called;     ///< run::Comm offers it
-  bool solved;     ///< solve has an exact search for it
+  Messages messages;
+  bool called;  ///< run::Comm offers it
+  bool solved;  ///< solve has an exact search for it
   PlanPtr (*plan)(const Request&);
 };
 
@@ -55,6 +64,10 @@ const Collective& collective(std::string_view name);
 
 /// The names of all, or of those for which a field holds: `collective_names(&Collective::called)`.
 std::vector<std::string> collective_names(bool Collective::*wanted = nullptr);
+
+/// How many messages plan.schedule() would hold, and plan.local(rank); upper estimates where it goes by rounds. Saturates.
+std::int64_t message_count(const Plan& plan);
+std::int64_t message_count(const Plan& plan, Rank rank);
 
 /// The plan that the table's row of this kind makes. Throws an Error for what its planner refuses.
 PlanPtr make_plan(const Request& request);

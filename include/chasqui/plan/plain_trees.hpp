@@ -11,7 +11,8 @@
 
 namespace chasqui::plan {
 
-/// A tree that needs no planning. All-gather: gather and broadcast, a ring, direct sends; scan: doubling, a chain.
+/// A tree that needs no planning. All-gather: gather and broadcast, a ring, direct sends; reduce-scatter: these backwards; all-to-all:
+/// hops by binary digits, a ring, direct sends; scan: doubling, a chain.
 enum class PlainTree {
   binomial,  ///< rank v serves v + 1, v + 2, v + 4, … below its lowest set bit, the farthest first
   chain,     ///< rank v serves v + 1

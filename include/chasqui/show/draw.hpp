@@ -31,9 +31,16 @@ struct Tree {
   std::int64_t unreached = 0;   ///< ranks that are not in the tree
 };
 
-/// The tree of a schedule. broadcast, allgather, stream: of one item (`of`, default 0). allreduce, scan, barrier: of what
-/// flows into one rank (`of`; default 0, scan: the last). scatter, gather, reduce, sum: the one there is.
-/// Cycles and second receptions of illegal schedules are left out. Throws Error if `of` does not exist.
+/// How many trees a schedule has, and what each is of: "item", "into rank", "from rank".
+struct Trees {
+  std::int64_t count = 1;
+  std::string_view each = "item";
+};
+Trees trees_in(const Schedule& schedule);
+
+/// The tree of a schedule. broadcast, allgather, reduce, reduce-scatter, stream: of one item (`of`, default 0). allreduce, scan,
+/// barrier: of what flows into one rank (`of`; default 0, scan: the last); alltoall: of what one gives. scatter, gather, sum: the one
+/// there is. Cycles and second receptions of illegal schedules are left out. Throws Error if `of` does not exist.
 /// Time: O(n log n) in the messages.
 Tree tree_of(const Schedule& schedule, std::optional<std::int64_t> of = {});
 

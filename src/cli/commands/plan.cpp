@@ -25,23 +25,6 @@ constexpr std::int64_t kDrawnUnasked = 32;  ///< up to this many processors the 
 
 constexpr std::int64_t kMostMessages = 10'000'000;
 
-/// How many messages plan.schedule() would hold; an upper estimate for all-reduce, scan and barrier.
-std::int64_t message_count(const plan::Plan& plan) {
-  const std::int64_t P = plan.machine().P;
-  const std::int64_t per_item = saturating_multiply(P - 1, plan.problem().items);
-  switch (plan.problem().kind) {
-    case Kind::allgather: return saturating_multiply(per_item, P);
-    case Kind::allreduce:
-    case Kind::scan:
-    case Kind::barrier: {
-      const Rank last{static_cast<std::int32_t>(P - 1)};
-      const std::size_t rounds = std::max(plan.local(Rank{0}).sends.size(), plan.local(last).receives.size());
-      return saturating_multiply(P, static_cast<std::int64_t>(rounds));
-    }
-    default: return per_item;
-  }
-}
-
 /// plan.schedule(), or an Error that names the remedy when it has more than kMostMessages messages.
 Schedule materialise(const plan::Plan& plan, const CollectiveArguments& arguments) {
   const std::int64_t messages = message_count(plan);
@@ -57,11 +40,8 @@ Schedule materialise(const plan::Plan& plan, const CollectiveArguments& argument
 /// plan.local(rank), or an Error when the rank does not exist or has too many messages of its own.
 LocalForm local_form(const plan::Plan& plan, std::int64_t rank) {
   const std::int64_t P = plan.machine().P;
-  const Kind kind = plan.problem().kind;
   if (rank < 0 || rank >= P) throw Error("--rank {} does not exist: ranks are 0..{}", rank, P - 1);
-  const bool busy =
-      kind == Kind::allgather || ((kind == Kind::scatter || kind == Kind::gather) && rank == plan.problem().root.index);
-  const std::int64_t own = busy ? saturating_multiply(P - 1, plan.problem().items) : 0;
+  const std::int64_t own = plan::message_count(plan, Rank{static_cast<std::int32_t>(rank)});
   if (own > kMostMessages) {
     throw Error("--rank {}: this rank alone has {} messages (at most {}): ask with a smaller -P", rank, own,
                 kMostMessages);

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kColumn = 14;
 
 std::string carried(const plan::Plan& plan, const Send& send) {
+  if (plan.problem().kind == Kind::alltoall) return fmt::format("item {}", send.item_number());
   show::Timeline timeline;
   timeline.P = plan.machine().P;
   timeline.combining = !names_items(plan.problem());
@@ -43,7 +44,7 @@ Json claim_object(const plan::Plan& plan) {
 Json send_object(const Send& send, bool combining) {
   Json object = {{"t", send.begin.ticks}, {"from", send.from.index}, {"to", send.to.index}};
   if (!combining) {
-    object["item"] = send.part.lo;
+    object["item"] = send.item_number();
   } else if (send.second.len > 0) {
     object["parts"] = {{send.part.lo, send.part.len}, {send.second.lo, send.second.len}};
   } else {

@@ -350,14 +350,14 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
                              claim.bound_source, claim.construction, legal ? "legal" : "ILLEGAL: please report this"));
   const Kind kind = what.request.problem.kind;
   // Where everybody sends, the tree of one item, or of what flows into one rank.
-  const std::string_view one = kind == Kind::allgather ? "Every item has its own tree; this is item 0's."
+  const std::string_view one = kind == Kind::allgather || kind == Kind::reduce_scatter
+                                   ? "Every item has its own tree; this is item 0's."
+                               : kind == Kind::alltoall ? "What rank 0 gives; all do the same."
                                : kind == Kind::barrier || kind == Kind::allreduce || kind == Kind::scan
                                    ? "What flows into one rank; all have their own tree."
                                : what.request.problem.items > 1 || kind == Kind::stream ? "The tree of item 0."
                                                                                         : "";
-  const std::optional<std::int64_t> of =
-      kind == Kind::allgather || kind == Kind::barrier ? std::optional<std::int64_t>(0) : std::nullopt;
-  page.figures({show::to_svg(schedule, show::Picture::tree, of)}, one);
+  page.figures({show::to_svg(schedule, show::Picture::tree)}, one);
   page.figures({show::to_svg(schedule, show::Picture::chart)});
   if (postal) page.figures({show::to_svg(schedule, show::Picture::table)});
   if (kind != Kind::stream) model_figure(page, planned);

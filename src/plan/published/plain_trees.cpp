@@ -232,6 +232,28 @@ Schedule gather_then_spread_items(PlainTree tree, const LogP& machine, const Pro
   return builder.finished();
 }
 
+/// All-to-all, every item on its own: straight, round the ring, or by the binary digits of the distance.
+Schedule route_blocks(PlainTree tree, const LogP& machine, const Problem& problem) {
+  Builder builder(machine, problem);
+  const std::int64_t P = machine.P;
+  for (std::int64_t distance = 1; distance < P; ++distance) {
+    for (std::int64_t r = 0; r < P; ++r) {
+      for (std::int64_t j = 0; j < problem.items; ++j) {
+        Time has{0};
+        std::int64_t at = r;
+        for (std::int64_t left = distance; left > 0;) {
+          const std::int64_t hop = tree == PlainTree::flat ? left : tree == PlainTree::chain ? 1 : left & -left;
+          const std::int64_t to = (at + hop) % P;
+          has = builder.send(at, to, item((r * P + (r + distance) % P) * problem.items + j), has);
+          at = to;
+          left -= hop;
+        }
+      }
+    }
+  }
+  return builder.finished();
+}
+
 Schedule scan_doubling(const LogP& machine, const Problem& problem) {
   Builder builder(machine, problem);
   std::vector<Time> has(static_cast<std::size_t>(machine.P), Time{0});
@@ -259,6 +281,11 @@ Schedule scan_chain(const LogP& machine, const Problem& problem) {
 std::int64_t messages_at_most(PlainTree tree, const LogP& machine, const Problem& problem) {
   const std::int64_t P = machine.P;
   switch (problem.kind) {
+    case Kind::alltoall: {
+      const std::int64_t hops = tree == PlainTree::flat ? 1 : tree == PlainTree::chain ? P / 2 + 1 : 16;
+      return saturating_multiply(saturating_multiply(P, P), saturating_multiply(problem.items, hops));
+    }
+    case Kind::reduce_scatter:
     case Kind::allgather: return saturating_multiply(saturating_multiply(P, P), problem.items);
     case Kind::scatter:
     case Kind::gather: return tree == PlainTree::chain ? saturating_multiply(P, P) / 2 : saturating_multiply(P, 16);
@@ -306,6 +333,12 @@ PlainSchedule plain_schedule(PlainTree tree, const LogP& machine, const Problem&
     case Kind::allgather:
       if (tree == PlainTree::binomial) return gather_then_spread_items(tree, machine, problem);
       return pass_round(machine, problem, tree == PlainTree::chain);
+    case Kind::alltoall: return route_blocks(tree, machine, problem);
+    case Kind::reduce_scatter: {
+      if (!problem.commutative && tree == PlainTree::binomial) return "its folds are not in rank order";
+      const Problem forward{.kind = Kind::allgather, .items = problem.items};
+      return reversed(std::get<Schedule>(plain_schedule(tree, machine, forward, most)), problem);
+    }
     case Kind::scan:
       if (tree == PlainTree::chain) return scan_chain(machine, problem);
       if (tree == PlainTree::binomial) return scan_doubling(machine, problem);
