@@ -11,6 +11,7 @@
 #include "chasqui/plan/reduce_scatter.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/exchange/turns.hpp"
 #include "plan/same_as_local.hpp"
 
 namespace chasqui {
@@ -65,6 +66,30 @@ TEST(Alltoall, IsLegalOnStrictMachines) {
       EXPECT_EQ(plan->claim().bound, plan::allgather_bound(m, k)) << to_string(m);
     }
   }
+}
+
+/// Also where common times are better.
+TEST(Alltoall, TurnsAreLegal) {
+  int made = 0;
+  for (const LogP& m : strict_machines()) {
+    if (m.o == Time{0} || m.P < 4) continue;
+    for (const std::int64_t k : {1, 2}) {
+      const auto turns = plan::best_turns(m, k, std::int64_t{1} << 40);
+      if (!turns) continue;
+      ++made;
+      const plan::Claim claim{Time{turns->last_send} + m.lambda(), plan::alltoall_bound(m, k), "", "turns"};
+      expect_sound(*plan::alltoall_in_turns(m, {.kind = Kind::alltoall, .items = k}, claim, *turns));
+    }
+  }
+  EXPECT_GT(made, 100);
+}
+
+TEST(Alltoall, TurnsBeatCommonTimesOnManyRanks) {
+  const LogP m{120, Time{7}, Time{4}, Time{8}};
+  const auto plan = plan::alltoall(m);
+  EXPECT_EQ(plan->claim().construction.substr(1, 17), " classes in turns");
+  EXPECT_LT(plan->claim().finish.ticks * 10, 14 * plan->claim().bound.ticks);
+  expect_sound(*plan);
 }
 
 /// Every block is sent once, straight from its owner to the rank that wants it.

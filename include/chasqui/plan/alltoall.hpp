@@ -8,9 +8,9 @@
 
 namespace chasqui::plan {
 
-/// Everybody sends to r+1, r+2, … at common times. Time: L + 2o + (k(P-1) - 1)g without overhead: optimal; with overhead
-/// the symmetric send times of the all-gather, and the claim states bound and gap. One rank's part: O(its k(P-1) sends
-/// and receptions). Source: exchange.md, Theorem 17.
+/// Time: L + (k(P-1) - 1)g without overhead: optimal. With overhead everybody sends straight, at common times or in turns of classes,
+/// and the claim states bound and gap. One rank's part: O(its k(P-1) sends and receptions). Source: exchange.md, Theorem 17;
+/// exchange.md, Theorem 19.
 PlanPtr alltoall(const LogP& machine, std::int64_t items = 1);
 
 /// No all-to-all is faster than an all-gather of as many items a rank. Throws as allgather_bound does. Source:

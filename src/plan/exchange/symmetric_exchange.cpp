@@ -26,8 +26,8 @@ class SymmetricExchange final : public Plan {
       const std::int64_t to = r + distance < P ? r + distance : r + distance - P;
       const std::int64_t from = r >= distance ? r - distance : r - distance + P;
       const Time begin{times_.at(j)};
-      local.sends.push_back(message(begin, r, to, j / (P - 1)));
-      local.receives.push_back(message(begin, from, r, j / (P - 1)));
+      local.sends.push_back(exchange_message(machine_, problem_, begin, r, to, j / (P - 1)));
+      local.receives.push_back(exchange_message(machine_, problem_, begin, from, r, j / (P - 1)));
     }
     return local;
   }
@@ -40,7 +40,8 @@ class SymmetricExchange final : public Plan {
       for (std::int64_t distance = 1; distance < P; ++distance, ++slot) {
         const Time begin{times_.at(slot)};
         for (std::int64_t from = 0; from < P; ++from) {
-          schedule.sends.push_back(message(begin, from, (from + distance) % P, repetition));
+          schedule.sends.push_back(
+              exchange_message(machine_, problem_, begin, from, (from + distance) % P, repetition));
         }
       }
     }
@@ -49,21 +50,22 @@ class SymmetricExchange final : public Plan {
   }
 
  private:
-  Send message(Time begin, std::int64_t from, std::int64_t to, std::int64_t number) const {
-    const std::int64_t place = problem_.kind == Kind::alltoall ? from * machine_.P + to : from;
-    const std::int64_t item = place * problem_.items + number;
-    constexpr std::int64_t word = std::int64_t{1} << 31;
-    return {begin,
-            Rank{static_cast<std::int32_t>(from)},
-            Rank{static_cast<std::int32_t>(to)},
-            {static_cast<std::int32_t>(item % word), 1},
-            {static_cast<std::int32_t>(item / word), 0}};
-  }
-
   SymmetricTimes times_;
 };
 
 }  // namespace
+
+Send exchange_message(const LogP& machine, const Problem& problem, Time begin, std::int64_t from, std::int64_t to,
+                      std::int64_t number) {
+  const std::int64_t place = problem.kind == Kind::alltoall ? from * machine.P + to : from;
+  const std::int64_t item = place * problem.items + number;
+  constexpr std::int64_t word = std::int64_t{1} << 31;
+  return {begin,
+          Rank{static_cast<std::int32_t>(from)},
+          Rank{static_cast<std::int32_t>(to)},
+          {static_cast<std::int32_t>(item % word), 1},
+          {static_cast<std::int32_t>(item / word), 0}};
+}
 
 PlanPtr symmetric_exchange(const LogP& machine, const Problem& problem, Claim claim, SymmetricTimes times) {
   return std::make_shared<SymmetricExchange>(machine, problem, std::move(claim), std::move(times));
