@@ -10,6 +10,7 @@
 
 #include "chasqui/plan/allgather.hpp"
 #include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/alltoall.hpp"
 #include "chasqui/plan/scan.hpp"
 
 namespace chasqui {
@@ -74,6 +75,9 @@ int main(int argc, char** argv) {
   report("allgather P=33..120", {33, 41, 50, 64, 77, 89, 97, 101, 120},
          [](const LogP& m) { return plan::allgather(m); });
   report("allgather k=4", {2, 3, 4, 5, 7, 8, 13, 16}, [](const LogP& m) { return plan::allgather(m, 4); });
+  report("alltoall P=2..32", range(2, 32), [](const LogP& m) { return plan::alltoall(m); });
+  report("alltoall P=33..120", {33, 41, 50, 64, 77, 89, 97, 101, 120}, [](const LogP& m) { return plan::alltoall(m); });
+  report("alltoall k=4", {2, 3, 4, 5, 7, 8, 13, 16}, [](const LogP& m) { return plan::alltoall(m, 4); });
   report("allreduce P=2..16", range(2, 16), [](const LogP& m) { return plan::allreduce(m); });
   report("allreduce P<=10^6", {25, 64, 100, 1000, 1'000'000}, [](const LogP& m) { return plan::allreduce(m); });
   report("scan P=2..16", range(2, 16), [](const LogP& m) { return plan::scan(m); });

@@ -79,7 +79,7 @@ const std::vector<Collective>& collectives() {
       {"allgather", Kind::allgather, "K items from each rank to all", kItems | kAlgorithm, Messages::exchange, kCalled,
        kSolved, [](const Request& r) { return allgather(r.machine, r.problem.items); }},
       {"alltoall", Kind::alltoall, "K items from each rank to each", kItems | kAlgorithm, Messages::exchange, kNot,
-       kNot, [](const Request& r) { return alltoall(r.machine, r.problem.items); }},
+       kSolved, [](const Request& r) { return alltoall(r.machine, r.problem.items); }},
       {"reduce", Kind::reduce, "the fold of all contributions to each of K items, at the root",
        kRoot | kItems | kNonCommutative | kAlgorithm, Messages::tree, kCalled, kSolved,
        [](const Request& r) {
@@ -89,7 +89,7 @@ const std::vector<Collective>& collectives() {
        Messages::rounds, kCalled, kSolved,
        [](const Request& r) { return allreduce(r.machine, r.problem.commutative); }},
       {"reduce-scatter", Kind::reduce_scatter, "at each rank the folds of all contributions to K items of its own",
-       kItems | kNonCommutative | kAlgorithm, Messages::exchange, kNot, kNot,
+       kItems | kNonCommutative | kAlgorithm, Messages::exchange, kNot, kSolved,
        [](const Request& r) { return reduce_scatter(r.machine, r.problem.items, r.problem.commutative); }},
       {"scan", Kind::scan, "at rank i the fold of ranks 0..i", kExclusive | kAlgorithm, Messages::rounds, kCalled,
        kSolved, [](const Request& r) { return scan(r.machine, r.problem.exclusive); }},

@@ -10,6 +10,17 @@
 
 namespace chasqui::plan {
 
+/// A whole schedule backwards, for the problem that this solves.
+inline Schedule backwards(Schedule schedule, const Problem& problem) {
+  for (Send& send : schedule.sends) {
+    send.begin = schedule.finish - available(schedule.machine, send);
+    std::swap(send.from, send.to);
+  }
+  schedule.problem = problem;
+  normalise(schedule);
+  return schedule;
+}
+
 class ReversedPlan final : public Plan {
  public:
   /// REQUIRES claim.finish to be that of the forward plan.
@@ -25,9 +36,8 @@ class ReversedPlan final : public Plan {
   }
 
   Schedule schedule() const override {
-    Schedule schedule = empty_schedule();
-    schedule.sends = reversed(forward_->schedule().sends);
-    normalise(schedule);
+    Schedule schedule = backwards(forward_->schedule(), problem_);
+    schedule.bound = claim_.bound;
     return schedule;
   }
 

@@ -11,6 +11,7 @@
 #include "chasqui/solve/encoding.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/listed_plan.hpp"
+#include "plan/reversed_plan.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -112,16 +113,17 @@ std::vector<Instance> atlas_instances(const AtlasRange& range) {
                          .problem = {.items = k},
                          .single_sending = range.family == "single"});
         }
-      } else if (range.family == "allgather") {
+      } else if (range.family == "allgather" || range.family == "alltoall") {
+        const Kind kind = range.family == "allgather" ? Kind::allgather : Kind::alltoall;
         for (std::int64_t g = 1; g <= range.g; ++g) {
           for (std::int64_t o = 1; o <= g; ++o) {
-            all.push_back({.machine = {P, Time{L}, Time{o}, Time{g}}, .problem = {.kind = Kind::allgather}});
+            all.push_back({.machine = {P, Time{L}, Time{o}, Time{g}}, .problem = {.kind = kind}});
           }
         }
       } else if (range.family == "stream") {
         all.push_back({.machine = LogP::postal(P, Time{L}), .problem = {.kind = Kind::stream}, .period = Time{1}});
       } else {
-        throw Error("atlas: unknown family '{}': broadcast, single, allgather or stream", range.family);
+        throw Error("atlas: unknown family '{}': broadcast, single, allgather, alltoall or stream", range.family);
       }
     }
   }
@@ -136,7 +138,15 @@ namespace {
 
 std::optional<AtlasEntry> entry_of(const Instance& instance, const Answer& answer) {
   if (!answer.best) return std::nullopt;
-  return AtlasEntry{instance, objective(*answer.best), answer.bound, answer.evidence, *answer.best};
+  Schedule witness = *answer.best;
+  if (instance.problem.kind == Kind::alltoall) {
+    witness = canonical(instance, std::move(witness));
+    for (const Send& send : witness.sends) {
+      if (send.from != owner(instance, send.part.lo))
+        throw Error("{}: an item is passed on, and a line has room for straight ones only", to_string(instance));
+    }
+  }
+  return AtlasEntry{instance, objective(witness), answer.bound, answer.evidence, witness};
 }
 
 /// The plan chooses its own period, often a long one; none if that is too long for a witness.
@@ -195,15 +205,17 @@ std::optional<AtlasEntry> atlas_entry(const Instance& instance, const Options& o
 }
 
 plan::PlanPtr plan_from_atlas(const Instance& instance) {
-  if (instance.problem.kind == Kind::stream) return nullptr;
-  Instance asked = instance;
+  if (instance.problem.kind == Kind::stream || !instance.problem.commutative) return nullptr;
+  Instance asked = forwards(instance);
   asked.problem.root = Rank{0};
   const AtlasEntry* entry = Atlas::shipped().find(asked);
   if (entry == nullptr) return nullptr;
   const char* source = entry->evidence == Evidence::argument ? "an argument without search (docs/solve.md)"
                                                              : "exact search (docs/atlas.md)";
-  return listed(with_root(entry->witness, instance.problem.root),
-                {entry->finish, entry->bound, source, "atlas witness"});
+  const Schedule witness = asked.problem.kind == instance.problem.kind
+                               ? with_root(entry->witness, instance.problem.root)
+                               : plan::backwards(entry->witness, instance.problem);
+  return listed(witness, {entry->finish, entry->bound, source, "atlas witness"});
 }
 
 plan::PlanPtr plan_from_answer(const Instance& instance, const Answer& answer) {

@@ -16,12 +16,12 @@ std::string family(const Instance& instance) {
   return std::string(to_string(instance.problem.kind));
 }
 
-/// The place of (item, rank) in the witness; the owner has none.
+/// The place of (item, rank) in the witness; the owner has none, nor has who does not want it.
 template <typename Do>
 void each_delivery(const Instance& instance, Do what) {
   for (std::int64_t i = 0; i < item_count(instance); ++i) {
     for (std::int32_t q = 0; q < instance.machine.P; ++q) {
-      if (owner(instance, i).index != q) what(static_cast<std::int32_t>(i), Rank{q});
+      if (owner(instance, i).index != q && wants(instance, Rank{q}, i)) what(static_cast<std::int32_t>(i), Rank{q});
     }
   }
 }
@@ -44,6 +44,7 @@ Instance instance_of(const std::string& name, const LogP& machine, std::int64_t 
   Instance instance{.machine = machine, .problem = {}};
   instance.single_sending = name == "single";
   if (name == "allgather") instance.problem.kind = Kind::allgather;
+  if (name == "alltoall") instance.problem.kind = Kind::alltoall;
   if (name == "stream") {
     instance.problem.kind = Kind::stream;
     instance.period = Time{k};
@@ -51,7 +52,7 @@ Instance instance_of(const std::string& name, const LogP& machine, std::int64_t 
     instance.problem.items = k;
   }
   if (family(instance) != name)
-    throw Error("{}: unknown family '{}': broadcast, single, allgather or stream", place, name);
+    throw Error("{}: unknown family '{}': broadcast, single, allgather, alltoall or stream", place, name);
   return instance;
 }
 

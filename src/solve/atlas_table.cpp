@@ -90,7 +90,8 @@ struct Section {
 constexpr Section kSections[] = {
     {"broadcast", "k items from one source, postal machine", "P \\ k", by_latency, items},
     {"single", "The same, the source sends each item once", "P \\ k", by_latency, items},
-    {"allgather", "All-gather on the strict machine", "P \\ L", by_overhead_and_gap, latency},
+    {"allgather", "All-gather, and reduce-scatter, on the strict machine", "P \\ L", by_overhead_and_gap, latency},
+    {"alltoall", "All-to-all on the strict machine", "P \\ L", by_overhead_and_gap, latency},
 };
 
 std::string grids(const Entries& entries, const Section& section, bool compare_plans) {

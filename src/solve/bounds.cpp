@@ -17,6 +17,8 @@ plan::Bound lower_bound(const Instance& instance) {
     case Kind::broadcast:
       if (!instance.single_sending) return {plan::kitem_bound(machine, k), "counting"};
       return {plan::kitem_single_sending_bound(machine, k), "counting, the source sends each item once"};
+    case Kind::alltoall:
+    case Kind::reduce_scatter:
     case Kind::allgather: return {plan::allgather_bound(machine, k), "the sends and receptions of one rank"};
     case Kind::stream: return {plan::stream_bound(machine), "optimal tree of every item"};
     case Kind::allreduce: return plan::allreduce_bound(machine);

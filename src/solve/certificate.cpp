@@ -52,7 +52,7 @@ std::int64_t first_difference(const std::string& a, const std::string& b) {
 std::string traffic_fault(CertificateReport& report) {
   report.bound_source = fmt::format("no traffic of the ports at {}", (report.finish - Time{1}).ticks);
   const Question question = question_of(report.instance, report.finish);
-  if (!has_traffic(question.instance)) return "only an all-gather with overhead has a traffic to count";
+  if (!has_traffic(question.instance)) return "only an exchange with overhead has a traffic to count";
   const TrafficCount count = count_traffic(question.instance, question.by);
   switch (count.verdict()) {
     case Verdict::unsatisfiable: return "";

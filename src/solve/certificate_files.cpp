@@ -97,7 +97,8 @@ std::string one_step_less(const Instance& instance, Time finish) {
   return to_dimacs(encode(question.instance, question.by)->cnf(), comments);
 }
 
-Question question_of(const Instance& instance, Time finish) {
+Question question_of(const Instance& asked, Time finish) {
+  const Instance instance = forwards(asked);
   const std::int64_t c = scale(instance);
   if (finish.ticks % c != 0) return {instance, finish - Time{1}};
   return {coarsened(instance), Time{finish.ticks / c - 1}};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Broadcast of k items, all-gather and continuous broadcast. For each item, rank and step: `receives` (a message with
+// Broadcast of k items, all-gather, all-to-all and continuous broadcast. For each item, rank and step: `receives` (a message with
 // the item, begun at this step, goes to the rank), `has` (such a message began at this step or before) and `sends`. Who sends
 // to whom is not encoded: per item and step there must be as many senders as receivers, and any matching will do.
 // The steps of an item count from its birth, so a stream differs only in where the ports see them.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -49,7 +50,7 @@ class Items final : public Encoding {
  public:
   Items(const Instance& instance, Time horizon)
       : Encoding(instance, horizon), P_(instance.machine.P), items_(item_count(instance)), steps_(last_step() + 1),
-        lambda_(instance.machine.lambda().ticks) {
+        lambda_(instance.machine.lambda().ticks), alltoall_(instance.problem.kind == Kind::alltoall) {
     if (P_ == 1) return;
     if (steps_ <= 0) {  // no message arrives within the horizon
       cnf_.clause({});
@@ -97,6 +98,19 @@ class Items final : public Encoding {
   }
 
   bool owns(std::int64_t rank, std::int64_t item) const { return owner(instance_, item).index == rank; }
+  bool wanted(std::int64_t rank, std::int64_t item) const {
+    return wants(instance_, Rank{static_cast<std::int32_t>(rank)}, item);
+  }
+  // All-to-all: what a rank has for itself is never sent, who wants an item does not send it, and others receive it only if there is
+  // time to pass it on.
+  bool may_receive(std::int64_t i, std::int64_t p, std::int64_t t) const {
+    if (owns(p, i) || !alltoall_) return !owns(p, i);
+    return !wanted(owner(instance_, i).index, i) && (wanted(p, i) || t + lambda_ < steps_);
+  }
+  bool may_send(std::int64_t i, std::int64_t p, std::int64_t t) const {
+    if (alltoall_ && wanted(p, i)) return false;
+    return owns(p, i) || (t >= lambda_ && may_receive(i, p, 0));
+  }
 
   void make_variables() {
     receives_.assign(static_cast<std::size_t>(items_ * P_ * steps_), 0);
@@ -104,23 +118,27 @@ class Items final : public Encoding {
     for (std::int64_t i = 0; i < items_; ++i) {
       for (std::int64_t p = 0; p < P_; ++p) {
         for (std::int64_t t = 0; t < steps_; ++t) {
-          if (!owns(p, i)) {
-            has_[at(i, p, t)] = cnf_.fresh();
-            receives_[at(i, p, t)] = cnf_.fresh();
-          }
-          if (owns(p, i) || t >= lambda_) sends_[at(i, p, t)] = cnf_.fresh();
+          if (may_receive(i, p, 0)) has_[at(i, p, t)] = cnf_.fresh();
+          if (may_receive(i, p, t)) receives_[at(i, p, t)] = cnf_.fresh();
+          if (may_send(i, p, t)) sends_[at(i, p, t)] = cnf_.fresh();
         }
       }
     }
   }
 
-  /// has(t) = has(t-1) or receives(t), never both; and in the end everybody has everything.
+  /// has(t) = has(t-1) or receives(t), never both; and in the end everybody has what it wants.
   void receive_once() {
     for (std::int64_t i = 0; i < items_; ++i) {
       for (std::int64_t q = 0; q < P_; ++q) {
-        if (owns(q, i)) continue;
+        if (!may_receive(i, q, 0)) continue;
         for (std::int64_t t = 0; t < steps_; ++t) {
           const Literal now = has_[at(i, q, t)], receives = receives_[at(i, q, t)];
+          if (receives == 0) {
+            const Literal before = has_[at(i, q, t - 1)];
+            cnf_.clause({-before, now});
+            cnf_.clause({before, -now});
+            continue;
+          }
           cnf_.clause({-receives, now});
           cnf_.clause({-receives, allowed_[static_cast<std::size_t>(t)]});
           if (t == 0) {
@@ -132,7 +150,7 @@ class Items final : public Encoding {
             cnf_.clause({before, receives, -now});
           }
         }
-        cnf_.clause({has_[at(i, q, steps_ - 1)]});
+        if (wanted(q, i)) cnf_.clause({has_[at(i, q, steps_ - 1)]});
       }
     }
   }
@@ -141,8 +159,9 @@ class Items final : public Encoding {
     for (std::int64_t i = 0; i < items_; ++i) {
       for (std::int64_t p = 0; p < P_; ++p) {
         if (owns(p, i)) continue;
-        for (std::int64_t t = lambda_; t < steps_; ++t)
-          cnf_.clause({-sends_[at(i, p, t)], has_[at(i, p, t - lambda_)]});
+        for (std::int64_t t = lambda_; t < steps_; ++t) {
+          if (const Literal sends = sends_[at(i, p, t)]; sends != 0) cnf_.clause({-sends, has_[at(i, p, t - lambda_)]});
+        }
       }
     }
   }
@@ -157,6 +176,7 @@ class Items final : public Encoding {
           if (const Literal receives = receives_[at(i, p, t)]; receives != 0) receivers.push_back(receives);
           if (const Literal sends = sends_[at(i, p, t)]; sends != 0) senders.push_back(sends);
         }
+        if (receivers.empty()) continue;
         const auto most = static_cast<std::size_t>(
             std::min({plan::reach(tree, Time{t}), P_ - 1, static_cast<std::int64_t>(senders.size())}));
         const std::vector<Literal> in = count(cnf_, receivers, Counts::from_below, most + 1);
@@ -179,7 +199,9 @@ class Items final : public Encoding {
         }
       }
       ports.rules(cnf_);
-      if (instance_.problem.kind == Kind::allgather) ports.receives_exactly(cnf_, items_ - instance_.problem.items);
+      const std::int64_t own = instance_.problem.items * (P_ - 1);
+      if (alltoall_ || instance_.problem.kind == Kind::allgather) ports.receives_at_least(cnf_, own);
+      if (alltoall_) ports.sends_at_least(cnf_, own);
     }
   }
 
@@ -190,6 +212,7 @@ class Items final : public Encoding {
         order_ranks_by_reception();
         break;
       case Kind::stream: order_ranks_by_reception(); break;
+      case Kind::alltoall: order_pairs(); break;
       default:
         order_sends();
         order_ranks_by_reception();
@@ -236,7 +259,19 @@ class Items final : public Encoding {
     }
   }
 
+  /// All-to-all: rank 0 sends at once; the other ranks get what it has for them in the order of their numbers.
+  void order_pairs() {
+    const std::int64_t k = instance_.problem.items;
+    std::vector<Literal> at_once;
+    for (std::int64_t i = k; i < P_ * k; ++i) at_once.push_back(sends_[at(i, 0, 0)]);
+    cnf_.clause(at_once);
+    for (std::int64_t q = 2; q < P_; ++q) {
+      for (std::int64_t t = 0; t < steps_; ++t) cnf_.clause({-has_[at(q * k, q, t)], has_[at((q - 1) * k, q - 1, t)]});
+    }
+  }
+
   std::int64_t P_, items_, steps_, lambda_;
+  bool alltoall_;
   std::vector<Literal> receives_, has_, sends_;  ///< 0: cannot be
 };
 
@@ -333,6 +368,42 @@ void order_allgather(const Instance& instance, Schedule& schedule) {
   rename(places(received));
 }
 
+/// Without messages that bring nothing nearer to where it is wanted.
+void drop_useless(const Instance& instance, Schedule& schedule) {
+  std::map<std::pair<std::int32_t, Rank>, const Send*> brings;
+  for (const Send& send : schedule.sends) brings[{send.part.lo, send.to}] = &send;
+  std::vector<Send> useful;
+  for (std::int32_t i = 0; i < item_count(instance); ++i) {
+    Rank at{static_cast<std::int32_t>(i / instance.problem.items % instance.machine.P)};
+    while (at != owner(instance, i)) {
+      const Send& send = *brings.at({i, at});
+      useful.push_back(send);
+      at = send.from;
+    }
+  }
+  schedule.sends = std::move(useful);
+}
+
+/// A rank that sends first becomes rank 0, the others come in the order in which they get its first item for them.
+void order_alltoall(const Instance& instance, Schedule& schedule) {
+  const std::int64_t P = instance.machine.P, k = instance.problem.items;
+  const auto rename = [&](const std::vector<std::int32_t>& rank) {
+    rename_ranks(schedule, rank);
+    std::vector<std::int32_t> item;
+    for (std::int64_t i = 0; i < P * P * k; ++i) {
+      const std::int64_t p = rank[static_cast<std::size_t>(i / k / P)], q = rank[static_cast<std::size_t>(i / k % P)];
+      item.push_back(static_cast<std::int32_t>((p * P + q) * k + i % k));
+    }
+    rename_items(schedule, item);
+  };
+  rename(places(first_begin(schedule, P, [](const Send& s) { return s.from.index; })));
+  auto received = first_begin(schedule, P, [&](const Send& s) {
+    return s.part.lo == s.to.index * k ? std::int64_t{s.to.index} : std::int64_t{-1};
+  });
+  received[0] = -1;  // rank 0 stays
+  rename(places(received));
+}
+
 }  // namespace
 
 std::unique_ptr<Encoding> encode_items(const Instance& instance, Time horizon) {
@@ -352,12 +423,18 @@ Schedule canonical_items(const Instance& instance, Schedule schedule) {
     order_by_reception(instance, schedule);
     return schedule;
   }
+  if (instance.problem.kind == Kind::alltoall) drop_useless(instance, schedule);
   Time begin = schedule.sends.front().begin;
   for (const Send& send : schedule.sends) begin = std::min(begin, send.begin);
   for (Send& send : schedule.sends) send.begin -= begin;
   schedule.finish -= begin;
   if (instance.problem.kind == Kind::allgather) {
     order_allgather(instance, schedule);
+    return schedule;
+  }
+  if (instance.problem.kind == Kind::alltoall) {
+    order_alltoall(instance, schedule);
+    schedule.finish = actual_finish(schedule);
     return schedule;
   }
   rename_items(schedule, places(first_begin(schedule, instance.problem.items, [&](const Send& s) {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/collectives.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -21,7 +22,7 @@ void require(bool condition, const std::string& what, const std::string& remedy)
 std::string to_string(const Instance& instance) {
   const Problem& problem = instance.problem;
   std::string text = fmt::format("{} {}", to_string(problem.kind), to_string(instance.machine));
-  if (!combines(problem.kind) && problem.kind != Kind::stream) text += fmt::format(" items={}", problem.items);
+  if (names_items(problem) && problem.kind != Kind::stream) text += fmt::format(" items={}", problem.items);
   if (has_root(problem.kind)) text += fmt::format(" root={}", problem.root.index);
   if (instance.single_sending) text += " single-sending";
   if (problem.kind == Kind::scan && problem.exclusive) text += " exclusive";
@@ -37,23 +38,26 @@ void validate(const Instance& instance) {
   chasqui::validate(machine);
   chasqui::validate(problem, machine);
   const Kind kind = problem.kind;
-  require(kind == Kind::broadcast || kind == Kind::allgather || kind == Kind::reduce || kind == Kind::allreduce ||
-              kind == Kind::scan || kind == Kind::stream,
-          fmt::format("no exact search for {}", to_string(kind)),
-          "ask for broadcast, allgather, reduce, allreduce, scan or stream");
+  require(plan::collective(to_string(kind)).solved, fmt::format("no exact search for {}", to_string(kind)),
+          fmt::format("ask for {}", fmt::join(plan::collective_names(&plan::Collective::solved), ", ")));
   require(machine.P <= kMostProcessors, fmt::format("P={} is too large for exact search", machine.P),
           fmt::format("at most {} (use `plan`)", kMostProcessors));
   require(machine.lambda().ticks <= kMostTicks && machine.gap().ticks <= kMostTicks,
           fmt::format("{} has too many ticks for exact search", to_string(machine)),
           fmt::format("at most {} in L + 2o and in g (use a coarser unit of time)", kMostTicks));
-  require(problem.items <= kMostItems / machine.P, fmt::format("items={} is too large for exact search", problem.items),
-          fmt::format("at most {} items times processors (use `plan`)", kMostItems));
+  const std::int64_t sharers = kind == Kind::alltoall ? machine.P * machine.P : machine.P;
+  require(problem.items <= kMostItems / sharers, fmt::format("items={} is too large for exact search", problem.items),
+          fmt::format("at most {} items times {} (use `plan`)", kMostItems,
+                      kind == Kind::alltoall ? "pairs of processors" : "processors"));
   require(!instance.single_sending || kind == Kind::broadcast, "single sending is a question about broadcasts",
           "leave it out");
-  require(!instance.two_values || combines(kind), "two values are a question about folds", "leave it out");
+  require(!instance.two_values || (combines(kind) && !names_items(problem)), "two values are a question about folds",
+          "leave it out");
   require(problem.commutative || combines(kind), fmt::format("nothing is folded in {}", to_string(kind)),
           "leave out --non-commutative");
-  require(problem.items == 1 || !combines(kind),
+  require(problem.commutative || kind != Kind::reduce_scatter, "no exact search for a reduce-scatter in rank order",
+          "leave out --non-commutative");
+  require(problem.items == 1 || !combines(kind) || kind == Kind::reduce_scatter,
           fmt::format("no exact search for {} of {} items", to_string(kind), problem.items), "ask for one item");
   if (kind == Kind::stream) {
     require(instance.period.ticks >= 1 && instance.period.ticks % machine.gap().ticks == 0,
@@ -82,14 +86,27 @@ std::int64_t item_count(const Instance& instance) {
   switch (instance.problem.kind) {
     case Kind::broadcast: return instance.problem.items;
     case Kind::allgather: return instance.problem.items * instance.machine.P;
+    case Kind::alltoall: return instance.problem.items * instance.machine.P * instance.machine.P;
     case Kind::stream: return instance.period.ticks / instance.machine.gap().ticks;
     default: CHASQUI_CHECK(false, "kind={}", to_string(instance.problem.kind)); return 0;
   }
 }
 
 Rank owner(const Instance& instance, std::int64_t item) {
-  if (instance.problem.kind != Kind::allgather) return instance.problem.root;
-  return Rank{static_cast<std::int32_t>(item / instance.problem.items)};
+  const std::int64_t share = item / instance.problem.items;
+  if (instance.problem.kind == Kind::alltoall) return Rank{static_cast<std::int32_t>(share / instance.machine.P)};
+  return instance.problem.kind == Kind::allgather ? Rank{static_cast<std::int32_t>(share)} : instance.problem.root;
+}
+
+bool wants(const Instance& instance, Rank rank, std::int64_t item) {
+  if (instance.problem.kind != Kind::alltoall) return true;
+  return item / instance.problem.items % instance.machine.P == rank.index;
+}
+
+Instance forwards(const Instance& instance) {
+  Instance other = instance;
+  if (other.problem.kind == Kind::reduce_scatter) other.problem.kind = Kind::allgather;
+  return other;
 }
 
 Time birth(const Instance& instance, std::int64_t item) {

@@ -69,7 +69,9 @@ class ItemProgram final : public IntegerProgram {
             program_.at_least(std::move(row), 0);
           }
         }
-        if (!owns(p, i)) program_.equal(std::move(received), 1);
+        if (owns(p, i)) continue;
+        const bool wanted = wants(instance_, Rank{static_cast<std::int32_t>(p)}, i);
+        wanted ? program_.equal(std::move(received), 1) : program_.at_most(std::move(received), 1);
       }
     }
   }

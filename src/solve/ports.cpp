@@ -76,31 +76,30 @@ const std::vector<Literal>& Ports::receiving(Cnf& cnf) {
   return receiving_;
 }
 
-void Ports::receives_exactly(Cnf& cnf, std::int64_t n) {
-  const std::vector<Literal>& receiving = this->receiving(cnf);
-  const auto ticks = static_cast<std::int64_t>(receiving.size());
+void Ports::at_least(Cnf& cnf, const std::vector<Literal>& busy, std::int64_t n) const {
+  const auto ticks = static_cast<std::int64_t>(busy.size());
   const std::int64_t G = machine_.gap().ticks;
-  std::vector<Literal> before;  // by tick: at least j-1 receptions have begun
+  std::vector<Literal> before;  // by tick: at least j-1 messages have begun
   for (std::int64_t j = 1; j <= n; ++j) {
     std::vector<Literal> now;
     for (std::int64_t t = 0; t < ticks; ++t) {
-      const Literal reached = cnf.fresh(), receives = receiving[static_cast<std::size_t>(t)];
+      const Literal reached = cnf.fresh(), acts = busy[static_cast<std::size_t>(t)];
       now.push_back(reached);
       std::vector<Literal> why{-reached};
-      if (receives != 0) why.push_back(receives);
+      if (acts != 0) why.push_back(acts);
       if (t > 0) {
         why.push_back(now[static_cast<std::size_t>(t - 1)]);
         cnf.clause({-now[static_cast<std::size_t>(t - 1)], reached});
       }
       cnf.clause(why);
       if (j == 1) {
-        if (receives != 0) cnf.clause({-receives, reached});
+        if (acts != 0) cnf.clause({-acts, reached});
       } else if (t < G) {
         cnf.clause({-reached});
       } else {
         const Literal one_less = before[static_cast<std::size_t>(t - G)];
         cnf.clause({-reached, one_less});
-        if (receives != 0) cnf.clause({-receives, -one_less, reached});
+        if (acts != 0) cnf.clause({-acts, -one_less, reached});
       }
     }
     before = std::move(now);

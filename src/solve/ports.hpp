@@ -25,9 +25,10 @@ class Ports {
   void rules(Cnf& cnf);
   /// The literal "a send begins now" by tick (0: none can).
   const std::vector<Literal>& sending(Cnf& cnf);
-  /// Adds what follows from "receives n messages in all": the j-th no later than (n-j) gaps before the last tick. It says nothing
-  /// new, but a solver does not see it. Not for streams.
-  void receives_exactly(Cnf& cnf, std::int64_t n);
+  /// Add what follows from "receives (sends) at least n messages": the j-th no later than (n-j) gaps before the last tick. It says
+  /// nothing new, but a solver does not see it. Not for streams.
+  void receives_at_least(Cnf& cnf, std::int64_t n) { at_least(cnf, receiving(cnf), n); }
+  void sends_at_least(Cnf& cnf, std::int64_t n) { at_least(cnf, sending(cnf), n); }
 
  private:
   using Slots = std::vector<std::vector<Literal>>;
@@ -35,6 +36,7 @@ class Ports {
   void add(Slots& slots, Literal message, std::int64_t begin) const;
   const std::vector<Literal>& receiving(Cnf& cnf);
   static std::vector<Literal> busy_ticks(Cnf& cnf, const Slots& slots);
+  void at_least(Cnf& cnf, const std::vector<Literal>& busy, std::int64_t n) const;
   void keep_apart(Cnf& cnf, const std::vector<Literal>& busy) const;
 
   LogP machine_;

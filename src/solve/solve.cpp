@@ -3,6 +3,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/reversed_plan.hpp"
 #include "solve/milp.hpp"
 #include "solve/sat.hpp"
 #include "solve/search.hpp"
@@ -82,6 +83,12 @@ bool available(Engine engine) {
 Answer solve(const Instance& instance, const Options& options) {
   validate(instance);
   require_engine(options.engine);
+  if (const Instance forward = forwards(instance); forward != instance) {
+    Answer answer = solve(forward, options);
+    if (answer.best) answer.best = plan::backwards(std::move(*answer.best), instance.problem);
+    CHASQUI_CHECK(!answer.best || verify(*answer.best).legal(), "{}", to_string(instance));
+    return answer;
+  }
   const std::int64_t c = scale(instance);
   if (c == 1) return solve_as_is(instance, options);
   Options coarse = options;

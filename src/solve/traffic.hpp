@@ -76,7 +76,7 @@ class TrafficCount {
 /// Enough for every instance of the atlas; about a minute and 500 MB at worst.
 inline constexpr std::int64_t kMostMoments = 30'000'000;
 
-/// Has the instance a traffic that can be counted? All-gather with overhead.
+/// Has the instance a traffic that can be counted? All-gather with overhead, and all-to-all, which needs no less (exchange.md, Theorem 16).
 bool has_traffic(const Instance& instance);
 
 /// Can the ports alone finish by T?

@@ -33,7 +33,7 @@ TEST(Engine, ThePaperExampleIsOptimalAndLegal) {
 
 TEST(Engine, EveryCollectiveOnSeveralMachines) {
   const Json about = ask({{"do", "about"}});
-  ASSERT_EQ(about["collectives"].size(), 10U);
+  ASSERT_EQ(about["collectives"].size(), 12U);
   for (const Json& collective : about["collectives"]) {
     for (const auto& base : {machine(1, 3, 1, 2), machine(2, 3, 0, 1), machine(9, 5, 0, 1), machine(13, 4, 2, 3)}) {
       Json question = with(base, {{"collective", collective["name"]}});
@@ -63,7 +63,8 @@ TEST(Engine, ComparesWithAllThreeTrees) {
 TEST(Engine, EveryCollectiveIsComparedOrSaysWhyNot) {
   for (const Json& more :
        {Json{{"collective", "sum"}, {"operands", 60}}, Json{{"collective", "stream"}, {"k", 9}, {"o", 0}, {"g", 1}},
-        Json{{"collective", "allgather"}, {"k", 3}}, Json{{"collective", "scan"}, {"exclusive", true}}}) {
+        Json{{"collective", "allgather"}, {"k", 3}}, Json{{"collective", "alltoall"}, {"k", 2}},
+        Json{{"collective", "reduce-scatter"}}, Json{{"collective", "scan"}, {"exclusive", true}}}) {
     const Json question = with(machine(9, 6, 1, 2), more);
     const Json reply = ask(question);
     ASSERT_FALSE(reply.contains("error")) << reply["error"] << question.dump();
@@ -77,6 +78,18 @@ TEST(Engine, EveryCollectiveIsComparedOrSaysWhyNot) {
       EXPECT_GE(row["finish"], reply["compare"][0]["finish"]) << question.dump() << row.dump();
       const Json drawn = ask(with(question, {{"shape", row["shape"]}}));
       EXPECT_TRUE(drawn["verify"]["legal"]) << question.dump() << row.dump();
+    }
+  }
+}
+
+TEST(Engine, EveryTreeOfAnExchangeIsDrawn) {
+  for (const auto& [name, each] :
+       {std::pair{"alltoall", "from rank"}, {"reduce-scatter", "item"}, {"scan", "into rank"}}) {
+    for (const int of : {0, 4}) {
+      const Json reply = ask(with(machine(5, 3, 1, 2), {{"collective", name}, {"of", of}}));
+      EXPECT_EQ(reply["trees"], 5) << name;
+      EXPECT_EQ(reply["tree_of"], each) << name;
+      EXPECT_EQ(reply["pictures"]["tree"].get<std::string>().rfind("<svg", 0), 0U) << name;
     }
   }
 }

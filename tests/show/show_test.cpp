@@ -51,6 +51,30 @@ TEST(TreeOf, ReductionLabelsAreSends) {
   EXPECT_EQ(tree.nodes[1].rank, Rank{1});
 }
 
+TEST(TreeOf, WhatOneRankGivesAndWhatComesToOne) {
+  // Rank 0's item for rank 2 goes by way of rank 1.
+  const Schedule blocks = Sends(LogP::postal(3, Time{1}), {Kind::alltoall}, Time{4})
+                              .item(0, 0, 1, 1)
+                              .item(1, 0, 1, 2)
+                              .item(2, 1, 2, 2)
+                              .item(3, 2, 0, 6);
+  const Tree given = tree_of(blocks, 0);
+  EXPECT_EQ(labels(given), (std::vector<std::int64_t>{0, 1, 3}));
+  EXPECT_EQ(given.nodes[2].parent, 1);
+  EXPECT_EQ(tree_of(blocks, 2).nodes.size(), 2u);
+  EXPECT_THROW(tree_of(blocks, 3), Error);
+  // Item 3 is the second of rank 1.
+  const Schedule folds = Sends(LogP::postal(3, Time{1}), {Kind::reduce_scatter, Rank{0}, 2}, Time{3})
+                             .item(0, 2, 0, 3)
+                             .item(1, 0, 1, 3)
+                             .item(2, 2, 1, 2);
+  const Tree tree = tree_of(folds, 3);
+  ASSERT_EQ(tree.nodes.size(), 3u);
+  EXPECT_EQ(tree.nodes[0].rank, Rank{1});
+  EXPECT_EQ(tree.nodes[1].rank, Rank{0});
+  EXPECT_EQ(tree.nodes[2].rank, Rank{2});
+}
+
 TEST(TreeOf, AllreduceIntoOneRankHoldsEveryRankOnce) {
   // P = 4, recursive doubling on a machine with latency 1.
   Sends sends(LogP::postal(4, Time{1}), {Kind::allreduce}, Time{2});

@@ -7,10 +7,12 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"
 #include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/alltoall.hpp"
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/reduce.hpp"
+#include "chasqui/plan/reduce_scatter.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
 #include "chasqui/plan/sum.hpp"
@@ -26,6 +28,8 @@ std::vector<plan::PlanPtr> plans(const LogP& machine) {
           plan::gather(machine, root),
           plan::sum_operands(machine, 3 * machine.P + 5),
           plan::allgather(machine, 2),
+          plan::alltoall(machine, 2),
+          plan::reduce_scatter(machine, 2),
           plan::allreduce(machine, true),
           plan::allreduce(machine, false),
           plan::scan(machine, false),

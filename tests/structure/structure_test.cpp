@@ -81,6 +81,7 @@ const std::set<std::string> kDoors = {
     "plan/kernel/merge.hpp",
     "plan/kernel/table.hpp",
     "plan/listed_plan.hpp",
+    "plan/reversed_plan.hpp",
     "run/board/board.hpp",
     "run/board/process_memory.hpp",
     "run/board/shape.hpp",

@@ -24,7 +24,7 @@ struct AtlasEntry {
   bool optimal() const { return finish == bound; }  ///< nothing is left open
 };
 
-/// "broadcast P L o g k finish bound argument|traffic|search witness"; families: broadcast, single, allgather, stream (k: the period).
+/// "broadcast P L o g k finish bound argument|traffic|search witness"; families: broadcast, single, allgather, alltoall, stream (k: the period).
 /// The witness has two letters for each item and rank that does not own it: when the message begins, on the item's clock, and who
 /// sends it, in base 62.
 std::string to_line(const AtlasEntry& entry);
@@ -52,11 +52,11 @@ class Atlas {
 
 /// What a run is to cover.
 struct AtlasRange {
-  std::string family = "broadcast";    ///< broadcast, single, allgather or stream
+  std::string family = "broadcast";    ///< broadcast, single, allgather, alltoall or stream
   std::int64_t P = 12;                 ///< up to so many processors
   std::int64_t L = 5;                  ///< up to this latency
   std::int64_t k = 8;                  ///< broadcast, single
-  std::int64_t g = 4;                  ///< allgather: 0 < o <= g <= this
+  std::int64_t g = 4;                  ///< allgather, alltoall: 0 < o <= g <= this
   std::int64_t shard = 0, shards = 1;  ///< only every shards-th instance, beginning with this one
 };
 

@@ -12,7 +12,7 @@ namespace chasqui::solve {
 /// What the exact search is asked for.
 struct Instance {
   LogP machine;                 ///< small: variables grow with items · P · horizon, of folds with P^4 · horizon
-  Problem problem;              ///< broadcast, allgather, reduce, allreduce, scan or stream
+  Problem problem;              ///< a kind that the table of collectives calls solved
   bool single_sending = false;  ///< broadcast: the root sends each item once
   bool two_values = false;      ///< reduce, allreduce, scan: a message may carry two folds
   Time period{0};               ///< stream: the schedule repeats after this many ticks, a multiple of max(g, o)
@@ -36,6 +36,12 @@ std::int64_t item_count(const Instance& instance);
 
 /// Who has the item at the start. REQUIRES a kind that moves items.
 Rank owner(const Instance& instance, std::int64_t item);
+
+/// Must the rank have the item at the end? REQUIRES a kind that moves items.
+bool wants(const Instance& instance, Rank rank, std::int64_t item);
+
+/// A reduce-scatter backwards in time is an all-gather, with the same least time (exchange.md, Theorem 18); anything else as it is.
+Instance forwards(const Instance& instance);
 
 /// When the item is at its owner, absolutely: 0, in a stream one step of max(g, o) after the item before it.
 Time birth(const Instance& instance, std::int64_t item);

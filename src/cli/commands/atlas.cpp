@@ -24,12 +24,12 @@ class AtlasCommand final : public Command {
         "each with a FILE of its own; --merge joins the files.");
     positional("FILE", &file_, "the atlas; made if it is not there").required().file();
     option("--family", "NAME", &range_.family, "what to search for; default broadcast")
-        .choices({"broadcast", "single", "allgather", "stream"});
+        .choices({"broadcast", "single", "allgather", "alltoall", "stream"});
     option("-P", "N", &range_.P, "up to so many processors; default 12");
     option("-L", "TICKS", &range_.L, "up to this latency; default 5");
     option("--least-latency", "TICKS", &least_latency_, "from this latency on; default 1");
     option("-k,--items", "K", &range_.k, "broadcast, single: up to so many items; default 8");
-    option("-g", "TICKS", &range_.g, "allgather: 0 < o <= g up to this; default 4");
+    option("-g", "TICKS", &range_.g, "allgather, alltoall: 0 < o <= g up to this; default 4");
     option("--time-limit", "SECONDS", &time_limit_, "for each instance; default 60");
     option("--shard", "I/N", &shard_, "only instances I, I+N, I+2N, …; default 0/1");
     flag("--retry", retry_, "search again where finish and bound still differ");

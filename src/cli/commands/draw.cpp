@@ -29,8 +29,8 @@ class DrawCommand final : public Command {
     option("--what", "PICTURE", &what_, "what to draw; default: what shows most")
         .choices({"auto", "tree", "chart", "table", "summary"});
     option("--of", "N", &of_,
-           "tree: which item (broadcast, allgather, stream) or the tree into which rank "
-           "(allreduce, scan, barrier)");
+           "tree: which item (broadcast, allgather, reduce, reduce-scatter, stream), the tree into which rank "
+           "(allreduce, scan, barrier), or what which rank gives (alltoall)");
     flag("--ascii", ascii_, "text in plain ASCII, whatever the locale says");
     example("chasqui draw b.json", "text in the terminal");
     example("chasqui draw b.json --what chart --out chart.svg", "an activity chart as SVG");

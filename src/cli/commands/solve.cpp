@@ -34,7 +34,9 @@ class SolveCommand final : public Command {
         .choices(plan::collective_names(&plan::Collective::solved));
     machine_.declare(*this);
     option("--root", "RANK", &root_, "broadcast, reduce, stream: the rank that has, or gets, everything; default 0");
-    option("-k,--items", "K", &items_, "broadcast: how many items; allgather: how many a rank; default 1");
+    option(
+        "-k,--items", "K", &items_,
+        "broadcast: how many items; allgather, reduce-scatter: how many a rank; alltoall: how many a pair; default 1");
     flag("--single-sending", single_, "broadcast: the source sends each item once");
     flag("--non-commutative", non_commutative_, "reduce, allreduce: the operator must see its operands in rank order");
     flag("--two-values", two_values_, "reduce, allreduce, scan: a message may carry two folds; default one");
@@ -45,8 +47,9 @@ class SolveCommand final : public Command {
     option("--time-limit", "SECONDS", &time_limit_, "stop then; default 0, no limit");
     option("--at-most", "TICKS", &at_most_, "only ask whether there is a schedule that finishes by then");
     flag("--cold", cold_, "do not start from the best plan known");
-    flag("--formula-only", formula_only_,
-         "allgather: only the SAT formula, without the counting argument that is tried first");
+    flag(
+        "--formula-only", formula_only_,
+        "allgather, alltoall, reduce-scatter: only the SAT formula, without the counting argument that is tried first");
     option("--proof", "DIR", &proof_, "write a certificate of optimality into this folder").file();
     option("--out", "FILE", &out_, "write the best schedule to FILE").output();
     flag("--json", json_, "print the answer as JSON");
@@ -54,6 +57,7 @@ class SolveCommand final : public Command {
     example("chasqui solve allgather -P 4 -L 2 -o 2 -g 2 --proof proof", "14, and why not 13");
     example("chasqui solve broadcast -P 10 -L 4 -k 2 --engine both", "SAT and integer programming must agree");
     example("chasqui solve allreduce -P 4 -L 1 -o 1 -g 1 --non-commutative", "operands in rank order");
+    example("chasqui solve alltoall -P 4 -L 3 -o 2 -g 4", "19, where symmetric sends take 21");
     example("chasqui solve stream -P 6 -L 2 --period 4", "the least delay with period 4");
   }
 
@@ -90,7 +94,7 @@ class SolveCommand final : public Command {
       throw Error("--exclusive has no meaning for {}: leave it out", kind_);
     if (root_ != 0 && !has_root(instance.problem.kind))
       throw Error("--root has no meaning for {}: leave it out", kind_);
-    if (items_ != 1 && instance.problem.kind != Kind::broadcast && instance.problem.kind != Kind::allgather) {
+    if (items_ != 1 && (plan::collective(kind_).takes & plan::kItems) == 0) {
       throw Error("--items has no meaning for {}: leave it out", kind_);
     }
     solve::validate(instance);

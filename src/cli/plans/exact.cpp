@@ -28,10 +28,8 @@ void watch(solve::Options& options, Progress& bar, const std::string& what) {
 }
 
 plan::PlanPtr improve_by_atlas(const plan::PlanPtr& plan) {
-  const Problem& problem = plan->problem();
   if (plan->claim().optimal() || plan->machine().P > kLargestInAtlas) return plan;
-  if (problem.kind != Kind::broadcast && problem.kind != Kind::allgather) return plan;
-  return better(plan, solve::plan_from_atlas({.machine = plan->machine(), .problem = problem}));
+  return better(plan, solve::plan_from_atlas({.machine = plan->machine(), .problem = plan->problem()}));
 }
 
 plan::PlanPtr improve_by_search(const plan::PlanPtr& plan, double seconds) {

@@ -10,6 +10,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/schedule/trace.hpp"
+#include "plan/reversed_plan.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -126,18 +127,6 @@ class Builder {
 Part whole(const Builder& b) { return {0, static_cast<std::int32_t>(b.P())}; }
 Part item(std::int64_t i) { return {static_cast<std::int32_t>(i), 1}; }
 
-/// Backwards in time a spreading is a gathering.
-Schedule reversed(Schedule schedule, const Problem& problem) {
-  const Time end = schedule.finish;
-  for (Send& send : schedule.sends) {
-    send.begin = end - available(schedule.machine, send);
-    std::swap(send.from, send.to);
-  }
-  schedule.problem = problem;
-  normalise(schedule);
-  return schedule;
-}
-
 Schedule spread_items(PlainTree tree, const LogP& machine, const Problem& problem) {
   Builder builder(machine, problem);
   const auto branches = branches_of(tree, machine.P);
@@ -148,7 +137,7 @@ Schedule spread_items(PlainTree tree, const LogP& machine, const Problem& proble
 Schedule gather_folds(PlainTree tree, const LogP& machine, const Problem& problem) {
   Problem forward = problem;
   forward.kind = Kind::broadcast;
-  Schedule schedule = reversed(spread_items(tree, machine, forward), problem);
+  Schedule schedule = backwards(spread_items(tree, machine, forward), problem);
   if (names_items(problem)) return schedule;
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(machine.P), 1);
   for (const Branch& b : branches_of(tree, machine.P)) sizes[static_cast<std::size_t>(b.child)] = b.size;
@@ -328,7 +317,7 @@ PlainSchedule plain_schedule(PlainTree tree, const LogP& machine, const Problem&
     case Kind::gather: {
       Problem forward = problem;
       forward.kind = Kind::scatter;
-      return reversed(route_items(tree, machine, forward), problem);
+      return backwards(route_items(tree, machine, forward), problem);
     }
     case Kind::allgather:
       if (tree == PlainTree::binomial) return gather_then_spread_items(tree, machine, problem);
@@ -337,7 +326,7 @@ PlainSchedule plain_schedule(PlainTree tree, const LogP& machine, const Problem&
     case Kind::reduce_scatter: {
       if (!problem.commutative && tree == PlainTree::binomial) return "its folds are not in rank order";
       const Problem forward{.kind = Kind::allgather, .items = problem.items};
-      return reversed(std::get<Schedule>(plain_schedule(tree, machine, forward, most)), problem);
+      return backwards(std::get<Schedule>(plain_schedule(tree, machine, forward, most)), problem);
     }
     case Kind::scan:
       if (tree == PlainTree::chain) return scan_chain(machine, problem);

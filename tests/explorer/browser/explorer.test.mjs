@@ -59,7 +59,7 @@ tests["sliders and typed values"] = async context => {
 tests["every collective"] = async context => {
   const explorer = await Explorer.open(context, url, "#collective=broadcast&P=12&L=4&o=0&g=1");
   const names = await explorer.page.$$eval("#collective option", options => options.map(option => option.value));
-  assert.deepEqual(names, ["broadcast", "stream", "scatter", "gather", "allgather", "reduce", "allreduce", "scan", "barrier", "sum"]);
+  assert.deepEqual(names, ["broadcast", "stream", "scatter", "gather", "allgather", "alltoall", "reduce", "allreduce", "reduce-scatter", "scan", "barrier", "sum"]);
   for (const name of names) {
     if (name !== "broadcast") await explorer.choose("collective", name);
     assert.equal(await explorer.error(), "", name);
@@ -141,7 +141,8 @@ tests["comparison with plain trees"] = async context => {
     await checkTreeNodes(explorer, 8);
   }
   for (const [hash, rows] of [["#collective=sum&P=9&L=5&o=2&g=4&operands=80", 4], ["#collective=stream&P=10&L=3&o=0&g=1&k=8", 4],
-    ["#collective=allgather&P=6&L=3&o=0&g=1&k=3", 4], ["#collective=scan&P=9&L=3&o=0&g=1", 3]]) {
+    ["#collective=allgather&P=6&L=3&o=0&g=1&k=3", 4], ["#collective=alltoall&P=6&L=3&o=1&g=2&k=2", 4],
+    ["#collective=reduce-scatter&P=6&L=3&o=1&g=2", 4], ["#collective=scan&P=9&L=3&o=0&g=1", 3]]) {
     await explorer.after(() => explorer.page.evaluate(h => { location.hash = h; }, hash));
     assert.equal(await explorer.error(), "", hash);
     assert.equal(await explorer.count("#rows tr"), 4, hash);
