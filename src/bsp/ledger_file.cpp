@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/bsp/ledger_file.hpp"
 
-#include <fstream>
 #include <initializer_list>
 #include <set>
 #include <string_view>
@@ -135,11 +134,7 @@ Ledger read_ledger(const std::string& path) {
   return ledger_from_json(read_file(path, "record one with write_ledger() or `chasqui bsp record`"), path);
 }
 
-void write_ledger(const std::string& path, const Ledger& ledger) {
-  std::ofstream file(path);
-  file << to_json(ledger) << '\n';
-  if (!file.flush()) throw Error("{}: cannot be written", path);
-}
+void write_ledger(const std::string& path, const Ledger& ledger) { replace_file(path, to_json(ledger) + '\n'); }
 
 Machine machine_from_json(const std::string& text, const std::string& place) {
   const json in = json_document(text, place, "docs/bsp.md has examples");

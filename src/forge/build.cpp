@@ -2,7 +2,6 @@
 #include "chasqui/forge/build.hpp"
 
 #include <atomic>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "forge/search.hpp"
 #include "forge/special.hpp"
 #include "plan/kernel/codec.hpp"
@@ -39,15 +39,9 @@ Entries read_entries(const std::string& path) {
 }
 
 void write_entries(const std::string& path, const Entries& entries) {
-  const std::string temporary = path + ".part";
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << kHeading;
-    for (const auto& [key, text] : entries) out << key.second << ' ' << key.first << ' ' << text << '\n';
-    out.flush();
-    if (!out) throw Error("{}: cannot be written; choose another --out", temporary);
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) throw Error("{}: cannot be replaced; check its rights", path);
+  std::string all = kHeading;
+  for (const auto& [key, text] : entries) all += fmt::format("{} {} {}\n", key.second, key.first, text);
+  replace_file(path, all);
 }
 
 }  // namespace

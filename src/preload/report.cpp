@@ -5,10 +5,11 @@
 
 #include <atomic>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <mutex>
 
+#include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "preload/settings.hpp"
 #include "preload/state.hpp"
 
@@ -209,9 +210,11 @@ void write_report(int ranks) {
   const std::string& path = settings().report;
   if (path.empty()) return;
   const bool json = path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
-  std::ofstream file(path);
-  file << (json ? report_json(ranks) : report_text(ranks));
-  if (!file.flush()) say(fmt::format("CHASQUI_REPORT={}: cannot be written", path));
+  try {
+    replace_file(path, json ? report_json(ranks) : report_text(ranks));
+  } catch (const Error& error) {
+    say(fmt::format("CHASQUI_REPORT={}", error.what()));
+  }
 }
 
 }  // namespace chasqui::preload

@@ -106,7 +106,7 @@ bool write_certificate(const std::filesystem::path& folder, const Instance& inst
   std::filesystem::remove(folder / kProofFile, error);
   if (certificate.evidence != Evidence::argument) {
     const std::int64_t conflicts = certificate.evidence == Evidence::traffic ? kConflictsInsteadOfCounting : 0;
-    write_text(folder / kFormulaFile, one_step_less(instance, finish));
+    replace_file((folder / kFormulaFile).string(), one_step_less(instance, finish));
     const Question question = question_of(instance, finish);
     const auto encoding = encode(question.instance, question.by);
     const Verdict verdict = refute(encoding->cnf(), folder / kProofFile, conflicts, stop);
@@ -119,7 +119,7 @@ bool write_certificate(const std::filesystem::path& folder, const Instance& inst
       std::filesystem::remove(folder / kProofFile, error);
     }
   }
-  write_text(folder / kCertificateFile, to_json(certificate));
+  replace_file((folder / kCertificateFile).string(), to_json(certificate));
   return true;
 }
 

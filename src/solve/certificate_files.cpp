@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "solve/certificate_files.hpp"
 
-#include <fstream>
 #include <limits>
 
 #include "base/json_text.hpp"
@@ -102,13 +101,6 @@ Question question_of(const Instance& asked, Time finish) {
   const std::int64_t c = scale(instance);
   if (finish.ticks % c != 0) return {instance, finish - Time{1}};
   return {coarsened(instance), Time{finish.ticks / c - 1}};
-}
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.flush();
-  if (!file) throw Error("{}: cannot be written: is the folder writable?", path.string());
 }
 
 }  // namespace chasqui::solve

@@ -35,7 +35,4 @@ Question question_of(const Instance& instance, Time finish);
 /// The question as a DIMACS file.
 std::string one_step_less(const Instance& instance, Time finish);
 
-/// Throws an Error naming the file.
-void write_text(const std::filesystem::path& path, const std::string& text);
-
 }  // namespace chasqui::solve
