@@ -10,8 +10,9 @@
 #include "mpi/check.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/messages.hpp"
-#include "mpi/node_memory.hpp"
-#include "mpi/process_memory.hpp"
+#include "mpi/node_ranks.hpp"
+#include "run/board/node_memory.hpp"
+#include "run/board/process_memory.hpp"
 #include "run/messages/message_cost.hpp"
 
 namespace chasqui::mpi {
@@ -97,13 +98,13 @@ run::Fabric make_fabric(MPI_Comm agree, Channel channel, std::vector<int> nodes,
     else fabric.faults = std::make_shared<Faults>(open, stamp_of(agree));
     if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   }
-  const NodeRanks node(agree, nodes, fabric.rank);
-  const int cores = cores_of(node);
+  NodeRanks node(agree, nodes, fabric.rank);
+  const int cores = run::cores_of(node);
   fabric.crowded = node.size() > cores;
-  if (options.slots) fabric.board = make_board(node, cores, options.stage_ring);
+  if (options.slots) fabric.board = run::make_board(node, cores, options.stage_ring);
   if (fabric.board != nullptr) {
     fabric.node_of = std::move(nodes);
-    fabric.process_memory = open_process_memory(node, options.cross_memory);
+    fabric.process_memory = run::open_process_memory(node, options.cross_memory);
   } else {
     for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);
   }

@@ -5,47 +5,31 @@
 
 #include <mpi.h>
 
-#include <cstddef>
 #include <vector>
 
-#include "mpi/check.hpp"
+#include "run/board/node_ranks.hpp"
 
 namespace chasqui::mpi {
 
-struct NodeRanks {
-  MPI_Comm comm;             ///< whose collectives are used
-  int ranks;                 ///< its size
-  std::vector<int> members;  ///< its ranks that are on this node, ascending
-  int rank;                  ///< the own place among them
-
+class NodeRanks final : public run::NodeRanks {
+ public:
   /// nodes[r]: the node of rank r of `all`.
-  NodeRanks(MPI_Comm all, const std::vector<int>& nodes, int own) : comm(all), ranks(static_cast<int>(nodes.size())) {
-    for (int r = 0; r < ranks; ++r) {
-      if (r == own) rank = static_cast<int>(members.size());
-      if (nodes[static_cast<std::size_t>(r)] == nodes[static_cast<std::size_t>(own)]) members.push_back(r);
-    }
-  }
-  int size() const { return static_cast<int>(members.size()); }
+  NodeRanks(MPI_Comm all, const std::vector<int>& nodes, int own);
 
-  /// What each of the node says, `count` values from everybody. Collective over `comm`.
-  template <typename T>
-  std::vector<T> gather(const T* mine, std::size_t count = 1) const {
-    std::vector<T> all(count * static_cast<std::size_t>(ranks)), here;
-    const int bytes = static_cast<int>(count * sizeof(T));
-    check(MPI_Allgather(mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm), "MPI_Allgather");
-    for (const int r : members) {
-      const auto from = all.begin() + static_cast<std::ptrdiff_t>(count) * r;
-      here.insert(here.end(), from, from + static_cast<std::ptrdiff_t>(count));
-    }
-    return here;
-  }
-  /// Do all ranks say yes, on every node? Collective over `comm`.
-  bool agreed(bool mine) const {
-    const int here = mine ? 1 : 0;
-    int everywhere = 0;
-    check(MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-    return everywhere != 0;
-  }
+  int most(int mine) override;
+  /// POSIX shared memory that has a name until all have opened it.
+  int open_memory(std::size_t bytes) override;
+  /// Much where nobody says. The MPI library has files there too, which it fills as it goes, and dies of a bus error where
+  /// it cannot: half of a small memory, 256 MiB of a large one, is left to it.
+  std::size_t free_memory() const override;
+
+ private:
+  void gather_bytes(const void* mine, std::size_t bytes, void* all) override;
+  NodeRanks(MPI_Comm all, int ranks, std::vector<int> members, int own);
+
+  MPI_Comm comm_;             ///< whose collectives are used
+  int ranks_;                 ///< its size
+  std::vector<int> members_;  ///< its ranks that are on this node, ascending
 };
 
 }  // namespace chasqui::mpi

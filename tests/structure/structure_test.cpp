@@ -83,6 +83,8 @@ const std::set<std::string> kDoors = {
     "plan/listed_plan.hpp",
     "plan/reversed_plan.hpp",
     "run/board/board.hpp",
+    "run/board/node_memory.hpp",
+    "run/board/node_ranks.hpp",
     "run/board/process_memory.hpp",
     "run/board/shape.hpp",
     "run/board/slots.hpp",

@@ -5,10 +5,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "chasqui/model/problem.hpp"
 
 namespace chasqui::run {
+
+class NodeRanks;
 
 /// Shorter blocks of a gather or scatter lie in few page tables, where ranks that come for pages take turns: the root serves
 /// every other rank over the board meanwhile, (ranks - 1) / 2 of them.
@@ -23,6 +26,11 @@ class ProcessMemory {
   /// `to` is an address of that rank. Throws Error likewise.
   virtual void write(int rank, void* to, const void* from, std::size_t bytes) = 0;
 };
+
+/// Collective over all nodes. nullptr on every rank unless each has read a word of the memory of each other on its node and
+/// written one: it may be forbidden (ptrace scope, containers, another user), and a number of a process may mean another
+/// one elsewhere. Also nullptr where `wanted` is false on any rank, or CHASQUI_REACH is 0.
+std::shared_ptr<ProcessMemory> open_process_memory(NodeRanks& node, bool wanted);
 
 /// Does cross_memory() know this collective? Not a broadcast: all want the same
 /// pages at once, and each page is looked up by one rank at a time.

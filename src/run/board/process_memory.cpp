@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mpi/process_memory.hpp"
+#include "run/board/process_memory.hpp"
 
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "run/board/node_ranks.hpp"
 
-namespace chasqui::mpi {
+namespace chasqui::run {
 namespace {
 
 #if defined(__linux__)
@@ -38,7 +39,7 @@ bool move(Move call, pid_t process, void* here, void* there, std::size_t bytes) 
   return true;
 }
 
-class Processes final : public run::ProcessMemory {
+class Processes final : public ProcessMemory {
  public:
   explicit Processes(std::vector<pid_t> processes) : processes_(std::move(processes)) {}
 
@@ -91,9 +92,9 @@ bool off() {
 
 }  // namespace
 
-std::shared_ptr<run::ProcessMemory> open_process_memory(const NodeRanks& node, bool wanted) {
+std::shared_ptr<ProcessMemory> open_process_memory(NodeRanks& node, bool wanted) {
 #if defined(__linux__)
-  const int rank = node.rank;
+  const int rank = node.rank();
   const int size = node.size();
   if (!node.agreed(wanted && !off())) return nullptr;
   std::vector<std::uint64_t> marks(static_cast<std::size_t>(size));
@@ -119,4 +120,4 @@ std::shared_ptr<run::ProcessMemory> open_process_memory(const NodeRanks& node, b
 #endif
 }
 
-}  // namespace chasqui::mpi
+}  // namespace chasqui::run

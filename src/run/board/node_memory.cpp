@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "run/board/node_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <vector>
+
+#include "run/wait/cores.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::size_t kLeastStage = 256 * 1024, kUsualStage = 1024 * 1024, kGenerous = std::size_t{128} << 20;
+
+/// Bytes of the third cache; 0 where there is none, or nobody says.
+std::size_t last_cache() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  std::size_t kibibytes = 0;
+  file >> kibibytes;
+  return kibibytes * 1024;
+}
+
+std::atomic<std::size_t> held{0};  ///< bytes of the boards that this process has
+
+/// Rings have no more than 64 MiB for all ranks and a quarter of the cache. Boards with more than the least stages, all that
+/// this process has, keep to kGenerous bytes, and each of them to half of what is free.
+BoardShape shape_for(int ranks, std::size_t ring, std::size_t free) {
+  auto shape = BoardShape::for_ranks(ranks, std::clamp(ring, kLeastStage, kUsualStage));
+  const std::size_t all = std::min(std::size_t{64} << 20, last_cache() / 4);
+  const std::size_t room = std::min(free / 2, kGenerous - std::min(kGenerous, held.load()));
+  if (shape.bytes() > room) return BoardShape::for_ranks(ranks, kLeastStage);
+  shape.ring = ring;
+  while (shape.ring > shape.stage && (shape.ring * static_cast<std::size_t>(ranks) > all || shape.bytes() > room)) {
+    shape.ring /= 2;
+  }
+  return shape;
+}
+
+}  // namespace
+
+int cores_of(NodeRanks& node) {
+  Cores cores = process_cores();
+  int words = static_cast<int>(cores.mask.size());  // most machines need one or two of them
+  while (words > 1 && cores.mask[static_cast<std::size_t>(words) - 1] == 0) --words;
+  words = node.most(words);
+  const auto length = static_cast<std::size_t>(words);
+  std::vector<std::uint64_t> mine(cores.mask.begin(), cores.mask.begin() + words);
+  mine.push_back(static_cast<std::uint64_t>(cores.quota));
+  const auto all = node.gather(mine.data(), mine.size());
+  for (std::size_t at = 0; at < all.size(); at += length + 1) {
+    for (std::size_t i = 0; i < length; ++i) cores.mask[i] |= all[at + i];
+    cores.quota = std::min(cores.quota, static_cast<int>(all[at + length]));
+  }
+  return cores.count();
+}
+
+std::shared_ptr<Board> make_board(NodeRanks& node, int cores, std::size_t ring) {
+  auto shape = shape_for(node.size(), ring, node.free_memory());
+  const std::size_t mine[2] = {shape.stage, shape.ring};
+  const auto all = node.gather(mine, 2);  // as the first one says
+  shape.stage = all[0];
+  shape.ring = all[1];
+  const std::size_t bytes = shape.bytes();
+  const int file = node.open_memory(node.rank() == 0 && bytes <= node.free_memory() ? bytes : 0);
+  // With all pages in this process's page table: a long ring brings a call new pages for a long time, and 60 faults take
+  // as long as an all-gather of 16 KiB among 16 ranks.
+  void* const memory =
+      file < 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+  if (file >= 0) close(file);
+  const bool works = memory != MAP_FAILED;
+  if (works) held += bytes;
+  std::shared_ptr<void> mapped(works ? memory : nullptr, [bytes](void* given_back) {
+    if (given_back == nullptr) return;
+    held -= bytes;
+    munmap(given_back, bytes);
+  });
+  if (!node.agreed(works)) return nullptr;
+  return {new Board(memory, shape, node.rank(), cores), [mapped](Board* board) { delete board; }};
+}
+
+}  // namespace chasqui::run

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The board of the processes of one node. It is given back by each process alone, so that freeing a communicator never waits
+// for another rank, and it is reserved before anybody touches it: where memory is short there is no board, and no bus
+// error.
+#pragma once
+
+#include <memory>
+
+#include "run/board/board.hpp"
+#include "run/board/node_ranks.hpp"
+
+namespace chasqui::run {
+
+/// Collective over all nodes; nullptr on every rank if one of them, on whatever node, cannot map its own. `cores`: what
+/// cores_of(node) says; `ring`: bytes that a rank's stage may move through, as far as the last cache and the memory allow;
+/// below 1 MiB, the stage has no more either.
+std::shared_ptr<Board> make_board(NodeRanks& node, int cores, std::size_t ring);
+
+/// Collective over all nodes: how many cores the ranks of this one may run on, all together.
+int cores_of(NodeRanks& node);
+
+}  // namespace chasqui::run
