@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/board/process_memory.hpp"
 
+#include <poll.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -10,6 +12,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -39,26 +43,60 @@ bool move(Move call, pid_t process, void* here, void* there, std::size_t bytes) 
   return true;
 }
 
+/// A process by its number, which may come to mean another one as soon as it has ended.
+struct Process {
+  explicit Process(pid_t number_) : number(number_), file(static_cast<int>(syscall(SYS_pidfd_open, number_, 0))) {}
+  ~Process() {
+    if (file >= 0) close(file);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  /// Sets errno if so.
+  bool ended() const {
+    pollfd look{file, POLLIN, 0};
+    if (poll(&look, 1, 0) == 0) return false;
+    errno = ESRCH;
+    return true;
+  }
+
+  pid_t number;
+  int file;  ///< readable when it has ended; negative: the kernel gives none
+};
+
+/// One for all communicators: files are few.
+std::shared_ptr<const Process> process_of(pid_t number) {
+  static std::mutex mutex;
+  static auto* const known = new std::map<pid_t, std::weak_ptr<const Process>>;
+  const std::lock_guard lock(mutex);
+  auto& found = (*known)[number];
+  auto process = found.lock();
+  if (process == nullptr || process->ended()) found = process = std::make_shared<const Process>(number);
+  return process;
+}
+
 class Processes final : public ProcessMemory {
  public:
-  explicit Processes(std::vector<pid_t> processes) : processes_(std::move(processes)) {}
+  explicit Processes(std::vector<std::shared_ptr<const Process>> processes) : processes_(std::move(processes)) {}
 
   void read(int rank, void* to, const void* from, std::size_t bytes) override {
-    if (!move(process_vm_readv, of(rank), to, const_cast<void*>(from), bytes)) fail(rank, "read");
+    const Process& other = of(rank);
+    if (!move(process_vm_readv, other.number, to, const_cast<void*>(from), bytes) || other.ended()) fail(rank, "read");
   }
   void write(int rank, void* to, const void* from, std::size_t bytes) override {
-    if (!move(process_vm_writev, of(rank), const_cast<void*>(from), to, bytes)) fail(rank, "written");
+    const Process& other = of(rank);
+    if (other.ended() || !move(process_vm_writev, other.number, const_cast<void*>(from), to, bytes))
+      fail(rank, "written");
   }
 
  private:
-  pid_t of(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
+  const Process& of(int rank) const { return *processes_[static_cast<std::size_t>(rank)]; }
   [[noreturn]] void fail(int rank, const char* what) const {
     const int why = errno;
     throw Error("the memory of rank {} on this node (process {}) cannot be {}: {}; CHASQUI_REACH=0 does without", rank,
-                of(rank), what, why == ESRCH ? "it has ended" : std::strerror(why));
+                of(rank).number, what, why == ESRCH ? "it has ended" : std::strerror(why));
   }
 
-  std::vector<pid_t> processes_;
+  std::vector<std::shared_ptr<const Process>> processes_;
 };
 
 /// What a rank tells of itself for the trial.
@@ -92,6 +130,20 @@ bool off() {
 
 }  // namespace
 
+std::shared_ptr<ProcessMemory> memory_of(const std::vector<int>& processes) {
+#if defined(__linux__)
+  std::vector<std::shared_ptr<const Process>> all;
+  for (const int number : processes) {
+    all.push_back(process_of(number));
+    if (all.back()->file < 0) return nullptr;
+  }
+  return std::make_shared<Processes>(std::move(all));
+#else
+  static_cast<void>(processes);
+  return nullptr;
+#endif
+}
+
 std::shared_ptr<ProcessMemory> open_process_memory(NodeRanks& node, bool wanted) {
 #if defined(__linux__)
   const int rank = node.rank();
@@ -103,16 +155,16 @@ std::shared_ptr<ProcessMemory> open_process_memory(NodeRanks& node, bool wanted)
              reinterpret_cast<std::uint64_t>(marks.data())};
   mine.value = word = (mine.process * 0x9E3779B97F4A7C15u) ^ mine.marks ^ (static_cast<std::uint64_t>(rank) << 48);
   const std::vector<Trial> trials = node.gather(&mine);
-  if (!node.agreed(try_all(trials, rank))) return nullptr;
+  std::vector<int> numbers;
+  for (const Trial& trial : trials) numbers.push_back(static_cast<int>(trial.process));
+  auto memory = memory_of(numbers);
+  if (!node.agreed(memory != nullptr && try_all(trials, rank))) return nullptr;
   bool marked = true;
   for (int r = 0; r < size; ++r) {
     const volatile std::uint64_t* mark = &marks[static_cast<std::size_t>(r)];  // written behind the compiler's back
     marked = marked && *mark == word + static_cast<std::uint64_t>(r);
   }
-  if (!node.agreed(marked)) return nullptr;
-  std::vector<pid_t> processes;
-  for (const Trial& trial : trials) processes.push_back(static_cast<pid_t>(trial.process));
-  return std::make_shared<Processes>(std::move(processes));
+  return node.agreed(marked) ? memory : nullptr;
 #else
   static_cast<void>(node);
   static_cast<void>(wanted);

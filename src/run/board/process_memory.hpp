@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "chasqui/model/problem.hpp"
 
@@ -26,6 +27,10 @@ class ProcessMemory {
   /// `to` is an address of that rank. Throws Error likewise.
   virtual void write(int rank, void* to, const void* from, std::size_t bytes) = 0;
 };
+
+/// Of these processes: rank r's is processes[r]. What has ended stays so, whoever has its number then. nullptr where the
+/// kernel cannot tell (before Linux 5.3).
+std::shared_ptr<ProcessMemory> memory_of(const std::vector<int>& processes);
 
 /// Collective over all nodes. nullptr on every rank unless each has read a word of the memory of each other on its node and
 /// written one: it may be forbidden (ptrace scope, containers, another user), and a number of a process may mean another
