@@ -23,7 +23,7 @@ END
 printf '#!/bin/sh\n' > "$work/bin/mpicc.openmpi"
 chmod +x "$work/bin"/*
 cd "$work/suite/test/mpi"
-printf 'coll\n' > testlist.in
+printf '@folder@\n' > testlist.in
 printf 'good 2\ngood 2 arg=-x\nlost 2\nwon 9\nhangs 2 # a comment\nnever 2\n' > coll/testlist
 script() { printf '#!/bin/sh\n%s\n' "$2" > "coll/$1.sh"; chmod +x "coll/$1.sh"; }
 script good 'echo No Errors'
@@ -34,6 +34,7 @@ cat > configure <<'END'
 #!/bin/sh
 case "$*" in *" MPICC=mpicc.openmpi "*) ;; *) exit 1 ;; esac
 mkdir -p coll
+echo coll > testlist
 echo all: > Makefile
 printf 'good lost won hangs:\n\tcp %s/coll/$@.sh $@\n' "$(dirname "$0")" > coll/Makefile
 END
