@@ -10,6 +10,7 @@
 #include "mpi/fabric.hpp"
 #include "mpi/native.hpp"
 #include "mpi/profile.hpp"
+#include "mpi/together.hpp"
 
 namespace chasqui::mpi {
 namespace {
@@ -69,25 +70,16 @@ bool one_thread_at_a_time() {
   return level != MPI_THREAD_MULTIPLE;
 }
 
-}  // namespace
-
-std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
-  int initialized = 0;
-  MPI_Initialized(&initialized);
-  if (initialized == 0) throw Error("MPI is not initialised: call MPI_Init before making a communicator");
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized != 0) throw Error("MPI_Finalize was called: make communicators before it");
-  if (comm == MPI_COMM_NULL) throw Error("MPI_COMM_NULL has no ranks to communicate");
-  int inter = 0;
-  MPI_Comm_test_inter(comm, &inter);
-  if (inter != 0) throw Error("an inter-communicator has two groups: pass an intra-communicator");
+std::unique_ptr<run::Comm> make_with(Together& making, Options options) {
+  const MPI_Comm comm = making.comm();
   if (options.profile == nullptr) options.profile = profile_for_all(comm, nullptr);
   if (!options.blocking_waits && !options.patience) {
-    check_all(comm, [&] { options.patience = run::patience_from_environment(); });
+    options.patience = run::patience_from_environment();
+    making.most();
     check(MPI_Bcast(&*options.patience, sizeof(run::Patience), MPI_BYTE, 0, comm), "MPI_Bcast");  // rank 0's for all
   }
   MPI_Comm own = MPI_COMM_NULL;
+  making.most();
   check(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
   MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
   Channel channel{own, {}, 0, [own] {
@@ -95,7 +87,7 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
                     MPI_Comm_free(&freed);
                   }};
   run::Fabric fabric =
-      make_fabric(own, std::move(channel), nodes_of(own, options.slots ? options.pretend_node_size : 0), options);
+      make_fabric(making, std::move(channel), nodes_of(making, options.slots ? options.pretend_node_size : 0), options);
   if (options.native) {
     fabric.native = [own](const run::Call& call) { run_native(own, call); };
   }
@@ -104,13 +96,17 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
     const int mine[3] = {colour, key, whole.rank()};
     std::vector<int> all(3 * static_cast<std::size_t>(whole.size()));
     whole.iallgather(std::span<const int>(mine), all).wait();
-    MPI_Comm part = MPI_COMM_NULL;
-    check(MPI_Comm_split(own, colour < 0 ? MPI_UNDEFINED : colour, key, &part), "MPI_Comm_split");
+    const MPI_Comm part = make_together(own, [&](Together&) {
+      MPI_Comm made_part = MPI_COMM_NULL;
+      check(MPI_Comm_split(own, colour < 0 ? MPI_UNDEFINED : colour, key, &made_part), "MPI_Comm_split");
+      return made_part;
+    });
     if (part == MPI_COMM_NULL) return nullptr;
     Options modest = options;
     modest.stage_ring = std::size_t{1} << 20;  // there may be very many of them
     auto made = make_comm(part, modest);
-    MPI_Comm_free(&part);
+    MPI_Comm freed = part;
+    MPI_Comm_free(&freed);
     return made;
   };
   std::shared_ptr<Neighbour> neighbour;
@@ -125,6 +121,22 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   auto made = run::make_comm(std::move(fabric));
   if (neighbour != nullptr) neighbour->is(*made);
   return made;
+}
+
+}  // namespace
+
+std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) throw Error("MPI is not initialised: call MPI_Init before making a communicator");
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) throw Error("MPI_Finalize was called: make communicators before it");
+  if (comm == MPI_COMM_NULL) throw Error("MPI_COMM_NULL has no ranks to communicate");
+  int inter = 0;
+  MPI_Comm_test_inter(comm, &inter);
+  if (inter != 0) throw Error("an inter-communicator has two groups: pass an intra-communicator");
+  return make_together(comm, [&](Together& all) { return make_with(all, std::move(options)); });
 }
 
 }  // namespace chasqui::mpi

@@ -21,10 +21,11 @@ namespace {
 constexpr int kIdleTag = 32'701;  ///< nobody sends it: probing for it only lets the library work
 
 /// A number that no other communicator has, the same on all ranks of this one.
-std::uint64_t stamp_of(MPI_Comm comm) {
+std::uint64_t stamp_of(Together& all) {
   std::random_device random;
   std::uint64_t stamp = (static_cast<std::uint64_t>(random()) << 32 | random()) | 1;
-  check(MPI_Bcast(&stamp, sizeof stamp, MPI_BYTE, 0, comm), "MPI_Bcast");
+  all.most();
+  check(MPI_Bcast(&stamp, sizeof stamp, MPI_BYTE, 0, all.comm()), "MPI_Bcast");
   return stamp;
 }
 
@@ -67,25 +68,25 @@ std::vector<int> pretended_nodes(int ranks, int pretended) {
   return nodes;
 }
 
-std::vector<int> nodes_of(MPI_Comm comm, int pretended) {
-  int rank = 0, size = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  if (pretended != 0) return pretended_nodes(size, pretended);
+std::vector<int> nodes_of(Together& all, int pretended) {
+  if (pretended != 0) return pretended_nodes(all.size(), pretended);
+  std::vector<int> nodes(static_cast<std::size_t>(all.size()));
   MPI_Comm node = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  int first = rank;
+  all.most();
+  check(MPI_Comm_split_type(all.comm(), MPI_COMM_TYPE_SHARED, all.rank(), MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  int first = all.rank();
+  all.most();
   check(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
   MPI_Comm_free(&node);
-  std::vector<int> nodes(static_cast<std::size_t>(size));
-  check(MPI_Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  all.most();
+  check(MPI_Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, all.comm()), "MPI_Allgather");
   return numbered(std::move(nodes));
 }
 
-run::Fabric make_fabric(MPI_Comm agree, Channel channel, std::vector<int> nodes, const Options& options) {
+run::Fabric make_fabric(Together& all, Channel channel, std::vector<int> nodes, const Options& options) {
   run::Fabric fabric;
-  MPI_Comm_rank(agree, &fabric.rank);
-  MPI_Comm_size(agree, &fabric.size);
+  fabric.rank = all.rank();
+  fabric.size = all.size();
   fabric.profile = options.profile;
   if (channel.first_tag >= 0) {
     const auto open = std::make_shared<OpenChannel>(channel, fabric.rank, fabric.size);
@@ -95,10 +96,10 @@ run::Fabric make_fabric(MPI_Comm agree, Channel channel, std::vector<int> nodes,
       return std::min(run::piece_bytes(level, bytes), Messages::kLongest);
     };
     if (options.blocking_waits) fabric.timing = simulated_time();
-    else fabric.faults = std::make_shared<Faults>(open, stamp_of(agree));
+    else fabric.faults = std::make_shared<Faults>(open, stamp_of(all));
     if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   }
-  NodeRanks node(agree, nodes, fabric.rank);
+  NodeRanks node(all, nodes);
   const int cores = run::cores_of(node);
   fabric.crowded = node.size() > cores;
   if (options.slots) fabric.board = run::make_board(node, cores, options.stage_ring);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "chasqui/mpi/comm.hpp"
+#include "mpi/together.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::mpi {
@@ -22,17 +23,17 @@ struct Channel {
 };
 inline constexpr int kChannelTags = 1 << 15;  ///< MPI promises no more
 
-/// The node of every rank of `comm`, numbered by first appearance; `pretended`: Options::pretend_node_size. Collective;
-/// makes a communicator, and frees it.
-std::vector<int> nodes_of(MPI_Comm comm, int pretended);
+/// The node of every rank, numbered by first appearance; `pretended`: Options::pretend_node_size. Collective; makes a
+/// communicator, and frees it.
+std::vector<int> nodes_of(Together& all, int pretended);
 /// The same for any names of nodes.
 std::vector<int> numbered(std::vector<int> nodes);
 /// As Options::pretend_node_size says.
 std::vector<int> pretended_nodes(int ranks, int pretended);
 
-/// Collective over `agree`, some of whose collectives are called and which is not kept. REQUIRES options.profile. Where a
+/// Collective; `all` is not kept. REQUIRES options.profile. Where a
 /// node's memory cannot be shared there is no board on any rank, and every rank counts as a node. Patience, the library's
 /// own collectives and splitting are left to the caller.
-run::Fabric make_fabric(MPI_Comm agree, Channel channel, std::vector<int> nodes, const Options& options);
+run::Fabric make_fabric(Together& all, Channel channel, std::vector<int> nodes, const Options& options);
 
 }  // namespace chasqui::mpi

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "mpi/check.hpp"
 
@@ -25,46 +27,75 @@ std::vector<int> members_of(const std::vector<int>& nodes, int own) {
   return members;
 }
 
-struct Name {
-  char text[64] = {};  ///< empty: there is none
+/// Where others can open the memory, and how they know that it is this one.
+struct Place {
+  char path[64] = {};  ///< empty: there is none
+  bool named = false;  ///< a name of shm_open()
+  std::uint64_t device = 0, number = 0;
 };
 
-/// Makes the memory and reserves all of it: what is first touched in order lies in order.
-Name make_memory(std::size_t bytes) {
+/// An open file, closed at the end; its name, if it has one, is taken away then.
+struct OpenFile {
+  OpenFile() = default;
+  ~OpenFile() {
+    if (file >= 0) close(file);
+    if (made && place.named && place.path[0] != '\0') shm_unlink(place.path);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  bool is(const Place& wanted) const {
+    struct stat found {};
+    return file >= 0 && fstat(file, &found) == 0 && found.st_dev == wanted.device && found.st_ino == wanted.number;
+  }
+  int release() { return std::exchange(file, -1); }
+
+  int file = -1;
+  bool made = false;  ///< here
+  Place place;
+};
+
+/// All of it is reserved: what is first touched in order lies in order.
+void make_memory(OpenFile& memory, std::size_t bytes, bool named) {
   static std::atomic<unsigned> made{0};
-  Name name;
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  std::snprintf(name.text, sizeof name.text, "/chasqui-%ld-%u-%lx", static_cast<long>(getpid()), made++,
-                static_cast<unsigned long>(now.tv_nsec));
-  const int file = shm_open(name.text, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  if (file < 0) return {};
-  const bool reserved = posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0;
-  close(file);
-  if (!reserved) shm_unlink(name.text);
-  return reserved ? name : Name{};
+  Place& place = memory.place;
+  memory.made = true;
+  if (named) {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    std::snprintf(place.path, sizeof place.path, "/chasqui-%ld-%u-%lx", static_cast<long>(getpid()), made++,
+                  static_cast<unsigned long>(now.tv_nsec));
+    memory.file = shm_open(place.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  } else {
+    memory.file = open("/dev/shm", O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    std::snprintf(place.path, sizeof place.path, "/proc/%ld/fd/%d", static_cast<long>(getpid()), memory.file);
+  }
+  struct stat found {};
+  place.named = named && memory.file >= 0;
+  if (memory.file >= 0 && posix_fallocate(memory.file, 0, static_cast<off_t>(bytes)) == 0 &&
+      fstat(memory.file, &found) == 0) {
+    place.device = found.st_dev;
+    place.number = found.st_ino;
+    return;
+  }
+  if (place.named) shm_unlink(place.path);
+  place = {};
+  close(memory.release());
 }
 
 }  // namespace
 
-NodeRanks::NodeRanks(MPI_Comm all, const std::vector<int>& nodes, int own)
-    : NodeRanks(all, static_cast<int>(nodes.size()), members_of(nodes, own), own) {}
+NodeRanks::NodeRanks(Together& all, const std::vector<int>& nodes) : NodeRanks(members_of(nodes, all.rank()), all) {}
 
-NodeRanks::NodeRanks(MPI_Comm all, int ranks, std::vector<int> members, int own)
-    : run::NodeRanks(static_cast<int>(std::find(members.begin(), members.end(), own) - members.begin()),
+NodeRanks::NodeRanks(std::vector<int> members, Together& all)
+    : run::NodeRanks(static_cast<int>(std::find(members.begin(), members.end(), all.rank()) - members.begin()),
                      static_cast<int>(members.size())),
-      comm_(all), ranks_(ranks), members_(std::move(members)) {}
-
-int NodeRanks::most(int mine) {
-  int everywhere = 0;
-  check(MPI_Allreduce(&mine, &everywhere, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
-  return everywhere;
-}
+      all_(all), members_(std::move(members)) {}
 
 void NodeRanks::gather_bytes(const void* mine, std::size_t bytes, void* all) {
-  std::vector<std::byte> everywhere(bytes * static_cast<std::size_t>(ranks_));
+  std::vector<std::byte> everywhere(bytes * static_cast<std::size_t>(all_.size()));
   const int length = static_cast<int>(bytes);
-  check(MPI_Allgather(mine, length, MPI_BYTE, everywhere.data(), length, MPI_BYTE, comm_), "MPI_Allgather");
+  all_.most();
+  check(MPI_Allgather(mine, length, MPI_BYTE, everywhere.data(), length, MPI_BYTE, all_.comm()), "MPI_Allgather");
   auto* to = static_cast<std::byte*>(all);
   for (const int r : members_) {
     std::memcpy(to, everywhere.data() + bytes * static_cast<std::size_t>(r), bytes);
@@ -73,23 +104,17 @@ void NodeRanks::gather_bytes(const void* mine, std::size_t bytes, void* all) {
 }
 
 int NodeRanks::open_memory(std::size_t bytes) {
-  Name mine;
-  if (rank() == 0 && bytes != 0) mine = make_memory(bytes);
-  const struct Forget {
-    ~Forget() {
-      if (name.text[0] != '\0') shm_unlink(name.text);
+  for (const bool named : {false, true}) {
+    OpenFile memory;
+    if (rank() == 0 && bytes != 0) make_memory(memory, bytes, named);
+    const Place place = gather(&memory.place).front();
+    if (rank() != 0 && place.path[0] != '\0') {
+      memory.file = place.named ? shm_open(place.path, O_RDWR | O_CLOEXEC, 0600) : open(place.path, O_RDWR | O_CLOEXEC);
     }
-    Name name;
-  } at_the_end{mine};
-  const Name name = gather(&mine).front();
-  const int file = name.text[0] == '\0' ? -1 : shm_open(name.text, O_RDWR | O_CLOEXEC, 0600);
-  try {
-    most(0);  // all have opened it
-  } catch (...) {
-    if (file >= 0) close(file);
-    throw;
+    const bool none = rank() == 0 ? bytes == 0 : place.path[0] == '\0';
+    if (agreed(none || memory.is(place))) return memory.release();
   }
-  return file;
+  return -1;
 }
 
 std::size_t NodeRanks::free_memory() const {

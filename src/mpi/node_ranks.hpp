@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "mpi/together.hpp"
 #include "run/board/node_ranks.hpp"
 
 namespace chasqui::mpi {
@@ -14,10 +15,11 @@ namespace chasqui::mpi {
 class NodeRanks final : public run::NodeRanks {
  public:
   /// nodes[r]: the node of rank r of `all`.
-  NodeRanks(MPI_Comm all, const std::vector<int>& nodes, int own);
+  NodeRanks(Together& all, const std::vector<int>& nodes);
 
-  int most(int mine) override;
-  /// POSIX shared memory that has a name until all have opened it.
+  int most(int mine) override { return all_.most(mine); }
+  /// A file in /dev/shm without a name: nothing is left of it, whoever is killed when. Where the others cannot open it (they
+  /// see no processes of this one's) it has a name until they have.
   int open_memory(std::size_t bytes) override;
   /// Much where nobody says. The MPI library has files there too, which it fills as it goes, and dies of a bus error where
   /// it cannot: half of a small memory, 256 MiB of a large one, is left to it.
@@ -25,10 +27,9 @@ class NodeRanks final : public run::NodeRanks {
 
  private:
   void gather_bytes(const void* mine, std::size_t bytes, void* all) override;
-  NodeRanks(MPI_Comm all, int ranks, std::vector<int> members, int own);
+  NodeRanks(std::vector<int> members, Together& all);
 
-  MPI_Comm comm_;             ///< whose collectives are used
-  int ranks_;                 ///< its size
+  Together& all_;
   std::vector<int> members_;  ///< its ranks that are on this node, ascending
 };
 

@@ -24,10 +24,6 @@ std::mutex mutex;               ///< of the two below
 std::vector<bool> taken{true};  ///< by number
 std::size_t turn = 0;           ///< where to look for a free one
 
-void check(int code, const char* what) {
-  if (code != MPI_SUCCESS) throw Error("{} failed", what);
-}
-
 bool take(int set) {
   const std::lock_guard lock(mutex);
   if (taken[static_cast<std::size_t>(set)]) return false;
@@ -55,9 +51,11 @@ int propose() {
 
 void open_private() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
-  check(PMPI_Comm_dup(MPI_COMM_WORLD, &own), "MPI_Comm_dup");
-  PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-  nodes = mpi::nodes_of(own, 0);
+  nodes = mpi::make_together(MPI_COMM_WORLD, [](mpi::Together& all) {
+    if (PMPI_Comm_dup(MPI_COMM_WORLD, &own) != MPI_SUCCESS) throw Error("MPI_Comm_dup failed");
+    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    return mpi::nodes_of(all, 0);
+  });
   int* most = nullptr;
   int found = 0;
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
@@ -85,16 +83,15 @@ std::vector<int> nodes_among(const std::vector<int>& world_ranks) {
   return mpi::numbered(std::move(found));
 }
 
-std::optional<mpi::Channel> agree_on_channel(MPI_Comm comm, const std::vector<int>& world_ranks) {
+std::optional<mpi::Channel> agree_on_channel(mpi::Together& all, const std::vector<int>& world_ranks) {
   for (int proposal = 0; proposal < kProposals; ++proposal) {
     int set = world_ranks.front() == own_rank ? propose() : 0;
-    check(PMPI_Bcast(&set, 1, MPI_INT, 0, comm), "MPI_Bcast");
+    set = all.most(set);  // 0 on the others
     if (set == 0) break;
-    const int mine = take(set) ? 1 : 0;
-    int all = 0;
-    check(PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-    if (all != 0) return mpi::Channel{own, world_ranks, set * mpi::kChannelTags, [set] { give_back(set); }};
-    if (mine != 0) give_back(set);
+    mpi::Channel channel{own, world_ranks, set * mpi::kChannelTags, [set] { give_back(set); }};
+    const bool mine = take(set);
+    if (all.most(mine ? 0 : 1) == 0) return channel;
+    if (mine) give_back(set);
   }
   return std::nullopt;
 }

@@ -28,8 +28,8 @@ int private_self_tag();
 /// The nodes of ranks of MPI_COMM_WORLD, numbered by first appearance. Local.
 std::vector<int> nodes_among(const std::vector<int>& world_ranks);
 
-/// Tags of the private communicator that no other communicator of any of these ranks uses. Collective over `comm`, whose
+/// Tags of the private communicator that no other communicator of any of these ranks uses. Collective over `all`, whose
 /// ranks are these of MPI_COMM_WORLD; nothing, on all ranks, when too many are in use.
-std::optional<mpi::Channel> agree_on_channel(MPI_Comm comm, const std::vector<int>& world_ranks);
+std::optional<mpi::Channel> agree_on_channel(mpi::Together& all, const std::vector<int>& world_ranks);
 
 }  // namespace chasqui::preload

@@ -104,10 +104,10 @@ bool goes_on(Collective what, const Decision& decision) {
   return true;
 }
 
-/// Nanoseconds that it took.
-double prepare_timed(CommState& state, MPI_Comm comm) {
+/// Nanoseconds that it took; 0: some rank is not willing.
+double prepare_timed(CommState& state, MPI_Comm comm, bool willing = true) {
   const double begin = clock_now();
-  prepare(state, comm);
+  if (!prepare(state, comm, willing)) return 0;
   const double took = clock_now() - begin;
   note_prepared(took);
   return took;
@@ -126,12 +126,9 @@ bool prepared_early(CommState& state, MPI_Comm comm) {
   look_for_foreigners(state, comm);  // they may not have this library: nothing is sent to them
   if (state.never != Reason::none) return *(state.early = true);
   static const double start = clock_now();
-  int willing = spent_early.load() < kMayPrepare + kShare * (clock_now() - start) ? 1 : 0, all = 0;
-  state.early = PMPI_Allreduce(&willing, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all != 0;
-  if (!*state.early) return false;
-  state.preparing = prepare_timed(state, comm);
+  state.preparing = prepare_timed(state, comm, spent_early.load() < kMayPrepare + kShare * (clock_now() - start));
   spent_early.fetch_add(state.preparing);
-  return true;
+  return *(state.early = state.prepared);
 }
 
 void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
@@ -389,9 +386,14 @@ int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
   try {
     decide(what, comm, call, decision);
   } catch (const std::exception& error) {
-    note(what, Reason::failed);
-    if (settings().log) say(error.what());
-    decision.way = Decision::native;
+    if (decision.state != nullptr && decision.state->comm != nullptr) {  // the others wait for this rank
+      ServedCall served(*decision.state, comm);
+      const int code = attempt(what, served, [&](ServedCall& own) { own.refuse(error.what()); });
+      return code == kDeclined ? call.native() : code;
+    }
+    say(fmt::format("MPI_{}: {}: this rank cannot take part in what the others agree on", to_string(what),
+                    error.what()));
+    PMPI_Abort(comm, 1);
   }
   switch (decision.way) {
     case Decision::native: return call.native();

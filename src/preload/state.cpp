@@ -71,24 +71,17 @@ CommState* fresh(MPI_Comm comm) {
   return state.release();
 }
 
-bool agree(bool mine, MPI_Comm comm) {
-  int here = mine ? 1 : 0;
-  int everywhere = 0;
-  PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, comm);
-  return everywhere != 0;
-}
-
 /// Nothing where its ranks cannot be served. On one node all goes over the board: without one the MPI library is no slower.
-std::unique_ptr<run::Comm> make_private(MPI_Comm comm, const std::vector<int>& world) {
+std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<int>& world) {
   mpi::Options options;
   options.profile = settings().profile;
   const int pretended = static_cast<int>(settings().node_size);
   std::vector<int> nodes =
       pretended != 0 ? mpi::pretended_nodes(static_cast<int>(world.size()), pretended) : nodes_among(world);
   const bool alone = std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
-  auto channel = alone ? mpi::Channel{private_world(), world, -1, {}} : agree_on_channel(comm, world);
+  auto channel = alone ? mpi::Channel{private_world(), world, -1, {}} : agree_on_channel(all, world);
   if (!channel) return nullptr;
-  run::Fabric fabric = mpi::make_fabric(comm, *std::move(channel), std::move(nodes), options);
+  run::Fabric fabric = mpi::make_fabric(all, *std::move(channel), std::move(nodes), options);
   if (fabric.board == nullptr && fabric.messages == nullptr) return nullptr;
   return run::make_comm(std::move(fabric));
 }
@@ -126,20 +119,20 @@ void look_for_foreigners(CommState& state, MPI_Comm comm) {
   if (world_ranks(comm, state.size).empty()) state.never = Reason::foreign;
 }
 
-void prepare(CommState& state, MPI_Comm comm) {
-  state.prepared = true;
+bool prepare(CommState& state, MPI_Comm comm, bool willing) {
   look_for_foreigners(state, comm);
-  if (state.never != Reason::none) return;
-  state.never = Reason::no_room;
-  std::unique_ptr<run::Comm> made;
+  if (state.never != Reason::none) return state.prepared = true;
   try {
-    made = make_private(comm, world_ranks(comm, state.size));
-  } catch (const std::exception& error) {
+    state.comm = mpi::make_together(comm, [&](mpi::Together& all) {
+      willing = all.most(willing ? 0 : 1) == 0;
+      return willing ? make_private(all, world_ranks(comm, state.size)) : nullptr;
+    });
+  } catch (const std::exception& error) {  // on all ranks
+    willing = true;
     if (settings().log) say(error.what());
   }
-  if (!agree(made != nullptr, comm)) return;
-  state.comm = std::move(made);
-  state.never = Reason::none;
+  if (willing && state.comm == nullptr) state.never = Reason::no_room;
+  return state.prepared = willing;
 }
 
 void free_ended() {

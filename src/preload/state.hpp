@@ -46,8 +46,9 @@ CommState* state_of(MPI_Comm comm);
 /// Once: a communicator with ranks of another MPI_COMM_WORLD is never served; they may have other settings. Local.
 void look_for_foreigners(CommState& state, MPI_Comm comm);
 
-/// Makes the private part of `state`. Collective over `comm`, by its own collectives; all ranks succeed or none.
-void prepare(CommState& state, MPI_Comm comm);
+/// Makes the private part of `state`, unless some rank is not willing: false. Collective over `comm`, by its own collectives;
+/// all ranks succeed or none.
+bool prepare(CommState& state, MPI_Comm comm, bool willing = true);
 
 /// Gives back what freed communicators left behind (their delete callback may run deep inside the MPI library).
 void free_ended();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "run/wait/cores.hpp"
 
+#include <dirent.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -75,9 +75,12 @@ int quota_cores(const std::string& groups, const std::string& root) {
 Cores process_cores() {
   Cores cores;
   bool known = false;
-  std::error_code error;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    known = add_thread(std::atoi(thread.path().filename().c_str()), cores) || known;
+  // Not by <filesystem>: where memory is short it ends the program.
+  if (DIR* const threads = opendir("/proc/self/task"); threads != nullptr) {
+    for (const dirent* each = readdir(threads); each != nullptr; each = readdir(threads)) {
+      if (const pid_t thread = std::atoi(each->d_name); thread != 0) known = add_thread(thread, cores) || known;
+    }
+    closedir(threads);
   }
   if (!known && !add_thread(0, cores)) {
     const unsigned all = std::min(std::max(1u, std::thread::hardware_concurrency()), 64u * 64u);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Preloaded after the library under test: once armed, the n-th call of MPI that the library makes fails in this process. Of
+// the collectives by which ranks agree, the all-reduce of two numbers fails before anything is sent, the others when they are done.
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <cstring>
+
+namespace {
+
+thread_local int countdown = 0;
+int failures = 0;
+const char* latest = "";
+
+bool of_the_library(void* address) {
+  Dl_info found{};
+  return dladdr(address, &found) != 0 && std::strstr(found.dli_fname, "libchasqui-mpi-") != nullptr;
+}
+
+bool fails(const char* what, void* caller) {
+  if (countdown == 0 || !of_the_library(caller) || --countdown != 0) return false;
+  ++failures;
+  latest = what;
+  return true;
+}
+
+template <typename Function>
+Function next(Function, const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+#define CALLER __builtin_return_address(0)
+
+extern "C" {
+
+void failing_arm(int n) { countdown = n; }
+int failing_failures() { return failures; }
+const char* failing_latest() { return latest; }
+
+int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  static const auto real = next(&PMPI_Allreduce, "PMPI_Allreduce");
+  if (count == 2 && op == MPI_MIN && fails("MPI_Allreduce", CALLER)) return MPI_ERR_OTHER;
+  return real(send, receive, count, type, op, comm);
+}
+int PMPI_Allgather(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int count, MPI_Datatype type,
+                   MPI_Comm comm) {
+  static const auto real = next(&PMPI_Allgather, "PMPI_Allgather");
+  const int code = real(send, sendcount, sendtype, receive, count, type, comm);
+  return type == MPI_BYTE && fails("MPI_Allgather", CALLER) ? MPI_ERR_OTHER : code;
+}
+int PMPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  static const auto real = next(&PMPI_Isend, "PMPI_Isend");
+  return fails("MPI_Isend", CALLER) ? MPI_ERR_OTHER : real(data, count, type, to, tag, comm, request);
+}
+int PMPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+  static const auto real = next(&PMPI_Irecv, "PMPI_Irecv");
+  return fails("MPI_Irecv", CALLER) ? MPI_ERR_OTHER : real(data, count, type, from, tag, comm, request);
+}
+int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  static const auto real = next(&PMPI_Iprobe, "PMPI_Iprobe");
+  return fails("MPI_Iprobe", CALLER) ? MPI_ERR_OTHER : real(from, tag, comm, flag, status);
+}
+}
