@@ -6,6 +6,8 @@
 #include <mutex>
 #include <numeric>
 
+#include "run/wait/launcher.hpp"
+
 #if CHASQUI_HAVE_HWLOC
 #include <hwloc.h>
 #else
@@ -115,18 +117,8 @@ std::vector<int> least_used(const std::vector<int>& uses, int first, int last, i
 }
 
 Neighbours neighbours_from_environment() {
-  // Open MPI; MPICH's Hydra and Intel MPI; others that speak PMI.
-  constexpr const char* kNames[][2] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-                                       {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
-                                       {"PMI_LOCAL_RANK", "PMI_LOCAL_SIZE"}};
-  for (const auto& [rank, size] : kNames) {
-    const char* const own = std::getenv(rank);
-    const char* const all = std::getenv(size);
-    if (own == nullptr || all == nullptr) continue;
-    const Neighbours found{std::atoi(own), std::atoi(all)};
-    if (found.rank >= 0 && found.rank < found.size) return found;
-  }
-  return {};
+  const auto place = run::place_on_node();
+  return place ? Neighbours{place->first, place->second} : Neighbours{};
 }
 
 std::pair<int, int> own_share(int allowed, int all, const Neighbours& neighbours) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <barrier>
-#include <cstdlib>
 #include <map>
 
 #include "chasqui/base/error.hpp"
@@ -13,6 +12,7 @@
 #include "measure/bench/rivals.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
+#include "run/wait/launcher.hpp"
 #include "threads/channels.hpp"
 #include "threads/faults.hpp"
 
@@ -121,13 +121,9 @@ std::unique_ptr<Engine> EngineArguments::engine(const Command& command, std::int
                 *threads_);
   }
   if (mpi_) return mpi_engine(command);
-  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
-    const char* launched = std::getenv(variable);
-    if (launched != nullptr && std::atoi(launched) > 1) {
-      throw Error(
-          "an MPI launcher started {} of these, and each would {} threads: add --mpi, or leave the launcher out",
-          launched, command.name());
-    }
+  if (const auto launched = run::launched_by_mpi(); launched && launched->size > 1) {
+    throw Error("an MPI launcher started {} of these, and each would {} threads: add --mpi, or leave the launcher out",
+                launched->size, command.name());
   }
   const std::int64_t n = threads_.value_or(threads);
   if (n < least || n > most) throw Error("--threads {} is not in {}..{}", n, least, most);

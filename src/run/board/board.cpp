@@ -166,7 +166,9 @@ void Board::withdraw() {
   }
   for (int r = 0; r < shape_.ranks; ++r) {
     Backoff backoff(crowded_);
-    while (r != rank_ && counters_[r].inside.load() == exposed_) backoff.pause();
+    while (r != rank_ && counters_[r].inside.load() == exposed_) {
+      if (backoff.pause() && look_) look_();
+    }
   }
   exposed_ = 0;
 }

@@ -47,6 +47,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -268,6 +269,18 @@ class alignas(2 * kLine) Board {
   void leave() { own_->inside.store(0, std::memory_order_release); }  ///< the end of what enter() began
   void withdraw();  ///< nobody uses this rank's buffers after this; waits for those who have begun
 
+  // --- ranks that end
+  std::uint64_t finished(int rank) const {
+    return done(rank).load(std::memory_order_acquire);
+  }  ///< its last collective
+  /// The rank's process is no more: it uses nobody's buffers.
+  void bury(int rank) { counters_[rank].inside.store(0, std::memory_order_release); }
+  /// Called while withdraw() waits for others, who may have died meanwhile.
+  void watch(std::function<void()> look) { look_ = std::move(look); }
+  /// Where it is said that a rank has ended; zeroed memory: nobody has.
+  std::atomic<std::uint64_t>* ended(int rank) { return &counters_[rank].ended; }
+  std::atomic<std::uint64_t>* any_ended() { return &news_->ended; }
+
   // --- bad news: collectives first .. last failed on some rank, and why
   void report(std::uint64_t first, std::uint64_t last,
               const std::string& why);  ///< collectives first .. last failed here; whoever waits will see it
@@ -300,6 +313,7 @@ class alignas(2 * kLine) Board {
     // A pair of lines of its own: it is written often, and whoever reads its neighbour would fetch it too.
     alignas(2 * kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
     alignas(2 * kLine) Range refused[kRefusals];           ///< the numbers of its refusals: what came in a row is one
+    std::atomic<std::uint64_t> ended;                      ///< as Departures writes it
   };
   struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
     CallHistory noted;
@@ -309,6 +323,7 @@ class alignas(2 * kLine) Board {
     std::atomic<std::uint64_t> first;
     std::atomic<std::uint64_t> last;
     std::atomic<std::uint64_t> withdrawn;  ///< the first collective from which a rank took its buffers back; 0: none
+    std::atomic<std::uint64_t> ended;      ///< has any rank ended?
     char why[400];
   };
   friend struct BoardShape;
@@ -368,6 +383,7 @@ class alignas(2 * kLine) Board {
   std::uint64_t divided_ = 0;  ///< the round from which the present division of the stage holds
   std::size_t refusals_ = 0;   ///< ranges of them
   std::vector<int> names_;     ///< empty: their places on the board
+  std::function<void()> look_;
   std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
 };
 

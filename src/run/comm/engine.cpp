@@ -355,6 +355,7 @@ Request launch(Comm& comm, const std::function<Task(Group)>& make, std::shared_p
   return Engine::of(comm).launch(make, std::move(kept));
 }
 void answer(Comm& comm) { Engine::of(comm).answer(); }
+void set_timeout(Comm& comm, double seconds) { Engine::of(comm).set_timeout(seconds); }
 void rest(Comm& comm) { Engine::of(comm).rest(); }
 void resume(Comm& comm) { Engine::of(comm).resume(); }
 bool broken(const Comm& comm) { return Engine::of(comm).broken(); }

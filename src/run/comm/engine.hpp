@@ -56,6 +56,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   void force(std::optional<Choice> choice);
   const BoardMethods& methods() const { return methods_; }  ///< how calls run on the board
   void answer();
+  void set_timeout(double seconds) { health_.limit(seconds); }
   void rest() { health_.rest(); }
   void resume() { health_.resume(); }
   void retire(const std::string& why);

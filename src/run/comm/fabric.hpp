@@ -64,6 +64,8 @@ Request launch(Comm& comm, const std::function<Task(Group)>& make, std::shared_p
 /// something else than this rank did, they get an Error, and so does this rank in its next call.
 void answer(Comm& comm);
 
+void set_timeout(Comm& comm, double seconds);  ///< a call in which nothing moves for longer fails; 0: never
+
 void rest(Comm& comm);    ///< no further call before resume(): who waits for one gets an Error, where that can be known
 void resume(Comm& comm);  ///< REQUIRES that no rank is in a call
 

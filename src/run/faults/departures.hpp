@@ -1,55 +1,78 @@
 // SPDX-License-Identifier: MIT
-// Which ranks have made their last call: threads of a process know it of each other. Who waits for one of them in a later call
-// waits in vain, and gets an Error.
+// Which ranks have made their last call: threads of a process know it of each other, and so do processes whose death is
+// watched. Who waits for one of them in a later call waits in vain, and gets an Error.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::run {
 
-/// Shared by the ranks of a communicator.
+/// Shared by the ranks of a communicator; the words lie where all of them see them, zeroed.
 class Departures {
  public:
-  explicit Departures(int ranks) : after_(static_cast<std::size_t>(ranks)) {}  ///< all are there
+  using Word = std::atomic<std::uint64_t>;
+  /// `after`: a word for each rank.
+  Departures(Word* any, std::vector<Word*> after) : any_(any), after_(std::move(after)) {}
+  /// Of threads.
+  explicit Departures(int ranks) : own_(static_cast<std::size_t>(ranks) + 1), any_(&own_.back()) {
+    for (int r = 0; r < ranks; ++r) after_.push_back(&own_[static_cast<std::size_t>(r)]);
+  }
+  Departures(const Departures&) = delete;
+  Departures& operator=(const Departures&) = delete;
 
   /// The rank makes no call after its first `calls`.
   void leave(int rank, std::uint64_t calls) {
-    after_[static_cast<std::size_t>(rank)].store(calls + 1, std::memory_order_release);
-    any_.store(true, std::memory_order_release);
+    word(rank).store((calls + 1) << 1, std::memory_order_release);
+    any_->store(1, std::memory_order_release);
   }
-  void back(int rank) { after_[static_cast<std::size_t>(rank)].store(0); }  ///< it does after all
+  /// Its process is no more, and had completed so many.
+  void die(int rank, std::uint64_t calls) {
+    std::uint64_t there = 0;
+    if (word(rank).compare_exchange_strong(there, (calls + 1) << 1 | 1)) any_->store(1, std::memory_order_release);
+  }
+  void back(int rank) { word(rank).store(0); }  ///< it makes some after all
+  bool left(int rank) const { return after_[static_cast<std::size_t>(rank)]->load() != 0; }
 
   /// Will a rank not come to this call? A look at one line while all are there. What a rank reported before it left can be
   /// seen afterwards.
   bool concerns(std::uint64_t call) const {
-    return any_.load(std::memory_order_acquire) && first_for(call) < after_.size();
+    return any_->load(std::memory_order_acquire) != 0 && first_for(call) < after_.size();
   }
   /// Who. REQUIRES concerns(call), unless that rank is back.
   [[noreturn]] void fail(std::uint64_t call) const {
     const std::size_t rank = first_for(call);
-    const std::uint64_t calls = rank < after_.size() ? after_[rank].load() - 1 : 0;
+    const std::uint64_t found = rank < after_.size() ? after_[rank]->load() : 2, calls = (found >> 1) - 1;
+    const char* const s = calls == 1 ? "" : "s";
+    if ((found & 1) != 0) {
+      throw Error(
+          "rank {}: its process has ended, or was killed, after {} collective{}, and will not come to number {}", rank,
+          calls, s, call);
+    }
     throw Error(
         "rank {} has ended, or given its communicator back, after {} collective{}, and will not come to number {}: all ranks "
         "must make the same calls",
-        rank, calls, calls == 1 ? "" : "s", call);
+        rank, calls, s, call);
   }
 
  private:
+  Word& word(int rank) { return *after_[static_cast<std::size_t>(rank)]; }
   std::size_t first_for(std::uint64_t call) const {
     std::size_t rank = 0;
     for (; rank < after_.size(); ++rank) {
-      const std::uint64_t after = after_[rank].load(std::memory_order_acquire);
+      const std::uint64_t after = after_[rank]->load(std::memory_order_acquire) >> 1;
       if (after != 0 && call >= after) break;
     }
     return rank;
   }
 
-  std::vector<std::atomic<std::uint64_t>> after_;  ///< its calls and one; 0: not yet
-  std::atomic<bool> any_{false};
+  std::vector<Word> own_;
+  Word* any_;
+  std::vector<Word*> after_;  ///< its calls and one, twice, and 1 more if its process died; 0: it is there
 };
 
 }  // namespace chasqui::run

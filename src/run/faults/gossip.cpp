@@ -56,15 +56,20 @@ std::vector<int> Gossip::peers_of(int rank, int size) {
   return peers;
 }
 
-bool Gossip::due() {
-  const double least = patience_.compare > 0 ? patience_.compare : patience_.notice;
-  if (least <= 0 || size_ < 2) return false;
+double Gossip::waited() {
   const double time = clock_now() * 1e-9;
   if (since_ == 0) {
     since_ = time;
     next_notice_ = patience_.notice;
   }
-  if (time - since_ < least || time - looked_ < kBetweenLooks) return false;
+  return time - since_;
+}
+
+bool Gossip::due() {
+  const double least = patience_.compare > 0 ? patience_.compare : patience_.notice;
+  if (least <= 0 || size_ < 2 || waited() < least) return false;
+  const double time = clock_now() * 1e-9;
+  if (time - looked_ < kBetweenLooks) return false;
   looked_ = time;
   return true;
 }

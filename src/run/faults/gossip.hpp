@@ -28,6 +28,7 @@ class Gossip {
   Gossip(int rank, int size, Patience patience);  ///< sends nothing yet
 
   void moved() { since_ = 0; }  ///< something did: whoever waits begins to wait again
+  double waited();              ///< seconds since nothing has moved, or since this was asked first
   /// Has nothing moved for long? To be asked again and again while waiting; often, it reads a clock.
   bool due();
 

@@ -75,9 +75,13 @@ bool Health::look(std::uint64_t number) {
       throw;
     }
   }
-  if (messages == nullptr) return false;
-  if (!channels_.node_has_all) throw_failure(*messages, number);
+  if (messages != nullptr && !channels_.node_has_all) throw_failure(*messages, number);
   if (alone) channels_.departures->fail(number);
+  if (limit_ > 0 && gossip_.waited() > limit_) {
+    throw Error("call {} has waited {} s in which nothing moved, as long as it may: a rank is late, or will not come",
+                number, limit_);
+  }
+  if (messages == nullptr) return false;
   if (!gossip_.due()) return false;
   // Nothing moves, and another call failed: whoever this one waits for may have left.
   if (!usable()) throw Error("{}", why_);

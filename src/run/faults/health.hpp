@@ -52,6 +52,7 @@ class Health {
   void resume();
 
   // --- while waiting
+  void limit(double seconds) { limit_ = seconds; }  ///< a call in which nothing moves for longer fails; 0: never
   /// Throws what others said of call `number`: that it failed, that a rank refused it, or will not come to it. True: nothing
   /// has moved for long, and calls are to be compared.
   bool look(std::uint64_t number);
@@ -75,6 +76,7 @@ class Health {
   bool earlier_ = false;
   CallHistory history_{};
   Gossip gossip_;
+  double limit_ = 0;
   std::string why_;                     ///< this communicator is of no use any more; empty: it is
   std::vector<std::uint64_t> refused_;  ///< collectives whose arguments this rank refused, ascending
 };

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "group/socket.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::group {
+namespace {
+
+constexpr int kWaiting = 1024;  ///< connections that wait to be accepted
+constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+
+struct Place {
+  union {
+    sockaddr any;
+    sockaddr_un local;
+    sockaddr_in internet;
+  };
+  socklen_t length = 0;
+};
+
+Place place_of(const Address& address) {
+  Place place;
+  std::memset(&place.local, 0, sizeof place.local);
+  if (address.kind == Address::Kind::tcp) {
+    place.internet.sin_family = AF_INET;
+    place.internet.sin_port = htons(static_cast<std::uint16_t>(address.number));
+    inet_pton(AF_INET, address.where.c_str(), &place.internet.sin_addr);
+    place.length = sizeof place.internet;
+    return place;
+  }
+  if (address.kind == Address::Kind::descriptor) {
+    place.length = sizeof place.local;
+    if (getsockname(address.number, &place.any, &place.length) != 0 || place.any.sa_family != AF_UNIX) {
+      throw Error(
+          "rendezvous {}: no local socket was inherited under this number: keep it open in the programs that are "
+          "started (no FD_CLOEXEC)",
+          address.text);
+    }
+    return place;
+  }
+  place.local.sun_family = AF_UNIX;
+  const bool named = address.kind == Address::Kind::name;
+  const std::size_t room = sizeof place.local.sun_path - 1;
+  if (address.where.size() > room)
+    throw Error("rendezvous {}: longer than the {} bytes of a local address", address.text, room);
+  std::memcpy(place.local.sun_path + (named ? 1 : 0), address.where.data(), address.where.size());
+  place.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.where.size() + 1);
+  return place;
+}
+
+/// A socket that a killed rank 0 has left there, and that nobody listens at.
+bool left_behind(const Address& address, const Place& place) {
+  struct stat found {};
+  if (lstat(address.where.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode) || found.st_uid != geteuid()) return false;
+  const Socket probe(socket(AF_UNIX, kType, 0));
+  return connect(probe.file(), &place.any, place.length) != 0 && errno == ECONNREFUSED;
+}
+
+[[noreturn]] void fail(const Address& address, const char* what) {
+  throw Error("rendezvous {}: {}: {}", address.text, what, std::strerror(errno));
+}
+
+}  // namespace
+
+Socket::~Socket() {
+  if (file_ >= 0) close(file_);
+}
+
+bool wait_for(int file, bool reading, double seconds) {
+  pollfd one{file, static_cast<short>(reading ? POLLIN : POLLOUT), 0};
+  const int milliseconds = static_cast<int>(std::clamp(seconds * 1e3 + 1, 0.0, 1e8));
+  return poll(&one, 1, milliseconds) > 0;
+}
+
+bool Socket::send(const void* data, std::size_t bytes, const Deadline& deadline) const {
+  const auto* from = static_cast<const std::byte*>(data);
+  while (bytes > 0) {
+    const ssize_t sent = ::send(file_, from, bytes, MSG_NOSIGNAL);
+    if (sent > 0) {
+      from += sent;
+      bytes -= static_cast<std::size_t>(sent);
+    } else if (errno == EAGAIN) {
+      if (deadline.over() || !wait_for(file_, false, deadline.left())) return false;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Socket::receive(void* data, std::size_t bytes, const Deadline& deadline) const {
+  auto* to = static_cast<std::byte*>(data);
+  while (bytes > 0) {
+    const ssize_t came = recv(file_, to, bytes, 0);
+    if (came > 0) {
+      to += came;
+      bytes -= static_cast<std::size_t>(came);
+    } else if (came < 0 && errno == EAGAIN) {
+      if (deadline.over() || !wait_for(file_, true, deadline.left())) return false;
+    } else if (came == 0 || errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+namespace {
+
+/// One byte with room for a descriptor beside it.
+struct Parcel {
+  char byte = 0;
+  iovec part{&byte, 1};
+  alignas(cmsghdr) char beside[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{nullptr, 0, &part, 1, beside, sizeof beside, 0};
+};
+
+}  // namespace
+
+bool Socket::send_descriptor(int descriptor, const Deadline& deadline) const {
+  Parcel parcel;
+  if (descriptor < 0) {
+    parcel.message.msg_control = nullptr;
+    parcel.message.msg_controllen = 0;
+  } else {
+    cmsghdr* const header = CMSG_FIRSTHDR(&parcel.message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof descriptor);
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  }
+  for (;;) {
+    if (sendmsg(file_, &parcel.message, MSG_NOSIGNAL) == 1) return true;
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN || deadline.over() || !wait_for(file_, false, deadline.left())) return false;
+  }
+}
+
+bool Socket::receive_descriptor(int& descriptor, const Deadline& deadline) const {
+  descriptor = -1;
+  for (;;) {
+    Parcel parcel;
+    const ssize_t came = recvmsg(file_, &parcel.message, MSG_CMSG_CLOEXEC);
+    if (came == 1) {
+      const cmsghdr* const header = CMSG_FIRSTHDR(&parcel.message);
+      if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+        std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+      return true;
+    }
+    if (came < 0 && errno == EINTR) continue;
+    if (came == 0 || errno != EAGAIN || deadline.over() || !wait_for(file_, true, deadline.left())) return false;
+  }
+}
+
+bool Socket::same_user() const {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return getsockopt(file_, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+}
+
+Address parse_address(const std::string& text) {
+  const auto rest = [&](const char* prefix) -> const char* {
+    const std::size_t length = std::strlen(prefix);
+    return text.compare(0, length, prefix) == 0 ? text.c_str() + length : nullptr;
+  };
+  const auto number = [](const std::string& digits, int most) {
+    char* end = nullptr;
+    const long value = std::strtol(digits.c_str(), &end, 10);
+    return digits.empty() || *end != '\0' || value < 0 || value > most ? -1 : static_cast<int>(value);
+  };
+  Address address{.text = text, .where = {}};
+  if (const char* name = rest("unix:@")) {
+    address.kind = Address::Kind::name;
+    address.where = name;
+    if (!address.where.empty()) return address;
+  } else if (const char* descriptor = rest("fd:")) {
+    address.kind = Address::Kind::descriptor;
+    address.number = number(descriptor, 1 << 20);
+    if (address.number >= 0) return address;
+  } else if (const char* host = rest("tcp://")) {
+    address.kind = Address::Kind::tcp;
+    const std::string both = host;
+    const std::size_t colon = both.rfind(':');
+    address.where = both.substr(0, colon);
+    if (address.where == "localhost") address.where = "127.0.0.1";
+    address.number = colon == std::string::npos ? -1 : number(both.substr(colon + 1), 65535);
+    in_addr found{};
+    if (address.number > 0 && inet_pton(AF_INET, address.where.c_str(), &found) == 1) {
+      if (ntohl(found.s_addr) >> 24 == 127) return address;
+      throw Error("rendezvous {}: {} is not this host's loopback: groups are processes of one node", text,
+                  address.where);
+    }
+  } else if (!text.empty() && text.find("://") == std::string::npos) {
+    const char* path = rest("file:");
+    address.where = path != nullptr ? path : text;
+    if (!address.where.empty()) return address;
+  }
+  throw Error("rendezvous '{}': expected /a/path, unix:@name, fd:7 or tcp://127.0.0.1:4711", text);
+}
+
+Socket listen_at(const Address& address) {
+  if (address.kind == Address::Kind::descriptor) {
+    place_of(address);
+    const int own = fcntl(address.number, F_DUPFD_CLOEXEC, 3);
+    if (own < 0) fail(address, "cannot be used");
+    fcntl(own, F_SETFL, fcntl(own, F_GETFL) | O_NONBLOCK);
+    return Socket(own);
+  }
+  const Place place = place_of(address);
+  Socket listener(socket(place.any.sa_family, kType, 0));
+  if (!listener.open()) fail(address, "no socket");
+  if (!address.local()) {
+    const int yes = 1;
+    setsockopt(listener.file(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  }
+  const bool file = address.kind == Address::Kind::path;
+  if (file) fchmod(listener.file(), 0600);  // what bind() makes is nobody else's from the beginning
+  int bound = bind(listener.file(), &place.any, place.length);
+  if (bound != 0 && errno == EADDRINUSE && file && left_behind(address, place)) {
+    unlink(address.where.c_str());
+    bound = bind(listener.file(), &place.any, place.length);
+  }
+  if (bound != 0 && errno == EADDRINUSE) {
+    throw Error(
+        "rendezvous {}: is in use: another group meets there, or something else has this name; take another one",
+        address.text);
+  }
+  if (bound != 0) fail(address, "rank 0 cannot listen there");
+  if (listen(listener.file(), kWaiting) != 0) fail(address, "rank 0 cannot listen there");
+  return listener;
+}
+
+Socket listen_anywhere(std::string& name) {
+  Socket listener(socket(AF_UNIX, kType, 0));
+  Place place;
+  std::memset(&place.local, 0, sizeof place.local);
+  place.local.sun_family = AF_UNIX;
+  socklen_t length = sizeof place.local;
+  if (!listener.open() || bind(listener.file(), &place.any, sizeof(sa_family_t)) != 0 ||
+      listen(listener.file(), kWaiting) != 0 || getsockname(listener.file(), &place.any, &length) != 0) {
+    throw Error("no local socket could be opened: {}", std::strerror(errno));
+  }
+  name.assign(place.local.sun_path + 1, length - offsetof(sockaddr_un, sun_path) - 1);
+  return listener;
+}
+
+Socket connect_to(const Address& address) {
+  const Place place = place_of(address);
+  Socket to(socket(place.any.sa_family, kType, 0));
+  if (!to.open()) fail(address, "no socket");
+  if (connect(to.file(), &place.any, place.length) == 0) return to;
+  if (errno == EINPROGRESS) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (wait_for(to.file(), false, 1) && getsockopt(to.file(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 &&
+        error == 0)
+      return to;
+    return Socket();
+  }
+  if (errno == ECONNREFUSED || errno == ENOENT || errno == EAGAIN || errno == EINTR || errno == ECONNRESET)
+    return Socket();
+  fail(address, "cannot be reached");
+}
+
+Socket accept_from(const Socket& listener) {
+  return Socket(accept4(listener.file(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+}  // namespace chasqui::group
