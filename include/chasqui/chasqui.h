@@ -6,6 +6,9 @@
 // All functions may be called by several threads at once. Symbols are versioned (CHASQUI_1): what is here stays as it is.
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -13,7 +16,9 @@ extern "C" {
 enum {
   CHASQUI_ERROR_INPUT = -1,   ///< an argument, an option, a file or the environment: the text names it and the remedy
   CHASQUI_ERROR_MEMORY = -2,  ///< out of memory
-  CHASQUI_ERROR_BUG = -3      ///< Chasqui's own fault: please report the text
+  CHASQUI_ERROR_BUG = -3,     ///< Chasqui's own fault: please report the text
+  CHASQUI_ERROR_GROUP =
+      -4  ///< a rank died, left, is late or called something else: the communicator is of no use any more
 };
 
 /// "0.1.0", of the library. Never freed.
@@ -48,6 +53,100 @@ int chasqui_simulate(const char* schedule, const char* options, char** result);
 /// A picture of a schedule, or of what a simulation or a recorded run did: text, or with {"format": "svg"} SVG, with
 /// {"format": "trace"} a timeline for Perfetto.
 int chasqui_draw(const char* schedule, const char* options, char** picture);
+
+// ---- The runtime: collectives between processes of one node (docs/processes.md). All ranks of a communicator make the same
+// calls in the same order. A communicator is used by one thread at a time; split one for each thread. After
+// CHASQUI_ERROR_INPUT it can be used further if all ranks made the same mistake.
+
+typedef struct chasqui_comm chasqui_comm;        ///< one rank's end of a communicator
+typedef struct chasqui_request chasqui_request;  ///< a collective that was started
+
+/// What an element is. Half floats are accumulated in float and rounded once.
+typedef enum chasqui_type {
+  CHASQUI_I8,
+  CHASQUI_I16,
+  CHASQUI_I32,
+  CHASQUI_I64,
+  CHASQUI_U8,
+  CHASQUI_U16,
+  CHASQUI_U32,
+  CHASQUI_U64,
+  CHASQUI_F16,
+  CHASQUI_BF16,
+  CHASQUI_F32,
+  CHASQUI_F64,
+  CHASQUI_BOOL  ///< a byte
+} chasqui_type;
+
+/// How elements are folded. Bit operations are for integers and bool, averages for floats.
+typedef enum chasqui_operation {
+  CHASQUI_SUM,
+  CHASQUI_PRODUCT,
+  CHASQUI_MIN,
+  CHASQUI_MAX,
+  CHASQUI_AND,
+  CHASQUI_OR,
+  CHASQUI_XOR,
+  CHASQUI_AVERAGE
+} chasqui_operation;
+
+/// How to meet; begin with CHASQUI_JOIN_OPTIONS. All but the rank is the same on all ranks.
+typedef struct chasqui_join_options {
+  size_t bytes;            ///< of this structure, for later versions
+  int rank, size;          ///< -1: as the launcher says (chasqui launch, torchrun, mpirun, srun)
+  const char* rendezvous;  ///< "/path", "unix:@name", "fd:7", "tcp://127.0.0.1:4711"; NULL: the launcher's
+  const char* secret;      ///< NULL: CHASQUI_SECRET, or none; tcp needs one
+  double timeout;          ///< seconds until all must be there
+  double patience;         ///< seconds after which a call in which nothing moves fails; 0: never
+  int reproducible;        ///< as chasqui_comm_set_reproducible
+} chasqui_join_options;
+#define CHASQUI_JOIN_OPTIONS \
+  { sizeof(chasqui_join_options), -1, -1, NULL, NULL, 60, 0, 0 }
+
+/// Comes back when all ranks are there, or with an error when the time is over. NULL: all as the launcher says.
+int chasqui_join(const chasqui_join_options* options, chasqui_comm** comm);
+/// Gives it back; NULL is nothing. What was started on it must be complete.
+int chasqui_comm_free(chasqui_comm* comm);
+int chasqui_comm_rank(const chasqui_comm* comm);  ///< 0 .. size-1, or an error
+int chasqui_comm_size(const chasqui_comm* comm);
+/// A communicator of the ranks that pass the same colour, ordered by key; NULL for a negative colour. It may outlive the whole.
+int chasqui_comm_split(chasqui_comm* comm, int colour, int key, chasqui_comm** part);
+int chasqui_comm_set_timeout(chasqui_comm* comm, double seconds);  ///< as `patience` of the options
+/// From now on every element of a fold is ((x0 o x1) o x2) o ... over the ranks: the same bits whatever the size of the message,
+/// its split into calls, the timing and the method. On all ranks.
+int chasqui_comm_set_reproducible(chasqui_comm* comm, int on);
+/// Says to all ranks that this one will not come back: whoever waits for it gets CHASQUI_ERROR_GROUP with this reason.
+int chasqui_comm_leave(chasqui_comm* comm, const char* why);
+
+// Collectives. `count` is what one rank gives or gets. With `request` NULL they come back when they are done; else they are
+// only started, and all buffers must stay until chasqui_wait or chasqui_test has completed *request.
+
+int chasqui_barrier(chasqui_comm* comm, chasqui_request** request);
+int chasqui_broadcast(chasqui_comm* comm, void* data, int64_t count, chasqui_type type, int root,
+                      chasqui_request** request);
+/// In place, here and in the following folds: `in` NULL, or the same as `out`. `out` counts at the root only.
+int chasqui_reduce(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type,
+                   chasqui_operation operation, int root, chasqui_request** request);
+int chasqui_allreduce(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type,
+                      chasqui_operation operation, chasqui_request** request);
+/// Rank i gets the fold of ranks 0 .. i; with `exclusive` of 0 .. i-1, and rank 0 keeps what `out` held.
+int chasqui_scan(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type,
+                 chasqui_operation operation, int exclusive, chasqui_request** request);
+/// `out` holds size * count. In place: `in` NULL, and this rank's part lies where it belongs in `out`.
+int chasqui_allgather(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type,
+                      chasqui_request** request);
+/// counts[r] elements of rank r, at offsets[r] of `out`; both arrays are the same on all ranks.
+int chasqui_allgatherv(chasqui_comm* comm, const void* in, void* out, const int64_t* counts, const int64_t* offsets,
+                       chasqui_type type, chasqui_request** request);
+int chasqui_gather(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type, int root,
+                   chasqui_request** request);
+int chasqui_scatter(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type, int root,
+                    chasqui_request** request);
+
+/// Is it complete? Then *done is 1 and *request is freed and NULL. Also moves everything else that was started.
+int chasqui_test(chasqui_request** request, int* done);
+/// Comes back when it is complete; *request is NULL then. A NULL request is complete.
+int chasqui_wait(chasqui_request** request);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/model/profile.hpp"
 #include "group/meeting.hpp"
@@ -36,7 +37,11 @@ class Mourner {
  public:
   Mourner(Members members, std::shared_ptr<run::Board> board, std::shared_ptr<run::Departures> departures)
       : members_(std::move(members)), board_(board.get()), departures_(std::move(departures)) {}
-  void operator()() const {
+  void operator()() {
+    constexpr double kBetween = 20e6;  // nanoseconds
+    const double now = clock_now();
+    if (now - looked_ < kBetween) return;
+    looked_ = now;
     for (int r = 0; r < board_->ranks(); ++r) {
       if (r == board_->rank() || members_.watch->alive(members_.ranks[static_cast<std::size_t>(r)])) continue;
       if (!departures_->left(r)) departures_->die(r, board_->finished(r));
@@ -48,6 +53,7 @@ class Mourner {
   Members members_;
   run::Board* board_;
   std::shared_ptr<run::Departures> departures_;
+  double looked_ = 0;  ///< when
 };
 
 std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, const Members& members, const Options& options);

@@ -16,7 +16,7 @@ namespace chasqui::group {
 
 struct MeetingPlace {
   Address address;
-  std::string secret{};  ///< empty: being this user's process is enough
+  std::string secret{};          ///< empty: being this user's process is enough
   Socket listener{};             ///< of rank 0, where it listens already
   double timeout = 60;           ///< seconds
   std::function<void()> look{};  ///< called now and then while waiting; may throw

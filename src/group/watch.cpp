@@ -4,13 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::group {
 namespace {
-
-constexpr double kBetween = 0.02;  ///< seconds
 
 struct flock lock_of(int rank) {
   struct flock lock {};
@@ -25,7 +22,7 @@ struct flock lock_of(int rank) {
 
 Watch::Watch(Meeting& meeting)
     : file_(meeting.open_memory(meeting.rank() == 0 ? static_cast<std::size_t>(meeting.size()) : 0)),
-      asked_(static_cast<std::size_t>(meeting.size())), dead_(static_cast<std::size_t>(meeting.size())) {
+      dead_(static_cast<std::size_t>(meeting.size())) {
   struct flock own = lock_of(meeting.rank());
   if (!meeting.agreed(file_.open() && fcntl(file_.file(), F_SETLK, &own) == 0))
     throw Error("no memory or no lock for a group of {} processes", meeting.size());
@@ -37,11 +34,8 @@ bool Watch::alive(int rank) {
   const auto at = static_cast<std::size_t>(rank);
   if (processes_[at] == getpid()) return true;  // the kernel does not tell a process of its own locks
   const std::lock_guard guard(mutex_);
-  const double now = clock_now() * 1e-9;
-  if (dead_[at] != 0 || now - asked_[at] < kBetween) return dead_[at] == 0;
-  asked_[at] = now;
   struct flock lock = lock_of(rank);
-  if (fcntl(file_.file(), F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK) dead_[at] = 1;
+  if (dead_[at] == 0 && fcntl(file_.file(), F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK) dead_[at] = 1;
   return dead_[at] == 0;
 }
 

@@ -19,7 +19,7 @@ class Watch {
  public:
   explicit Watch(Meeting& meeting);  ///< collective
 
-  bool alive(int rank);  ///< asks the kernel, no more often than all 20 ms for each rank
+  bool alive(int rank);  ///< asks the kernel
   int size() const { return static_cast<int>(processes_.size()); }
   pid_t process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
 
@@ -27,7 +27,6 @@ class Watch {
   Socket file_;
   std::vector<pid_t> processes_;
   std::mutex mutex_;
-  std::vector<double> asked_;  ///< seconds; when each was asked for last
   std::vector<char> dead_;
 };
 

@@ -59,7 +59,7 @@ TEST_P(Groups, EveryCollective) {
   }));
   EXPECT_TRUE(folder.empty());
 }
-INSTANTIATE_TEST_SUITE_P(Sizes, Groups, testing::Values(1, 2, 3, 5, 8));
+INSTANTIATE_TEST_SUITE_P(Sizes, Groups, testing::Values(1, 2, 3, 5));
 
 TEST(Groups, WithoutTheMemoryOfOthers) {
   const Folder folder;
@@ -68,7 +68,7 @@ TEST(Groups, WithoutTheMemoryOfOthers) {
     options.cross_memory = false;
     const auto comm = join(options);
     engines::run_everything(*comm, false);
-    engines::soak(*comm, 2000, 20261116);
+    engines::soak(*comm, 500, 20261116);
     return std::string();
   }));
 }
@@ -77,7 +77,7 @@ TEST(Groups, SoakOnPartsThatComeAndGo) {
   const Folder folder;
   expect_right(run_ranks(3, [&](int rank) {
     const auto comm = join(at(rank, 3, folder / "meeting"));
-    engines::soak(*comm, 3000, 7);
+    engines::soak(*comm, 1000, 7);
     return std::string();
   }));
 }
@@ -257,6 +257,51 @@ TEST(Rendezvous, ASocketThatAKilledRankLeftIsNotInTheWay) {
   EXPECT_TRUE(folder.empty());
 }
 
+/// By what each launcher sets, at a place that belongs to the process that started them: this one.
+TEST(Rendezvous, OfLaunchersThatNameNone) {
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  const std::vector<std::function<Variables(std::string)>> launchers = {
+      [](std::string rank) {
+        return Variables{{"RANK", rank},
+                         {"WORLD_SIZE", "2"},
+                         {"LOCAL_RANK", rank},
+                         {"LOCAL_WORLD_SIZE", "2"},
+                         {"MASTER_PORT", "29500"}};
+      },
+      [](std::string rank) {
+        return Variables{{"OMPI_COMM_WORLD_RANK", rank},
+                         {"OMPI_COMM_WORLD_SIZE", "2"},
+                         {"OMPI_COMM_WORLD_LOCAL_RANK", rank},
+                         {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}};
+      },
+      [](std::string rank) {
+        return Variables{{"PMI_RANK", rank}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", rank}, {"MPI_LOCALNRANKS", "2"}};
+      },
+      [](std::string rank) {
+        return Variables{{"SLURM_PROCID", rank}, {"SLURM_NTASKS", "2"}, {"SLURM_JOB_ID", "7"}};
+      },
+  };
+  for (const auto& launcher : launchers) {
+    const auto ends = run_ranks(2, [&](int rank) {
+      for (const auto& [name, value] : launcher(std::to_string(rank))) setenv(name.c_str(), value.c_str(), 1);
+      const auto comm = join();
+      return fmt::format("{} of {}", comm->rank(), comm->allreduce(1));
+    });
+    EXPECT_EQ(ends[0].text, "0 of 2");
+    EXPECT_EQ(ends[1].text, "1 of 2");
+  }
+  const auto ends = run_ranks(1, [](int) {
+    for (const char* name : {"RANK", "LOCAL_RANK"}) setenv(name, "0", 1);
+    setenv("WORLD_SIZE", "8", 1);
+    setenv("LOCAL_WORLD_SIZE", "4", 1);
+    join();
+    return std::string();
+  });
+  EXPECT_NE(ends[0].text.find("4 of 8 processes on this node"), std::string::npos) << ends[0].text;
+}
+
+TEST(Rendezvous, WithoutALauncher) { EXPECT_THROW(join(), Error); }
+
 /// Rank 1 does something at its end; the others wait in a call that it does not come to.
 std::vector<End> end_of_rank_one(const std::function<void(run::Comm&)>& how) {
   const Folder folder;
@@ -338,7 +383,7 @@ TEST(Ends, WhatADeadRankHasDoneCounts) {
 /// CHASQUI_KILLS=1000 test_group --gtest_filter=Kills.*
 TEST(Kills, AtRandomMoments) {
   const char* const wanted = std::getenv("CHASQUI_KILLS");
-  const int rounds = wanted != nullptr ? std::atoi(wanted) : 12;
+  const int rounds = wanted != nullptr ? std::atoi(wanted) : 6;
   const auto before = left_in_shared_memory();
   const Folder folder;
   std::srand(20261116);
@@ -378,7 +423,7 @@ TEST(Threads, WithACommunicatorEach) {
     for (std::size_t t = 0; t < 3; ++t) {
       threads.emplace_back([&, t] {
         try {
-          engines::soak(*comms[t], 1000, t);
+          engines::soak(*comms[t], 200, t);
         } catch (const std::exception& error) {
           wrong[t] = error.what();
         }

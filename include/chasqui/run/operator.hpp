@@ -25,16 +25,43 @@ struct Operator {
   using Fold = void (*)(void* context, const void* first, std::size_t stride, std::size_t n, void* out,
                         std::size_t count);
 
+  /// The same for values that lie anywhere: values[i] is the i-th of n; out may be one of them.
+  using FoldMany = void (*)(void* context, const void* const* values, std::size_t n, void* out, std::size_t count);
+
   Combine combine = nullptr;  ///< folds `count` elements
   void* context = nullptr;    ///< handed to `combine`
   bool commutative = true;    ///< may operands be reordered?
   bool throws = true;   ///< may it throw? Where it cannot, nobody needs to ask afterwards whether it did on some rank
   Fold fold = nullptr;  ///< may be missing: the same as combining one after another
+  /// Every element is ((x0 o x1) o x2) o … over the ranks, whatever the size, the method and the timing: for results that are
+  /// the same to the bit, and operators that are not quite associative.
+  bool in_order = false;
+  FoldMany fold_many = nullptr;  ///< may be missing likewise
   /// Out[i] = left[i] op right[i].
   void operator()(const void* left, const void* right, void* out, std::size_t count) const {
     combine(context, left, right, out, count);
   }
 };
+
+/// An operator that is applied strictly from the left; see in_order().
+template <typename F>
+struct InOrder {
+  F function;  ///< what is applied
+  /// function(a, b)
+  template <typename T>
+  T operator()(const T& a, const T& b) const noexcept(noexcept(function(a, b))) {
+    return function(a, b);
+  }
+};
+/// `comm.allreduce(in, out, in_order(Sum{}))`: ((x0 + x1) + x2) + … for every element, hence the same bits every time.
+template <typename F>
+InOrder<F> in_order(F function) {
+  return {std::move(function)};
+}
+template <typename F>
+inline constexpr bool is_in_order = false;  ///< is F an InOrder?
+template <typename F>
+inline constexpr bool is_in_order<InOrder<F>> = true;  ///< it is
 
 /// The operator that applies the function object F (which must outlive the calls that use it) to pairs of T.
 template <typename T, typename F>
@@ -48,7 +75,8 @@ Operator operator_of(F& function, bool commutative) {
             T* c = static_cast<T*>(out);
             for (std::size_t i = 0; i < count; ++i) c[i] = f(a[i], b[i]);
           },
-          const_cast<void*>(static_cast<const void*>(&function)), commutative,
+          const_cast<void*>(static_cast<const void*>(&function)),
+          commutative,
           !std::is_nothrow_invocable_r_v<T, F&, const T&, const T&>,
           [](void* context, const void* first, std::size_t stride, std::size_t n, void* out, std::size_t count) {
             auto& f = *static_cast<F*>(context);
@@ -60,7 +88,8 @@ Operator operator_of(F& function, bool commutative) {
               for (std::size_t r = 1; r < n; ++r) all = f(all, value(r)[i]);
               static_cast<T*>(out)[i] = all;
             }
-          }};
+          },
+          is_in_order<std::remove_const_t<F>>};
 }
 using Sum = std::plus<>;                ///< a + b
 using Product = std::multiplies<>;      ///< a * b

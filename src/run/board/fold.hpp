@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "chasqui/run/call.hpp"
 #include "run/board/shape.hpp"
@@ -17,6 +18,12 @@ namespace chasqui::run {
 /// ahead: the sources lie in other caches; short pieces, and each is asked for while the one before it is folded.
 template <typename Source>
 void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source source, bool ahead = false) {
+  if (call.op.fold_many != nullptr && n > 1 && count != 0) {
+    thread_local std::vector<const void*> values;
+    values.clear();
+    for (int r = 0; r < n; ++r) values.push_back(source(r));
+    return call.op.fold_many(call.op.context, values.data(), values.size(), to, count);
+  }
   const std::size_t element = call.element;
   const std::size_t step = std::max<std::size_t>(1, (ahead ? 1024 : 8192) / element);
   const auto fetch = [&](int r, std::size_t at) {

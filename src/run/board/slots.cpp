@@ -67,6 +67,15 @@ void SlotCall::fold_more() const {
     return fold_in_order(call_, last_, count, call_.out,
                          [&](int r) { return static_cast<const std::byte*>(board_.wide(r)); });
   }
+  if (call_.op.in_order && call_.op.fold_many != nullptr) {
+    thread_local AlignedBuffer room;
+    std::byte* const all = room.grown_to(static_cast<std::size_t>(last_) * 2 * kLine);
+    for (int slot = 0; slot < last_; ++slot)
+      board_.read(slot, all + static_cast<std::size_t>(slot) * 2 * kLine, bytes_);
+    return fold_in_order(call_, last_, count, call_.out, [&](int r) {
+      return static_cast<const std::byte*>(all + static_cast<std::size_t>(r) * 2 * kLine);
+    });
+  }
   alignas(kLargestAlignment) std::byte fold[kSlotPayload];
   alignas(kLargestAlignment) std::byte value[kSlotPayload];
   board_.read(0, fold, bytes_);

@@ -23,7 +23,7 @@ class SlotCall {
       last_ = published_ ? root + 1 : root;
     } else if (call.kind == Kind::scan) {
       last_ = call.exclusive ? me : me + 1;
-      chains_ = !call.exclusive && bytes_ != 0 && bytes_ <= kLinePayload;
+      chains_ = !call.exclusive && !call.op.in_order && bytes_ != 0 && bytes_ <= kLinePayload;
     } else if (!has_root(call.kind) || me == root) {
       last_ = board.ranks();
     }

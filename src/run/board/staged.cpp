@@ -275,8 +275,8 @@ Task staged(Board& board, Call call) {
     case Kind::reduce:
     case Kind::allreduce:
       if (!folds_whole(call)) {
-        const bool at_end =
-            call.kind == Kind::reduce && (call.op.commutative || call.root == 0 || call.root + 1 == board.ranks());
+        const bool at_end = call.kind == Kind::reduce && !call.op.in_order &&
+                            (call.op.commutative || call.root == 0 || call.root + 1 == board.ranks());
         if (at_end) co_await fold_for_root(board, call);
         else co_await fold_for_all(board, call);
         break;

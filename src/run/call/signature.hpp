@@ -40,7 +40,7 @@ inline Signature signature_of(const Call& call) {
   std::uint64_t what = static_cast<std::uint64_t>(call.kind) + 1;
   if (has_root(call.kind)) what |= static_cast<std::uint64_t>(call.root) << 8;
   if (call.kind == Kind::scan && call.exclusive) what |= Signature::kExclusive;
-  if (combines(call.kind) && count != 0 && !call.op.commutative) what |= Signature::kInOrder;
+  if (combines(call.kind) && count != 0 && (!call.op.commutative || call.op.in_order)) what |= Signature::kInOrder;
   if (call.exchanges() && call.uneven()) what |= Signature::kUneven;
   return {count, count != 0 ? call.element : 0, what};
 }

@@ -7,6 +7,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "run/board/collectives.hpp"
+#include "run/board/fold.hpp"
 #include "run/board/process_memory.hpp"
 #include "run/board/slots.hpp"
 #include "run/comm/engine.hpp"
@@ -45,7 +46,7 @@ void Engine::run_small(const Call& call) {
   // What runs follows from arguments and profile alone: other ranks may have something else in flight.
   const bool here = nothing_in_flight();
   if (by_table_) {
-    const auto method = methods_.of(call.kind, call.bytes(), call.element);
+    const auto method = call.op.in_order ? in_order_method(call) : methods_.of(call.kind, call.bytes(), call.element);
     if (method && here) {
       switch (*method) {
         case Method::slots: return run_small<SlotCall>(call);
@@ -62,9 +63,10 @@ void Engine::run_small(const Call& call) {
       return run_alone(call);
     }
     if (forced_) check_forced(call, false);
+    if (must_gather(call)) return run_gathered(call);
     if (here && !forced_ && run_repeated(call)) return;
   }
-  if (fabric_.native && choose(call).method == Method::native) return run_native(call);
+  if (fabric_.native && !call.op.in_order && choose(call).method == Method::native) return run_native(call);
   begin(call, nullptr).wait();
 }
 
@@ -81,9 +83,75 @@ void Engine::run_packed(const Call& call) {
   }
 }
 
+/// A fold in rank order where no board spans the ranks: whoever wants the result gets all contributions and folds them itself.
+class Gathered {
+ public:
+  Gathered(const Call& call, std::shared_ptr<const void> kept, int rank, int size)
+      : fold_(call), kept_(std::move(kept)), last_(call.kind != Kind::scan ? size
+                                                   : call.exclusive        ? rank
+                                                                           : rank + 1) {}
+
+  Call call() const {
+    return {.kind = fold_.kind == Kind::reduce ? Kind::gather : Kind::allgather,
+            .in = fold_.in != nullptr ? fold_.in : fold_.out,
+            .out = fold_.out,
+            .count = fold_.count,
+            .element = fold_.element,
+            .in_layout = fold_.in != nullptr ? fold_.in_layout : fold_.out_layout,
+            .out_layout = {.pack = [](void*, const void*, std::size_t, std::size_t, void*) {},
+                           .unpack =
+                               [](void* context, void* to, std::size_t, std::size_t, const void* packed) {
+                                 static_cast<const Gathered*>(context)->fold(to, static_cast<const std::byte*>(packed));
+                               },
+                           .context = const_cast<Gathered*>(this)},
+            .root = fold_.root};
+  }
+
+ private:
+  void fold(void* to, const std::byte* all) const {
+    if (last_ == 0) return;
+    const AlignedBuffer result(fold_.bytes());
+    fold_in_order(fold_, last_, static_cast<std::size_t>(fold_.count), result.data(),
+                  [&](int r) { return all + static_cast<std::size_t>(r) * fold_.bytes(); });
+    unpack(fold_.out_layout, fold_.element, to, 0, static_cast<std::size_t>(fold_.count), result.data());
+  }
+
+  Call fold_;
+  std::shared_ptr<const void> kept_;
+  int last_;
+};
+
+bool Engine::must_gather(const Call& call) const {
+  if (!call.op.in_order || size_ == 1 || call.count == 0 || !combines(call.kind)) return false;
+  return !spans_ || (forced_ && !run::on_board(forced_->method)) || !in_order_method(call);
+}
+
+std::optional<Method> Engine::in_order_method(const Call& call) const {
+  const auto method = methods_.own(call.kind, call.bytes(), call.element);
+  return method == Method::grouped_fold ? Method::slots : method;  // groups would be brackets
+}
+
+/// A few MiB at a time. REQUIRES contiguous layouts.
+void Engine::run_gathered(const Call& call) {
+  const auto step = static_cast<std::int64_t>(
+      std::max<std::size_t>(1, (std::size_t{4} << 20) / call.element / static_cast<std::size_t>(size_)));
+  for (std::int64_t at = 0; at < call.count; at += step) {
+    Call piece = call;
+    const auto before = static_cast<std::size_t>(at) * call.element;
+    piece.count = std::min(step, call.count - at);
+    if (call.in != nullptr) piece.in = static_cast<const std::byte*>(call.in) + before;
+    if (call.out != nullptr) piece.out = static_cast<std::byte*>(call.out) + before;
+    run(Gathered(piece, nullptr, rank_, size_).call());
+  }
+}
+
 Request Engine::begin(const Call& call, std::shared_ptr<const void> kept) {
   check_usable();
   check_arguments(call);
+  if (must_gather(call)) {
+    const auto gathered = std::make_shared<const Gathered>(call, std::move(kept), rank_, size_);
+    return begin(gathered->call(), gathered);
+  }
   if (forced_) check_forced(call, true);
   auto operation = std::make_shared<Operation>(call, rank_, size_);
   operation->kept = std::move(kept);

@@ -167,8 +167,9 @@ Choice Engine::choose(const Call& call, bool own) {
   if (call.uneven()) return {uneven_method(call, topology_), 0, 1, {}};
   if (spans_) {
     const Query query = query_of(call);
-    const auto method = own ? methods_.own(query.kind, query.bytes, query.element)
-                            : methods_.of(query.kind, query.bytes, query.element);
+    const auto method = call.op.in_order ? in_order_method(call)
+                        : own            ? methods_.own(query.kind, query.bytes, query.element)
+                                         : methods_.of(query.kind, query.bytes, query.element);
     if (method) return {*method, 0, 1, {}};
   }
   const PlanCache::ChoiceKey key{call.kind, call.bytes(), call.element, call.op.commutative, own};
@@ -192,7 +193,9 @@ Task Engine::on_board(Call call, Method method) {
   Board& board = *fabric_.board;
   switch (method) {
     case Method::slots: return small<SlotCall>(board, call);
-    case Method::grouped_fold: return small<GroupedFold>(board, call);
+    case Method::grouped_fold:
+      if (call.op.in_order) return small<SlotCall>(board, call);
+      return small<GroupedFold>(board, call);
     case Method::shared_fold: return small<SharedFold>(board, call);
     case Method::exposed_fold: return small<ExposedFold>(board, call);
     case Method::direct: return direct(board, call);

@@ -97,6 +97,9 @@ class alignas(2 * kLine) Engine final : public Comm {
   void run_long(const Call& call, Method method);
   bool run_repeated(const Call& call);
   void run_native(const Call& call);
+  bool must_gather(const Call& call) const;
+  std::optional<Method> in_order_method(const Call& call) const;
+  void run_gathered(const Call& call);
 
   // --- calls in flight
   Request begin(const Call& call, std::shared_ptr<const void> kept);

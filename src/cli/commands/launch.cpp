@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// chasqui launch: starts the ranks of a group on this node. They find each other through their environment.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "chasqui/base/error.hpp"
+#include "cli/frame/command.hpp"
+
+namespace chasqui::cli {
+namespace {
+
+constexpr std::int64_t kMost = 1024;
+constexpr unsigned kGrace = 5;  ///< seconds between SIGTERM and SIGKILL
+
+/// The ranks that live, for signal handlers.
+volatile pid_t ranks[kMost];
+volatile std::sig_atomic_t started = 0;
+
+void to_all(int signal) {
+  const int before = errno;
+  for (int r = 0; r < started; ++r) {
+    if (ranks[r] > 0) kill(ranks[r], signal == SIGALRM ? SIGKILL : signal);
+  }
+  errno = before;
+}
+
+std::string random_text() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
+    throw Error("the kernel gives no random numbers");
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+class LaunchCommand : public Command {
+ public:
+  LaunchCommand() : Command("launch", "start the processes of a group on this node, without MPI") {
+    describe(
+        "Starts the command N times. Each finds its rank and the others by its environment (CHASQUI_RANK, CHASQUI_SIZE, "
+        "CHASQUI_RENDEZVOUS, CHASQUI_SECRET), which chasqui_join and group::join read. Signals are passed on. When one fails, a line "
+        "names its rank, the others are ended, and its exit status is the command's. Only rank 0 has the standard input.");
+    positional("COMMAND", &words_, "the program with its arguments; after -- where these begin with a hyphen")
+        .required();
+    option("-n,--ranks", "N", &ranks_, "how many").required();
+    example("chasqui launch -n 4 ./program", "four ranks");
+    example("chasqui launch -n 2 -- python3 train.py --epochs 3", "a program with options of its own");
+  }
+
+  int run(Output& out) override {
+    if (ranks_ < 1 || ranks_ > kMost) throw Error("-n {}: expected 1 to {}", ranks_, kMost);
+    const std::string name = "unix:@chasqui-launch-" + random_text(), secret = random_text();
+    setenv("CHASQUI_SIZE", std::to_string(ranks_).c_str(), 1);
+    setenv("CHASQUI_RENDEZVOUS", name.c_str(), 1);
+    setenv("CHASQUI_SECRET", secret.c_str(), 1);
+    struct sigaction forward {};
+    forward.sa_handler = to_all;
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM}) sigaction(signal, &forward, nullptr);
+    for (std::int64_t rank = 0; rank < ranks_; ++rank) start(static_cast<int>(rank));
+    return wait_for_all(out);
+  }
+
+ private:
+  void start(int rank) {
+    std::fflush(nullptr);
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child < 0) {
+      to_all(SIGKILL);
+      throw Error("process {} of {} could not be started: {}", rank, ranks_, std::strerror(errno));
+    }
+    ranks[rank] = child;
+    started = rank + 1;
+    if (child != 0) return;
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM}) ::signal(signal, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // a launcher that is killed takes its ranks with it
+    if (getppid() != parent) _exit(1);
+    setenv("CHASQUI_RANK", std::to_string(rank).c_str(), 1);
+    if (rank > 0) {
+      const int nothing = open("/dev/null", O_RDONLY);
+      dup2(nothing, STDIN_FILENO);
+      close(nothing);
+    }
+    std::vector<char*> pointers;
+    for (auto& word : words_) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    execvp(pointers[0], pointers.data());
+    std::fprintf(stderr, "chasqui launch: %s cannot be started: %s\n", pointers[0], std::strerror(errno));
+    _exit(127);
+  }
+
+  int wait_for_all(Output& out) {
+    int result = 0;
+    for (std::int64_t left = ranks_; left > 0;) {
+      int status = 0;
+      const pid_t ended = waitpid(-1, &status, 0);
+      if (ended < 0) continue;  // a signal came
+      int rank = 0;
+      while (rank < ranks_ && ranks[rank] != ended) ++rank;
+      if (rank == ranks_) continue;
+      ranks[rank] = 0;
+      --left;
+      if (status == 0 || result != 0) continue;
+      result = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      const std::string how = WIFEXITED(status) ? fmt::format("ended with status {}", WEXITSTATUS(status))
+                                                : fmt::format("was killed by signal {} ({})", WTERMSIG(status),
+                                                              strsignal(WTERMSIG(status)));
+      out.error(fmt::format("chasqui launch: rank {} of {} (process {}) {}{}\n", rank, ranks_, ended, how,
+                            left > 0 ? ": the others are ended" : ""));
+      to_all(SIGTERM);
+      alarm(kGrace);
+    }
+    alarm(0);
+    return result;
+  }
+
+  std::vector<std::string> words_;
+  std::int64_t ranks_ = 0;
+};
+
+}  // namespace
+
+CommandPtr make_launch_command() { return std::make_unique<LaunchCommand>(); }
+
+}  // namespace chasqui::cli
