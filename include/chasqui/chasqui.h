@@ -143,6 +143,18 @@ int chasqui_gather(chasqui_comm* comm, const void* in, void* out, int64_t count,
 int chasqui_scatter(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type, int root,
                     chasqui_request** request);
 
+/// `in` holds size * count; block r of all ranks, folded, is rank r's. In place: the result lies at the beginning of `out`.
+int chasqui_reduce_scatter(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type,
+                           chasqui_operation operation, chasqui_request** request);
+/// Block r of `in` goes to rank r, and block r of `out` comes from it; both hold size * count. In place: `in` NULL.
+int chasqui_alltoall(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type,
+                     chasqui_request** request);
+/// The same with in_counts[r] elements at in_offsets[r] for rank r, and out_counts[r] at out_offsets[r] from it. The four arrays
+/// must stay as long as the buffers.
+int chasqui_alltoallv(chasqui_comm* comm, const void* in, const int64_t* in_counts, const int64_t* in_offsets,
+                      void* out, const int64_t* out_counts, const int64_t* out_offsets, chasqui_type type,
+                      chasqui_request** request);
+
 /// Is it complete? Then *done is 1 and *request is freed and NULL. Also moves everything else that was started.
 int chasqui_test(chasqui_request** request, int* done);
 /// Comes back when it is complete; *request is NULL then. A NULL request is complete.

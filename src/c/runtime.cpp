@@ -267,6 +267,34 @@ int chasqui_scatter(chasqui_comm* comm, const void* in, void* out, int64_t count
   return move(comm, Kind::scatter, in, out, count, type, root, request);
 }
 
+int chasqui_reduce_scatter(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type,
+                           chasqui_operation operation, chasqui_request** request) {
+  return fold(comm, Kind::reduce_scatter, in, out, count, type, operation, 0, false, request);
+}
+
+int chasqui_alltoall(chasqui_comm* comm, const void* in, void* out, int64_t count, chasqui_type type,
+                     chasqui_request** request) {
+  return move(comm, Kind::alltoall, in, out, count, type, 0, request);
+}
+
+int chasqui_alltoallv(chasqui_comm* comm, const void* in, const int64_t* in_counts, const int64_t* in_offsets,
+                      void* out, const int64_t* out_counts, const int64_t* out_offsets, chasqui_type type,
+                      chasqui_request** request) {
+  return guarded_by(comm, [&](const chasqui_comm& whole) {
+    if (in_counts == nullptr || in_offsets == nullptr || out_counts == nullptr || out_offsets == nullptr)
+      whole.comm->refuse("alltoallv: counts or offsets is a null pointer");
+    const Type known = type_of(*whole.comm, type);
+    run_or_start(*comm,
+                 {.kind = Kind::alltoall,
+                  .in = in,
+                  .out = out,
+                  .element = bytes_of(known),
+                  .in_blocks = {in_counts, in_offsets},
+                  .out_blocks = {out_counts, out_offsets}},
+                 known, request);
+  });
+}
+
 int chasqui_test(chasqui_request** request, int* done) {
   if (request == nullptr || done == nullptr || *request == nullptr) {
     return guarded([&] {

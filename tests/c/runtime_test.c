@@ -161,7 +161,7 @@ static void moves(void) {
   for (c = 0; c < COUNTS; ++c) {
     const int count = counts[c] / size + (counts[c] > 0), root = (c + 1) % size;
     int32_t *a = (int32_t*)in, *b = (int32_t*)out;
-    int64_t each[64], offsets[64], all = 0;
+    int64_t each[64], offsets[64], whole[64], all = 0;
     chasqui_request* request = NULL;
     fill(CHASQUI_I32, a, rank, count);
     NEED(chasqui_broadcast(comm, a, count, CHASQUI_I32, root, NULL) == 0);
@@ -178,6 +178,23 @@ static void moves(void) {
     memset(b, 0, 4 * (size_t)(count + 1));
     NEED(chasqui_scatter(comm, expected, b, count, CHASQUI_I32, root, NULL) == 0);
     NEED(memcmp(b, a, 4 * (size_t)count) == 0);
+    for (r = 0; r < size; ++r) fill(CHASQUI_I32, a + r * count, rank + r, count);  // block r for rank r
+    for (r = 0; r < size; ++r) fill(CHASQUI_I32, (int32_t*)expected + r * count, rank + r, count);
+    NEED(chasqui_alltoall(comm, a, b, count, CHASQUI_I32, c % 2 ? &request : NULL) == 0);
+    if (c % 2) finish(request, c);
+    NEED(memcmp(b, expected, 4 * (size_t)(count * size)) == 0);
+    for (r = 0; r < size; ++r) {
+      each[r] = count;
+      offsets[r] = (int64_t)(size - 1 - r) * count;  // blocks from the end to the beginning
+      whole[r] = (int64_t)r * count;
+    }
+    memset(b, 0, 4 * (size_t)(count * size));
+    NEED(chasqui_alltoallv(comm, a, each, whole, b, each, offsets, CHASQUI_I32, NULL) == 0);
+    for (r = 0; r < size; ++r) NEED(memcmp(b + offsets[r], (int32_t*)expected + whole[r], 4 * (size_t)count) == 0);
+    for (i = 0; i < count * size; ++i) a[i] = rank + i;
+    NEED(chasqui_reduce_scatter(comm, a, b, count, CHASQUI_I32, CHASQUI_SUM, c % 2 ? &request : NULL) == 0);
+    if (c % 2) finish(request, c);
+    for (i = 0; i < count; ++i) NEED(b[i] == size * (size - 1) / 2 + size * (rank * count + i));
     for (r = 0; r < size; ++r) {
       each[r] = (count + r) % (count + 2);
       offsets[r] = all + r;  // with a gap between

@@ -92,7 +92,9 @@ class Gathered {
                                                                            : rank + 1) {}
 
   Call call() const {
-    return {.kind = fold_.kind == Kind::reduce ? Kind::gather : Kind::allgather,
+    return {.kind = fold_.kind == Kind::reduce           ? Kind::gather
+                    : fold_.kind == Kind::reduce_scatter ? Kind::alltoall
+                                                         : Kind::allgather,
             .in = fold_.in != nullptr ? fold_.in : fold_.out,
             .out = fold_.out,
             .count = fold_.count,
@@ -122,7 +124,7 @@ class Gathered {
 };
 
 bool Engine::must_gather(const Call& call) const {
-  if (!call.op.in_order || size_ == 1 || call.count == 0 || !combines(call.kind)) return false;
+  if (!call.op.in_order || size_ == 1 || (call.count == 0 && !call.uneven()) || !combines(call.kind)) return false;
   return !spans_ || (forced_ && !run::on_board(forced_->method)) || !in_order_method(call);
 }
 
@@ -133,6 +135,7 @@ std::optional<Method> Engine::in_order_method(const Call& call) const {
 
 /// A few MiB at a time. REQUIRES contiguous layouts.
 void Engine::run_gathered(const Call& call) {
+  if (call.kind == Kind::reduce_scatter) return run(Gathered(call, nullptr, rank_, size_).call());
   const auto step = static_cast<std::int64_t>(
       std::max<std::size_t>(1, (std::size_t{4} << 20) / call.element / static_cast<std::size_t>(size_)));
   for (std::int64_t at = 0; at < call.count; at += step) {
@@ -149,6 +152,7 @@ Request Engine::begin(const Call& call, std::shared_ptr<const void> kept) {
   check_usable();
   check_arguments(call);
   if (must_gather(call)) {
+    if (call.uneven()) refuse("reduce_scatter in rank order between nodes: blocks of one length only");
     const auto gathered = std::make_shared<const Gathered>(call, std::move(kept), rank_, size_);
     return begin(gathered->call(), gathered);
   }
