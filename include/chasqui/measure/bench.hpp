@@ -47,6 +47,9 @@ struct BenchOptions {
   std::function<void(double)> progress;  ///< called on rank 0 now and then with the share that is done
 };
 
+/// What can be timed: the collectives that are called, then "sum", "items" and "stream".
+const std::vector<std::string>& bench_kinds();
+
 /// "broadcast,items": the names of a list; empty for none. `option` names the place in the Error for a word that is none.
 std::vector<std::string> kinds_from(const std::string& list, const std::string& option);
 

@@ -27,9 +27,8 @@ class BenchCommand final : public Command {
         "(\"plain\": Chasqui's own) and a chain from rank to rank. \"delay\" is how long an item of a stream is under way.");
     ranks_.declare(*this, "threads (default: one a core, at least 2)", "mpirun -np 4 chasqui bench --mpi");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
-    option(
-        "--kinds", "LIST", &kinds_,
-        "only these, separated by commas: barrier, broadcast, reduce, allreduce, allgather, gather, scatter, alltoall, reduce-scatter, scan, sum, items, stream");
+    option("--kinds", "LIST", &kinds_,
+           fmt::format("only these, separated by commas: {}", fmt::join(measure::bench_kinds(), ", ")));
     option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
     option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
     option("--out", "FILE", &out_, "medians and quartiles as CSV, row by row as they come").output();

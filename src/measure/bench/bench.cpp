@@ -6,6 +6,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/model/problem.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/bench/contest.hpp"
 #include "measure/common_start.hpp"
@@ -18,9 +19,6 @@ using namespace run;
 
 namespace {
 
-const std::vector<std::string> kAll = {"barrier", "broadcast", "reduce",   "allreduce",      "allgather",
-                                       "gather",  "scatter",   "alltoall", "reduce-scatter", "scan",
-                                       "sum",     "items",     "stream"};
 constexpr std::size_t kLongestOfStream = std::size_t{512} << 10;  ///< many of them are kept
 constexpr std::size_t kLeastOfItems = 64;                         ///< eight numbers
 constexpr std::size_t kLeastOfSum = 512;                          ///< what one rank adds faster than a message goes
@@ -56,6 +54,15 @@ Contest contest_of(Comm& comm, const std::string& name, std::size_t bytes) {
 
 }  // namespace
 
+const std::vector<std::string>& bench_kinds() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> names = plan::collective_names(&plan::Collective::called);
+    names.insert(names.end(), {"sum", "items", "stream"});
+    return names;
+  }();
+  return all;
+}
+
 Quartiles Quartiles::of(std::vector<double> spans) {
   std::vector<double> sorted = spans;
   std::sort(sorted.begin(), sorted.end());
@@ -70,8 +77,8 @@ std::vector<std::string> kinds_from(const std::string& list, const std::string& 
   for (std::size_t at = 0; at < list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string word = list.substr(at, end - at);
-    if (std::find(kAll.begin(), kAll.end(), word) == kAll.end())
-      throw Error("{} has \"{}\", which is not one of {}", option, word, fmt::join(kAll, ", "));
+    if (std::find(bench_kinds().begin(), bench_kinds().end(), word) == bench_kinds().end())
+      throw Error("{} has \"{}\", which is not one of {}", option, word, fmt::join(bench_kinds(), ", "));
     kinds.push_back(word);
     at = end + 1;
   }
@@ -84,7 +91,7 @@ bool is_many(const std::string& name) {
 
 std::vector<std::pair<std::string, std::size_t>> bench_plan(const BenchOptions& options) {
   std::vector<std::pair<std::string, std::size_t>> plan;
-  for (const std::string& name : options.kinds.empty() ? kAll : options.kinds) {
+  for (const std::string& name : options.kinds.empty() ? bench_kinds() : options.kinds) {
     if (name == "barrier") {
       plan.emplace_back(name, 0);
       continue;
