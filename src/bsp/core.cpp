@@ -7,14 +7,16 @@
 
 #include "bsp/engines.hpp"
 #include "bsp/hash.hpp"
+#include "bsp/ticks.hpp"
 
 namespace chasqui::bsp::detail {
 
 namespace {
 
-constexpr std::int32_t kDirectSlots = 1024;  ///< machines up to this size find a destination by index
-constexpr std::size_t kLinearSlots = 8;      ///< larger ones search this many before they hash
+constexpr std::int32_t kDirectPlaces = 1024;  ///< machines up to this size find a destination by index
+constexpr std::size_t kLinearPlaces = 8;      ///< larger ones search this many before they hash
 constexpr std::uint32_t kFlagGets = 1;
+constexpr std::size_t kMostBytes = 0xffffffffU;  ///< of a message
 
 }  // namespace
 
@@ -26,18 +28,21 @@ Core::Core(Processor& processor, GroupInfo info, std::int32_t rank, std::shared_
   main_.member = rank_;
   main_.group = processor_.door().open(info_);
   if (parent_) ++parent_->children_;
-  begin_step(main_);
+  outgoing_.emplace_back();
+  current_.rank = rank_;
+  processor_.take_waited();
+  begun_ = main_.released = Ticks::now();
 }
 
 Core::~Core() {
   if (parent_) {
     --parent_->children_;
-    if (!outgoing_.empty() || !gets_.empty()) {
+    if (!nothing_left()) {
       processor_.deferred =
           fmt::format("rank {} left {} with messages or gets that no sync delivered; sync before joining",
                       parent_->rank_, machine_name());
     }
-    parent_->begun_ = clock_nanoseconds();
+    parent_->begun_ = Ticks::now();
   }
   for (const auto& variable : variables_) {
     if (variable->alive) processor_.door().release(variable->segment);
@@ -53,6 +58,7 @@ std::string Core::machine_name() const {
 void Core::set_block_bytes(std::int64_t bytes) {
   if (bytes < 1) throw MachineError(Fault::resources, fmt::format("block size {}: at least 1 byte", bytes));
   block_bytes_ = bytes;
+  for (Place& place : places_) place.end = place.at;
 }
 
 void Core::bad_rank(std::int32_t rank, const char* doing) const {
@@ -61,83 +67,141 @@ void Core::bad_rank(std::int32_t rank, const char* doing) const {
 }
 
 Core::Outgoing& Core::outgoing(std::int32_t to) {
-  if (size() <= kDirectSlots) {
-    if (slot_of_.empty()) slot_of_.assign(static_cast<std::size_t>(size()), -1);
-    std::int32_t& slot = slot_of_[static_cast<std::size_t>(to)];
-    if (slot < 0) {
-      slot = static_cast<std::int32_t>(outgoing_.size());
-      outgoing_.push_back({to, 0, {}});
+  const auto add = [&](std::size_t place) -> Outgoing& {
+    Outgoing& added = outgoing_.emplace_back();
+    added.to = to;
+    added.place = place;
+    if (places_.size() <= place) places_.resize(place + 1);
+    places_[place].outgoing = outgoing_.size() - 1;
+    return added;
+  };
+  if (size() <= kDirectPlaces) {
+    if (direct_ == 0) {
+      places_.resize(static_cast<std::size_t>(size()));
+      direct_ = static_cast<std::uint32_t>(size());
     }
-    return outgoing_[static_cast<std::size_t>(slot)];
+    const auto place = static_cast<std::size_t>(to);
+    return places_[place].outgoing == 0 ? add(place) : outgoing_[places_[place].outgoing];
   }
-  if (outgoing_.size() <= kLinearSlots) {
-    for (Outgoing& out : outgoing_) {
-      if (out.to == to) return out;
+  if (outgoing_.size() <= kLinearPlaces) {
+    for (std::size_t i = 1; i < outgoing_.size(); ++i) {
+      if (outgoing_[i].to == to) return outgoing_[i];
     }
-    outgoing_.push_back({to, 0, {}});
-    if (outgoing_.size() > kLinearSlots) {
-      for (std::size_t i = 0; i < outgoing_.size(); ++i) far_slot_[outgoing_[i].to] = static_cast<std::int32_t>(i);
-    }
-    return outgoing_.back();
+    return add(outgoing_.size());
   }
-  const auto [found, fresh] = far_slot_.try_emplace(to, static_cast<std::int32_t>(outgoing_.size()));
-  if (fresh) outgoing_.push_back({to, 0, {}});
-  return outgoing_[static_cast<std::size_t>(found->second)];
+  if (far_slot_.empty()) {
+    for (std::size_t i = 1; i < outgoing_.size(); ++i) far_slot_[outgoing_[i].to] = static_cast<std::uint32_t>(i);
+  }
+  const auto [known, fresh] = far_slot_.try_emplace(to, static_cast<std::uint32_t>(outgoing_.size()));
+  return fresh ? add(outgoing_.size()) : outgoing_[known->second];
 }
 
-std::byte* Core::add_entry(std::int32_t to, std::uint32_t tag, std::size_t bytes, bool counts) {
-  if (bytes > 0xffffffffU) [[unlikely]] {
+/// The room grows twofold up to the size of a block, which only a message that is larger alone exceeds.
+void Core::make_room(Place& place, Outgoing& out, std::size_t bytes) {
+  Buffer& room = out.open->payload;
+  const auto used = static_cast<std::size_t>(place.at - room.data());
+  const auto most = std::max(used + bytes, static_cast<std::size_t>(block_bytes_));
+  if (used + bytes > room.capacity()) room.reserve(std::clamp(2 * room.capacity(), used + bytes, most));
+  place.at = room.data() + used;
+  place.end = room.data() + std::min({room.capacity(), most, used + kMostBytes});
+}
+
+/// A message unlike the one before it, or one that finds its block full.
+std::byte* Core::add_first(std::int32_t to, std::uint32_t tag, std::size_t bytes) {
+  check_rank(to, "sends to");
+  if (bytes > kMostBytes) {
     throw MachineError(Fault::resources,
                        fmt::format("rank {} sends a message of {} bytes to rank {}: at most {}; split it", rank_, bytes,
-                                   to, 0xffffffffU));
+                                   to, kMostBytes));
   }
   Outgoing& out = outgoing(to);
-  const std::size_t room = sizeof(Entry) + padded(bytes);
-  if (out.blocks.empty() || out.blocks.back()->payload.size() + room > static_cast<std::size_t>(block_bytes_)) {
-    if (!out.blocks.empty()) processor_.door().stow(*out.blocks.back());
-    out.blocks.push_back(std::make_unique<Block>());
-    out.blocks.back()->from = rank_;
-    out.blocks.back()->index = out.next_index++;
+  Place& place = places_[out.place];
+  if (out.open != nullptr) {
+    const auto used = static_cast<std::size_t>(place.at - out.open->payload.data());
+    const bool same = place.like == like(tag, bytes);
+    const std::size_t then = same ? used + bytes : padded(used) + sizeof(Run) + bytes;
+    if (then > static_cast<std::size_t>(block_bytes_)) end_block(out);
+    else if (!same) end_run(out);
   }
-  Block& block = *out.blocks.back();
-  std::byte* const place = block.payload.extend(room);
-  const Entry entry{static_cast<std::uint32_t>(bytes), tag};
-  std::memcpy(place, &entry, sizeof entry);
-  if (counts) ++block.messages;
-  block.kinds |= kind_bit(entry.kind());
-  block.information += bytes;
-  ++current_.sent_messages;
-  current_.sent_bytes += static_cast<std::int64_t>(bytes);
-  return place + sizeof entry;
+  if (out.open == nullptr) {
+    out.open = processor_.fresh();
+    out.open->from = rank_;
+    out.open->index = out.next_index++;
+    place.at = out.open->payload.data();
+  }
+  if (place.like == kUnlike) {
+    make_room(place, out, sizeof(Run) + bytes);
+    out.run = static_cast<std::size_t>(place.at - out.open->payload.data());
+    const Run run{tag, static_cast<std::uint32_t>(bytes), 1};
+    std::memcpy(place.at, &run, sizeof run);
+    place.at += sizeof run;
+    place.like = like(tag, bytes);
+  } else {
+    make_room(place, out, bytes);
+  }
+  std::byte* const begin = std::exchange(place.at, place.at + bytes);
+  if (bytes == 0) end_run(out);  // nothing moves: each has a run of its own
+  return begin;
 }
 
-std::byte* Core::add_message(std::int32_t to, std::uint32_t channel, std::size_t bytes) {
-  check_rank(to, "sends to");
-  return add_entry(to, make_tag(EntryKind::message, channel), bytes, true);
+void Core::end_run(Outgoing& out) {
+  Place& place = places_[out.place];
+  if (place.like == kUnlike) return;
+  Block& block = *out.open;
+  Run run;
+  std::memcpy(&run, block.payload.data() + out.run, sizeof run);
+  const auto used = static_cast<std::size_t>(place.at - block.payload.data());
+  if (run.bytes > 0) run.count = (used - out.run - sizeof run) / run.bytes;
+  std::memcpy(block.payload.data() + out.run, &run, sizeof run);
+  block.messages += run.count;
+  block.information += run.count * run.bytes;
+  block.kinds |= kind_bit(run.kind());
+  place.like = kUnlike;
+  block.payload.resize(used);
+  if (padded(used) != used) block.payload.extend(padded(used) - used);
+  place.at = place.end = block.payload.data() + block.payload.size();
 }
 
-void Core::ship(Meeting& meeting) {
+void Core::end_block(Outgoing& out) {
+  end_run(out);
+  processor_.door().stow(*out.open);
+  out.full.push_back(std::move(out.open));
+}
+
+/// What the members of this meeting get; messages to others stay.
+std::vector<Parcel>& Core::pack(Meeting& meeting) {
+  meeting.parcels.clear();
+  if (outgoing_.size() <= 1) return meeting.parcels;
   std::vector<Outgoing> kept;
-  for (Outgoing& out : outgoing_) {
-    if (!meeting.includes.empty() && !meeting.includes[static_cast<std::size_t>(out.to)]) {
+  for (std::size_t i = 1; i < outgoing_.size(); ++i) {
+    Outgoing& out = outgoing_[i];
+    const std::int32_t member = meeting.member_of(out.to);
+    if (member < 0) {
+      end_run(out);
+      places_[out.place] = {};
       kept.push_back(std::move(out));
       continue;
     }
-    current_.sent_blocks += static_cast<std::int64_t>(out.blocks.size());
-    for (BlockPtr& block : out.blocks) {
+    end_block(out);
+    places_[out.place] = {};
+    for (Block* block = out.full.first(); block != nullptr; block = block->next) {
       block->channel = {meeting.info.id, meeting.step, Lane::superstep};
-      processor_.door().post(info_.members.at(out.to), std::move(block));
+      ++current_.sent_blocks;
+      current_.sent_messages += static_cast<std::int64_t>(block->messages);
+      current_.sent_bytes += static_cast<std::int64_t>(block->information);
     }
-  }
-  if (!slot_of_.empty()) {
-    for (const Outgoing& out : outgoing_) slot_of_[static_cast<std::size_t>(out.to)] = -1;
+    meeting.parcels.push_back({member, std::move(out.full)});
   }
   far_slot_.clear();
-  outgoing_.clear();
-  for (Outgoing& out : kept) {
-    Outgoing& place = outgoing(out.to);
-    place = std::move(out);
+  outgoing_.resize(1);
+  for (Outgoing& old : kept) {
+    Outgoing& out = outgoing(old.to);
+    out.open = std::move(old.open);
+    out.full = std::move(old.full);
+    out.next_index = old.next_index;
+    places_[out.place].at = places_[out.place].end = out.open->payload.data() + out.open->payload.size();
   }
+  return meeting.parcels;
 }
 
 void Core::check_ready(const SourceLocation& where) {
@@ -150,43 +214,44 @@ void Core::check_ready(const SourceLocation& where) {
   }
 }
 
-void Core::begin_step(Meeting&) {
+/// Books the superstep and begins the next. together: everybody ended it.
+void Core::end_step(Meeting& meeting, bool together) {
+  begun_ = Ticks::now();
+  meeting.rows.push_back({current_, 0});
+  if (together && meeting.member == 0)
+    meeting.rows.back().span = Ticks::nanoseconds(begun_ - std::exchange(meeting.released, begun_));
+  ++meeting.step;
   current_ = Row{};
   current_.rank = rank_;
   processor_.take_waited();
-  begun_ = clock_nanoseconds();
 }
 
 /// Ends the computation part of the superstep, meets the others, and takes what they sent.
 void Core::exchange(Meeting& meeting, const SourceLocation& where) {
   check_ready(where);
-  current_.nanoseconds = clock_nanoseconds() - begun_ - processor_.take_waited();
+  current_.nanoseconds = Ticks::nanoseconds(Ticks::now() - begun_) - processor_.take_waited();
   current_.step = meeting.step;
-  bool asks = false;
   for (const Request& request : gets_) {
-    if (!meeting.includes.empty() && !meeting.includes[static_cast<std::size_t>(request.from)]) {
-      throw MachineError(
-          Fault::bad_get,
-          fmt::format("rank {} synchronises a subset at {}:{} with a get from rank {}, which is outside it", rank_,
-                      where.file_name(), where.line(), request.from));
-    }
-    asks = true;
+    if (meeting.member_of(request.from) >= 0) continue;
+    throw MachineError(
+        Fault::bad_get,
+        fmt::format("rank {} synchronises a subset at {}:{} with a get from rank {}, which is outside it", rank_,
+                    where.file_name(), where.line(), request.from));
   }
-  ship(meeting);
-  inbox_.clear();  // now, not after the others have come: with a spill file only one processor's mail is in
-                   // memory
+  std::vector<Parcel>& parcels = pack(meeting);
+  processor_.recycle(
+      inbox_);  // now, not after the others have come: with a spill file only one processor's mail is in memory
   const Waiting why{Waiting::For::barrier, meeting.info.id, meeting.info.members.count, meeting.step, 0, 0,
                     where.file_name(),     where.line()};
-  const std::uint32_t flags = processor_.door().barrier(
-      *meeting.group, {meeting.step, asks ? kFlagGets : 0, meeting.member, meeting.rows}, why);
+  const std::uint32_t flags = processor_.door().meet(
+      *meeting.group, {meeting.step, gets_.empty() ? 0 : kFlagGets, meeting.member, meeting.rows}, parcels, inbox_,
+      why);
   meeting.rows.clear();
   processor_.claim({meeting.info.id, meeting.step, Lane::superstep}, inbox_);
   deliver(meeting);
   if ((flags & kFlagGets) != 0) serve_gets(meeting, why);
   apply_puts();
-  meeting.rows.push_back(current_);
-  ++meeting.step;
-  begin_step(meeting);
+  end_step(meeting, true);
 }
 
 /// Puts the inbox into its fixed order (sender, then order of sending) and accounts for it.
@@ -198,15 +263,25 @@ void Core::deliver(Meeting& meeting) {
                     "its sync(expected) was told too few",
                     late->channel.step, late->from, rank_));
   }
-  std::sort(inbox_.begin(), inbox_.end(), [](const BlockPtr& a, const BlockPtr& b) {
+  const auto before = [](const BlockPtr& a, const BlockPtr& b) {
     return a->from != b->from ? a->from < b->from : a->index < b->index;
-  });
+  };
+  if (!std::is_sorted(inbox_.begin(), inbox_.end(), before)) std::sort(inbox_.begin(), inbox_.end(), before);
   for (const BlockPtr& block : inbox_) {
     processor_.door().unstow(*block);
     ++current_.received_blocks;
-    current_.received_messages += block->messages;
+    current_.received_messages += static_cast<std::int64_t>(block->messages);
     current_.received_bytes += static_cast<std::int64_t>(block->information);
   }
+}
+
+Ledger Core::ledger() {
+  Ledger ledger = processor_.door().ledger();
+  const Core* whole = this;
+  while (whole->parent_) whole = whole->parent_.get();
+  std::vector<Superstep>& steps = ledger.machines.front().supersteps;
+  if (steps.size() < whole->step()) steps.resize(whole->step());  // not everybody has reported the last one
+  return ledger;
 }
 
 void Core::sync(const SourceLocation& where) { exchange(main_, where); }
@@ -217,15 +292,20 @@ void Core::sync_expecting(std::int64_t expected, const SourceLocation& where) {
     throw MachineError(Fault::sync_mismatch, fmt::format("rank {}: a get needs sync(), not sync(expected), at {}:{}",
                                                          rank_, where.file_name(), where.line()));
   }
-  current_.nanoseconds = clock_nanoseconds() - begun_ - processor_.take_waited();
+  current_.nanoseconds = Ticks::nanoseconds(Ticks::now() - begun_) - processor_.take_waited();
   current_.step = main_.step;
-  ship(main_);
-  inbox_.clear();
+  for (Parcel& parcel : pack(main_)) {
+    for (Block* block = parcel.blocks.release(); block != nullptr;) {
+      BlockPtr one(std::exchange(block, block->next));
+      processor_.door().post(info_.members.at(parcel.to), std::move(one));
+    }
+  }
+  processor_.recycle(inbox_);
   std::int64_t have = 0;
   std::size_t counted = 0;
   for (;;) {
     processor_.claim({info_.id, main_.step, Lane::superstep}, inbox_);
-    for (; counted < inbox_.size(); ++counted) have += inbox_[counted]->messages;
+    for (; counted < inbox_.size(); ++counted) have += static_cast<std::int64_t>(inbox_[counted]->messages);
     if (have >= expected) break;
     processor_.await(
         {Waiting::For::messages, info_.id, size(), main_.step, have, expected, where.file_name(), where.line()});
@@ -237,9 +317,7 @@ void Core::sync_expecting(std::int64_t expected, const SourceLocation& where) {
   }
   deliver(main_);
   apply_puts();
-  main_.rows.push_back(current_);
-  ++main_.step;
-  begin_step(main_);
+  end_step(main_, false);
 }
 
 void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation& where) {
@@ -258,14 +336,15 @@ void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation&
     subset = std::make_unique<Meeting>();
     std::uint64_t id = mix(info_.id, 0x5ab5e7);
     auto list = std::make_shared<std::vector<std::int32_t>>();
-    subset->includes.resize(static_cast<std::size_t>(size()));
+    subset->members.assign(static_cast<std::size_t>(size()), -1);
     for (const std::int32_t rank : sorted) {
       id = mix(id, static_cast<std::uint64_t>(rank));
       list->push_back(info_.members.at(rank));
-      subset->includes[static_cast<std::size_t>(rank)] = true;
+      subset->members[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(list->size()) - 1;
     }
     subset->info = {id, info_.id, kSubsetSplit, {list->front(), static_cast<std::int32_t>(list->size()), list}};
     subset->member = member;
+    subset->released = Ticks::now();
     subset->group = processor_.door().open(subset->info);
   }
   exchange(*subset, where);
@@ -306,7 +385,7 @@ std::shared_ptr<Core> Core::split(const std::shared_ptr<Core>& self, std::vector
 
 void Core::finish() {
   if (processor_.deferred) throw MachineError(Fault::lost_messages, *processor_.deferred);
-  if (!outgoing_.empty() || !gets_.empty()) {
+  if (!nothing_left()) {
     throw MachineError(Fault::lost_messages,
                        fmt::format("the program of rank {} ended with messages or gets that no sync delivered", rank_));
   }

@@ -13,9 +13,7 @@ void take_max(std::int64_t& into, std::int64_t value) { into = std::max(into, va
 
 }  // namespace
 
-void merge(MachineCosts& machine, const Row& row, bool keep_row) {
-  if (machine.supersteps.size() <= row.step) machine.supersteps.resize(row.step + 1);
-  Superstep& step = machine.supersteps[row.step];
+void merge(Superstep& step, const Row& row, bool keep_row) {
   take_max(step.nanoseconds, row.nanoseconds);
   take_max(step.work, row.work);
   take_max(step.messages, std::max(row.sent_messages, row.received_messages));
@@ -27,16 +25,23 @@ void merge(MachineCosts& machine, const Row& row, bool keep_row) {
   if (keep_row) step.rows.push_back(row);
 }
 
+void merge(MachineCosts& machine, const Row& row, bool keep_row) {
+  if (machine.supersteps.size() <= row.step) machine.supersteps.resize(row.step + 1);
+  merge(machine.supersteps[row.step], row, keep_row);
+}
+
+void merge(Superstep& step, const Superstep& other) {
+  take_max(step.nanoseconds, other.nanoseconds), take_max(step.work, other.work);
+  take_max(step.messages, other.messages), take_max(step.blocks, other.blocks), take_max(step.bytes, other.bytes);
+  take_max(step.span_nanoseconds, other.span_nanoseconds);
+  step.total_messages += other.total_messages, step.total_blocks += other.total_blocks;
+  step.total_bytes += other.total_bytes;
+  step.rows.insert(step.rows.end(), other.rows.begin(), other.rows.end());
+}
+
 void merge(MachineCosts& machine, const MachineCosts& other) {
   if (machine.supersteps.size() < other.supersteps.size()) machine.supersteps.resize(other.supersteps.size());
-  for (std::size_t t = 0; t < other.supersteps.size(); ++t) {
-    Superstep& a = machine.supersteps[t];
-    const Superstep& b = other.supersteps[t];
-    take_max(a.nanoseconds, b.nanoseconds), take_max(a.work, b.work), take_max(a.messages, b.messages);
-    take_max(a.blocks, b.blocks), take_max(a.bytes, b.bytes), take_max(a.span_nanoseconds, b.span_nanoseconds);
-    a.total_messages += b.total_messages, a.total_blocks += b.total_blocks, a.total_bytes += b.total_bytes;
-    a.rows.insert(a.rows.end(), b.rows.begin(), b.rows.end());
-  }
+  for (std::size_t t = 0; t < other.supersteps.size(); ++t) merge(machine.supersteps[t], other.supersteps[t]);
 }
 
 std::vector<MachineCosts> arrange(std::vector<MachineCosts> machines) {

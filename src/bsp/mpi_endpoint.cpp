@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -15,7 +16,9 @@ namespace chasqui::bsp::detail {
 namespace {
 
 constexpr int kTag = 1;
-constexpr std::uint64_t kFinishGroup = 2;       ///< everybody, after the program
+constexpr std::int32_t kFew = 8;                ///< members that send each other a message in any case
+constexpr std::size_t kLarge = 1024;            ///< bytes of a block that is not worth a copy
+constexpr std::size_t kMostSpare = 16;          ///< buffers that are kept
 constexpr std::int64_t kPatience = 50'000'000;  ///< nanoseconds rank 0 waits before it asks around
 constexpr std::size_t kMostBytes = static_cast<std::size_t>(std::numeric_limits<int>::max()) - 4096;
 
@@ -30,7 +33,7 @@ MpiEndpoint::MpiEndpoint(MPI_Comm communicator, const Options& options) : option
 }
 
 MpiEndpoint::~MpiEndpoint() {
-  while (arrived_blocks_ != nullptr) delete std::exchange(arrived_blocks_, arrived_blocks_->next);
+  Chain::free(arrived_blocks_);
   for (Flying& one : flying_) MPI_Wait(&one.request, MPI_STATUS_IGNORE);
   MPI_Comm_free(&comm_);
 }
@@ -39,12 +42,8 @@ void MpiEndpoint::throw_if_aborted() const {
   if (aborted_) throw MachineError(fault_, fault_text_);
 }
 
-void MpiEndpoint::post(std::int32_t to, BlockPtr block) {
+void MpiEndpoint::post(std::int32_t to, BlockPtr block, bool counted) {
   throw_if_aborted();
-  if (to == rank_ && block->channel.lane == Lane::ledger) {
-    ledgers_.push_back(std::move(block));
-    return;
-  }
   if (to == rank_) {
     block->next = arrived_blocks_;
     arrived_blocks_ = block.release();
@@ -63,9 +62,16 @@ void MpiEndpoint::post(std::int32_t to, BlockPtr block) {
   head.channel = block->channel;
   head.index = block->index;
   head.messages = block->messages;
-  head.kinds = block->kinds;
+  head.flags = block->kinds;
   head.information = block->information;
-  append(out, head, block->payload.view());
+  head.blocked = counted ? 1 : 0;
+  if (out.empty() && block->payload.size() >= kLarge) {
+    const std::size_t bytes = block->payload.size();
+    std::swap(out, block->payload);
+    append_head(out, head, bytes);
+  } else {
+    append(out, head, block->payload.view());
+  }
   if (out.size() >= static_cast<std::size_t>(64 * 1024)) flush(to);
 }
 
@@ -74,7 +80,7 @@ void MpiEndpoint::flush(std::int32_t to) {
   if (out.empty()) return;
   flying_.emplace_back();
   flying_.back().bytes = std::move(out);
-  out = Buffer();
+  out = spare();
   ++sent_;
   MPI_Isend(flying_.back().bytes.data(), static_cast<int>(flying_.back().bytes.size()), MPI_BYTE, to, kTag, comm_,
             &flying_.back().request);
@@ -96,8 +102,17 @@ void MpiEndpoint::reap() {
     int done = 0;
     MPI_Test(&flying_.front().request, &done, MPI_STATUS_IGNORE);
     if (done == 0) return;
+    if (spare_.size() < kMostSpare) spare_.push_back(std::move(flying_.front().bytes));
     flying_.pop_front();
   }
+}
+
+Buffer MpiEndpoint::spare() {
+  if (spare_.empty()) return {};
+  Buffer buffer = std::move(spare_.back());
+  spare_.pop_back();
+  buffer.resize(0);
+  return buffer;
 }
 
 bool MpiEndpoint::progress() {
@@ -108,16 +123,17 @@ bool MpiEndpoint::progress() {
   if (there == 0) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  Buffer buffer;
+  Buffer buffer = spare();
   buffer.extend(static_cast<std::size_t>(bytes));
   MPI_Mrecv(buffer.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-  receive(buffer.view());
+  receive(buffer);
+  if (buffer.capacity() > 0 && spare_.size() < kMostSpare) spare_.push_back(std::move(buffer));
   return true;
 }
 
-void MpiEndpoint::receive(std::span<const std::byte> message) {
+void MpiEndpoint::receive(Buffer& message) {
   bool of_program = false;
-  for_each_record(message, [&](const RecordHead& head, std::span<const std::byte> bytes) {
+  for_each_record(message.view(), [&](const RecordHead& head, std::span<const std::byte> bytes, std::size_t begin) {
     switch (head.record) {
       case Record::block: {
         auto block = std::make_unique<Block>();
@@ -125,10 +141,16 @@ void MpiEndpoint::receive(std::span<const std::byte> message) {
         block->from = head.from;
         block->index = head.index;
         block->messages = head.messages;
-        block->kinds = head.kinds;
+        block->kinds = head.flags;
+        if (head.blocked != 0) ++counted_[head.channel];
         block->information = head.information;
-        if (!bytes.empty()) std::memcpy(block->payload.extend(bytes.size()), bytes.data(), bytes.size());
         of_program = true;
+        if (begin == 0 && bytes.size() >= kLarge) {  // the last to be looked at
+          std::swap(block->payload, message);
+          block->payload.resize(bytes.size());
+        } else if (!bytes.empty()) {
+          std::memcpy(block->payload.extend(bytes.size()), bytes.data(), bytes.size());
+        }
         if (block->channel.lane == Lane::ledger) {  // not for the program, which may still be running here
           ledgers_.push_back(std::move(block));
           break;
@@ -138,9 +160,9 @@ void MpiEndpoint::receive(std::span<const std::byte> message) {
         break;
       }
       case Record::arrival: {
-        Arrived arrived{head.channel.step, head.messages, std::vector<Row>(bytes.size() / sizeof(Row))};
-        if (!bytes.empty()) std::memcpy(arrived.rows.data(), bytes.data(), bytes.size());
-        arrivals_[head.channel.group][head.from].push_back(std::move(arrived));
+        Arrived& arrived = arrivals_[head.channel.group][head.from].emplace_back();
+        arrived.head = head;
+        if (!bytes.empty()) std::memcpy(arrived.bytes.extend(bytes.size()), bytes.data(), bytes.size());
         of_program = true;
         break;
       }
@@ -204,52 +226,148 @@ void MpiEndpoint::await(const Waiting& why) {
 GroupPtr MpiEndpoint::open(const GroupInfo& info) {
   auto group = std::make_shared<MpiGroup>();
   group->info = info;
-  group->books = &accounts_.try_emplace(info.id, Books{info.costs()}).first->second;
-  group->books->released_at = clock_nanoseconds();
+  group->costs = &accounts_.try_emplace(info.id, info.costs()).first->second;
   speaker_[info.id] = info.members.at(0);
   return group;
 }
 
-std::uint32_t MpiEndpoint::barrier(GroupState& state, const Arrival& arrival, const Waiting& why) {
+std::uint32_t MpiEndpoint::meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels,
+                                std::vector<BlockPtr>&, const Waiting& why) {
   throw_if_aborted();
   auto& group = static_cast<MpiGroup&>(state);
+  const Members& members = group.info.members;
+  const bool few = members.count <= kFew || options_.per_processor_costs;
+  std::vector<std::uint32_t> blocks(few ? 0 : static_cast<std::size_t>(members.count));
+  for (Parcel& parcel : parcels) {
+    for (Block* block = parcel.blocks.release(); block != nullptr;) {
+      BlockPtr one(std::exchange(block, block->next));
+      if (!few && parcel.to != arrival.member)
+        ++blocks[static_cast<std::size_t>((parcel.to - arrival.member + members.count) % members.count)];
+      post(members.at(parcel.to), std::move(one), !few);
+    }
+  }
+  if (few) {
+    const std::uint32_t flags = meet_each(group, arrival, why).agreed(members);
+    reap();
+    return flags;
+  }
+  flush_all();
+  const std::uint32_t flags = meet_in_rounds(group, arrival, blocks, why).agreed(members);
+  const Channel channel{group.info.id, arrival.step, arrival.lane};
+  if (blocks[0] > 0) {
+    wait_until(why, [&] { return counted_[channel] >= blocks[0]; });
+    counted_.erase(channel);
+  }
+  reap();
+  return flags;
+}
+
+MpiEndpoint::Arrived MpiEndpoint::next_arrival(std::uint64_t group, std::int32_t from, const Waiting& why) {
+  std::deque<Arrived>& queue = arrivals_[group][from];
+  wait_until(why, [&] { return !queue.empty(); });
+  Arrived next = std::move(queue.front());
+  queue.pop_front();
+  return next;
+}
+
+/// Everybody's rows to everybody, behind the blocks: one message to each.
+Agreement MpiEndpoint::meet_each(MpiGroup& group, const Arrival& arrival, const Waiting& why) {
   const Members& members = group.info.members;
   RecordHead head;
   head.record = Record::arrival;
   head.from = arrival.member;
   head.channel.group = group.info.id;
   head.channel.step = arrival.step;
-  head.messages = arrival.flags;
-  const auto rows = std::as_bytes(arrival.rows);
+  head.flags = arrival.flags;
   for (std::int32_t i = 1; i < members.count; ++i) {  // start at the next member: nobody is everybody's first
     const std::int32_t to = members.at((arrival.member + i) % members.count);
-    append(out_[static_cast<std::size_t>(to)], head, rows);
+    append(out_[static_cast<std::size_t>(to)], head, std::as_bytes(arrival.rows));
     flush(to);
   }
   flush_all();
-  auto& arrivals = arrivals_[group.info.id];
-  wait_until(why, [&] {
-    for (std::int32_t member = 0; member < members.count; ++member) {
-      if (member != arrival.member && arrivals[member].empty()) return false;
-    }
-    return true;
-  });
-  std::vector<Arrived> came(static_cast<std::size_t>(members.count));
-  std::vector<Arrival> all;
+  Agreement agreement;
+  agreement.add(arrival.step, arrival.member, arrival.flags);
+  for (const Booking& row : arrival.rows) merge(*group.costs, row, options_.per_processor_costs);
   for (std::int32_t member = 0; member < members.count; ++member) {
-    Arrived& one = came[static_cast<std::size_t>(member)];
-    if (member == arrival.member) {
-      all.push_back(arrival);
-      continue;
+    if (member == arrival.member) continue;
+    const Arrived came = next_arrival(group.info.id, member, why);
+    agreement.add(came.head.channel.step, member, came.head.flags);
+    for (std::size_t at = 0; at < came.bytes.size(); at += sizeof(Booking)) {
+      Booking row;
+      std::memcpy(&row, came.bytes.data() + at, sizeof row);
+      merge(*group.costs, row, options_.per_processor_costs);
     }
-    one = std::move(arrivals[member].front());
-    arrivals[member].pop_front();
-    all.push_back({one.step, one.flags, member, one.rows});
   }
-  const std::uint32_t flags = meet(all, members);
-  group.books->close(all, options_.per_processor_costs);
-  reap();
-  return flags;
+  return agreement;
+}
+
+/// A reduce-scatter of how many blocks each member gets, `blocks` by distance from this one; the first is the result. In the
+/// round of distance h, a member hands what it knows of those at distances from h on to the one at distance h (the windows
+/// of the all-gather, backwards). With it travel the agreement and the costs of the superstep. After that round an entry j
+/// has the contributions of distances j, j + h, j + 2h, ... below P: one number of terms up to j = (P-1) mod h, one fewer
+/// above. So two sums do for the costs, `more` and `less`, and each contribution is in the result once.
+Agreement MpiEndpoint::meet_in_rounds(MpiGroup& group, const Arrival& arrival, std::vector<std::uint32_t>& blocks,
+                                      const Waiting& why) {
+  struct Pair {
+    Sum more, less;
+  };
+  const Members& members = group.info.members;
+  const std::int32_t count = members.count;
+  Agreement agreement;
+  agreement.add(arrival.step, arrival.member, arrival.flags);
+  std::vector<Pair> sums;
+  for (const Booking& row : arrival.rows) {
+    sums.push_back({Sum::of(row), {}});
+    sums.back().less.step = row.row.step;
+  }
+  std::int32_t known = count;
+  for (auto h = static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(count - 1))); h >= 1; h /= 2) {
+    RecordHead head;
+    head.record = Record::arrival;
+    head.from = arrival.member;
+    head.channel.group = group.info.id;
+    head.index = static_cast<std::uint32_t>(sums.size());
+    const std::int32_t to = members.at((arrival.member + h) % count);
+    Buffer& out = out_[static_cast<std::size_t>(to)];
+    const std::size_t before = out.size();
+    const auto add = [&](const void* data, std::size_t bytes) {
+      if (bytes > 0) std::memcpy(out.extend(bytes), data, bytes);
+    };
+    add(&agreement, sizeof agreement);
+    add(sums.data(), sums.size() * sizeof(Pair));
+    add(blocks.data() + h, static_cast<std::size_t>(known - h) * sizeof(std::uint32_t));
+    append_head(out, head, out.size() - before);
+    flush(to);
+
+    const Arrived came = next_arrival(group.info.id, (arrival.member - h + count) % count, why);
+    const std::byte* at = came.bytes.data();
+    Agreement theirs;
+    std::memcpy(&theirs, at, sizeof theirs);
+    at += sizeof theirs;
+    agreement.add(theirs);
+    const std::int32_t rest = (count - 1) % (2 * h);
+    for (std::size_t i = 0; i < came.head.index; ++i, at += sizeof(Pair)) {
+      Pair pair;
+      std::memcpy(&pair, at, sizeof pair);
+      if (i >= sums.size()) continue;  // they disagree on the superstep, and will be told
+      Sum less = h - 1 <= rest ? sums[i].more : sums[i].less;
+      less.add(2 * h - 1 <= rest ? pair.more : pair.less);
+      sums[i].more.add(h <= rest ? pair.more : pair.less);
+      sums[i].less = less;
+    }
+    for (std::int32_t j = 0; j < known - h; ++j, at += sizeof(std::uint32_t)) {
+      std::uint32_t more = 0;
+      std::memcpy(&more, at, sizeof more);
+      blocks[static_cast<std::size_t>(j)] += more;
+    }
+    known = h;
+  }
+  for (const Pair& pair : sums) {
+    auto& steps = group.costs->supersteps;
+    if (steps.size() <= pair.more.step) steps.resize(pair.more.step + 1);
+    merge(steps[pair.more.step], pair.more.superstep());
+  }
+  return agreement;
 }
 
 // Rank 0 asks around while it waits: two equal waves in which everybody waits and no message is under way.
@@ -317,26 +435,30 @@ void MpiEndpoint::look_for_deadlock(const Waiting& why) {
 
 // How a program ends, well or not: the ledgers come together, or everybody learns of the failure.
 
-void MpiEndpoint::report(const GroupInfo& info, std::span<const Row> rows) {
+void MpiEndpoint::report(const GroupInfo& info, std::span<const Booking> rows) {
   if (rows.empty()) return;
   MachineCosts& costs = leftovers_.try_emplace(info.id, info.costs()).first->second;
-  for (const Row& row : rows) merge(costs, row, options_.per_processor_costs);
+  for (const Booking& row : rows) merge(costs, row, options_.per_processor_costs);
 }
 
 Ledger MpiEndpoint::ledger() {
   std::vector<MachineCosts> machines;
-  for (const auto& [id, books] : accounts_) {
-    if (id != kFinishGroup) machines.push_back(books.costs);
-  }
+  machines.reserve(accounts_.size());
+  for (const auto& [id, costs] : accounts_) machines.push_back(costs);
   return {size_, 0, arrange(std::move(machines))};
 }
 
+/// Waits for it.
+BlockPtr MpiEndpoint::ledger_of(std::int32_t from) {
+  const auto theirs = [&](const BlockPtr& block) { return block->from == from; };
+  wait_until(Waiting{}, [&] { return std::ranges::any_of(ledgers_, theirs); });
+  const auto found = std::ranges::find_if(ledgers_, theirs);
+  BlockPtr block = std::move(*found);
+  ledgers_.erase(found);
+  return block;
+}
+
 Ledger MpiEndpoint::finish(double seconds) {
-  finished_ = true;
-  GroupInfo everybody;
-  everybody.id = kFinishGroup;
-  everybody.members.count = size_;
-  const GroupPtr group = open(everybody);
   // What others do not know: the accounts this rank speaks for, and rows that no barrier carried.
   Buffer bytes;
   const auto pack = [&](const MachineCosts& costs) {
@@ -359,39 +481,53 @@ Ledger MpiEndpoint::finish(double seconds) {
         std::memcpy(bytes.extend(step.rows.size() * sizeof(Row)), step.rows.data(), step.rows.size() * sizeof(Row));
     }
   };
-  for (const auto& [id, books] : accounts_) {
-    if (speaker_[id] == rank_) pack(books.costs);
+  for (const auto& [id, costs] : accounts_) {
+    if (speaker_[id] == rank_) pack(costs);
   }
   for (const auto& [id, costs] : leftovers_) pack(costs);
-  for (std::int32_t to = 0; to < size_; ++to) {
+  flush_all();  // others may wait for the last messages of a collective
+  // Up a binomial tree, and all of it down again.
+  const auto hand = [&](std::int32_t to) {
     auto block = std::make_unique<Block>();
-    block->channel = {kFinishGroup, 0, Lane::ledger};
+    block->channel.lane = Lane::ledger;
     block->from = rank_;
     if (!bytes.empty()) std::memcpy(block->payload.extend(bytes.size()), bytes.data(), bytes.size());
     post(to, std::move(block));
+    flush(to);
+  };
+  std::int32_t below = 1;
+  for (; below < size_ && rank_ % (2 * below) == 0; below *= 2) {
+    if (rank_ + below >= size_) continue;
+    const BlockPtr part = ledger_of(rank_ + below);
+    if (!part->payload.empty())
+      std::memcpy(bytes.extend(part->payload.size()), part->payload.data(), part->payload.size());
   }
-  barrier(*group, {0, 0, rank_, {}}, Waiting{});
+  if (rank_ != 0) {
+    hand(rank_ - below);
+    bytes = std::move(ledger_of(rank_ - below)->payload);
+  }
+  for (below /= 2; below >= 1; below /= 2) {
+    if (rank_ + below < size_) hand(rank_ + below);
+  }
   accounts_.clear();
-  for (const BlockPtr& owner : ledgers_) {
-    const std::byte* at = owner->payload.data();
-    const std::byte* const end = at + owner->payload.size();
-    while (at < end) {
-      std::uint64_t head[5];
-      std::memcpy(head, at, sizeof head);
-      at += sizeof head;
-      MachineCosts costs{head[0], head[1], head[2], static_cast<std::int64_t>(head[3]), {}};
-      costs.supersteps.resize(head[4]);
-      for (Superstep& step : costs.supersteps) {
-        std::int64_t n[10];
-        std::memcpy(n, at, sizeof n);
-        at += sizeof n;
-        step = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], std::vector<Row>(static_cast<std::size_t>(n[9]))};
-        if (n[9] > 0) std::memcpy(step.rows.data(), at, step.rows.size() * sizeof(Row));
-        at += step.rows.size() * sizeof(Row);
-      }
-      const auto [found, fresh] = accounts_.try_emplace(costs.id, Books{costs});
-      if (!fresh) merge(found->second.costs, costs);
+  const std::byte* at = bytes.data();
+  const std::byte* const end = at + bytes.size();
+  while (at < end) {
+    std::uint64_t head[5];
+    std::memcpy(head, at, sizeof head);
+    at += sizeof head;
+    MachineCosts costs{head[0], head[1], head[2], static_cast<std::int64_t>(head[3]), {}};
+    costs.supersteps.resize(head[4]);
+    for (Superstep& step : costs.supersteps) {
+      std::int64_t n[10];
+      std::memcpy(n, at, sizeof n);
+      at += sizeof n;
+      step = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], std::vector<Row>(static_cast<std::size_t>(n[9]))};
+      if (n[9] > 0) std::memcpy(step.rows.data(), at, step.rows.size() * sizeof(Row));
+      at += step.rows.size() * sizeof(Row);
     }
+    const auto [found, fresh] = accounts_.try_emplace(costs.id, costs);
+    if (!fresh) merge(found->second, costs);
   }
   Ledger all = ledger();
   all.seconds = seconds;

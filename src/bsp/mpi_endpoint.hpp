@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The door of a processor that is an MPI rank. A barrier is a direct exchange: one message to every member
-// carries the last blocks for it, the arrival and the ledger rows, so a superstep of small messages costs one
-// MPI message a pair. Rank 0 asks around when it waits long: two equal waves in which everybody waits and no
+// The door of a processor that is an MPI rank. A few members end a superstep by a direct exchange: one message to every
+// member carries the last blocks for it, the arrival and the ledger rows. Many send blocks only to those who get some, and
+// learn by a reduce-scatter how many to expect: ceil(log2 P) messages each. Rank 0 asks around when it waits long: two equal waves in which everybody waits and no
 // message is under way prove a deadlock (Mattern's four counters).
 #pragma once
 
@@ -20,7 +20,7 @@ namespace chasqui::bsp::detail {
 
 struct MpiGroup final : GroupState {
   GroupInfo info;
-  Books* books = nullptr;
+  MachineCosts* costs = nullptr;
 };
 
 class MpiEndpoint final : public Endpoint {
@@ -31,14 +31,15 @@ class MpiEndpoint final : public Endpoint {
   std::int32_t rank() const override { return rank_; }
   std::int32_t size() const override { return size_; }
   const Options& options() const override { return options_; }
-  void post(std::int32_t to, BlockPtr block) override;
+  void post(std::int32_t to, BlockPtr block) override { post(to, std::move(block), false); }
   Block* take() override;
   void await(const Waiting& why) override;
   GroupPtr open(const GroupInfo& info) override;
-  std::uint32_t barrier(GroupState& group, const Arrival& arrival, const Waiting& why) override;
+  std::uint32_t meet(GroupState& group, const Arrival& arrival, std::span<Parcel> parcels, std::vector<BlockPtr>& in,
+                     const Waiting& why) override;
   void allocate(Segment& segment) override { segment.data = new std::byte[segment.bytes + 1]; }
   void release(Segment& segment) noexcept override { delete[] segment.data; }
-  void report(const GroupInfo& info, std::span<const Row> rows) override;
+  void report(const GroupInfo& info, std::span<const Booking> rows) override;
   Ledger ledger() override;
 
   /// The program ended well here: waits until it has everywhere and exchanges the ledgers.
@@ -48,9 +49,8 @@ class MpiEndpoint final : public Endpoint {
 
  private:
   struct Arrived {
-    std::uint64_t step = 0;
-    std::uint32_t flags = 0;
-    std::vector<Row> rows;
+    RecordHead head;
+    Buffer bytes;
   };
   struct Status {
     bool blocked = false;
@@ -67,6 +67,12 @@ class MpiEndpoint final : public Endpoint {
     Buffer bytes;
   };
 
+  Agreement meet_each(MpiGroup& group, const Arrival& arrival, const Waiting& why);
+  Agreement meet_in_rounds(MpiGroup& group, const Arrival& arrival, std::vector<std::uint32_t>& blocks,
+                           const Waiting& why);
+  Arrived next_arrival(std::uint64_t group, std::int32_t from, const Waiting& why);
+  void post(std::int32_t to, BlockPtr block, bool counted);
+  Buffer spare();
   template <typename Condition>
   void wait_until(const Waiting& why, const Condition& condition);
   void throw_if_aborted() const;
@@ -74,7 +80,8 @@ class MpiEndpoint final : public Endpoint {
   void flush_all();
   void send_control(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes);
   bool progress();
-  void receive(std::span<const std::byte> message);
+  void receive(Buffer& message);
+  BlockPtr ledger_of(std::int32_t from);
   void reap();
   void look_for_deadlock(const Waiting& why);
   Status own_status(const Waiting& why) const;
@@ -85,10 +92,12 @@ class MpiEndpoint final : public Endpoint {
   Options options_;
   std::vector<Buffer> out_;
   std::deque<Flying> flying_;
+  std::vector<Buffer> spare_;
   Block* arrived_blocks_ = nullptr;
   std::vector<BlockPtr> ledgers_;  ///< of ranks that finished earlier
   std::map<std::uint64_t, std::map<std::int32_t, std::deque<Arrived>>> arrivals_;
-  std::map<std::uint64_t, Books> accounts_;          ///< what barriers carried; equal at all members
+  std::map<Channel, std::uint64_t> counted_;         ///< blocks that have come to meetings that count them
+  std::map<std::uint64_t, MachineCosts> accounts_;   ///< what meetings carried; equal at all members
   std::map<std::uint64_t, MachineCosts> leftovers_;  ///< what only this processor knows
   std::map<std::uint64_t, std::int32_t> speaker_;    ///< machine -> rank that publishes its account
 
@@ -96,7 +105,6 @@ class MpiEndpoint final : public Endpoint {
   Fault fault_ = Fault::program;
   std::string fault_text_;
   std::int32_t goodbyes_ = 0;
-  bool finished_ = false;
 
   std::uint64_t sent_ = 0, received_ = 0;
   std::uint32_t wave_ = 0;

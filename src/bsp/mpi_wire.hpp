@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What MPI messages between processors are made of: records, one after another, each a head and its bytes.
+// What MPI messages between processors are made of: records, one after another, each its bytes, padded to 8, and then its
+// head: a block that comes first in a message is sent and received where it lies.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -18,29 +20,60 @@ struct RecordHead {
   std::int32_t from = 0;  ///< block: rank in its machine; arrival: member; others: rank of the whole machine
   std::uint64_t bytes = 0;
   Channel channel;
-  std::uint32_t index = 0;     ///< block; abort: the fault; probe and status: the wave
-  std::uint32_t messages = 0;  ///< block; arrival: flags
-  std::uint32_t kinds = 0;
-  std::uint32_t blocked = 0;      ///< status
+  std::uint32_t index = 0;        ///< block; abort: the fault; probe and status: the wave
+  std::uint32_t flags = 0;        ///< arrival; block: its kinds
+  std::uint64_t messages = 0;     ///< block
+  std::uint64_t blocked = 0;      ///< status; block: the receiver counts it
   std::uint64_t information = 0;  ///< block; status: MPI messages sent
   std::uint64_t received = 0;     ///< status: MPI messages received
 };
 
-inline void append(Buffer& out, RecordHead head, std::span<const std::byte> bytes) {
-  head.bytes = bytes.size();
-  std::byte* const place = out.extend(sizeof head + padded(bytes.size()));
-  std::memcpy(place, &head, sizeof head);
-  if (!bytes.empty()) std::memcpy(place + sizeof head, bytes.data(), bytes.size());
+/// The bytes are those at the end of `out`.
+inline void append_head(Buffer& out, RecordHead head, std::size_t bytes) {
+  head.bytes = bytes;
+  std::byte* const end = out.extend(padded(bytes) - bytes + sizeof head);
+  std::memcpy(end + padded(bytes) - bytes, &head, sizeof head);
 }
 
+inline void append(Buffer& out, const RecordHead& head, std::span<const std::byte> bytes) {
+  std::byte* const place = out.extend(bytes.size());
+  if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
+  append_head(out, head, bytes.size());
+}
+
+/// The last record comes first.
 template <typename Visit>
 void for_each_record(std::span<const std::byte> message, const Visit& visit) {
   while (!message.empty()) {
     RecordHead head;
-    std::memcpy(&head, message.data(), sizeof head);
-    visit(head, message.subspan(sizeof head, static_cast<std::size_t>(head.bytes)));
-    message = message.subspan(sizeof head + padded(static_cast<std::size_t>(head.bytes)));
+    message = message.first(message.size() - sizeof head);
+    std::memcpy(&head, message.data() + message.size(), sizeof head);
+    const std::size_t begin = message.size() - padded(static_cast<std::size_t>(head.bytes));
+    visit(head, message.subspan(begin, static_cast<std::size_t>(head.bytes)), begin);
+    message = message.first(begin);
   }
 }
+
+/// What a superstep cost some members: plain numbers.
+struct Sum {
+  std::uint64_t step = 0;
+  std::int64_t most[6] = {};
+  std::int64_t total[3] = {};
+
+  static Sum of(const Booking& one) {
+    Superstep step;
+    merge(step, one.row, false);
+    return {one.row.step,
+            {step.nanoseconds, step.work, step.messages, step.blocks, step.bytes, one.span},
+            {step.total_messages, step.total_blocks, step.total_bytes}};
+  }
+  Superstep superstep() const {
+    return {most[0], most[1], most[2], most[3], most[4], total[0], total[1], total[2], most[5], {}};
+  }
+  void add(const Sum& other) {
+    for (int i = 0; i < 6; ++i) most[i] = std::max(most[i], other.most[i]);
+    for (int i = 0; i < 3; ++i) total[i] += other.total[i];
+  }
+};
 
 }  // namespace chasqui::bsp::detail

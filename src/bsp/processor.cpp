@@ -5,29 +5,36 @@
 
 namespace chasqui::bsp::detail {
 
-void Processor::drain() {
-  Block* block = door_.take();
-  while (block != nullptr) {
-    Block* const next = block->next;
-    block->next = nullptr;
-    early_[block->channel].emplace_back(block);
-    block = next;
-  }
-}
+namespace {
+
+constexpr std::size_t kMostSpareBytes = std::size_t{8} << 20;
+constexpr std::size_t kMostSpare = 64, kMostSpareOfMany = 2;
+constexpr std::int32_t kMany = 1024;  ///< processors, each of which has little
+
+}  // namespace
+
+Processor::Processor(Endpoint& door)
+    : door_(door), most_spare_(!door.options().spill.empty() ? 0
+                               : door.size() > kMany         ? kMostSpareOfMany
+                                                             : kMostSpare) {}
 
 void Processor::claim(const Channel& channel, std::vector<BlockPtr>& to) {
-  drain();
-  const auto found = early_.find(channel);
-  if (found == early_.end()) return;
-  if (to.empty()) {
-    to = std::move(found->second);
-  } else {
-    std::move(found->second.begin(), found->second.end(), std::back_inserter(to));
+  if (!early_.empty()) {
+    if (const auto found = early_.find(channel); found != early_.end()) {
+      std::move(found->second.begin(), found->second.end(), std::back_inserter(to));
+      early_.erase(found);
+    }
   }
-  early_.erase(found);
+  for (Block* block = door_.take(); block != nullptr;) {
+    BlockPtr one(std::exchange(block, block->next));
+    one->next = nullptr;
+    if (one->channel == channel) to.push_back(std::move(one));
+    else early_[one->channel].push_back(std::move(one));
+  }
 }
 
 const Block* Processor::late(std::uint64_t group, std::uint64_t step) const {
+  if (early_.empty()) return nullptr;
   for (auto it = early_.lower_bound({group, 0, Lane::superstep});
        it != early_.end() && it->first.group == group && it->first.step < step; ++it) {
     if (it->first.lane == Lane::superstep) return it->second.front().get();
@@ -39,6 +46,18 @@ void Processor::await(const Waiting& why) {
   const std::int64_t begin = clock_nanoseconds();
   door_.await(why);
   waited_ += clock_nanoseconds() - begin;
+}
+
+void Processor::recycle(std::vector<BlockPtr>& blocks) {
+  for (BlockPtr& block : blocks) {
+    if (spare_.size() >= most_spare_ || spare_bytes_ + block->payload.capacity() > kMostSpareBytes) break;
+    block->payload.resize(0);
+    block->messages = block->information = 0;
+    block->kinds = 0;
+    spare_bytes_ += block->payload.capacity();
+    spare_.push_back(std::move(block));
+  }
+  blocks.clear();
 }
 
 }  // namespace chasqui::bsp::detail

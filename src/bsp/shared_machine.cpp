@@ -9,15 +9,11 @@
 namespace chasqui::bsp::detail {
 
 SharedMachine::SharedMachine(std::int32_t processors, const Options& options)
-    : waiting(static_cast<std::size_t>(processors)), finished(static_cast<std::size_t>(processors)),
-      processors_(processors), options_(options),
+    : finished(static_cast<std::size_t>(processors)), processors_(processors), options_(options),
       mail_(std::make_unique<std::atomic<Block*>[]>(static_cast<std::size_t>(processors))) {}
 
 SharedMachine::~SharedMachine() {
-  for (std::int32_t owner = 0; owner < processors_; ++owner) {
-    Block* block = pop_all(owner);
-    while (block != nullptr) delete std::exchange(block, block->next);
-  }
+  for (std::int32_t owner = 0; owner < processors_; ++owner) Chain::free(pop_all(owner));
 }
 
 Block* SharedMachine::sleeping_mark() {
@@ -35,6 +31,7 @@ bool SharedMachine::push(std::int32_t to, Block* block) {
 }
 
 Block* SharedMachine::pop_all(std::int32_t owner) {
+  if (mailbox(owner).load(std::memory_order_acquire) == nullptr) return nullptr;
   Block* const head = mailbox(owner).exchange(nullptr, std::memory_order_acq_rel);
   return head == sleeping_mark() ? nullptr : head;
 }
@@ -57,7 +54,8 @@ GroupPtr SharedMachine::open(const GroupInfo& info) {
     if (group == nullptr) {
       // The last member to leave hands the accounts to the ledger.
       group = std::shared_ptr<SharedGroup>(make_group(info), [this](SharedGroup* done) {
-        settle(done->books.costs);
+        done->close(options_.per_processor_costs);
+        settle(done->costs);
         delete done;
       });
       known = group;
@@ -90,25 +88,25 @@ void SharedMachine::settle(const MachineCosts& costs) {
   if (!fresh) merge(found->second, costs);
 }
 
-void SharedMachine::report(const GroupInfo& info, std::span<const Row> rows) {
+void SharedMachine::report(const GroupInfo& info, std::span<const Booking> rows) {
   if (rows.empty()) return;
   const std::lock_guard lock(mutex_);
   MachineCosts& costs = accounts_.try_emplace(info.id, info.costs()).first->second;
-  for (const Row& row : rows) merge(costs, row, options_.per_processor_costs);
+  for (const Booking& row : rows) merge(costs, row, options_.per_processor_costs);
 }
 
 Ledger SharedMachine::ledger(double seconds) {
   std::unordered_map<std::uint64_t, MachineCosts> all;
-  std::shared_ptr<SharedGroup> whole;  // the caller is in it, so nobody writes its accounts now
+  std::shared_ptr<SharedGroup> whole;
   {
     const std::lock_guard lock(mutex_);
     all = accounts_;
     if (const auto known = groups_.find(GroupInfo{}.id); known != groups_.end()) whole = known->second.lock();
   }
   if (whole != nullptr) {
-    const MachineCosts& costs = whole->books.costs;
-    const auto [found, fresh] = all.try_emplace(costs.id, costs);
-    if (!fresh) merge(found->second, costs);
+    const std::lock_guard lock(whole->books);
+    const auto [found, fresh] = all.try_emplace(whole->costs.id, whole->costs);
+    if (!fresh) merge(found->second, whole->costs);
   }
   std::vector<MachineCosts> machines;
   machines.reserve(all.size());

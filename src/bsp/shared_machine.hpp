@@ -19,13 +19,15 @@ namespace chasqui::bsp::detail {
 /// Thrown in processors that must stop because another one failed.
 struct Stopped {};
 
-/// A machine that synchronises.
+/// A machine that synchronises, with what its supersteps cost.
 struct SharedGroup : GroupState {
-  explicit SharedGroup(GroupInfo description)
-      : info(std::move(description)), books{info.costs(), clock_nanoseconds()} {}
+  explicit SharedGroup(GroupInfo description) : info(std::move(description)), costs(info.costs()) {}
+  /// Takes in what the members have not yet handed over. Called by the last to leave.
+  virtual void close(bool /*keep_rows*/) {}
 
   GroupInfo info;
-  Books books;
+  std::mutex books;  ///< guards the costs
+  MachineCosts costs;
 };
 
 class SharedMachine {
@@ -51,7 +53,7 @@ class SharedMachine {
   GroupPtr open(const GroupInfo& info);
   /// The machines that are open at the moment.
   std::vector<std::shared_ptr<SharedGroup>> open_groups();
-  void report(const GroupInfo& info, std::span<const Row> rows);
+  void report(const GroupInfo& info, std::span<const Booking> rows);
   Ledger ledger(double seconds);
 
   /// Keeps the first failure and wakes everybody. Safe from any thread.
@@ -65,7 +67,7 @@ class SharedMachine {
   /// The report of a machine in which everybody waits or has finished.
   std::exception_ptr deadlock_report() const;
 
-  std::vector<Waiting> waiting;        ///< by processor; written by it before it sleeps
+  std::vector<Waiting> waiting;        ///< by processor: why it sleeps
   std::vector<std::uint8_t> finished;  ///< by processor
 
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One operating-system thread a processor. A barrier is an all-gather on the board of run: every member sees what all
-// bring, the first one keeps the books. Who waits for mail spins while there is a core for everybody, then sleeps on the
+// One operating-system thread a processor. A superstep ends with an all-gather on the board of run: every member sees what
+// all bring, and where the blocks for it lie. Who waits for mail spins while there is a core for everybody, then sleeps on the
 // atomic. The caller's thread looks after them: when all wait and nothing can wake them, it says who waits where.
 #include <condition_variable>
 #include <new>
@@ -29,48 +29,130 @@ struct alignas(64) Ticket {
 };
 constexpr std::uint64_t kFinished = ~std::uint64_t{0};
 
-/// A machine that synchronises, with a seat for each member. With a core for everybody they meet on a board, and the first
-/// one keeps the books; else they sleep until the last has come, and that one does.
+/// What a member shows to all at the end of a superstep: a line of the board.
+struct Shown {
+  std::uint64_t step = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t reach = 0;        ///< bit m % 64: there may be something for member m
+  Block* const* first = nullptr;  ///< by member: the blocks for it
+};
+static_assert(sizeof(Shown) <= run::kLinePayload);
+constexpr std::uint64_t reach_of(std::int32_t member) { return std::uint64_t{1} << (member % 64); }
+
+/// A machine that synchronises, with a seat for each member. With a core for everybody they meet on a board, else they
+/// sleep until the last has come. Invariants:
+/// 1. Meeting n of a member uses its outbox n % 2, and nobody reads that of n - 2 any more: all have come to n - 1, and
+///    they took what n - 2 had for them before.
+/// 2. A block belongs to its receiver as soon as that one has `took` the meeting; until then to the outbox.
+/// 3. Rows of meetings up to n are complete as soon as anybody comes to n + 1, or has left n.
 struct ThreadGroup final : SharedGroup {
   ThreadGroup(const GroupInfo& description, bool crowded)
-      : SharedGroup(description), seats(std::make_unique<Seat[]>(static_cast<std::size_t>(info.members.count))),
-        all(static_cast<std::size_t>(info.members.count)) {
-    if (crowded) return;
+      : SharedGroup(description), seats(std::make_unique<Seat[]>(count())) {
+    if (crowded) {
+      for (auto& one : all) one.resize(count());
+      return;
+    }
     run::BoardShape shape = run::BoardShape::for_threads(info.members.count);
     shape.wide = 0;
     memory = run::AlignedBuffer(shape.bytes());
     std::memset(memory.data(), 0, shape.zeroed());
     for (std::int32_t member = 0; member < info.members.count; ++member) {
       seat(member).board.emplace(memory.data(), shape, member, info.members.count);
-      seat(member).all.resize(all.size());
+      seat(member).all.resize(count());
+    }
+  }
+  ~ThreadGroup() override {
+    for (std::size_t from = 0; from < count(); ++from) {
+      for (const Outbox& box : seats[from].outbox) {
+        for (const std::int32_t to : box.used) {
+          if (seat(to).took < box.number) Chain::free(box.first[static_cast<std::size_t>(to)]);
+        }
+      }
     }
   }
 
-  struct alignas(64) Seat {
-    std::atomic<std::uint64_t> came{0};  ///< barriers that the member has come to
-    std::vector<Row> rows[2];            ///< what it brought to the last two: the books of the one before may be open
-    std::vector<Arrival> all;            ///< what everybody brought to the last
-    std::optional<run::Board> board;
+  struct Outbox {
+    std::vector<Block*> first;  ///< by member
+    std::vector<std::int32_t> used;
+    std::uint64_t number = 0;
+
+    /// Whom it reaches.
+    std::uint64_t fill(std::span<Parcel> parcels, std::size_t members, std::uint64_t meeting) {
+      for (const std::int32_t to : used) first[static_cast<std::size_t>(to)] = nullptr;
+      used.clear();
+      number = meeting;
+      if (parcels.empty()) return 0;
+      first.resize(members);
+      std::uint64_t reach = 0;
+      for (Parcel& parcel : parcels) {
+        used.push_back(parcel.to);
+        first[static_cast<std::size_t>(parcel.to)] = parcel.blocks.release();
+        reach |= reach_of(parcel.to);
+      }
+      return reach;
+    }
   };
+  struct Kept {
+    Booking row;
+    std::uint64_t number = 0;  ///< of the meeting it came to
+  };
+  static constexpr std::uint64_t kRows = 256;
+
+  struct alignas(64) Seat {
+    std::atomic<std::uint64_t> came{0};  ///< meetings that the member has come to
+    std::uint64_t took = 0;              ///< meetings whose blocks it has taken
+    Outbox outbox[2];
+    std::vector<Shown> all;  ///< what everybody showed at the last
+    std::optional<run::Board> board;
+    std::atomic<std::uint64_t> written{0};  ///< rows
+    std::uint64_t merged = 0;               ///< of these; guarded by the books
+    std::uint64_t known_merged = 0;         ///< as far as the member knows
+    std::unique_ptr<Kept[]> rows;           ///< the last ones
+  };
+  std::size_t count() const { return static_cast<std::size_t>(info.members.count); }
   Seat& seat(std::int32_t member) { return seats[static_cast<std::size_t>(member)]; }
-  /// Has everybody come to this barrier?
+  /// Has everybody come to this meeting?
   bool complete(std::uint64_t number) {
     for (std::int32_t member = 0; member < info.members.count; ++member) {
       if (seat(member).came.load(std::memory_order_acquire) < number) return false;
     }
     return true;
   }
-  void close(std::span<const Arrival> arrivals, std::uint64_t number, bool keep_rows) {
-    books.close(arrivals, keep_rows);
-    closed.store(number, std::memory_order_release);
+
+  /// Rows stay with the member until there are many, or somebody asks: nobody waits for the books.
+  void book(Seat& seat, std::span<const Booking> rows, std::uint64_t number, bool keep_rows) {
+    if (seat.rows == nullptr) seat.rows = std::make_unique<Kept[]>(kRows);
+    std::uint64_t written = seat.written.load(std::memory_order_relaxed);
+    for (const Booking& row : rows) {
+      if (written - seat.known_merged == kRows) {
+        const bool all_new = seat.rows[written % kRows].number == number;
+        const std::lock_guard lock(books);
+        take_rows(seat, all_new ? number : number - 1, keep_rows);
+        seat.known_merged = seat.merged;
+      }
+      seat.rows[written % kRows] = {row, number};
+      seat.written.store(++written, std::memory_order_release);
+    }
   }
+  /// The rows of meetings up to this one are in the costs. REQUIRES the lock of the books.
+  void take_rows(Seat& seat, std::uint64_t number, bool keep_rows) {
+    const std::uint64_t written = seat.written.load(std::memory_order_acquire);
+    for (; seat.merged < written; ++seat.merged) {
+      const Kept& kept = seat.rows[seat.merged % kRows];
+      if (kept.number > number) break;
+      merge(costs, kept.row, keep_rows);
+    }
+  }
+  void take_all_rows(std::uint64_t number, bool keep_rows) {
+    const std::lock_guard lock(books);
+    for (std::int32_t member = 0; member < info.members.count; ++member) take_rows(seat(member), number, keep_rows);
+  }
+  void close(bool keep_rows) override { take_all_rows(~std::uint64_t{0}, keep_rows); }
 
   run::AlignedBuffer memory;  ///< of the board
   std::unique_ptr<Seat[]> seats;
-  std::atomic<std::uint64_t> closed{0};  ///< barriers that are in the books
   // Of those who sleep.
-  std::vector<Arrival> all;
-  std::uint32_t flags = 0;
+  std::vector<Shown> all[2];  ///< of meetings n % 2
   alignas(64) std::atomic<std::int32_t> here{0};
   std::atomic<std::uint32_t> generation{0};
 };
@@ -79,7 +161,9 @@ class ThreadsMachine final : public SharedMachine {
  public:
   ThreadsMachine(std::int32_t processors, const Options& options)
       : SharedMachine(processors, options), tickets(std::make_unique<Ticket[]>(static_cast<std::size_t>(processors))),
-        crowded(processors > run::available_cores()) {}
+        crowded(processors > run::available_cores()) {
+    waiting.resize(static_cast<std::size_t>(processors));
+  }
 
   std::unique_ptr<Ticket[]> tickets;
   const bool crowded;  ///< more threads than cores
@@ -183,26 +267,47 @@ class ThreadEndpoint final : public Endpoint {
 
   GroupPtr open(const GroupInfo& info) override { return machine_.open(info); }
 
-  std::uint32_t barrier(GroupState& state, const Arrival& arrival, const Waiting& why) override {
+  std::uint32_t meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, std::vector<BlockPtr>& in,
+                     const Waiting& why) override {
     machine_.throw_if_failed();
     auto& group = static_cast<ThreadGroup&>(state);
     ThreadGroup::Seat& seat = group.seat(arrival.member);
     const std::uint64_t number = seat.came.load(std::memory_order_relaxed) + 1;
-    std::vector<Row>& rows = seat.rows[number % 2];
-    rows.assign(arrival.rows.begin(), arrival.rows.end());
-    const Arrival shown{arrival.step, arrival.flags, arrival.member, rows};
-    return machine_.crowded ? sleep_in(group, shown, number, why) : meet_in(group, shown, number, why);
+    group.book(seat, arrival.rows, number, options().per_processor_costs);
+    ThreadGroup::Outbox& outbox = seat.outbox[number % 2];
+    const std::uint64_t reach = outbox.fill(parcels, group.count(), number);
+    const Shown shown{arrival.step, arrival.flags, reach, outbox.first.data()};
+    if (machine_.crowded) sleep_in(group, shown, arrival.member, number, why);
+    else meet_in(group, shown, seat, number, why);
+    const std::span<const Shown> all = machine_.crowded ? group.all[number % 2] : seat.all;
+    const std::uint64_t bit = reach_of(arrival.member);
+    const auto me = static_cast<std::size_t>(arrival.member);
+    Agreement agreement;
+    for (std::size_t member = 0; member < all.size(); ++member) {
+      agreement.add(all[member].step, static_cast<std::int32_t>(member), all[member].flags);
+      if ((all[member].reach & bit) != 0) __builtin_prefetch(all[member].first + me);
+    }
+    const std::uint32_t flags = agreement.agreed(group.info.members);
+    for (const Shown& one : all) {
+      if ((one.reach & bit) == 0) continue;
+      for (Block* block = one.first[me]; block != nullptr; block = block->next) {
+        __builtin_prefetch(block->payload.data());
+        in.emplace_back(block);
+      }
+    }
+    seat.took = number;
+    return flags;
   }
 
   void allocate(Segment& segment) override { segment.data = new std::byte[segment.bytes + 1]; }
   void release(Segment& segment) noexcept override { delete[] segment.data; }
-  void report(const GroupInfo& info, std::span<const Row> rows) override { machine_.report(info, rows); }
+  void report(const GroupInfo& info, std::span<const Booking> rows) override { machine_.report(info, rows); }
   Ledger ledger() override {
     for (const auto& group : machine_.open_groups()) {
       if (group->info.id != GroupInfo{}.id) continue;
       auto& whole = static_cast<ThreadGroup&>(*group);
       const std::uint64_t came = whole.seat(rank_).came.load(std::memory_order_relaxed);
-      while (whole.closed.load(std::memory_order_acquire) < came) machine_.throw_if_failed();
+      whole.take_all_rows(came, options().per_processor_costs);
     }
     return machine_.ledger(0);
   }
@@ -210,10 +315,10 @@ class ThreadEndpoint final : public Endpoint {
   void finish() { ticket_.value.store(kFinished, std::memory_order_release); }
 
  private:
-  std::uint32_t meet_in(ThreadGroup& group, const Arrival& shown, std::uint64_t number, const Waiting& why) {
-    ThreadGroup::Seat& seat = group.seat(shown.member);
+  void meet_in(ThreadGroup& group, const Shown& shown, ThreadGroup::Seat& seat, std::uint64_t number,
+               const Waiting& why) {
     const run::Call call{
-        .kind = Kind::allgather, .in = &shown, .out = seat.all.data(), .count = 1, .element = sizeof(Arrival)};
+        .kind = Kind::allgather, .in = &shown, .out = seat.all.data(), .count = 1, .element = sizeof(Shown)};
     run::SlotCall meeting(*seat.board, call);
     seat.came.store(number, std::memory_order_release);
     bool waits = false;
@@ -223,29 +328,23 @@ class ThreadEndpoint final : public Endpoint {
       machine_.throw_if_failed();
     }
     if (waits) end_wait();
-    const std::uint32_t flags = meet(seat.all, group.info.members);
-    if (shown.member == 0) group.close(seat.all, number, options().per_processor_costs);
-    return flags;
   }
 
-  std::uint32_t sleep_in(ThreadGroup& group, const Arrival& shown, std::uint64_t number, const Waiting& why) {
-    group.all[static_cast<std::size_t>(shown.member)] = shown;
-    group.seat(shown.member).came.store(number, std::memory_order_release);
+  void sleep_in(ThreadGroup& group, const Shown& shown, std::int32_t member, std::uint64_t number, const Waiting& why) {
+    group.all[number % 2][static_cast<std::size_t>(member)] = shown;
+    group.seat(member).came.store(number, std::memory_order_release);
     const std::uint32_t generation = group.generation.load(std::memory_order_acquire);
     if (group.here.fetch_add(1, std::memory_order_acq_rel) + 1 == group.info.members.count) {
       group.here.store(0, std::memory_order_relaxed);
-      group.flags = meet(group.all, group.info.members);
-      group.close(group.all, number, options().per_processor_costs);
       group.generation.store(generation + 1, std::memory_order_release);
       group.generation.notify_all();
-      return group.flags;
+      return;
     }
     begin_wait(why, group.info.id, number);
     while (!machine_.failed() && group.generation.load(std::memory_order_acquire) == generation)
       group.generation.wait(generation, std::memory_order_acquire);
     end_wait();
     machine_.throw_if_failed();
-    return group.flags;
   }
 
   void begin_wait(const Waiting& why, std::uint64_t group, std::uint64_t number) {

@@ -15,17 +15,14 @@ struct GetRequest {
   std::uint64_t ticket = 0;
 };
 
-/// Calls visit(entry, bytes) for every entry of the block.
+/// Calls visit(variable or ticket, bytes) for every entry of this kind.
 template <typename Visit>
-void for_each_entry(const Block& block, const Visit& visit) {
-  const std::byte* at = block.payload.data();
-  const std::byte* const end = at + block.payload.size();
-  while (at < end) {
-    Entry entry;
-    std::memcpy(&entry, at, sizeof entry);
-    visit(entry, at + sizeof entry);
-    at += sizeof entry + padded(entry.bytes);
-  }
+void for_each_entry(const Block& block, EntryKind kind, const Visit& visit) {
+  if ((block.kinds & kind_bit(kind)) == 0) return;
+  for_each_run(block, [&](const Run& run, const std::byte* bytes) {
+    if (run.kind() != kind) return;
+    for (std::uint64_t i = 0; i < run.count; ++i) visit(run.channel(), std::span(bytes + i * run.bytes, run.bytes));
+  });
 }
 
 /// Who reaches into whose variables, and which way.
@@ -95,7 +92,7 @@ void Core::put(std::uint32_t id, std::int32_t to, std::size_t offset, std::span<
   check_rank(to, "puts to");
   alive(id, "puts to");
   const std::uint64_t at = offset;
-  std::byte* const place = add_entry(to, make_tag(EntryKind::put, id), sizeof at + bytes.size(), true);
+  std::byte* const place = add(to, make_tag(EntryKind::put, id), sizeof at + bytes.size());
   std::memcpy(place, &at, sizeof at);
   if (!bytes.empty()) std::memcpy(place + sizeof at, bytes.data(), bytes.size());
 }
@@ -104,67 +101,66 @@ std::shared_ptr<Fetched> Core::get(std::uint32_t id, std::int32_t from, std::siz
   check_rank(from, "gets from");
   alive(id, "gets from");
   const GetRequest request{offset, bytes, gets_.size()};
-  std::memcpy(add_entry(from, make_tag(EntryKind::get, id), sizeof request, true), &request, sizeof request);
+  std::memcpy(add(from, make_tag(EntryKind::get, id), sizeof request), &request, sizeof request);
   gets_.push_back({from, std::make_shared<Fetched>()});
   return gets_.back().result;
 }
 
 void Core::serve_gets(Meeting& meeting, const Waiting& why) {
+  meeting.parcels.clear();
   for (const BlockPtr& block : inbox_) {
-    if ((block->kinds & kind_bit(EntryKind::get)) == 0) continue;
     BlockPtr reply;
-    for_each_entry(*block, [&](Entry entry, const std::byte* bytes) {
-      if (entry.kind() != EntryKind::get) return;
+    for_each_entry(*block, EntryKind::get, [&](std::uint32_t id, std::span<const std::byte> bytes) {
       GetRequest request;
-      std::memcpy(&request, bytes, sizeof request);
-      const auto id = entry.channel();
+      std::memcpy(&request, bytes.data(), sizeof request);
       const std::byte* const source =
           place_in(variables_, id, {block->from, rank_, false}, request.offset, request.bytes);
-      if (reply == nullptr) reply = std::make_unique<Block>();
-      const Entry head{static_cast<std::uint32_t>(request.bytes),
-                       make_tag(EntryKind::reply, static_cast<std::uint32_t>(request.ticket))};
+      if (reply == nullptr) reply = processor_.fresh();
+      const Run head{make_tag(EntryKind::reply, static_cast<std::uint32_t>(request.ticket)),
+                     static_cast<std::uint32_t>(request.bytes), 1};
       std::byte* const place = reply->payload.extend(sizeof head + padded(request.bytes));
       std::memcpy(place, &head, sizeof head);
       if (request.bytes > 0) std::memcpy(place + sizeof head, source, request.bytes);
+      reply->kinds = kind_bit(EntryKind::reply);
       ++reply->messages;
       ++current_.sent_messages;
       current_.sent_bytes += static_cast<std::int64_t>(request.bytes);
     });
-    if (reply != nullptr) {
-      ++current_.sent_blocks;
-      reply->from = rank_;
-      reply->index = block->index;
-      reply->channel = {meeting.info.id, meeting.step, Lane::reply};
-      processor_.door().post(info_.members.at(block->from), std::move(reply));
-    }
+    if (reply == nullptr) continue;
+    ++current_.sent_blocks;
+    reply->from = rank_;
+    reply->index = block->index;
+    reply->channel = {meeting.info.id, meeting.step, Lane::reply};
+    const std::int32_t to = meeting.member_of(block->from);  // blocks of one sender follow each other
+    if (meeting.parcels.empty() || meeting.parcels.back().to != to) meeting.parcels.push_back({to, {}});
+    meeting.parcels.back().blocks.push_back(std::move(reply));
   }
-  processor_.door().barrier(*meeting.group, {meeting.step, 0, meeting.member, {}}, why);
   std::vector<BlockPtr> replies;
+  processor_.door().meet(*meeting.group, {meeting.step, 0, meeting.member, {}, Lane::reply}, meeting.parcels, replies,
+                         why);
   processor_.claim({meeting.info.id, meeting.step, Lane::reply}, replies);
   for (const BlockPtr& block : replies) {
     ++current_.received_blocks;
-    for_each_entry(*block, [&](Entry entry, const std::byte* bytes) {
-      Fetched& result = *gets_[entry.channel()].result;
-      if (entry.bytes > 0) std::memcpy(result.bytes.extend(entry.bytes), bytes, entry.bytes);
+    for_each_entry(*block, EntryKind::reply, [&](std::uint32_t ticket, std::span<const std::byte> bytes) {
+      Fetched& result = *gets_[ticket].result;
+      if (!bytes.empty()) std::memcpy(result.bytes.extend(bytes.size()), bytes.data(), bytes.size());
       result.ready = true;
       ++current_.received_messages;
-      current_.received_bytes += entry.bytes;
+      current_.received_bytes += static_cast<std::int64_t>(bytes.size());
     });
   }
+  processor_.recycle(replies);
   gets_.clear();
 }
 
 void Core::apply_puts() {
   for (const BlockPtr& block : inbox_) {
-    if ((block->kinds & kind_bit(EntryKind::put)) == 0) continue;
-    for_each_entry(*block, [&](Entry entry, const std::byte* bytes) {
-      if (entry.kind() != EntryKind::put) return;
-      const auto id = entry.channel();
+    for_each_entry(*block, EntryKind::put, [&](std::uint32_t id, std::span<const std::byte> bytes) {
       std::uint64_t offset = 0;
-      std::memcpy(&offset, bytes, sizeof offset);
-      const std::size_t length = entry.bytes - sizeof offset;
+      std::memcpy(&offset, bytes.data(), sizeof offset);
+      const std::size_t length = bytes.size() - sizeof offset;
       std::byte* const place = place_in(variables_, id, {block->from, rank_, true}, offset, length);
-      if (length > 0) std::memcpy(place, bytes + sizeof offset, length);
+      if (length > 0) std::memcpy(place, bytes.data() + sizeof offset, length);
     });
   }
 }

@@ -26,8 +26,15 @@ class VirtualEndpoint final : public Endpoint {
   void await(const Waiting& why) override { machine_.sleep(self_, nullptr, nullptr, why); }
 
   GroupPtr open(const GroupInfo& info) override { return machine_.open(info); }
-  std::uint32_t barrier(GroupState& state, const Arrival& arrival, const Waiting& why) override {
+  std::uint32_t meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, std::vector<BlockPtr>&,
+                     const Waiting& why) override {
     auto& group = static_cast<VirtualGroup&>(state);
+    for (Parcel& parcel : parcels) {
+      for (Block* block = parcel.blocks.release(); block != nullptr;) {
+        BlockPtr one(std::exchange(block, block->next));
+        post(group.info.members.at(parcel.to), std::move(one));
+      }
+    }
     machine_.sleep(self_, &group, &arrival, why);
     return group.flags;
   }
@@ -70,7 +77,7 @@ class VirtualEndpoint final : public Endpoint {
     std::erase(self_.segments, &segment);
   }
 
-  void report(const GroupInfo& info, std::span<const Row> rows) override { machine_.report(info, rows); }
+  void report(const GroupInfo& info, std::span<const Booking> rows) override { machine_.report(info, rows); }
   Ledger ledger() override { return machine_.ledger(0); }
 
  private:
@@ -107,14 +114,13 @@ void VirtualMachine::put_out(VirtualProcessor& one) {
 
 /// The next processor's memory and mail are read while this one computes; the one before last is forgotten.
 void VirtualMachine::ask_ahead(std::int32_t self) {
-  Carrier& own = carriers_[static_cast<std::size_t>(self)];
-  const std::lock_guard lock(own.mutex);
-  if (own.head >= 3) {
-    for (const Segment* segment : own.ready[own.head - 3]->segments)
+  const Carrier& own = carriers_[static_cast<std::size_t>(self)];
+  if (own.at >= 3) {
+    for (const Segment* segment : own.taken[own.at - 3]->segments)
       spill_->forget(segment->spilled_at - 1, segment->bytes);
   }
-  if (own.head >= own.ready.size()) return;
-  const VirtualProcessor& next = *own.ready[own.head];
+  if (own.at >= own.taken.size()) return;
+  const VirtualProcessor& next = *own.taken[own.at];
   for (const Segment* segment : next.segments) spill_->read_ahead(segment->spilled_at - 1, segment->bytes);
   Block* block = mailbox(next.rank).load(std::memory_order_acquire);
   if (block == sleeping_mark()) return;

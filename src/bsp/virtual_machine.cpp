@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "run/wait/backoff.hpp"
+#include "run/wait/cores.hpp"
+
 namespace chasqui::bsp::detail {
 
 namespace {
@@ -22,12 +25,63 @@ std::int32_t carriers_for(std::int32_t processors, const Options& options) {
   return std::clamp(wanted, 1, processors);
 }
 
+constexpr std::int64_t kSpinNanoseconds = 50'000;  ///< about what falling asleep and waking cost together
+
+/// Held for some instructions only.
+class Holding {
+ public:
+  explicit Holding(std::atomic<bool>& busy) : busy_(busy) {
+    while (busy_.exchange(true, std::memory_order_acquire)) sched_yield();
+  }
+  ~Holding() { busy_.store(false, std::memory_order_release); }
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
+
+ private:
+  std::atomic<bool>& busy_;
+};
+
 }  // namespace
+
+VirtualGroup::VirtualGroup(const GroupInfo& description, std::int32_t most_sections)
+    : SharedGroup(description), sections(static_cast<std::size_t>(std::min(most_sections, info.members.count))) {
+  for (std::int32_t member = 0; member < info.members.count; ++member) ++section_of(member).members;
+}
+
+void Section::add(VirtualProcessor& one, const Arrival& arrival, bool keep_rows) {
+  agreement.add(arrival.step, arrival.member, arrival.flags);
+  for (const Booking& booking : arrival.rows) {
+    if (!std::exchange(any, true)) step = booking.row.step;
+    if (booking.row.step != step) {
+      others.push_back(booking);
+      continue;
+    }
+    merge(sum, booking.row, keep_rows);
+    sum.span_nanoseconds += booking.span;
+  }
+  in_order = in_order && (asleep.empty() || asleep.back()->rank < one.rank);
+  asleep.push_back(&one);
+  ++here;
+}
+
+/// What all of them cost goes to the books; ready for the next superstep.
+void Section::pay(MachineCosts& costs, bool keep_rows) {
+  if (std::exchange(any, false)) {
+    if (costs.supersteps.size() <= step) costs.supersteps.resize(step + 1);
+    merge(costs.supersteps[step], sum);
+    sum = {};
+  }
+  for (const Booking& booking : others) merge(costs, booking, keep_rows);
+  others.clear();
+  agreement = {};
+  here = 0;
+}
 
 VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, const Body& body)
     : SharedMachine(processors, options), body_(body),
       processors_(std::make_unique<VirtualProcessor[]>(static_cast<std::size_t>(processors))),
-      carriers_(static_cast<std::size_t>(carriers_for(processors, options))), unfinished_(processors) {
+      carriers_(static_cast<std::size_t>(carriers_for(processors, options))),
+      spins_(static_cast<std::int32_t>(carriers_.size()) <= run::available_cores()), unfinished_(processors) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const bool guarded = processors <= kMostGuarded;
   stack_bytes_ =
@@ -59,6 +113,7 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
         &one);
     carriers_[static_cast<std::size_t>(one.home)].ready.push_back(&one);
   }
+  for (Carrier& carrier : carriers_) carrier.note();
 }
 
 VirtualMachine::~VirtualMachine() {
@@ -83,7 +138,6 @@ void VirtualMachine::carry(std::int32_t self) {
       continue;
     }
     processor->home = self;
-    processor->state.store(State::running, std::memory_order_relaxed);
     if (spill_) {
       bring_in(*processor);
       ask_ahead(self);
@@ -94,51 +148,74 @@ void VirtualMachine::carry(std::int32_t self) {
   }
 }
 
+/// Takes a share of what is ready, small enough that others can still help.
 VirtualProcessor* VirtualMachine::next(std::int32_t self) {
   Carrier& own = carriers_[static_cast<std::size_t>(self)];
+  if (own.at < own.taken.size()) return own.taken[own.at++];
+  own.taken.clear();
+  own.at = 0;
+  const bool shares = options().migrate && carriers_.size() > 1;
   {
     const std::lock_guard lock(own.mutex);
-    if (own.head < own.ready.size()) return own.ready[own.head++];
-    own.ready.clear();
-    own.head = 0;
+    const std::size_t left = own.ready.size() - own.head;
+    if (left > 0) {
+      if (shares) {
+        const auto first = own.ready.begin() + static_cast<std::ptrdiff_t>(own.head);
+        const std::size_t share = std::max<std::size_t>(1, left / (2 * carriers_.size()));
+        own.taken.assign(first, first + static_cast<std::ptrdiff_t>(share));
+        own.head += share;
+      } else {
+        own.taken.swap(own.ready);
+        own.at = own.head;
+        own.head = own.ready.size();
+      }
+      own.note();
+    }
   }
-  return options().migrate && carriers_.size() > 1 ? steal(self) : nullptr;
+  if (own.taken.empty() && !(shares && steal(self))) return nullptr;
+  return own.taken[own.at++];
 }
 
-/// Takes the later half of what another carrier still has to run in this superstep.
-VirtualProcessor* VirtualMachine::steal(std::int32_t self) {
+/// Takes the later half of what another carrier still has to run in this superstep; keeps one, the others may be taken again.
+bool VirtualMachine::steal(std::int32_t self) {
   const auto count = carriers_.size();
+  Carrier& own = carriers_[static_cast<std::size_t>(self)];
   std::vector<VirtualProcessor*> loot;
   for (std::size_t i = 1; i < count && loot.empty(); ++i) {
     Carrier& victim = carriers_[(static_cast<std::size_t>(self) + i) % count];
+    if (victim.left.load(std::memory_order_relaxed) == 0) continue;
     const std::lock_guard lock(victim.mutex);
-    const std::size_t left = victim.ready.size() - victim.head;
-    const std::size_t take = (left + 1) / 2;
+    const std::size_t take = (victim.ready.size() - victim.head + 1) / 2;
     loot.assign(victim.ready.end() - static_cast<std::ptrdiff_t>(take), victim.ready.end());
     victim.ready.resize(victim.ready.size() - take);
+    victim.note();
   }
-  if (loot.empty()) return nullptr;
-  Carrier& own = carriers_[static_cast<std::size_t>(self)];
+  if (loot.empty()) return false;
+  own.taken.push_back(loot.front());
+  loot.erase(loot.begin());
   const std::lock_guard lock(own.mutex);
-  own.ready.insert(own.ready.end(), loot.begin() + 1, loot.end());
-  return loot.front();
+  own.ready.insert(own.ready.end(), loot.begin(), loot.end());
+  own.note();
+  return true;
 }
 
-bool VirtualMachine::any_ready() {
-  for (Carrier& carrier : carriers_) {
-    const std::lock_guard lock(carrier.mutex);
-    if (carrier.head < carrier.ready.size()) return true;
-  }
-  return false;
+bool VirtualMachine::any_ready() const {
+  return std::ranges::any_of(carriers_, [](const Carrier& one) { return one.left.load() > 0; });
 }
 
 bool VirtualMachine::rest(std::int32_t self) {
-  Carrier& own = carriers_[static_cast<std::size_t>(self)];
-  const auto can_go_on = [&] {
-    if (options().migrate) return any_ready();
-    const std::lock_guard lock(own.mutex);
-    return own.head < own.ready.size();
-  };
+  const Carrier& own = carriers_[static_cast<std::size_t>(self)];
+  const auto can_go_on = [&] { return options().migrate ? any_ready() : own.left.load() > 0; };
+  if (spins_) {
+    const std::int64_t end = clock_nanoseconds() + kSpinNanoseconds;
+    do {
+      for (int i = 0; i < 100; ++i) {
+        if (unfinished_.load(std::memory_order_acquire) == 0) return false;
+        if (can_go_on()) return true;
+        run::cpu_relax();
+      }
+    } while (carriers_.size() > 1 && clock_nanoseconds() < end);
+  }
   std::unique_lock lock(rest_mutex_);
   resting_.fetch_add(1, std::memory_order_seq_cst);
   while (unfinished_.load() > 0 && !can_go_on()) {
@@ -146,6 +223,12 @@ bool VirtualMachine::rest(std::int32_t self) {
       // Nobody runs, nobody is ready: nobody will ever wake the others.
       resting_.fetch_sub(1);
       lock.unlock();
+      waiting.resize(static_cast<std::size_t>(size()));
+      for (std::int32_t rank = 0; rank < size(); ++rank) {
+        const Waiting* const why = processor(rank).why;
+        if (finished[static_cast<std::size_t>(rank)] == 0 && why != nullptr)
+          waiting[static_cast<std::size_t>(rank)] = *why;
+      }
       fail(deadlock_report());
       return true;
     }
@@ -161,22 +244,27 @@ void VirtualMachine::announce() {
   rest_.notify_all();
 }
 
-void VirtualMachine::push_ready(VirtualProcessor& processor) {
-  Carrier& carrier = carriers_[static_cast<std::size_t>(processor.home)];
+void VirtualMachine::make_ready(std::span<VirtualProcessor* const> batch, std::int32_t home) {
+  Carrier& carrier = carriers_[static_cast<std::size_t>(home)];
   const std::lock_guard lock(carrier.mutex);
-  carrier.ready.push_back(&processor);
+  if (carrier.head == carrier.ready.size()) carrier.ready.clear(), carrier.head = 0;
+  carrier.ready.insert(carrier.ready.end(), batch.begin(), batch.end());
+  carrier.note();
 }
 
 void VirtualMachine::wake(std::int32_t rank) {
-  VirtualProcessor& one = processor(rank);
-  State asleep = State::asleep;
-  if (!one.state.compare_exchange_strong(asleep, State::ready, std::memory_order_acq_rel)) return;
-  push_ready(one);
+  VirtualProcessor* const one = &processor(rank);
+  if (!one->without_mail.exchange(false, std::memory_order_acq_rel)) return;
+  make_ready({&one, 1}, one->home);
   announce();
 }
 
 void VirtualMachine::wake_all() noexcept {
   for (std::int32_t rank = 0; rank < size(); ++rank) wake(rank);
+  for (const auto& group : open_groups()) {
+    for (Section& section : static_cast<VirtualGroup&>(*group).sections) release(section);
+  }
+  announce();
 }
 
 void VirtualMachine::sleep(VirtualProcessor& self, VirtualGroup* group, const Arrival* arrival, const Waiting& why) {
@@ -194,55 +282,72 @@ void VirtualMachine::sleep(VirtualProcessor& self, VirtualGroup* group, const Ar
 
 void VirtualMachine::handle(VirtualProcessor& one) {
   if (one.context.finished()) {
-    one.state.store(State::finished, std::memory_order_release);
     if (unfinished_.fetch_sub(1) == 1) {
       const std::lock_guard lock(rest_mutex_);
       rest_.notify_all();
     }
     return;
   }
-  waiting[static_cast<std::size_t>(one.rank)] = *one.why;
   const std::int32_t rank = one.rank;
-  const bool mail = one.group == nullptr;
-  if (mail) {
-    one.state.store(State::asleep, std::memory_order_release);
-    if (!mark_asleep(rank)) wake(rank);
-  } else {
+  if (one.group != nullptr) {
     arrive(one);
+    if (failed()) wake_all();  // it fell asleep after everybody was woken
+    return;
   }
-  if (failed()) wake(rank);  // it fell asleep after everybody was woken
+  one.without_mail.store(true, std::memory_order_release);
+  if (!mark_asleep(rank) || failed()) wake(rank);
 }
 
 /// From here on the processor may be woken, and run, by another carrier at any moment.
 void VirtualMachine::arrive(VirtualProcessor& one) {
   VirtualGroup& group = *one.group;
-  group.arrivals[static_cast<std::size_t>(one.arrival->member)] = *one.arrival;
-  one.state.store(State::asleep, std::memory_order_release);
-  if (group.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != group.info.members.count) return;
-  group.arrived.store(0, std::memory_order_relaxed);
+  Section& section = group.section_of(one.arrival->member);
+  bool full = false;
+  {
+    const Holding holding(section.busy);
+    section.add(one, *one.arrival, options().per_processor_costs);
+    full = section.here == section.members;
+  }
+  if (!full || group.full.fetch_add(1, std::memory_order_acq_rel) + 1 != group.sections.size()) return;
+  group.full.store(0, std::memory_order_relaxed);
+  complete(group);
+}
+
+void VirtualMachine::complete(VirtualGroup& group) {
   try {
-    group.flags = meet(group.arrivals, group.info.members);
-    group.books.close(group.arrivals, options().per_processor_costs);
+    Agreement agreement;
+    for (const Section& section : group.sections) agreement.add(section.agreement);
+    group.flags = agreement.agreed(group.info.members);
+    const std::lock_guard lock(group.books);
+    for (Section& section : group.sections) section.pay(group.costs, options().per_processor_costs);
   } catch (...) {
     fail(std::current_exception());
     return;
   }
-  // In rank order, so that one carrier always runs them in the same order; a lock for each run of equal
-  // homes.
-  const Members members = group.info.members;  // the group may go as soon as its last member runs
-  for (std::int32_t i = 0; i < members.count;) {
-    const std::int32_t home = processor(members.at(i)).home;
-    Carrier& carrier = carriers_[static_cast<std::size_t>(home)];
-    const std::lock_guard lock(carrier.mutex);
-    for (; i < members.count && processor(members.at(i)).home == home; ++i) {
-      VirtualProcessor& member = processor(members.at(i));
-      State asleep = State::asleep;
-      if (member.state.compare_exchange_strong(asleep, State::ready, std::memory_order_acq_rel)) {
-        carrier.ready.push_back(&member);
-      }
+  const std::size_t sections = group.sections.size();
+  for (std::size_t i = 0; i < sections; ++i) release(group.sections[i]);  // the group may go with the last
+  announce();
+}
+
+/// Those who sleep there are ready, by rank, so that one carrier always runs them in the same order.
+void VirtualMachine::release(Section& section) {
+  std::vector<VirtualProcessor*> batch;
+  {
+    const Holding holding(section.busy);
+    batch.swap(section.asleep);
+    if (!std::exchange(section.in_order, true)) {
+      std::ranges::sort(batch, {}, [](const VirtualProcessor* one) { return one->rank; });
     }
   }
-  announce();
+  if (batch.empty()) return;
+  if (options().migrate) return make_ready(batch, batch.front()->home);
+  for (std::span<VirtualProcessor* const> rest = batch; !rest.empty();) {
+    const auto end = std::ranges::find_if(
+        rest, [home = rest.front()->home](const VirtualProcessor* one) { return one->home != home; });
+    const auto neighbours = static_cast<std::size_t>(end - rest.begin());
+    make_ready(rest.first(neighbours), rest.front()->home);
+    rest = rest.subspan(neighbours);
+  }
 }
 
 }  // namespace chasqui::bsp::detail

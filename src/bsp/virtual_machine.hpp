@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Virtual processors: user-level contexts on a few carrier threads. A processor is always either running,
-// ready in some carrier's queue, asleep (at a barrier or without mail), or finished; it only ever sleeps
-// inside a sync or a collective, so it may continue on any carrier.
+// ready in some carrier's queue, asleep (in a section of a machine, or without mail), or finished; it only ever sleeps
+// inside a sync or a collective, so it may continue on any carrier. A superstep touches nothing of a processor but its
+// stack and its own state: those who sleep in a section are woken as one list.
 #pragma once
 
 #include <condition_variable>
@@ -20,23 +21,44 @@ namespace chasqui::bsp::detail {
 
 class VirtualMachine;
 
-/// The last member to arrive closes the books and lets all go.
-struct VirtualGroup final : SharedGroup {
-  explicit VirtualGroup(const GroupInfo& description)
-      : SharedGroup(description), arrivals(static_cast<std::size_t>(info.members.count)) {}
+struct VirtualProcessor;
 
-  std::vector<Arrival> arrivals;  ///< by member; their rows are valid while the member sleeps
-  std::uint32_t flags = 0;        ///< of the last barrier; stable until the next one completes
-  alignas(64) std::atomic<std::int32_t> arrived{0};
+/// Some members of a machine: what those brought who sleep at the end of a superstep. Neighbours share one, so that
+/// carriers rarely meet there.
+struct alignas(64) Section {
+  std::atomic<bool> busy{false};  ///< guards the rest
+  bool in_order = true;           ///< do they sleep by rank?
+  std::int32_t members = 0;
+  std::int32_t here = 0;
+  Agreement agreement;
+  std::vector<VirtualProcessor*> asleep;
+  bool any = false;  ///< is there a row in the sum?
+  std::uint64_t step = 0;
+  Superstep sum;
+  std::vector<Booking> others;  ///< rows of other supersteps
+
+  void add(VirtualProcessor& one, const Arrival& arrival, bool keep_rows);
+  void pay(MachineCosts& costs, bool keep_rows);
 };
 
-enum class State : std::uint8_t { ready, running, asleep, finished };
+/// The last section to be full closes the books and lets all go.
+struct VirtualGroup final : SharedGroup {
+  VirtualGroup(const GroupInfo& description, std::int32_t most_sections);
+
+  Section& section_of(std::int32_t member) {
+    return sections[static_cast<std::size_t>(member) * sections.size() / static_cast<std::size_t>(info.members.count)];
+  }
+
+  std::vector<Section> sections;
+  std::uint32_t flags = 0;  ///< of the last meeting; stable until the next one is complete
+  alignas(64) std::atomic<std::size_t> full{0};
+};
 
 struct VirtualProcessor {
   VirtualMachine* machine = nullptr;
   std::int32_t rank = 0;
-  std::int32_t home = 0;  ///< the carrier that ran it last
-  std::atomic<State> state{State::ready};
+  std::int32_t home = 0;                  ///< the carrier that ran it last
+  std::atomic<bool> without_mail{false};  ///< sleeps until something comes
   Context context;
   std::byte* stack = nullptr;
   std::vector<Segment*> segments;  ///< spilled registered memory
@@ -61,24 +83,33 @@ class VirtualMachine final : public SharedMachine {
 
  protected:
   void wake_all() noexcept override;
-  SharedGroup* make_group(const GroupInfo& info) override { return new VirtualGroup(info); }
+  SharedGroup* make_group(const GroupInfo& info) override {
+    return new VirtualGroup(info, static_cast<std::int32_t>(carriers_.size()));
+  }
 
  private:
   struct alignas(64) Carrier {
-    std::mutex mutex;
+    std::vector<VirtualProcessor*> taken;  ///< its own, from `at` on
+    std::size_t at = 0;
+    std::mutex mutex;  ///< guards what follows; others may take from it
     std::vector<VirtualProcessor*> ready;
     std::size_t head = 0;
+    std::atomic<std::size_t> left{0};  ///< from head on
+
+    void note() { left.store(ready.size() - head); }
   };
 
   void carry(std::int32_t self);
   VirtualProcessor* next(std::int32_t self);
-  VirtualProcessor* steal(std::int32_t self);
+  bool steal(std::int32_t self);
   /// False when everything is over.
   bool rest(std::int32_t self);
-  bool any_ready();
+  bool any_ready() const;
   void handle(VirtualProcessor& processor);
   void arrive(VirtualProcessor& processor);
-  void push_ready(VirtualProcessor& processor);
+  void complete(VirtualGroup& group);
+  void release(Section& section);
+  void make_ready(std::span<VirtualProcessor* const> batch, std::int32_t home);
   void announce();
   void bring_in(VirtualProcessor& processor);
   void put_out(VirtualProcessor& processor);
@@ -92,6 +123,7 @@ class VirtualMachine final : public SharedMachine {
   std::size_t mapped_ = 0;
   std::optional<SpillFile> spill_;
 
+  bool spins_;  ///< is there a core for every carrier?
   std::mutex rest_mutex_;
   std::condition_variable rest_;
   std::atomic<std::int32_t> resting_{0};

@@ -249,6 +249,26 @@ void many_supersteps(World& w) {
   expect(w.superstep() == 200, "superstep count", w);
 }
 
+void costs(World& w) {
+  const std::int64_t p = w.size();
+  for (int step = 0; step < 3; ++step) {
+    for (int i = 0; i <= w.rank(); ++i) w.send((w.rank() + 1) % w.size(), i);
+    w.charge(w.rank());
+    w.sync();
+  }
+  w.send((w.rank() + 1) % w.size(), 1);
+  w.sync(1);
+  w.sync();
+  const auto steps = w.costs().machines.front().supersteps;
+  expect(steps.size() == 5, "five supersteps", w);
+  for (std::size_t step = 0; step < 3; ++step) {
+    expect(steps[step].messages == p && steps[step].work == p - 1, "the most of all", w);
+    expect(steps[step].total_messages == p * (p + 1) / 2, "each counted once", w);
+    expect(steps[step].total_bytes == 4 * steps[step].total_messages, "bytes", w);
+  }
+  expect(steps[3].total_messages == p, "a superstep without a barrier", w);
+}
+
 // Misuse.
 
 void message_to_a_bad_rank(World& w) {
@@ -350,6 +370,7 @@ constexpr Case kCases[] = {
     {"subset_sync", subset_sync},
     {"oblivious_sync", oblivious_sync},
     {"many_supersteps", many_supersteps},
+    {"costs", costs},
 };
 
 constexpr Misuse kMisuses[] = {

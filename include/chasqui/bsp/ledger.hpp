@@ -59,8 +59,12 @@ struct Ledger {
   friend bool operator==(const Ledger&, const Ledger&) = default;
 };
 
-/// Takes one processor's row into the machine's superstep.
-void merge(MachineCosts& machine, const Row& row, bool keep_row);
+/// Takes one processor's row into the superstep.
+void merge(Superstep& step, const Row& row, bool keep_row);
+void merge(MachineCosts& machine, const Row& row, bool keep_row);  ///< into the one that the row names
+
+/// Takes another account of the same superstep in (rows are appended).
+void merge(Superstep& step, const Superstep& other);
 
 /// Takes another account of the same machine in (rows are appended).
 void merge(MachineCosts& machine, const MachineCosts& other);

@@ -41,39 +41,47 @@ class Messages {
     iterator() = default;
     iterator(std::span<const detail::BlockPtr> blocks, std::size_t block, std::uint32_t tag)
         : blocks_(blocks), block_(block), tag_(tag) {
-      settle();
+      find_run();
     }
     reference operator*() const { return message_; }
     pointer operator->() const { return &message_; }
-    iterator& operator++() { return at_ = next_, settle(), *this; }
+    iterator& operator++() {
+      if (--left_ == 0) return find_run(), *this;
+      message_.values = {message_.values.data() + message_.values.size(), message_.values.size()};
+      return *this;
+    }
     iterator operator++(int) {
       iterator old = *this;
       return ++*this, old;
     }
-    friend bool operator==(const iterator& a, const iterator& b) { return a.block_ == b.block_ && a.at_ == b.at_; }
+    friend bool operator==(const iterator& a, const iterator& b) {
+      return a.left_ == b.left_ && a.block_ == b.block_ && a.next_ == b.next_;
+    }
 
    private:
-    /// Moves on to the next entry of this kind, if at_ is not one.
-    void settle() {
-      for (; block_ < blocks_.size(); ++block_, at_ = 0) {
+    friend class Messages;
+
+    /// The next run of this kind.
+    void find_run() {
+      for (; block_ < blocks_.size(); ++block_, next_ = 0) {
         const detail::Buffer& payload = blocks_[block_]->payload;
-        while (at_ < payload.size()) {
-          detail::Entry entry;
-          std::memcpy(&entry, payload.data() + at_, sizeof entry);
-          const std::byte* const bytes = payload.data() + at_ + sizeof entry;
-          next_ = at_ + sizeof entry + detail::padded(entry.bytes);
-          if (entry.tag == tag_) {
-            message_ = {blocks_[block_]->from, {reinterpret_cast<const T*>(bytes), entry.bytes / sizeof(T)}};
-            return;
-          }
-          at_ = next_;
+        while (next_ < payload.size()) {
+          detail::Run run;
+          std::memcpy(&run, payload.data() + next_, sizeof run);
+          const std::byte* const bytes = payload.data() + next_ + sizeof run;
+          next_ += sizeof run + detail::padded(run.bytes * static_cast<std::size_t>(run.count));
+          if (run.tag != tag_) continue;
+          message_ = {blocks_[block_]->from, {reinterpret_cast<const T*>(bytes), run.bytes / sizeof(T)}};
+          left_ = static_cast<std::size_t>(run.count);
+          return;
         }
       }
-      at_ = 0;
+      left_ = next_ = 0;
     }
 
     std::span<const detail::BlockPtr> blocks_;
-    std::size_t block_ = 0, at_ = 0, next_ = 0;
+    std::size_t block_ = 0, next_ = 0;  ///< where the run after this one begins
+    std::size_t left_ = 0;              ///< messages of this run, with the present one
     std::uint32_t tag_ = 0;
     Message<T> message_;
   };
@@ -84,16 +92,32 @@ class Messages {
   iterator begin() const { return {blocks_, 0, tag_}; }             ///< the first message
   iterator end() const { return {blocks_, blocks_.size(), tag_}; }  ///< behind the last
   bool empty() const { return begin() == end(); }                   ///< did nothing arrive?
-  /// Counts the messages: O(messages).
-  std::size_t size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
+  /// Counts the messages: O(senders) when each sent messages of one type and length.
+  std::size_t size() const {
+    std::size_t messages = 0;
+    for_each_run([&](const iterator& run) { messages += run.left_; });
+    return messages;
+  }
   /// All values of all messages, one after another.
   std::vector<T> values() const {
+    std::size_t count = 0;
+    for_each_run([&](const iterator& run) { count += run.left_ * run->values.size(); });
     std::vector<T> all;
-    for (const Message<T>& message : *this) all.insert(all.end(), message.values.begin(), message.values.end());
+    all.reserve(count);
+    for_each_run([&](const iterator& run) {
+      const T* const first = run->values.data();
+      all.insert(all.end(), first, first + run.left_ * run->values.size());
+    });
     return all;
   }
 
  private:
+  /// Messages of one length follow each other in memory.
+  template <typename Visit>
+  void for_each_run(const Visit& visit) const {
+    for (iterator run = begin(); run != end(); run.find_run()) visit(run);
+  }
+
   std::span<const detail::BlockPtr> blocks_;
   std::uint32_t tag_;
 };
@@ -103,11 +127,13 @@ namespace detail {
 /// The channel of messages sent without a queue: a hash of the type's name, in the upper half of the
 /// channels.
 template <typename T>
-constexpr std::uint32_t type_channel() {
+consteval std::uint32_t hash_type() {
   std::uint32_t hash = 2166136261U;
   for (const char c : std::string_view(__PRETTY_FUNCTION__)) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return (hash & 0x3fffffffU) | 0x20000000U;
 }
+template <typename T>
+inline constexpr std::uint32_t kTypeChannel = hash_type<T>();
 
 }  // namespace detail
 

@@ -36,12 +36,12 @@ class World {
   /// One value, received after the next sync.
   template <Sendable T>
   void send(int to, const T& value) {
-    std::memcpy(core_->add_message(to, detail::type_channel<T>(), sizeof(T)), &value, sizeof(T));
+    std::memcpy(core_->add_message(to, detail::kTypeChannel<T>, sizeof(T)), &value, sizeof(T));
   }
   /// Several values as one message.
   template <Sendable T>
   void send(int to, std::span<const T> values) {
-    std::byte* const place = core_->add_message(to, detail::type_channel<T>(), values.size_bytes());
+    std::byte* const place = core_->add_message(to, detail::kTypeChannel<T>, values.size_bytes());
     if (!values.empty()) std::memcpy(place, values.data(), values.size_bytes());
   }
   /// Several values as one message.
@@ -52,7 +52,7 @@ class World {
   /// The messages of type T that the last sync delivered.
   template <Sendable T>
   Messages<T> received() const {
-    return {core_->inbox(), detail::type_channel<T>()};
+    return {core_->inbox(), detail::kTypeChannel<T>};
   }
 
   /// Ends the superstep: waits for everybody, delivers messages, serves gets, then puts.

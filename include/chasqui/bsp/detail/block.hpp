@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What travels between processors: a block of packed messages from one sender to one receiver.
-// Inside, entries follow each other: an 8-byte Entry, then its bytes, padded to 8.
+// What travels between processors: a block of packed messages from one sender to one receiver. Inside, runs follow each
+// other, each padded to 8 bytes: the head, then its messages, all of one length, without anything between them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -24,28 +25,32 @@ class Buffer {
   std::byte* data() { return data_; }
   const std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> view() const { return {data_, size_}; }
 
   /// Makes room for `bytes` more and returns where they begin.
   std::byte* extend(std::size_t bytes) {
-    if (size_ + bytes > capacity_) grow(size_ + bytes);
+    if (size_ + bytes > capacity_) reserve(capacity_ * 2 > size_ + bytes ? capacity_ * 2 : size_ + bytes);
     std::byte* const begin = data_ + size_;
     size_ += bytes;
     return begin;
   }
-  void clear() { size_ = 0; }
+  /// Room for `bytes` in all. What lies in the room before stays.
+  void reserve(std::size_t bytes) {
+    if (bytes <= capacity_) return;
+    const std::size_t capacity = (bytes + 63) / 64 * 64;
+    auto* const data = static_cast<std::byte*>(std::realloc(data_, capacity));
+    if (data == nullptr) throw std::bad_alloc();
+    data_ = data, capacity_ = capacity;
+  }
+  /// The first `bytes` of the room count. REQUIRES bytes <= capacity().
+  void resize(std::size_t bytes) { size_ = bytes; }
   void release() { std::free(data_), data_ = nullptr, size_ = capacity_ = 0; }
 
  private:
   void swap(Buffer& other) noexcept {
     std::swap(data_, other.data_), std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
-  }
-  void grow(std::size_t needed) {
-    const std::size_t capacity = capacity_ * 2 > needed ? capacity_ * 2 : (needed + 63) / 64 * 64;
-    auto* const data = static_cast<std::byte*>(std::realloc(data_, capacity));
-    if (data == nullptr) throw std::bad_alloc();
-    data_ = data, capacity_ = capacity;
   }
 
   std::byte* data_ = nullptr;
@@ -55,15 +60,16 @@ class Buffer {
 
 enum class EntryKind : std::uint32_t { message = 0, put = 1, get = 2, reply = 3 };
 
-/// The head of a packed message: its length, its kind (two top bits) and the queue or variable it belongs to.
-struct Entry {
-  std::uint32_t bytes = 0;
-  std::uint32_t tag = 0;
+/// The head of messages of one length and tag.
+struct Run {
+  std::uint32_t tag = 0;    ///< kind (two top bits), and the queue or variable
+  std::uint32_t bytes = 0;  ///< of each
+  std::uint64_t count = 0;
 
   EntryKind kind() const { return static_cast<EntryKind>(tag >> 30); }
   std::uint32_t channel() const { return tag & 0x3fffffffU; }
 };
-static_assert(sizeof(Entry) == 8);
+static_assert(sizeof(Run) == 16);
 
 constexpr std::uint32_t make_tag(EntryKind kind, std::uint32_t channel) {
   return static_cast<std::uint32_t>(kind) << 30 | (channel & 0x3fffffffU);
@@ -83,17 +89,57 @@ struct Channel {
 };
 
 struct Block {
-  Block* next = nullptr;  ///< mailboxes chain blocks
+  Block* next = nullptr;  ///< mailboxes and chains
   Channel channel;
   std::int32_t from = 0;          ///< rank of the sender in the machine that synchronises
   std::uint32_t index = 0;        ///< order among the sender's blocks to this receiver
-  std::uint32_t messages = 0;     ///< messages and puts inside: what sync(expected) counts
-  std::uint32_t kinds = 0;        ///< bit k: there is an entry of kind k
+  std::uint64_t messages = 0;     ///< messages and puts inside: what sync(expected) counts
   std::uint64_t information = 0;  ///< bytes without heads and padding
+  std::uint32_t kinds = 0;        ///< bit k: there is a run of kind k
   Buffer payload;
   std::uint64_t spilled_at = 0;     ///< offset in the spill file, when spilled_bytes > 0
   std::uint64_t spilled_bytes = 0;  ///< payload that lives on disk at the moment
 };
 using BlockPtr = std::unique_ptr<Block>;
+
+/// Blocks in a row, owned.
+class Chain {
+ public:
+  Chain() = default;
+  Chain(Chain&& other) noexcept
+      : first_(std::exchange(other.first_, nullptr)), last_(std::exchange(other.last_, nullptr)) {}
+  Chain& operator=(Chain&& other) noexcept {
+    return std::swap(first_, other.first_), std::swap(last_, other.last_), *this;
+  }
+  ~Chain() { free(first_); }
+
+  void push_back(BlockPtr block) {
+    Block* const added = block.release();
+    added->next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = added;
+    last_ = added;
+  }
+  Block* first() { return first_; }
+  /// The blocks, chained by `next`; the caller owns them.
+  Block* release() { return last_ = nullptr, std::exchange(first_, nullptr); }
+  static void free(Block* first) {
+    while (first != nullptr) delete std::exchange(first, first->next);
+  }
+
+ private:
+  Block* first_ = nullptr;
+  Block* last_ = nullptr;
+};
+
+/// Calls visit(run, where its messages begin) for every run of the block.
+template <typename Visit>
+void for_each_run(const Block& block, const Visit& visit) {
+  for (std::size_t at = 0; at < block.payload.size();) {
+    Run run;
+    std::memcpy(&run, block.payload.data() + at, sizeof run);
+    visit(run, block.payload.data() + at + sizeof run);
+    at += sizeof run + padded(run.bytes * static_cast<std::size_t>(run.count));
+  }
+}
 
 }  // namespace chasqui::bsp::detail

@@ -42,11 +42,13 @@ class Core {
   std::int64_t block_bytes() const { return block_bytes_; }
   void set_block_bytes(std::int64_t bytes);
   void charge(std::int64_t work) { current_.work += work; }
-  Ledger ledger() { return processor_.door().ledger(); }
+  Ledger ledger();
 
   // Messages.
   /// Room for a message of `bytes` to `to`, delivered by the next sync; the caller fills it at once.
-  std::byte* add_message(std::int32_t to, std::uint32_t channel, std::size_t bytes);
+  std::byte* add_message(std::int32_t to, std::uint32_t channel, std::size_t bytes) {
+    return add(to, make_tag(EntryKind::message, channel), bytes);
+  }
   std::uint32_t new_channel() { return next_channel_++; }
   std::span<const BlockPtr> inbox() const { return inbox_; }
 
@@ -87,13 +89,34 @@ class Core {
     GroupPtr group;
     std::int32_t member = 0;
     std::uint64_t step = 0;
-    std::vector<bool> includes;  ///< by rank; empty: everybody
-    std::vector<Row> rows;
+    std::int64_t released = 0;          ///< when the last of them ended here, in ticks
+    std::vector<std::int32_t> members;  ///< by rank: index in the subset, or -1; empty: everybody, by rank
+    std::vector<Booking> rows;
+    std::vector<Parcel> parcels;
+
+    std::int32_t member_of(std::int32_t rank) const {
+      return members.empty() ? rank : members[static_cast<std::size_t>(rank)];
+    }
   };
+  static constexpr std::uint64_t kUnlike = ~std::uint64_t{0};
+  static constexpr std::uint64_t like(std::uint32_t tag, std::size_t bytes) {
+    return std::uint64_t{tag} << 32 | static_cast<std::uint32_t>(bytes);
+  }
+  /// Where the next message to one destination goes, if it is like the last one.
+  struct Place {
+    std::byte* at = nullptr;
+    std::byte* end = nullptr;      ///< of the room in the block
+    std::uint64_t like = kUnlike;  ///< tag and length of the messages of the open run
+    std::uint64_t outgoing = 0;    ///< index, 0: nothing goes there yet
+  };
+  /// What goes to one destination.
   struct Outgoing {
+    std::size_t place = 0;
+    std::size_t run = 0;  ///< where the head of the open run is
+    BlockPtr open;
+    Chain full;
     std::int32_t to = 0;
     std::uint32_t next_index = 0;
-    std::vector<BlockPtr> blocks;
   };
   struct Registered {
     Segment segment;
@@ -108,15 +131,27 @@ class Core {
   };
 
   [[noreturn]] void bad_rank(std::int32_t rank, const char* doing) const;
+  std::byte* add(std::int32_t to, std::uint32_t tag, std::size_t bytes) {
+    if (static_cast<std::uint32_t>(to) < direct_) [[likely]] {
+      Place& place = places_[static_cast<std::size_t>(to)];
+      if (place.like == like(tag, bytes) && bytes <= static_cast<std::size_t>(place.end - place.at)) [[likely]]
+        return std::exchange(place.at, place.at + bytes);
+    }
+    return add_first(to, tag, bytes);
+  }
+  std::byte* add_first(std::int32_t to, std::uint32_t tag, std::size_t bytes);
   Outgoing& outgoing(std::int32_t to);
-  std::byte* add_entry(std::int32_t to, std::uint32_t tag, std::size_t bytes, bool counts);
-  void ship(Meeting& meeting);
+  void make_room(Place& place, Outgoing& out, std::size_t bytes);
+  void end_run(Outgoing& out);
+  void end_block(Outgoing& out);
+  bool nothing_left() const { return outgoing_.size() <= 1 && gets_.empty(); }
+  std::vector<Parcel>& pack(Meeting& meeting);
   void check_ready(const SourceLocation& where);
   void exchange(Meeting& meeting, const SourceLocation& where);
   void serve_gets(Meeting& meeting, const Waiting& why);
   void apply_puts();
   void deliver(Meeting& meeting);
-  void begin_step(Meeting& meeting);
+  void end_step(Meeting& meeting, bool together);
   Registered& alive(std::uint32_t id, const char* doing);
   std::string machine_name() const;
 
@@ -130,15 +165,16 @@ class Core {
   Meeting main_;
   std::map<std::vector<std::int32_t>, std::unique_ptr<Meeting>> subsets_;
 
-  std::vector<Outgoing> outgoing_;
-  std::vector<std::int32_t> slot_of_;                        ///< small machines: rank -> outgoing_
-  std::unordered_map<std::int32_t, std::int32_t> far_slot_;  ///< large machines with many destinations
+  std::vector<Place> places_;                                 ///< by rank; of large machines: as outgoing_
+  std::uint32_t direct_ = 0;                                  ///< ranks that have a place by rank
+  std::vector<Outgoing> outgoing_;                            ///< the first one is nobody's
+  std::unordered_map<std::int32_t, std::uint32_t> far_slot_;  ///< large machines with many destinations
   std::vector<BlockPtr> inbox_;
   std::vector<std::unique_ptr<Registered>> variables_;  ///< engines keep pointers into them
   std::vector<Request> gets_;
 
   Row current_;
-  std::int64_t begun_ = 0;
+  std::int64_t begun_ = 0;  ///< in ticks
   std::uint32_t next_channel_ = 1;
   std::uint32_t children_ = 0;
   std::uint64_t splits_ = 0;

@@ -41,24 +41,47 @@ class GroupState {
 };
 using GroupPtr = std::shared_ptr<GroupState>;
 
-/// What a processor brings to a barrier.
+/// A processor's row of a superstep. The first member of a machine also says how long the superstep took, from the end of
+/// the one before to its own.
+struct Booking {
+  Row row;
+  std::int64_t span = 0;
+};
+void merge(MachineCosts& costs, const Booking& booking, bool keep_row);
+
+/// What a processor brings to the end of a superstep.
 struct Arrival {
   std::uint64_t step = 0;
   std::uint32_t flags = 0;  ///< combined by "or"
   std::int32_t member = 0;  ///< index in the group
-  std::span<const Row> rows;
+  std::span<const Booking> rows;
+  Lane lane = Lane::superstep;  ///< of the blocks in the parcels of all
 };
 
-/// The flags of all. Throws sync_mismatch when members are at different supersteps.
-std::uint32_t meet(std::span<const Arrival> arrivals, const Members& members);
+/// What several members bring, together.
+struct Agreement {
+  std::uint32_t flags = 0;
+  std::int32_t low_member = -1, high_member = -1;  ///< -1: nobody yet
+  std::uint64_t low = 0, high = 0;                 ///< the least and the last superstep, and who came to it
 
-/// What the supersteps of a machine cost.
-struct Books {
-  MachineCosts costs;
-  std::int64_t released_at = 0;
+  void add(std::uint64_t step, std::int32_t member, std::uint32_t more) {
+    flags |= more;
+    if (low_member < 0 || step < low) low = step, low_member = member;
+    if (high_member < 0 || step > high) high = step, high_member = member;
+  }
+  void add(const Agreement& other) {
+    if (other.low_member < 0) return;
+    add(other.low, other.low_member, other.flags);
+    add(other.high, other.high_member, 0);
+  }
+  /// The flags of all. Throws sync_mismatch when members are at different supersteps.
+  std::uint32_t agreed(const Members& members) const;
+};
 
-  /// A barrier is complete: the rows of all, and the time since the one before.
-  void close(std::span<const Arrival> arrivals, bool keep_rows);
+/// What one member gets.
+struct Parcel {
+  std::int32_t to = 0;  ///< index in the group
+  Chain blocks;
 };
 
 /// Why a processor waits; shown when it waits for ever.
@@ -100,8 +123,10 @@ class Endpoint {
 
   /// Enters the machine `info`; every member gets the same state.
   virtual GroupPtr open(const GroupInfo& info) = 0;
-  /// Waits for all members. GUARANTEES blocks that they posted to this processor before are there for take().
-  virtual std::uint32_t barrier(GroupState& group, const Arrival& arrival, const Waiting& why) = 0;
+  /// Hands over the parcels, at most one for each member, and waits for all members. GUARANTEES what they handed to this
+  /// processor is in `in`, by sender, or there for take(). Returns the flags of all.
+  virtual std::uint32_t meet(GroupState& group, const Arrival& arrival, std::span<Parcel> parcels,
+                             std::vector<BlockPtr>& in, const Waiting& why) = 0;
 
   /// Moves a block's payload out of memory until it is needed (engines that spill), and back.
   virtual void stow(Block&) {}
@@ -110,7 +135,7 @@ class Endpoint {
   virtual void release(Segment& segment) noexcept = 0;
 
   /// Rows that no barrier will carry any more.
-  virtual void report(const GroupInfo& info, std::span<const Row> rows) = 0;
+  virtual void report(const GroupInfo& info, std::span<const Booking> rows) = 0;
   /// The ledger as far as barriers have carried it.
   virtual Ledger ledger() = 0;
 };

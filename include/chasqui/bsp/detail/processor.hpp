@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the machines that one processor belongs to share: its door and the blocks that arrived before their
-// time.
+// What the machines that one processor belongs to share: its door, the blocks that arrived before their time, and those that
+// are empty.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace chasqui::bsp::detail {
 
 class Processor {
  public:
-  explicit Processor(Endpoint& door) : door_(door) {}
+  explicit Processor(Endpoint& door);
   Processor(const Processor&) = delete;
   Processor& operator=(const Processor&) = delete;
 
@@ -29,14 +29,26 @@ class Processor {
   void await(const Waiting& why);
   std::int64_t take_waited() { return std::exchange(waited_, 0); }
 
+  /// An empty block. What was read is written again: its memory is known, and in the cache.
+  BlockPtr fresh() {
+    if (spare_.empty()) return std::make_unique<Block>();
+    BlockPtr block = std::move(spare_.back());
+    spare_.pop_back();
+    spare_bytes_ -= block->payload.capacity();
+    return block;
+  }
+  /// The blocks have been read.
+  void recycle(std::vector<BlockPtr>& blocks);
+
   /// A fault that was noticed where nothing can be thrown; thrown by the next sync.
   std::optional<std::string> deferred;
 
  private:
-  void drain();
-
   Endpoint& door_;
   std::map<Channel, std::vector<BlockPtr>> early_;
+  std::vector<BlockPtr> spare_;
+  std::size_t most_spare_;
+  std::size_t spare_bytes_ = 0;
   std::int64_t waited_ = 0;
 };
 
