@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Broadcasts, prefix, integer sort and multisearch against sequential answers, on random inputs.
+// Broadcasts, sorts, list ranking, Fourier transform, prefix and multisearch against sequential answers, on random inputs.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -10,9 +10,12 @@
 #include <set>
 
 #include "chasqui/bsp/broadcast.hpp"
+#include "chasqui/bsp/fft.hpp"
 #include "chasqui/bsp/integer_sort.hpp"
+#include "chasqui/bsp/list_ranking.hpp"
 #include "chasqui/bsp/multisearch.hpp"
 #include "chasqui/bsp/run.hpp"
+#include "chasqui/bsp/sample_sort.hpp"
 
 namespace chasqui::bsp {
 namespace {
@@ -46,6 +49,104 @@ TEST(Broadcasts, EverybodyGetsIt) {
     EXPECT_EQ(totals(doubling).supersteps, rounds);
     EXPECT_EQ(totals(doubling).messages, rounds);
   }
+}
+
+TEST(SampleSort, EqualsTheStableSequentialOneAndBalances) {
+  struct Item {
+    std::int32_t key, number;
+    bool operator==(const Item&) const = default;
+  };
+  const auto less = [](const Item& a, const Item& b) { return a.key < b.key; };
+  for (const auto& [p, n, keys] :
+       {std::tuple{1, 50, 10}, {2, 1, 1}, {3, 100, 1}, {7, 3000, 5}, {8, 5000, 1 << 30}, {5, 0, 1}}) {
+    SCOPED_TRACE(fmt::format("{} items with {} keys on {} processors", n, keys, p));
+    std::mt19937 random(static_cast<unsigned>(n + p));
+    std::vector<Item> all;
+    for (int i = 0; i < n; ++i) all.push_back({static_cast<std::int32_t>(random() % static_cast<unsigned>(keys)), i});
+    std::vector<std::vector<Item>> parts(static_cast<std::size_t>(p));
+    const Ledger ledger = run(
+        p,
+        [&](World& w) { parts[static_cast<std::size_t>(w.rank())] = sample_sort(w, part_of(all, w.rank(), p), less); },
+        kVirtual);
+    std::vector<Item> got;
+    for (const auto& part : parts) {
+      got.insert(got.end(), part.begin(), part.end());
+      EXPECT_LE(part.size(), static_cast<std::size_t>(2 * n / p + p));
+    }
+    std::stable_sort(all.begin(), all.end(), less);
+    EXPECT_EQ(got, all);
+    EXPECT_EQ(totals(ledger).supersteps, 3);
+  }
+}
+
+TEST(ListRanking, EqualsTheWalkAlongTheLists) {
+  for (const auto& [p, n] : {std::pair{1, 17}, {2, 1}, {3, 0}, {4, 64}, {7, 1000}, {8, 3}}) {
+    SCOPED_TRACE(fmt::format("{} elements on {} processors", n, p));
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n)), next(order.size(), -1), ranks(order.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<unsigned>(n)));
+    for (std::size_t i = order.size(); i-- > 0;) {
+      if (i + 1 == order.size() || i == order.size() / 3) continue;  // two lists
+      next[static_cast<std::size_t>(order[i])] = order[i + 1];
+      ranks[static_cast<std::size_t>(order[i])] = ranks[static_cast<std::size_t>(order[i + 1])] + 1;
+    }
+    const std::int64_t part = std::max(1, (n + p - 1) / p);
+    const Ledger ledger = run(
+        p,
+        [&](World& w) {
+          const auto begin = static_cast<std::size_t>(std::min<std::int64_t>(n, part * w.rank()));
+          const auto count = std::min(next.size() - begin, static_cast<std::size_t>(part));
+          const auto got = list_ranks(w, n, std::span(next).subspan(begin, count));
+          check(std::equal(got.begin(), got.end(), ranks.begin() + static_cast<std::ptrdiff_t>(begin)), "ranks");
+          check(got.size() == count, "all of them");
+        },
+        kVirtual);
+    std::int64_t rounds = 0;
+    while ((std::int64_t{1} << rounds) < n) ++rounds;
+    EXPECT_EQ(totals(ledger).supersteps, 2 * rounds);
+    for (const Superstep& step : ledger.machines[0].supersteps) EXPECT_LE(step.messages, part);
+  }
+}
+
+TEST(Fft, EqualsTheSumAndComesBack) {
+  for (const auto& [p, n] : {std::pair{1, 1}, {1, 8}, {2, 4}, {2, 64}, {4, 16}, {4, 128}, {8, 64}}) {
+    SCOPED_TRACE(fmt::format("{} numbers on {} processors", n, p));
+    std::mt19937 random(7);
+    std::vector<std::complex<double>> x(static_cast<std::size_t>(n)), expected(x.size());
+    for (auto& one : x) one = {static_cast<double>(random() % 100), static_cast<double>(random() % 100)};
+    for (int k = 0; k < n; ++k) {
+      for (int j = 0; j < n; ++j)
+        expected[static_cast<std::size_t>(k)] +=
+            x[static_cast<std::size_t>(j)] * std::polar(1.0, -2 * std::numbers::pi * (j * k % n) / n);
+    }
+    const Ledger ledger = run(
+        p,
+        [&](World& w) {
+          std::vector<std::complex<double>> mine;
+          for (int i = w.rank(); i < n; i += p) mine.push_back(x[static_cast<std::size_t>(i)]);
+          fft(w, mine);
+          for (std::size_t i = 0; i < mine.size(); ++i)
+            check(std::abs(mine[i] - expected[static_cast<std::size_t>(w.rank()) + i * static_cast<std::size_t>(p)]) <
+                      1e-8 * n,
+                  "fft");
+          fft(w, mine, true);
+          for (std::size_t i = 0; i < mine.size(); ++i)
+            check(
+                std::abs(mine[i] - x[static_cast<std::size_t>(w.rank()) + i * static_cast<std::size_t>(p)]) < 1e-9 * n,
+                "back");
+        },
+        kVirtual);
+    EXPECT_EQ(totals(ledger).supersteps, 2);
+    EXPECT_EQ(totals(ledger).bytes, 2 * 16 * (n / p));
+  }
+  EXPECT_THROW(run(
+                   4,
+                   [](World& w) {
+                     std::vector<std::complex<double>> mine(2);
+                     fft(w, mine);
+                   },
+                   kVirtual),
+               Error);
 }
 
 TEST(SegmentedPrefix, EqualsTheSequentialOne) {
