@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
+#include <complex>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <sstream>
 #include <string>
@@ -18,9 +21,15 @@
 #include <omp.h>
 #endif
 
+#include "chasqui/bsp/fft.hpp"
+#include "chasqui/bsp/list_ranking.hpp"
+#include "chasqui/bsp/measure.hpp"
 #include "chasqui/bsp/multisearch.hpp"
+#include "chasqui/bsp/predict.hpp"
 #include "chasqui/bsp/run.hpp"
+#include "chasqui/bsp/sample_sort.hpp"
 #include "chasqui/measure/bench.hpp"
+#include "chasqui/threads/team.hpp"
 
 namespace chasqui::bsp {
 namespace {
@@ -40,7 +49,7 @@ constexpr int kRepeats = 9, kSyncs = 20000;
 
 void barriers(int p) {
   const auto what = fmt::format("barrier, {} threads", p);
-  std::vector<double> ours, standard, openmp;
+  std::vector<double> ours, standard, openmp, board;
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     run(p,
         [&](World& w) {
@@ -50,6 +59,12 @@ void barriers(int p) {
           if (w.rank() == 0) ours.push_back((now() - begin) / kSyncs * 1e9);
         },
         {.engine = Engine::threads});
+    threads::Team(p).run([&](run::Comm& comm) {
+      comm.barrier();
+      const double begin = now();
+      for (int i = 0; i < kSyncs; ++i) comm.barrier();
+      if (comm.rank() == 0) board.push_back((now() - begin) / kSyncs * 1e9);
+    });
     std::barrier<> meeting(p);
     std::vector<std::thread> threads;
     for (int t = 0; t < p; ++t) {
@@ -74,8 +89,134 @@ void barriers(int p) {
 #endif
   }
   note(what, "sync(), delivering and accounting", median(ours), "ns");
+  note(what, "our barrier", median(board), "ns");
+  note(what, "sync() / our barrier", median(ours) / median(board), "");
   note(what, "std::barrier", median(standard), "ns");
   if (!openmp.empty()) note(what, "OpenMP barrier", median(openmp), "ns");
+}
+
+/// As one writes it by hand: the last to come lets the others go.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(int threads) : threads_(threads) {}
+  void wait() {
+    const int round = round_.load(std::memory_order_relaxed);
+    if (here_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+      here_.store(0, std::memory_order_relaxed);
+      round_.store(round + 1, std::memory_order_release);
+    } else {
+      while (round_.load(std::memory_order_acquire) == round) {
+      }
+    }
+  }
+
+ private:
+  int threads_;
+  alignas(64) std::atomic<int> here_{0};
+  alignas(64) std::atomic<int> round_{0};
+};
+
+/// Messages of 8 bytes to random threads, all added up by their receivers.
+void exchange(int p) {
+  constexpr int kMessages = 10'000, kRounds = 400;
+  const auto destinations = [&](int rank) {
+    std::mt19937 random(static_cast<unsigned>(rank));
+    std::vector<int> to(kMessages);
+    for (int& one : to) one = static_cast<int>(random() % static_cast<unsigned>(p));
+    return to;
+  };
+  std::vector<double> ours, by_hand;
+  std::atomic<std::int64_t> sum{0};
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    run(p,
+        [&](World& w) {
+          const auto to = destinations(w.rank());
+          std::int64_t mine = 0;
+          for (int round = 0; round < kRounds; ++round) {
+            const double begin = now();
+            for (int i = 0; i < kMessages; ++i) w.send(to[static_cast<std::size_t>(i)], std::int64_t{i});
+            w.sync();
+            for (const auto& message : w.received<std::int64_t>()) mine += message.value();
+            if (w.rank() == 0) ours.push_back((now() - begin) * 1e6);
+          }
+          sum += mine;
+        },
+        {.engine = Engine::threads});
+    SpinBarrier barrier(p);
+    std::vector<std::vector<std::vector<std::int64_t>>> out(static_cast<std::size_t>(p));
+    for (auto& one : out) one.resize(static_cast<std::size_t>(p));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < p; ++t) {
+      threads.emplace_back([&, t] {
+        const auto to = destinations(t);
+        auto& outgoing = out[static_cast<std::size_t>(t)];
+        std::int64_t mine = 0;
+        for (int round = 0; round < kRounds; ++round) {
+          const double begin = now();
+          for (int i = 0; i < kMessages; ++i)
+            outgoing[static_cast<std::size_t>(to[static_cast<std::size_t>(i)])].push_back(i);
+          barrier.wait();
+          for (const auto& from : out) {
+            for (const std::int64_t value : from[static_cast<std::size_t>(t)]) mine += value;
+          }
+          barrier.wait();
+          for (auto& one : outgoing) one.clear();
+          if (t == 0) by_hand.push_back((now() - begin) * 1e6);
+        }
+        sum -= mine;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  const auto what = fmt::format("10^4 messages of 8 bytes, {} threads", p);
+  note(what, "send() and sync()", median(ours), "us");
+  note(what, "vectors and a spinning barrier by hand", median(by_hand), "us");
+  note(what, "ours / by hand", median(ours) / median(by_hand), "");
+  note(what, "the two agree (0: yes)", static_cast<double>(sum.load()), "");
+}
+
+/// What the ledger of a run costs on the machine as measured, and what it took.
+void algorithms(int p) {
+  const Options threads{.engine = Engine::threads};
+  const Machine machine = measure([&](const Program& program) { return run(p, program, threads); }).bsp_star();
+  const auto compare = [&](const std::string& what, const Program& program) {
+    std::vector<double> predicted, measured;
+    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+      const Ledger ledger = run(p, program, threads);
+      double span = 0;
+      for (const Superstep& step : ledger.machines.front().supersteps)
+        span += static_cast<double>(step.span_nanoseconds);
+      predicted.push_back(predict(ledger, machine, Work::measured) * 1e-6);
+      measured.push_back(span * 1e-6);
+    }
+    note(what, "predicted from w, s, h and " + to_string(machine), median(predicted), "ms");
+    note(what, "measured", median(measured), "ms");
+  };
+  constexpr std::int64_t kItems = 1 << 20;
+  const std::int64_t part = kItems / p;
+  compare("sample sort of 2^20 numbers", [&](World& w) {
+    std::mt19937_64 random(static_cast<unsigned>(w.rank()));
+    std::vector<std::int64_t> mine(static_cast<std::size_t>(part));
+    for (auto& one : mine) one = static_cast<std::int64_t>(random() >> 1);
+    sample_sort(w, std::move(mine));
+    w.sync();
+  });
+  std::vector<std::int64_t> order(static_cast<std::size_t>(part * p)), next(order.size(), -1);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(1));
+  for (std::size_t i = 1; i < order.size(); ++i) next[static_cast<std::size_t>(order[i - 1])] = order[i];
+  compare("list ranking of 2^20 elements", [&](World& w) {
+    list_ranks(w, part * p,
+               std::span(next).subspan(static_cast<std::size_t>(part * w.rank()), static_cast<std::size_t>(part)));
+    w.sync();
+  });
+  if (std::has_single_bit(static_cast<unsigned>(p))) {
+    compare("Fourier transform of 2^20 numbers", [&](World& w) {
+      std::vector<std::complex<double>> mine(static_cast<std::size_t>(part), {1, 2});
+      fft(w, mine);
+      w.sync();
+    });
+  }
 }
 
 void multisearch(int p) {
@@ -189,14 +330,17 @@ void deterministic_cost() {
   for (const auto& [how, options] :
        {std::pair{"2 carriers", Options{.engine = Engine::virtual_processors, .carriers = 2}},
         std::pair{"deterministic", Options{.deterministic = true}}}) {
-    const double begin = now();
+    double steps = 0;
     run(
         10'000,
-        [](World& w) {
+        [&](World& w) {
+          w.sync();
+          const double start = now();
           for (int i = 0; i < 100; ++i) w.sync();
+          if (w.rank() == 0) steps = now() - start;
         },
         options);
-    note("empty superstep, 10^4 virtual processors", how, (now() - begin) / 100 * 1e9 / 10'000, "ns a processor");
+    note("empty superstep, 10^4 virtual processors", how, steps / 100 * 1e9 / 10'000, "ns a processor");
   }
 }
 
@@ -205,7 +349,11 @@ void deterministic_cost() {
 
 int main(int argc, char** argv) {
   const int cores = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
-  chasqui::bsp::barriers(cores);
+  chasqui::bsp::barriers(2);
+  if (cores > 2) chasqui::bsp::barriers(cores);
+  chasqui::bsp::exchange(2);
+  if (cores > 2) chasqui::bsp::exchange(cores);
+  chasqui::bsp::algorithms(cores);
   chasqui::bsp::multisearch(cores);
   chasqui::bsp::many_processors();
   chasqui::bsp::uneven_work();
