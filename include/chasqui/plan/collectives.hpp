@@ -65,8 +65,9 @@ const Collective& collective(std::string_view name);
 /// The names of all, or of those for which a field holds: `collective_names(&Collective::called)`.
 std::vector<std::string> collective_names(bool Collective::*wanted = nullptr);
 
-/// How many messages plan.schedule() would hold, and plan.local(rank); upper estimates where it goes by rounds. Saturates.
+/// How many messages plan.schedule() would hold; an upper estimate where it goes by rounds. Saturates.
 std::int64_t message_count(const Plan& plan);
+/// Of those, how many plan.local(rank) would hold where they grow with P; 0 where they are few.
 std::int64_t message_count(const Plan& plan, Rank rank);
 
 /// The plan that the table's row of this kind makes. Throws an Error for what its planner refuses.

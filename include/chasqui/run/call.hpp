@@ -68,7 +68,7 @@ struct Call {
   std::size_t bytes() const { return static_cast<std::size_t>(count) * element; }  ///< of one contribution
   bool contiguous() const { return in_layout.contiguous(element) && out_layout.contiguous(element); }  ///< no packing
   bool exchanges() const { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }  ///< a block for each rank
-  bool uneven() const { return in_blocks.counts != nullptr || out_blocks.counts != nullptr; }
+  bool uneven() const { return in_blocks.counts != nullptr || out_blocks.counts != nullptr; }  ///< blocks not alike
   /// Its data can be used where it lies: contiguous, blocks alike, and what is read is not what is written to.
   bool plain() const { return contiguous() && !(exchanges() && (uneven() || in == nullptr || in == out)); }
 };

@@ -31,11 +31,12 @@ struct Tree {
   std::int64_t unreached = 0;   ///< ranks that are not in the tree
 };
 
-/// How many trees a schedule has, and what each is of: "item", "into rank", "from rank".
+/// The trees of a schedule.
 struct Trees {
-  std::int64_t count = 1;
-  std::string_view each = "item";
+  std::int64_t count = 1;          ///< how many there are
+  std::string_view each = "item";  ///< what each is of: "item", "into rank", "from rank"
 };
+/// How many trees a schedule has, and of what.
 Trees trees_in(const Schedule& schedule);
 
 /// The tree of a schedule. broadcast, allgather, reduce, reduce-scatter, stream: of one item (`of`, default 0). allreduce, scan,
