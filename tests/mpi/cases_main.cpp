@@ -2,6 +2,8 @@
 // What a communicator over MPI owes to the program around it: mpirun -np P mpi_cases name. A case throws what is wrong.
 #include <mpi.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,12 +14,42 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
 #include "run/messages/transport.hpp"
+
+/// Looks of a waiting collective into the MPI library; every tenth finds something to do, while they are counted.
+static struct {
+  bool counted = false, after_work = false;
+  int looks = 0, found = 0, followed = 0;  ///< followed: by the next look without giving the core away
+} progress_made;
+
+extern "C" {
+int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  auto& it = progress_made;
+  it.followed += it.counted && it.after_work ? 1 : 0;
+  const int code = PMPI_Iprobe(from, tag, comm, flag, status);
+  it.after_work = it.counted && ++it.looks % 10 == 0;
+  if (!it.after_work) return code;
+  ++it.found;
+  const double begin = PMPI_Wtime();
+  while (PMPI_Wtime() - begin < 30e-6) {
+  }
+  return code;
+}
+int nanosleep(const timespec* time, timespec* left) {
+  progress_made.after_work = false;
+  return clock_nanosleep(CLOCK_REALTIME, 0, time, left) == 0 ? 0 : -1;
+}
+int sched_yield() {
+  progress_made.after_work = false;
+  return static_cast<int>(syscall(SYS_sched_yield));
+}
+}
 
 namespace chasqui::mpi {
 namespace {
@@ -47,6 +79,21 @@ void progress() {
   }
   comm->barrier();
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/// Who waits in a collective looks again into the library as soon as it had something to do there, and does not sleep first: the
+/// program's messages would go at one step a sleep.
+void lively() {
+  const auto comm = make_comm(MPI_COMM_WORLD);
+  comm->barrier();
+  progress_made = {.counted = comm->rank() != 1};
+  if (comm->rank() == 1) usleep(300'000);
+  comm->barrier();
+  const auto seen = std::exchange(progress_made, {});
+  if (comm->rank() == 1) return;
+  expect(seen.found >= 5, fmt::format("{} looks in 0.3 s", seen.looks));
+  expect(2 * seen.followed >= seen.found,
+         fmt::format("after {} looks that found something, {} more", seen.found, seen.followed));
 }
 
 /// Where the library's own collectives were measured to take no time at all.
@@ -351,6 +398,7 @@ int main(int argc, char** argv) {
   using namespace chasqui::mpi;
   const std::map<std::string, std::function<void()>> cases = {
       {"progress", progress},
+      {"lively", lively},
       {"native_strided", native_strided},
       {"native_in_flight", native_in_flight},
       {"native_too_long", native_too_long},
