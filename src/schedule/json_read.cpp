@@ -13,19 +13,44 @@
 namespace chasqui {
 namespace {
 
-enum class At { start, file, machine, problem, sends, send, parts, pair, operands, adds, add, end };
+enum class At {
+  start,
+  file,
+  machine,
+  problem,
+  sends,
+  send,
+  parts,
+  pair,
+  operands,
+  adds,
+  add,
+  nodes,
+  sizes,
+  run,
+  publications,
+  publication,
+  readings,
+  reading,
+  end
+};
 
 struct Grammar {
-  std::array<std::string_view, 10> keys;  ///< in the order of the switches below
+  std::array<std::string_view, 13> keys;  ///< in the order of the switches below
   unsigned required;                      ///< bit i: keys[i] must be there
 };
 
-constexpr Grammar kFile{
-    {"chasqui", "machine", "problem", "finish", "bound", "sends", "operands", "adds", "period", "delay"}, 0b111111};
+constexpr Grammar kFile{{"chasqui", "machine", "problem", "finish", "bound", "sends", "operands", "adds", "period",
+                         "delay", "nodes", "publications", "readings"},
+                        0b111111};
 constexpr Grammar kMachine{{"P", "L", "o", "g"}, 0b1111};
 constexpr Grammar kProblem{{"kind", "root", "items", "commutative", "exclusive"}, 0b1};
 constexpr Grammar kSend{{"t", "from", "to", "item", "lo", "len", "parts"}, 0b111};
 constexpr Grammar kAdd{{"t", "rank", "from", "count"}, 0b1111};
+constexpr Grammar kNodes{{"sizes", "gamma", "publish", "read"}, 0b1111};
+// What is carried stands where it stands in a message.
+constexpr Grammar kPublication{{"t", "rank", "", "item", "lo", "len", "parts"}, 0b11};
+constexpr Grammar kReading{{"t", "rank", "from", "item", "lo", "len", "parts"}, 0b111};
 constexpr unsigned kItemKey = 1U << 3U, kIntervalKeys = 3U << 4U, kPartsKey = 1U << 6U;
 
 /// The keys of the object `at`, or nullptr where there are none.
@@ -36,6 +61,9 @@ const Grammar* grammar(At at) {
     case At::problem: return &kProblem;
     case At::send: return &kSend;
     case At::add: return &kAdd;
+    case At::nodes: return &kNodes;
+    case At::publication: return &kPublication;
+    case At::reading: return &kReading;
     default: return nullptr;
   }
 }
@@ -102,7 +130,7 @@ class Reader {
         break;
       case At::send: send_number(value); break;
       case At::pair: {
-        Part& part = pair_ == 0 ? schedule_.sends.back().part : schedule_.sends.back().second;
+        Part& part = pair_ == 0 ? cargo().first : cargo().second;
         if (place_in_pair_ > 1) fail(where(), "a pair has two numbers [lo,len]: remove the rest");
         (place_in_pair_ == 0 ? part.lo : part.len) = small(value);
         ++place_in_pair_;
@@ -110,6 +138,15 @@ class Reader {
       }
       case At::operands: schedule_.operands.push_back(at_least(0, value)); break;
       case At::add: add_number(value); break;
+      case At::nodes: nodes_number(value); break;
+      case At::run: {
+        if (place_in_pair_ > 1) fail(where(), "a pair has two numbers [nodes,ranks]: remove the rest");
+        run_[place_in_pair_ == 0 ? 0 : 1] = at_least(1, value);
+        ++place_in_pair_;
+        break;
+      }
+      case At::publication:
+      case At::reading: board_number(value); break;
       default: wrong_type("a number");
     }
     return true;
@@ -139,6 +176,14 @@ class Reader {
       at_ = At::file;
     } else if (at_ == At::file && (key_ == 1 || key_ == 2)) {
       at_ = key_ == 1 ? At::machine : At::problem;
+    } else if (at_ == At::file && key_ == 10) {
+      at_ = At::nodes;
+    } else if (at_ == At::publications) {
+      at_ = At::publication;
+      schedule_.publications.emplace_back();
+    } else if (at_ == At::readings) {
+      at_ = At::reading;
+      schedule_.readings.emplace_back();
     } else if (at_ == At::sends) {
       at_ = At::send;
       schedule_.sends.emplace_back();
@@ -171,15 +216,30 @@ class Reader {
   bool end_object() {
     key_ = -1;
     require_keys();
-    if (at_ == At::send) end_send();
-    at_ = at_ == At::send ? At::sends : at_ == At::add ? At::adds : at_ == At::file ? At::end : At::file;
+    if (at_ == At::send || at_ == At::publication || at_ == At::reading) end_cargo();
+    switch (at_) {
+      case At::send: at_ = At::sends; break;
+      case At::add: at_ = At::adds; break;
+      case At::publication: at_ = At::publications; break;
+      case At::reading: at_ = At::readings; break;
+      case At::file: at_ = At::end; break;
+      default: at_ = At::file;
+    }
     return true;
   }
 
   bool start_array(std::size_t) {
     if (at_ == At::file && key_ >= 5 && key_ <= 7) {
       at_ = key_ == 5 ? At::sends : key_ == 6 ? At::operands : At::adds;
-    } else if (at_ == At::send && key_ == 6) {
+    } else if (at_ == At::file && key_ >= 11) {
+      at_ = key_ == 11 ? At::publications : At::readings;
+    } else if (at_ == At::nodes && key_ == 0) {
+      at_ = At::sizes;
+    } else if (at_ == At::sizes) {
+      at_ = At::run;
+      place_in_pair_ = 0;
+    } else if ((at_ == At::send || at_ == At::publication || at_ == At::reading) && key_ == 6) {
+      carrier_ = at_;
       at_ = At::parts;
       pair_ = 0;
     } else if (at_ == At::parts) {
@@ -198,8 +258,15 @@ class Reader {
       ++pair_;
       at_ = At::parts;
     } else if (at_ == At::parts) {
-      at_ = At::send;
+      at_ = carrier_;
       if (pair_ != 2) fail(where(), "\"parts\" has two pairs: write one part as \"lo\" and \"len\"");
+    } else if (at_ == At::run) {
+      if (place_in_pair_ != 2) fail(where(), "a pair has two numbers: write [nodes,ranks]");
+      if (run_[0] > kMaxProcessors) fail(where(), "{} nodes are too many: there may be {}", run_[0], kMaxProcessors);
+      schedule_.nodes.add(run_[1], run_[0]);
+      at_ = At::sizes;
+    } else if (at_ == At::sizes) {
+      at_ = At::nodes;
     } else {
       at_ = At::file;
       key_ = -1;
@@ -222,6 +289,15 @@ class Reader {
     } catch (const Error& error) {
       fail("machine", "{}", error.what());
     }
+    for (const std::string_view key : {"nodes", "publications", "readings"}) {
+      if (version_ == 2 && !has(key)) fail("", "\"{}\" is missing: a file of version 2 has it", key);
+      if (version_ == 1 && has(key)) fail(std::string(key), "only a file of version 2 has it: write \"chasqui\":2");
+    }
+    try {
+      if (version_ == 2) validate(Cluster{schedule_.machine, schedule_.nodes});
+    } catch (const Error& error) {
+      fail("nodes", "{}", error.what());
+    }
     try {
       validate(schedule_.problem, schedule_.machine);
     } catch (const Error& error) {
@@ -229,12 +305,10 @@ class Reader {
     }
     const bool named = names_items(schedule_.problem);
     if (!named && first_item_) {
-      fail(fmt::format("sends[{}]", *first_item_), "a {} carries \"lo\" and \"len\": write them instead of \"item\"",
-           name);
+      fail(*first_item_, "a {} carries \"lo\" and \"len\": write them instead of \"item\"", name);
     }
     if (named && first_interval_) {
-      fail(fmt::format("sends[{}]", *first_interval_), "a {} carries an \"item\": write it instead of an interval",
-           name);
+      fail(*first_interval_, "a {} carries an \"item\": write it instead of an interval", name);
     }
     for (const std::string_view key : {"operands", "adds"}) {
       if (kind == Kind::sum && !has(key)) fail("", "\"{}\" is missing: a sum needs it", key);
@@ -278,11 +352,18 @@ class Reader {
       case At::problem: return keyed("problem");
       case At::sends: return fmt::format("sends[{}]", message);
       case At::send: return keyed(fmt::format("sends[{}]", message - 1));
-      case At::parts: return fmt::format("sends[{}].parts[{}]", message - 1, pair_);
-      case At::pair: return fmt::format("sends[{}].parts[{}][{}]", message - 1, pair_, place_in_pair_);
+      case At::parts: return fmt::format("{}.parts[{}]", carrier_place(), pair_);
+      case At::pair: return fmt::format("{}.parts[{}][{}]", carrier_place(), pair_, place_in_pair_);
       case At::operands: return fmt::format("operands[{}]", schedule_.operands.size());
       case At::adds: return fmt::format("adds[{}]", schedule_.adds.size());
       case At::add: return keyed(fmt::format("adds[{}]", schedule_.adds.size() - 1));
+      case At::nodes: return keyed("nodes");
+      case At::sizes:
+      case At::run: return "nodes.sizes";
+      case At::publications: return fmt::format("publications[{}]", schedule_.publications.size());
+      case At::publication: return keyed(fmt::format("publications[{}]", schedule_.publications.size() - 1));
+      case At::readings: return fmt::format("readings[{}]", schedule_.readings.size());
+      case At::reading: return keyed(fmt::format("readings[{}]", schedule_.readings.size() - 1));
     }
     return "";
   }
@@ -290,12 +371,18 @@ class Reader {
   std::string_view expected() const {
     switch (at_) {
       case At::file:
-        if (key_ == 1 || key_ == 2) return "an object {...}";
-        if (key_ >= 5 && key_ <= 7) return "an array [...]";
+        if (key_ == 1 || key_ == 2 || key_ == 10) return "an object {...}";
+        if ((key_ >= 5 && key_ <= 7) || key_ >= 11) return "an array [...]";
         return "an integer";
       case At::problem: return key_ == 0 ? "the name of a collective" : key_ >= 3 ? "true or false" : "an integer";
       case At::sends: return "a message {\"t\":..., \"from\":..., \"to\":..., ...}";
-      case At::send: return key_ == 6 ? "an array [[lo,len],[lo,len]]" : "an integer";
+      case At::nodes: return key_ == 0 ? "an array [[nodes,ranks],...]" : "an integer";
+      case At::sizes: return "a pair [nodes,ranks]";
+      case At::publications: return "an object {\"t\":..., \"rank\":..., ...}";
+      case At::readings: return "an object {\"t\":..., \"rank\":..., \"from\":..., ...}";
+      case At::send:
+      case At::publication:
+      case At::reading: return key_ == 6 ? "an array [[lo,len],[lo,len]]" : "an integer";
       case At::parts: return "a pair [lo,len]";
       case At::adds: return "an object {\"t\":..., \"rank\":..., \"from\":..., \"count\":...}";
       default: return "an integer";
@@ -339,7 +426,9 @@ class Reader {
   void file_number(std::int64_t value) {
     switch (key_) {
       case 0:
-        if (value != 1) fail(where(), "version {} is unknown: this program reads version 1", value);
+        if (value != 1 && value != 2)
+          fail(where(), "version {} is unknown: this program reads versions 1 and 2", value);
+        version_ = static_cast<int>(value);
         return;
       case 3: schedule_.finish = time(value); return;
       case 4: schedule_.bound = time(value); return;
@@ -372,13 +461,49 @@ class Reader {
     }
   }
 
-  void end_send() {
-    const std::size_t index = schedule_.sends.size() - 1;
+  void nodes_number(std::int64_t value) {
+    if (key_ == 0) wrong_type("a number");
+    (key_ == 1 ? schedule_.nodes.gamma : key_ == 2 ? schedule_.nodes.publish : schedule_.nodes.read) = time(value);
+  }
+
+  /// Of a publication or a reading.
+  void board_number(std::int64_t value) {
+    const bool published = at_ == At::publication;
+    const auto [part, second] = cargo();
+    switch (key_) {
+      case 0: (published ? schedule_.publications.back().begin : schedule_.readings.back().begin) = time(value); return;
+      case 1:
+        (published ? schedule_.publications.back().rank : schedule_.readings.back().rank) = Rank{small(value)};
+        return;
+      case 2: schedule_.readings.back().from = Rank{small(value)}; return;
+      case 3: part = {small(value), 1}; return;
+      case 4: part.lo = small(value); return;
+      case 5: part.len = small(value); return;
+      default: wrong_type("a number");
+    }
+  }
+
+  /// Where that stands whose parts are read.
+  std::string carrier_place() const {
+    if (carrier_ == At::publication) return fmt::format("publications[{}]", schedule_.publications.size() - 1);
+    if (carrier_ == At::reading) return fmt::format("readings[{}]", schedule_.readings.size() - 1);
+    return fmt::format("sends[{}]", schedule_.sends.size() - 1);
+  }
+
+  /// What the message, publication or reading just begun carries.
+  std::pair<Part&, Part&> cargo() {
+    const At at = at_ == At::pair ? carrier_ : at_;
+    if (at == At::publication) return {schedule_.publications.back().part, schedule_.publications.back().second};
+    if (at == At::reading) return {schedule_.readings.back().part, schedule_.readings.back().second};
+    return {schedule_.sends.back().part, schedule_.sends.back().second};
+  }
+
+  void end_cargo() {
     const unsigned payload = seen_ & (kItemKey | kIntervalKeys | kPartsKey);
     if (payload == kItemKey) {
-      if (!first_item_) first_item_ = index;
+      if (!first_item_) first_item_ = where();
     } else if (payload == kIntervalKeys || payload == kPartsKey) {
-      if (!first_interval_) first_interval_ = index;
+      if (!first_interval_) first_interval_ = where();
     } else {
       fail(where(), "say what it carries by exactly one of \"item\", \"lo\" with \"len\", and \"parts\"");
     }
@@ -391,7 +516,10 @@ class Reader {
   unsigned seen_ = 0;       ///< keys of the current inner object
   unsigned file_seen_ = 0;  ///< keys of the outermost object
   int pair_ = 0, place_in_pair_ = 0;
-  std::optional<std::size_t> first_item_, first_interval_;  ///< the messages that used "item", and "lo" or "parts"
+  std::int64_t run_[2] = {0, 0};  ///< how many nodes of how many ranks
+  At carrier_ = At::send;         ///< whose parts are being read
+  int version_ = 1;
+  std::optional<std::string> first_item_, first_interval_;  ///< where "item", and "lo" or "parts", stood first
   Schedule schedule_;
 };
 

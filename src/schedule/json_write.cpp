@@ -19,8 +19,15 @@ void put(Out& out, fmt::format_string<Args...> text, Args&&... args) {
 
 void put_head(Out& out, const Schedule& s) {
   const LogP& m = s.machine;
-  put(out, "{{\"chasqui\":1,\n\"machine\":{{\"P\":{},\"L\":{},\"o\":{},\"g\":{}}},\n", m.P, m.L.ticks, m.o.ticks,
-      m.g.ticks);
+  put(out, "{{\"chasqui\":{},\n\"machine\":{{\"P\":{},\"L\":{},\"o\":{},\"g\":{}}},\n", s.nodes.empty() ? 1 : 2, m.P,
+      m.L.ticks, m.o.ticks, m.g.ticks);
+  if (!s.nodes.empty()) {
+    put(out, "\"nodes\":{{\"sizes\":[");
+    for (const Nodes::Run& run : s.nodes.runs)
+      put(out, "{}[{},{}]", &run == &s.nodes.runs.front() ? "" : ",", run.count, run.size);
+    put(out, "],\"gamma\":{},\"publish\":{},\"read\":{}}},\n", s.nodes.gamma.ticks, s.nodes.publish.ticks,
+        s.nodes.read.ticks);
+  }
   const Problem& p = s.problem;
   put(out, "\"problem\":{{\"kind\":\"{}\"", to_string(p.kind));
   if (has_root(p.kind) || p.root.index != 0) put(out, ",\"root\":{}", p.root.index);
@@ -31,20 +38,41 @@ void put_head(Out& out, const Schedule& s) {
   if (p.kind == Kind::stream) put(out, "\"period\":{},\"delay\":{},\n", s.period.ticks, s.delay.ticks);
 }
 
+/// The end of a line: what is carried.
+void put_cargo(Out& out, const Send& send, const Problem& problem) {
+  if (names_items(problem)) {
+    put(out, "\"item\":{}}}", problem.kind == Kind::alltoall ? send.item_number() : send.part.lo);
+  } else if (send.second == Part{}) {
+    put(out, "\"lo\":{},\"len\":{}}}", send.part.lo, send.part.len);
+  } else {
+    put(out, "\"parts\":[[{},{}],[{},{}]]}}", send.part.lo, send.part.len, send.second.lo, send.second.len);
+  }
+}
+
 void put_sends(Out& out, const std::vector<Send>& sends, const Problem& problem) {
-  const bool combining = !names_items(problem);
-  const bool alltoall = problem.kind == Kind::alltoall;
   put(out, "\"sends\":[");
   const char* separator = "\n";
   for (const Send& send : sends) {
     put(out, "{}{{\"t\":{},\"from\":{},\"to\":{},", separator, send.begin.ticks, send.from.index, send.to.index);
-    if (!combining) {
-      put(out, "\"item\":{}}}", alltoall ? send.item_number() : send.part.lo);
-    } else if (send.second == Part{}) {
-      put(out, "\"lo\":{},\"len\":{}}}", send.part.lo, send.part.len);
-    } else {
-      put(out, "\"parts\":[[{},{}],[{},{}]]}}", send.part.lo, send.part.len, send.second.lo, send.second.len);
-    }
+    put_cargo(out, send, problem);
+    separator = ",\n";
+  }
+  put(out, "]");
+}
+
+void put_board(Out& out, const Schedule& s) {
+  put(out, ",\n\"publications\":[");
+  const char* separator = "\n";
+  for (const Publication& p : s.publications) {
+    put(out, "{}{{\"t\":{},\"rank\":{},", separator, p.begin.ticks, p.rank.index);
+    put_cargo(out, {p.begin, p.rank, {}, p.part, p.second}, s.problem);
+    separator = ",\n";
+  }
+  put(out, "],\n\"readings\":[");
+  separator = "\n";
+  for (const Reading& r : s.readings) {
+    put(out, "{}{{\"t\":{},\"rank\":{},\"from\":{},", separator, r.begin.ticks, r.rank.index, r.from.index);
+    put_cargo(out, {r.begin, r.from, r.rank, r.part, r.second}, s.problem);
     separator = ",\n";
   }
   put(out, "]");
@@ -64,8 +92,9 @@ void put_computations(Out& out, const Schedule& s) {
 }  // namespace
 
 std::string to_json(const Schedule& schedule) {
-  if (!std::is_sorted(schedule.sends.begin(), schedule.sends.end()) ||
-      !std::is_sorted(schedule.adds.begin(), schedule.adds.end())) {
+  const auto in_order = [](const auto& list) { return std::is_sorted(list.begin(), list.end()); };
+  if (!in_order(schedule.sends) || !in_order(schedule.adds) || !in_order(schedule.publications) ||
+      !in_order(schedule.readings)) {
     Schedule sorted = schedule;
     normalise(sorted);
     return to_json(sorted);
@@ -73,6 +102,7 @@ std::string to_json(const Schedule& schedule) {
   Out out;
   put_head(out, schedule);
   put_sends(out, schedule.sends, schedule.problem);
+  if (!schedule.nodes.empty()) put_board(out, schedule);
   if (schedule.problem.kind == Kind::sum) put_computations(out, schedule);
   put(out, "}}\n");
   return fmt::to_string(out);

@@ -10,6 +10,8 @@ namespace chasqui {
 void normalise(Schedule& schedule) {
   std::sort(schedule.sends.begin(), schedule.sends.end());
   std::sort(schedule.adds.begin(), schedule.adds.end());
+  std::sort(schedule.publications.begin(), schedule.publications.end());
+  std::sort(schedule.readings.begin(), schedule.readings.end());
 }
 
 LocalForm restrict_to(const Schedule& schedule, Rank rank) {
@@ -21,6 +23,14 @@ LocalForm restrict_to(const Schedule& schedule, Rank rank) {
   for (const Add& add : schedule.adds) {
     if (add.rank == rank) local.adds.push_back(add);
   }
+  for (const Publication& publication : schedule.publications) {
+    if (publication.rank == rank) local.publications.push_back(publication);
+  }
+  for (const Reading& reading : schedule.readings) {
+    if (reading.rank == rank) local.readings.push_back(reading);
+  }
+  std::sort(local.publications.begin(), local.publications.end());
+  std::sort(local.readings.begin(), local.readings.end());
   std::sort(local.sends.begin(), local.sends.end());
   std::sort(local.receives.begin(), local.receives.end());
   std::sort(local.adds.begin(), local.adds.end());
@@ -32,6 +42,7 @@ Time actual_finish(const Schedule& schedule) {
   Time last{0};
   for (const Send& send : schedule.sends) last = std::max(last, available(schedule.machine, send));
   for (const Add& add : schedule.adds) last = std::max(last, add.begin + Time{add.count});
+  for (const Reading& reading : schedule.readings) last = std::max(last, reading.begin + schedule.nodes.read);
   return last;
 }
 

@@ -35,9 +35,10 @@ Report Findings::report() && {
   return report;
 }
 
-Case::Case(const Schedule& schedule, const VerifyOptions& options, const std::vector<std::uint32_t>& usable_sends,
-           const std::vector<std::uint32_t>& usable_adds)
+Case::Case(const Schedule& schedule, const VerifyOptions& options, const WellFormed& usable)
     : schedule_(schedule), options_(options) {
+  const std::vector<std::uint32_t>& usable_sends = usable.sends;
+  const std::vector<std::uint32_t>& usable_adds = usable.adds;
   if (problem().kind == Kind::stream) period_ = schedule.period.ticks;
   std::vector<std::int32_t> mentioned{problem().root.index};
   mentioned.reserve(2 * usable_sends.size() + usable_adds.size() + 1);
@@ -46,6 +47,8 @@ Case::Case(const Schedule& schedule, const VerifyOptions& options, const std::ve
     mentioned.push_back(message(i).to.index);
   }
   for (const std::uint32_t i : usable_adds) mentioned.push_back(schedule.adds[i].rank.index);
+  for (const std::uint32_t i : usable.publications) mentioned.push_back(schedule.publications[i].rank.index);
+  for (const std::uint32_t i : usable.readings) mentioned.push_back(schedule.readings[i].rank.index);
   ranks_ = Directory(machine().P, std::move(mentioned));
 
   const auto clock = [&](std::int64_t time) { return period_ > 0 ? modulo(time, period_) : time; };
@@ -57,6 +60,13 @@ Case::Case(const Schedule& schedule, const VerifyOptions& options, const std::ve
     receptions.add(ranks_.id(send.to), clock(send.begin.ticks + flight), i);
   }
   for (const std::uint32_t i : usable_adds) adds.add(ranks_.id(schedule.adds[i].rank), schedule.adds[i].begin.ticks, i);
+  LaneBuilder publications(usable.publications.size()), readings(usable.readings.size());
+  for (const std::uint32_t i : usable.publications)
+    publications.add(ranks_.id(schedule.publications[i].rank), schedule.publications[i].begin.ticks, i);
+  for (const std::uint32_t i : usable.readings)
+    readings.add(ranks_.id(schedule.readings[i].rank), schedule.readings[i].begin.ticks, i);
+  publications_ = publications.build(ranks_.count());
+  readings_ = readings.build(ranks_.count());
   sends_ = sends.build(ranks_.count());
   adds_ = adds.build(ranks_.count());
   receptions_ = receptions.build(ranks_.count());
@@ -121,6 +131,7 @@ std::int64_t Case::last_event() const {
   for (std::size_t id = 0; id < ranks_.count(); ++id) {
     for (const Event& event : receptions_.of(id)) last = std::max(last, available(event.index));
     for (const Event& event : adds_.of(id)) last = std::max(last, event.time + schedule_.adds[event.index].count);
+    for (const Event& event : readings_.of(id)) last = std::max(last, event.time + nodes().read.ticks);
   }
   return last;
 }

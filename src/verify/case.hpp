@@ -110,14 +110,20 @@ class Findings {
   std::int64_t omitted_ = 0;
 };
 
+/// What rule 6 lets through to the other rules: indices into the lists of the schedule.
+struct WellFormed {
+  bool judgeable = true;  ///< machine and problem make sense
+  std::vector<std::uint32_t> sends, adds, publications, readings;
+};
+
 class Case {
  public:
   /// REQUIRES: rule 6 found nothing wrong with machine and problem.
-  Case(const Schedule& schedule, const VerifyOptions& options, const std::vector<std::uint32_t>& usable_sends,
-       const std::vector<std::uint32_t>& usable_adds);
+  Case(const Schedule& schedule, const VerifyOptions& options, const WellFormed& usable);
 
   const Schedule& schedule() const { return schedule_; }
   const LogP& machine() const { return schedule_.machine; }
+  const Nodes& nodes() const { return schedule_.nodes; }  ///< empty on a plain LogP machine
   const Problem& problem() const { return schedule_.problem; }
   const VerifyOptions& options() const { return options_; }
   bool buffered() const { return options_.receptions == Receptions::buffered; }
@@ -126,6 +132,9 @@ class Case {
   const Lanes& sends() const { return sends_; }            ///< by sender; time is the begin
   const Lanes& receptions() const { return receptions_; }  ///< by receiver; time is when the receive overhead begins
   const Lanes& adds() const { return adds_; }              ///< by rank; time is the begin
+
+  const Lanes& publications() const { return publications_; }  ///< by rank; time is the begin
+  const Lanes& readings() const { return readings_; }          ///< by reader; time is the begin
 
   const Send& message(std::uint32_t index) const { return schedule_.sends[index]; }
 
@@ -144,7 +153,7 @@ class Case {
   Items owned(Rank rank) const;
   Items promised(Rank rank) const;  ///< REQUIRES no all-to-all: its promise is no interval
 
-  /// The last availability or end of an addition; 0 if nothing happens.
+  /// The last availability, end of an addition or end of a reading; 0 if nothing happens.
   std::int64_t finish() const { return finish_; }
 
  private:
@@ -156,7 +165,7 @@ class Case {
   std::int64_t period_ = 0;
   std::int64_t finish_ = 0;
   Directory ranks_;
-  Lanes sends_, receptions_, adds_;
+  Lanes sends_, receptions_, adds_, publications_, readings_;
   std::vector<std::int64_t> received_;  ///< buffered: begin of the reception of each message
 };
 

@@ -171,6 +171,7 @@ Folds judge_folds(const Case& c) {
   const bool barrier = c.problem().kind == Kind::barrier;
   Folds folds;
   folds.message.assign(c.schedule().sends.size(), Cover::exact);
+  folds.publication.assign(c.schedule().publications.size(), Cover::exact);
   folds.result.assign(c.ranks().count(), Cover::exact);
   Pieces has(contributions.count(), c.problem().commutative);
 
@@ -182,6 +183,12 @@ Folds judge_folds(const Case& c) {
       const Send& send = c.message(event.index);
       has.add(contributions.piece(send.part, c.available(event.index)));
       if (send.second.len > 0) has.add(contributions.piece(send.second, c.available(event.index)));
+    }
+    for (const Event& event : c.readings().of(id)) {
+      const Reading& reading = c.schedule().readings[event.index];
+      const std::int64_t available = event.time + c.nodes().read.ticks;
+      has.add(contributions.piece(reading.part, available));
+      if (reading.second.len > 0) has.add(contributions.piece(reading.second, available));
     }
     has.sort();
 
@@ -203,6 +210,13 @@ Folds judge_folds(const Case& c) {
       Cover cover = judge(send.part, event.time);
       if (send.second.len > 0) cover = std::max(cover, judge(send.second, event.time));
       folds.message[event.index] = cover;
+    }
+    proved = Part{};  // publications are judged from the start of time again
+    for (const Event& event : c.publications().of(id)) {
+      const Publication& publication = c.schedule().publications[event.index];
+      Cover cover = judge(publication.part, event.time);
+      if (publication.second.len > 0) cover = std::max(cover, judge(publication.second, event.time));
+      folds.publication[event.index] = cover;
     }
 
     const std::optional<Part> promise = promised_fold(c, rank);

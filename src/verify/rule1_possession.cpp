@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rule 1: a processor sends, and adds, only what it has.
+// Rule 1: a processor sends, publishes and adds only what it has.
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"
@@ -11,9 +11,24 @@ namespace {
 void items(const Case& c, const Holdings& holdings, Findings& findings) {
   for (std::size_t id = 0; id < c.ranks().count(); ++id) {
     const auto sends = c.sends().of(id);
-    if (sends.empty()) continue;
+    const auto publications = c.publications().of(id);
+    if (sends.empty() && publications.empty()) continue;
     const Rank rank = c.ranks().rank(id);
-    const auto [first, end] = c.owned(rank);
+    const Case::Items owned = c.owned(rank);
+    const std::int64_t first = owned.first;
+    const std::int64_t end = owned.second;
+    for (const Event& event : publications) {
+      const std::int64_t item = c.schedule().publications[event.index].part.lo;
+      const bool own = item >= first && item < end;
+      const Holding* held = own ? nullptr : holdings.find(id, item);
+      const std::int64_t late = (held == nullptr ? 0 : held->available) - event.time;
+      if (!own && held == nullptr) {
+        findings.add(1, rank, event.time, kNoMessage, "it publishes item {} but never gets it", item);
+      } else if (late > 0) {
+        findings.add(1, rank, event.time, kNoMessage, "it publishes item {} but has it only {} tick{} later", item,
+                     late, late == 1 ? "" : "s");
+      }
+    }
     for (const Event& event : sends) {
       const std::int64_t item = c.item(event.index);
       std::int64_t has = 0;
@@ -43,6 +58,12 @@ void folds(const Case& c, const Folds& judged, Findings& findings) {
       findings.add(1, send.from, event.time, event.index,
                    "it sends {} to rank {} but cannot make that from what it has by then", cargo(c, send),
                    send.to.index);
+    }
+    for (const Event& event : c.publications().of(id)) {
+      if (judged.publication[event.index] != Cover::missing) continue;
+      const Publication& p = c.schedule().publications[event.index];
+      findings.add(1, p.rank, event.time, kNoMessage, "it publishes {} but cannot make that from what it has by then",
+                   cargo(c, p.part, p.second));
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rule 4: a processor does one thing at a time. Send overheads, receive overheads and additions never overlap.
+// Rule 4: a processor does one thing at a time. Send overheads, receive overheads, additions, publications and
+// readings never overlap.
 #include <algorithm>
 
 #include "verify/rules.hpp"
@@ -7,7 +8,7 @@
 namespace chasqui::verifier {
 namespace {
 
-enum class Doing { sends, receives, adds };
+enum class Doing { sends, receives, adds, publishes, reads };
 
 struct Activity {
   std::int64_t begin = 0, end = 0;
@@ -20,13 +21,16 @@ std::string describe(const Case& c, const Activity& a) {
     case Doing::sends: return fmt::format("sending to rank {}", c.message(a.index).to.index);
     case Doing::receives: return fmt::format("receiving from rank {}", c.message(a.index).from.index);
     case Doing::adds: return "adding";
+    case Doing::publishes: return "publishing";
+    case Doing::reads: return fmt::format("reading from rank {}", c.schedule().readings[a.index].from.index);
   }
   return "";
 }
 
 void report(const Case& c, Rank rank, const Activity& busy, const Activity& next, std::int64_t shift,
             Findings& findings) {
-  const std::int64_t message = next.doing == Doing::adds ? kNoMessage : std::int64_t{next.index};
+  const bool of_message = next.doing == Doing::sends || next.doing == Doing::receives;
+  const std::int64_t message = of_message ? std::int64_t{next.index} : kNoMessage;
   findings.add(4, rank, next.begin, message, "{} during [{}, {}) overlaps {} during [{}, {})", describe(c, next),
                next.begin + shift, next.end + shift, describe(c, busy), busy.begin, busy.end);
 }
@@ -45,6 +49,13 @@ void rule4_one_thing(const Case& c, Findings& findings) {
     }
     for (const Event& e : c.adds().of(id)) {
       day.push_back({e.time, e.time + c.schedule().adds[e.index].count, e.index, Doing::adds});
+    }
+    const std::int64_t publish = c.nodes().publish.ticks, read = c.nodes().read.ticks;
+    for (const Event& e : c.publications().of(id)) {
+      if (publish > 0) day.push_back({e.time, e.time + publish, e.index, Doing::publishes});
+    }
+    for (const Event& e : c.readings().of(id)) {
+      if (read > 0) day.push_back({e.time, e.time + read, e.index, Doing::reads});
     }
     if (day.empty()) continue;
     std::stable_sort(day.begin(), day.end(), [](const Activity& a, const Activity& b) { return a.begin < b.begin; });

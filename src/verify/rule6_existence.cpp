@@ -16,11 +16,19 @@ bool exists(Time time) { return time.ticks >= -kMaxTime && time.ticks <= kMaxTim
 std::string flaw(const Schedule& s) {
   try {
     validate(s.machine);
+    validate(s.nodes, s.machine);
     validate(s.problem, s.machine);
   } catch (const Error& error) {
     return error.what();
   }
   if (to_string(s.problem.kind) == "unknown") return "the problem is of no known kind";
+  if (!s.nodes.empty()) {
+    const bool several = s.problem.kind == Kind::reduce && s.problem.items > 1;
+    for (const Kind kind : {Kind::sum, Kind::stream, Kind::alltoall, Kind::reduce_scatter, Kind::reduce}) {
+      if (s.problem.kind != kind || (kind == Kind::reduce && !several)) continue;
+      return fmt::format("a {}{} is not defined on a cluster", to_string(kind), several ? " of several items" : "");
+    }
+  }
   if (s.problem.kind == Kind::sum) {
     if (static_cast<std::int64_t>(s.operands.size()) != s.machine.P) {
       return fmt::format("{} operand counts for {} ranks", s.operands.size(), s.machine.P);
@@ -52,28 +60,55 @@ std::string flaw(const Schedule& s, const Part& part) {
   return "";
 }
 
-std::string item_flaw(const Schedule& s, const Send& send) {
-  if (send.part.len != 1 || send.second.len != 0) return "it does not carry exactly one item";
+std::string item_flaw(const Schedule& s, Time begin, const Part& part, const Part& second) {
+  if (part.len != 1 || second.len != 0) return "it does not carry exactly one item";
   if (s.problem.kind == Kind::stream) {
     std::int64_t born = 0;
     std::int64_t age = 0;
-    const bool overflow = __builtin_mul_overflow(std::int64_t{send.part.lo}, s.machine.gap().ticks, &born) ||
-                          __builtin_sub_overflow(send.begin.ticks, born, &age);
-    return overflow || !exists(Time{age}) ? fmt::format("the time of item {} is out of range", send.part.lo) : "";
+    const bool overflow = __builtin_mul_overflow(std::int64_t{part.lo}, s.machine.gap().ticks, &born) ||
+                          __builtin_sub_overflow(begin.ticks, born, &age);
+    return overflow || !exists(Time{age}) ? fmt::format("the time of item {} is out of range", part.lo) : "";
   }
   if (s.problem.kind == Kind::alltoall) {
     const std::int64_t most = saturating_multiply(s.problem.items, saturating_multiply(s.machine.P, s.machine.P));
-    const bool exists = send.part.lo >= 0 && send.second.lo >= 0 && send.item_number() < most;
-    return exists ? "" : fmt::format("item {} does not exist", send.item_number());
+    const std::int64_t item = Send{begin, {}, {}, part, second}.item_number();
+    const bool exists = part.lo >= 0 && second.lo >= 0 && item < most;
+    return exists ? "" : fmt::format("item {} does not exist", item);
   }
   std::int64_t items = s.problem.items;
   const bool in_all = s.problem.kind == Kind::broadcast || s.problem.kind == Kind::reduce;
   if (!in_all && __builtin_mul_overflow(items, s.machine.P, &items)) items = kMaxTime;
-  return send.part.lo < 0 || send.part.lo >= items ? fmt::format("item {} does not exist", send.part.lo) : "";
+  return part.lo < 0 || part.lo >= items ? fmt::format("item {} does not exist", part.lo) : "";
 }
 
 bool overlap(const Part& a, const Part& b, std::int64_t P) {
   return modulo(std::int64_t{b.lo} - a.lo, P) < a.len || modulo(std::int64_t{a.lo} - b.lo, P) < b.len;
+}
+
+/// What a message, a publication or a reading carries.
+std::string cargo_flaw(const Schedule& s, Time begin, const Part& part, const Part& second) {
+  if (names_items(s.problem)) return item_flaw(s, begin, part, second);
+  std::string text = flaw(s, part);
+  if (text.empty() && second.len != 0) text = flaw(s, second);
+  if (text.empty() && second.len != 0 && s.problem.kind != Kind::barrier && overlap(part, second, s.machine.P)) {
+    text = "its two parts have a contribution in common";
+  }
+  return text;
+}
+
+std::string flaw(const Schedule& s, const Publication& p) {
+  if (s.nodes.empty()) return "only a cluster has a board";
+  if (!exists(p.rank, s.machine)) return fmt::format("rank {} does not exist", p.rank.index);
+  if (!exists(p.begin)) return "its time is out of range";
+  return cargo_flaw(s, p.begin, p.part, p.second);
+}
+
+std::string flaw(const Schedule& s, const Reading& r) {
+  if (s.nodes.empty()) return "only a cluster has a board";
+  if (!exists(r.rank, s.machine)) return fmt::format("rank {} does not exist", r.rank.index);
+  if (!exists(r.from, s.machine)) return fmt::format("it reads from rank {}, which does not exist", r.from.index);
+  if (!exists(r.begin)) return "its time is out of range";
+  return cargo_flaw(s, r.begin, r.part, r.second);
 }
 
 std::string flaw(const Schedule& s, const Send& send) {
@@ -81,14 +116,7 @@ std::string flaw(const Schedule& s, const Send& send) {
   if (!exists(send.to, s.machine)) return fmt::format("its receiver, rank {}, does not exist", send.to.index);
   if (send.from == send.to) return "it goes from a rank to itself";
   if (!exists(send.begin)) return "its time is out of range";
-  if (names_items(s.problem)) return item_flaw(s, send);
-  std::string text = flaw(s, send.part);
-  if (text.empty() && send.second.len != 0) text = flaw(s, send.second);
-  if (text.empty() && send.second.len != 0 && s.problem.kind != Kind::barrier &&
-      overlap(send.part, send.second, s.machine.P)) {
-    text = "its two parts have a contribution in common";
-  }
-  return text;
+  return cargo_flaw(s, send.begin, send.part, send.second);
 }
 
 std::string flaw(const Schedule& s, const Add& add) {
@@ -111,8 +139,14 @@ void items_once(const Case& c, const Holdings& holdings, Findings& findings) {
     for (std::size_t i = 0; i < held.size(); ++i) {
       const bool own = held[i].item >= first && held[i].item < end;
       if (!own && (i == 0 || held[i - 1].item != held[i].item)) continue;
+      if (held[i].was_read()) {
+        findings.add(6, rank, held[i].available, kNoMessage, "it reads item {} from rank {} but has it already",
+                     held[i].item, c.schedule().readings[held[i].reading()].from.index);
+        continue;
+      }
+      const Send& send = c.message(static_cast<std::uint32_t>(held[i].message));
       findings.add(6, rank, held[i].available, held[i].message, "it gets {} from rank {} but has it already",
-                   cargo(c, c.message(held[i].message)), c.message(held[i].message).from.index);
+                   cargo(c, send), send.from.index);
     }
   }
 }
@@ -129,6 +163,13 @@ void folds_once(const Case& c, const Folds& folds, Findings& findings) {
         findings.add(6, send.from, event.time, event.index, "it sends {} to rank {}, where nobody has an operand",
                      cargo(c, send), send.to.index);
       }
+    }
+    for (const Event& event : c.publications().of(id)) {
+      const Publication& p = c.schedule().publications[event.index];
+      if (folds.publication[event.index] != Cover::overlapping) continue;
+      findings.add(6, p.rank, event.time, kNoMessage,
+                   "it publishes {} but can make that only by counting a contribution twice",
+                   cargo(c, p.part, p.second));
     }
     if (folds.result[id] == Cover::overlapping) {
       findings.add(6, c.ranks().rank(id), c.finish(), kNoMessage,
@@ -190,6 +231,18 @@ WellFormed rule6_well_formed(const Schedule& schedule, Findings& findings) {
       findings.add(6, add.rank, add.begin.ticks, kNoMessage, "adds[{}]: {}", i, text);
     }
   }
+  const auto look = [&](const auto& list, const char* name, std::vector<std::uint32_t>& usable) {
+    for (std::uint32_t i = 0; i < list.size(); ++i) {
+      const std::string text = flaw(schedule, list[i]);
+      if (text.empty()) {
+        usable.push_back(i);
+      } else {
+        findings.add(6, list[i].rank, list[i].begin.ticks, kNoMessage, "{}[{}]: {}", name, i, text);
+      }
+    }
+  };
+  look(schedule.publications, "publications", result.publications);
+  look(schedule.readings, "readings", result.readings);
   return result;
 }
 

@@ -12,21 +12,19 @@
 
 namespace chasqui::verifier {
 
-/// What rule 6 lets through to the other rules.
-struct WellFormed {
-  bool judgeable = true;  ///< machine and problem make sense
-  std::vector<std::uint32_t> sends, adds;
-};
 WellFormed rule6_well_formed(const Schedule& schedule, Findings& findings);
 
 /// Who received an item, and when.
 struct Holding {
   std::int64_t item = 0;
   std::int64_t available = 0;
-  std::uint32_t message = 0;
+  std::int64_t message = 0;  ///< index into Schedule::sends; -1 - i: reading i of Schedule::readings
+
+  bool was_read() const { return message < 0; }
+  std::size_t reading() const { return static_cast<std::size_t>(-1 - message); }  ///< REQUIRES was_read()
 };
 
-/// All receptions of items: one flat array, by processor and then by item.
+/// All receptions and readings of items: one flat array, by processor and then by item.
 class Holdings {
  public:
   /// REQUIRES: a kind that moves items.
@@ -37,6 +35,10 @@ class Holdings {
     for (std::size_t id = 0; id < c.ranks().count(); ++id) {
       for (const Event& event : c.receptions().of(id)) {
         all_.push_back({c.item(event.index), c.available(event.index), event.index});
+      }
+      for (const Event& event : c.readings().of(id)) {
+        all_.push_back({c.schedule().readings[event.index].part.lo, event.time + c.nodes().read.ticks,
+                        -1 - std::int64_t{event.index}});
       }
       std::sort(all_.begin() + static_cast<std::ptrdiff_t>(first_.back()), all_.end(),
                 [](const Holding& a, const Holding& b) {
@@ -72,8 +74,9 @@ enum class Cover : unsigned char {
 /// Combining kinds: could each sender make the folds it sends, and can each rank make the result it is promised? Judged
 /// once; rule 1 reports what is missing, rule 6 what is counted twice, rule 7 results that are missing.
 struct Folds {
-  std::vector<Cover> message;  ///< by index into Schedule::sends: the worse of its parts
-  std::vector<Cover> result;   ///< by processor id; exact where nothing is promised
+  std::vector<Cover> message;      ///< by index into Schedule::sends: the worse of its parts
+  std::vector<Cover> publication;  ///< by index into Schedule::publications: the worse of its parts
+  std::vector<Cover> result;       ///< by processor id; exact where nothing is promised
 };
 
 /// What a rank must be able to fold at the end, if anything.
@@ -97,6 +100,9 @@ void rule6_counted_once(const Case& the_case, const Evidence& evidence, Findings
 /// `complete`: no message was left out as malformed, so the claimed finish can be compared.
 void rule7_promise(const Case& the_case, const Evidence& evidence, bool complete, Findings& findings);
 
+void rule8_node_gap(const Case& the_case, Findings& findings);
+void rule9_board(const Case& the_case, Findings& findings);
+
 /// Counts the promised items that a rank neither owns nor received, and finds the first.
 struct Missing {
   std::int64_t count = 0;
@@ -114,7 +120,8 @@ void judge_handed_over(const Case& the_case, const std::vector<std::uint32_t>& u
 std::string named_item(const Case& the_case, std::int64_t item);
 
 /// "item 3", "contributions 2..5", "contributions 6..0 and 1..3".
-std::string cargo(const Case& the_case, const Send& send);
+std::string cargo(const Case& the_case, const Part& part, const Part& second);
+inline std::string cargo(const Case& the_case, const Send& send) { return cargo(the_case, send.part, send.second); }
 std::string interval(const Case& the_case, const Part& part);
 
 }  // namespace chasqui::verifier

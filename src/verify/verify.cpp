@@ -26,12 +26,12 @@ std::string named_item(const Case& c, std::int64_t item) {
   return fmt::format("item {} ({} to {})", item, pair / c.machine().P, pair % c.machine().P);
 }
 
-std::string cargo(const Case& c, const Send& send) {
+std::string cargo(const Case& c, const Part& part, const Part& second) {
   if (names_items(c.problem()))
-    return named_item(c, c.problem().kind == Kind::alltoall ? send.item_number() : send.part.lo);
-  const bool one = send.part.len == 1 && send.second.len == 0;
-  return fmt::format("contribution{} {}{}", one ? "" : "s", interval(c, send.part),
-                     send.second.len > 0 ? " and " + interval(c, send.second) : "");
+    return named_item(c, c.problem().kind == Kind::alltoall ? Send{{}, {}, {}, part, second}.item_number() : part.lo);
+  const bool one = part.len == 1 && second.len == 0;
+  return fmt::format("contribution{} {}{}", one ? "" : "s", interval(c, part),
+                     second.len > 0 ? " and " + interval(c, second) : "");
 }
 
 namespace {
@@ -46,16 +46,19 @@ std::string_view rules_applied(const Schedule& schedule, const VerifyOptions& op
 
 Report verify(const Schedule& schedule, const VerifyOptions& options) {
   using namespace verifier;
+  if (options.receptions == Receptions::buffered && !schedule.nodes.empty())
+    throw Error("buffered rules are not defined on a cluster: verify it without --buffered");
   if (options.receptions == Receptions::buffered && schedule.problem.kind == Kind::stream) {
     throw Error("buffered rules are not defined for a stream: verify a broadcast of its first items instead");
   }
-  CHASQUI_CHECK(schedule.sends.size() < UINT32_MAX && schedule.adds.size() < UINT32_MAX, "sends={} adds={}",
-                schedule.sends.size(), schedule.adds.size());
+  for (const std::size_t size :
+       {schedule.sends.size(), schedule.adds.size(), schedule.publications.size(), schedule.readings.size()})
+    CHASQUI_CHECK(size < UINT32_MAX, "events={}", size);
   Findings findings(options);
   const WellFormed usable = rule6_well_formed(schedule, findings);
   std::int64_t finish = 0;
   if (usable.judgeable) {
-    const Case the_case(schedule, options, usable.sends, usable.adds);
+    const Case the_case(schedule, options, usable);
     const Evidence evidence(the_case);
     rule1_possession(the_case, evidence, findings);
     rule2_send_gap(the_case, findings);
@@ -64,7 +67,10 @@ Report verify(const Schedule& schedule, const VerifyOptions& options) {
     rule5_capacity(the_case, findings);
     rule6_counted_once(the_case, evidence, findings);
     if (handed_over(the_case)) judge_handed_over(the_case, usable.sends, findings);
-    const bool complete = usable.sends.size() == schedule.sends.size() && usable.adds.size() == schedule.adds.size();
+    rule8_node_gap(the_case, findings);
+    rule9_board(the_case, findings);
+    const bool complete = usable.sends.size() == schedule.sends.size() && usable.adds.size() == schedule.adds.size() &&
+                          usable.readings.size() == schedule.readings.size();
     rule7_promise(the_case, evidence, complete, findings);
     finish = the_case.finish();
   }
@@ -76,8 +82,9 @@ Report verify(const Schedule& schedule, const VerifyOptions& options) {
 
 std::string_view rule_name(int rule) {
   constexpr std::string_view kNames[] = {"possession", "send gap",  "reception gap", "one thing at a time",
-                                         "capacity",   "existence", "promise"};
-  CHASQUI_CHECK(rule >= 1 && rule <= 7, "rule={}", rule);
+                                         "capacity",   "existence", "promise",       "node gap",
+                                         "board"};
+  CHASQUI_CHECK(rule >= 1 && rule <= 9, "rule={}", rule);
   return kNames[rule - 1];
 }
 

@@ -40,6 +40,22 @@ TEST(ScheduleJson, IsTheTextOfTheDocumentation) { EXPECT_EQ(to_json(broadcast_of
 
 TEST(ScheduleJson, ReadsWhatItWrites) { EXPECT_EQ(schedule_from_json(kBroadcast, "f"), broadcast_of_three()); }
 
+TEST(ScheduleJson, VersionTwoHasNodesAndTheirBoards) {
+  const std::string text =
+      "{\"chasqui\":2,\n\"machine\":{\"P\":3,\"L\":6,\"o\":2,\"g\":4},\n"
+      "\"nodes\":{\"sizes\":[[1,2],[1,1]],\"gamma\":1,\"publish\":2,\"read\":1},\n"
+      "\"problem\":{\"kind\":\"broadcast\",\"root\":0,\"items\":1},\n\"finish\":10,\"bound\":10,\n\"sends\":[\n"
+      "{\"t\":0,\"from\":0,\"to\":2,\"item\":0}],\n"
+      "\"publications\":[\n{\"t\":2,\"rank\":0,\"item\":0}],\n"
+      "\"readings\":[\n{\"t\":4,\"rank\":1,\"from\":0,\"item\":0}]}\n";
+  const Schedule s = schedule_from_json(text, "f");
+  EXPECT_EQ(s.nodes.count(), 2);
+  EXPECT_EQ(s.nodes.read, Time{1});
+  EXPECT_EQ(s.readings, (std::vector<Reading>{{Time{4}, Rank{1}, Rank{0}, {0, 1}}}));
+  EXPECT_EQ(to_json(s), text);
+  EXPECT_EQ(actual_finish(s), Time{10});
+}
+
 TEST(ScheduleJson, WritesInCanonicalOrder) {
   Schedule s = broadcast_of_three();
   std::swap(s.sends[0], s.sends[1]);
@@ -56,8 +72,8 @@ TEST(ScheduleJson, ComplaintsNameThePlaceAndTheRemedy) {
   EXPECT_EQ(complaint(kBroadcast, "\"P\":3", "\"P\":0"), "f.json: machine: P=0 is too small: it must be at least 1");
   EXPECT_EQ(complaint(kBroadcast, "\"root\":0", "\"root\":3"),
             "f.json: problem: root=3 does not exist: ranks are 0..2");
-  EXPECT_EQ(complaint(kBroadcast, "\"chasqui\":1", "\"chasqui\":2"),
-            "f.json: chasqui: version 2 is unknown: this program reads version 1");
+  EXPECT_EQ(complaint(kBroadcast, "\"chasqui\":1", "\"chasqui\":3"),
+            "f.json: chasqui: version 3 is unknown: this program reads versions 1 and 2");
   EXPECT_EQ(complaint(kBroadcast, "\"item\":0", "\"lo\":0"),
             "f.json: sends[0]: say what it carries by exactly one of \"item\", \"lo\" with \"len\", and \"parts\"");
   EXPECT_EQ(complaint(kBroadcast, "broadcast", "reduce"),
@@ -105,6 +121,21 @@ RC_GTEST_PROP(ScheduleJson, EverySchedulePassesThroughItsFile, ()) {
       s.adds.push_back({Time{small(0, 9)}, Rank{small(0, 9)}, Rank{small(0, 9)}, small(0, 9)});
   }
   if (s.problem.kind == Kind::stream) s.period = Time{small(0, 9)}, s.delay = Time{small(0, 9)};
+  if (small(0, 2) == 0) {
+    for (std::int64_t left = s.machine.P; left > 0;) {
+      const std::int64_t size = small(1, static_cast<int>(left) + 1);
+      s.nodes.add(size);
+      left -= size;
+    }
+    s.nodes.gamma = Time{small(0, 2)};
+    s.nodes.publish = Time{small(0, 2)};
+    for (int n = small(0, 9); n > 0; --n) {
+      const Part part{small(-2, 12), combining ? small(-1, 12) : 1};
+      const Part second = combining && small(0, 3) == 0 ? Part{small(-2, 12), small(1, 12)} : Part{};
+      s.publications.push_back({Time{small(-3, 50)}, Rank{small(-2, 12)}, part, second});
+      s.readings.push_back({Time{small(-3, 50)}, Rank{small(-2, 12)}, Rank{small(-2, 12)}, part, second});
+    }
+  }
   normalise(s);
   RC_ASSERT(schedule_from_json(to_json(s), "f") == s);
 }

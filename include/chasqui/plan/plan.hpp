@@ -35,6 +35,7 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   const LogP& machine() const { return machine_; }     ///< the machine it was planned for
+  const Nodes& nodes() const { return nodes_; }        ///< the nodes of a cluster; empty on a plain LogP machine
   const Problem& problem() const { return problem_; }  ///< what it achieves
   const Claim& claim() const { return claim_; }        ///< how good it is, and why
 
@@ -49,10 +50,17 @@ class Plan {
   Plan(const LogP& machine, const Problem& problem, Claim claim)
       : machine_(machine), problem_(problem), claim_(std::move(claim)) {}  ///< for the collectives
 
+  Plan(const Cluster& cluster, const Problem& problem, Claim claim) : Plan(cluster.base, problem, std::move(claim)) {
+    nodes_ = cluster.nodes;
+  }
+
   /// The fields that every schedule() starts from.
-  Schedule empty_schedule() const { return {machine_, problem_, claim_.finish, claim_.bound, {}, {}, {}, {}, {}}; }
+  Schedule empty_schedule() const {
+    return {machine_, problem_, claim_.finish, claim_.bound, {}, {}, {}, {}, {}, nodes_};
+  }
 
   LogP machine_;     ///< as asked for
+  Nodes nodes_{};    ///< as asked for
   Problem problem_;  ///< as asked for
   Claim claim_;      ///< made by the constructor of the collective
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The schedule file, version 1: one JSON object, described in docs/model.md under "The file".
+// The schedule file: one JSON object, version 2 for clusters and 1 for all else, described in docs/model.md under "The file".
 // Reading is strict: unknown, missing or repeated keys, wrong types and numbers out of range are an Error whose
 // one line names the place ("plan.json: sends[3].from: …") and the remedy. It does not judge the schedule: verify does.
 #pragma once

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "chasqui/model/cluster.hpp"
 #include "chasqui/model/logp.hpp"
 #include "chasqui/model/problem.hpp"
 #include "chasqui/model/units.hpp"
@@ -54,7 +55,28 @@ struct Add {
   friend constexpr auto operator<=>(const Add&, const Add&) = default;
 };
 
-/// A whole schedule. Order of `sends` and `adds`: by begin, then rank (see `normalise`).
+/// On a cluster: `rank` puts something on the board of its node, busy for Nodes::publish from `begin` on.
+struct Publication {
+  Time begin;
+  Rank rank;
+  Part part;
+  Part second{};  ///< two values, as in a message
+
+  friend constexpr auto operator<=>(const Publication&, const Publication&) = default;
+};
+
+/// On a cluster: `rank` takes what `from` published from the board of their node, busy for Nodes::read from `begin` on.
+struct Reading {
+  Time begin;
+  Rank rank;
+  Rank from;
+  Part part;  ///< as it was published
+  Part second{};
+
+  friend constexpr auto operator<=>(const Reading&, const Reading&) = default;
+};
+
+/// A whole schedule. Order of `sends`, `adds`, `publications` and `readings`: by begin, then rank (see `normalise`).
 /// Invariant of a well-formed value: none beyond the types; the verifier judges everything else.
 struct Schedule {
   LogP machine;     ///< whose rules it obeys
@@ -69,6 +91,10 @@ struct Schedule {
   Time period{0};  ///< stream: the steady state repeats every `period` ticks with items advanced alike
   Time delay{0};   ///< stream: from the item's first send by the root to its availability everywhere
 
+  Nodes nodes{};  ///< clusters: machine.P ranks in nodes; empty on a plain LogP machine, and so are the next two
+  std::vector<Publication> publications{};
+  std::vector<Reading> readings{};
+
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
@@ -78,20 +104,22 @@ constexpr Time reception_begin(const LogP& machine, const Send& send) { return s
 /// When what a message carries is available at its receiver.
 constexpr Time available(const LogP& machine, const Send& send) { return send.begin + machine.lambda(); }
 
-/// Sorts sends and adds into the canonical order (begin, from, to, parts), so that equal schedules compare equal.
+/// Sorts all lists into the canonical order (begin, from, to, parts), so that equal schedules compare equal.
 void normalise(Schedule& schedule);
 
-/// The last availability or end of an addition; 0 if nothing happens. Time: O(n).
+/// The last availability, end of an addition or end of a reading; 0 if nothing happens. Time: O(n).
 Time actual_finish(const Schedule& schedule);
 
 /// What one rank does, each list by time. Runtimes and the simulator need only this; nobody materialises a schedule for a
 /// million ranks.
 struct LocalForm {
   Rank rank;
-  std::vector<Send> sends;     ///< from this rank, by begin
-  std::vector<Send> receives;  ///< to this rank, by begin
-  std::vector<Add> adds;       ///< sum: this rank's computations, by begin
-  std::int64_t operands = 0;   ///< sum: how many operands it holds
+  std::vector<Send> sends;                  ///< from this rank, by begin
+  std::vector<Send> receives;               ///< to this rank, by begin
+  std::vector<Add> adds;                    ///< sum: this rank's computations, by begin
+  std::int64_t operands = 0;                ///< sum: how many operands it holds
+  std::vector<Publication> publications{};  ///< clusters: what it puts on its node's board, by begin
+  std::vector<Reading> readings{};          ///< clusters: what it takes from there, by begin
 
   friend bool operator==(const LocalForm&, const LocalForm&) = default;
 };

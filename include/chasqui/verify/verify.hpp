@@ -17,16 +17,16 @@ inline constexpr std::int64_t kNoMessage = -1;  ///< a violation that no message
 inline constexpr Rank kNoRank{-1};              ///< a violation of no rank in particular
 /// One broken rule, with its place.
 struct Violation {
-  int rule = 0;                       ///< 1 .. 7
+  int rule = 0;                       ///< 1 .. 9
   Rank rank = kNoRank;                ///< where; kNoRank: the schedule as a whole
-  Time time;                          ///< begin of the send, reception or addition that breaks it
+  Time time;                          ///< begin of the send, reception, addition, publication or reading that breaks it
   std::int64_t message = kNoMessage;  ///< index into Schedule::sends
   std::string text;                   ///< one sentence
 
   friend bool operator==(const Violation&, const Violation&) = default;
 };
 
-/// The name of a rule: "possession", "send gap", … REQUIRES 1 <= rule <= 7.
+/// The name of a rule: "possession", "send gap", … REQUIRES 1 <= rule <= 9.
 std::string_view rule_name(int rule);
 /// All violations that were found, up to a limit.
 struct Report {
@@ -53,13 +53,13 @@ enum class Receptions {
 struct VerifyOptions {
   Receptions receptions = Receptions::exact;  ///< must a message be taken in when it arrives?
   std::int64_t buffer = 2;                    ///< buffered: how many messages may be left waiting at one processor
-  unsigned rules = 0b1111'1110;               ///< bit r: report violations of rule r
+  unsigned rules = 0b11'1111'1110;            ///< bit r: report violations of rule r
   std::size_t most = 100'000;                 ///< violations spelt out; the others are counted
 };
 
 /// All violations of the rules. Time: O(n log n) for n messages of items, O(sum over ranks of sends x receptions)
 /// for folds in the worst case; near-linear for every schedule whose ranks receive O(log P) messages.
-/// Throws an Error only if asked for buffered receptions of a stream, which the model does not define.
+/// Throws an Error only if asked for buffered receptions of a stream or on a cluster, which the model does not define.
 Report verify(const Schedule& schedule, const VerifyOptions& options = {});
 
 }  // namespace chasqui
