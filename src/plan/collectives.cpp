@@ -8,6 +8,7 @@
 #include "chasqui/plan/alltoall.hpp"
 #include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/clusters.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/reduce.hpp"
@@ -137,6 +138,12 @@ std::int64_t message_count(const Plan& plan, Rank rank) {
 }
 
 PlanPtr make_plan(const Request& request) {
+  if (!request.nodes.empty()) {
+    if (!request.algorithm.empty() && request.algorithm != "leaders")
+      throw Error("algorithm '{}' is unknown on clusters; there is leaders", request.algorithm);
+    const Lanes lanes = request.algorithm.empty() ? Lanes::all : Lanes::leaders;
+    return on_cluster({request.machine, request.nodes}, request.problem, lanes);
+  }
   const Collective& row = collective(to_string(request.problem.kind));
   if (const auto tree = plain_tree_from(request.algorithm)) return plan_plain(*tree, request, row);
   if (!request.algorithm.empty() && row.kind != Kind::broadcast && row.kind != Kind::stream)

@@ -21,6 +21,7 @@ struct Request {
   std::optional<std::int64_t> operands{};  ///< sum: as many as these in the least time …
   std::optional<std::int64_t> time{};      ///< … or as many as fit into this time; one of the two
   std::string algorithm{};  ///< a plain tree by name; broadcast, stream: of stream_algorithms.hpp, too; empty: the best
+  Nodes nodes{};            ///< a cluster: its ranks are machine.P; algorithm "leaders": one rank a node talks
   KernelTablePtr kernels{};  ///< broadcast, reduce: of K items, kernels beside the shipped ones
 };
 

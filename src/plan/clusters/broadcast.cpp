@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+// One item to all ranks of a cluster: every node is entered once and sends on by its lanes (clusters.md, Theorem 5).
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "plan/clusters/cluster_plans.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+constexpr std::int64_t kMostListed = 1'000'000;  ///< nodes of a plan that is a list
+constexpr std::int64_t kMostMixed = 4096;        ///< ranks of a plan that enters some nodes more than once
+
+/// When lane 0 publishes: as its habit says, or after its last send. Counted from the start.
+std::int64_t publication_begin(const SpreadShape& shape, const Habit& habit, const std::vector<Spread::Node>& children,
+                               std::int64_t label) {
+  if (habit.lanes >= 2) return label + inform_begin(shape, habit);
+  return children.empty() ? label : children.back().parent_begin + shape.overhead;
+}
+
+class ClusterBroadcast final : public Plan {
+ public:
+  ClusterBroadcast(const Cluster& cluster, Rank root, Claim claim, Spread tree)
+      : Plan(cluster, Problem{.kind = Kind::broadcast, .root = root}, std::move(claim)), tree_(std::move(tree)),
+        N_(cluster.nodes.count()), n_(cluster.nodes.largest()), root_node_(root.index / n_),
+        root_lane_(root.index % n_) {}
+
+  LocalForm local(Rank rank) const override {
+    LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+    const std::int64_t index = modulo(rank.index / n_ - root_node_, N_);
+    const std::int64_t lane = modulo(rank.index % n_ - (index == 0 ? root_lane_ : 0), n_);
+    const Spread::Node node = tree_.node(index);
+    const auto children = tree_.children(node);
+    for (const Spread::Node& child : children) {
+      if (child.parent_lane == lane) form.sends.push_back(send(child));
+    }
+    if (lane == 0 && node.parent >= 0) form.receives.push_back(send(node));
+    if (n_ == 1) return form;
+    const Publication published = publication(node, children);
+    if (lane == 0) {
+      form.publications.push_back(published);
+    } else {
+      form.readings.push_back({published.begin + nodes_.publish, rank, published.rank, {0, 1}});
+    }
+    return form;
+  }
+
+  Schedule schedule() const override {
+    Schedule schedule = empty_schedule();
+    std::vector<Spread::Node> open{tree_.root()};
+    while (!open.empty()) {
+      const Spread::Node node = open.back();
+      open.pop_back();
+      const auto children = tree_.children(node);
+      for (const Spread::Node& child : children) schedule.sends.push_back(send(child));
+      open.insert(open.end(), children.begin(), children.end());
+      if (n_ == 1) continue;
+      const Publication published = publication(node, children);
+      schedule.publications.push_back(published);
+      for (std::int64_t lane = 1; lane < n_; ++lane) {
+        schedule.readings.push_back(
+            {published.begin + nodes_.publish, rank_of(node.index, lane), published.rank, {0, 1}});
+      }
+    }
+    normalise(schedule);
+    return schedule;
+  }
+
+ private:
+  Rank rank_of(std::int64_t index, std::int64_t lane) const {
+    const std::int64_t node = modulo(index + root_node_, N_);
+    return {static_cast<std::int32_t>(node * n_ + (index == 0 ? modulo(lane + root_lane_, n_) : lane))};
+  }
+  Send send(const Spread::Node& child) const {
+    return send_item(Time{child.parent_begin}, rank_of(child.parent, child.parent_lane), rank_of(child.index, 0), 0);
+  }
+  Publication publication(const Spread::Node& node, const std::vector<Spread::Node>& children) const {
+    const Habit& habit = tree_.habit(node.left);
+    return {Time{publication_begin(tree_.shape(), habit, children, node.label)}, rank_of(node.index, 0), {0, 1}};
+  }
+
+  Spread tree_;
+  std::int64_t N_, n_, root_node_, root_lane_;
+};
+
+/// Entries of the full tree within T, each with its lane; not cut off at N.
+struct Entry {
+  std::int64_t label = 0;
+  std::size_t parent = 0;
+  std::int64_t lane = 0;
+};
+
+/// When a rank has time to publish first, from its entry on: before, between or after its sends.
+std::int64_t first_pause(const SpreadShape& shape, std::int64_t label, const std::vector<std::int64_t>& sends) {
+  std::int64_t free = label;
+  if (shape.overhead == 0) return free;
+  for (const std::int64_t begin : sends) {
+    if (begin >= free + shape.publish) return free;
+    free = begin + shape.overhead;
+  }
+  return free;
+}
+
+/// Late nodes get a message for each rank instead of a publication (clusters.md, Theorem 6). Nothing where that does not work out
+/// in T ticks.
+PlanPtr mixed(const Cluster& cluster, Rank root, const Bound& bound, std::int64_t T) {
+  const Nodes& nodes = cluster.nodes;
+  const std::int64_t n = nodes.largest(), N = nodes.count();
+  SpreadShape shape = spread_shape(cluster, n);
+  const std::int64_t board = shape.publish + shape.read;
+  shape.late_ranks = n;
+  const Spread tree(shape, 4 * n * N, false, T);
+  if (tree.time() != T || tree.count(T) < n * N) return nullptr;
+  std::vector<Entry> entries{{}};
+  std::vector<std::size_t> early, late;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Entry entry = entries[i];
+    (entry.label <= T - board ? early : late).push_back(i);
+    if (static_cast<std::int64_t>(entries.size()) > 4 * kMostMixed) return nullptr;
+    const Habit& habit = tree.habit(T - entry.label);
+    Turns turns(shape, habit);
+    std::size_t made = 0;
+    while (turns.begin(made) <= T - entry.label - shape.lambda) ++made;
+    for (std::int64_t lane = 0; lane < habit.lanes; ++lane) {
+      for (const std::int64_t begin : turns.of_lane(lane)) {
+        if (begin <= T - entry.label - shape.lambda) entries.push_back({entry.label + begin + shape.lambda, i, lane});
+      }
+    }
+  }
+  const auto A = static_cast<std::int64_t>(early.size());
+  if (A >= N) return nullptr;
+  // Of the late entries as many as may go to N - A nodes, one in gamma each: at most N - A begin within gamma ticks.
+  std::sort(late.begin(), late.end(),
+            [&](std::size_t a, std::size_t b) { return entries[a].label < entries[b].label; });
+  const auto M = static_cast<std::size_t>(N - A);
+  std::vector<std::size_t> taken;
+  for (const std::size_t i : late) {
+    const bool fits = taken.size() < M || entries[i].label - entries[taken[taken.size() - M]].label >= shape.gamma;
+    if (fits && taken.size() < static_cast<std::size_t>(n) * M) taken.push_back(i);
+  }
+  if (taken.size() < static_cast<std::size_t>(n) * M) return nullptr;
+
+  Schedule s{cluster.base, {.kind = Kind::broadcast, .root = root}, Time{T}, bound.time, {}, {}, {}, {}, {}, nodes};
+  std::vector<std::int64_t> node_of(entries.size(), -1), local(entries.size(), 0);
+  for (std::size_t k = 0; k < early.size(); ++k) node_of[early[k]] = static_cast<std::int64_t>(k);
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    node_of[taken[k]] = A + static_cast<std::int64_t>(k % M);
+    local[taken[k]] = static_cast<std::int64_t>(k / M);
+  }
+  const auto rank_of = [&](std::int64_t node, std::int64_t lane) {
+    const std::int64_t place = node == 0 ? modulo(lane + root.index % n, n) : lane;
+    return Rank{static_cast<std::int32_t>(modulo(node + root.index / n, N) * n + place)};
+  };
+  std::vector<std::vector<std::int64_t>> own(entries.size());  // begins of the sends of lane 0
+  for (std::size_t i = 1; i < entries.size(); ++i) {
+    const Entry& e = entries[i];
+    if (node_of[i] < 0) continue;
+    const std::int64_t begin = e.label - shape.lambda;
+    s.sends.push_back(send_item(Time{begin}, rank_of(node_of[e.parent], e.lane), rank_of(node_of[i], local[i]), 0));
+    if (e.lane == 0) own[e.parent].push_back(begin);
+  }
+  for (const std::size_t i : early) {
+    const Habit& habit = tree.habit(T - entries[i].label);
+    const std::int64_t begin =
+        habit.lanes >= 2 ? entries[i].label + inform_begin(shape, habit) : first_pause(shape, entries[i].label, own[i]);
+    if (begin + board > T) return nullptr;
+    s.publications.push_back({Time{begin}, rank_of(node_of[i], 0), {0, 1}});
+    for (std::int64_t lane = 1; lane < n; ++lane) {
+      s.readings.push_back({Time{begin + shape.publish}, rank_of(node_of[i], lane), rank_of(node_of[i], 0), {0, 1}});
+    }
+  }
+  normalise(s);
+  return std::make_shared<ListedClusterPlan>(std::move(s), bound.source,
+                                             fmt::format("lanes; {} nodes are entered once, {} by every rank", A, M));
+}
+
+/// Unequal nodes: the largest node that is left takes the earliest entry.
+class UnequalBroadcast {
+ public:
+  UnequalBroadcast(const Cluster& cluster, Rank root, Lanes lanes) : cluster_(cluster), root_(root), lanes_(lanes) {
+    const std::int64_t root_node = cluster.nodes.node_of(root);
+    std::vector<std::pair<std::int64_t, std::int64_t>> others;  // size, node
+    std::int64_t node = 0;
+    for (const Nodes::Run& run : cluster.nodes.runs) {
+      for (std::int64_t i = 0; i < run.count; ++i, ++node) {
+        if (node != root_node) others.emplace_back(-run.size, node);
+      }
+    }
+    std::sort(others.begin(), others.end());
+    order_.emplace_back(cluster.nodes.size(root_node), root_node);
+    for (const auto& [size, other] : others) order_.emplace_back(-size, other);
+  }
+
+  /// The first horizon that is long enough, from T on.
+  Schedule plan(std::int64_t T) {
+    while (!fits(T)) ++T;
+    return schedule();
+  }
+
+ private:
+  struct Entered {
+    std::int64_t label = 0;
+    Habit habit;
+    std::size_t parent = 0;
+    std::int64_t parent_lane = 0;
+  };
+
+  const Spread& table(std::int64_t size, std::int64_t T) {
+    for (auto& [known, spread] : tables_) {
+      if (known == size && spread.time() >= T) return spread;
+    }
+    std::int64_t wanted = cluster_.nodes.count();
+    for (;; wanted = saturating_multiply(wanted, 2)) {
+      Spread spread(spread_shape(cluster_, size), wanted, lanes_ == Lanes::leaders);
+      if (spread.time() < T) continue;
+      std::erase_if(tables_, [&](const auto& entry) { return entry.first == size; });
+      return tables_.emplace_back(size, std::move(spread)).second;
+    }
+  }
+
+  bool fits(std::int64_t T) {
+    entered_.assign(order_.size(), {});
+    struct Send {
+      std::int64_t begin;
+      std::size_t from;
+      std::int64_t lane;
+      bool operator>(const Send& b) const { return std::tie(begin, from, lane) > std::tie(b.begin, b.from, b.lane); }
+    };
+    std::priority_queue<Send, std::vector<Send>, std::greater<>> open;
+    const std::int64_t lambda = cluster_.base.lambda().ticks;
+    for (std::size_t next = 0; next < order_.size(); ++next) {
+      Entered& now = entered_[next];
+      if (next > 0) {
+        if (open.empty()) return false;
+        now.label = open.top().begin + lambda;
+        now.parent = open.top().from;
+        now.parent_lane = open.top().lane;
+        open.pop();
+      }
+      const std::int64_t size = order_[next].first, left = T - now.label;
+      now.habit = table(size, T).habit(left);
+      Turns turns(spread_shape(cluster_, size), now.habit);
+      std::size_t made = 0;
+      while (turns.begin(made) <= left - lambda && made < order_.size()) ++made;
+      for (std::int64_t lane = 0; lane < now.habit.lanes; ++lane) {
+        for (const std::int64_t begin : turns.of_lane(lane)) {
+          if (begin <= left - lambda) open.push({now.label + begin, next, lane});
+        }
+      }
+    }
+    return true;
+  }
+
+  Rank rank_of(std::size_t place, std::int64_t lane) const {
+    const auto [size, node] = order_[place];
+    const std::int64_t first = cluster_.nodes.first_rank(node);
+    return {static_cast<std::int32_t>(first + (place == 0 ? modulo(lane + root_.index - first, size) : lane))};
+  }
+
+  Schedule schedule() const {
+    const Nodes& nodes = cluster_.nodes;
+    Schedule s{cluster_.base, {.kind = Kind::broadcast, .root = root_}, {}, {}, {}, {}, {}, {}, {}, nodes};
+    const std::int64_t lambda = cluster_.base.lambda().ticks;
+    std::vector<std::int64_t> last_own(order_.size(), -1);
+    for (std::size_t i = 1; i < order_.size(); ++i) {
+      const Entered& e = entered_[i];
+      const std::int64_t begin = e.label - lambda;
+      s.sends.push_back(send_item(Time{begin}, rank_of(e.parent, e.parent_lane), rank_of(i, 0), 0));
+      if (e.parent_lane == 0) last_own[e.parent] = std::max(last_own[e.parent], begin);
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      if (order_[i].first < 2) continue;
+      std::int64_t begin = entered_[i].label;
+      if (entered_[i].habit.lanes >= 2) {
+        begin += inform_begin(spread_shape(cluster_, order_[i].first), entered_[i].habit);
+      } else if (last_own[i] >= 0) {
+        begin = last_own[i] + cluster_.base.o.ticks;
+      }
+      s.publications.push_back({Time{begin}, rank_of(i, 0), {0, 1}});
+      for (std::int64_t lane = 1; lane < order_[i].first; ++lane) {
+        s.readings.push_back({Time{begin} + nodes.publish, rank_of(i, lane), rank_of(i, 0), {0, 1}});
+      }
+    }
+    normalise(s);
+    s.finish = actual_finish(s);
+    return s;
+  }
+
+  const Cluster& cluster_;
+  Rank root_;
+  Lanes lanes_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> order_;  ///< size and node, in the order of their entries
+  std::vector<Entered> entered_;
+  std::vector<std::pair<std::int64_t, Spread>> tables_;  ///< by size
+};
+
+}  // namespace
+
+std::int64_t nodes_entered(const Cluster& cluster, Time T) {
+  validate(cluster);
+  const Spread spread(spread_shape(cluster, cluster.nodes.largest()), cluster.nodes.count());
+  return spread.count(std::min(T.ticks, spread.time()));
+}
+
+Bound cluster_broadcast_bound(const Cluster& cluster) {
+  const Nodes& nodes = cluster.nodes;
+  const std::int64_t n = nodes.largest(), N = nodes.count();
+  const Time board = nodes.publish + nodes.read;
+  if (N == 1) return {n == 1 ? Time{0} : board, n == 1 ? "one processor" : "one node: somebody must publish"};
+  const SpreadShape shape = spread_shape(cluster, n);
+  const Time entered{Spread(shape, N).time()};
+  Bound bound{entered, "no more nodes can be entered"};
+  if (const std::int64_t least = nodes.smallest(); least >= 2) {
+    const Time apart{saturating_multiply(least - 1, nodes.gamma.ticks)};
+    bound.time += std::min(board, apart);
+    if (apart > Time{0}) bound.source = "no more nodes can be entered in time to inform all their ranks";
+  }
+  if (nodes.uniform() && n >= 2 && bound.time < entered + board) {
+    SpreadShape ranks = shape;
+    ranks.late_ranks = n;
+    const Time informed{Spread(ranks, saturating_multiply(n, N)).time()};
+    if (informed > bound.time) bound = {informed, "no more ranks can be informed"};
+  }
+  return bound;
+}
+
+PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
+  const Bound bound = cluster_broadcast_bound(cluster);
+  const Nodes& nodes = cluster.nodes;
+  const std::string how =
+      lanes == Lanes::leaders ? "leaders: one rank a node sends" : "lanes: every node is entered once";
+  if (!nodes.uniform()) {
+    if (nodes.count() > kMostListed)
+      throw Error("{} unequal nodes are too many to list (at most {}): make them equal", nodes.count(), kMostListed);
+    Schedule schedule =
+        UnequalBroadcast(cluster, root, lanes)
+            .plan(Spread(spread_shape(cluster, nodes.largest()), nodes.count(), lanes == Lanes::leaders).time());
+    schedule.bound = bound.time;
+    return std::make_shared<ListedClusterPlan>(std::move(schedule), bound.source, how + ", the largest first");
+  }
+  Spread tree(spread_shape(cluster, nodes.largest()), nodes.count(), lanes == Lanes::leaders);
+  const Time board = nodes.largest() == 1 ? Time{0} : nodes.publish + nodes.read;
+  const Time finish = Time{tree.time()} + board;
+  if (lanes == Lanes::all && nodes.largest() >= 2 && cluster.base.P <= kMostMixed) {
+    for (Time T = bound.time; T < finish; T += Time{1}) {
+      if (PlanPtr better = mixed(cluster, root, bound, T.ticks)) return better;
+    }
+  }
+  return std::make_shared<ClusterBroadcast>(cluster, root, Claim{finish, bound.time, bound.source, how},
+                                            std::move(tree));
+}
+
+}  // namespace chasqui::plan

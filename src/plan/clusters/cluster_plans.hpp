@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The planners of clusters, one a file, and what they share.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "chasqui/plan/clusters.hpp"
+#include "chasqui/plan/universal_tree.hpp"
+#include "plan/clusters/spread.hpp"
+
+namespace chasqui::plan {
+
+/// A plan that is a schedule. Time of local(): O(events of the schedule).
+class ListedClusterPlan final : public Plan {
+ public:
+  /// Finish and bound of the claim are those of the schedule. REQUIRES canonical order.
+  ListedClusterPlan(Schedule schedule, std::string bound_source, std::string construction)
+      : Plan(Cluster{schedule.machine, schedule.nodes}, schedule.problem,
+             Claim{schedule.finish, schedule.bound, std::move(bound_source), std::move(construction)}),
+        schedule_(std::move(schedule)) {}
+
+  LocalForm local(Rank rank) const override { return restrict_to(schedule_, rank); }
+  Schedule schedule() const override { return schedule_; }
+
+ private:
+  Schedule schedule_;
+};
+
+PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
+PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes);
+/// All-reduce, and the barrier, which carries the same.
+PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
+
+/// No reduction takes less: backwards in time it is a broadcast with the costs of the board exchanged.
+Bound cluster_reduce_bound(const Cluster& cluster);
+
+/// What the ranks of one node fold on its board before anything else, and who ends up with it (clusters.md, Theorem 8). Places
+/// are counted from the leader on, around the end of the node.
+class BoardFold {
+ public:
+  BoardFold(const Nodes& nodes, std::int64_t size);
+
+  std::int64_t time() const { return time_; }  ///< when the leader has the contributions of all ranks of the node
+  /// Adds what the rank at `place` does, on a node whose first rank is `first`. At least one of the lists is wanted.
+  void events(std::int64_t first, std::int64_t leader, std::int64_t place, std::vector<Publication>& publications,
+              std::vector<Reading>& readings) const;
+
+ private:
+  /// The contributions of so many ranks from a place on: two parts where they pass the end of the node.
+  std::pair<Part, Part> parts(std::int64_t first, std::int64_t leader, std::int64_t place, std::int64_t count) const;
+  Rank rank(std::int64_t first, std::int64_t leader, std::int64_t place) const;
+
+  Time publish_, read_;
+  std::int64_t size_, time_ = 0;
+  std::optional<UniversalTree> tree_;  ///< nothing where reading is free: then the leader reads all at once
+};
+
+}  // namespace chasqui::plan
