@@ -128,6 +128,7 @@ constexpr std::uint64_t kMostMoments = 40'000;  // messages times ticks: the siz
 }  // namespace
 
 WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options) {
+  if (!schedule.nodes.empty()) throw Error("no adversary is known for clusters: give a schedule without nodes");
   const Time least{schedule.machine.o == Time{0} ? 1 : 0};
   if (options.low < least || options.low > schedule.machine.L) {
     throw Error("least latency {} is out of range: it must be {}..{}", options.low.ticks, least.ticks,

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// Tick by tick every rank that has the item and is free sends, publishes or waits; who can read reads. States that failed with as
+// much time left are remembered, with ranks of a node and nodes in order of their state, so that names do not matter.
+#include "chasqui/solve/cluster.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <unordered_set>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/clusters.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+constexpr std::int64_t kMostRanks = 16;
+constexpr std::int64_t kMostTicks = 100;
+
+/// A rank, with times counted from now. Who receives or reads has the item and is busy until then.
+struct RankState {
+  bool informed = false;
+  int busy = 0;  ///< so long
+  int next = 0;  ///< until it may send again
+  friend auto operator<=>(const RankState&, const RankState&) = default;
+};
+
+struct NodeState {
+  int adapter = 0;              ///< until the node may send again
+  int published = -1;           ///< until something is on the board; -1: nobody has published
+  Rank publisher{};             ///< who did
+  std::vector<int> receptions;  ///< begins that lie less than gamma back or ahead
+  std::vector<RankState> ranks;
+};
+
+class Search {
+ public:
+  Search(const Cluster& cluster, Rank root, const Options& options)
+      : cluster_(cluster), root_(root), options_(options), started_(std::chrono::steady_clock::now()) {
+    lambda_ = static_cast<int>(cluster.base.lambda().ticks);
+    gap_ = static_cast<int>(cluster.base.gap().ticks);
+    overhead_ = static_cast<int>(cluster.base.o.ticks);
+    flight_ = static_cast<int>((cluster.base.L + cluster.base.o).ticks);
+    gamma_ = static_cast<int>(cluster.nodes.gamma.ticks);
+    publish_ = static_cast<int>(cluster.nodes.publish.ticks);
+    read_ = static_cast<int>(cluster.nodes.read.ticks);
+  }
+
+  /// Is there a broadcast that takes at most T ticks? Its events are in found().
+  bool within(std::int64_t T) {
+    failed_.clear();
+    found_ =
+        Schedule{cluster_.base, {.kind = Kind::broadcast, .root = root_}, {}, {}, {}, {}, {}, {}, {}, cluster_.nodes};
+    std::vector<NodeState> nodes(static_cast<std::size_t>(cluster_.nodes.count()));
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      nodes[i].ranks.resize(static_cast<std::size_t>(cluster_.nodes.size(static_cast<std::int64_t>(i))));
+    const std::int64_t node = cluster_.nodes.node_of(root_);
+    nodes[static_cast<std::size_t>(node)]
+        .ranks[static_cast<std::size_t>(root_.index - cluster_.nodes.first_rank(node))]
+        .informed = true;
+    horizon_ = static_cast<int>(T);
+    return tick(std::move(nodes), horizon_);
+  }
+
+  bool stopped() const { return stopped_; }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count(); }
+  Schedule found() const {
+    Schedule schedule = found_;
+    normalise(schedule);
+    schedule.finish = actual_finish(schedule);
+    return schedule;
+  }
+
+ private:
+  Rank rank(std::size_t node, std::size_t i) const {
+    return {static_cast<std::int32_t>(cluster_.nodes.first_rank(static_cast<std::int64_t>(node)) +
+                                      static_cast<std::int64_t>(i))};
+  }
+  Time now(int left) const { return Time{horizon_ - left}; }
+
+  bool give_up() {
+    if (++visited_ % 1024 != 0) return stopped_;
+    if (options_.interrupted && options_.interrupted()) stopped_ = true;
+    if (options_.time_limit > 0 && seconds() > options_.time_limit) stopped_ = true;
+    return stopped_;
+  }
+
+  static std::string key_of(const NodeState& node) {
+    std::vector<RankState> ranks = node.ranks;
+    std::sort(ranks.begin(), ranks.end());
+    std::vector<int> receptions = node.receptions;
+    std::sort(receptions.begin(), receptions.end());
+    std::string key{static_cast<char>(node.adapter), static_cast<char>(node.published),
+                    static_cast<char>(receptions.size())};
+    for (const int begin : receptions) key += static_cast<char>(begin);
+    for (const RankState& r : ranks)
+      key += {static_cast<char>(r.informed), static_cast<char>(r.busy), static_cast<char>(r.next)};
+    return key;
+  }
+
+  /// All that may happen from now on, with so many ticks left.
+  bool tick(std::vector<NodeState> nodes, int left) {
+    if (give_up()) return false;
+    bool complete = true;
+    const std::size_t readings = found_.readings.size();
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      for (std::size_t i = 0; i < nodes[node].ranks.size(); ++i) {
+        RankState& r = nodes[node].ranks[i];
+        if (r.informed) continue;
+        if (nodes[node].published == 0 && read_ <= left) {
+          r = {true, read_, read_};
+          found_.readings.push_back({now(left), rank(node, i), nodes[node].publisher, {0, 1}});
+        } else {
+          complete = false;
+        }
+      }
+    }
+    if (complete) return true;
+    bool done = false;
+    if (left >= std::min(lambda_, read_ + (publish_ > 0 ? 1 : 0))) {
+      std::vector<std::string> parts;
+      for (const NodeState& node : nodes) parts.push_back(key_of(node));
+      std::sort(parts.begin(), parts.end());
+      std::string key{static_cast<char>(left)};
+      for (const std::string& part : parts) key += part + "|";
+      if (failed_.count(key) == 0) {
+        done = act(nodes, 0, 0, left);
+        if (!done && !stopped_) failed_.insert(std::move(key));
+      }
+    }
+    if (!done) found_.readings.resize(readings);
+    return done;
+  }
+
+  /// What rank i of a node does at this tick, then those after it.
+  bool act(std::vector<NodeState>& nodes, std::size_t node, std::size_t i, int left) {
+    if (give_up()) return false;
+    if (node == nodes.size()) return tick(after_one_tick(nodes), left - 1);
+    if (i == nodes[node].ranks.size()) return act(nodes, node + 1, 0, left);
+    const RankState self = nodes[node].ranks[i];
+    const bool free = self.informed && self.busy == 0;
+    if (free && self.next == 0 && nodes[node].adapter == 0 && lambda_ <= left && send(nodes, node, i, left))
+      return true;
+    if (free && nodes[node].published < 0 && publish_ + read_ <= left && has_uninformed(nodes[node])) {
+      if (publish(nodes, node, i, left)) return true;
+    }
+    return act(nodes, node, i + 1, left);
+  }
+
+  static bool has_uninformed(const NodeState& node) {
+    return std::any_of(node.ranks.begin(), node.ranks.end(), [](const RankState& r) { return !r.informed; });
+  }
+
+  bool publish(std::vector<NodeState>& nodes, std::size_t node, std::size_t i, int left) {
+    const NodeState saved = nodes[node];
+    nodes[node].published = publish_;
+    nodes[node].publisher = rank(node, i);
+    if (overhead_ > 0) nodes[node].ranks[i].busy = publish_;
+    found_.publications.push_back({now(left), rank(node, i), {0, 1}});
+    // A send without overhead fits beside a publication.
+    if (act(nodes, node, overhead_ > 0 ? i + 1 : i, left)) return true;
+    found_.publications.pop_back();
+    nodes[node] = saved;
+    return false;
+  }
+
+  bool send(std::vector<NodeState>& nodes, std::size_t node, std::size_t i, int left) {
+    std::vector<std::string> tried;
+    for (std::size_t to = 0; to < nodes.size(); ++to) {
+      if (to == node) continue;
+      NodeState& target = nodes[to];
+      const auto whom =
+          std::find_if(target.ranks.begin(), target.ranks.end(), [](const RankState& r) { return !r.informed; });
+      if (whom == target.ranks.end()) continue;
+      const bool close = std::any_of(target.receptions.begin(), target.receptions.end(),
+                                     [&](int begin) { return std::abs(begin - flight_) < gamma_; });
+      std::string key = key_of(target);
+      if (close || std::find(tried.begin(), tried.end(), key) != tried.end()) continue;
+      tried.push_back(std::move(key));
+      const NodeState saved_target = target;
+      const NodeState saved = nodes[node];
+      const auto place = static_cast<std::size_t>(whom - target.ranks.begin());
+      *whom = {true, lambda_, lambda_};
+      if (gamma_ > 0) target.receptions.push_back(flight_);
+      nodes[node].adapter = gamma_;
+      nodes[node].ranks[i].busy = std::max(nodes[node].ranks[i].busy, overhead_);
+      nodes[node].ranks[i].next = gap_;
+      found_.sends.push_back(send_item(now(left), rank(node, i), rank(to, place), 0));
+      if (act(nodes, node, overhead_ > 0 ? i + 1 : i, left)) return true;
+      found_.sends.pop_back();
+      nodes[to] = saved_target;
+      nodes[node] = saved;
+    }
+    return false;
+  }
+
+  std::vector<NodeState> after_one_tick(std::vector<NodeState> nodes) const {
+    for (NodeState& node : nodes) {
+      node.adapter = std::max(0, node.adapter - 1);
+      if (node.published > 0) --node.published;
+      for (int& begin : node.receptions) --begin;
+      // Sends from now on are received after flight_ ticks or more.
+      std::erase_if(node.receptions, [&](int begin) { return flight_ - begin >= gamma_; });
+      for (RankState& r : node.ranks) {
+        r.busy = std::max(0, r.busy - 1);
+        r.next = std::max(0, r.next - 1);
+      }
+    }
+    return nodes;
+  }
+
+  const Cluster& cluster_;
+  Rank root_;
+  const Options& options_;
+  std::chrono::steady_clock::time_point started_;
+  int lambda_, gap_, overhead_, flight_, gamma_, publish_, read_, horizon_ = 0;
+  std::unordered_set<std::string> failed_;  ///< states from which not all can be informed in time
+  std::uint64_t visited_ = 0;
+  bool stopped_ = false;
+  Schedule found_;
+};
+
+}  // namespace
+
+Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options) {
+  const plan::PlanPtr plan = plan::on_cluster(cluster, {.kind = Kind::broadcast, .root = root});
+  if (cluster.base.P > kMostRanks)
+    throw Error("{} ranks are too many to try everything: at most {}", cluster.base.P, kMostRanks);
+  if (plan->claim().finish.ticks > kMostTicks)
+    throw Error("{} ticks are too many to try everything (at most {}): use a coarser unit of time",
+                plan->claim().finish.ticks, kMostTicks);
+  if (cluster.nodes.publish < Time{1} || cluster.nodes.read < Time{1})
+    throw Error("publish={} and read={} must be at least 1 for this search", cluster.nodes.publish.ticks,
+                cluster.nodes.read.ticks);
+  Answer answer;
+  if (options.warm_start) {
+    answer.bound = plan->claim().bound;
+    answer.bound_source = plan->claim().bound_source;
+  }
+  Search search(cluster, root, options);
+  if (options.at_most) {
+    const bool yes = search.within(std::min(options.at_most->ticks, kMostTicks));
+    if (yes) answer.best = search.found();
+    answer.status = yes || search.stopped() ? Status::unknown : Status::infeasible;
+    if (answer.status == Status::infeasible) answer.bound = *options.at_most + Time{1};
+  } else {
+    if (options.warm_start) answer.best = plan->schedule();
+    const std::int64_t most = options.warm_start ? plan->claim().finish.ticks - 1 : kMostTicks;
+    std::int64_t T = options.warm_start ? answer.bound.ticks : 0;
+    for (; T <= most; ++T) {
+      if (search.within(T)) {
+        answer.best = search.found();
+        break;
+      }
+      if (search.stopped()) break;
+      answer.bound = std::max(answer.bound, Time{T + 1});
+      answer.bound_source = fmt::format("everything tried at {}", T);
+      answer.evidence = Evidence::search;
+    }
+    if (!search.stopped()) answer.status = Status::optimal;
+  }
+  if (search.stopped()) answer.stopped = options.interrupted && options.interrupted() ? "interrupted" : "time limit";
+  if (answer.best) answer.best->bound = answer.bound;
+  answer.seconds = search.seconds();
+  return answer;
+}
+
+}  // namespace chasqui::solve
