@@ -58,7 +58,7 @@ Json verdict(const Schedule& schedule) {
   options.most = 1'000;
   const Report strict = verify(schedule, options);
   Json object{{"legal", strict.legal()}, {"rules", strict.rules}, {"violations", Json::array()}};
-  if (!strict.legal() && schedule.problem.kind != Kind::stream) {
+  if (!strict.legal() && schedule.problem.kind != Kind::stream && schedule.nodes.empty()) {
     options.receptions = Receptions::buffered;
     object["buffered"] = verify(schedule, options).legal();
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/show/draw.hpp"
 
+#include "chasqui/base/error.hpp"
+
 namespace chasqui::show {
 namespace {
 
@@ -10,12 +12,15 @@ constexpr std::size_t kMostMessages = 200'000;
 Picture settled(const Schedule& schedule, Picture what) {
   if (what == Picture::summary) return what;
   if (schedule.machine.P > kLargestPicture || schedule.sends.size() > kMostMessages) return Picture::summary;
+  if (!schedule.nodes.empty() && (what == Picture::tree || what == Picture::table))
+    throw Error("a cluster is drawn as a chart: trees and tables show messages and no boards; use --what chart");
   return what == Picture::automatic ? best_picture(schedule) : what;
 }
 
 }  // namespace
 
 Picture best_picture(const Schedule& schedule) {
+  if (!schedule.nodes.empty()) return Picture::chart;
   switch (schedule.problem.kind) {
     case Kind::broadcast: return schedule.problem.items > 1 ? Picture::table : Picture::tree;
     case Kind::stream: return Picture::table;

@@ -56,6 +56,18 @@ constexpr std::pair<std::string_view, std::string_view> kCurveColours[] = {
     {"#8250df", "#bc8cff"}, {"#9a6700", "#d29922"}, {"#cf222e", "#ff7b72"},
 };
 
+/// Boards and nodes, only in documents that draw some.
+constexpr std::string_view kClusterStyle = R"(
+.cq-publish{fill:#8250df}
+.cq-read{fill:#b083f0}
+.cq-band{fill:#0969da;fill-opacity:.1}
+@media screen and (prefers-color-scheme:dark){
+.cq-publish{fill:#a371f7}
+.cq-read{fill:#8256d0}
+.cq-band{fill:#58a6ff;fill-opacity:.14}
+}
+)";
+
 /// Lines, dashed lines and marks of curves, only in documents that draw some.
 std::string curve_style() {
   std::string light = "\n", dark = "@media screen and (prefers-color-scheme:dark){\n";
@@ -176,6 +188,7 @@ std::string Svg::document(double width, double height, std::string_view title, s
   text += fmt::format("\n<title>{}</title>\n<desc>{}</desc>\n<style>{}</style>\n", escaped(title), escaped(description),
                       kStyle);
   if (body_.find("\"cq-line") != std::string::npos) text += fmt::format("<style>{}</style>\n", curve_style());
+  if (body_.find("\"cq-band") != std::string::npos) text += fmt::format("<style>{}</style>\n", kClusterStyle);
   if (arrows_) {
     text +=
         R"(<defs><marker id="cq-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">)"

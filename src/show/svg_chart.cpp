@@ -42,14 +42,22 @@ Geometry geometry_of(const Timeline& timeline) {
   return geometry;
 }
 
+constexpr Doing kAll[] = {Doing::send, Doing::receive, Doing::compute, Doing::publish, Doing::read};
+
 std::string_view style_of(Doing doing) {
-  return doing == Doing::send ? "send" : doing == Doing::receive ? "receive" : "compute";
+  constexpr std::string_view kStyles[] = {"send", "receive", "compute", "publish", "read"};
+  return kStyles[static_cast<std::size_t>(doing)];
 }
 
-std::string_view letter_of(Doing doing) { return doing == Doing::send ? "s" : doing == Doing::receive ? "r" : "+"; }
+std::string_view letter_of(Doing doing) {
+  constexpr std::string_view kLetters[] = {"s", "r", "+", "p", "b"};
+  return kLetters[static_cast<std::size_t>(doing)];
+}
 
 std::string story(const Timeline& timeline, const Activity& activity) {
   const std::string when = fmt::format("{} to {}", activity.begin.ticks, activity.end.ticks);
+  if (activity.doing == Doing::publish) return fmt::format("P{} publishes, {}", activity.rank.index, when);
+  if (activity.doing == Doing::read) return fmt::format("P{} reads from the board, {}", activity.rank.index, when);
   if (activity.message < 0) return fmt::format("P{} adds {} from {}", activity.rank.index, activity.count, when);
   const Message& message = timeline.messages[static_cast<std::size_t>(activity.message)];
   const std::string what = carried(message, timeline);
@@ -61,6 +69,12 @@ std::string story(const Timeline& timeline, const Activity& activity) {
 
 void draw_grid(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
   const double bottom = kTop + geometry.row * static_cast<double>(timeline.P);
+  for (std::size_t node = 0; node < timeline.nodes.size(); node += 2) {  // every other node is a band
+    const std::int64_t first = timeline.nodes[node];
+    const std::int64_t end = node + 1 < timeline.nodes.size() ? timeline.nodes[node + 1] : timeline.P;
+    svg.rectangle(4, kTop + geometry.row * static_cast<double>(first), geometry.left + geometry.width,
+                  geometry.row * static_cast<double>(end - first), "band", fmt::format("node {}", node));
+  }
   for (std::int64_t rank = 0; rank < timeline.P; ++rank) {
     const Rank who{static_cast<std::int32_t>(rank)};
     svg.rectangle(geometry.left, geometry.middle(who) - geometry.cell / 2, geometry.width, geometry.cell, "row");
@@ -104,7 +118,7 @@ void draw_dense_bars(Svg& svg, const Timeline& timeline, const Geometry& geometr
   const double least = halves ? std::min(1.5, geometry.per_tick * 0.8) : 0.5;
   for (std::size_t i = 0; i < all.size();) {
     const Rank rank = all[i].rank;
-    std::vector<Svg::Span> spans[3];
+    std::vector<Svg::Span> spans[std::size(kAll)];
     for (; i < all.size() && all[i].rank == rank; ++i) {
       auto& row = spans[static_cast<std::size_t>(all[i].doing)];
       const double from = geometry.x(all[i].begin);
@@ -115,7 +129,7 @@ void draw_dense_bars(Svg& svg, const Timeline& timeline, const Geometry& geometr
         row.push_back({from, to});
       }
     }
-    for (const Doing doing : {Doing::send, Doing::receive, Doing::compute}) {
+    for (const Doing doing : kAll) {
       const double top = geometry.middle(rank) - (halves && doing == Doing::receive ? 0 : geometry.cell / 2);
       svg.bars(spans[static_cast<std::size_t>(doing)], top, halves ? geometry.cell / 2 : geometry.cell,
                style_of(doing));
@@ -155,9 +169,14 @@ double draw_legend(Svg& svg, const Timeline& timeline) {
   };
   entry("send", "s  send");
   entry("receive", "r  receive");
-  const bool adds = std::any_of(timeline.activities.begin(), timeline.activities.end(),
-                                [](const Activity& activity) { return activity.doing == Doing::compute; });
-  if (adds) entry("compute", "+  add");
+  const auto happens = [&](Doing doing) {
+    return std::any_of(timeline.activities.begin(), timeline.activities.end(),
+                       [&](const Activity& activity) { return activity.doing == doing; });
+  };
+  if (happens(Doing::compute)) entry("compute", "+  add");
+  if (happens(Doing::publish)) entry("publish", "p  publish");
+  if (happens(Doing::read)) entry("read", "b  read the board");
+  if (!timeline.nodes.empty()) entry("band", "every other node");
   entry("row", "idle");
   if (timeline.measured) {
     const std::string note = fmt::format("times in {}", unit_of(timeline));

@@ -12,7 +12,7 @@
 namespace chasqui::show {
 namespace {
 
-enum Cell : unsigned { kIdle = 0, kSend = 1, kReceive = 2, kCompute = 4 };
+enum Cell : unsigned { kIdle = 0, kSend = 1, kReceive = 2, kCompute = 4, kPublish = 8, kRead = 16 };
 
 /// The glyph of what happened in a cell; several things in one cell have a glyph of their own.
 std::string_view glyph(unsigned cell, bool utf8) {
@@ -21,6 +21,8 @@ std::string_view glyph(unsigned cell, bool utf8) {
     case kSend: return utf8 ? "▀" : "s";
     case kReceive: return utf8 ? "▄" : "r";
     case kCompute: return "+";
+    case kPublish: return "p";
+    case kRead: return "b";
     default: return utf8 ? "█" : "#";
   }
 }
@@ -31,6 +33,8 @@ std::string_view colour_of(unsigned cell) {
     case kSend: return "34";
     case kReceive: return "33";
     case kCompute: return "32";
+    case kPublish:
+    case kRead: return "36";
     default: return "35";
   }
 }
@@ -88,10 +92,14 @@ std::string row_text(const std::vector<unsigned>& cells, const TextStyle& style)
 }
 
 std::string legend(const Timeline& timeline, bool utf8) {
-  const bool adds = std::any_of(timeline.activities.begin(), timeline.activities.end(),
-                                [](const Activity& activity) { return activity.doing == Doing::compute; });
+  const auto happens = [&](Doing doing) {
+    return std::any_of(timeline.activities.begin(), timeline.activities.end(),
+                       [&](const Activity& activity) { return activity.doing == doing; });
+  };
   std::string text = fmt::format("{} send  {} receive  ", glyph(kSend, utf8), glyph(kReceive, utf8));
-  if (adds) text += fmt::format("{} add  ", glyph(kCompute, utf8));
+  if (happens(Doing::compute)) text += fmt::format("{} add  ", glyph(kCompute, utf8));
+  if (happens(Doing::publish)) text += "p publish  ";
+  if (happens(Doing::read)) text += "b read the board  ";
   return text + fmt::format("{} several  {} idle", glyph(kSend | kReceive, utf8), glyph(kIdle, utf8));
 }
 
@@ -107,12 +115,15 @@ std::string chart_text(const Timeline& timeline, const TextStyle& style) {
   else if (timeline.measured) text += fmt::format("; times in {}", unit_of(timeline));
   text += "\n\n" + axis_line(scale, margin, width) + "\n";
   auto activity = timeline.activities.begin();
+  auto node = timeline.nodes.begin();
   for (std::int64_t rank = 0; rank < timeline.P; ++rank) {
+    if (node != timeline.nodes.end() && *node == rank) {
+      text += fmt::format("node {}\n", node - timeline.nodes.begin());
+      ++node;
+    }
     std::vector<unsigned> cells(scale.columns, kIdle);
     for (; activity != timeline.activities.end() && activity->rank.index == rank; ++activity) {
-      const unsigned mark = activity->doing == Doing::send      ? kSend
-                            : activity->doing == Doing::receive ? kReceive
-                                                                : kCompute;
+      const unsigned mark = 1U << static_cast<unsigned>(activity->doing);
       const std::size_t first = scale.column(activity->begin);
       const std::size_t last = activity->end > activity->begin ? scale.column(activity->end - Time{1}) : first;
       for (std::size_t i = first; i <= last; ++i) cells[i] |= mark;

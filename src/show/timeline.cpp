@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "chasqui/schedule/unroll.hpp"
+#include "chasqui/show/draw.hpp"
 #include "show/drawable.hpp"
 
 namespace chasqui::show {
@@ -28,6 +29,21 @@ void add_addition(Timeline& timeline, const Add& add) {
   if (add.rank.index < 0 || add.rank.index >= timeline.P || add.count < 0) return;
   const Time end = std::max(add.begin, std::min(add.begin + Time{add.count}, Time{kMaxTime}));
   timeline.activities.push_back({add.rank, Doing::compute, add.begin, end, -1, add.count});
+}
+
+void add_board(Timeline& timeline, const Schedule& schedule) {
+  if (schedule.nodes.empty() || schedule.nodes.ranks() != timeline.P) return;
+  const auto exists = [&](Rank rank) { return rank.index >= 0 && rank.index < timeline.P; };
+  for (std::int64_t node = 0; timeline.P <= kLargestPicture && node < schedule.nodes.count(); ++node)
+    timeline.nodes.push_back(schedule.nodes.first_rank(node));
+  for (const Publication& p : schedule.publications) {
+    if (!exists(p.rank)) continue;
+    timeline.activities.push_back({p.rank, Doing::publish, p.begin, p.begin + schedule.nodes.publish, -1});
+  }
+  for (const Reading& r : schedule.readings) {
+    if (!exists(r.rank)) continue;
+    timeline.activities.push_back({r.rank, Doing::read, r.begin, r.begin + schedule.nodes.read, -1});
+  }
 }
 
 Timeline empty_timeline(const Schedule& schedule) {
@@ -71,7 +87,8 @@ std::string title_of(const Schedule& schedule) {
   std::string title{to_string(problem.kind)};
   if (problem.items != 1) title += fmt::format(" of {} items", problem.items);
   if (problem.exclusive) title = "exclusive " + title;
-  title += fmt::format(" on {}", to_string(schedule.machine));
+  title += " on " + (schedule.nodes.empty() ? to_string(schedule.machine)
+                                            : to_string(Cluster{schedule.machine, schedule.nodes}));
   const bool stream = problem.kind == Kind::stream;
   const Time reached = stream ? schedule.delay : schedule.finish;
   title += fmt::format(", {} {}", stream ? "delay" : "finish", reached.ticks);
@@ -90,6 +107,7 @@ Timeline timeline_of(const Schedule& listed) {
     }
   }
   for (const Add& add : schedule.adds) add_addition(timeline, add);
+  add_board(timeline, schedule);
   settle_end(timeline, schedule.problem.kind == Kind::stream ? Time{0} : schedule.finish);
   return timeline;
 }

@@ -44,7 +44,10 @@ class Writer {
   std::string text_;
 };
 
-const char* name_of(Doing doing) { return doing == Doing::send ? "send" : doing == Doing::receive ? "receive" : "add"; }
+const char* name_of(Doing doing) {
+  constexpr const char* kNames[] = {"send", "receive", "add", "publish", "read"};
+  return kNames[static_cast<std::size_t>(doing)];
+}
 
 void write_track_names(Writer& writer, const Timeline& timeline, const Tracks& tracks) {
   for (std::int64_t rank = 0; rank < timeline.P; ++rank) {

@@ -16,6 +16,8 @@ enum class Doing : std::uint8_t {
   send,     ///< the overhead of a send
   receive,  ///< the overhead of a reception
   compute,  ///< additions
+  publish,  ///< puts something on the board of its node
+  read,     ///< takes something from there
 };
 
 /// One processor busy over [begin, end); begin == end on machines without overhead: an instant.
@@ -24,7 +26,7 @@ struct Activity {
   Doing doing = Doing::send;  ///< with what
   Time begin;                 ///< from here
   Time end;                   ///< until here, exclusively
-  std::int64_t message = -1;  ///< index into Timeline::messages; -1: a computation
+  std::int64_t message = -1;  ///< index into Timeline::messages; -1: no message
   std::int64_t count = 1;     ///< computations: how many additions
 };
 
@@ -39,15 +41,16 @@ struct Message {
 };
 /// Everything that a picture over time shows.
 struct Timeline {
-  std::string title;                 ///< heading
-  std::int64_t P = 0;                ///< processors
-  Time end;                          ///< the last thing drawn ends here
-  bool combining = false;            ///< messages carry intervals of contributions, not items
-  bool measured = false;             ///< a real run: `part.lo` is the size of the message in bytes
-  std::vector<Activity> activities;  ///< by rank, then begin
-  std::vector<Message> messages;     ///< activities point here
-  std::int64_t left_out = 0;         ///< messages that never came, or between ranks that do not exist
-  double ticks_per_microsecond = 1;  ///< of a real run, and what a tick means in trace files
+  std::string title;                  ///< heading
+  std::int64_t P = 0;                 ///< processors
+  Time end;                           ///< the last thing drawn ends here
+  bool combining = false;             ///< messages carry intervals of contributions, not items
+  bool measured = false;              ///< a real run: `part.lo` is the size of the message in bytes
+  std::vector<Activity> activities;   ///< by rank, then begin
+  std::vector<Message> messages;      ///< activities point here
+  std::int64_t left_out = 0;          ///< messages that never came, or between ranks that do not exist
+  std::vector<std::int64_t> nodes{};  ///< clusters: the first rank of each node; drawn as bands
+  double ticks_per_microsecond = 1;   ///< of a real run, and what a tick means in trace files
 };
 
 /// Time: O(n log n) in the messages and additions.
