@@ -124,7 +124,8 @@ std::int64_t message_count(const Plan& plan) {
     case Messages::exchange: return saturating_multiply(one_tree, P);
     case Messages::rounds: {
       const Rank last{static_cast<std::int32_t>(P - 1)};
-      const std::size_t rounds = std::max(plan.local(Rank{0}).sends.size(), plan.local(last).receives.size());
+      const LocalForm first = plan.local(Rank{0});
+      const std::size_t rounds = std::max(first.sends.size() + first.readings.size(), plan.local(last).receives.size());
       return saturating_multiply(P, static_cast<std::int64_t>(rounds));
     }
     default: return one_tree;

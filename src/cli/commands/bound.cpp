@@ -13,6 +13,8 @@ class BoundCommand final : public Command {
     arguments_.declare(*this);
     flag("--json", json_, "print the claim as JSON");
     example("chasqui bound allgather -P 1000 -L 6 -o 2 -g 4", "bound, finish and gap");
+    example("chasqui bound broadcast -N 1e6 -n 64 -L 28 -o 2 -g 6 --gamma 1 --read 2",
+            "a cluster: a million nodes of 64 ranks");
     example("chasqui bound broadcast -P 10^9 -L 5e6 -o 2000 -g 4000 --json", "for programs");
   }
 
@@ -22,7 +24,7 @@ class BoundCommand final : public Command {
       out.write(claim_json(*plan));
       return 0;
     }
-    out.print("{}\n", out.bold(fmt::format("{} on {}", arguments_.collective().name, to_string(plan->machine()))));
+    out.print("{}\n", out.bold(fmt::format("{} on {}", arguments_.collective().name, machine_text(*plan))));
     out.write(claim_text(*plan, out));
     return 0;
   }

@@ -74,6 +74,7 @@ plan::PlanPtr most_robust_plan(const plan::PlanPtr& planned, const plan::Request
     throw Error("--robust is for kitem, broadcast and stream: leave it out for {}", to_string(kind));
   }
   const LogP& machine = planned->machine();
+  if (!planned->nodes().empty()) throw Error("--robust is not known for clusters: leave it out, or give -P");
   if (!machine.is_postal()) throw Error("--robust needs the postal machine: use -o 0 -g 1");
   const std::int64_t k = kind == Kind::stream && request.problem.items == 1 ? kStreamItems : request.problem.items;
   Progress bar("robust");
@@ -120,6 +121,8 @@ class PlanCommand final : public Command {
     example("chasqui plan allgather -P 4 -L 2 -o 2 -g 2 --exact", "the true optimum, by search");
     example("chasqui plan kitem -P 32 -L 2000 -o 300 -g 400 --bytes 1e6 --G 1/4 --why",
             "a megabyte at 4 bytes a tick: how many segments, and why");
+    example("chasqui plan allreduce -N 64 -n 16 -L 28 -o 2 -g 6 --publish 2 --read 2",
+            "a cluster: 64 nodes of 16 ranks that share memory");
     example("chasqui plan kitem -P 4 -L 3 --items 3 --robust", "the best worst case when latencies vary");
   }
 
@@ -173,7 +176,7 @@ class PlanCommand final : public Command {
   }
 
   std::string heading(const plan::Plan& plan) const {
-    return fmt::format("{} on {}", arguments_.collective().name, to_string(plan.machine()));
+    return fmt::format("{} on {}", arguments_.collective().name, machine_text(plan));
   }
 
   int show_rank(const plan::Plan& plan, Output& out) const {

@@ -10,6 +10,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/solve/certificate.hpp"
+#include "chasqui/solve/cluster.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/interrupt.hpp"
 #include "cli/plans/collective_arguments.hpp"
@@ -58,10 +59,14 @@ class SolveCommand final : public Command {
     example("chasqui solve broadcast -P 10 -L 4 -k 2 --engine both", "SAT and integer programming must agree");
     example("chasqui solve allreduce -P 4 -L 1 -o 1 -g 1 --non-commutative", "operands in rank order");
     example("chasqui solve alltoall -P 4 -L 3 -o 2 -g 4", "19, where symmetric sends take 21");
+    example("chasqui solve broadcast -N 3 -n 2 -L 2 -o 1 -g 3 --publish 2 --read 2",
+            "a tiny cluster: nodes may be entered more than once");
     example("chasqui solve stream -P 6 -L 2 --period 4", "the least delay with period 4");
   }
 
   int run(Output& out) override {
+    const Nodes nodes = machine_.nodes();
+    if (!nodes.empty()) return run_on_cluster({machine_.machine(), nodes}, out);
     const solve::Instance instance = this->instance();
     const Interrupt interrupt;
     solve::Options options = this->options();
@@ -74,11 +79,27 @@ class SolveCommand final : public Command {
       const bool complete = solve::write_certificate(*proof_, instance, answer, options.interrupted);
       certificate = complete ? *proof_ : "interrupted, incomplete";
     }
-    json_ ? print_json(instance, answer, out) : print(instance, answer, certificate, out);
+    const bool stream = instance.problem.kind == Kind::stream;
+    json_ ? print_json(to_string(instance), stream, answer, out)
+          : print(to_string(instance), stream, answer, certificate, out);
     return answer.status == Status::optimal ? 0 : 1;
   }
 
  private:
+  int run_on_cluster(const Cluster& cluster, Output& out) const {
+    if (kind_ != "broadcast" || items_ != 1 || single_ || proof_)
+      throw Error("on clusters only a broadcast of one item is solved, without --proof: leave the rest out");
+    const Interrupt interrupt;
+    solve::Options options = this->options();
+    options.interrupted = [] { return Interrupt::asked(); };
+    const Rank root{static_cast<std::int32_t>(std::clamp<std::int64_t>(root_, -1, kMaxProcessors - 1))};
+    const Answer answer = solve::solve_broadcast(cluster, root, options);
+    if (out_ && answer.best) write_schedule(*out_, *answer.best);
+    const std::string title = fmt::format("broadcast on {}", to_string(cluster));
+    json_ ? print_json(title, false, answer, out) : print(title, false, answer, {}, out);
+    return answer.status == Status::optimal ? 0 : 1;
+  }
+
   solve::Instance instance() const {
     solve::Instance instance;
     instance.machine = machine_.machine();
@@ -114,9 +135,10 @@ class SolveCommand final : public Command {
     return options;
   }
 
-  void print(const solve::Instance& instance, const Answer& answer, const std::string& certificate, Output& out) const {
-    const char* what = instance.problem.kind == Kind::stream ? "delay" : "finish";
-    out.print("{}\n", out.bold(to_string(instance)));
+  void print(const std::string& title, bool stream, const Answer& answer, const std::string& certificate,
+             Output& out) const {
+    const char* what = stream ? "delay" : "finish";
+    out.print("{}\n", out.bold(title));
     const std::string status(to_string(answer.status));
     out.print("answer  {}{}\n", answer.status == Status::optimal ? out.good(status) : status,
               answer.stopped.empty() ? "" : fmt::format(" ({})", answer.stopped));
@@ -129,11 +151,11 @@ class SolveCommand final : public Command {
     }
   }
 
-  static void print_json(const solve::Instance& instance, const Answer& answer, Output& out) {
+  static void print_json(const std::string& title, bool stream, const Answer& answer, Output& out) {
     nlohmann::ordered_json json;
-    json["instance"] = to_string(instance);
+    json["instance"] = title;
     json["status"] = to_string(answer.status);
-    if (answer.best) json[instance.problem.kind == Kind::stream ? "delay" : "finish"] = objective(*answer.best).ticks;
+    if (answer.best) json[stream ? "delay" : "finish"] = objective(*answer.best).ticks;
     json["bound"] = answer.bound.ticks;
     json["bound_source"] = answer.bound_source;
     json["evidence"] = to_string(answer.evidence);

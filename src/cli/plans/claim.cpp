@@ -28,6 +28,12 @@ Json claim_object(const plan::Plan& plan) {
   Json object;
   object["collective"] = to_string(problem.kind);
   object["machine"] = {{"P", machine.P}, {"L", machine.L.ticks}, {"o", machine.o.ticks}, {"g", machine.g.ticks}};
+  if (const Nodes& nodes = plan.nodes(); !nodes.empty()) {
+    Json sizes = Json::array();
+    for (const Nodes::Run& run : nodes.runs) sizes.push_back(Json::array({run.count, run.size}));
+    object["nodes"] = {
+        {"sizes", sizes}, {"gamma", nodes.gamma.ticks}, {"publish", nodes.publish.ticks}, {"read", nodes.read.ticks}};
+  }
   if (has_root(problem.kind)) object["root"] = problem.root.index;
   object["items"] = problem.items;
   if (combines(problem.kind)) object["commutative"] = problem.commutative;
@@ -55,6 +61,10 @@ Json send_object(const Send& send, bool combining) {
 }
 
 }  // namespace
+
+std::string machine_text(const plan::Plan& plan) {
+  return plan.nodes().empty() ? to_string(plan.machine()) : to_string(Cluster{plan.machine(), plan.nodes()});
+}
 
 std::string claim_text(const plan::Plan& plan, const Output& out) {
   const plan::Claim& claim = plan.claim();
@@ -87,7 +97,17 @@ std::string local_text(const plan::Plan& plan, const LocalForm& local, const Out
     text += fmt::format("add  {:>15} {:>20} {:>11}  {}\n", add.begin.ticks, add.begin.ticks + add.count, add.from.index,
                         own ? fmt::format("{} operands of its own", add.count) : "the value received");
   }
-  if (local.sends.empty() && local.receives.empty()) text += "nothing to send or receive\n";
+  const auto board = [&](const char* what, Time begin, Time length, const std::string& other, const Part& part,
+                         const Part& second) {
+    text += fmt::format("{:<4} {:>15} {:>20} {:>11}  {}\n", what, begin.ticks, (begin + length).ticks, other,
+                        carried(plan, {begin, {}, {}, part, second}));
+  };
+  for (const Publication& p : local.publications)
+    board("put", p.begin, plan.nodes().publish, "board", p.part, p.second);
+  for (const Reading& r : local.readings)
+    board("read", r.begin, plan.nodes().read, fmt::format("{}", r.from.index), r.part, r.second);
+  if (local.sends.empty() && local.receives.empty() && local.publications.empty() && local.readings.empty())
+    text += "nothing to send or receive\n";
   return text;
 }
 
@@ -101,6 +121,21 @@ std::string local_json(const plan::Plan& plan, const LocalForm& local) {
   object["receives"] = Json::array();
   for (const Send& send : local.sends) object["sends"].push_back(send_object(send, combining));
   for (const Send& send : local.receives) object["receives"].push_back(send_object(send, combining));
+  if (!plan.nodes().empty()) {
+    object["publications"] = Json::array();
+    object["readings"] = Json::array();
+    const auto on_board = [&](Time begin, Rank from, const Part& part, const Part& second) {
+      Json entry = send_object({begin, from, {}, part, second}, combining);
+      entry.erase("to");
+      return entry;
+    };
+    for (const Publication& p : local.publications) {
+      Json entry = on_board(p.begin, {}, p.part, p.second);
+      entry.erase("from");
+      object["publications"].push_back(std::move(entry));
+    }
+    for (const Reading& r : local.readings) object["readings"].push_back(on_board(r.begin, r.from, r.part, r.second));
+  }
   if (plan.problem().kind == Kind::sum) {
     object["operands"] = local.operands;
     object["adds"] = Json::array();

@@ -10,6 +10,9 @@
 
 namespace chasqui::cli {
 
+/// "P=8 L=6 o=2 g=4", of a cluster "N=4 n=2 L=6 …".
+std::string machine_text(const plan::Plan& plan);
+
 /// "finish 24 (optimal)", the bound with its source, the construction: a few lines within the output's width.
 std::string claim_text(const plan::Plan& plan, const Output& out);
 /// {"collective", "machine", "problem", "finish", "bound", "optimal", "gap", "bound_source", "construction"}

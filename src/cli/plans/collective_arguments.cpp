@@ -16,6 +16,12 @@ void MachineArguments::declare(Command& command) {
   command.option("-L", "TICKS", &L_, "latency of a message in the network; with a unit (1.5us) a tick is a nanosecond");
   command.option("-o", "TICKS", &o_, "overhead of sending, and again of receiving, a message; default 0");
   command.option("-g", "TICKS", &g_, "gap between two sends, and two receptions, of one processor; default 1");
+  command.option("-N", "NODES", &N_, "a cluster: how many nodes; not with -P");
+  command.option("-n", "RANKS", &n_, "a cluster: ranks of each node, or of all of them one by one, like 16,16,8");
+  command.option("--gamma", "TICKS", &gamma_,
+                 "a cluster: gap between two sends, and two receptions, of one node; default 0");
+  command.option("--publish", "TICKS", &publish_, "a cluster: time to put something on the board of a node; default 0");
+  command.option("--read", "TICKS", &read_, "a cluster: time to read one thing from there; default 0");
   command
       .option("--machine", "FILE", &file_,
               "profile of `chasqui measure` instead of -L -o -g: its network, or its node where it has no other; in "
@@ -31,7 +37,47 @@ const Level& MachineArguments::level() const {
   return *level_;
 }
 
+Nodes MachineArguments::nodes() const {
+  Nodes nodes;
+  if (!N_ && !n_) {
+    const std::pair<bool, const char*> given[] = {
+        {gamma_.has_value(), "--gamma"}, {publish_.has_value(), "--publish"}, {read_.has_value(), "--read"}};
+    for (const auto& [present, name] : given) {
+      if (present)
+        throw Error("{} is for clusters: say how many nodes with -N, and how many ranks each has with -n", name);
+    }
+    return nodes;
+  }
+  if (!n_) throw Error("-n is missing: the ranks of each node, or a list like 16,16,8");
+  if (P_) throw Error("-P and -N: a cluster has as many ranks as its nodes together; leave -P out");
+  std::size_t from = 0;
+  for (std::size_t comma = 0; comma != std::string::npos; from = comma + 1) {
+    comma = n_->find(',', from);
+    nodes.add(parse_integer(n_->substr(from, comma - from), "-n"));
+  }
+  const std::int64_t listed = nodes.count();
+  if (N_ && listed == 1) nodes.runs.front().count = *N_;
+  if (N_ && listed > 1 && listed != *N_)
+    throw Error("-N {} but -n lists {} nodes: give as many sizes, or one", *N_, listed);
+  nodes.gamma = Time{gamma_.value_or(0)};
+  nodes.publish = Time{publish_.value_or(0)};
+  nodes.read = Time{read_.value_or(0)};
+  return nodes;
+}
+
+std::string MachineArguments::spelled() const {
+  const LogP machine = this->machine();
+  const Nodes nodes = this->nodes();
+  std::string text = fmt::format("-P {}", machine.P);
+  if (!nodes.empty()) {
+    text = fmt::format("-N {} -n {} --gamma {} --publish {} --read {}", nodes.count(), *n_, nodes.gamma.ticks,
+                       nodes.publish.ticks, nodes.read.ticks);
+  }
+  return text + fmt::format(" -L {} -o {} -g {}", machine.L.ticks, machine.o.ticks, machine.g.ticks);
+}
+
 LogP MachineArguments::machine() const {
+  const Nodes nodes = this->nodes();
   LogP machine{P_.value_or(0), Time{L_.value_or(0)}, Time{o_.value_or(0)}, Time{g_.value_or(1)}};
   if (file_) {
     if (L_ || o_ || g_) throw Error("--machine {} and -L, -o, -g: give one of them", *file_);
@@ -39,10 +85,14 @@ LogP MachineArguments::machine() const {
     const auto nanoseconds = [](double value) { return Time{static_cast<std::int64_t>(std::llround(value))}; };
     machine = {P_.value_or(level.ranks), nanoseconds(level.L.value),
                nanoseconds((level.o_s.value + level.o_r.value) / 2), std::max(Time{1}, nanoseconds(level.g.value))};
-  } else if (!P_) {
+  } else if (!P_ && nodes.empty()) {
     throw Error("-P is missing: the number of processors");
   } else if (!L_) {
     throw Error("-L is missing: the latency of a message, or --machine FILE with a profile of `chasqui measure`");
+  }
+  if (!nodes.empty()) {
+    machine.P = nodes.ranks();
+    validate(Cluster{machine, nodes});
   }
   validate(machine);
   return machine;
@@ -112,6 +162,7 @@ plan::Request CollectiveArguments::request() const {
   plan::Request request;
   request.problem.kind = collective().kind;
   request.machine = machine_.machine();
+  request.nodes = machine_.nodes();
   const std::int64_t root = root_.value_or(0);
   if (root < 0 || root >= request.machine.P) {
     throw Error("--root {} does not exist: ranks are 0..{}", root, request.machine.P - 1);
@@ -133,6 +184,7 @@ std::optional<CollectiveArguments::Message> CollectiveArguments::message() const
     if (G_) throw Error("--G is the gap per byte: give the size of the message with --bytes");
     return std::nullopt;
   }
+  if (!machine_.nodes().empty()) throw Error("--bytes is not planned on clusters: leave it out, or give -P");
   if (items_) throw Error("--items and --bytes: give one of them; with --bytes the number of items is chosen");
   if (algorithm_) throw Error("--algorithm and --bytes: the number of segments is chosen for the best plan only");
   return Message{machine_.machine_with_bytes(G_), *bytes_};
@@ -152,6 +204,7 @@ std::string CollectiveArguments::algorithms() const {
   refuse_strangers(chosen);
   plan::Request wanted = request();
   wanted.algorithm.clear();
+  const bool on_cluster = !wanted.nodes.empty();
   const auto outcome = [&] {
     try {
       const plan::PlanPtr plan = make_plan(wanted);
@@ -166,6 +219,10 @@ std::string CollectiveArguments::algorithms() const {
     wanted.algorithm = name;
     text += fmt::format("{:<15} {:<15} {}\n", name, outcome(), wrap(summary, 32, 80));
   };
+  if (on_cluster) {
+    line("leaders", "one rank a node talks, as most libraries do it");
+    return text;
+  }
   for (const plan::PlainTree tree : plan::kPlainTrees) line(to_string(tree), std::string(summary(tree)));
   if (chosen.kind != Kind::broadcast && chosen.kind != Kind::stream) return text;
   for (const plan::StreamAlgorithm& algorithm : plan::stream_algorithms()) {
@@ -175,9 +232,7 @@ std::string CollectiveArguments::algorithms() const {
 }
 
 std::string CollectiveArguments::spelled() const {
-  const LogP machine = machine_.machine();
-  std::string text =
-      fmt::format("{} -P {} -L {} -o {} -g {}", name_, machine.P, machine.L.ticks, machine.o.ticks, machine.g.ticks);
+  std::string text = fmt::format("{} {}", name_, machine_.spelled());
   if (root_) text += fmt::format(" --root {}", *root_);
   if (items_) text += fmt::format(" --items {}", *items_);
   if (bytes_) text += fmt::format(" --bytes {} --G {}", *bytes_, G_.value_or("1"));

@@ -13,19 +13,24 @@
 
 namespace chasqui::cli {
 
-/// The machine options of every command that plans or solves: -P -L -o -g, or a measured one.
+/// The machine options of every command that plans or solves: -P -L -o -g, or a measured one; with -N and -n a cluster.
 class MachineArguments {
  public:
   void declare(Command& command);
   /// Throws Error naming what is missing or out of range.
   LogP machine() const;
+  /// The nodes of a cluster; empty without -N and -n. Throws Error naming what is missing or out of range.
+  Nodes nodes() const;
+  /// "-P 8" or "-N 4 -n 2 --gamma 1 …", and -L -o -g: the same machine again, for remedies.
+  std::string spelled() const;
   /// With the gap per byte: "TICKS/BYTES", "0.125" or "TICKS" as --G takes it; without it the measured one, or 1.
   LogGP machine_with_bytes(const std::optional<std::string>& G) const;
 
  private:
   const Level& level() const;
 
-  std::optional<std::int64_t> P_, L_, o_, g_;
+  std::optional<std::int64_t> P_, L_, o_, g_, N_, gamma_, publish_, read_;
+  std::optional<std::string> n_;
   std::optional<std::string> file_;
   mutable std::optional<Level> level_;  ///< of the file, read once: it may be a pipe
 };

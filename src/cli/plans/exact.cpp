@@ -28,13 +28,15 @@ void watch(solve::Options& options, Progress& bar, const std::string& what) {
 }
 
 plan::PlanPtr improve_by_atlas(const plan::PlanPtr& plan) {
-  if (plan->claim().optimal() || plan->machine().P > kLargestInAtlas) return plan;
+  if (plan->claim().optimal() || plan->machine().P > kLargestInAtlas || !plan->nodes().empty()) return plan;
   return better(plan, solve::plan_from_atlas({.machine = plan->machine(), .problem = plan->problem()}));
 }
 
 plan::PlanPtr improve_by_search(const plan::PlanPtr& plan, double seconds) {
   const plan::PlanPtr known = improve_by_atlas(plan);
   if (known->claim().optimal()) return known;
+  if (!plan->nodes().empty())
+    throw Error("--exact is not for clusters: `chasqui solve broadcast` tries everything on tiny ones");
   if (plan->problem().kind == Kind::stream) {
     throw Error("--exact has no meaning for a stream: `chasqui solve stream` asks for a period");
   }
