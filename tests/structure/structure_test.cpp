@@ -43,6 +43,7 @@ const Graph kFloors = {
     {"cli/plans", {"cli/frame"}},
     {"measure/bench", {"measure/record"}},
     {"measure/record", {}},
+    {"plan/clusters", {}},
     {"plan/exchange", {}},
     {"plan/items", {"plan/kernel"}},
     {"plan/kernel", {}},

@@ -13,8 +13,8 @@
 namespace chasqui::structure {
 namespace {
 
-const std::vector<std::string> kPages = {"trees.md",   "exchange.md",  "items.md",
-                                         "streams.md", "adversary.md", "errata.md"};
+const std::vector<std::string> kPages = {"trees.md",     "exchange.md", "items.md",   "streams.md",
+                                         "adversary.md", "errata.md",   "clusters.md"};
 
 /// What stands under a heading such as "### Theorem 6: a rank finds its own place".
 struct Entry {
