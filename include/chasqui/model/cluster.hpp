@@ -58,7 +58,7 @@ struct Cluster {
 /// machine.P ranks; gamma <= max(g, o), because a rank's own gap includes its adapter's; publish + read <= L + 2o, because a
 /// board that is slower than the network is none. Without nodes nothing is checked.
 void validate(const Nodes& nodes, const LogP& machine);
-void validate(const Cluster& cluster);
+void validate(const Cluster& cluster);  ///< the machine and its nodes; there must be some
 
 /// "N=64 n=16 gamma=1 publish=2 read=2"; unequal nodes: "N=3 n=16,16,8 …".
 std::string to_string(const Nodes& nodes);

@@ -50,6 +50,7 @@ class Plan {
   Plan(const LogP& machine, const Problem& problem, Claim claim)
       : machine_(machine), problem_(problem), claim_(std::move(claim)) {}  ///< for the collectives
 
+  /// For those on clusters.
   Plan(const Cluster& cluster, const Problem& problem, Claim claim) : Plan(cluster.base, problem, std::move(claim)) {
     nodes_ = cluster.nodes;
   }
