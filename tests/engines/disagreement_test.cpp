@@ -69,6 +69,22 @@ TEST(Disagreement, SizesThatDifferByMebibytes) {
   }
 }
 
+/// Who takes more or less than it is given finds out; short blocks and long ones.
+TEST(Disagreement, ABlockOfTwoLengths) {
+  for (const std::int64_t count : {1, 1000, 100'000}) {
+    SCOPED_TRACE(count);
+    std::vector<std::string> errors = errors_of(2, [&](run::Comm& comm) {
+      const std::vector<std::int64_t> gives = {count, comm.rank() == 0 ? count + 1 : count}, takes = {count, count};
+      std::vector<long> in(static_cast<std::size_t>(2 * count + 1)), out(static_cast<std::size_t>(2 * count));
+      comm.alltoallv(in, gives, out, takes);
+    });
+    for (const std::string& error : errors)
+      EXPECT_NE(error.find(fmt::format("rank 0 gives {} bytes to rank 1, which takes {}", 8 * count + 8, 8 * count)),
+                std::string::npos)
+          << error;
+  }
+}
+
 TEST(Disagreement, AnotherRoot) {
   for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::gather, Kind::scatter}) {
     for (const std::size_t count : {1, 100, 100'000}) {

@@ -66,6 +66,20 @@ int main(int argc, char** argv) {
   go_on(comm, me);
   MPI_Comm_free(&comm);
 
+  comm = fresh("a block of two lengths");
+  {
+    int give[64], get[64], from[64];
+    for (int r = 0; r < me.size; ++r) {
+      give[r] = get[r] = 1;
+      from[r] = r;
+    }
+    if (me.rank == 0) give[1] = 2;
+    const int two_lengths = MPI_Alltoallv(data, give, from, MPI_INT, all, get, from, MPI_INT, comm);
+    if (me.rank == 1 && two_lengths == MPI_SUCCESS) fail("code", two_lengths, MPI_ERR_TRUNCATE);
+  }
+  go_on(comm, me);
+  MPI_Comm_free(&comm);
+
   comm = fresh("a call that only one rank makes, and wrong");
   if (me.rank == 0 && MPI_Bcast(data, -1, MPI_INT, 0, comm) == MPI_SUCCESS) fail("code", MPI_SUCCESS, MPI_ERR_COUNT);
   go_on(comm, me);

@@ -259,8 +259,10 @@ Task take_from_memory(Board& board, ProcessMemory& memory, const Call& call, con
     if (k == 0 || got.bytes == 0) continue;
     std::size_t begin = static_cast<std::size_t>(me) * call.bytes();
     if (there.first != nullptr) {
-      std::int64_t first = 0;
+      std::int64_t first = 0, count = 0;
       memory.read(other, &first, there.first + me, sizeof first);
+      memory.read(other, &count, there.counts + me, sizeof count);
+      check_length(call, other, static_cast<std::uint64_t>(count) * call.element, me, got.bytes);
       begin = static_cast<std::size_t>(first) * call.element;
     }
     memory.read(other, to, there.in + begin, got.bytes);

@@ -24,8 +24,10 @@ void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::si
 /// alltoall: this rank's block of another.
 void take_block(const Call& call, const Exposed& there, int me, int other) {
   const Gotten got = gotten_from(call, me, other);
-  const std::size_t begin = there.first == nullptr ? static_cast<std::size_t>(me) * call.bytes()
-                                                   : static_cast<std::size_t>(there.first[me]) * call.element;
+  const bool uneven = there.first != nullptr;
+  const std::size_t begin =
+      uneven ? static_cast<std::size_t>(there.first[me]) * call.element : static_cast<std::size_t>(me) * call.bytes();
+  if (uneven) check_length(call, other, static_cast<std::uint64_t>(there.counts[me]) * call.element, me, got.bytes);
   copy_block(static_cast<std::byte*>(call.out) + got.at, there.in + begin, got.bytes);
 }
 

@@ -45,7 +45,8 @@ class Exchange {
   Exchange(Board& board, const Call& call, std::size_t largest)
       : board_(board), call_(call), me_(board.rank()), ranks_(board.ranks()), largest_(largest),
         piece_(piece_bytes(board, largest, call.kind == Kind::alltoall ? 1 : call.element)),
-        room_((piece_ + kLine - 1) / kLine * kLine) {
+        head_(call.kind == Kind::alltoall && call.uneven() ? sizeof(std::uint64_t) : 0),
+        room_((head_ + piece_ + kLine - 1) / kLine * kLine) {
     // A round is staged while the one before it is taken: both must have room.
     const std::size_t all = 2 * room_ * static_cast<std::size_t>(ranks_);
     if (all <= board.shape().stage_room()) return;
@@ -79,7 +80,7 @@ class Exchange {
     return begin < bytes ? std::min(piece_, bytes - begin) : 0;
   }
   const std::byte* staged_for_me(int r, std::uint64_t i) const {
-    return board_.stage(r, base_ + i) + static_cast<std::size_t>(me_) * room_;
+    return board_.stage(r, base_ + i) + static_cast<std::size_t>(me_) * room_ + head_;
   }
   /// The line announces size and first round in one, unless it was used to agree about sizes.
   bool in_line(std::uint64_t i) const { return i == 0 && !call_.uneven(); }
@@ -89,9 +90,10 @@ class Exchange {
     co_await until([&] { return board_.may_stage(base_ + i) && (!in_line(i) || board_.may_publish()); });
     for (int k = 1; k < ranks_; ++k) {
       const int other = (me_ + k) % ranks_;
-      const std::size_t bytes = part(block_bytes(call_, call_.in_blocks, other), i);
-      copy_ahead(board_.stage(me_, base_ + i) + static_cast<std::size_t>(other) * room_,
-                 given_to(call_, other) + static_cast<std::size_t>(i) * piece_, bytes);
+      const std::uint64_t all = block_bytes(call_, call_.in_blocks, other);
+      std::byte* to = board_.stage(me_, base_ + i) + static_cast<std::size_t>(other) * room_;
+      if (i == 0 && head_ != 0) std::memcpy(to, &all, head_);
+      copy_ahead(to + head_, given_to(call_, other) + static_cast<std::size_t>(i) * piece_, part(all, i));
     }
     if (in_line(i)) publish_size(board_, call_);
     else board_.post(base_ + i);
@@ -109,6 +111,11 @@ class Exchange {
       }
       if (!here(other, i)) co_await until([&] { return here(other, i); });
       if (in_line(i)) check_size(board_, call_, other);
+      if (i == 0 && head_ != 0) {
+        std::uint64_t given = 0;
+        std::memcpy(&given, staged_for_me(other, i) - head_, head_);
+        check_length(call_, other, given, me_, got.bytes);
+      }
       copy_bytes(to, staged_for_me(other, i), part(got.bytes, i));
     }
   }
@@ -133,7 +140,8 @@ class Exchange {
   int me_, ranks_;
   std::size_t largest_;  ///< block of any rank
   std::size_t piece_;    ///< bytes of it in a round
-  std::size_t room_;     ///< whole lines for them
+  std::size_t head_;     ///< before uneven blocks, in the first round: bytes that say how many they have
+  std::size_t room_;     ///< whole lines for both
   std::uint64_t base_ = 0;
 };
 

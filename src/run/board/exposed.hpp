@@ -12,7 +12,8 @@ struct Exposed {
   std::uint64_t bytes;
   const std::byte* in;
   std::byte* out;
-  const std::int64_t* first;  ///< uneven blocks: where each begins, in elements
+  const std::int64_t* counts;  ///< uneven blocks: elements of each
+  const std::int64_t* first;   ///< and where it begins
 };
 static_assert(sizeof(Exposed) <= kLinePayload);
 
@@ -24,7 +25,7 @@ inline Exposed exposed_by(const Call& call, int me) {
     const bool own_block = call.kind == Kind::allgather || call.kind == Kind::gather;
     in = own_block ? out + static_cast<std::size_t>(me) * call.bytes() : out;
   }
-  return {call.bytes(), in, out, call.in_blocks.first};
+  return {call.bytes(), in, out, call.in_blocks.counts, call.in_blocks.first};
 }
 
 /// This rank is using the memory of others while one of these is open. Closed while it waits: who withdraws its buffers
@@ -62,6 +63,12 @@ inline void check_size(const Board& board, const Call& call, int other) {
   std::uint64_t bytes = 0;
   board.read(other, &bytes, sizeof bytes);
   if (bytes != call.bytes()) board.disagree(other);
+}
+
+/// Throws the Error for an uneven block that is not as long as its receiver says.
+inline void check_length(const Call& call, int from, std::uint64_t given, int to, std::uint64_t taken) {
+  if (given == taken) return;
+  throw Error("{}: rank {} gives {} bytes to rank {}, which takes {}", to_string(call.kind), from, given, to, taken);
 }
 
 /// Throws an Error for elements too large to be cut.

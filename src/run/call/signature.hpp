@@ -41,8 +41,9 @@ inline Signature signature_of(const Call& call) {
   if (has_root(call.kind)) what |= static_cast<std::uint64_t>(call.root) << 8;
   if (call.kind == Kind::scan && call.exclusive) what |= Signature::kExclusive;
   if (combines(call.kind) && count != 0 && (!call.op.commutative || call.op.in_order)) what |= Signature::kInOrder;
-  if (call.exchanges() && call.uneven()) what |= Signature::kUneven;
-  return {count, count != 0 ? call.element : 0, what};
+  const bool uneven = call.exchanges() && call.uneven();
+  if (uneven) what |= Signature::kUneven;
+  return {count, count != 0 || uneven ? call.element : 0, what};
 }
 
 /// May two ranks have called these as the same collective? What is unknown agrees with everything.
