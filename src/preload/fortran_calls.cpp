@@ -44,38 +44,7 @@ int end_comm(MPI_Fint* handle, End&& end) {
   CHASQUI_ALIAS(MPI_##Mixed##_f, ompi_##small##_f)             \
   CHASQUI_ALIAS(MPI_##Mixed##_f08, ompi_##small##_f)
 #else
-#define CHASQUI_FORTRAN(small, Mixed, LARGE, parameters, call) CHASQUI_SUBROUTINE(mpi_##small##_f08_, parameters, call)CHASQUI_FORTRAN(alltoall, Alltoall, ALLTOALL,
-                (void* s, Int n, Int st, void* r, Int m, Int rt, Int c, MPI_Fint* code),
-                MPI_Alltoall(buffer(s), *n, type(st), buffer(r), *m, type(rt), comm(c)))
-CHASQUI_FORTRAN(alltoallv, Alltoallv, ALLTOALLV,
-                (void* s, Int ns, Int sd, Int st, void* r, Int nr, Int rd, Int rt, Int c, MPI_Fint* code),
-                MPI_Alltoallv(buffer(s), ns, sd, type(st), buffer(r), nr, rd, type(rt), comm(c)))
-
-namespace {
-                  /// The types of all ranks as C has them; in place those of the send side are not looked at.
-                  std::vector<MPI_Datatype> types(const MPI_Fint* handles, MPI_Comm where, bool looked_at) {
-                    int ranks = 0;
-                    if (where == MPI_COMM_NULL || !looked_at || PMPI_Comm_size(where, &ranks) != MPI_SUCCESS) return {};
-                    int inter = 0;
-                    if (PMPI_Comm_test_inter(where, &inter) == MPI_SUCCESS && inter != 0)
-                      PMPI_Comm_remote_size(where, &ranks);
-                    std::vector<MPI_Datatype> list;
-                    for (int r = 0; r < ranks; ++r) list.push_back(type(handles + r));
-                    return list;
-                  }
-
-                  int all_to_all_w(void* s, Int ns, Int sd, Int st, void* r, Int nr, Int rd, Int rt, MPI_Comm where) {
-                    const auto given = types(st, where, buffer(s) != MPI_IN_PLACE), gotten = types(rt, where, true);
-                    return MPI_Alltoallw(buffer(s), ns, sd, given.data(), buffer(r), nr, rd, gotten.data(), where);
-                  }
-
-                }  // namespace
-
-                CHASQUI_FORTRAN(alltoallw, Alltoallw, ALLTOALLW,
-                                (void* s, Int ns, Int sd, Int st, void* r, Int nr, Int rd, Int rt, Int c,
-                                 MPI_Fint* code),
-                                all_to_all_w(s, ns, sd, st, r, nr, rd, rt, comm(c)))
-
+#define CHASQUI_FORTRAN(small, Mixed, LARGE, parameters, call) CHASQUI_SUBROUTINE(mpi_##small##_f08_, parameters, call)
 #endif
 
 CHASQUI_FORTRAN(init, Init, INIT, (MPI_Fint * code), MPI_Init(nullptr, nullptr))
@@ -155,5 +124,34 @@ CHASQUI_FORTRAN(gatherv, Gatherv, GATHERV,
 CHASQUI_FORTRAN(scatterv, Scatterv, SCATTERV,
                 (void* s, Int counts, Int firsts, Int st, void* r, Int n, Int rt, Int root, Int c, MPI_Fint* code),
                 MPI_Scatterv(buffer(s), counts, firsts, type(st), buffer(r), *n, type(rt), *root, comm(c)))
+CHASQUI_FORTRAN(alltoall, Alltoall, ALLTOALL, (void* s, Int n, Int st, void* r, Int m, Int rt, Int c, MPI_Fint* code),
+                MPI_Alltoall(buffer(s), *n, type(st), buffer(r), *m, type(rt), comm(c)))
+CHASQUI_FORTRAN(alltoallv, Alltoallv, ALLTOALLV,
+                (void* s, Int ns, Int sd, Int st, void* r, Int nr, Int rd, Int rt, Int c, MPI_Fint* code),
+                MPI_Alltoallv(buffer(s), ns, sd, type(st), buffer(r), nr, rd, type(rt), comm(c)))
+
+namespace {
+
+/// The types of all ranks as C has them; in place those of the send side are not looked at.
+std::vector<MPI_Datatype> types(const MPI_Fint* handles, MPI_Comm where, bool looked_at) {
+  int ranks = 0;
+  if (where == MPI_COMM_NULL || !looked_at || PMPI_Comm_size(where, &ranks) != MPI_SUCCESS) return {};
+  int inter = 0;
+  if (PMPI_Comm_test_inter(where, &inter) == MPI_SUCCESS && inter != 0) PMPI_Comm_remote_size(where, &ranks);
+  std::vector<MPI_Datatype> list;
+  for (int r = 0; r < ranks; ++r) list.push_back(type(handles + r));
+  return list;
+}
+
+int all_to_all_w(void* s, Int ns, Int sd, Int st, void* r, Int nr, Int rd, Int rt, MPI_Comm where) {
+  const auto given = types(st, where, buffer(s) != MPI_IN_PLACE), gotten = types(rt, where, true);
+  return MPI_Alltoallw(buffer(s), ns, sd, given.data(), buffer(r), nr, rd, gotten.data(), where);
+}
+
+}  // namespace
+
+CHASQUI_FORTRAN(alltoallw, Alltoallw, ALLTOALLW,
+                (void* s, Int ns, Int sd, Int st, void* r, Int nr, Int rd, Int rt, Int c, MPI_Fint* code),
+                all_to_all_w(s, ns, sd, st, r, nr, rd, rt, comm(c)))
 
 #endif
