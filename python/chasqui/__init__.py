@@ -2,14 +2,17 @@
 """Collectives as fast as the machine allows: planned, checked, drawn, played and run.
 
 The planner: :func:`plan`, :func:`bound`, :func:`verify`, :func:`simulate`, :func:`draw`.
+Collectives on NumPy arrays between processes: :func:`join` gives a :class:`Comm`.
+``import chasqui.torch`` makes "chasqui" a backend of torch.distributed.
 """
 
 from chasqui._native import ChasquiError, version
+from chasqui.comm import Comm, Request, join
 from chasqui.planner import Claim, Picture, Report, Schedule, Violation, bound, draw, plan, simulate, verify
 
 __version__ = version()
 
 __all__ = [
-    "ChasquiError", "Claim", "Picture", "Report", "Schedule", "Violation",
-    "bound", "draw", "plan", "simulate", "verify", "version",
+    "ChasquiError", "Claim", "Comm", "Picture", "Report", "Request", "Schedule", "Violation",
+    "bound", "draw", "join", "plan", "simulate", "verify", "version",
 ]
