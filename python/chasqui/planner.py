@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, List, Mapping, Optional, Tuple, Union
+from typing import Any, List, Mapping, Optional, Tuple, Union, overload
 
 from chasqui import _native
 
@@ -170,7 +170,11 @@ def _text(schedule: Union[Schedule, str]) -> str:
     return schedule.text if isinstance(schedule, Schedule) else schedule
 
 
-def plan(collective: str, **options: Option) -> Union[Schedule, Mapping[str, Any]]:
+@overload
+def plan(collective: str, *, rank: None = None, **options: Option) -> Schedule: ...
+@overload
+def plan(collective: str, *, rank: int, **options: Option) -> Mapping[str, Any]: ...
+def plan(collective: str, *, rank: Optional[int] = None, **options: Option) -> Union[Schedule, Mapping[str, Any]]:
     """The best schedule known for a collective on the machine ``P``, ``L``, ``o``, ``g``.
 
     With ``rank=R`` only what that rank does, as a dictionary, for any number of processors.
@@ -178,8 +182,8 @@ def plan(collective: str, **options: Option) -> Union[Schedule, Mapping[str, Any
     >>> plan("broadcast", P=8, L=6, o=2, g=4)
     <broadcast on P=8, L=6, o=2, g=4: 7 messages, finish 24, bound 24>
     """
-    text = _answer(_native.plan, collective, options)[0]
-    return json.loads(text) if options.get("rank") is not None else Schedule(text)
+    text = _answer(_native.plan, collective, {**options, "rank": rank})[0]
+    return Schedule(text) if rank is None else json.loads(text)
 
 
 def bound(collective: str, **options: Option) -> Claim:
