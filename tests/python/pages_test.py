@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The programs of docs/python.md and docs/pytorch.md run, each alone, and print the text below them; ... stands for anything."""
+"""The programs of docs/python.md and docs/pytorch.md run, each alone or under its launcher, and print the text below them; ...
+stands for anything. usage: pages_test.py CHASQUI"""
 import importlib.util
 import os
 import re
@@ -12,14 +13,15 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 def check(page):
     with open(os.path.join(ROOT, "docs", page), encoding="utf-8") as file:
-        blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", file.read(), re.DOTALL)
+        blocks = re.findall(r"```python\n(.*?)```\n\n(?:    chasqui (launch -n 2 --) python3 program.py\n\n)?```text\n(.*?)```", file.read(), re.DOTALL)
     assert blocks, page + " has no programs"
-    for program, wanted in blocks:
+    for program, launcher, wanted in blocks:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "program.py")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(program)
-            printed = subprocess.run([sys.executable, path], cwd=folder, stdout=subprocess.PIPE, text=True, timeout=100, check=True).stdout
+            words = [sys.argv[1]] + launcher.split() if launcher else []
+            printed = subprocess.run(words + [sys.executable, path], cwd=folder, stdout=subprocess.PIPE, text=True, timeout=100, check=True).stdout
         pattern = ".*".join(map(re.escape, wanted.split("...")))
         assert re.fullmatch(pattern, printed, re.DOTALL), "{}: printed\n{}\nnot\n{}".format(page, printed, wanted)
     print("ok:", page, len(blocks), "programs")
