@@ -206,6 +206,22 @@ void bind_comm(py::module_& module) {
                                  return chasqui_allgather(comm, from.data, to, from.count, CHASQUI_U8, r);
                                });
            })
+      .def("alltoall",
+           [](const py::object& self, bool start, const Array& in, const Array& out, int blocks) {
+             return collective(self, start, py::make_tuple(in, out),
+                               [from = Bytes(in), to = Bytes(out).data, blocks](auto* comm, auto** r) {
+                                 return chasqui_alltoall(comm, from.data, to, from.count / blocks, CHASQUI_U8, r);
+                               });
+           })
+      .def("reduce_scatter",
+           [](const py::object& self, bool start, const Array& in, const Array& out, int operation) {
+             return collective(self, start, py::make_tuple(in, out),
+                               [from = in.data(), to = Bytes(out).data, count = out.size(), type = type_of(in),
+                                operation](auto* comm, auto** r) {
+                                 return chasqui_reduce_scatter(comm, from, to, count, type,
+                                                               static_cast<chasqui_operation>(operation), r);
+                               });
+           })
       .def("gather",
            [](const py::object& self, bool start, const Array& in, const Maybe& out, int root) {
              return collective(self, start, py::make_tuple(in, out),

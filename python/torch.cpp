@@ -271,43 +271,44 @@ const at::Tensor& only(const Tensors& tensors) {
 std::int64_t count_of(const at::Tensor& tensor) { return tensor.numel(); }
 std::int64_t bytes_of(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.nbytes()); }
 
-/// One buffer of equal blocks behind a list of tensors, one in each: theirs where they are the blocks, else its own.
-class Blocks {
+/// One buffer behind a list of tensors, one after another: theirs where they lie like that, else its own.
+class Packed {
  public:
-  Blocks(Tensors tensors, std::int64_t block) : tensors_(std::move(tensors)), block_(block) {
+  explicit Packed(Tensors tensors) : tensors_(std::move(tensors)) {
     data_ = static_cast<char*>(tensors_.front().data_ptr());
-    const char* place = data_;
     bool theirs = true;
+    std::int64_t all = 0;
     for (const at::Tensor& tensor : tensors_) {
-      theirs = theirs && tensor.data_ptr() == place && bytes_of(tensor) == block;
-      place += block;
+      theirs = theirs && (bytes_of(tensor) == 0 || tensor.data_ptr() == data_ + all);
+      offsets_.push_back(all);
+      counts_.push_back(bytes_of(tensor));
+      all += bytes_of(tensor);
     }
     if (theirs) return;
-    own_ = at::empty({block * static_cast<std::int64_t>(tensors_.size())}, at::kByte);
+    own_ = at::empty({all}, at::kByte);
     data_ = static_cast<char*>(own_.data_ptr());
   }
 
   char* data() const { return data_; }
+  const std::int64_t* counts() const { return counts_.data(); }    ///< bytes
+  const std::int64_t* offsets() const { return offsets_.data(); }  ///< bytes
   void collect() {
-    each([](char* block, void* tensor, std::size_t bytes) { std::memcpy(block, tensor, bytes); });
+    each([](char* packed, void* tensor, std::size_t bytes) { std::memcpy(packed, tensor, bytes); });
   }
   void spread() {
-    each([](char* block, void* tensor, std::size_t bytes) { std::memcpy(tensor, block, bytes); });
+    each([](char* packed, void* tensor, std::size_t bytes) { std::memcpy(tensor, packed, bytes); });
   }
 
  private:
   template <typename Copy>
   void each(Copy copy) {
     if (!own_.defined()) return;
-    char* place = data_;
-    for (const at::Tensor& tensor : tensors_) {
-      if (bytes_of(tensor) > 0) copy(place, tensor.data_ptr(), tensor.nbytes());
-      place += block_;
-    }
+    for (std::size_t i = 0; i < tensors_.size(); ++i)
+      if (counts_[i] > 0) copy(data_ + offsets_[i], tensors_[i].data_ptr(), tensors_[i].nbytes());
   }
 
   Tensors tensors_;
-  std::int64_t block_;
+  std::vector<std::int64_t> counts_, offsets_;
   char* data_;
   at::Tensor own_;
 };
@@ -352,9 +353,9 @@ class Group final : public Base {
     const at::Tensor input = only(inputs);
     const Tensors parts = list_of(outputs, input);
     return submit(OpType::ALLGATHER, parts, [=] {
-      Blocks blocks(parts, bytes_of(parts.front()));
-      check(chasqui_allgather(comm_, input.data_ptr(), blocks.data(), bytes_of(input), CHASQUI_U8, nullptr));
-      blocks.spread();
+      Packed packed(parts);
+      check(chasqui_allgather(comm_, input.data_ptr(), packed.data(), bytes_of(input), CHASQUI_U8, nullptr));
+      packed.spread();
     });
   }
 
@@ -374,9 +375,9 @@ class Group final : public Base {
     return submit(OpType::GATHER, parts, [=] {
       if (rank_ != root)
         return check(chasqui_gather(comm_, input.data_ptr(), nullptr, bytes_of(input), CHASQUI_U8, root, nullptr));
-      Blocks blocks(parts, bytes_of(parts.front()));
-      check(chasqui_gather(comm_, input.data_ptr(), blocks.data(), bytes_of(input), CHASQUI_U8, root, nullptr));
-      blocks.spread();
+      Packed packed(parts);
+      check(chasqui_gather(comm_, input.data_ptr(), packed.data(), bytes_of(input), CHASQUI_U8, root, nullptr));
+      packed.spread();
     });
   }
 
@@ -387,9 +388,9 @@ class Group final : public Base {
     return submit(OpType::SCATTER, {output}, [=] {
       if (rank_ != root)
         return check(chasqui_scatter(comm_, nullptr, output.data_ptr(), bytes_of(output), CHASQUI_U8, root, nullptr));
-      Blocks blocks(parts, bytes_of(parts.front()));
-      blocks.collect();
-      check(chasqui_scatter(comm_, blocks.data(), output.data_ptr(), bytes_of(output), CHASQUI_U8, root, nullptr));
+      Packed packed(parts);
+      packed.collect();
+      check(chasqui_scatter(comm_, packed.data(), output.data_ptr(), bytes_of(output), CHASQUI_U8, root, nullptr));
     });
   }
 
@@ -399,9 +400,10 @@ class Group final : public Base {
     const Tensors parts = list_of(inputs, output);
     return submit(OpType::REDUCE_SCATTER, {output},
                   [=, type = type_of(output), operation = operation_of(options.reduceOp)] {
-                    Blocks blocks(parts, bytes_of(parts.front()));
-                    blocks.collect();
-                    reduce_scatter_blocks(blocks.data(), output, type, operation);
+                    Packed packed(parts);
+                    packed.collect();
+                    check(chasqui_reduce_scatter(comm_, packed.data(), output.data_ptr(), count_of(output), type,
+                                                 operation, nullptr));
                   });
   }
 
@@ -410,10 +412,11 @@ class Group final : public Base {
     const at::Tensor own = usable(output), whole = usable(input);
     TORCH_CHECK(count_of(whole) == size_ * count_of(own), "chasqui: the input has ", count_of(whole), " elements; ",
                 size_, " ranks keep ", count_of(own), " each");
-    return submit(OpType::_REDUCE_SCATTER_BASE, {own},
-                  [=, type = type_of(own), operation = operation_of(options.reduceOp)] {
-                    reduce_scatter_blocks(whole.data_ptr(), own, type, operation);
-                  });
+    return submit(
+        OpType::_REDUCE_SCATTER_BASE, {own}, [=, type = type_of(own), operation = operation_of(options.reduceOp)] {
+          check(
+              chasqui_reduce_scatter(comm_, whole.data_ptr(), own.data_ptr(), count_of(own), type, operation, nullptr));
+        });
   }
 
   WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<std::int64_t>& output_splits,
@@ -480,32 +483,14 @@ class Group final : public Base {
     return tensor.split_with_sizes(std::vector<std::int64_t>(static_cast<std::size_t>(size_), tensor.size(0) / size_));
   }
 
-  /// Parts may differ in size: all ranks agree on the largest, and every part travels in a block of that size.
   WorkPtr exchange(OpType type, const Tensors& outputs, const Tensors& inputs) {
     return submit(type, outputs, [=] {
-      std::int64_t largest = 0;
-      for (const Tensors* list : {&outputs, &inputs})
-        for (const at::Tensor& part : *list) largest = std::max(largest, bytes_of(part));
-      check(chasqui_allreduce(comm_, &largest, &largest, 1, CHASQUI_I64, CHASQUI_MAX, nullptr));
-      Blocks sent(inputs, largest), received(outputs, largest);
+      Packed sent(inputs), received(outputs);
       sent.collect();
-      alltoall_blocks(sent.data(), received.data(), largest);
+      check(chasqui_alltoallv(comm_, sent.data(), sent.counts(), sent.offsets(), received.data(), received.counts(),
+                              received.offsets(), CHASQUI_U8, nullptr));
       received.spread();
     });
-  }
-
-  void reduce_scatter_blocks(const void* whole, const at::Tensor& own, chasqui_type type, chasqui_operation operation) {
-    const at::Tensor sum = at::empty({size_ * own.numel()}, own.options());
-    check(chasqui_allreduce(comm_, whole, sum.data_ptr(), sum.numel(), type, operation, nullptr));
-    std::memcpy(own.data_ptr(), static_cast<char*>(sum.data_ptr()) + rank_ * own.nbytes(), own.nbytes());
-  }
-
-  void alltoall_blocks(const char* sent, char* received, std::int64_t block) {
-    const at::Tensor all = at::empty({size_ * size_ * block}, at::kByte);
-    check(chasqui_allgather(comm_, sent, all.data_ptr(), size_ * block, CHASQUI_U8, nullptr));
-    for (int r = 0; r < size_; ++r)
-      std::memcpy(received + r * block, static_cast<char*>(all.data_ptr()) + (r * size_ + rank_) * block,
-                  static_cast<std::size_t>(block));
   }
 
   chasqui_comm* comm_;

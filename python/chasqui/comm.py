@@ -132,6 +132,36 @@ class Comm:
         result = _target(out, source, (self.size,) + source.shape)
         return self._ended(self._native.allgather(start, source, result), result)
 
+    def alltoall(self, array: Any, out: Optional[np.ndarray] = None) -> np.ndarray:
+        """``array[r]`` goes to rank r; row r of the result is what rank r had for this one. The first dimension is ``size``."""
+        return self._alltoall(False, array, out)
+
+    def ialltoall(self, array: Any, out: Optional[np.ndarray] = None) -> Request:
+        return self._alltoall(True, array, out)
+
+    def _alltoall(self, start: bool, array: Any, out: Optional[np.ndarray]) -> Any:
+        source = self._rows(array)
+        result = _target(out, source, source.shape)
+        return self._ended(self._native.alltoall(start, source, result, self.size), result)
+
+    def reduce_scatter(self, array: Any, op: str = "sum", out: Optional[np.ndarray] = None) -> np.ndarray:
+        """Rank r gets the fold of everybody's ``array[r]``. The first dimension is ``size``."""
+        return self._reduce_scatter(False, array, op, out)
+
+    def ireduce_scatter(self, array: Any, op: str = "sum", out: Optional[np.ndarray] = None) -> Request:
+        return self._reduce_scatter(True, array, op, out)
+
+    def _reduce_scatter(self, start: bool, array: Any, op: str, out: Optional[np.ndarray]) -> Any:
+        source = self._rows(array)
+        result = _target(out, source, source.shape[1:])
+        return self._ended(self._native.reduce_scatter(start, source, result, _operation(op)), result)
+
+    def _rows(self, array: Any) -> np.ndarray:
+        source = _source(array)
+        if source.ndim == 0 or source.shape[0] != self.size:
+            raise ValueError(f"array has the shape {list(source.shape)}: its first dimension must be {self.size}, one row for each rank")
+        return source
+
     def gather(self, array: Any, root: int = 0, out: Optional[np.ndarray] = None) -> Optional[np.ndarray]:
         """The arrays of all ranks, one below the other, at the root; None elsewhere."""
         return self._gather(False, array, root, out)

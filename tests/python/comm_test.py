@@ -38,6 +38,12 @@ def everything(rank, size, place):
                 np.testing.assert_array_equal(comm.scan(give[rank]), sum(give[: rank + 1]).astype(name))
                 kept = np.zeros(shape, name)
                 np.testing.assert_array_equal(comm.scan(give[rank], exclusive=True, out=kept), sum(give[:rank], kept * 0).astype(name))
+                rows = np.stack([give[(rank + r) % size] for r in range(size)])
+                wanted = np.stack([give[(r + rank) % size] for r in range(size)])
+                np.testing.assert_array_equal(comm.alltoall(rows), wanted)
+                np.testing.assert_array_equal(comm.reduce_scatter(rows), sum(wanted).astype(name))
+                assert comm.alltoall(rows, out=rows) is rows
+                np.testing.assert_array_equal(rows, wanted)
                 sent = give[1].copy() if rank == 1 else np.zeros(shape, name)
                 np.testing.assert_array_equal(comm.broadcast(sent, root=1), give[1])
         assert comm.allreduce(rank == 0, "or") and not comm.allreduce(rank == 0, "and")
@@ -69,6 +75,8 @@ def started(comm):
     comm.iscatter(out, np.ones((comm.size, 3)) if comm.rank == 0 else None).wait()
     assert (out == 1).all()
     assert (comm.ireduce(np.ones(2), root=0).wait() is None) == (comm.rank != 0)
+    assert (comm.ialltoall(np.full((comm.size, 2), comm.rank)).wait()[:, 0] == np.arange(comm.size)).all()
+    assert (comm.ireduce_scatter(np.full((comm.size, 2), 1.5)).wait() == 1.5 * comm.size).all()
     assert (comm.igather(np.ones(2), root=0).wait() is None) == (comm.rank != 0)
 
 
@@ -99,6 +107,7 @@ def refused(comm):
         (ValueError, r"out is float64\[2\]: it must be float64\[3\]", lambda: comm.allreduce(np.ones(3), out=np.ones(2))),
         (ValueError, "contiguous", lambda: comm.allreduce(np.ones(3), out=np.ones(6)[::2])),
         (ValueError, "written to", lambda: comm.broadcast(read_only)),
+        (ValueError, "first dimension must be", lambda: comm.alltoall(np.ones(comm.size + 1))),
         (TypeError, "Python objects", lambda: comm.allreduce([None])),
         (chasqui.ChasquiError, "complex128 cannot be reduced", lambda: comm.allreduce(np.ones(2, "complex128"))),
     ]:
