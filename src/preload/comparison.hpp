@@ -10,8 +10,8 @@
 //    leaves of a reduction) moves time from one block to the next, and over A B B A most of that cancels.
 // 3. A quadruple counts by how well its blocks of the same side agree, so one interrupted block takes the weight from its
 //    quadruple. It ends when the difference is clear, does not matter, or has cost enough.
-// 4. Where computing between the calls varies by more than the difference, durations decide: what the last rank to arrive
-//    needs where all wait for all, else the lower quartile of each rank.
+// 4. Where the periods show no clear difference, because there is none or because computing between the calls varies by more,
+//    durations decide: what the last rank to arrive needs where all wait for all, else the lower quartile of each rank.
 #pragma once
 
 #include <algorithm>
@@ -117,12 +117,13 @@ class Comparison {
     const double error = 1 / std::sqrt(weights_);
     const int wrong = result_.calls[static_cast<int>(mean > 0 ? other(incumbent_) : incumbent_)];
     const bool steady = noise < kRough && (std::abs(mean) < kClear || stage_ > 1);
-    const bool trusted = steady || (within > 0) == (mean > 0);
+    const bool agree = (within > 0) == (mean > 0);
+    const bool trusted = agree || (steady && std::abs(mean) > 2 * kSure * error);  // few blocks agree by chance, too
     const bool clear = trusted && std::abs(mean) > kSure * error;
     const bool small = std::abs(mean) + 2 * error < kSmall;
     const bool enough = trusted && std::abs(mean) > error && wrong * (std::exp(std::abs(mean)) - 1) > kEnough;
     if (!clear && !small && !enough && stage_ < plan_.quadruples) return open(stage_ + 1), false;
-    return end(trusted && std::abs(mean) > error ? mean : inside_ / weights_, mean);
+    return end(clear ? mean : inside_ / weights_, mean);
   }
 
   const Compared& result() const { return result_; }

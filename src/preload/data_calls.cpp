@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "preload/buffer.hpp"
+#include "preload/repeated.hpp"
 
 namespace chasqui::preload {
 namespace {
@@ -81,9 +82,20 @@ void run_movement(ServedCall& served, const Movement& movement) {
 }
 
 int serve_movement(Collective what, const Movement& movement, MPI_Comm comm, FunctionRef<int()> native) {
-  return serve(what, comm,
+  const bool by_send = movement.kind == Kind::gather || movement.kind == Kind::allgather;
+  const RepeatedCall like{what, comm, by_send ? movement.sendcount : movement.receivecount,
+                          by_send ? movement.sendtype : movement.receivetype};
+  const bool alike = movement.sendcount == movement.receivecount && movement.sendtype == movement.receivetype;
+  int code = MPI_SUCCESS;
+  if (repeats(like, {movement.send, movement.receive, movement.root, alike}, native, code)) return code;
+  code = serve(what, comm,
                {native, [&](const CommState& state) { return look_at(movement, state); },
                 [&](ServedCall& served) { run_movement(served, movement); }, nothing});
+  if (code != MPI_SUCCESS || !may_repeat(comm) || (by_send ? movement.send : movement.receive) == MPI_IN_PLACE)
+    return code;
+  if (const TypeFacts type = facts_of(like.type); type.dense && like.count > 0)
+    remember(like, call_of(movement.kind, static_cast<std::size_t>(like.count) * type.size, 0), false);
+  return code;
 }
 
 }  // namespace
@@ -95,9 +107,15 @@ using chasqui::Kind;
 extern "C" {
 
 int MPI_Barrier(MPI_Comm comm) {
-  return serve(Collective::Barrier, comm,
-               {[&] { return PMPI_Barrier(comm); }, [](const CommState&) { return CallFacts{}; },
+  const RepeatedCall like{Collective::Barrier, comm, 0, MPI_BYTE};
+  const auto native = [&] { return PMPI_Barrier(comm); };
+  int code = MPI_SUCCESS;
+  if (repeats(like, {}, native, code)) return code;
+  code = serve(Collective::Barrier, comm,
+               {native, [](const CommState&) { return CallFacts{}; },
                 [](ServedCall& served) { served.run(call_of(Kind::barrier, 0, 0)); }, nothing});
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember(like, call_of(Kind::barrier, 0, 0), false);
+  return code;
 }
 
 int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "preload/buffer.hpp"
+#include "preload/repeated.hpp"
 #include "preload/reproducible.hpp"
 #include "run/call/aligned_buffer.hpp"
 
@@ -95,11 +96,30 @@ void run_reproducibly(ServedCall& served, const Reduction& reduction) {
                              reduction.root});
 }
 
+/// If its operator needs nothing of this call's.
+void remember_fold(const RepeatedCall& like, const Reduction& reduction) {
+  TypeFold fold{reduction.op, {reduction.type, facts_of(reduction.type)}};
+  const TypeFacts& type = fold.packer.facts;
+  if (reduction.exclusive || !type.dense || like.count <= 0 || !defined(like.op, type)) return;
+  run::Call shape;
+  shape.kind = reduction.kind;
+  shape.count = reduction.count;
+  shape.element = type.size;
+  shape.op = fold.operator_of();
+  if (shape.op.context != &fold.dense) remember(like, shape, order_matters(reduction.op, type));
+}
+
 int serve_fold(Collective what, const Reduction& reduction, MPI_Comm comm, FunctionRef<int()> native) {
-  return serve(what, comm,
+  const RepeatedCall like{what, comm, reduction.count, reduction.type, reduction.op};
+  int code = MPI_SUCCESS;
+  const int root = reduction.kind == Kind::reduce ? reduction.root : 0;
+  if (repeats(like, {reduction.send, reduction.receive, root}, native, code)) return code;
+  code = serve(what, comm,
                {native, [&](const CommState& state) { return look_at(reduction, state); },
                 [&](ServedCall& served) { run_reduction(served, reduction); },
                 [&](ServedCall& served) { run_reproducibly(served, reduction); }});
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember_fold(like, reduction);
+  return code;
 }
 
 /// counts[r] elements of the reduction of `whole` belong to rank r. Called when the arguments are good.

@@ -50,9 +50,12 @@ bool meets(Kind kind) {
 
 constexpr double kTrusted = 1.5;  ///< a profile that sees such a factor decides for good
 
-/// What the profile says about a race that is new.
+/// What the profile says about a race that is new. Predicting takes as long as hundreds of short calls: only where it can tell
+/// something of the MPI library, or somebody will read it.
 void ask_profile(CommState& state, Race& race, const CallFacts& facts) {
   race.asked = true;
+  if (settings().trials == 0) race.verdict = Verdict::ours;
+  if (settings().profile->native.empty() && settings().report.empty() && !settings().log) return;
   const std::size_t blocks = facts.shape.kind == Kind::reduce_scatter ? static_cast<std::size_t>(state.size) : 1;
   const run::Query query{facts.shape.kind, facts.shape.kind == Kind::barrier ? 0 : facts.bytes / blocks,
                          facts.shape.element, facts.shape.op.combine == nullptr || facts.shape.op.commutative};
@@ -68,9 +71,8 @@ void ask_profile(CommState& state, Race& race, const CallFacts& facts) {
       race.predicted = choice.nanoseconds;
     }
   }
-  if (settings().trials == 0) {
-    race.verdict = Verdict::ours;
-  } else if (!race.for_good) {
+  if (settings().trials == 0) return;
+  if (!race.for_good) {
     if (list.front().method == run::Method::native) race.verdict = Verdict::native;
   } else if (native > kTrusted * race.predicted) {
     race.verdict = Verdict::ours;
@@ -131,6 +133,10 @@ bool prepared_early(CommState& state, MPI_Comm comm) {
   return *(state.early = state.prepared);
 }
 
+void count_call(CommState& state) {
+  if (++state.calls == kPaysBack && state.preparing > 0) spent_early.fetch_sub(state.preparing);
+}
+
 void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   const Settings& s = settings();
   const auto passed = [what](Reason reason) { note(what, reason); };
@@ -139,7 +145,7 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   CommState* state = state_of(comm);
   if (state == nullptr) return passed(Reason::argument);
   decision.state = state;
-  if (++state->calls == kPaysBack && state->preparing > 0) spent_early.fetch_sub(state->preparing);
+  count_call(*state);
   if (state->never != Reason::none) return passed(state->never);
   decision.facts = call.look(*state);
   if (decision.facts.reason == Reason::argument) {
@@ -404,6 +410,24 @@ int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
     case Decision::reproducible: return run_reproducibly(what, comm, call, decision);
     default: return run_ours(what, comm, call, decision);
   }
+}
+
+int run_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
+                FunctionRef<int()> native) {
+  const Inside inside;
+  count_call(state);
+  if (race.verdict == Verdict::native) {
+    ++race.native_calls;
+    note(what, Reason::slower);
+    return native();
+  }
+  ServedCall served(state, comm);
+  int code = attempt(what, served, [&call](ServedCall& one) { one.run(call); });
+  ++(code == kDeclined ? race.native_calls : race.ours_calls);
+  if (code == kDeclined) code = native();
+  race.bytes += call.kind == Kind::barrier ? 0 : call.bytes();
+  race.saved += race.gain;
+  return code;
 }
 
 void pass_on(Collective what) {

@@ -106,6 +106,10 @@ inline int serve(Collective what, MPI_Comm comm, const Interposed& call) {
   return serve_actively(what, comm, call);
 }
 
+/// A call that was decided before: by the side that the race's verdict names.
+int run_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
+                FunctionRef<int()> native);
+
 /// Counts a call that is never served, and says nothing else.
 void pass_on(Collective what);
 

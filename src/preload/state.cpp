@@ -17,7 +17,7 @@ namespace chasqui::preload {
 namespace {
 
 int key = MPI_KEYVAL_INVALID;
-std::atomic<std::uint64_t> generation{1};  ///< grows whenever a handle may come to mean another communicator
+std::atomic<std::uint64_t> generation{1};
 std::atomic<bool> some_ended{false};
 std::mutex mutex;  ///< of the two lists
 std::vector<CommState*>& living() {
@@ -96,6 +96,8 @@ Race& CommState::race(Collective what, std::size_t bytes, bool for_good) {
 
 void open_states() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr); }
 
+std::uint64_t generation_of_handles() { return generation.load(std::memory_order_acquire); }
+
 CommState* state_of(MPI_Comm comm) {
   struct Last {
     MPI_Comm comm = MPI_COMM_NULL;
@@ -103,7 +105,7 @@ CommState* state_of(MPI_Comm comm) {
     std::uint64_t generation = 0;
   };
   static thread_local Last last;
-  const std::uint64_t now = generation.load(std::memory_order_acquire);
+  const std::uint64_t now = generation_of_handles();
   if (last.comm == comm && last.generation == now) return last.state;
   void* value = nullptr;
   int found = 0;

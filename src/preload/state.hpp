@@ -46,6 +46,9 @@ CommState* state_of(MPI_Comm comm);
 /// Once: a communicator with ranks of another MPI_COMM_WORLD is never served; they may have other settings. Local.
 void look_for_foreigners(CommState& state, MPI_Comm comm);
 
+/// Grows whenever a handle may come to mean another communicator.
+std::uint64_t generation_of_handles();
+
 /// Makes the private part of `state`, unless some rank is not willing: false. Collective over `comm`, by its own collectives;
 /// all ranks succeed or none.
 bool prepare(CommState& state, MPI_Comm comm, bool willing = true);
