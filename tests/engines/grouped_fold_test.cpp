@@ -75,6 +75,28 @@ TEST_P(Groups, FoldsInRankOrderAtEverySize) {
     check_texts<112>(comm, 1);
   });
 }
+
+/// Between 113 bytes and what lies beside the lines.
+TEST_P(Groups, TreesFoldInRankOrder) {
+  if (GetParam() < 4) return;  // nothing to group
+  threads::Team team(GetParam());
+  team.run([](run::Comm& comm) {
+    comm.force(run::Choice{run::Method::tree_fold, 0, 1, ""});
+    for (const std::size_t count : {15, 16, 17, 60, 255, 512}) check_texts<8>(comm, count);
+    for (const std::size_t count : {2, 9, 36}) check_texts<112>(comm, count);
+    for (int root = 0; root < comm.size(); ++root) {
+      for (const std::size_t count : {29, 64, 200, 1024}) {
+        std::vector<int> in(count), out(count, -1);
+        for (std::size_t i = 0; i < count; ++i) in[i] = static_cast<int>(i) * (comm.rank() + 1);
+        comm.reduce(std::span<const int>(in), std::span<int>(out), root);
+        const int all = comm.size() * (comm.size() + 1) / 2;
+        for (std::size_t i = 0; i < count; ++i) {
+          if (out[i] != (comm.rank() == root ? static_cast<int>(i) * all : -1)) throw std::runtime_error("wrong fold");
+        }
+      }
+    }
+  });
+}
 INSTANTIATE_TEST_SUITE_P(Sizes, Groups, testing::Values(2, 3, 4, 5, 7, 8, 16));
 
 TEST(Groups, Soak) {

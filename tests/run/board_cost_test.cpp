@@ -49,6 +49,28 @@ TEST(Predict, WhatWasMeasuredIsWhatIsPredicted) {
   }
 }
 
+/// Messages of ranks that share a board go through the same memory.
+TEST(Predict, NothingIsPredictedFasterThanWhatIsTaken) {
+  for (const bool threads : {false, true}) {
+    for (const int ranks : {2, 3, 4, 8, 16, 64}) {
+      Topology topology;
+      topology.ranks = topology.largest_node = ranks;
+      topology.board = true;
+      topology.shares_memory = threads;
+      topology.native = false;
+      for (const Kind kind : {Kind::broadcast, Kind::scatter, Kind::gather, Kind::allgather, Kind::reduce,
+                              Kind::allreduce, Kind::scan, Kind::barrier}) {
+        for (const std::size_t bytes : {8, 64, 256, 1024, 4096, 65'536, 1 << 20, 16 << 20}) {
+          const Query query{kind, bytes, 8, true};
+          const auto list = choices(query, topology, default_profile());
+          for (const Choice& other : list)
+            EXPECT_GE(other.nanoseconds, list[0].nanoseconds) << explain(query, topology, default_profile());
+        }
+      }
+    }
+  }
+}
+
 TEST(Predict, ThreadsToo) {
   Profile profile = measured();
   profile.levels[0].threads = true;

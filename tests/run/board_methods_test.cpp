@@ -33,6 +33,12 @@ TEST(BoardMethods, NoOtherMethodIsPredictedFasterThanTheOneTaken) {
               EXPECT_LE(time(method), time(Method::exposed_fold));
             }
             EXPECT_LE(time(method), time(Method::slots));
+            if (kind == Kind::reduce || kind == Kind::allreduce) {
+              EXPECT_LE(time(method), time(Method::shared_fold));
+              if (methods.group(3) != 0) {
+                EXPECT_LE(time(method), time(Method::tree_fold));
+              }
+            }
             EXPECT_TRUE(method == Method::slots || kind == Kind::reduce || kind == Kind::allreduce)
                 << "only folds are shared";
           }
@@ -54,7 +60,10 @@ TEST(BoardMethods, WhatIsMeasuredDecides) {
   EXPECT_EQ(method(400, 16, Kind::allreduce, 1024, true), Method::exposed_fold) << "only results go onto the board";
   EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide, true), Method::exposed_fold);
   EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide + 1, true), Method::direct) << "a share that fits no slot";
-  EXPECT_EQ(method(400, 16, Kind::allreduce, 1024, false), Method::shared_fold);
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 256, false), Method::slots);
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 1024, false), Method::tree_fold) << "few flags";
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 4096, false), Method::shared_fold) << "few bytes for each";
+  EXPECT_EQ(method(400, 16, Kind::reduce, 1024, false), Method::tree_fold);
   EXPECT_EQ(method(400, 25, Kind::broadcast, kWide, false), Method::slots);
   EXPECT_EQ(method(400, 25, Kind::broadcast, kWide + 1, false), Method::staged);
   EXPECT_EQ(method(400, 25, Kind::gather, kWideFromAll, false), Method::slots);

@@ -15,8 +15,7 @@ class ExplainCommand final : public Command {
   ExplainCommand() : Command("explain", "say how a collective would be run, its predicted time, and the runner-up") {
     describe(
         "The same decision that a communicator takes: every method that applies is given a predicted time from "
-        "the machine's profile; the least wins, save that memory shared by all ranks is used wherever there is some, since it "
-        "notices sizes that disagree. Without --machine the built-in guesses are used.");
+        "the machine's profile; the least wins. Without --machine the built-in guesses are used.");
     positional("COLLECTIVE", &kind_, "what to run")
         .required()
         .choices(plan::collective_names(&plan::Collective::called));

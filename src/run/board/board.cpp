@@ -112,14 +112,13 @@ void Board::own_more() {
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }
 
-void Board::arrange(int for_one_line, int for_two_lines) {
+void Board::arrange(const std::array<int, 3>& sizes) {
   const auto as_seen_here = [this](int size) -> Groups {
     if (size == 0) return {};
     const int base = rank_ / size * size;
     return {size, (shape_.ranks + size - 1) / size, base, std::min(size, shape_.ranks - base)};
   };
-  groups_[0] = as_seen_here(for_one_line);
-  groups_[1] = as_seen_here(for_two_lines);
+  for (std::size_t i = 0; i < sizes.size(); ++i) groups_[i] = as_seen_here(sizes[i]);
 }
 
 std::uint64_t Board::refresh_slowest() {

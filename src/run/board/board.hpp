@@ -43,6 +43,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -195,9 +196,9 @@ class alignas(2 * kLine) Board {
   }  ///< asks for a line that will be read soon
 
   // --- groups of which members fold for the others
-  /// Of so many ranks each, for contributions of one line and of two; 0: none. The same on every rank.
-  void arrange(int for_one_line, int for_two_lines);
-  const Groups& groups(int lines) const { return groups_[lines - 1]; }  ///< for contributions of so many lines
+  /// Of so many ranks each, for contributions of one line, of two, and beside the lines; 0: none. The same on every rank.
+  void arrange(const std::array<int, 3>& sizes);
+  const Groups& groups(int lines) const { return groups_[lines - 1]; }  ///< 3: beside the lines
 
   // --- for tests
   std::uint32_t methods_run() const { return methods_run_; }  ///< a bit for each that ran since forget_methods()
@@ -250,6 +251,9 @@ class alignas(2 * kLine) Board {
   void consume(std::uint64_t round) {
     consumed(rank_).store(round + 1, std::memory_order_release);
   }  ///< this rank has read all it needs of the round
+  bool finished(int rank) const {
+    return done(rank).load(std::memory_order_acquire) >= sequence_;
+  }  ///< has it left the present collective?
   bool all_finished() {
     return slowest_ >= sequence_ || refresh_slowest() >= sequence_;
   }  ///< every rank has left the present collective
@@ -360,7 +364,7 @@ class alignas(2 * kLine) Board {
   std::size_t row_;       ///< lines of all slots of a collective
   std::size_t own_slot_;  ///< lines from the first slot to this rank's
   std::size_t results_;   ///< lines from contributions to results
-  Groups groups_[2];
+  Groups groups_[3];
   std::uint32_t methods_run_ = 0;
   std::size_t owned_wide_ = 0;          ///< bytes published wide lately
   unsigned more_lines_ = 0;             ///< places besides the first that were published lately: a bit each

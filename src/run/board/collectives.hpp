@@ -2,7 +2,7 @@
 // Collectives inside one node, on a board; one for each method, which its caller has decided on. Short ones (SlotCall):
 // everybody who has something publishes one slot, everybody who needs it reads it; one line that all read beats every
 // tree of point-to-point messages there. Where there are many lines to read, ranks fold a line each for their groups
-// (GroupedFold) or a share each for all (SharedFold). Long ones: staged (copied through the board, in rounds), direct
+// (GroupedFold), a part each for their groups and then for all (TreeFold), or a share each for all (SharedFold). Long ones: staged (copied through the board, in rounds), direct
 // (threads read each other's buffers) or cross_memory (processes read and write each other's memory).
 // All fold in rank order, so operators need not commute; where they do, the root of a long reduction adds its own at the end.
 #pragma once
@@ -56,6 +56,46 @@ class GroupedFold {
   bool published_ = false;
   bool folded_ = false;  ///< all that this rank leads
   bool looked_ = false;  ///< at the results
+  Awaited awaited_;
+};
+
+/// Reduce or all-reduce of contributions beside the lines by a tree of groups: every step waits for few flags and reads few
+/// sources. Of an all-reduce the first member folds what its group has, in place of its own, which nobody else reads; rank 0 what
+/// the groups have, and everybody reads that. Of a reduction the members fold a part of their group's each, and the root all
+/// parts of all groups.
+class TreeFold {
+ public:
+  /// Begins the board's next collective. REQUIRES contiguous data that fits beside the lines and not in them, and groups for it.
+  TreeFold(Board& board, const Call& call);
+
+  /// As SlotCall::poll().
+  bool poll();
+
+ private:
+  std::size_t begin(int part) const {
+    return std::min(static_cast<std::size_t>(part) * share_ * call_.element, total_);
+  }
+  std::size_t size(int part) const { return begin(part + 1) - begin(part); }
+  int leader(int group, int part) const { return group * groups_.size + part; }
+  std::byte* part_at(int rank, int part) const { return board_.wide(rank) + begin(part); }
+  void fold(int sources, int first, int apart, int part, std::byte* to) const;
+  void publish();
+  bool fold_group();
+  bool fold_groups();
+  bool take();
+
+  Board& board_;
+  const Call& call_;
+  std::size_t total_;
+  const Groups& groups_;
+  std::size_t share_;  ///< elements of a part; the last may have fewer
+  int parts_;
+  int part_;  ///< that this rank folds for its group, if there is one
+  bool everywhere_;
+  bool published_ = false;
+  bool group_folded_;  ///< or nothing to do there
+  bool all_folded_;    ///< the same for all groups
+  bool looked_ = false;
   Awaited awaited_;
 };
 

@@ -24,6 +24,11 @@ inline void own_line(void* line) {
 #endif
 }
 
+/// Asks for all lines at once.
+inline void fetch_lines(const std::byte* data, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(data + at);
+}
+
 /// memcpy of what fits a line, without a call for the usual word.
 inline void copy_short(void* to, const void* from, std::size_t bytes) {
   if (bytes == sizeof(std::uint64_t)) std::memcpy(to, from, sizeof(std::uint64_t));

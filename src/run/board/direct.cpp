@@ -72,7 +72,45 @@ Task fold_shares(Board& board, const Call& call, const std::vector<Exposed>& all
   }
 }
 
-/// scan: the result waits aside until nobody reads the inputs any more (they may be the outputs).
+/// An inclusive scan: each rank folds its own to what the one before it has, chunk by chunk as they come, where that one wants its
+/// result. Nobody waits for more than its neighbours.
+Task along_ranks(Board& board, const Call& call, const Exposed& mine) {
+  const int me = board.rank();
+  const auto count = static_cast<std::size_t>(call.count);
+  const std::size_t chunk = board.crowded()
+                                ? call.bytes()  // a rank that has no core comes once a chunk
+                                : pipeline_chunk(call.bytes(), call.element, board.ranks(), ~std::size_t{0});
+  const std::size_t step = std::max<std::size_t>(1, chunk / call.element);
+  const std::uint64_t base = board.round(), rounds = (count + step - 1) / step;
+  Exposed before{};
+  if (me > 0) {
+    co_await until([&] { return board.published(me - 1); });
+    before = read_exposed(board, call, me - 1);
+  }
+  Using others(board);
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * step * call.element, now = std::min(step, count - i * step);
+    if (me == 0) {
+      copy_block(mine.out + at, mine.in + at, now * call.element);
+    } else {
+      if (!board.has_posted(me - 1, base + i)) {
+        others.close();
+        co_await until([&] { return board.has_posted(me - 1, base + i); });
+      }
+      others.open();
+      call.op(before.out + at, mine.in + at, mine.out + at, now);
+    }
+    board.post(base + i);
+  }
+  others.close();
+  if (rounds != 0) board.consume(base + rounds - 1);
+  board.advance_rounds(rounds);
+  board.finish();
+  if (me + 1 < board.ranks()) co_await until([&] { return board.finished(me + 1); });
+  board.cover();
+}
+
+/// Any other scan: the result waits aside until nobody reads the inputs any more (they may be the outputs).
 Task fold_prefix(Board& board, const Call& call, const std::vector<Exposed>& all) {
   const int sources = call.exclusive ? board.rank() : board.rank() + 1;
   const AlignedBuffer result(call.bytes());
@@ -106,6 +144,10 @@ Task direct(Board& board, Call call) {
     co_await until([&] { return board.may_publish(); });
     board.expose();
     board.publish(me, &mine, sizeof mine);
+  }
+  if (call.kind == Kind::scan && !call.exclusive && !call.op.in_order) {
+    co_await along_ranks(board, call, mine);
+    co_return;
   }
   if (with_root) {
     const int root = static_cast<int>(call.root);

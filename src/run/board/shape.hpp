@@ -33,6 +33,17 @@ constexpr std::size_t share_elements(std::size_t count, std::size_t element, int
   return (least + a_line - 1) / a_line * a_line;
 }
 
+/// Bytes of a chunk that passes from rank to rank. That takes ranks + chunks steps, of a flag's journey and a chunk's copies
+/// each: the journey costs as much as about 1400 bytes. The first rank is as many chunks ahead of the last as there are ranks,
+/// and so many more in its next call: all those fit `room`.
+constexpr std::size_t pipeline_chunk(std::size_t bytes, std::size_t element, int ranks, std::size_t room) {
+  constexpr std::size_t kJourney = 1400;
+  const auto steps = static_cast<std::size_t>(ranks);
+  std::size_t chunk = 1024;
+  while (2 * chunk * chunk * steps <= kJourney * bytes && 2 * chunk * 2 * steps <= room) chunk *= 2;
+  return (std::max(chunk, element) + kLine - 1) / kLine * kLine;
+}
+
 /// The size of a board; the same on all ranks.
 struct BoardShape {
   int ranks = 1;                   ///< ranks that see it

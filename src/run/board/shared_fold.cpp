@@ -10,9 +10,7 @@ namespace {
 
 /// What is asked for in advance of a share: of a longer one the beginning, the rest follows while it is read.
 constexpr std::size_t kFetched = 512;
-void fetch_lines(const std::byte* data, std::size_t bytes) {
-  for (std::size_t at = 0; at < std::min(bytes, kFetched); at += kLine) __builtin_prefetch(data + at);
-}
+void fetch_share(const std::byte* data, std::size_t bytes) { fetch_lines(data, std::min(bytes, kFetched)); }
 
 }  // namespace
 
@@ -50,13 +48,13 @@ void SharedFold::fetch() const {
   const std::size_t low = begin(board_.rank()), high = end(board_.rank());
   for (int r = 0; r < board_.ranks(); ++r) {
     board_.fetch(r, Place::first);
-    if (!exposed_) fetch_lines(board_.wide(r) + low, high - low);
+    if (!exposed_) fetch_share(board_.wide(r) + low, high - low);
   }
 }
 
 bool SharedFold::contributed(int rank) const {
   if (!board_.published(rank)) return false;
-  if (exposed_) fetch_lines(contribution(rank) + begin(board_.rank()), end(board_.rank()) - begin(board_.rank()));
+  if (exposed_) fetch_share(contribution(rank) + begin(board_.rank()), end(board_.rank()) - begin(board_.rank()));
   return true;
 }
 
@@ -81,7 +79,7 @@ bool SharedFold::shares_here() {
   board_.look_at_shares().wait();
   for (int share = 0; share < shares_; ++share) {
     board_.fetch(share, Place::result);
-    fetch_lines(share_at(share), end(share) - begin(share));
+    fetch_share(share_at(share), end(share) - begin(share));
   }
   const bool found = awaited_.none(here);
   board_.look_at_shares().learn(found);

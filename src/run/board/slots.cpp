@@ -8,7 +8,7 @@ namespace chasqui::run {
 
 void SlotCall::fetch_wide(int slot) const {
   const std::size_t before = slot_ != bytes_ ? static_cast<std::size_t>(board_.rank()) * bytes_ : 0;
-  for (std::size_t at = 0; at < bytes_; at += kLine) __builtin_prefetch(board_.wide(slot) + before + at);
+  fetch_lines(board_.wide(slot) + before, bytes_);
 }
 
 /// Not what a root has beside its line: whoever asks for it too early takes it from the root, line by line, and all wait.
@@ -19,11 +19,27 @@ void SlotCall::fetch_more() const {
   }
 }
 
-/// A scan of one line. Calls back to back form a pipeline: whoever finds that the rank before has its result needs only that.
-/// From the left in rank order either way, so the result is the same to the bit.
+/// A scan that hands on its result. Calls back to back form a pipeline: whoever finds that the rank before has its result needs
+/// only that. From the left in rank order either way, so the result is the same to the bit.
 void SlotCall::fold_chain() const {
   const int me = board_.rank();
   const auto count = static_cast<std::size_t>(call_.count);
+  const bool read = me > 0 && me + 1 < board_.ranks();  // does the next rank look for it?
+  if (bytes_ > kLinePayload) {
+    if (prefix_) {
+      const std::byte* before = board_.wide(me - 1) + result_offset();
+      fetch_lines(before, bytes_);
+      alignas(kLargestAlignment) std::byte own[kSlotPayload];
+      if (bytes_ <= kSlotPayload) board_.read(me, own, bytes_);
+      call_.op(before, bytes_ <= kSlotPayload ? own : board_.wide(me), call_.out, count);
+    } else {
+      fold_more();
+    }
+    if (!read) return;
+    std::memcpy(board_.wide(me) + result_offset(), call_.out, bytes_);
+    board_.uses_wide(result_offset() + bytes_);
+    return board_.announce(Place::result);
+  }
   if (prefix_) {
     alignas(kLargestAlignment) std::byte both[2 * kLine];
     std::memcpy(both, board_.payload(me - 1, Place::result), bytes_);
@@ -32,7 +48,7 @@ void SlotCall::fold_chain() const {
   } else {
     fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, call_.out, count);
   }
-  if (me > 0 && me + 1 < board_.ranks()) board_.publish_line(me, Place::result, call_.out, bytes_);
+  if (read) board_.publish_line(me, Place::result, call_.out, bytes_);
 }
 
 /// This rank's block of every slot.

@@ -23,7 +23,8 @@ class SlotCall {
       last_ = published_ ? root + 1 : root;
     } else if (call.kind == Kind::scan) {
       last_ = call.exclusive ? me : me + 1;
-      chains_ = !call.exclusive && !call.op.in_order && bytes_ != 0 && bytes_ <= kLinePayload;
+      chains_ = !call.exclusive && !call.op.in_order && bytes_ != 0 &&
+                (bytes_ <= kLinePayload || result_offset() + bytes_ <= board.shape().wide);
     } else if (!has_root(call.kind) || me == root) {
       last_ = board.ranks();
     }
@@ -65,6 +66,7 @@ class SlotCall {
   void fetch_wide(int slot) const;
 
   [[gnu::always_inline]] bool all_here() {
+    if (chains_ && board_.rank() > 1 && board_.published(board_.rank() - 1, Place::result)) return prefix_ = true;
     FirstLook* look = nullptr;
     if (!looked_ && first_ != last_) {
       looked_ = true;
@@ -73,7 +75,6 @@ class SlotCall {
       if (look != nullptr) look->wait();
       fetch();
     }
-    if (chains_ && board_.rank() > 1 && board_.published(board_.rank() - 1, Place::result)) return prefix_ = true;
     const bool found = awaited_.none([this](int slot) { return board_.arrived(slot, slot_); });
     if (look != nullptr) look->learn(found);
     return found;
@@ -85,8 +86,8 @@ class SlotCall {
     if (slot_ > kSlotPayload && last_ - first_ == 1) fetch_wide(first_);
     if (call_.exchanges()) return take_blocks();
     if (combines(call_.kind)) {
-      if (bytes_ > kLinePayload) return fold_more();
       if (chains_) return fold_chain();
+      if (bytes_ > kLinePayload) return fold_more();
       return fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, out,
                          static_cast<std::size_t>(call_.count));
     }
@@ -98,6 +99,8 @@ class SlotCall {
   void take_blocks() const;
   void fold_more() const;
   void fold_chain() const;
+  /// Of a scan of more than a line: where its result lies, after its contribution if that is there.
+  std::size_t result_offset() const { return bytes_ > kSlotPayload ? (bytes_ + kLine - 1) / kLine * kLine : 0; }
 
   Board& board_;
   const Call& call_;

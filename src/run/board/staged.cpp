@@ -10,12 +10,20 @@
 namespace chasqui::run {
 namespace {
 
+/// A scan along the ranks; not where all operands of an element must be folded at once.
+bool hands_on(const Call& call) { return call.kind == Kind::scan && !call.op.in_order; }
+
 /// Bytes staged per round: rounds enough that copying in overlaps copying out, yet long enough to pay for their flags.
 /// All-reduce waits twice a round for everybody, so its rounds are few; what it takes was measured (docs/results.md).
 std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total) {
   constexpr std::size_t kKiB = 1024;
   const std::size_t bytes = total * call.element;
   const std::size_t stage = board.shape().stage;
+  if (hands_on(call)) {
+    const std::size_t whole = std::max(stage / 4, call.element);  // a rank that has no core comes once a chunk
+    return board.crowded() ? (whole + kLine - 1) / kLine * kLine
+                           : pipeline_chunk(bytes, call.element, board.ranks(), stage);
+  }
   const bool everywhere = call.kind == Kind::allreduce;
   std::size_t most = 64 * kKiB;
   if (call.kind == Kind::allgather) most = 32 * kKiB;
@@ -121,7 +129,49 @@ Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64
   for (int r = 0; r < last; ++r) check_size(board, call, r);
 }
 
-/// Everybody stages its own, somebody reads: gather, allgather, scan, short reductions.
+/// A scan: each rank folds its own to what the rank before it hands on, chunk by chunk. Chunks and calls form one pipeline:
+/// a rank needs the one before it alone, and whoever has handed on its last chunk leaves.
+Task along_ranks(Board& board, const Call& call) {
+  const int me = board.rank();
+  const bool last = me + 1 == board.ranks();
+  const std::size_t element = call.element;
+  const Rounds rounds = rounds_of(board, call, static_cast<std::size_t>(call.count));
+  auto* out = static_cast<std::byte*>(call.out);
+  const auto* in = static_cast<const std::byte*>(call.in != nullptr ? call.in : call.out);
+  if (rounds.count == 0 || last) {
+    co_await until([&] { return board.may_publish(); });
+    publish_size(board, call);
+  }
+  for (std::uint64_t i = 0; i < rounds.count; ++i) {
+    const std::uint64_t round = rounds.base + i;
+    const std::size_t size = rounds.size(i), offset = rounds.begin(i) * element;
+    const std::byte* before = nullptr;
+    if (me > 0) {
+      co_await until([&] { return i == 0 ? board.published(me - 1) : board.has_posted(me - 1, round); });
+      if (i == 0) check_size(board, call, me - 1);
+      before = board.stage(me - 1, round);
+    }
+    std::byte* on = nullptr;  // what is handed on
+    if (!last) {
+      co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
+      on = board.stage(me, round);
+      if (before != nullptr) call.op(before, in + offset, on, size);
+      else copy_ahead(on, in + offset, size * element);
+      if (i == 0) publish_size(board, call);
+      else board.post(round);
+    }
+    if (before == nullptr) {
+      if (!call.exclusive && in != out) std::memcpy(out + offset, in + offset, size * element);
+    } else if (call.exclusive || on != nullptr) {
+      std::memcpy(out + offset, call.exclusive ? before : on, size * element);
+    } else {
+      call.op(before, in + offset, out + offset, size);
+    }
+    board.consume(round);
+  }
+}
+
+/// Everybody stages its own, somebody reads: gather, allgather, short reductions, scans that are folded at once.
 Task from_all(Board& board, const Call& call) {
   const int me = board.rank();
   const std::size_t element = call.element;
@@ -266,12 +316,18 @@ Task staged(Board& board, Call call) {
   const auto count = static_cast<std::size_t>(call.count);
   const std::size_t total = scatters ? count * static_cast<std::size_t>(board.ranks()) : count;
   const std::size_t chunk = chunk_bytes(board, call, total);
+  const auto ring = 2 * chunk * static_cast<std::size_t>(board.ranks());
   if (call.kind == Kind::allgather) board.divide_stage(chunk, board.shape().stage_room());
+  else if (hands_on(call)) board.divide_stage(chunk, std::max(Board::kUsualRing, ring));
   else board.divide_stage(chunk);
   const std::uint64_t rounds = rounds_of(board, call, total).count;
   switch (call.kind) {
     case Kind::broadcast:
     case Kind::scatter: co_await from_root(board, call); break;
+    case Kind::scan:
+      if (hands_on(call)) co_await along_ranks(board, call);
+      else co_await from_all(board, call);
+      break;
     case Kind::reduce:
     case Kind::allreduce:
       if (!folds_whole(call)) {

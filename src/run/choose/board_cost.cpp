@@ -2,6 +2,7 @@
 #include "run/choose/board_cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "run/board/process_memory.hpp"
@@ -24,17 +25,20 @@ const Times* table(const std::map<std::string, Times>& tables, Kind kind) {
 }
 
 /// How often each byte is copied, in units of everybody copying at once; a root that copies alone is faster. From the rows
-/// of 64 KiB to 4 MiB on 16 ranks in docs/results.md, "Threads and processes".
+/// of 64 KiB to 4 MiB on 16 ranks in docs/results.md, "Threads and processes"; threads also from 2 and 4: the more copy at once,
+/// the longer each takes.
 double passes_of(Kind kind, int ranks, bool threads) {
+  const double doublings = std::log2(ranks);
   switch (kind) {
-    case Kind::scan: return ranks;
-    case Kind::allreduce: return threads ? 2 : 2.8;
-    case Kind::reduce: return threads ? 1 : 2.4;
+    case Kind::scan: return threads ? 1.5 : 2.5;
+    case Kind::allreduce: return threads ? 0.5 + 0.62 * doublings : 2.8;
+    case Kind::reduce: return threads ? 0.5 + 0.22 * doublings : 2.4;
     case Kind::gather:
-    case Kind::scatter: return threads ? 1 : 0.6;
+    case Kind::scatter: return threads ? 0.1 + 0.3 * doublings : 0.6;
     case Kind::alltoall:
     case Kind::reduce_scatter: return threads ? 1 : 2;
-    default: return threads ? 1 : 1.3;
+    case Kind::allgather: return threads ? 0.45 + 0.16 * doublings : 1.3;
+    default: return threads ? 0.1 + 0.18 * doublings : 1.3;
   }
 }
 
@@ -53,10 +57,13 @@ double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool
     case Method::slots:
       if (slot <= static_cast<double>(kSlotPayload)) return parts == 2 ? kTwoLines * lines : lines;
       [[fallthrough]];
+    case Method::tree_fold:
     case Method::shared_fold:
     case Method::exposed_fold: return beside_lines_time(costs, method, kind, slot);
     default: break;
   }
+  if (kind == Kind::scan)
+    return pipeline_time(costs, passes_of(kind, ranks, threads) * bytes * node_level(profile).copy.value);
   const bool blocks =
       kind == Kind::allgather || exchanges || ((kind == Kind::gather || kind == Kind::scatter) && !threads);
   const double all = blocks ? ranks : 1;  // threads take their block from the root, or put it there, all at once

@@ -12,8 +12,6 @@
 namespace chasqui::run {
 namespace {
 
-constexpr std::size_t kEndless = ~std::size_t{0};
-
 /// A method's cost: publications one after another, lines read from each source beside the data, and for each line of
 /// data; the latter two in units of LineCosts::each. Fitted to 16 threads and 16 processes, 128 B to 4 KiB, each method
 /// forced (docs/results.md, "Threads and processes"); one reader alone reads faster than all at once.
@@ -23,6 +21,7 @@ struct Cost {
 
 Cost cost_of(Method method, Kind kind) {
   const bool threads = method == Method::direct;
+  if (method == Method::tree_fold) return kind == Kind::reduce ? Cost{2, 0, 0.79} : Cost{3.25, 0, 0.49};
   if (method == Method::exposed_fold) return {4.5, 0, 0.09};
   if (method == Method::shared_fold) return kind == Kind::reduce ? Cost{3, 0, 0.2} : Cost{4, 0, 0.2};
   if (method == Method::slots) {
@@ -45,38 +44,12 @@ Cost cost_of(Method method, Kind kind) {
     case Kind::allgather: return threads ? Cost{3, 2, 0.15} : Cost{6.7, 0, 0.38};
     case Kind::alltoall:
     case Kind::reduce_scatter: return threads ? Cost{3, 2, 0.3} : Cost{4, 0.8, 0.8};
-    case Kind::scan: return threads ? Cost{5, 4, 0.15} : Cost{3.5, 0, 1};
+    case Kind::scan: return {5, 4, 0.15};
     default: return threads ? Cost{6, 4, 0.1} : Cost{5, 0, 0.35};
   }
 }
 
 bool exchanges(Kind kind) { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }
-
-/// Where the table changes, in bytes of what a slot holds. Methods are asked for in steps of a line.
-struct Limits {
-  std::size_t slots_to = 0;            ///< longer ones take the long method
-  std::size_t shared_from = kEndless;  ///< folds from here on are shared
-};
-
-Limits limits_of(const LineCosts& costs, Kind kind, std::size_t wide, Method longer) {
-  Limits limits;
-  const auto time = [&](Method method, std::size_t bytes) {
-    return beside_lines_time(costs, method, kind, static_cast<double>(bytes));
-  };
-  const bool shares = kind == Kind::reduce || kind == Kind::allreduce;
-  if (longer == Method::staged && kind != Kind::broadcast && !shares && !exchanges(kind))
-    wide = std::min(wide, kWideFromAll);
-  for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= wide; bytes += kLine) {
-    double best = time(Method::slots, bytes);
-    if (shares && time(Method::shared_fold, bytes) < best) {
-      best = time(Method::shared_fold, bytes);
-      limits.shared_from = std::min(limits.shared_from, bytes);
-    }
-    if (best > time(longer, bytes)) break;
-    limits.slots_to = bytes;
-  }
-  return limits;
-}
 
 /// From `bytes` on another method.
 void append(std::vector<MethodFrom>& entries, std::size_t bytes, Method method, bool native = false) {
@@ -117,6 +90,18 @@ LineCosts line_costs(const Profile& profile, int ranks) {
   return {ranks, node.publish.value, node.publish_per_rank.value};
 }
 
+namespace {
+
+/// Lines that ranks read one after another for each line of a contribution. Of a reduction the members of a group fold a part
+/// each, and every group has one for each part.
+double lines_of_tree(const LineCosts& costs, Kind kind) {
+  const int group = best_group(costs, 3), groups = (costs.ranks + group - 1) / group;
+  if (kind == Kind::allreduce) return group - 1 + groups - 1 + 1;
+  return static_cast<double>(group - 1) / std::min(group, costs.ranks - (groups - 1) * group) + groups;
+}
+
+}  // namespace
+
 double grouped_fold_time(const LineCosts& costs, int lines, int group) {
   if (group == 0) {
     const double one_line = costs.publish + (costs.ranks - 1) * costs.each;
@@ -127,6 +112,7 @@ double grouped_fold_time(const LineCosts& costs, int lines, int group) {
 }
 
 int best_group(const LineCosts& costs, int lines) {
+  if (lines == 3) return costs.ranks < 4 ? 0 : static_cast<int>(std::ceil(std::sqrt(costs.ranks)));
   int best = 0;
   double least = grouped_fold_time(costs, lines, 0);
   for (int group = 2; group <= costs.ranks; ++group) {
@@ -140,12 +126,19 @@ int best_group(const LineCosts& costs, int lines) {
   return best;
 }
 
+double pipeline_time(const LineCosts& costs, double work) {
+  const double steps = costs.ranks * costs.publish;
+  return steps + work + 2 * std::sqrt(steps * work);
+}
+
 double beside_lines_time(const LineCosts& costs, Method method, Kind kind, double bytes) {
   const bool one_source = kind == Kind::broadcast || kind == Kind::scatter;
-  const double sources = one_source ? 1 : costs.ranks - 1;
-  const Cost cost = cost_of(method, kind);
   const double read = exchanges(kind) ? bytes / costs.ranks : bytes;  // of each slot
   const double lines = std::ceil(read / static_cast<double>(kLine));
+  if (method == Method::staged && kind == Kind::scan) return pipeline_time(costs, lines * kLineAlong * costs.each);
+  double sources = one_source ? 1 : costs.ranks - 1;
+  if (method == Method::tree_fold) sources = lines_of_tree(costs, kind);
+  const Cost cost = cost_of(method, kind);
   return cost.publications * costs.publish + sources * (cost.reads + cost.lines * lines) * costs.each;
 }
 
@@ -169,10 +162,27 @@ std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wi
   const Method longest = threads ? Method::direct : Method::staged;
   const std::size_t exposed_to = threads && kind == Kind::allreduce ? wide * static_cast<std::size_t>(costs.ranks) : 0;
   const Method longer = exposed_to != 0 ? Method::exposed_fold : longest;
-  const Limits limits = limits_of(costs, kind, wide, longer);
-  if (limits.slots_to != 0) append(row, after(kSlotPayload), Method::slots);
-  if (limits.shared_from <= limits.slots_to) append(row, limits.shared_from, Method::shared_fold);
-  append(row, after(std::max(kSlotPayload, limits.slots_to)), longer);
+  const bool shares = kind == Kind::reduce || kind == Kind::allreduce;
+  std::vector<Method> ways = {Method::slots};
+  if (shares && best_group(costs, 3) != 0) ways.push_back(Method::tree_fold);
+  if (shares) ways.push_back(Method::shared_fold);
+  std::size_t most = wide, slots_to = kSlotPayload;
+  if (longest == Method::staged && kind != Kind::broadcast && !shares && !exchanges(kind))
+    most = std::min(most, kWideFromAll);
+  for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= most; bytes += kLine) {
+    Method best = longer;
+    double least = beside_lines_time(costs, longer, kind, static_cast<double>(bytes));
+    for (std::size_t i = ways.size(); i-- > 0;) {  // of equal ones the first
+      const double time = beside_lines_time(costs, ways[i], kind, static_cast<double>(bytes));
+      if (time > least) continue;
+      best = ways[i];
+      least = time;
+    }
+    if (best == longer) break;
+    append(row, after(slots_to), best);
+    slots_to = bytes;
+  }
+  append(row, after(slots_to), longer);
   if (longer != longest) append(row, after(std::max(kSlotPayload, exposed_to)), longest);
   return row;
 }
@@ -260,7 +270,7 @@ Method usual_method(const Profile& profile, Kind kind, std::size_t bytes, int ra
 }
 
 BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool threads)
-    : groups_{best_group(costs, 1), best_group(costs, 2)}, ranks_(costs.ranks), wide_(wide) {
+    : groups_{best_group(costs, 1), best_group(costs, 2), best_group(costs, 3)}, ranks_(costs.ranks), wide_(wide) {
   for (std::size_t k = 0; k < kKinds; ++k) {
     const auto kind = static_cast<Kind>(k);
     Row& row = rows_[k];

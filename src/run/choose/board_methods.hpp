@@ -31,11 +31,16 @@ const Level& node_level(const Profile& profile);
 /// each group of that many ranks folds each line, and everybody reads what the groups have.
 double grouped_fold_time(const LineCosts& costs, int lines, int group);
 
-/// The fastest group; 0 when nothing is faster than without groups.
+/// The fastest group; 0 when nothing is faster than without groups. lines 3: contributions beside the lines, folded by a tree.
 int best_group(const LineCosts& costs, int lines);
 
+/// A scan in chunks of the best length that pass from rank to rank: `work` is what a rank does for all of them.
+double pipeline_time(const LineCosts& costs, double work);
+/// For each line, in units of LineCosts::each.
+inline constexpr double kLineAlong = 1;
+
 /// A collective that puts `bytes` beside the lines of a slot (a scatter: the blocks of all), or takes one of the longer
-/// methods that compete with that. REQUIRES slots, shared_fold, exposed_fold, direct or staged.
+/// methods that compete with that. REQUIRES slots, tree_fold, shared_fold, exposed_fold, direct or staged.
 double beside_lines_time(const LineCosts& costs, Method method, Kind kind, double bytes);
 
 /// How often as long a payload of two lines takes as one of one line (flat all-reduces of 8 and 64 B on 16 ranks,
@@ -72,7 +77,8 @@ class BoardMethods {
   }
   const std::vector<MethodFrom>& entries(Kind kind) const { return rows_[static_cast<std::size_t>(kind)].entries; }
   std::size_t wide() const { return wide_; }  ///< bytes that a slot holds beside its lines
-  int group(int lines) const { return groups_[static_cast<std::size_t>(lines - 1)]; }  ///< ranks of each; 0: none
+  /// Ranks of each for contributions of 1 or 2 lines, or (3) beside them; 0: none.
+  int group(int lines) const { return groups_[static_cast<std::size_t>(lines - 1)]; }
 
  private:
   static constexpr std::size_t kKinds = 10;  ///< broadcast .. barrier
@@ -84,7 +90,7 @@ class BoardMethods {
   std::optional<Method> longer(Kind kind, std::size_t bytes, std::size_t element, bool blocking) const;
 
   std::array<Row, kKinds> rows_;
-  std::array<int, 2> groups_{};
+  std::array<int, 3> groups_{};
   int ranks_ = 1;
   std::size_t wide_ = 0;
   std::size_t largest_element_ = ~std::size_t{0};  ///< that the stages hold

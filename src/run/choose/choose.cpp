@@ -63,6 +63,7 @@ bool keeps_order(const Query& query, const Topology& topology) {
 const char* words_for(Method method, std::size_t bytes) {
   switch (method) {
     case Method::grouped_fold: return "groups fold a line each, all read what the groups have";
+    case Method::tree_fold: return "groups fold a part a member, some ranks what the groups have";
     case Method::shared_fold: return "some ranks fold a share each of what all publish";
     case Method::exposed_fold: return "some ranks fold a share each of all buffers";
     case Method::staged: return "shared memory of the node";
@@ -82,7 +83,10 @@ class Chooser {
   std::vector<Choice> all() {
     if (topology_.ranks == 1) return {{Method::slots, bytes() * board_copy(), 1, "one rank: at most a copy"}};
     if (spans_all(topology_)) on_the_board();
-    if (topology_.messages) by_messages(message_level(topology_, profile_), topology_.ranks, choices_);
+    const std::size_t boards = choices_.size();
+    if (topology_.messages) by_messages(level_of_messages(), topology_.ranks, choices_);
+    for (std::size_t i = boards; boards != 0 && i < choices_.size(); ++i)  // the same memory, in more steps
+      choices_[i].nanoseconds = std::max(choices_[i].nanoseconds, choices_[0].nanoseconds);
     if (topology_.board && topology_.nodes > 1 && topology_.largest_node > 1) in_two_levels();
     const bool trusts_native = native();
     std::stable_sort(choices_.begin(), choices_.end(),
@@ -91,10 +95,6 @@ class Chooser {
       if (!trusts_native) not_first(Method::native);
       return choices_;
     }
-    // Where a board spans all ranks it is used: it also finds out when ranks disagree about sizes.
-    std::stable_partition(choices_.begin(), choices_.end(), [](const Choice& choice) {
-      return run::on_board(choice.method) || choice.method == Method::native;
-    });
     const auto looked_up = board_.of(query_.kind, query_.bytes, query_.element);
     if (!looked_up && !trusts_native) not_first(Method::native);
     if (looked_up) {
@@ -115,6 +115,19 @@ class Chooser {
   /// Inside a node with `ranks` ranks: what the collective costs on the board.
   double board_time(Kind kind, double size, int ranks, bool threads) const {
     return run::board_time(profile_, kind, size, ranks, threads);
+  }
+
+  /// Inside a node messages go through the memory that the board uses, and its costs bound theirs: a line there and one back for
+  /// each, every byte copied in and out while everybody copies, and read once more where it is folded. What a pair of ranks alone
+  /// was measured to take is up to four times less (16 threads, 1 MiB: docs/results.md, "Threads and processes").
+  Level level_of_messages() const {
+    Level level = message_level(topology_, profile_);
+    if (!spans_all(topology_)) return level;
+    const Level& node = node_level(profile_);
+    const double flight = 2 * node.publish.value - level.o_s.value - level.o_r.value;
+    level.L.value = std::max(level.L.value, flight);
+    level.G.value = std::max(level.G.value, (folds(query_.kind) ? 2.4 : 1.5) * node.copy.value);
+    return level;
   }
 
   void not_first(Method method) {
@@ -365,6 +378,9 @@ std::string board_objection(Method method, const Query& query, const Topology& t
       if (board.group(lines) == 0) return fmt::format("this board has no groups for {} lines", lines);
       return lines == 1 || halves_fit_lines(count, query.element) ? "" : "half of the elements do not fit a line";
     }
+    case Method::tree_fold:
+      if (reduces && board.group(3) == 0) return "this board has no groups beside the lines";
+      [[fallthrough]];
     case Method::shared_fold:
       if (!reduces) return "only reductions are shared";
       return bytes > kSlotPayload && bytes <= wide ? "" : fmt::format("only {} to {} bytes", kSlotPayload + 1, wide);

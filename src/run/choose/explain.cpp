@@ -28,10 +28,7 @@ std::string reason(const std::vector<Choice>& list) {
   if (ratio >= 1) return fmt::format("predicted {:.2f} times as fast as {}", ratio, rival);
   if (fastest->method == Method::native)
     return "the library's own is not faster by a tenth at the sizes measured around";
-  return fmt::format(
-      "predicted {:.2f} times slower than {}, and taken: a board\n"
-      "          that spans all ranks is always used: it notices sizes that disagree",
-      1 / ratio, rival);
+  return fmt::format("predicted {:.2f} times as slow as {}", 1 / ratio, rival);
 }
 
 /// Which method the board's table has from which size on.

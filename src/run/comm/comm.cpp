@@ -51,6 +51,7 @@ void Engine::run_small(const Call& call) {
       switch (*method) {
         case Method::slots: return run_small<SlotCall>(call);
         case Method::grouped_fold: return run_small<GroupedFold>(call);
+        case Method::tree_fold: return run_small<TreeFold>(call);
         case Method::shared_fold: return run_small<SharedFold>(call);
         case Method::exposed_fold: return run_small<ExposedFold>(call);
         case Method::native: return run_native(call);
@@ -130,7 +131,8 @@ bool Engine::must_gather(const Call& call) const {
 
 std::optional<Method> Engine::in_order_method(const Call& call) const {
   const auto method = methods_.own(call.kind, call.bytes(), call.element);
-  return method == Method::grouped_fold ? Method::slots : method;  // groups would be brackets
+  if (method == Method::tree_fold) return Method::shared_fold;  // groups would be brackets
+  return method == Method::grouped_fold ? Method::slots : method;
 }
 
 /// A few MiB at a time. REQUIRES contiguous layouts.

@@ -72,7 +72,7 @@ Engine::Engine(Fabric fabric)
     topology_.wide = shape.wide;
     methods_ = spans_ ? BoardMethods(topology_, *fabric_.profile)
                       : BoardMethods(line_costs(*fabric_.profile, shape.ranks), shape.wide, fabric_.shares_memory);
-    fabric_.board->arrange(methods_.group(1), methods_.group(2));
+    fabric_.board->arrange({methods_.group(1), methods_.group(2), methods_.group(3)});
   }
   if (fabric_.board != nullptr && !spans_) fabric_.board->name_ranks(nodes_.members(nodes_.node_of(rank_)));
 }
@@ -196,6 +196,9 @@ Task Engine::on_board(Call call, Method method) {
     case Method::grouped_fold:
       if (call.op.in_order) return small<SlotCall>(board, call);
       return small<GroupedFold>(board, call);
+    case Method::tree_fold:
+      if (call.op.in_order) return small<SharedFold>(board, call);
+      return small<TreeFold>(board, call);
     case Method::shared_fold: return small<SharedFold>(board, call);
     case Method::exposed_fold: return small<ExposedFold>(board, call);
     case Method::direct: return direct(board, call);

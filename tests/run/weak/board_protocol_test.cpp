@@ -61,6 +61,7 @@ void run_on(Board& board, const Call& call, Method method) {
   switch (method) {
     case Method::slots: return wait_for<SlotCall>(board, call);
     case Method::grouped_fold: return wait_for<GroupedFold>(board, call);
+    case Method::tree_fold: return wait_for<TreeFold>(board, call);
     case Method::shared_fold: return wait_for<SharedFold>(board, call);
     case Method::exposed_fold: return wait_for<ExposedFold>(board, call);
     case Method::direct: return wait_for(direct(board, call));
@@ -94,7 +95,7 @@ class Node {
     boards_.clear();
     for (int r = 0; r < shape_.ranks; ++r) {
       boards_.emplace_back(memory_, shape_, r, 1);
-      boards_.back().arrange(2, 2);
+      boards_.back().arrange({2, 2, 2});
     }
   }
 
@@ -230,6 +231,16 @@ TEST(Protocol, GroupedFold) {
     expect_right(2, repeated({Method::grouped_fold, kind, 9, 1}, 4));
   }
 }
+
+TEST(Protocol, TreeFold) {
+  for (const Kind kind : {Kind::allreduce, Kind::reduce}) {
+    expect_right(3, repeated({Method::tree_fold, kind, 20, 1}, 3));
+    expect_right(4, {{Method::tree_fold, kind, 20, 3}});
+  }
+}
+
+/// Contribution and result of a scan beside the lines; what is handed on, if it is there.
+TEST(Protocol, ScansBesideTheLines) { expect_right(3, repeated({Method::slots, Kind::scan, 15, 0}, 3)); }
 
 TEST(Protocol, SharedAndExposedFold) {
   for (const int ranks : {2, 3}) {
