@@ -251,9 +251,6 @@ class alignas(2 * kLine) Board {
   void consume(std::uint64_t round) {
     consumed(rank_).store(round + 1, std::memory_order_release);
   }  ///< this rank has read all it needs of the round
-  bool finished(int rank) const {
-    return done(rank).load(std::memory_order_acquire) >= sequence_;
-  }  ///< has it left the present collective?
   bool all_finished() {
     return slowest_ >= sequence_ || refresh_slowest() >= sequence_;
   }  ///< every rank has left the present collective

@@ -106,7 +106,7 @@ Task along_ranks(Board& board, const Call& call, const Exposed& mine) {
   if (rounds != 0) board.consume(base + rounds - 1);
   board.advance_rounds(rounds);
   board.finish();
-  if (me + 1 < board.ranks()) co_await until([&] { return board.finished(me + 1); });
+  if (me + 1 < board.ranks()) co_await until([&] { return board.finished(me + 1) >= board.current(); });
   board.cover();
 }
 
