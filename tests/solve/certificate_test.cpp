@@ -98,7 +98,7 @@ TEST_F(Certificate, OfTheTrafficIsCountedAgain) {
   expect_rejected("the ports alone could finish by 18");
   make({.machine = LogP::postal(6, Time{2}), .problem = {.kind = Kind::stream}, .period = Time{1}});
   replace("certificate.json", "\"proof\"", "\"traffic\"");
-  expect_rejected("only an all-gather with overhead");
+  expect_rejected("only an exchange with overhead");
 }
 
 TEST_F(Certificate, ATamperedScheduleIsRejected) {

@@ -31,14 +31,22 @@ std::string reason(const std::vector<Choice>& list) {
   return fmt::format("predicted {:.2f} times as slow as {}", 1 / ratio, rival);
 }
 
-/// Which method the board's table has from which size on.
+/// Which method the board's table has from which size on, in lines of at most 80 characters.
 std::string by_size(Kind kind, const BoardMethods& board) {
-  std::string text;
+  constexpr std::size_t kWidth = 70;  // beside the first column
+  std::string text, line;
   for (const MethodFrom& entry : board.entries(kind)) {
-    if (!text.empty()) text += fmt::format(", from {} bytes ", entry.bytes);
-    text += entry.native ? "native" : to_string(entry.method);
+    std::string part(entry.native ? "native" : to_string(entry.method));
+    if (entry.bytes > 0) part = fmt::format("from {} bytes {}", entry.bytes, part);
+    if (!line.empty()) line += ',';
+    if (line.size() + 1 + part.size() > kWidth) {
+      text += line + "\n          ";
+      line.clear();
+    }
+    if (!line.empty()) line += ' ';
+    line += part;
   }
-  return text;
+  return text + line;
 }
 
 }  // namespace
