@@ -21,7 +21,7 @@ def expect(truth, words):
 
 names = set(re.findall(r'<h\d id="([^"]+)"', document))
 pictures = tables = 0
-for page in ["trees", "exchange", "items", "streams", "adversary", "errata", "papers"]:
+for page in ["trees", "exchange", "items", "streams", "clusters", "adversary", "errata", "papers"]:
     with open(f"{tree}/docs/{page}.md", encoding="utf-8") as file:
         text = file.read()
     pictures += len(re.findall(r"^!\[", text, re.M))
