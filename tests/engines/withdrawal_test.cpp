@@ -19,8 +19,8 @@ constexpr long kMine = 1, kGone = -777;
 constexpr std::size_t kLent = 2 * run::kWide / sizeof(long),
                       kLong = 2 * kLent;  // three shares fit slots, or do not
 
-/// Throws on one rank. On the others it takes its time, in the hope that the one leaves meanwhile, and looks out for what
-/// that one writes after it has left.
+/// Throws on one rank, as soon as another folds, or soon (a scan's next rank folds only what this one has). On the others it
+/// takes its time, in the hope that the one leaves meanwhile, and looks out for what that one writes after it has left.
 struct Slow {
   bool throws;
   std::atomic<bool>* left;
@@ -28,15 +28,16 @@ struct Slow {
   std::atomic<int>* seen;
   long operator()(long a, long b) const {
     if (throws) {
-      while (!*began) std::this_thread::yield();
+      wait_for(*began);
       throw Error("no");
     }
-    if (!began->exchange(true)) {
-      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
-      while (!*left && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-    }
+    if (!began->exchange(true)) wait_for(*left);
     if (a == kGone || b == kGone) ++*seen;
     return a + b;
+  }
+  static void wait_for(const std::atomic<bool>& flag) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+    while (!flag && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   }
 };
 
