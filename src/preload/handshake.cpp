@@ -37,7 +37,7 @@ class Wait {
 };
 
 [[noreturn]] void give_up(int rank, std::int64_t seconds, const std::string& whom) {
-  say(fmt::format(
+  say_last(fmt::format(
       "rank {} waited {} s for ranks that have not loaded this library{}: LD_PRELOAD must reach every rank (mpirun -x or "
       "-genv, for each part of the command) and the file must be on every machine; CHASQUI_JOIN=seconds waits longer",
       rank, seconds, whom));

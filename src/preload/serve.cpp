@@ -397,8 +397,8 @@ int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
       const int code = attempt(what, served, [&](ServedCall& own) { own.refuse(error.what()); });
       return code == kDeclined ? call.native() : code;
     }
-    say(fmt::format("MPI_{}: {}: this rank cannot take part in what the others agree on", to_string(what),
-                    error.what()));
+    say_last(fmt::format("MPI_{}: {}: this rank cannot take part in what the others agree on", to_string(what),
+                         error.what()));
     PMPI_Abort(comm, 1);
   }
   switch (decision.way) {

@@ -4,11 +4,13 @@
 #include <mpi.h>
 #include <strings.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <string_view>
+#include <thread>
 
 #include "chasqui/base/error.hpp"
 #include "mpi/profile.hpp"
@@ -72,6 +74,11 @@ Settings& settings() {
 }
 
 void say(const std::string& text) { std::fprintf(stderr, "chasqui: %s\n", text.c_str()); }
+
+void say_last(const std::string& text) {
+  say(text);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+}
 
 std::uint64_t Settings::hash() const {
   std::uint64_t value = 1469598103934665603u;

@@ -36,4 +36,7 @@ bool read_settings();
 /// One line on standard error.
 void say(const std::string& text);
 
+/// The same before MPI_Abort: launchers drop what a rank said in the moment before (seen with MPICH's), so it waits a little.
+void say_last(const std::string& text);
+
 }  // namespace chasqui::preload
