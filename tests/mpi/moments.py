@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Ranks that are stopped or killed at random moments: moments.py stop|kill SEED TIMES PROGRAM COMMAND...
 
-stop: while COMMAND runs, one of its processes that run PROGRAM is stopped for some milliseconds, TIMES times; COMMAND must
-end well. kill: TIMES times COMMAND is started and one of them is killed, at any moment from its start on; COMMAND must
+stop: while COMMAND runs, and again until it was TIMES times, one of its processes that run PROGRAM is stopped for some
+milliseconds; COMMAND must end well. kill: TIMES times COMMAND is started and one of them is killed, at any moment from its start on; COMMAND must
 end in bounded time, none of its processes may be left, and nothing of ours in /dev/shm."""
 
 import os
@@ -55,7 +55,9 @@ def main():
     chance = random.Random(seed)
     print(f"seed {seed}", flush=True)
     hits = 0
-    for attempt in range(times if way == "kill" else 1):
+    for attempt in range(times):
+        if way == "stop" and hits == times:
+            break
         mark = f"{os.getpid()}-{attempt}"
         before = ours()
         job = subprocess.Popen(command, env={**os.environ, MARK: mark}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -63,7 +65,7 @@ def main():
         end = time.monotonic() + LIMIT
         while not processes(mark, program) and job.poll() is None:
             time.sleep(0.002)
-        moment = time.monotonic() + chance.choice([0, 0.05, 0.4, 1.5]) * chance.random()
+        moment = time.monotonic() + (chance.choice([0, 0.05, 0.4, 1.5]) if way == "kill" else 0.05) * chance.random()
         while job.poll() is None:
             if time.monotonic() > end:
                 fail(f"not done after {LIMIT} s (attempt {attempt})", job, mark)
@@ -78,7 +80,7 @@ def main():
                 send(chance.choice(ranks), signal.SIGKILL)
                 hits += 1
                 moment = end
-            time.sleep(0.003 if way == "kill" else 0.1 * chance.random())
+            time.sleep(0.003 if way == "kill" else 0.02 * chance.random())
         if way == "stop" and job.returncode != 0:
             fail(f"status {job.returncode}", job, mark)
         left = time.monotonic() + 10
