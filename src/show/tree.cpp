@@ -170,7 +170,8 @@ Tree tree_of(const Schedule& listed, std::optional<std::int64_t> of) {
     case Kind::scatter: spread(tree, schedule, root, 0, kSaturated); break;
     case Kind::alltoall:
       tree.title += fmt::format(", what rank {} gives", one);
-      spread(tree, schedule, rank, one * P * items, P * items);
+      spread(tree, schedule, rank, saturating_multiply(one, saturating_multiply(P, items)),
+             saturating_multiply(P, items));
       break;
     case Kind::gather:
     case Kind::sum: flow_together(tree, schedule, root, -1); break;
