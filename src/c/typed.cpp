@@ -132,42 +132,10 @@ void fold_many(const void* const* values, std::size_t n, void* out, std::size_t 
 
 using Kernel = void (*)(const void* const* values, std::size_t n, void* out, std::size_t count);
 
-template <typename T>
-Kernel kernel_of(Folding folding) {
-  constexpr bool bits = !is_half<T> && !std::is_floating_point_v<T>;
-  switch (folding) {
-    case Folding::sum: return fold_many<T, Folding::sum>;
-    case Folding::product: return fold_many<T, Folding::product>;
-    case Folding::minimum: return fold_many<T, Folding::minimum>;
-    case Folding::maximum: return fold_many<T, Folding::maximum>;
-    default: break;
-  }
-  if constexpr (bits) {
-    if (folding == Folding::bit_and) return fold_many<T, Folding::bit_and>;
-    if (folding == Folding::bit_or) return fold_many<T, Folding::bit_or>;
-    return fold_many<T, Folding::bit_xor>;
-  }
-  return nullptr;
-}
-
 /// nullptr: there is no such operator.
 Kernel find_kernel(Type type, Folding folding) {
-  switch (type) {
-    case Type::i8: return kernel_of<std::int8_t>(folding);
-    case Type::i16: return kernel_of<std::int16_t>(folding);
-    case Type::i32: return kernel_of<std::int32_t>(folding);
-    case Type::i64: return kernel_of<std::int64_t>(folding);
-    case Type::u8: return kernel_of<std::uint8_t>(folding);
-    case Type::u16: return kernel_of<std::uint16_t>(folding);
-    case Type::u32: return kernel_of<std::uint32_t>(folding);
-    case Type::u64: return kernel_of<std::uint64_t>(folding);
-    case Type::f16: return kernel_of<Float16>(folding);
-    case Type::bf16: return kernel_of<BFloat16>(folding);
-    case Type::f32: return kernel_of<float>(folding);
-    case Type::f64: return kernel_of<double>(folding);
-    case Type::boolean: return kernel_of<Boolean>(folding);
-  }
-  return nullptr;
+  return with_operator(type, folding,
+                       [](auto zero, auto tag) -> Kernel { return fold_many<decltype(zero), decltype(tag)::value>; });
 }
 
 #if CHASQUI_HAVE_HIGHWAY
@@ -204,40 +172,10 @@ void fold_strided(void*, const void* first, std::size_t stride, std::size_t n, v
   }
 }
 
-template <typename T>
-run::Operator::Fold strided_of(Folding folding) {
-  switch (folding) {
-    case Folding::sum: return fold_strided<T, Folding::sum>;
-    case Folding::product: return fold_strided<T, Folding::product>;
-    case Folding::minimum: return fold_strided<T, Folding::minimum>;
-    case Folding::maximum: return fold_strided<T, Folding::maximum>;
-    default: break;
-  }
-  if constexpr (!is_half<T> && !std::is_floating_point_v<T>) {
-    if (folding == Folding::bit_and) return fold_strided<T, Folding::bit_and>;
-    if (folding == Folding::bit_or) return fold_strided<T, Folding::bit_or>;
-    return fold_strided<T, Folding::bit_xor>;
-  }
-  return nullptr;
-}
-
 run::Operator::Fold find_strided(Type type, Folding folding) {
-  switch (type) {
-    case Type::i8: return strided_of<std::int8_t>(folding);
-    case Type::i16: return strided_of<std::int16_t>(folding);
-    case Type::i32: return strided_of<std::int32_t>(folding);
-    case Type::i64: return strided_of<std::int64_t>(folding);
-    case Type::u8: return strided_of<std::uint8_t>(folding);
-    case Type::u16: return strided_of<std::uint16_t>(folding);
-    case Type::u32: return strided_of<std::uint32_t>(folding);
-    case Type::u64: return strided_of<std::uint64_t>(folding);
-    case Type::f16: return strided_of<Float16>(folding);
-    case Type::bf16: return strided_of<BFloat16>(folding);
-    case Type::f32: return strided_of<float>(folding);
-    case Type::f64: return strided_of<double>(folding);
-    case Type::boolean: return strided_of<Boolean>(folding);
-  }
-  return nullptr;
+  return with_operator(type, folding, [](auto zero, auto tag) -> run::Operator::Fold {
+    return fold_strided<decltype(zero), decltype(tag)::value>;
+  });
 }
 
 /// All operators; the context of each is its kernel.

@@ -18,7 +18,7 @@ struct Boolean {
 template <typename T>
 inline constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-/// What values of T are folded in: unsigned integers, which wrap around.
+/// What values of T are folded as: halves as float, truth values as bool, others as they are.
 template <typename T>
 auto widened(T x) {
   if constexpr (is_half<T>) return to_float(x);
@@ -56,6 +56,48 @@ W folded(W a, W b) {
     if constexpr (folding == Folding::sum) return a + b;
     if constexpr (folding == Folding::product) return a * b;
   }
+}
+
+template <Folding folding>
+using FoldingTag = std::integral_constant<Folding, folding>;
+
+/// What `visit(T{}, FoldingTag<folding>{})` answers for this folding of values of T; nullptr: there is no such operator.
+template <typename T, typename Visit>
+auto with_folding(Folding folding, const Visit& visit) -> decltype(visit(T{}, FoldingTag<Folding::sum>{})) {
+  switch (folding) {
+    case Folding::sum: return visit(T{}, FoldingTag<Folding::sum>{});
+    case Folding::product: return visit(T{}, FoldingTag<Folding::product>{});
+    case Folding::minimum: return visit(T{}, FoldingTag<Folding::minimum>{});
+    case Folding::maximum: return visit(T{}, FoldingTag<Folding::maximum>{});
+    default: break;
+  }
+  if constexpr (!is_half<T> && !std::is_floating_point_v<T>) {
+    if (folding == Folding::bit_and) return visit(T{}, FoldingTag<Folding::bit_and>{});
+    if (folding == Folding::bit_or) return visit(T{}, FoldingTag<Folding::bit_or>{});
+    return visit(T{}, FoldingTag<Folding::bit_xor>{});
+  }
+  return nullptr;
+}
+
+/// The same for a type that is known at run time.
+template <typename Visit>
+auto with_operator(Type type, Folding folding, const Visit& visit) -> decltype(with_folding<float>(folding, visit)) {
+  switch (type) {
+    case Type::i8: return with_folding<std::int8_t>(folding, visit);
+    case Type::i16: return with_folding<std::int16_t>(folding, visit);
+    case Type::i32: return with_folding<std::int32_t>(folding, visit);
+    case Type::i64: return with_folding<std::int64_t>(folding, visit);
+    case Type::u8: return with_folding<std::uint8_t>(folding, visit);
+    case Type::u16: return with_folding<std::uint16_t>(folding, visit);
+    case Type::u32: return with_folding<std::uint32_t>(folding, visit);
+    case Type::u64: return with_folding<std::uint64_t>(folding, visit);
+    case Type::f16: return with_folding<Float16>(folding, visit);
+    case Type::bf16: return with_folding<BFloat16>(folding, visit);
+    case Type::f32: return with_folding<float>(folding, visit);
+    case Type::f64: return with_folding<double>(folding, visit);
+    case Type::boolean: return with_folding<Boolean>(folding, visit);
+  }
+  return nullptr;
 }
 
 template <typename T>
