@@ -23,10 +23,11 @@ std::string flaw(const Schedule& s) {
   }
   if (to_string(s.problem.kind) == "unknown") return "the problem is of no known kind";
   if (!s.nodes.empty()) {
-    const bool several = s.problem.kind == Kind::reduce && s.problem.items > 1;
-    for (const Kind kind : {Kind::sum, Kind::stream, Kind::alltoall, Kind::reduce_scatter, Kind::reduce}) {
-      if (s.problem.kind != kind || (kind == Kind::reduce && !several)) continue;
-      return fmt::format("a {}{} is not defined on a cluster", to_string(kind), several ? " of several items" : "");
+    const Kind kind = s.problem.kind;
+    const bool folds_items = combines(kind) && names_items(s.problem);
+    if (folds_items || kind == Kind::sum || kind == Kind::stream || kind == Kind::alltoall) {
+      return fmt::format("a {}{} is not defined on a cluster", to_string(kind),
+                         folds_items && kind != Kind::reduce_scatter ? " of several items" : "");
     }
   }
   if (s.problem.kind == Kind::sum) {
@@ -76,7 +77,8 @@ std::string item_flaw(const Schedule& s, Time begin, const Part& part, const Par
     return exists ? "" : fmt::format("item {} does not exist", item);
   }
   std::int64_t items = s.problem.items;
-  const bool in_all = s.problem.kind == Kind::broadcast || s.problem.kind == Kind::reduce;
+  const bool in_all =
+      s.problem.kind == Kind::broadcast || s.problem.kind == Kind::reduce || s.problem.kind == Kind::allreduce;
   if (!in_all && __builtin_mul_overflow(items, s.machine.P, &items)) items = kMaxTime;
   return part.lo < 0 || part.lo >= items ? fmt::format("item {} does not exist", part.lo) : "";
 }

@@ -112,9 +112,9 @@ struct Missing {
 /// All-to-all: of the items that the other ranks have for `rank`.
 Missing missing_blocks(const Case& the_case, Rank rank, std::span<const Holding> held);
 
-/// Reductions of several items, reduce-scatter: what is sent and kept is judged by playing each item, for rules 1, 6 and 7.
-inline bool handed_over(const Case& c) { return combines(c.problem().kind) && names_items(c.problem()); }
-void judge_handed_over(const Case& the_case, const std::vector<std::uint32_t>& usable, Findings& findings);
+/// Reductions and all-reduces of several items, reduce-scatter: what is sent and kept is judged by playing each item, for rules 1, 6 and 7.
+inline bool folds_items(const Case& c) { return combines(c.problem().kind) && names_items(c.problem()); }
+void judge_folded_items(const Case& the_case, const std::vector<std::uint32_t>& usable, Findings& findings);
 
 /// "item 3", in an all-to-all "item 3 (0 to 3)".
 std::string named_item(const Case& the_case, std::int64_t item);

@@ -7,7 +7,7 @@ namespace chasqui {
 namespace verifier {
 
 Evidence::Evidence(const Case& c) {
-  if (handed_over(c)) return;  // judged on its own
+  if (folds_items(c)) return;  // judged on its own
   if (combines(c.problem().kind)) {
     folds.emplace(judge_folds(c));
   } else {
@@ -66,7 +66,7 @@ Report verify(const Schedule& schedule, const VerifyOptions& options) {
     rule4_one_thing(the_case, findings);
     rule5_capacity(the_case, findings);
     rule6_counted_once(the_case, evidence, findings);
-    if (handed_over(the_case)) judge_handed_over(the_case, usable.sends, findings);
+    if (folds_items(the_case)) judge_folded_items(the_case, usable.sends, findings);
     rule8_node_gap(the_case, findings);
     rule9_board(the_case, findings);
     const bool complete = usable.sends.size() == schedule.sends.size() && usable.adds.size() == schedule.adds.size() &&

@@ -139,6 +139,23 @@ Schedule ring_reduce_scatter(const LogP& machine, std::int64_t items, bool commu
   return s;
 }
 
+Schedule ring_allreduce(const LogP& machine, std::int64_t items, bool commutative) {
+  Schedule s = ring_reduce_scatter(machine, items, commutative);
+  const std::int64_t P = machine.P;
+  s.problem = {.kind = Kind::allreduce, .items = items * P, .commutative = commutative};
+  std::int64_t round = items * (P - 1);
+  for (std::int64_t step = 0; step + 1 < P; ++step) {  // the result of item r goes from r once round to r - 1
+    for (std::int64_t n = 0; n < items; ++n, ++round) {
+      for (std::int64_t r = 0; r < P; ++r) {
+        s.sends.push_back(send_item(round * round_length(machine), Rank{mod(r + step, P)}, Rank{mod(r + step + 1, P)},
+                                    static_cast<std::int32_t>(r * items + n)));
+      }
+    }
+  }
+  close(s);
+  return s;
+}
+
 Schedule doubling_allreduce(const LogP& machine) {
   Schedule s = empty(machine, {.kind = Kind::allreduce});
   const std::int64_t P = machine.P;

@@ -22,6 +22,8 @@ Schedule rotating_alltoall(const LogP& machine, std::int64_t items);
 Schedule alltoall_round_the_ring(const LogP& machine);
 /// Item r is handed on from r+1 once round to r.
 Schedule ring_reduce_scatter(const LogP& machine, std::int64_t items, bool commutative);
+/// That with rank r's items, and then the results go on once round.
+Schedule ring_allreduce(const LogP& machine, std::int64_t items, bool commutative);
 /// Doubling windows that end at rank i, for every P; the last one without the sender's own value if need be.
 Schedule doubling_allreduce(const LogP& machine);
 /// Two windows instead of one that wraps.

@@ -53,6 +53,8 @@ TEST(Legal, Folds) {
     expect_legal(examples::ring_reduce_scatter(machine, 1, true));
     expect_legal(examples::ring_reduce_scatter(machine, 1, false));
     expect_legal(examples::ring_reduce_scatter(machine, 3, true));
+    expect_legal(examples::ring_allreduce(machine, 2, true));
+    expect_legal(examples::ring_allreduce(machine, 2, false));
   }
 }
 

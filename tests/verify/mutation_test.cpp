@@ -25,7 +25,7 @@ Schedule any_legal() {
   const LogP machine{any(1, 10), Time{any(0, 5)}, Time{any(0, 4)}, Time{any(1, 6)}};
   if (machine.lambda() == Time{0}) return examples::greedy_broadcast(LogP::postal(machine.P, Time{1}), Rank{0});
   const Rank root{any(0, static_cast<int>(machine.P))};
-  switch (any(0, 15)) {
+  switch (any(0, 17)) {
     case 0: return examples::greedy_broadcast(machine, root);
     case 1: return examples::reversed_reduce(machine, true);
     case 2: return examples::reversed_reduce(machine, false);
@@ -40,6 +40,8 @@ Schedule any_legal() {
     case 11: return examples::alltoall_round_the_ring({any(1, 6), machine.L, machine.o, machine.g});
     case 12: return examples::ring_reduce_scatter(machine, any(1, 3), true);
     case 13: return examples::ring_reduce_scatter(machine, any(1, 3), false);
+    case 14: return examples::ring_allreduce({any(2, 7), machine.L, machine.o, machine.g}, any(1, 3), true);
+    case 15: return examples::ring_allreduce({any(2, 7), machine.L, machine.o, machine.g}, any(1, 3), false);
     default: return examples::star_sum(machine);
   }
 }

@@ -45,12 +45,19 @@ bool part_ok(const World& w, const Part& part) {
 
 std::int64_t item_count(const World& w) {
   const Kind kind = w.s.problem.kind;
-  return w.s.problem.items * (kind == Kind::broadcast ? 1 : kind == Kind::alltoall ? w.P * w.P : w.P);
+  const bool in_all = kind == Kind::broadcast || kind == Kind::allreduce;
+  return w.s.problem.items * (in_all ? 1 : kind == Kind::alltoall ? w.P * w.P : w.P);
+}
+
+/// Are contributions to several items folded? (Reductions of several items are tested in kitem_reduce_test.cpp.)
+bool folds_items(const World& w) {
+  const Problem& p = w.s.problem;
+  return p.kind == Kind::reduce_scatter || (p.kind == Kind::allreduce && p.items > 1);
 }
 
 bool well_formed(const World& w, const Send& m) {
   if (!w.rank_exists(m.from) || !w.rank_exists(m.to) || m.from == m.to) return false;
-  if (!combines(w.s.problem.kind) || w.s.problem.kind == Kind::reduce_scatter) {
+  if (!combines(w.s.problem.kind) || folds_items(w)) {
     if (w.s.problem.kind == Kind::alltoall && m.second.lo != 0) return false;  // a number of more than 31 bits
     return m.part.len == 1 && m.second.len == 0 && m.part.lo >= 0 && m.part.lo < item_count(w);
   }
@@ -121,31 +128,39 @@ bool owns(const World& w, std::int32_t r, std::int64_t item) {
   return item / p.items == r;
 }
 
-/// Reduce-scatter, tick by tick: contributions move from rank to rank and are never copied.
-void handed_over_rules(World& w) {
+/// Tick by tick. Reduce-scatter: contributions move from rank to rank and are never copied. All-reduce: they are copied, and
+/// only the result may meet what it contains.
+void folded_item_rules(World& w) {
   const std::int64_t k = w.s.problem.items;
+  const bool copies = w.s.problem.kind == Kind::allreduce;
+  const Mask all = (1U << w.P) - 1;
   const auto in_order = [&](Mask m) {  // one run of ranks, or two that touch both ends
     int runs = 0;
     for (std::int64_t r = 0; r < w.P; ++r) runs += (m >> r & 1U) != 0 && (m >> ((r + 1) % w.P) & 1U) == 0 ? 1 : 0;
     return runs <= 1;
   };
-  for (std::int64_t item = 0; item < k * w.P; ++item) {
+  for (std::int64_t item = 0; item < item_count(w); ++item) {
     std::vector<Mask> held;
     for (std::int64_t r = 0; r < w.P; ++r) held.push_back(1U << r);
     std::multimap<std::int64_t, std::pair<std::int32_t, Mask>> arriving;
     for (std::int64_t tick = -100; tick < 2000; ++tick) {
       for (auto [at, end] = arriving.equal_range(tick); at != end; ++at) {
-        held[static_cast<std::size_t>(at->second.first)] |= at->second.second;
+        Mask& mine = held[static_cast<std::size_t>(at->second.first)];
+        const bool replaces = at->second.second == all && mine != all;
+        if (copies && !replaces && (mine & at->second.second) != 0) w.breaks(6);
+        else mine |= at->second.second;
       }
       for (const Send& m : w.good) {
         if (m.begin.ticks != tick || m.part.lo != item) continue;
         Mask& mine = held[static_cast<std::size_t>(m.from.index)];
         if (tick < 0 || mine == 0) w.breaks(1);
         if (!w.s.problem.commutative && !in_order(mine)) w.breaks(6);
-        arriving.emplace(tick + w.lambda, std::pair{m.to.index, std::exchange(mine, 0)});
+        arriving.emplace(tick + w.lambda, std::pair{m.to.index, copies ? mine : std::exchange(mine, 0)});
       }
     }
-    if (held[static_cast<std::size_t>(item / k)] != (1U << w.P) - 1) w.breaks(7);
+    for (std::int64_t r = 0; r < w.P; ++r) {
+      if ((copies || r == item / k) && held[static_cast<std::size_t>(r)] != all) w.breaks(7);
+    }
   }
 }
 
@@ -284,8 +299,8 @@ unsigned broken_rules(const Schedule& schedule) {
   const bool complete = w.good.size() == schedule.sends.size() && w.adds.size() == schedule.adds.size();
   if (!complete) w.breaks(6);
   time_rules(w);
-  if (schedule.problem.kind == Kind::reduce_scatter) {
-    handed_over_rules(w);
+  if (folds_items(w)) {
+    folded_item_rules(w);
   } else if (combines(schedule.problem.kind)) {
     fold_rules(w);
   } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions of several items and reduce-scatter (docs/model.md): a message of an item hands over all that its sender has of
-// it by then. Every item is played once, in order of time. Reports under rules 1, 6 and 7.
+// Reductions of several items, reduce-scatter and all-reduces of several items (docs/model.md): a message of an item carries
+// all that its sender has of it by then. In an all-reduce the sender keeps it, otherwise it hands it over. Every item is
+// played once, in order of time. Reports under rules 1, 6 and 7.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -13,14 +14,24 @@
 namespace chasqui::verifier {
 namespace {
 
-/// A fold: how many contributions, and without commutativity the intervals of ranks they came from.
+/// A fold: how many contributions, and where it matters the intervals of ranks they came from.
 struct Fold {
   std::int64_t count = 0;
   std::vector<Part> pieces;
 
-  void take(Fold other) {
+  void take(const Fold& other) {
     count += other.count;
     pieces.insert(pieces.end(), other.pieces.begin(), other.pieces.end());
+  }
+
+  /// A contribution that both have, or -1. REQUIRES the pieces of both to be in order.
+  std::int64_t common(const Fold& other) const {
+    auto mine = pieces.begin();
+    for (const Part& piece : other.pieces) {
+      while (mine != pieces.end() && mine->lo + mine->len <= piece.lo) ++mine;
+      if (mine != pieces.end() && mine->lo < piece.lo + piece.len) return std::max(mine->lo, piece.lo);
+    }
+    return -1;
   }
 
   /// In rank order, neighbours joined. True if it is one interval, or two around the end of the rank order.
@@ -47,7 +58,7 @@ struct Arrival {
   bool operator>(const Arrival& other) const { return available > other.available; }
 };
 
-/// Who must end with the fold of an item.
+/// Who must end with the fold of an item, where that is one rank.
 Rank wanted_by(const Case& c, std::int64_t item) {
   if (c.problem().kind == Kind::reduce) return c.problem().root;
   return Rank{static_cast<std::int32_t>(item / c.problem().items)};
@@ -58,15 +69,17 @@ class ItemPlay {
  public:
   ItemPlay(const Case& c, Findings& findings) : c_(c), findings_(findings) {}
 
-  /// `messages`: of one item, in order of begin. Returns how many contributions `at` ends with.
-  std::int64_t play(const std::vector<std::uint32_t>& messages, Rank at) {
+  /// `messages`: of one item, in order of begin.
+  void play(const std::vector<std::uint32_t>& messages) {
     for (const std::uint32_t index : messages) {
       deliver_until(c_.begin(index));
       send(index);
     }
     deliver_until(std::numeric_limits<std::int64_t>::max());
-    return held(at).count;
   }
+
+  /// How many contributions a rank has.
+  std::int64_t count(Rank rank) { return held(rank).count; }
 
  private:
   Fold& held(Rank rank) {
@@ -77,7 +90,7 @@ class ItemPlay {
 
   Fold own(Rank rank) const {
     Fold fold{1, {}};
-    if (!c_.problem().commutative) fold.pieces.push_back({rank.index, 1});
+    if (keeps_ || !c_.problem().commutative) fold.pieces.push_back({rank.index, 1});
     return fold;
   }
 
@@ -85,13 +98,32 @@ class ItemPlay {
     while (!under_way_.empty() && under_way_.top().available <= time) {
       const std::uint32_t index = under_way_.top().index;
       under_way_.pop();
-      held(c_.message(index).to).take(std::move(content_[index]));
+      receive(index, std::move(content_[index]));
     }
+  }
+
+  void receive(std::uint32_t index, Fold fold) {
+    const Send& message = c_.message(index);
+    Fold& mine = held(message.to);
+    const bool result = keeps_ && fold.count == c_.machine().P;
+    if (result && mine.count < fold.count) {
+      mine = std::move(fold);  // the whole replaces what it is the fold of
+      return;
+    }
+    const std::int64_t twice = keeps_ ? mine.common(fold) : -1;
+    if (twice >= 0) {
+      findings_.add(6, message.to, c_.available(index), index,
+                    "what it receives of item {} from rank {} has contribution {}, which it has counted already",
+                    message.part.lo, message.from.index, twice);
+      return;
+    }
+    mine.take(fold);
+    if (keeps_) mine.put_in_order(c_.machine().P);
   }
 
   void send(std::uint32_t index) {
     const Send& message = c_.message(index);
-    Fold fold = std::exchange(held(message.from), Fold{});
+    Fold fold = keeps_ ? held(message.from) : std::exchange(held(message.from), Fold{});
     if (c_.begin(index) < 0) {
       findings_.add(1, message.from, c_.begin(index), index, "it sends item {} to rank {} before time 0",
                     message.part.lo, message.to.index);
@@ -110,6 +142,7 @@ class ItemPlay {
 
   const Case& c_;
   Findings& findings_;
+  const bool keeps_ = c_.problem().kind == Kind::allreduce;
   std::unordered_map<std::int32_t, Fold> held_;
   std::unordered_map<std::uint32_t, Fold> content_;
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> under_way_;
@@ -117,24 +150,33 @@ class ItemPlay {
 
 }  // namespace
 
-void judge_handed_over(const Case& c, const std::vector<std::uint32_t>& usable, Findings& findings) {
+void judge_folded_items(const Case& c, const std::vector<std::uint32_t>& usable, Findings& findings) {
   std::map<std::int64_t, std::vector<std::uint32_t>> by_item;
   for (const std::uint32_t index : usable) by_item[c.message(index).part.lo].push_back(index);
-  const auto require_all = [&](std::int64_t item, std::int64_t count) {
-    if (count == c.machine().P) return;
-    findings.add(7, wanted_by(c, item), c.finish(), kNoMessage, "it ends with {} of the {} contributions to item {}",
-                 count, c.machine().P, item);
+  const bool by_all = c.problem().kind == Kind::allreduce;
+  const auto require_all = [&](std::int64_t item, auto count_at) {
+    const auto require = [&](Rank rank) {
+      const std::int64_t count = count_at(rank);
+      if (count == c.machine().P) return;
+      findings.add(7, rank, c.finish(), kNoMessage, "it ends with {} of the {} contributions to item {}", count,
+                   c.machine().P, item);
+    };
+    if (!findings.wants(7)) return;
+    if (!by_all) return require(wanted_by(c, item));
+    for (std::int32_t rank = 0; rank < c.machine().P && !findings.full(); ++rank) require(Rank{rank});
   };
   for (auto& [item, messages] : by_item) {
     std::stable_sort(messages.begin(), messages.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return c.begin(a) < c.begin(b); });
-    require_all(item, ItemPlay(c, findings).play(messages, wanted_by(c, item)));
+    ItemPlay play(c, findings);
+    play.play(messages);
+    require_all(item, [&](Rank rank) { return play.count(rank); });
   }
   if (c.machine().P == 1 || !findings.wants(7))
     return;  // a rank's own contribution is all there is, of however many items
-  const std::int64_t items = c.problem().kind == Kind::reduce ? c.problem().items : c.item_count();
+  const std::int64_t items = c.problem().kind == Kind::reduce_scatter ? c.item_count() : c.problem().items;
   for (std::int64_t item = 0; item < items && !findings.full(); ++item) {
-    if (!by_item.contains(item)) require_all(item, 1);
+    if (!by_item.contains(item)) require_all(item, [](Rank) { return 1; });
   }
 }
 
