@@ -4,6 +4,7 @@
 
 #include "preload/buffer.hpp"
 #include "preload/repeated.hpp"
+#include "run/call/aligned_buffer.hpp"
 
 namespace chasqui::preload {
 namespace {
@@ -71,14 +72,17 @@ CallFacts look_at(const Movement& movement, const CommState& state) {
 
 void run_movement(ServedCall& served, const Movement& movement) {
   Significant data(movement, served.rank(), [&](MPI_Datatype type) { return served.packer(type); });
-  if (data.in && data.out && data.in->bytes() != data.out->bytes()) {
-    throw Mismatch{
-        fmt::format("this rank gives {} bytes and has room for {} from each", data.in->bytes(), data.out->bytes())};
-  }
   run::Call call = call_of(movement.kind, data.bytes(), movement.root);
   if (data.in) read_from(call, *data.in);
   if (data.out) write_to(call, *data.out);
+  const bool fits = !data.in || !data.out || data.in->bytes() == data.out->bytes();
+  const run::AlignedBuffer aside(fits ? 0 : data.bytes() * static_cast<std::size_t>(served.size()));
+  if (!fits) call.out = aside.data(), call.out_layout = {};
   served.run(call);
+  if (!fits) {
+    throw Truncated{
+        fmt::format("this rank gives {} bytes and has room for {} from each", data.in->bytes(), data.out->bytes())};
+  }
 }
 
 int serve_movement(Collective what, const Movement& movement, MPI_Comm comm, FunctionRef<int()> native) {

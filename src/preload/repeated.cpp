@@ -45,7 +45,7 @@ bool plain(const run::Call& call, const Places& places, const CommState& state) 
       return usable(places.out) && (!at_root || (places.alike && usable(places.in) && apart(places.in, places.out)));
     case Kind::allgather:
       return places.alike && usable(places.in) && usable(places.out) && apart(places.out, places.in);
-    default: return usable(places.in) && usable(places.out) && places.in != places.out;
+    default: return places.alike && usable(places.in) && usable(places.out) && places.in != places.out;
   }
 }
 

@@ -244,9 +244,9 @@ int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCa
     } catch (const std::bad_alloc&) {  // here alone: the others must not wait for this rank
       error_class = MPI_ERR_NO_MEM;
       served.refuse("no memory for the private buffers");
-    } catch (const Mismatch& found) {
-      error_class = MPI_ERR_TRUNCATE;
-      served.refuse(found.why);
+    } catch (const Truncated& found) {
+      why = found.why;
+      return raise(served.comm(), MPI_ERR_TRUNCATE, text());
     }
   } catch (const Declined& declined) {
     return note(what, declined.reason), kDeclined;

@@ -54,8 +54,8 @@ struct Declined {
   Reason reason;
 };
 
-/// Thrown by a rank whose own arguments contradict each other, which the others cannot know.
-struct Mismatch {
+/// Thrown by a rank whose own arguments contradict each other, which the others cannot know: after a call that was done for them.
+struct Truncated {
   std::string why;
 };
 

@@ -107,6 +107,34 @@ void structs(MPI_Comm comm) {
   MPI_Type_free(&copy);
 }
 
+/// A call like the one before, but what is sent has gaps, or what is received, on some ranks.
+void same_but_for_one_type(MPI_Comm comm) {
+  const Place me(comm);
+  MPI_Datatype every_other, type;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &every_other);
+  MPI_Type_create_resized(every_other, 0, 4 * sizeof(int), &type);
+  MPI_Type_commit(&type);
+  part = "the same but for one type";
+  for (int i = 0; i < 12; ++i) {
+    const bool gaps = i % 3 != 0 && (me.rank + i) % 2 == 0;
+    const int apart = gaps ? 2 : 1;
+    const int count = gaps ? 1 : 2;
+    const MPI_Datatype own = gaps ? type : MPI_INT;
+    std::vector<int> mine(index(4 * me.size), -1), all(index(2 * me.size), -2);
+    for (int k = 0; k < 2 * me.size; ++k) mine[index(k * apart)] = 1000 * i + 100 * me.rank + k;
+    MPI_Alltoall(mine.data(), count, own, all.data(), 2, MPI_INT, comm);
+    for (int r = 0; r < me.size; ++r) equal("alltoall", all[index(2 * r + 1)], 1000 * i + 100 * r + 2 * me.rank + 1);
+    MPI_Allgather(mine.data(), count, own, all.data(), 2, MPI_INT, comm);
+    for (int r = 0; r < me.size; ++r) equal("allgather", all[index(2 * r + 1)], 1000 * i + 100 * r + 1);
+    MPI_Gather(mine.data(), count, own, all.data(), 2, MPI_INT, 0, comm);
+    for (int r = 0; r < me.size && me.rank == 0; ++r) equal("gather", all[index(2 * r + 1)], 1000 * i + 100 * r + 1);
+    MPI_Scatter(mine.data(), count, own, all.data(), 2, MPI_INT, 0, comm);
+    equal("scatter", all[1], 1000 * i + 2 * me.rank + 1);
+  }
+  MPI_Type_free(&every_other);
+  MPI_Type_free(&type);
+}
+
 /// Adds three ints that lie 8 bytes apart, the first one last in memory; elements 4 bytes apart interleave.
 void add_backwards(void* in, void* inout, int* count, MPI_Datatype* type) {
   MPI_Aint lb = 0, extent = 0;
@@ -230,7 +258,9 @@ void very_uneven(MPI_Comm comm) {
 
 void derived(MPI_Comm comm) {
   structs(comm);
+  same_but_for_one_type(comm);
   negative_strides(comm);
+  same_but_for_one_type(comm);
   uneven(comm, 1);
   uneven(comm, 0);
   uneven(comm, 400);

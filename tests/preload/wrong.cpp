@@ -52,6 +52,29 @@ int main(int argc, char** argv) {
   go_on(comm, me);
   MPI_Comm_free(&comm);
 
+  comm = fresh("too short on all, and the next call ends the job where it fails");
+  for (const int block : {2, 300, 40'000}) {
+    const auto bytes = static_cast<std::size_t>(block * me.size);
+    std::vector<int> give(bytes, 3), get(bytes, 4);
+    const int half = block / 2;
+    const int codes[] = {
+        MPI_Gather(give.data(), block, MPI_INT, get.data(), half, MPI_INT, 1, comm),
+        MPI_Scatter(give.data(), block, MPI_INT, get.data(), me.rank == 1 ? half : block, MPI_INT, 1, comm),
+        MPI_Allgather(give.data(), block, MPI_INT, get.data(), half, MPI_INT, comm),
+        MPI_Alltoall(give.data(), block, MPI_INT, get.data(), half, MPI_INT, comm)};
+    for (int i = 0; i < 4; ++i) {
+      const bool expected = me.rank == 1 || i > 1;
+      if (expected && codes[i] == MPI_SUCCESS) fail("code", i, MPI_ERR_TRUNCATE);
+    }
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    int one = 1, sum = 0;
+    MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 1, comm);
+    if (me.rank == 1) equal("sum", sum, me.size);
+    go_on(comm, me);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+  MPI_Comm_free(&comm);
+
   comm = fresh("a block that its owner gives and takes in two lengths");
   {
     int give[64], get[64], from[64];
