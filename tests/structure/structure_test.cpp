@@ -32,6 +32,7 @@ const Graph kHouse = {
     {"simulate", {"base", "model", "schedule"}},
     {"solve", {"base", "model", "plan", "schedule", "simulate", "verify"}},
     {"threads", {"base", "model", "run"}},
+    {"tune", {"base", "model", "run", "schedule"}},
     {"verify", {"base", "model", "schedule"}},
 };
 
