@@ -2,7 +2,7 @@
 // What the drop-in library's verdicts cost: the call patterns of Intel's benchmark (a barrier, then calls back to back, sizes
 // rising) and of a solver (dot products, norms, exchanges with neighbours, ranks that come late), each on a communicator of its own,
 // by turns natively (PMPI_) and through the library. Prints for each round of a pattern who, and the microseconds of the first
-// fifth of the calls and of all. bench/node/regret.sh runs it as delivered and with CHASQUI_TRIALS=0, and prints the regret.
+// fifth of the calls, of all, and of the second half. bench/node/regret.sh runs it as delivered and with CHASQUI_TRIALS=0, and prints the regret.
 //   mpirun -x LD_PRELOAD=libchasqui-mpi-openmpi.so -np 16 regret [ROUNDS [CALLS]]
 #include <mpi.h>
 
@@ -17,7 +17,7 @@ namespace {
 int rank = 0, ranks = 1, calls = 1000;
 
 struct Times {
-  double early = 0, all = 0;  ///< seconds, of the slowest rank
+  double early = 0, all = 0, half = 0;  ///< seconds, of the slowest rank; half: the second one
 };
 
 void spin(double microseconds) {
@@ -94,17 +94,20 @@ Times time_of(const Pattern& pattern, bool native) {
   int count = 1;
   for (int i = 0; i < 20; ++i)
     CHASQUI_EITHER(MPI_Allgather, &count, 1, MPI_INT, out.data(), 1, MPI_INT, comm);  // it is prepared
-  double times[2] = {0, 0}, most[2] = {0, 0};
+  double times[3] = {0, 0, 0}, most[3] = {0, 0, 0}, middle = 0;
   for (int i = 0; i < 3; ++i) PMPI_Barrier(comm);
   const double begin = PMPI_Wtime();
   for (int call = 0; call < calls; ++call) {
     if (call == calls / 5) times[0] = PMPI_Wtime() - begin;
+    if (call == calls / 2) middle = PMPI_Wtime();
     pattern.body(comm, native, call);
   }
-  times[1] = PMPI_Wtime() - begin;
-  PMPI_Allreduce(times, most, 2, MPI_DOUBLE, MPI_MAX, comm);
+  const double end = PMPI_Wtime();
+  times[1] = end - begin;
+  times[2] = end - middle;
+  PMPI_Allreduce(times, most, 3, MPI_DOUBLE, MPI_MAX, comm);
   MPI_Comm_free(&comm);
-  return {most[0], most[1]};
+  return {most[0], most[1], most[2]};
 }
 
 }  // namespace
@@ -122,8 +125,8 @@ int main(int argc, char** argv) {
       for (const bool native : {true, false}) {
         const Times times = time_of(pattern, native);
         if (rank == 0)
-          std::printf("%s;%s;%.3f;%.3f\n", pattern.name.c_str(), native ? "native" : "through", times.early * 1e6,
-                      times.all * 1e6);
+          std::printf("%s;%s;%.3f;%.3f;%.3f\n", pattern.name.c_str(), native ? "native" : "through", times.early * 1e6,
+                      times.all * 1e6, times.half * 1e6);
       }
     }
   }

@@ -22,17 +22,21 @@ quartiles() {
     { now = $1 ";" $2; if (now != key) { put(); key = now; n = 0 } values[++n] = $3 }
     END { put() }'
 }
-quartiles 3 >"$folder/early"
-quartiles 4 >"$folder/all"
+for column in 3 4 5; do quartiles $column >"$folder/$column"; done
 cut -d';' -f1 "$folder/rounds" | awk '!seen[$0]++' >"$folder/patterns"
 awk -F';' '
   function least(a, b) { return a < b ? a : b }
-  FILENAME ~ /early$/ { early[$1, $2] = $3; next }
-  FILENAME ~ /all$/ { all[$1, $2] = $3; next }
-  FNR == 1 { printf "%-46s %10s %10s %10s %10s %10s\n", "pattern, us", "native", "ours", "delivered", "200 calls", "1000 calls" }
+  function regret(column, name) {
+    return (time[column, name, "delivered"] / least(time[column, name, "native"], time[column, name, "ours"]) - 1) * 100
+  }
+  FILENAME !~ /patterns$/ { time[substr(FILENAME, length(FILENAME)), $1, $2] = $3; next }
+  FNR == 1 { printf "%-46s %9s %9s %9s %9s %9s %9s\n", "pattern, us", "native", "ours", "delivered", "200 calls", "1000", "from 500" }
   {
-    printf "%-46s %10.0f %10.0f %10.0f %9.1f%% %9.1f%%\n", $1, all[$1, "native"], all[$1, "ours"], all[$1, "delivered"],
-      (early[$1, "delivered"] / least(early[$1, "native"], early[$1, "ours"]) - 1) * 100,
-      (all[$1, "delivered"] / least(all[$1, "native"], all[$1, "ours"]) - 1) * 100
-  }' "$folder/early" "$folder/all" "$folder/patterns"
-echo "times of 1000 calls; regret after 200 and 1000 calls against the better side"
+    printf "%-46s %9.0f %9.0f %9.0f %8.1f%% %8.1f%% %8.1f%%\n", $1, time[4, $1, "native"], time[4, $1, "ours"], time[4, $1, "delivered"],
+      regret(3, $1), regret(4, $1), regret(5, $1)
+    early += regret(3, $1) > 10
+    late += regret(4, $1) > 3
+  }
+  END { printf "of %d: %d above 10 %% after 200 calls, %d above 3 %% after 1000\n", FNR, early, late }
+' "$folder/3" "$folder/4" "$folder/5" "$folder/patterns"
+echo "times of 1000 calls; regret against the better side after 200 and after 1000 calls, and of the second 500 alone"

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "preload/private.hpp"
+#include "preload/rehearsal.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
 #include "preload/settings.hpp"
@@ -19,6 +20,7 @@ void begin() {
     const bool agreed = read_settings();
     open_states();
     if (agreed) open_private();
+    if (agreed) rehearse_world();
     active = agreed;
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -27,6 +27,7 @@ enum class Verdict : std::uint8_t { open, ours, native };
 struct Race {
   Verdict verdict = Verdict::open;         ///< open: never compared
   bool asked = false;                      ///< the profile was asked
+  bool rehearsed = false;                  ///< the verdict is that of MPI_Init, where nothing was the program's
   bool for_good = false;                   ///< the verdict stays: the bits of a result depend on it
   std::unique_ptr<Comparison> comparison;  ///< under way
   std::uint64_t settled = 0;               ///< calls since the verdict
@@ -46,7 +47,30 @@ struct Race {
 };
 
 inline constexpr double kAgreements = 2;  ///< calls that those of a comparison take, about
-inline constexpr double kShare = 0.01;    ///< of the time since the verdict that looking again may cost
+inline constexpr double kBeside =
+    1e4;  ///< nanoseconds that it takes beside: caches that the other side left long ago, memory
+inline constexpr double kShare = 0.01;  ///< of the time since the verdict that looking again may cost
+
+/// After how many calls another comparison is a hundredth of them. calls: what it takes more than as many of the better side
+/// would; period: nanoseconds from call to call. Odd: programs have rhythms.
+inline std::uint64_t pause_after(double calls, double period) {
+  return static_cast<std::uint64_t>(std::min(1e18, (calls + kAgreements + kBeside / std::max(1.0, period)) / kShare)) |
+         1;
+}
+
+/// What MPI_Init found of a race.
+struct Expected {
+  double factor = 0;  ///< the logarithm of the MPI library's time to ours
+  double period = 0;  ///< nanoseconds from call to call by the faster one; 0: nothing was found
+};
+
+/// Before the first call. The program's own calls are compared when a pair of each side is a hundredth of those before.
+inline void expect(Race& race, const Expected& found) {
+  if (found.period == 0) return;
+  race.verdict = found.factor > 0 ? Verdict::ours : Verdict::native;
+  race.rehearsed = true;
+  race.again = pause_after(2 * std::expm1(std::abs(found.factor)), found.period);
+}
 
 /// Whose turn it is in a race that is not being compared, and must not be now.
 inline Side settled_side(const Race& race) { return race.verdict == Verdict::ours ? Side::ours : Side::native; }
@@ -59,7 +83,8 @@ inline bool compares(Race& race, std::uint32_t trials, bool meets) {
   if (known && race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);  // the profile's word
   if (known && ++race.settled <= race.again) return false;
   const BlockPlan plan{.first = static_cast<int>(std::clamp(trials, 2u, 1000u))};
-  race.comparison = std::make_unique<Comparison>(plan, settled_side(race), race.comparisons > 0, meets);
+  race.comparison =
+      std::make_unique<Comparison>(plan, settled_side(race), race.rehearsed || race.comparisons > 0, meets);
   return true;
 }
 
@@ -72,8 +97,7 @@ inline void conclude(Race& race) {
   race.ours_typical = found.duration[1];
   race.gain = found.gain;
   race.spent += found.cost;
-  const double costs = found.cost / found.period + kAgreements;                       // calls
-  const auto pause = static_cast<std::uint64_t>(std::min(1e18, costs / kShare)) | 1;  // programs have rhythms
+  const std::uint64_t pause = pause_after(found.cost / found.period, found.period);
   race.again = std::max(pause, race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4 + 1);
   race.settled = 0;
   ++race.comparisons;

@@ -8,6 +8,7 @@
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
+#include "preload/rehearsal.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
 #include "preload/verify.hpp"
@@ -43,18 +44,14 @@ struct Decision {
 thread_local double compared_time = 0;
 double program_clock() { return clock_now() - compared_time; }
 
-bool meets(Kind kind) {
-  return kind == Kind::barrier || kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::alltoall ||
-         kind == Kind::reduce_scatter;
-}
-
 constexpr double kTrusted = 1.5;  ///< a profile that sees such a factor decides for good
 
-/// What the profile says about a race that is new. Predicting takes as long as hundreds of short calls: only where it can tell
+/// What MPI_Init found and what the profile says about a race that is new. Predicting takes as long as hundreds of short calls: only where it can tell
 /// something of the MPI library, or somebody will read it.
-void ask_profile(CommState& state, Race& race, const CallFacts& facts) {
+void ask_profile(Collective what, CommState& state, Race& race, const CallFacts& facts) {
   race.asked = true;
   if (settings().trials == 0) race.verdict = Verdict::ours;
+  else if (facts.folds == MPI_DATATYPE_NULL || facts.plain) expect(race, rehearsed(what, facts.bytes, state.size));
   if (settings().profile->native.empty() && settings().report.empty() && !settings().log) return;
   const std::size_t blocks = facts.shape.kind == Kind::reduce_scatter ? static_cast<std::size_t>(state.size) : 1;
   const run::Query query{facts.shape.kind, facts.shape.kind == Kind::barrier ? 0 : facts.bytes / blocks,
@@ -71,7 +68,7 @@ void ask_profile(CommState& state, Race& race, const CallFacts& facts) {
       race.predicted = choice.nanoseconds;
     }
   }
-  if (settings().trials == 0) return;
+  if (settings().trials == 0 || race.rehearsed) return;
   if (!race.for_good) {
     if (list.front().method == run::Method::native) race.verdict = Verdict::native;
   } else if (native > kTrusted * race.predicted) {
@@ -172,7 +169,7 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   Race& race = state->race(what, decision.facts.bytes, for_good);
   decision.race = &race;
   race.for_good = for_good;
-  if (!race.asked) ask_profile(*state, race, decision.facts);
+  if (!race.asked) ask_profile(what, *state, race, decision.facts);
   if (s.verify) {
     decision.way = Decision::both;
   } else if (for_good && race.verdict == Verdict::open) {

@@ -44,10 +44,17 @@ struct CallFacts {
   ByteRange result{};                      ///< of out: what must be equal afterwards
   MPI_Datatype folds = MPI_DATATYPE_NULL;  ///< reductions: the type
   bool sums = false;                       ///< reductions: by MPI_SUM
+  bool plain = false;                      ///< reductions: by an operation that takes about as long as a sum of doubles
   bool rounds = false;                     ///< reductions: the order of folding may change the bits of the result
   const void* in = nullptr;                ///< reductions: what this rank gives, `bytes` of it
   std::size_t first = 0;                   ///< reductions: the element that `result` begins with
 };
+
+/// Does no rank leave the call before all have come?
+inline bool meets(Kind kind) {
+  return kind == Kind::barrier || kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::alltoall ||
+         kind == Kind::reduce_scatter;
+}
 
 /// Thrown by all ranks alike in the middle of a call: the MPI library does it after all.
 struct Declined {

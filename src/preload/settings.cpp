@@ -86,7 +86,7 @@ std::uint64_t Settings::hash() const {
   for (const char letter : std::string_view(CHASQUI_VERSION)) mix(static_cast<unsigned char>(letter));
   for (const bool off : disabled) mix(off ? 1 : 2);
   for (const bool on : {verify, reproducible, same_bits, !report.empty()}) mix(on ? 1 : 2);
-  for (const auto each : {after, trials, node_size}) mix(static_cast<std::uint64_t>(each));
+  for (const auto each : {after, trials, rehearse, node_size}) mix(static_cast<std::uint64_t>(each));
   return value;
 }
 
@@ -102,6 +102,7 @@ bool read_settings() {
   if (const char* path = variable("CHASQUI_REPORT")) s.report = path;
   s.after = number("CHASQUI_AFTER", s.after, warnings);
   s.trials = number("CHASQUI_TRIALS", s.trials, warnings);
+  s.rehearse = number("CHASQUI_REHEARSE", s.rehearse, warnings);
   s.join = number("CHASQUI_JOIN", s.join, warnings);
   s.node_size = number("CHASQUI_NODE_SIZE", s.node_size, warnings);
   if (const char* list = variable("CHASQUI_DISABLE")) disable(s, list, warnings);

@@ -137,6 +137,16 @@ bool prepare(CommState& state, MPI_Comm comm, bool willing) {
   return state.prepared = willing;
 }
 
+std::unique_ptr<run::Comm> make_private_world() {
+  return mpi::make_together(private_world(), [](mpi::Together& all) -> std::unique_ptr<run::Comm> {
+    std::vector<int> world(static_cast<std::size_t>(all.size()));
+    std::iota(world.begin(), world.end(), 0);
+    const std::vector<int> nodes = nodes_among(world);
+    const bool one = settings().node_size == 0 && std::all_of(nodes.begin(), nodes.end(), [](int n) { return n == 0; });
+    return one ? make_private(all, world) : nullptr;
+  });
+}
+
 void free_ended() {
   if (!some_ended.load(std::memory_order_acquire)) return;
   std::vector<CommState*> taken;

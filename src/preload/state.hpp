@@ -53,6 +53,10 @@ std::uint64_t generation_of_handles();
 /// all ranks succeed or none.
 bool prepare(CommState& state, MPI_Comm comm, bool willing = true);
 
+/// A private part of no communicator of the program's, for all ranks; nothing where they are on several nodes. Collective over
+/// MPI_COMM_WORLD. Throws on all ranks.
+std::unique_ptr<run::Comm> make_private_world();
+
 /// Gives back what freed communicators left behind (their delete callback may run deep inside the MPI library).
 void free_ended();
 

@@ -193,6 +193,45 @@ TEST(Verdicts, OfAProfileAreCorrectedToo) {
   EXPECT_EQ(race.comparison->turn(), Side::native);
 }
 
+TEST(Verdicts, OfARehearsalAreTakenAtOnceAndLookedAtWhenThatIsCheap) {
+  for (const double factor : {-1.0, -0.1, 0.1, 1.0, 3.0}) {
+    for (const double period : {200.0, 1e5}) {
+      Race race;
+      expect(race, {factor, period});
+      const Side side = factor > 0 ? Side::ours : Side::native;
+      const double pair = 2 * std::expm1(std::abs(factor)) * period + kBeside;
+      int calls = 0;
+      while (!compares(race, 3, true)) {
+        ASSERT_EQ(settled_side(race), side) << factor;
+        ASSERT_LT(++calls, 1 << 20) << factor;
+      }
+      EXPECT_GE(calls * period * kShare, pair) << factor << ' ' << period;
+      EXPECT_EQ(race.comparison->turn(), side);
+    }
+  }
+  Race unknown;
+  expect(unknown, {});
+  EXPECT_EQ(unknown.verdict, Verdict::open);
+}
+
+TEST(Verdicts, OfAWrongRehearsalAreCorrected) {
+  for (int side = 0; side < 2; ++side) {
+    World world = world_of(side == 0 ? 2000 : 3000, side == 0 ? 3000 : 2000);
+    world.expected = {side == 0 ? 0.2 : -0.2, 2000};
+    EXPECT_EQ(verdict_of(world, 2000), side == 0 ? Verdict::native : Verdict::ours);
+  }
+}
+
+TEST(Regret, OfARehearsedProgramIsThatOfItsSide) {
+  for (const double ratio : {1.2, 2.0, 5.0}) {
+    World world = world_of(1000 * ratio, 1000);
+    world.expected = {std::log(ratio), 1000};
+    const Regret lost = regret(world, 3);
+    EXPECT_LE(lost.early, 0.001) << ratio;
+    EXPECT_LE(lost.late, 0.03) << ratio;
+  }
+}
+
 TEST(Verdicts, ForGoodAreNotLookedAtAgain) {
   Race race;
   race.for_good = true;

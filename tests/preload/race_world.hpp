@@ -39,6 +39,7 @@ struct World {
   double agreeing = 1000;  ///< one agreement
   int turns_at = 1 << 30;  ///< from this call on the sides' costs are swapped
   std::uint32_t trials = 3;
+  Expected expected;  ///< of every race, by a rehearsal
 };
 
 enum class Policy { native, ours, adaptive };
@@ -59,7 +60,10 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
   const std::size_t kinds = world.races.size();
   std::vector<double> now(ranks, 0), excluded(ranks, 0), draws(ranks * 4);
   std::vector<std::vector<Race>> races(ranks);
-  for (auto& each : races) each.resize(kinds);
+  for (auto& each : races) {
+    each.resize(kinds);
+    for (Race& race : each) expect(race, world.expected);
+  }
   std::vector<std::vector<std::vector<double>>> rings(kinds);
   for (std::size_t k = 0; k < kinds; ++k)
     rings[k].assign(static_cast<std::size_t>(world.races[k].window), std::vector<double>(ranks, 0));

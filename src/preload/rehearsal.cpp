@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "preload/rehearsal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "chasqui/base/clock.hpp"
+#include "preload/private.hpp"
+#include "preload/race.hpp"
+#include "preload/serve.hpp"
+#include "preload/settings.hpp"
+#include "preload/state.hpp"
+#include "run/comm/fabric.hpp"
+
+namespace chasqui::preload {
+namespace {
+
+struct Rehearsed {
+  Collective what;
+  Kind kind;
+  bool blocks = false;  ///< of all ranks, side by side
+};
+constexpr Rehearsed kRehearsed[] = {
+    {Collective::Barrier, Kind::barrier},           {Collective::Bcast, Kind::broadcast},
+    {Collective::Allreduce, Kind::allreduce},       {Collective::Reduce, Kind::reduce},
+    {Collective::Allgather, Kind::allgather, true}, {Collective::Gather, Kind::gather, true},
+    {Collective::Scatter, Kind::scatter, true},     {Collective::Scan, Kind::scan},
+    {Collective::Alltoall, Kind::alltoall, true},   {Collective::Reduce_scatter_block, Kind::reduce_scatter}};
+constexpr std::size_t kSizes[] = {8, 64, 256, 1024, 4096, 16'384, 65'536};  ///< one of each class
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;                    ///< of a rank's buffer
+
+std::array<std::array<Expected, kClasses>, kServed> found{};
+int found_for = 0;  ///< ranks
+
+/// As programs write it: sums of doubles.
+void run_native(MPI_Comm comm, const run::Call& call) {
+  const int n = static_cast<int>(call.count), root = static_cast<int>(call.root);
+  const MPI_Datatype type = MPI_DOUBLE;
+  switch (call.kind) {
+    case Kind::broadcast: PMPI_Bcast(call.out, n, type, root, comm); break;
+    case Kind::allreduce: PMPI_Allreduce(call.in, call.out, n, type, MPI_SUM, comm); break;
+    case Kind::reduce: PMPI_Reduce(call.in, call.out, n, type, MPI_SUM, root, comm); break;
+    case Kind::allgather: PMPI_Allgather(call.in, n, type, call.out, n, type, comm); break;
+    case Kind::gather: PMPI_Gather(call.in, n, type, call.out, n, type, root, comm); break;
+    case Kind::scatter: PMPI_Scatter(call.in, n, type, call.out, n, type, root, comm); break;
+    case Kind::scan: PMPI_Scan(call.in, call.out, n, type, MPI_SUM, comm); break;
+    case Kind::alltoall: PMPI_Alltoall(call.in, n, type, call.out, n, type, comm); break;
+    case Kind::reduce_scatter: PMPI_Reduce_scatter_block(call.in, call.out, n, type, MPI_SUM, comm); break;
+    default: PMPI_Barrier(comm);
+  }
+}
+
+/// One rank's part. Calls are timed back to back, in blocks natively, by ours, by ours, natively, from the last rank's beginning to
+/// the last rank's end: ranks that run ahead (the root of a broadcast, the leaves of a reduction) gain nothing by it. An interrupted
+/// block is longer than another one of its side, and does not count. An error of ours ends the rehearsal at the next agreement,
+/// which is the MPI library's: until then the rank makes all calls of that, so that nobody waits for it.
+class Rehearsal {
+ public:
+  Rehearsal(std::unique_ptr<run::Comm> comm, MPI_Comm native)
+      : comm_(std::move(comm)), native_(native), in_(kMostBytes / sizeof(double), 1.0), out_(in_) {}
+
+  /// False: the time is over, or something failed. The same on all ranks.
+  bool compare(const Rehearsed& which, std::size_t bytes) {
+    static const run::Sum sum;
+    call_.kind = which.kind;
+    call_.in = in_.data();
+    call_.out = out_.data();
+    call_.count = which.kind == Kind::barrier ? 0 : static_cast<std::int64_t>(bytes / sizeof(double));
+    if (which.kind == Kind::reduce_scatter) call_.count /= comm_->size();
+    call_.element = sizeof(double);
+    call_.op = run::operator_of<double>(sum, true);
+    run(Side::ours, bytes <= 1024 ? 8 : 2);  // pages are there, and looks are learned
+    run(Side::native, 1);
+    const double before = clock_now();
+    run(Side::native, 1);
+    std::array<double, 1> single{clock_now() - before};
+    if (!agree(single)) return false;
+    const int calls = std::clamp(static_cast<int>(kBlock / single[0]), 2, 16);
+    std::array<double, 2> least{1e18, 1e18};  // by Side
+    for (int time = 0; time < 2; ++time) {
+      std::array<double, 8> moments{};  // beginning and end of each block
+      for (std::size_t block = 0; block < 4; ++block) {
+        PMPI_Barrier(native_);
+        moments[2 * block] = clock_now();
+        run(side_of(block), calls);
+        moments[2 * block + 1] = clock_now();
+      }
+      if (!agree(moments)) return false;
+      for (std::size_t block = 0; block < 4; ++block) {
+        double& side = least[static_cast<std::size_t>(side_of(block))];
+        side = std::min(side, std::max(1.0, (moments[2 * block + 1] - moments[2 * block]) / calls));
+      }
+      if (std::abs(std::log(least[0] / least[1])) > kClear) break;
+    }
+    note(which.what, bytes, least);
+    return true;
+  }
+
+  void end() const {
+    if (settings().log && comm_->rank() == 0)
+      say(fmt::format("the rehearsal took {:.1f} ms", (clock_now() - begin_) / 1e6));
+  }
+
+ private:
+  static constexpr double kBlock = 5e4;   ///< nanoseconds of a block natively, about
+  static constexpr double kClear = 0.41;  ///< log 1.5: blocks that differ so much are not repeated
+  static Side side_of(std::size_t block) { return block == 0 || block == 3 ? Side::native : Side::ours; }
+
+  void run(Side side, int calls) {
+    for (int i = 0; i < calls; ++i) {
+      call_.root = i % comm_->size();
+      if (side == Side::native) {
+        run_native(native_, call_);
+        continue;
+      }
+      try {
+        comm_->run(call_);
+      } catch (const std::exception& error) {
+        if (!failed_ && settings().log) say(error.what());
+        failed_ = true;
+      }
+    }
+  }
+
+  /// The most that any rank has. False: it is over.
+  template <std::size_t N>
+  bool agree(std::array<double, N>& numbers) {
+    std::array<double, N + 2> mine{}, most{};
+    std::copy(numbers.begin(), numbers.end(), mine.begin());
+    mine[N] = failed_ ? 1 : 0;
+    mine[N + 1] = clock_now() - begin_;
+    PMPI_Allreduce(mine.data(), most.data(), N + 2, MPI_DOUBLE, MPI_MAX, native_);
+    std::copy(most.begin(), most.begin() + N, numbers.begin());
+    if (most[N] > 0) found = {};
+    return most[N] == 0 && most[N + 1] < static_cast<double>(settings().rehearse) * 1e6;
+  }
+
+  /// least: nanoseconds from call to call, by Side.
+  void note(Collective what, std::size_t bytes, const std::array<double, 2>& least) const {
+    if (what == Collective::Barrier) bytes = 0;
+    const double factor = least[0] / least[1];
+    found[static_cast<std::size_t>(what)][static_cast<std::size_t>(class_of_size(bytes))] = {
+        std::log(factor), std::min(least[0], least[1])};
+    if (!settings().log || comm_->rank() != 0) return;
+    say(fmt::format("rehearsed MPI_{} of {} bytes: {:.2f} us, {:.2f} us natively, factor {:.2f}", to_string(what),
+                    bytes, least[1] / 1000, least[0] / 1000, factor));
+  }
+
+  std::unique_ptr<run::Comm> comm_;
+  MPI_Comm native_;
+  std::vector<double> in_, out_;
+  run::Call call_;
+  const double begin_ = clock_now();
+  bool failed_ = false;
+};
+
+}  // namespace
+
+void rehearse_world() {
+  const Settings& s = settings();
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (s.rehearse == 0 || s.trials == 0 || s.verify || s.reproducible || size == 1) return;
+  std::unique_ptr<run::Comm> comm;
+  try {
+    comm = make_private_world();
+  } catch (const std::exception& error) {  // on all ranks
+    if (s.log) say(error.what());
+  }
+  if (comm == nullptr || run::crowded(*comm)) return;
+  found_for = size;
+  Rehearsal rehearsal(std::move(comm), private_world());
+  for (const std::size_t bytes : kSizes) {
+    for (const Rehearsed& each : kRehearsed) {
+      const bool none = each.kind == Kind::barrier ? bytes != kSizes[0]
+                                                   : each.kind == Kind::reduce_scatter &&
+                                                         bytes / sizeof(double) < static_cast<std::size_t>(size);
+      const bool much = each.blocks && bytes * static_cast<std::size_t>(size) > kMostBytes;
+      if (none || much || s.disabled[static_cast<int>(each.what)]) continue;
+      if (!rehearsal.compare(each, bytes)) return rehearsal.end();
+    }
+  }
+  rehearsal.end();
+}
+
+Expected rehearsed(Collective what, std::size_t bytes, int ranks) {
+  if (ranks != found_for) return {};
+  const int least = what == Collective::Barrier ? 0 : class_of_size(kSizes[0]);
+  return found[static_cast<std::size_t>(what)][static_cast<std::size_t>(std::max(least, class_of_size(bytes)))];
+}
+
+}  // namespace chasqui::preload
