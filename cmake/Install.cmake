@@ -1,5 +1,5 @@
 # `cmake --install`: the rooms as static libraries with their headers, the program with its manual and completions, the
-# drop-in MPI libraries, the explorer, the documentation, and two ways to find them: find_package(chasqui) and pkg-config.
+# drop-in MPI libraries, the component of Open MPI, the explorer, the documentation, and two ways to find them: find_package(chasqui) and pkg-config.
 # `cmake --build … --target installable` builds all of it and nothing else.
 include(GNUInstallDirs)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # installing needs the libraries and the program, not the tests
@@ -39,6 +39,10 @@ foreach(flavour ${CHASQUI_MPI_FLAVOURS})
     list(APPEND programs chasqui-mpi-${flavour})
   endif()
 endforeach()
+if(TARGET chasqui_component)
+  install(TARGETS chasqui_component LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/chasqui/openmpi COMPONENT openmpi)
+  list(APPEND programs chasqui_component)
+endif()
 if(TARGET chasqui)
   install(TARGETS chasqui RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   list(APPEND programs chasqui)

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "preload/buffer.hpp"
+#include "preload/native.hpp"
 #include "preload/repeated.hpp"
 #include "run/call/aligned_buffer.hpp"
 
@@ -110,9 +111,9 @@ using chasqui::Kind;
 
 extern "C" {
 
-int MPI_Barrier(MPI_Comm comm) {
+int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
   const RepeatedCall like{Collective::Barrier, comm, 0, MPI_BYTE};
-  const auto native = [&] { return PMPI_Barrier(comm); };
+  const auto native = [&] { return CHASQUI_NATIVE(Barrier)(comm); };
   int code = MPI_SUCCESS;
   if (repeats(like, {}, native, code)) return code;
   code = serve(Collective::Barrier, comm,
@@ -122,40 +123,41 @@ int MPI_Barrier(MPI_Comm comm) {
   return code;
 }
 
-int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+int CHASQUI_CALLED(Bcast)(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   const Movement movement{Kind::broadcast, root, nullptr, 0, type, buffer, count, type};
-  return serve_movement(Collective::Bcast, movement, comm, [&] { return PMPI_Bcast(buffer, count, type, root, comm); });
+  return serve_movement(Collective::Bcast, movement, comm,
+                        [&] { return CHASQUI_NATIVE(Bcast)(buffer, count, type, root, comm); });
 }
 
-int MPI_Gather(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
-               MPI_Datatype receivetype, int root, MPI_Comm comm) {
+int CHASQUI_CALLED(Gather)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
+                           MPI_Datatype receivetype, int root, MPI_Comm comm) {
   const Movement movement{Kind::gather, root, send, sendcount, sendtype, receive, receivecount, receivetype};
   return serve_movement(Collective::Gather, movement, comm, [&] {
-    return PMPI_Gather(send, sendcount, sendtype, receive, receivecount, receivetype, root, comm);
+    return CHASQUI_NATIVE(Gather)(send, sendcount, sendtype, receive, receivecount, receivetype, root, comm);
   });
 }
 
-int MPI_Scatter(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
-                MPI_Datatype receivetype, int root, MPI_Comm comm) {
+int CHASQUI_CALLED(Scatter)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
+                            MPI_Datatype receivetype, int root, MPI_Comm comm) {
   const Movement movement{Kind::scatter, root, send, sendcount, sendtype, receive, receivecount, receivetype};
   return serve_movement(Collective::Scatter, movement, comm, [&] {
-    return PMPI_Scatter(send, sendcount, sendtype, receive, receivecount, receivetype, root, comm);
+    return CHASQUI_NATIVE(Scatter)(send, sendcount, sendtype, receive, receivecount, receivetype, root, comm);
   });
 }
 
-int MPI_Allgather(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
-                  MPI_Datatype receivetype, MPI_Comm comm) {
+int CHASQUI_CALLED(Allgather)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
+                              MPI_Datatype receivetype, MPI_Comm comm) {
   const Movement movement{Kind::allgather, 0, send, sendcount, sendtype, receive, receivecount, receivetype};
   return serve_movement(Collective::Allgather, movement, comm, [&] {
-    return PMPI_Allgather(send, sendcount, sendtype, receive, receivecount, receivetype, comm);
+    return CHASQUI_NATIVE(Allgather)(send, sendcount, sendtype, receive, receivecount, receivetype, comm);
   });
 }
 
-int MPI_Alltoall(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
-                 MPI_Datatype receivetype, MPI_Comm comm) {
+int CHASQUI_CALLED(Alltoall)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
+                             MPI_Datatype receivetype, MPI_Comm comm) {
   const Movement movement{Kind::alltoall, 0, send, sendcount, sendtype, receive, receivecount, receivetype};
   return serve_movement(Collective::Alltoall, movement, comm, [&] {
-    return PMPI_Alltoall(send, sendcount, sendtype, receive, receivecount, receivetype, comm);
+    return CHASQUI_NATIVE(Alltoall)(send, sendcount, sendtype, receive, receivecount, receivetype, comm);
   });
 }
 

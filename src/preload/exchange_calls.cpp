@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "preload/buffer.hpp"
+#include "preload/native.hpp"
 #include "run/call/aligned_buffer.hpp"
 
 namespace chasqui::preload {
@@ -151,25 +152,25 @@ using namespace chasqui::preload;
 
 extern "C" {
 
-int MPI_Alltoallv(const void* send, const int sendcounts[], const int senddisplacements[], MPI_Datatype sendtype,
-                  void* receive, const int receivecounts[], const int receivedisplacements[], MPI_Datatype receivetype,
-                  MPI_Comm comm) {
+int CHASQUI_CALLED(Alltoallv)(const void* send, const int sendcounts[], const int senddisplacements[],
+                              MPI_Datatype sendtype, void* receive, const int receivecounts[],
+                              const int receivedisplacements[], MPI_Datatype receivetype, MPI_Comm comm) {
   const UnevenExchange exchange{{send, sendcounts, senddisplacements, &sendtype, false},
                                 {receive, receivecounts, receivedisplacements, &receivetype, false}};
   return serve_uneven(Collective::Alltoallv, exchange, comm, [&] {
-    return PMPI_Alltoallv(send, sendcounts, senddisplacements, sendtype, receive, receivecounts, receivedisplacements,
-                          receivetype, comm);
+    return CHASQUI_NATIVE(Alltoallv)(send, sendcounts, senddisplacements, sendtype, receive, receivecounts,
+                                     receivedisplacements, receivetype, comm);
   });
 }
 
-int MPI_Alltoallw(const void* send, const int sendcounts[], const int senddisplacements[],
-                  const MPI_Datatype sendtypes[], void* receive, const int receivecounts[],
-                  const int receivedisplacements[], const MPI_Datatype receivetypes[], MPI_Comm comm) {
+int CHASQUI_CALLED(Alltoallw)(const void* send, const int sendcounts[], const int senddisplacements[],
+                              const MPI_Datatype sendtypes[], void* receive, const int receivecounts[],
+                              const int receivedisplacements[], const MPI_Datatype receivetypes[], MPI_Comm comm) {
   const UnevenExchange exchange{{send, sendcounts, senddisplacements, sendtypes, true},
                                 {receive, receivecounts, receivedisplacements, receivetypes, true}};
   return serve_uneven(Collective::Alltoallw, exchange, comm, [&] {
-    return PMPI_Alltoallw(send, sendcounts, senddisplacements, sendtypes, receive, receivecounts, receivedisplacements,
-                          receivetypes, comm);
+    return CHASQUI_NATIVE(Alltoallw)(send, sendcounts, senddisplacements, sendtypes, receive, receivecounts,
+                                     receivedisplacements, receivetypes, comm);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "preload/buffer.hpp"
+#include "preload/native.hpp"
 #include "preload/repeated.hpp"
 #include "preload/reproducible.hpp"
 #include "run/call/aligned_buffer.hpp"
@@ -194,30 +195,33 @@ using chasqui::Kind;
 
 extern "C" {
 
-int MPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+int CHASQUI_CALLED(Reduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+                           MPI_Comm comm) {
   const Reduction reduction{send, receive, count, type, op, Kind::reduce, root, false};
   return serve_fold(Collective::Reduce, reduction, comm,
-                    [&] { return PMPI_Reduce(send, receive, count, type, op, root, comm); });
+                    [&] { return CHASQUI_NATIVE(Reduce)(send, receive, count, type, op, root, comm); });
 }
 
-int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+int CHASQUI_CALLED(Allreduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const Reduction reduction{send, receive, count, type, op, Kind::allreduce, -1, false};
   return serve_fold(Collective::Allreduce, reduction, comm,
-                    [&] { return PMPI_Allreduce(send, receive, count, type, op, comm); });
+                    [&] { return CHASQUI_NATIVE(Allreduce)(send, receive, count, type, op, comm); });
 }
 
-int MPI_Scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+int CHASQUI_CALLED(Scan)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const Reduction reduction{send, receive, count, type, op, Kind::scan, -1, false};
-  return serve_fold(Collective::Scan, reduction, comm, [&] { return PMPI_Scan(send, receive, count, type, op, comm); });
+  return serve_fold(Collective::Scan, reduction, comm,
+                    [&] { return CHASQUI_NATIVE(Scan)(send, receive, count, type, op, comm); });
 }
 
-int MPI_Exscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+int CHASQUI_CALLED(Exscan)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const Reduction reduction{send, receive, count, type, op, Kind::scan, -1, true};
   return serve_fold(Collective::Exscan, reduction, comm,
-                    [&] { return PMPI_Exscan(send, receive, count, type, op, comm); });
+                    [&] { return CHASQUI_NATIVE(Exscan)(send, receive, count, type, op, comm); });
 }
 
-int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+int CHASQUI_CALLED(Reduce_scatter_block)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                         MPI_Comm comm) {
   int ranks = 1;
   if (active.load(std::memory_order_relaxed) && comm != MPI_COMM_NULL) PMPI_Comm_size(comm, &ranks);
   const long long total = static_cast<long long>(count) * ranks;
@@ -226,11 +230,11 @@ int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Dat
   return serve_scattered(
       Collective::Reduce_scatter_block, whole,
       [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm,
-      [&] { return PMPI_Reduce_scatter_block(send, receive, count, type, op, comm); });
+      [&] { return CHASQUI_NATIVE(Reduce_scatter_block)(send, receive, count, type, op, comm); });
 }
 
-int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op,
-                       MPI_Comm comm) {
+int CHASQUI_CALLED(Reduce_scatter)(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op,
+                                   MPI_Comm comm) {
   int ranks = 0;
   int inter = 0;
   if (active.load(std::memory_order_relaxed) && comm != MPI_COMM_NULL && counts != nullptr &&
@@ -245,7 +249,7 @@ int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_
   return serve_scattered(
       Collective::Reduce_scatter, whole,
       [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm,
-      [&] { return PMPI_Reduce_scatter(send, receive, counts, type, op, comm); });
+      [&] { return CHASQUI_NATIVE(Reduce_scatter)(send, receive, counts, type, op, comm); });
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
+#include "preload/native.hpp"
 #include "preload/rehearsal.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
@@ -201,7 +202,7 @@ int raise(MPI_Comm comm, int error_class, const std::string& text) {
     PMPI_Add_error_string(code, text.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
   }
 #endif
-  PMPI_Comm_call_errhandler(comm, code);
+  if (kCallsHandlers) PMPI_Comm_call_errhandler(comm, code);
   return code;
 }
 

@@ -90,11 +90,8 @@ std::uint64_t Settings::hash() const {
   return value;
 }
 
-bool read_settings() {
-  Settings& s = settings();
-  std::string warnings;
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+Settings settings_of_environment(std::string& warnings) {
+  Settings s;
   s.log = flag("CHASQUI_LOG");
   s.verify = flag("CHASQUI_VERIFY");
   s.reproducible = flag("CHASQUI_REPRODUCIBLE");
@@ -106,6 +103,14 @@ bool read_settings() {
   s.join = number("CHASQUI_JOIN", s.join, warnings);
   s.node_size = number("CHASQUI_NODE_SIZE", s.node_size, warnings);
   if (const char* list = variable("CHASQUI_DISABLE")) disable(s, list, warnings);
+  return s;
+}
+
+bool read_settings() {
+  std::string warnings;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Settings& s = settings() = settings_of_environment(warnings);
   const Handshake found = shake_hands(s.hash(), s.join);
   if (found == Handshake::all_alike) s.profile = usable_profile(warnings);
   if (rank == 0 && !warnings.empty()) say(warnings.substr(0, warnings.size() - 1));

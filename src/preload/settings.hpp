@@ -30,6 +30,9 @@ struct Settings {
 
 Settings& settings();
 
+/// What the environment of this process says, without a profile; what cannot be understood is a warning.
+Settings settings_of_environment(std::string& warnings);
+
 /// Reads the environment; what cannot be understood is one warning on rank 0. The profile is rank 0's, for all.
 /// Collective over MPI_COMM_WORLD. False: ranks disagree.
 bool read_settings();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "preload/component/component.h"
 #include "preload/private.hpp"
 
 namespace chasqui::preload {
@@ -52,6 +53,19 @@ int domain_of(MPI_Op op) {
 
 int step_of(const TypeFacts& facts) {
   return static_cast<int>(std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, facts.size)));
+}
+
+/// Is it one of MPI's own types? False: the MPI library refuses it.
+bool look_for_name(MPI_Datatype type, bool& named) {
+#ifdef CHASQUI_COMPONENT
+  named = chasqui_component_is_named(type) != 0;  // Open MPI calls collectives with types that no program has made
+  return true;
+#else
+  int integers = 0, addresses = 0, datatypes = 0, combiner = 0;
+  if (PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner) != MPI_SUCCESS) return false;
+  named = combiner == MPI_COMBINER_NAMED;
+  return true;
+#endif
 }
 
 struct Remembered {
@@ -120,18 +134,18 @@ TypeFacts facts_of(MPI_Datatype type) {
     if (remembered[i].type == type) return last = i, remembered[i].facts;
   }
   TypeFacts facts;
-  int integers = 0, addresses = 0, datatypes = 0, combiner = 0, size = 0;
+  bool named = false;
+  int size = 0;
   MPI_Aint lb = 0;
-  if (PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner) != MPI_SUCCESS) return facts;
+  if (!look_for_name(type, named)) return facts;
   if (PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0) return facts;
   if (PMPI_Type_get_extent(type, &lb, &facts.extent) != MPI_SUCCESS) return facts;
   if (PMPI_Type_get_true_extent(type, &facts.true_lb, &facts.true_extent) != MPI_SUCCESS) return facts;
   facts.size = static_cast<std::size_t>(size);
-  facts.dense = combiner == MPI_COMBINER_NAMED && lb == 0 && facts.true_lb == 0 && facts.extent == size &&
-                facts.true_extent == size;
+  facts.dense = named && lb == 0 && facts.true_lb == 0 && facts.extent == size && facts.true_extent == size;
   facts.valid = true;
-  if (combiner == MPI_COMBINER_NAMED) facts.kind = class_of(type);
-  if (combiner == MPI_COMBINER_NAMED) remembered.push_back({type, facts});
+  if (named) facts.kind = class_of(type);
+  if (named) remembered.push_back({type, facts});
   return facts;
 }
 

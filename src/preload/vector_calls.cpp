@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "preload/buffer.hpp"
+#include "preload/native.hpp"
 
 namespace chasqui::preload {
 namespace {
@@ -210,8 +211,8 @@ using chasqui::Kind;
 
 extern "C" {
 
-int MPI_Allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, const int counts[],
-                   const int displacements[], MPI_Datatype receivetype, MPI_Comm comm) {
+int CHASQUI_CALLED(Allgatherv)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
+                               const int counts[], const int displacements[], MPI_Datatype receivetype, MPI_Comm comm) {
   const bool in_place = send == MPI_IN_PLACE;
   const auto look = [&](const CommState& state) {
     if (!good_arguments(receive, counts, displacements, receivetype, state.size)) return bad();
@@ -233,26 +234,29 @@ int MPI_Allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void*
     UnevenBuffer own(send, sendcount, served.packer(sendtype), out.largest);
     run_uneven(served, Kind::allgather, 0, out.largest, &own, &out);
   };
-  return serve(
-      Collective::Allgatherv, comm,
-      {[&] { return PMPI_Allgatherv(send, sendcount, sendtype, receive, counts, displacements, receivetype, comm); },
-       look, ours, nothing});
+  return serve(Collective::Allgatherv, comm,
+               {[&] {
+                  return CHASQUI_NATIVE(Allgatherv)(send, sendcount, sendtype, receive, counts, displacements,
+                                                    receivetype, comm);
+                },
+                look, ours, nothing});
 }
 
-int MPI_Gatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, const int counts[],
-                const int displacements[], MPI_Datatype receivetype, int root, MPI_Comm comm) {
+int CHASQUI_CALLED(Gatherv)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, const int counts[],
+                            const int displacements[], MPI_Datatype receivetype, int root, MPI_Comm comm) {
   const RootedBlocks rooted{Kind::gather, root, receive, counts, displacements, receivetype, send, sendcount, sendtype};
   return serve_rooted(Collective::Gatherv, rooted, comm, [&] {
-    return PMPI_Gatherv(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm);
+    return CHASQUI_NATIVE(Gatherv)(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm);
   });
 }
 
-int MPI_Scatterv(const void* send, const int counts[], const int displacements[], MPI_Datatype sendtype, void* receive,
-                 int receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {
+int CHASQUI_CALLED(Scatterv)(const void* send, const int counts[], const int displacements[], MPI_Datatype sendtype,
+                             void* receive, int receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {
   const RootedBlocks rooted{Kind::scatter, root,    send,         counts,     displacements,
                             sendtype,      receive, receivecount, receivetype};
   return serve_rooted(Collective::Scatterv, rooted, comm, [&] {
-    return PMPI_Scatterv(send, counts, displacements, sendtype, receive, receivecount, receivetype, root, comm);
+    return CHASQUI_NATIVE(Scatterv)(send, counts, displacements, sendtype, receive, receivecount, receivetype, root,
+                                    comm);
   });
 }
 

@@ -1,4 +1,4 @@
-# Sourced by install.sh and package.sh: an MPI program that knows nothing of Chasqui, run with the drop-in library.
+# Sourced by install.sh and package.sh: an MPI program that knows nothing of Chasqui, run with the drop-in library, or with the component of Open MPI.
 
 # launch MPI: sets $launcher to the words that start two ranks; fails where this MPI is not installed.
 launch() {
@@ -15,5 +15,8 @@ served() {
   # shellcheck disable=SC2086
   CHASQUI_TRIALS=0 timeout 100 "$2" run -- $launcher "$3/plain-$1" >"$3/plain-$1.log" 2>&1 || { cat "$3/plain-$1.log"; return 1; }
   grep -q "sums are right" "$3/plain-$1.log" && grep -q "Allreduce .*184" "$3/plain-$1.log" || { cat "$3/plain-$1.log"; return 1; }
-  echo "ok: the installed drop-in library under a plain program, $1"
+  if [ "$1" = openmpi ] && [ -n "$(find "$(dirname "$2")/.." -name mca_coll_chasqui.so)" ]; then
+    grep -q "by its component of Open MPI" "$3/plain-$1.log" || { cat "$3/plain-$1.log"; return 1; }
+  fi
+  echo "ok: the installed library under a plain program, $1"
 }

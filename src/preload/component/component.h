@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What the two halves of the component say to each other: Open MPI's side, which must be C (component.c: its internal headers
+// are not C++), and the serving code of this room.
+#pragma once
+
+#include <mpi.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// MPI_Init is about to return. Collective over MPI_COMM_WORLD.
+void chasqui_component_begin(void);
+/// MPI_Finalize has been called.
+void chasqui_component_end(void);
+
+/// Of the settings that this process reads.
+uint64_t chasqui_component_hash(void);
+/// Of those that a rank of MPI_COMM_WORLD has read. 0: it has not loaded the component. Local: the ranks gave it to the launcher
+/// before MPI_Init exchanged such things.
+int chasqui_component_hash_of(int rank, uint64_t* hash);
+
+/// One of MPI's own types, as MPI_Type_get_envelope would say.
+int chasqui_component_is_named(MPI_Datatype type);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The session of the component: begun and ended by hooks of Open MPI, which has exchanged the hashes of all settings before.
+#include "preload/session.hpp"
+
+#include <mpi.h>
+
+#include <string>
+
+#include "preload/component/component.h"
+#include "preload/handshake.hpp"
+#include "preload/settings.hpp"
+
+namespace chasqui::preload {
+
+/// No rank waits for another: what each has read is known, or that it has not loaded the component.
+Handshake shake_hands(std::uint64_t settings_hash, std::int64_t) {
+  int ranks = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int r = 0; r < ranks; ++r) {
+    std::uint64_t theirs = 0;
+    if (chasqui_component_hash_of(r, &theirs) == 0 || theirs != settings_hash) return Handshake::different;
+  }
+  return Handshake::all_alike;
+}
+
+}  // namespace chasqui::preload
+
+void chasqui_component_begin() { chasqui::preload::begin(); }
+void chasqui_component_end() { chasqui::preload::end(); }
+std::uint64_t chasqui_component_hash() {
+  std::string warnings;
+  return chasqui::preload::settings_of_environment(warnings).hash();
+}

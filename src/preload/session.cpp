@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "preload/session.hpp"
+
+#include <mpi.h>
+
+#include <exception>
+
+#include "preload/private.hpp"
+#include "preload/rehearsal.hpp"
+#include "preload/report.hpp"
+#include "preload/serve.hpp"
+#include "preload/settings.hpp"
+#include "preload/state.hpp"
+
+namespace chasqui::preload {
+void begin() {
+  ++inside_of_chasqui;
+  try {
+    const bool agreed = read_settings();
+    open_states();
+    if (agreed) open_private();
+    if (agreed) rehearse_world();
+    active = agreed;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (agreed && rank == 0 && settings().log) say("collectives are served for " CHASQUI_MPI_FLAVOUR);
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  --inside_of_chasqui;
+}
+
+void end() {
+  if (!active.exchange(false)) return;
+  ++inside_of_chasqui;
+  try {
+    close_states();
+    close_private();
+    int rank = 0;
+    int size = 1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0 && settings().reproducible) say_what_it_cost();
+    if (rank == 0) write_report(size);
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  --inside_of_chasqui;
+}
+
+void bury() {
+  if (!active.load(std::memory_order_relaxed)) return;
+  ++inside_of_chasqui;
+  try {
+    free_ended();
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  --inside_of_chasqui;
+}
+
+}  // namespace chasqui::preload

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The time in which calls are served: from MPI_Init to MPI_Finalize. Nothing is thrown here: what fails is said, and
+// everything goes to the MPI library.
+#pragma once
+
+namespace chasqui::preload {
+
+/// The MPI library is ready. Collective over MPI_COMM_WORLD.
+void begin();
+/// It is about to end: what communicators have is given back, and the report is written.
+void end();
+/// A communicator may have ended: what it had is given back.
+void bury();
+
+}  // namespace chasqui::preload
