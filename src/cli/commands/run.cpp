@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// chasqui run: starts an unchanged MPI program with the drop-in library, and shows what it did.
+// chasqui run: starts an unchanged MPI program with the component of Open MPI or the drop-in library, and shows what it did.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -59,16 +60,29 @@ std::string flavour_of(const std::vector<std::string>& words) {
       words.front());
 }
 
+/// Would Open MPI find and choose the component? Not another version than it was built for, nor where the command itself says
+/// which components there are.
+bool component_fits(const std::vector<std::string>& words) {
+  if (component_folder().empty() || !is_launcher(words.front())) return false;
+  if (version_of(words.front()).find(") 4.1.") == std::string::npos) return false;
+  for (const char* name : {"coll", "mca_base_component_path"}) {
+    if (std::getenv(fmt::format("OMPI_MCA_{}", name).c_str()) != nullptr) return false;
+    if (std::find(words.begin(), words.end(), name) != words.end()) return false;
+  }
+  return true;
+}
+
 class RunCommand : public Command {
  public:
   RunCommand() : Command("run", "run an unchanged MPI program with Chasqui's collectives") {
     describe(
-        "Sets up the drop-in library on all ranks, for the MPI that the program is linked with (or, when that cannot be "
-        "seen, the launcher's), runs the command, and says on the error stream what was called, what served it and what it saved. The "
-        "program is not changed. Calls that the MPI library does better, or that are not served, go to the MPI "
+        "Sets up Chasqui on all ranks, for the MPI that the program is linked with (or, when that cannot be seen, the "
+        "launcher's): under Open MPI 4.1 as a component of it, otherwise as a library that is loaded before it. Runs the command, and "
+        "says on the error stream which of the two it was, what was called, what served it and what it saved. The program is not changed. Calls that the MPI library does better, or that are not served, go to the MPI "
         "library. The exit status is the command's.");
     positional("COMMAND", &words_, "the command with its arguments, after --").required();
     option("--mpi", "NAME", &flavour_, "which MPI").choices({"auto", "openmpi", "mpich"});
+    option("--by", "WAY", &way_, "how collectives are reached").choices({"auto", "component", "preload"});
     option("--profile", "FILE", &profile_, "a profile of 'chasqui measure'").file();
     option("--disable", "LIST", &disable_, "collectives that are left to the MPI library: Bcast,Allreduce");
     option("--report", "FILE", &report_, "keep the report (JSON when it ends in .json)").file();
@@ -85,8 +99,11 @@ class RunCommand : public Command {
     std::optional<TemporaryFile> temporary;
     if (!report_) temporary.emplace(json_ ? ".json" : ".txt");
     const std::string report = std::filesystem::absolute(report_ ? *report_ : temporary->path());
-    set_up(flavour, report);
+    const bool component = by_component(flavour);
+    set_up(flavour, component, report);
     const int status = start();
+    out.error(fmt::format("chasqui run: by {}\n", component ? "its component of Open MPI"
+                                                            : fmt::format("its drop-in library for {}", flavour)));
     std::error_code none;
     const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none);
     if (written)
@@ -97,12 +114,26 @@ class RunCommand : public Command {
   }
 
  private:
+  bool by_component(const std::string& flavour) const {
+    if (way_ == "auto") return flavour == "openmpi" && component_fits(words_);
+    if (way_ == "preload") return false;
+    if (flavour != "openmpi") throw Error("--by component: there is one for Open MPI, none for {}", flavour);
+    if (component_folder().empty())
+      throw Error("mca_coll_chasqui.so is not beside this program: was it built (apt install libopenmpi-dev)?");
+    return true;
+  }
+
   /// The launcher hands variables on to other machines only when it is told to; a plain command inherits them.
-  void set_up(const std::string& flavour, const std::string& report) {
-    std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", drop_in_library(flavour)},
-                                                                  {"CHASQUI_REPORT", report}};
-    if (const char* before = std::getenv("LD_PRELOAD"); before != nullptr && *before != '\0') {
-      variables[0].second += fmt::format(":{}", before);
+  void set_up(const std::string& flavour, bool component, const std::string& report) {
+    std::vector<std::pair<std::string, std::string>> variables = {{"CHASQUI_REPORT", report}};
+    if (component) {
+      variables.emplace_back(
+          "OMPI_MCA_mca_base_component_path",  // the user's last: a folder that is missing ends the search
+          fmt::format("SYSTEM_DEFAULT:{}:USER_DEFAULT", component_folder()));
+    } else {
+      const char* const before = std::getenv("LD_PRELOAD");
+      const std::string others = before != nullptr && *before != '\0' ? fmt::format(":{}", before) : "";
+      variables.emplace_back("LD_PRELOAD", drop_in_library(flavour) + others);
     }
     if (profile_) variables.emplace_back("CHASQUI_PROFILE", std::filesystem::absolute(*profile_));
     if (disable_) variables.emplace_back("CHASQUI_DISABLE", *disable_);
@@ -146,7 +177,7 @@ class RunCommand : public Command {
   }
 
   std::vector<std::string> words_;
-  std::string flavour_ = "auto";
+  std::string flavour_ = "auto", way_ = "auto";
   std::optional<std::string> profile_, disable_, report_;
   bool verify_ = false, reproducible_ = false, log_ = false, json_ = false;
 };

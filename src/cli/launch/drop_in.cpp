@@ -26,14 +26,25 @@ std::string flavour_of_version(const std::string& text) {
   return {};
 }
 
-std::string drop_in_library(const std::string& flavour) {
+namespace {
+
+/// A file of ours beside this program, as it was built or installed; empty: it is not there.
+std::filesystem::path beside(const std::string& name) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const char* place : {"../lib", "../" CHASQUI_LIBDIR, "."}) {
-    const auto path = self / place / ("libchasqui-mpi-" + flavour + ".so");
-    if (std::filesystem::exists(path)) return std::filesystem::canonical(path);
+    if (const auto path = self / place / name; std::filesystem::exists(path)) return std::filesystem::canonical(path);
   }
-  throw Error("libchasqui-mpi-{}.so is not beside {}: was it built (apt install lib{}-dev)?", flavour, self.string(),
-              flavour);
+  return {};
+}
+
+}  // namespace
+
+std::string component_folder() { return beside("chasqui/openmpi/mca_coll_chasqui.so").parent_path(); }
+
+std::string drop_in_library(const std::string& flavour) {
+  const std::string name = "libchasqui-mpi-" + flavour + ".so";
+  if (const auto found = beside(name); !found.empty()) return found;
+  throw Error("{} is not beside this program: was it built (apt install lib{}-dev)?", name, flavour);
 }
 
 }  // namespace chasqui::cli
