@@ -53,10 +53,14 @@ for program in $programs; do
   if [ "$program" = chasqui-mpi ]; then
     for command in measure bench record; do echo "CHASQUI_COMMAND($command, \"$command\")"; done >"$out/commands.inc"
     source=
+    mkdir -p "$out/cli"
+    flags="$flags -I$out"
     for part in commands/measure commands/bench commands/record launch/engine launch/launcher launch/mpi_engine frame/command \
       frame/completion_script frame/help frame/man_page frame/nearest frame/output frame/parse frame/progress frame/registry frame/run_main; do
-      source="$source $root/src/cli/$part.cpp"
-    done
+      objects "$mpicxx" "$out/cli" "$root/src/cli/$part.cpp"
+    done >"$out/cli/list"
+    compile <"$out/cli/list"
+    source="$out/cli/*.o"
   fi
   echo "$mpicxx $flags -I$out -DNODE_BENCH_CHASQUI $source $out/mpi/*.o $shared -pthread -o $out/$program" | compile
 done

@@ -3,7 +3,7 @@
 // rising) and of a solver (dot products, norms, exchanges with neighbours, ranks that come late), each on a communicator of its own,
 // by turns natively (PMPI_) and through the library. Prints for each round of a pattern who, and the microseconds of the first
 // fifth of the calls, of all, and of the second half. bench/node/regret.sh runs it as delivered and with CHASQUI_TRIALS=0, and prints the regret.
-//   mpirun -x LD_PRELOAD=libchasqui-mpi-openmpi.so -np 16 regret [ROUNDS [CALLS]]
+//   mpirun -x LD_PRELOAD=libchasqui-mpi-openmpi.so -np 16 regret [ROUNDS [CALLS [ROUNDS NATIVELY]]]
 #include <mpi.h>
 
 #include <cstdio>
@@ -118,11 +118,13 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 5;
   if (argc > 2) calls = std::atoi(argv[2]);
+  const int natively = argc > 3 ? std::atoi(argv[3]) : rounds;
   in.assign(std::size_t{65'536} * static_cast<std::size_t>(ranks), 0);
   out = in;
   for (const Pattern& pattern : patterns()) {
     for (int round = 0; round < rounds; ++round) {
       for (const bool native : {true, false}) {
+        if (native && round >= natively) continue;
         const Times times = time_of(pattern, native);
         if (rank == 0)
           std::printf("%s;%s;%.3f;%.3f;%.3f\n", pattern.name.c_str(), native ? "native" : "through", times.early * 1e6,
