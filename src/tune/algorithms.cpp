@@ -175,10 +175,12 @@ const Row kMpich[] = {
     {" barrier ", 1, "tsp_recexch", [](const Case& c) { return exchange_barrier(c.P, 2); }, kNothing, nullptr, 3,
      false},
     {" gather ", 1, "binomial", binomial_gather},
-    {" gather ", 2, "tsp_tree", [](const Case& c) { return tree_gather(heap_tree(c.P, c.fan), c.bytes); }, kFan,
+    // Its fan-out is a variable (2) that no file can set.
+    {" gather ", 2, "tsp_tree", [](const Case& c) { return tree_gather(heap_tree(c.P, 2), c.bytes); }, kNothing,
      nullptr, 3},
     {" scatter ", 1, "binomial", binomial_scatter},
-    {" scatter ", 2, "tsp_tree", [](const Case& c) { return tree_scatter(heap_tree(c.P, c.fan), c.bytes); }, kFan,
+    // Its fan-out is a variable (2) that no file can set.
+    {" scatter ", 2, "tsp_tree", [](const Case& c) { return tree_scatter(heap_tree(c.P, 2), c.bytes); }, kNothing,
      nullptr, 3},
     {" reduce_scatter ", 3, "pairwise", folded_pairwise},
     {" reduce_scatter ", 4, "recursive_doubling", folded_doubling},
