@@ -86,9 +86,9 @@ const std::vector<Collective>& collectives() {
        [](const Request& r) {
          return kitem_reduce(r.machine, r.problem.items, r.problem.root, r.problem.commutative, {.kernels = r.kernels});
        }},
-      {"allreduce", Kind::allreduce, "the fold of all contributions, at every rank", kNonCommutative | kAlgorithm,
-       Messages::rounds, kCalled, kSolved,
-       [](const Request& r) { return allreduce(r.machine, r.problem.commutative); }},
+      {"allreduce", Kind::allreduce, "the fold of all contributions to each of K items, at every rank",
+       kItems | kNonCommutative | kAlgorithm, Messages::rounds, kCalled, kSolved,
+       [](const Request& r) { return allreduce_items(r.machine, r.problem.items, r.problem.commutative); }},
       {"reduce-scatter", Kind::reduce_scatter, "at each rank the folds of all contributions to K items of its own",
        kItems | kNonCommutative | kAlgorithm, Messages::exchange, kCalled, kSolved,
        [](const Request& r) { return reduce_scatter(r.machine, r.problem.items, r.problem.commutative); }},
@@ -120,6 +120,7 @@ std::vector<std::string> collective_names(bool Collective::*wanted) {
 std::int64_t message_count(const Plan& plan) {
   const std::int64_t P = plan.machine().P;
   const std::int64_t one_tree = saturating_multiply(P - 1, plan.problem().items);
+  if (plan.problem().kind == Kind::allreduce && plan.problem().items > 1) return saturating_multiply(2, one_tree);
   switch (collective(to_string(plan.problem().kind)).messages) {
     case Messages::exchange: return saturating_multiply(one_tree, P);
     case Messages::rounds: {
@@ -133,6 +134,7 @@ std::int64_t message_count(const Plan& plan) {
 }
 
 std::int64_t message_count(const Plan& plan, Rank rank) {
+  if (plan.problem().kind == Kind::allreduce && plan.problem().items > 1) return message_count(plan) / plan.machine().P;
   const Messages messages = collective(to_string(plan.problem().kind)).messages;
   const bool all = messages == Messages::exchange || (messages == Messages::star && rank == plan.problem().root);
   return all ? saturating_multiply(plan.machine().P - 1, plan.problem().items) : 0;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// All-to-all and reduce-scatter: legal, optimal where there is no overhead, tied to the all-gather otherwise.
+// All-to-all, reduce-scatter and all-reduce of several items: legal, optimal where there is no overhead, tied to the all-gather otherwise.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/alltoall.hpp"
 #include "chasqui/plan/reduce_scatter.hpp"
 #include "chasqui/schedule/json.hpp"
@@ -180,6 +183,56 @@ TEST(ExchangeKinds, OnRandomMachines) {
       RC_ASSERT(same_as_local(*plan));
     }
   }));
+}
+
+TEST(Allreduce, AllreduceOfItemsIsLegal) {
+  for (const LogP& m : strict_machines()) {
+    for (const std::int64_t k : {std::int64_t{2}, std::int64_t{7}, m.P, 3 * m.P}) {
+      for (const bool commutative : {true, false}) expect_sound(*plan::allreduce_items(m, k, commutative));
+    }
+  }
+}
+
+/// Without overhead, and as many items a rank: one message time above the bound, or none where the gap is longer.
+TEST(Allreduce, AllreduceOfItemsMeetsItsBound) {
+  for (std::int64_t P = 2; P <= 12; ++P) {
+    for (std::int64_t L = 1; L <= 6; ++L) {
+      for (std::int64_t g = 1; g <= 8; ++g) {
+        for (std::int64_t k = 2; k <= 4; ++k) {
+          const auto plan = plan::allreduce_items({P, Time{L}, Time{0}, Time{g}}, k * P);
+          EXPECT_LE(plan->claim().gap(), Time{std::max(L, g) - g}) << P << ' ' << L << ' ' << g << ' ' << k;
+        }
+      }
+    }
+  }
+}
+
+/// The fewest messages that let everybody know everything, by trying all: 2(P-1), as the bound counts them.
+TEST(Allreduce, EverybodyKnowsAfterNoFewerThanTwiceTheOthers) {
+  for (unsigned P = 2; P <= 4; ++P) {
+    const unsigned all = (1U << P) - 1;
+    std::vector<unsigned> start;
+    for (unsigned r = 0; r < P; ++r) start.push_back(1U << r);
+    std::set<std::vector<unsigned>> states{start};
+    unsigned messages = 0;
+    const auto complete = [&](const auto& knows) {
+      return std::ranges::all_of(knows, [&](unsigned k) { return k == all; });
+    };
+    for (; std::ranges::none_of(states, complete); ++messages) {
+      std::set<std::vector<unsigned>> next;
+      for (const auto& knows : states) {
+        for (unsigned from = 0; from < P; ++from) {
+          for (unsigned to = 0; to < P; ++to) {
+            auto after = knows;
+            after[to] |= knows[from];
+            next.insert(after);
+          }
+        }
+      }
+      states = std::move(next);
+    }
+    EXPECT_EQ(messages, 2 * (P - 1)) << P;
+  }
 }
 
 }  // namespace

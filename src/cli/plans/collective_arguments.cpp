@@ -121,8 +121,9 @@ void CollectiveArguments::declare(Command& command) {
   command.positional("COLLECTIVE", &name_, "what to plan").required().choices(plan::collective_names());
   machine_.declare(command);
   command.option("--root", "RANK", &root_, "the rank that has, or gets, everything; default 0");
-  command.option("--items", "K", &items_,
-                 "how many items (broadcast: in all; allgather, reduce-scatter: a rank; alltoall: a pair); default 1");
+  command.option(
+      "--items", "K", &items_,
+      "how many items (broadcast, reduce, allreduce: in all; allgather, reduce-scatter: a rank; alltoall: a pair); default 1");
   command.option("--bytes", "BYTES", &bytes_,
                  "broadcast: a message of this size (64KiB), cut into as many items as end earliest");
   command.option("--G", "TICKS/BYTES", &G_, "--bytes: gap per byte, like 1/8, 0.125 or 3; default 1");

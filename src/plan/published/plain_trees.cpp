@@ -312,6 +312,8 @@ PlainSchedule plain_schedule(PlainTree tree, const LogP& machine, const Problem&
       if (!problem.commutative && problem.root != Rank{0}) return "its folds are in rank order only for root 0";
       return gather_folds(tree, machine, problem);
     case Kind::allreduce:
+      if (problem.items > 1) return "plain all-reduces have one item";
+      [[fallthrough]];
     case Kind::barrier: return gather_then_spread(tree, machine, problem);
     case Kind::scatter: return route_items(tree, machine, problem);
     case Kind::gather: {
