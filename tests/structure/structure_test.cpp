@@ -18,7 +18,7 @@ const Graph kHouse = {
     {"chasqui.hpp", {"plan", "schedule", "show", "simulate", "threads", "verify"}},  // the porch
     {"cli",
      {"base", "bsp", "forge", "measure", "model", "mpi", "plan", "run", "schedule", "show", "simulate", "solve",
-      "threads", "verify"}},
+      "threads", "translate", "verify"}},
     {"forge", {"base", "plan"}},
     {"group", {"base", "model", "run"}},
     {"measure", {"base", "model", "plan", "run", "show"}},
@@ -32,6 +32,7 @@ const Graph kHouse = {
     {"simulate", {"base", "model", "schedule"}},
     {"solve", {"base", "model", "plan", "schedule", "simulate", "verify"}},
     {"threads", {"base", "model", "run"}},
+    {"translate", {"base", "model", "schedule"}},
     {"tune", {"base", "model", "run", "schedule"}},
     {"verify", {"base", "model", "schedule"}},
 };
