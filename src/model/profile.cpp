@@ -75,10 +75,14 @@ constexpr Field kFields[] = {{"L", &Level::L},
                              {"copy", &Level::copy},
                              {"B", &Level::B}};
 
+/// Missing where nodes had one rank each, and in older files.
+constexpr Field kOptional[] = {{"node_g", &Level::node_g}, {"node_G", &Level::node_G}};
+
 Level level_from(const json& value, std::string_view place, const std::string& where) {
   std::set<std::string> required = {"name", "ranks", "switches"};
   for (const auto& field : kFields) required.insert(field.name);
-  check_keys(value, required, {"shares_bandwidth", "receives_in_parallel", "threads", "assumed"}, place, where);
+  check_keys(value, required, {"shares_bandwidth", "receives_in_parallel", "threads", "assumed", "node_g", "node_G"},
+             place, where);
   Level level;
   level.name = text(value["name"], place, where + ".name");
   if (level.name != "node" && level.name != "network") {
@@ -86,6 +90,9 @@ Level level_from(const json& value, std::string_view place, const std::string& w
   }
   level.ranks = integer(value["ranks"], place, where + ".ranks");
   for (const auto& field : kFields) level.*field.member = estimate(value[field.name], place, where + "." + field.name);
+  for (const auto& field : kOptional) {
+    if (value.contains(field.name)) level.*field.member = estimate(value[field.name], place, where + "." + field.name);
+  }
   const auto flag = [&](const char* name) {
     if (!value.contains(name)) return false;
     if (!value[name].is_boolean()) fail(place, fmt::format("{}.{} must be true or false", where, name));
@@ -190,6 +197,9 @@ std::string to_json(const Profile& profile) {
   for (const auto& level : profile.levels) {
     json value = {{"name", level.name}, {"ranks", level.ranks}, {"switches", level.switches}};
     for (const auto& field : kFields) value[field.name] = to_value(level.*field.member);
+    for (const auto& field : kOptional) {
+      if ((level.*field.member).high > 0) value[field.name] = to_value(level.*field.member);
+    }
     if (level.shares_bandwidth) value["shares_bandwidth"] = true;
     if (level.receives_in_parallel) value["receives_in_parallel"] = true;
     if (level.threads) value["threads"] = true;

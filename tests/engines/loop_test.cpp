@@ -175,6 +175,43 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
   }
 }
 
+/// Several ranks of a node talk to the others, on nodes of equal and of different sizes, in order and in disorder: whatever root,
+/// size and adapter. What is offered is what the plan says, with the lanes that it uses.
+TEST(Loop, LanesOnNodesOfAnyShape) {
+  Profile fast = *network(2000, 400, 0.1);
+  for (auto& level : fast.levels) level.node_g = Estimate::exactly(1);
+  Profile slow = fast;
+  for (auto& level : slow.levels) level.node_g = Estimate::exactly(250);
+  std::vector<std::vector<int>> shapes = {{0, 0, 1, 1}, {0, 1, 2, 0, 1, 2, 2, 0}, {0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3}};
+  for (const auto& [nodes, ranks] : {std::pair{7, 3}, {12, 4}, {17, 2}}) {
+    shapes.emplace_back();
+    for (int r = 0; r < nodes * ranks; ++r) shapes.back().push_back(nodes == 12 ? r % nodes : r / ranks);
+  }
+  std::set<std::pair<Kind, bool>> lanes;  // by collective, and whether there were more than two
+  for (const Profile& machine : {fast, slow}) {
+    const auto profile = std::make_shared<const Profile>(machine);
+    for (const std::vector<int>& node_of : shapes) {
+      const int size = static_cast<int>(node_of.size());
+      std::set<run::Method> used;
+      play_all(size, profile, {0, 1, 200}, used, node_comms(node_of, profile), run::Method::two_level);
+      if (HasFatalFailure()) return;
+      const auto comms = node_comms(node_of, profile);
+      for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scan}) {
+        for (const auto& choice : run::choices({kind, 8, 8, true}, comms[0]->topology(), machine)) {
+          if (choice.method != run::Method::two_level || choice.parts < 2) continue;
+          EXPECT_LE(choice.parts, comms[0]->topology().smallest_node);
+          lanes.insert({kind, choice.parts > 2});
+        }
+        for (const auto& choice : run::choices({kind, 8, 8, false}, comms[0]->topology(), machine))
+          EXPECT_TRUE(choice.method != run::Method::two_level || choice.parts == 1 || kind == Kind::broadcast);
+      }
+    }
+  }
+  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier})
+    EXPECT_TRUE(lanes.contains({kind, true}) && lanes.contains({kind, false})) << to_string(kind);
+  EXPECT_FALSE(lanes.contains({Kind::scan, false}));
+}
+
 /// Every collective that can, by the others' memory; stages so small that the board is used in many rounds.
 TEST(Loop, CrossMemoryOnNodesOfAnySize) {
   const auto profile = network(20'000, 3000, 0.8);

@@ -39,6 +39,8 @@ struct Level {
   bool receives_in_parallel = false;   ///< messages from many senders to one rank do not wait for each other's bytes
   bool threads = false;                ///< node: measured between threads, who read each other's buffers
   bool assumed = false;                ///< nothing of it was measured: the other level's values stand in, or guesses
+  Estimate node_g{};                   ///< network: from one message of a node to its next, whichever rank sends it
+  Estimate node_G{};                   ///< network: gap per byte of a whole node; both 0: not measured
 
   friend bool operator==(const Level&, const Level&) = default;
 };

@@ -29,6 +29,7 @@ struct Topology {
   int ranks = 1;                                  ///< in all
   int nodes = 1;                                  ///< 1: the board, if there is one, spans all ranks
   int largest_node = 1;                           ///< ranks of the largest node
+  int smallest_node = 1;                          ///< and of the smallest
   bool board = false;                             ///< do ranks of a node share a board?
   bool shares_memory = false;                     ///< threads: direct access to buffers
   bool cross_memory = false;                      ///< processes that may read and write each other's memory
@@ -43,7 +44,8 @@ struct Topology {
 struct Choice {
   Method method = Method::tree;  ///< how
   double nanoseconds = 0;        ///< predicted
-  std::int64_t parts = 1;        ///< items: how many; exchange, windows: radix of the circulant, 0: the plan's windows
+  std::int64_t parts = 1;        ///< items: how many; exchange, windows: radix of the circulant, 0: the plan's windows;
+                                 ///< two_level: how many ranks of a node talk to other nodes side by side, at most
   std::string why;               ///< a few words for people
 };
 

@@ -41,6 +41,7 @@ class ExplainCommand final : public Command {
     topology.ranks = static_cast<int>(ranks);
     topology.nodes = static_cast<int>(nodes_);
     topology.largest_node = static_cast<int>((ranks + nodes_ - 1) / nodes_);
+    topology.smallest_node = static_cast<int>(ranks / nodes_);
     topology.board = topology.largest_node > 1 || nodes_ == 1;
     const Level* node = profile.level("node");
     topology.shares_memory = nodes_ == 1 && node != nullptr && node->threads;

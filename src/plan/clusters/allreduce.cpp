@@ -16,11 +16,10 @@ namespace {
 
 constexpr std::int64_t kMostListed = 200'000;  ///< ranks of a leader scheme that is compared with
 
-/// A message of a round, the same for every node i: from lane `lane` of node i + sender to lane `lane` of node i, with the
-/// contributions of `count` nodes from i + window on.
+/// A piece goes from a lane of its sender to the same lane of its receiver.
 struct WindowMessage {
   std::int64_t lane = 0, begin = 0;  ///< begin: of the send, counted from the start
-  std::int64_t sender = 0, window = 0, count = 0;
+  WindowPiece piece;
 };
 
 /// What a lane puts on the board after a round: the contributions of `count` nodes from i + window on.
@@ -56,7 +55,7 @@ class Planner {
     Exchange best = play({});
     bool found = N_ == 1;
     for (std::int64_t rounds = 1; rounds < 63; ++rounds) {
-      const std::vector<std::int64_t> radices = about_equal(rounds);
+      const std::vector<std::int64_t> radices = equal_radices(N_, rounds);
       if (radices.front() - 1 > most_messages()) continue;
       Exchange tried = play(radices);
       if (!found || tried.finish < best.finish) best = std::move(tried), found = true;
@@ -66,25 +65,6 @@ class Planner {
   }
 
  private:
-  /// The least radix whose power reaches N, then as many as possible one less. Largest first.
-  std::vector<std::int64_t> about_equal(std::int64_t rounds) const {
-    if (N_ == 1) return {2};
-    const auto product = [&](std::int64_t radix, std::int64_t smaller) {
-      std::int64_t total = 1;
-      for (std::int64_t i = 0; i < rounds; ++i) total = saturating_multiply(total, i < smaller ? radix - 1 : radix);
-      return total;
-    };
-    std::int64_t radix = 2;
-    for (std::int64_t step = std::int64_t{1} << 31U; step > 0; step /= 2) {
-      if (product(radix + step - 1, 0) < N_) radix += step;
-    }
-    std::int64_t smaller = 0;
-    while (radix > 2 && smaller < rounds - 1 && product(radix, smaller + 1) >= N_) ++smaller;
-    std::vector<std::int64_t> radices(static_cast<std::size_t>(rounds), radix);
-    std::fill_n(radices.rbegin(), smaller, radix - 1);
-    return radices;
-  }
-
   /// A lane makes all sends of a round before its first reception, so that its overheads never overlap (rule 4).
   std::int64_t most_messages() const {
     const std::int64_t each = L_ / std::max(gap_, least_ * nodes_.gamma.ticks) + 1;
@@ -104,37 +84,29 @@ class Planner {
       std::fill(has.begin(), has.end(), x.flat ? all : fold_ + p + r);
       if (!x.flat) has[0] = fold_ + p;
     }
-    std::vector<std::int64_t> windows(radices.size() + 1, N_);
-    for (std::size_t q = radices.size(); q-- > 0;) windows[q] = divide_up(windows[q + 1], radices[q]);
-    for (std::size_t q = 0; q < radices.size() && N_ > 1; ++q)
-      play_round(x, radices[q] - 1, windows[q], windows[q + 1], has);
+    if (!radices.empty() && N_ > 1) {
+      for (const auto& pieces : node_windows(N_, radices)) play_round(x, pieces, has);
+    }
     x.finish = *std::max_element(has.begin(), has.end());
     return x;
   }
 
-  void play_round(Exchange& x, std::int64_t k, std::int64_t w, std::int64_t next,
-                  std::vector<std::int64_t>& has) const {
+  void play_round(Exchange& x, const std::vector<WindowPiece>& pieces, std::vector<std::int64_t>& has) const {
+    const auto k = static_cast<std::int64_t>(pieces.size());
     const std::int64_t lanes = std::min(k, least_);
     const std::int64_t each = divide_up(k, lanes);
     const std::int64_t spacing = std::max(gap_, lanes * nodes_.gamma.ticks);
     std::int64_t start = *std::max_element(has.begin(), has.begin() + static_cast<std::ptrdiff_t>(lanes));
     for (const WindowMessage& before : x.messages) start = std::max(start, before.begin + gap_);
     const std::size_t first_publication = x.publications.size();
-    std::int64_t window = w;
-    std::int64_t short_ones = w + k * w - next;  // so many pieces leave their sender's own node out
     for (std::int64_t c = 0; c < k; ++c) {
-      const bool leaves_out = short_ones > 0;
-      short_ones -= leaves_out ? 1 : 0;
-      const std::int64_t count = leaves_out ? w - 1 : w;
-      if (count == 0) continue;
       const std::int64_t lane = c / each;
       const WindowMessage m{lane, start + c % each * spacing + lane * nodes_.gamma.ticks,
-                            leaves_out ? window - 1 : window, window, count};
+                            pieces[static_cast<std::size_t>(c)]};
       x.messages.push_back(m);
-      window += count;
       const bool same_lane = x.publications.size() > first_publication && x.publications.back().lane == lane;
-      if (!same_lane) x.publications.push_back({lane, 0, m.window, 0});
-      x.publications.back().count += count;
+      if (!same_lane) x.publications.push_back({lane, 0, m.piece.window, 0});
+      x.publications.back().count += m.piece.count;
       x.publications.back().begin = m.begin + lambda_;
       has[static_cast<std::size_t>(lane)] = m.begin + lambda_;
     }
@@ -200,7 +172,7 @@ class ClusterExchange final : public Plan {
     if (size > 1) own_fold(node, local, size, publications, readings);
     for (const WindowMessage& m : exchange_.messages) {
       if (m.lane != local) continue;
-      sends->push_back(message(m, node - m.sender));
+      sends->push_back(message(m, node - m.piece.sender));
       if (receives != nullptr) receives->push_back(message(m, node));
     }
     if (size == 1) return;
@@ -242,8 +214,8 @@ class ClusterExchange final : public Plan {
   }
 
   Send message(const WindowMessage& m, std::int64_t receiver) const {
-    Send send{Time{m.begin}, rank(receiver + m.sender, m.lane), rank(receiver, m.lane), {}};
-    std::tie(send.part, send.second) = node_parts(nodes_, problem_, receiver + m.window, m.count);
+    Send send{Time{m.begin}, rank(receiver + m.piece.sender, m.lane), rank(receiver, m.lane), {}};
+    std::tie(send.part, send.second) = node_parts(nodes_, problem_, receiver + m.piece.window, m.piece.count);
     return send;
   }
 
@@ -292,6 +264,44 @@ Schedule by_leaders(const Cluster& cluster, const Problem& problem, Time bound) 
 }
 
 }  // namespace
+
+std::vector<std::int64_t> equal_radices(std::int64_t N, std::int64_t rounds) {
+  if (N == 1) return {2};
+  const auto product = [&](std::int64_t radix, std::int64_t smaller) {
+    std::int64_t total = 1;
+    for (std::int64_t i = 0; i < rounds; ++i) total = saturating_multiply(total, i < smaller ? radix - 1 : radix);
+    return total;
+  };
+  std::int64_t radix = 2;
+  for (std::int64_t step = std::int64_t{1} << 31U; step > 0; step /= 2) {
+    if (product(radix + step - 1, 0) < N) radix += step;
+  }
+  std::int64_t smaller = 0;
+  while (radix > 2 && smaller < rounds - 1 && product(radix, smaller + 1) >= N) ++smaller;
+  std::vector<std::int64_t> radices(static_cast<std::size_t>(rounds), radix);
+  std::fill_n(radices.rbegin(), smaller, radix - 1);
+  return radices;
+}
+
+std::vector<std::vector<WindowPiece>> node_windows(std::int64_t N, const std::vector<std::int64_t>& radices) {
+  std::vector<std::int64_t> windows(radices.size() + 1, N);
+  for (std::size_t q = radices.size(); q-- > 0;) windows[q] = divide_up(windows[q + 1], radices[q]);
+  CHASQUI_CHECK(windows[0] == 1, "{} radices do not reach N={}", radices.size(), N);
+  std::vector<std::vector<WindowPiece>> rounds(radices.size());
+  for (std::size_t q = 0; q < radices.size(); ++q) {
+    const std::int64_t w = windows[q], k = radices[q] - 1;
+    std::int64_t window = w;
+    std::int64_t short_ones = w + k * w - windows[q + 1];  // so many pieces leave their sender's own node out
+    for (std::int64_t c = 0; c < k; ++c, --short_ones) {
+      const std::int64_t count = short_ones > 0 ? w - 1 : w;
+      if (count == 0) continue;
+      rounds[q].push_back({short_ones > 0 ? window - 1 : window, window, count});
+      window += count;
+    }
+  }
+  std::erase_if(rounds, [](const auto& pieces) { return pieces.empty(); });
+  return rounds;
+}
 
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
   Bound bound = cluster_broadcast_bound(cluster);

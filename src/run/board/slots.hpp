@@ -10,8 +10,9 @@ namespace chasqui::run {
 
 class SlotCall {
  public:
-  /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data.
-  [[gnu::always_inline]] SlotCall(Board& board, const Call& call)
+  /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data. `contributors`: of an all-reduce or
+  /// barrier to which only so many ranks, the first ones, bring something; 0: all do.
+  [[gnu::always_inline]] SlotCall(Board& board, const Call& call, int contributors = 0)
       : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
         slot_(slot_bytes(board, call)) {
     board.begin(signature_of(call), Method::slots);
@@ -25,6 +26,9 @@ class SlotCall {
       last_ = call.exclusive ? me : me + 1;
       chains_ = !call.exclusive && !call.op.in_order && bytes_ != 0 &&
                 (bytes_ <= kLinePayload || result_offset() + bytes_ <= board.shape().wide);
+    } else if (contributors != 0) {
+      published_ = me >= contributors;
+      last_ = contributors;
     } else if (!has_root(call.kind) || me == root) {
       last_ = board.ranks();
     }

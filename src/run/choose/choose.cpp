@@ -13,6 +13,7 @@
 #include "run/board/shape.hpp"
 #include "run/choose/board_cost.hpp"
 #include "run/choose/board_methods.hpp"
+#include "run/choose/lane_cost.hpp"
 #include "run/choose/pattern_cost.hpp"
 #include "run/messages/local_plan.hpp"
 #include "run/messages/message_cost.hpp"
@@ -325,6 +326,7 @@ class Chooser {
                                        [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
     choices_.push_back({Method::two_level, inside + best->nanoseconds, 1,
                         fmt::format("slots in the nodes, {} between them", to_string(best->method))});
+    if (auto lanes = on_lanes(query_, topology_, profile_)) choices_.push_back(std::move(*lanes));
   }
 
   /// True if it may be chosen: clearly faster at the sizes that were measured around.
@@ -414,6 +416,7 @@ std::string objection(const Choice& choice, const Query& query, const Topology& 
   if (method == Method::two_level) {
     if (!topology.board || topology.nodes == 1 || topology.largest_node == 1) return "there are not two levels";
     if (too_large(query, topology)) return fmt::format("an element of {} bytes does not fit the stage", query.element);
+    if (choice.parts > 1 && !takes_lanes(query, topology)) return "it has no lanes";
     return keeps_order(query, topology) ? "" : "nodes are not intervals of ranks";
   }
   if (!goes_by(method, query)) return "there is no such plan for it";

@@ -4,6 +4,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
 #include "run/choose/board_methods.hpp"
+#include "run/choose/lane_cost.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -64,6 +65,8 @@ std::string explain(const Query& query, const Topology& topology, const Profile&
                         name_of(list[i]), duration(list[i].nanoseconds), list[i].why);
   }
   text += fmt::format("{:<9} {}\n", "why", reason(list));
+  if (const std::string lanes = reason_for_lanes(query, topology, profile); !lanes.empty())
+    text += fmt::format("{:<9} {}\n", "lanes", lanes);
   const bool board = topology.board && topology.nodes == 1;
   if (board && query.kind != Kind::barrier)
     text += fmt::format("{:<9} {}\n", "by size", by_size(query.kind, BoardMethods(topology, profile)));

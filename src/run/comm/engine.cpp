@@ -59,6 +59,7 @@ Engine::Engine(Fabric fabric)
   topology_.native = fabric_.native != nullptr;
   topology_.ordered = nodes_.ordered();
   topology_.largest_node = nodes_.largest();
+  topology_.smallest_node = nodes_.smallest();
   if (fabric_.board != nullptr && !fabric_.shares_memory) {  // of several boards the least that any has
     const auto stage =
         spans_ ? fabric_.board->shape().stage : BoardShape::for_ranks(topology_.largest_node, 256 * 1024).stage;
@@ -219,7 +220,8 @@ Task Engine::task_of(Call call, Choice choice, std::uint32_t tag) {
   if (size_ == 1) return alone(call);
   if (run::on_board(choice.method)) return on_board(call, choice.method);
   methods_run_ |= 1u << static_cast<unsigned>(choice.method);
-  if (choice.method == Method::two_level) return two_level(call, tag);
+  if (choice.method == Method::two_level)
+    return choice.parts > 1 ? by_lanes(call, choice.parts, tag) : two_level(call, tag);
   return by_messages(group_of(tag), call, choice);
 }
 

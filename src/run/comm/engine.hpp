@@ -138,6 +138,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   Choice choose_between(const Call& call);
   std::shared_ptr<const Program> blocks_between(const Between& between, const Call& outer,
                                                 const std::vector<std::size_t>& offsets);
+  Task by_lanes(Call call, std::int64_t lanes, std::uint32_t tag);
   Task two_level(Call call, std::uint32_t tag);
   Task two_level_fold(Call call, Between between);
   Task two_level_gather(Call call, Between between);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "chasqui/model/cluster.hpp"
 #include "run/call/aligned_buffer.hpp"
 
 namespace chasqui::run {
@@ -27,11 +28,24 @@ class NodeMap {
   int place_of(int rank) const { return place_[static_cast<std::size_t>(rank)]; }  ///< among the ranks of its node
   const std::vector<int>& members(int node) const { return members_[static_cast<std::size_t>(node)]; }  ///< ascending
   bool ordered() const { return std::is_sorted(node_of_.begin(), node_of_.end()); }  ///< nodes are intervals of ranks
-  /// Ranks of the largest node.
+  /// Ranks of the largest node, and of the smallest.
   int largest() const {
-    std::size_t most = 1;
-    for (const auto& members : members_) most = std::max(most, members.size());
-    return static_cast<int>(most);
+    return extreme([](std::size_t a, std::size_t b) { return std::max(a, b); });
+  }
+  int smallest() const {
+    return extreme([](std::size_t a, std::size_t b) { return std::min(a, b); });
+  }
+  /// As plans see them: their ranks are counted node after node.
+  Nodes sizes() const {
+    Nodes nodes;
+    for (const auto& members : members_) nodes.add(static_cast<std::int64_t>(members.size()));
+    return nodes;
+  }
+  /// The ranks in that order.
+  std::vector<int> in_order() const {
+    std::vector<int> ranks;
+    for (const auto& members : members_) ranks.insert(ranks.end(), members.begin(), members.end());
+    return ranks;
   }
 
   /// Where the blocks of each node begin when they lie node after node.
@@ -50,6 +64,12 @@ class NodeMap {
   }
 
  private:
+  template <typename F>
+  int extreme(F better) const {
+    std::size_t size = members_.front().size();
+    for (const auto& members : members_) size = better(size, members.size());
+    return static_cast<int>(size);
+  }
   template <typename F>
   void each_block(F copy) const {
     std::size_t at = 0;

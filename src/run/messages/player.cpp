@@ -105,6 +105,7 @@ bool Player::ready() {
       case What::pause:
         if (!past(times_[now.other])) return false;
         break;
+      case What::board: ++next_; return true;
     }
   }
   return true;

@@ -42,12 +42,12 @@ class Player final : public Waiting {
   Player(const Player&) = delete;
   Player& operator=(const Player&) = delete;
 
-  /// Goes on as far as it can; true at the end.
+  /// Goes on as far as it can; true at the end, and once at each step on the board.
   bool ready() override;
   void block() override;
+  std::byte* at(Address address) const { return buffers_[static_cast<std::size_t>(address.memory)] + address.offset; }
 
  private:
-  std::byte* at(Address address) const { return buffers_[static_cast<std::size_t>(address.memory)] + address.offset; }
   bool done(std::size_t ticket);
   bool sent();
   void look_at_sends();

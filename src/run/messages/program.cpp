@@ -68,10 +68,16 @@ void Program::begin(double time) { add_time(Instruction::What::begin, time); }
 void Program::align(double time) { add_time(Instruction::What::align, time); }
 void Program::pause(double time) { add_time(Instruction::What::pause, time); }
 
+void Program::board(const BoardStep& step) {
+  list.push_back({Instruction::What::board, static_cast<std::int32_t>(steps.size()), kNone, kNone, kNone, 0});
+  steps.push_back(step);
+}
+
 Program in_pieces(Program whole, const std::function<std::size_t(std::size_t bytes)>& piece) {
   if (!piece) return whole;
   Program cut;
   cut.times = whole.times;
+  cut.steps = whole.steps;
   cut.scratch = whole.scratch;
   std::vector<std::int32_t> first;  // piece of each message asked for
   const auto each_piece = [&](std::size_t bytes, const auto& add) {

@@ -9,6 +9,8 @@
 #include <functional>
 #include <vector>
 
+#include "chasqui/model/kind.hpp"
+
 namespace chasqui::run {
 
 enum class Memory : std::uint8_t {
@@ -43,6 +45,7 @@ struct Instruction {
     begin,   ///< a plan with times begins: its time 0 is times[other] nanoseconds from now
     align,   ///< its time 0 was times[other] nanoseconds ago, or earlier: messages are late, never early
     pause,   ///< waits until times[other] nanoseconds after its time 0
+    board,   ///< the player stops, so that its owner does steps[other]
   };
   What what;
   std::int32_t other;
@@ -52,12 +55,21 @@ struct Instruction {
   std::size_t size;
 };
 
+/// What the ranks of a node do on their board in the midst of a program; each of their programs has it.
+struct BoardStep {
+  Kind kind;         ///< broadcast, reduce, allreduce or barrier
+  int root;          ///< place on the board; 0 where there is none
+  int contributors;  ///< allreduce, barrier: places 0 .. contributors-1 bring something, all get it; 0: all bring something
+  Address in, out;
+};
+
 /// INVARIANT: messages and copies lie inside the scratch memory, an arrive names a post before it, nothing is written to
 /// the input. The functions that append see to it; that all posts arrive and the end is a finish, or copies behind one, is
 /// the builder's business.
 struct Program {
   std::vector<Instruction> list;
   std::vector<double> times;
+  std::vector<BoardStep> steps;  ///< on the board, in order
   std::int32_t posts = 0;
   std::int32_t sends = 0;
   std::size_t scratch = 0;  ///< bytes
@@ -77,6 +89,7 @@ struct Program {
   void begin(double time);
   void align(double time);
   void pause(double time);
+  void board(const BoardStep& step);
 
  private:
   void check(Range range) const;

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "run/messages/lanes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/clusters.hpp"
+#include "run/messages/message_cost.hpp"
+
+namespace chasqui::run {
+namespace {
+
+constexpr std::int64_t kLaneTicks = 256;  ///< of a message's flight: plans have a table over time
+constexpr Address kInput{Memory::input, 0}, kOutput{Memory::output, 0};
+
+/// Plans of this process, shared by its communicators (and by the ranks of a simulation).
+plan::PlanPtr shared_plan(const Cluster& cluster, const Problem& problem) {
+  static std::mutex mutex;
+  static std::map<std::string, plan::PlanPtr> plans;
+  constexpr std::size_t kMost = 1024;
+  const std::string key = fmt::format("{} {} {}", to_string(problem.kind), problem.root.index, to_string(cluster));
+  const std::lock_guard lock(mutex);
+  if (const auto found = plans.find(key); found != plans.end()) return found->second;
+  if (plans.size() >= kMost) plans.clear();
+  return plans.emplace(key, plan::on_cluster(cluster, problem, plan::Lanes::one_entry)).first->second;
+}
+
+/// Pieces that a lane takes in a round, and the lanes that have some.
+struct Share {
+  std::int64_t each, lanes;
+
+  Share(std::size_t pieces, std::int64_t most)
+      : each(divide_up(static_cast<std::int64_t>(pieces), std::min(static_cast<std::int64_t>(pieces), most))),
+        lanes(divide_up(static_cast<std::int64_t>(pieces), each)) {}
+};
+
+double windows_time(const std::vector<std::vector<plan::WindowPiece>>& rounds, std::int64_t lanes,
+                    const LaneCosts& costs) {
+  const double port = port_time(costs.network, costs.bytes), both = spread_step(costs.network, costs.bytes);
+  double time = costs.allreduce;
+  for (const auto& pieces : rounds) {
+    const Share share(pieces.size(), lanes);
+    const double gap = std::max(share.each > 1 ? both : port, static_cast<double>(share.lanes) * costs.gamma);
+    time += flight_time(costs.network, costs.bytes) + static_cast<double>(share.each - 1) * gap +
+            static_cast<double>(share.lanes - 1) * (costs.gamma + costs.more_reads) + costs.one_read;
+  }
+  return time;
+}
+
+/// One rank's program, step by step.
+class Builder {
+ public:
+  Builder(const Shape& shape, const Nodes& nodes, const std::vector<int>& ranks)
+      : shape_(shape), nodes_(nodes), ranks_(ranks), node_(nodes.node_of({shape.rank})),
+        place_(static_cast<int>(shape.rank - nodes.first_rank(node_))) {}
+
+  Program broadcast(const plan::Plan& plan) {
+    const LocalForm form = plan.local({shape_.rank});
+    const Range item{kOutput, shape_.bytes()};
+    for (const Send& message : form.receives) program_.receive(rank(message.from), item);
+    const bool publishes = !form.publications.empty();
+    std::size_t sent = 0;
+    for (; publishes && sent < form.sends.size() && form.sends[sent].begin < form.publications[0].begin; ++sent)
+      program_.send(rank(form.sends[sent].to), item);
+    if (publishes || !form.readings.empty()) {
+      const Rank from = publishes ? form.rank : form.readings[0].from;
+      program_.board({Kind::broadcast, from.index - shape_.rank + place_, 0, kOutput, kOutput});
+    }
+    for (; sent < form.sends.size(); ++sent) program_.send(rank(form.sends[sent].to), item);
+    program_.finish();
+    return std::move(program_);
+  }
+
+  /// Each lane folds what it receives into its own contribution; then the board folds those of all ranks, at lane 0, which
+  /// may receive some more. So one fold on the board does for what the plan does in two.
+  Program reduce(const plan::Plan& plan) {
+    const LocalForm form = plan.local({shape_.rank});
+    const std::int64_t first = nodes_.first_rank(node_), size = nodes_.size(node_);
+    const bool at_root = nodes_.node_of({shape_.root}) == node_;
+    const int leader = at_root ? static_cast<int>(shape_.root - first) : 0;
+    const bool leads = leader == place_;
+    std::vector<Arrival> arrivals;
+    for (const Send& message : form.receives) {
+      const Address at = program_.more_scratch(shape_.bytes());
+      arrivals.push_back(
+          {available(plan.machine(), message), program_.post(rank(message.from), {at, shape_.bytes()}), at});
+    }
+    std::stable_sort(arrivals.begin(), arrivals.end(),
+                     [](const Arrival& a, const Arrival& b) { return a.when < b.when; });
+    Address value = kInput;
+    std::size_t taken = 0;
+    const bool reads = leads && !form.readings.empty();
+    for (; taken < arrivals.size() && (!reads || arrivals[taken].when <= form.readings.back().begin); ++taken)
+      value = with(value, arrivals[taken]);
+    if (size > 1) {
+      const Address out = leads ? program_.more_scratch(shape_.bytes()) : kOutput;  // which nobody else gets
+      program_.board({Kind::reduce, leader, 0, value, out});
+      if (leads) value = out;
+    }
+    for (; taken < arrivals.size(); ++taken) value = with(value, arrivals[taken]);
+    for (const Send& message : form.sends) program_.send(rank(message.to), {value, shape_.bytes()});
+    program_.finish();
+    if (shape_.rank == shape_.root) program_.copy(kOutput, {value, shape_.bytes()});
+    return std::move(program_);
+  }
+
+  /// All-reduce or barrier. A node's values: that of its own ranks, what it knows of others, and both together.
+  Program windows(const std::vector<std::vector<plan::WindowPiece>>& rounds, std::int64_t lanes) {
+    const bool shares = nodes_.size(node_) > 1;
+    Address own = kInput;
+    if (shares) {
+      own = program_.more_scratch(shape_.bytes());
+      program_.board({shape_.kind, 0, 0, kInput, own});
+    }
+    std::optional<Address> others;
+    Address all = own;
+    for (const auto& pieces : rounds) {
+      const Share share(pieces.size(), lanes);
+      const auto begin = static_cast<std::size_t>(std::min<std::int64_t>(place_ * share.each, std::ssize(pieces)));
+      const std::size_t end = std::min(begin + static_cast<std::size_t>(share.each), pieces.size());
+      std::vector<Arrival> arrivals;
+      for (std::size_t c = begin; c < end; ++c) {
+        const Address at = program_.more_scratch(shape_.bytes());
+        arrivals.push_back({Time{0}, program_.post(same_place(node_ + pieces[c].sender), {at, shape_.bytes()}), at});
+      }
+      for (std::size_t c = begin; c < end; ++c) {
+        const bool whole = pieces[c].sender == pieces[c].window;
+        program_.send(same_place(node_ - pieces[c].sender), {whole ? all : *others, shape_.bytes()});
+      }
+      std::optional<Address> news;
+      for (const Arrival& arrival : arrivals) {
+        if (news) news = with(*news, arrival);
+        else news = arrived(arrival);
+      }
+      if (shares) {
+        const Address told = program_.more_scratch(shape_.bytes());
+        program_.board({shape_.kind, 0, static_cast<int>(share.lanes), news.value_or(told), told});
+        news = told;
+      }
+      others = others ? folded(*others, *news) : *news;
+      all = folded(own, *others);
+    }
+    program_.finish();
+    program_.copy(kOutput, {all, shape_.bytes()});
+    return std::move(program_);
+  }
+
+ private:
+  struct Arrival {
+    Time when;
+    std::int32_t post;
+    Address at;
+  };
+
+  int rank(Rank planned) const { return ranks_[static_cast<std::size_t>(planned.index)]; }
+  int same_place(std::int64_t node) const {
+    return ranks_[static_cast<std::size_t>(nodes_.first_rank(modulo(node, nodes_.count())) + place_)];
+  }
+  Address arrived(const Arrival& arrival) {
+    program_.arrive(arrival.post);
+    return arrival.at;
+  }
+  Address with(Address value, const Arrival& arrival) {
+    const Address at = arrived(arrival);
+    if (shape_.count != 0) program_.fold(value, at, at, shape_.count);
+    return at;
+  }
+  Address folded(Address left, Address right) {
+    const Address to = program_.more_scratch(shape_.bytes());
+    if (shape_.count != 0) program_.fold(left, right, to, shape_.count);
+    return to;
+  }
+
+  const Shape& shape_;
+  const Nodes& nodes_;
+  const std::vector<int>& ranks_;
+  std::int64_t node_;
+  int place_;
+  Program program_;
+};
+
+}  // namespace
+
+LanePlan lane_plan(Kind kind, const Nodes& nodes, int root, const LaneCosts& costs) {
+  const bool folds = kind == Kind::reduce;
+  const auto sized =
+      (folds ? receiving_machine_for : machine_for)(costs.network, nodes.ranks(), costs.bytes, kLaneTicks);
+  Cluster cluster{sized.machine, nodes};
+  const auto ticks = [&](double time) { return Time{std::llround(time / sized.tick)}; };
+  cluster.nodes.gamma = std::min(ticks(costs.gamma), sized.machine.gap());
+  const double board = folds ? costs.reduce : costs.broadcast;
+  cluster.nodes.read = ticks(folds ? std::min(costs.more_reads, board / 2) : board / 2);
+  const double reads = folds ? costs.more_reads * static_cast<double>(nodes.largest() - 1) : board / 2;
+  cluster.nodes.publish = ticks(std::max(0.0, board - reads));
+  if (cluster.nodes.publish + cluster.nodes.read > sized.machine.lambda()) return {};
+  return {shared_plan(cluster, {.kind = kind, .root = {root}}), sized.tick};
+}
+
+LaneWindows lane_windows(std::int64_t N, std::int64_t lanes, const LaneCosts& costs) {
+  LaneWindows best;
+  for (std::int64_t rounds = 1;; ++rounds) {
+    std::vector<std::int64_t> radices = plan::equal_radices(N, rounds);
+    constexpr std::int64_t kMost = 4096;  // messages of a node in a round
+    if (radices.front() > kMost) continue;
+    const auto windows = plan::node_windows(N, radices);
+    const double time = windows_time(windows, lanes, costs);
+    const bool last = radices.front() == 2;
+    if (best.radices.empty() || time < best.nanoseconds) {
+      best = {std::move(radices), 1, time};
+      for (const auto& pieces : windows) best.lanes = std::max(best.lanes, Share(pieces.size(), lanes).lanes);
+    }
+    if (last) return best;
+  }
+}
+
+Program lane_program(const Shape& shape, std::int64_t lanes, const Nodes& nodes, const std::vector<int>& ranks,
+                     const LaneCosts& costs) {
+  Builder builder(shape, nodes, ranks);
+  if (shape.kind == Kind::allreduce || shape.kind == Kind::barrier) {
+    const LaneWindows windows = lane_windows(nodes.count(), lanes, costs);
+    return builder.windows(plan::node_windows(nodes.count(), windows.radices), lanes);
+  }
+  const LanePlan planned = lane_plan(shape.kind, nodes, shape.root, costs);
+  CHASQUI_CHECK(planned.plan != nullptr, "no lanes for {} of {} bytes", to_string(shape.kind), shape.bytes());
+  return shape.kind == Kind::broadcast ? builder.broadcast(*planned.plan) : builder.reduce(*planned.plan);
+}
+
+}  // namespace chasqui::run
