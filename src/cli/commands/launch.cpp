@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // chasqui launch: starts the ranks of a group on this node. They find each other through their environment.
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "chasqui/base/error.hpp"
 #include "cli/frame/command.hpp"
@@ -42,13 +44,47 @@ std::string random_text() {
   return text;
 }
 
+/// The parent of a process; 0: it is gone.
+pid_t parent_of(const char* process) {
+  std::FILE* const file = std::fopen(fmt::format("/proc/{}/stat", process).c_str(), "r");
+  if (file == nullptr) return 0;
+  char text[512] = {};
+  static_cast<void>(!std::fread(text, 1, sizeof text - 1, file));
+  std::fclose(file);
+  const char* const after_name = std::strrchr(text, ')');  // the name may be anything
+  int parent = 0;
+  return after_name != nullptr && std::sscanf(after_name, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+void to_children(int signal) {
+  DIR* const all = opendir("/proc");
+  if (all == nullptr) return;
+  while (const dirent* each = readdir(all)) {
+    if (const pid_t process = std::atoi(each->d_name); process > 0 && parent_of(each->d_name) == getpid())
+      kill(process, signal);
+  }
+  closedir(all);
+}
+
+/// What the ranks have started and left behind has become this process's children.
+void end_what_is_left() {
+  for (int tries = 0; waitpid(-1, nullptr, WNOHANG) >= 0; ++tries) {
+    constexpr int kTries = 100;
+    if (tries == 0) to_children(SIGTERM);
+    if (tries >= kTries) to_children(SIGKILL);
+    const timespec pause{0, kGrace * 1'000'000'000L / kTries};
+    if (waitpid(-1, nullptr, WNOHANG) == 0) nanosleep(&pause, nullptr);
+  }
+}
+
 class LaunchCommand : public Command {
  public:
   LaunchCommand() : Command("launch", "start the processes of a group on this node, without MPI") {
     describe(
         "Starts the command N times. Each finds its rank and the others by its environment (CHASQUI_RANK, CHASQUI_SIZE, "
         "CHASQUI_RENDEZVOUS, CHASQUI_SECRET), which chasqui_join and group::join read. Signals are passed on. When one fails, a line "
-        "names its rank, the others are ended, and its exit status is the command's. Only rank 0 has the standard input.");
+        "names its rank, the others are ended, and its exit status is the command's. What ranks leave running ends with the last of them. "
+        "Only rank 0 has the standard input.");
     positional("COMMAND", &words_, "the program with its arguments; after -- where these begin with a hyphen")
         .required();
     option("-n,--ranks", "N", &ranks_, "how many").required();
@@ -65,8 +101,11 @@ class LaunchCommand : public Command {
     struct sigaction forward {};
     forward.sa_handler = to_all;
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM}) sigaction(signal, &forward, nullptr);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (std::int64_t rank = 0; rank < ranks_; ++rank) start(static_cast<int>(rank));
-    return wait_for_all(out);
+    const int result = wait_for_all(out);
+    end_what_is_left();
+    return result;
   }
 
  private:
