@@ -144,7 +144,7 @@ std::size_t countable_bytes(Kind kind, int ranks) {
 std::optional<NativeTime> native_time(const Profile& profile, const Topology& topology, Kind kind, double bytes) {
   const Times* theirs = table(profile.native, kind);
   const Times* ours = table(profile.measured, kind);
-  if (theirs == nullptr || ours == nullptr || theirs->size() != ours->size()) return {};
+  if (theirs == nullptr || ours == nullptr) return {};
   const Level* network = profile.level("network");
   const std::int64_t ranks = network != nullptr ? network->ranks : node_level(profile).ranks;
   if (topology.ranks != ranks || (topology.nodes == 1) != one_node(profile)) return {};
@@ -152,11 +152,12 @@ std::optional<NativeTime> native_time(const Profile& profile, const Topology& to
   const auto [i, j] = neighbours(*theirs, bytes);
   const Times* crossing = topology.cross_memory ? table(profile.cross_memory, kind) : nullptr;
   const auto clearly = [&](std::size_t k) {
-    double least = (*ours)[k].second;
-    if (crossing != nullptr && (*ours)[k].first >= crossing->front().first) {
-      least = std::min(least, at_size(*crossing, static_cast<double>((*ours)[k].first)));
+    const auto [size, nanoseconds] = (*theirs)[k];
+    double least = at_size(*ours, static_cast<double>(size));
+    if (crossing != nullptr && size >= crossing->front().first) {
+      least = std::min(least, at_size(*crossing, static_cast<double>(size)));
     }
-    return (*theirs)[k].second < kClearly * least;
+    return nanoseconds < kClearly * least;
   };
   return NativeTime{at_size(*theirs, bytes), clearly(i) && clearly(j)};
 }
