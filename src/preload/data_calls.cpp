@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "preload/buffer.hpp"
+#include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
 #include "preload/repeated.hpp"
 #include "run/call/aligned_buffer.hpp"
@@ -71,19 +72,36 @@ CallFacts look_at(const Movement& movement, const CommState& state) {
   return facts;
 }
 
-void run_movement(ServedCall& served, const Movement& movement) {
-  Significant data(movement, served.rank(), [&](MPI_Datatype type) { return served.packer(type); });
-  run::Call call = call_of(movement.kind, data.bytes(), movement.root);
-  if (data.in) read_from(call, *data.in);
-  if (data.out) write_to(call, *data.out);
-  const bool fits = !data.in || !data.out || data.in->bytes() == data.out->bytes();
-  const run::AlignedBuffer aside(fits ? 0 : data.bytes() * static_cast<std::size_t>(served.size()));
-  if (!fits) call.out = aside.data(), call.out_layout = {};
-  served.run(call);
-  if (!fits) {
-    throw Truncated{
-        fmt::format("this rank gives {} bytes and has room for {} from each", data.in->bytes(), data.out->bytes())};
+class MovementCall final : public OwnedCall {
+ public:
+  MovementCall(const Movement& movement, const CommState& state)
+      : data_(movement, state.rank, [](MPI_Datatype type) {
+          return TypePacker{type, facts_of(type)};
+        }) {
+    call = call_of(movement.kind, data_.bytes(), movement.root);
+    if (data_.in) read_from(call, *data_.in);
+    if (data_.out) write_to(call, *data_.out);
+    if (fits()) return;
+    aside_ = run::AlignedBuffer(data_.bytes() * static_cast<std::size_t>(state.size));
+    call.out = aside_.data();
+    call.out_layout = {};
   }
+  void end() override {
+    if (fits()) return;
+    throw Truncated{
+        fmt::format("this rank gives {} bytes and has room for {} from each", data_.in->bytes(), data_.out->bytes())};
+  }
+
+ private:
+  bool fits() const { return !data_.in || !data_.out || data_.in->bytes() == data_.out->bytes(); }
+
+  Significant data_;
+  run::AlignedBuffer aside_;  ///< for what does not fit
+};
+
+void run_movement(ServedCall& served, const Movement& movement) {
+  MovementCall call(movement, served.state());
+  served.run(call);
 }
 
 int serve_movement(Collective what, const Movement& movement, MPI_Comm comm, FunctionRef<int()> native) {
@@ -162,3 +180,57 @@ int CHASQUI_CALLED(Alltoall)(const void* send, int sendcount, MPI_Datatype sendt
 }
 
 }  // extern "C"
+
+#ifdef CHASQUI_COMPONENT
+namespace {
+
+void* plan_movement(Collective what, int form, const Movement& movement, MPI_Comm comm) {
+  return plan(
+      what, static_cast<Form>(form), comm, [&](const CommState& state) { return look_at(movement, state); },
+      [&](const CommState& state) { return std::make_unique<MovementCall>(movement, state); });
+}
+
+}  // namespace
+
+extern "C" {
+
+void* chasqui_plan_Barrier(int form, MPI_Comm comm) {
+  return plan(
+      Collective::Barrier, static_cast<Form>(form), comm, [](const CommState&) { return CallFacts{}; },
+      [](const CommState&) {
+        auto owned = std::make_unique<OwnedCall>();
+        owned->call = call_of(Kind::barrier, 0, 0);
+        return owned;
+      });
+}
+
+void* chasqui_plan_Bcast(int form, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return plan_movement(Collective::Bcast, form, {Kind::broadcast, root, nullptr, 0, type, buffer, count, type}, comm);
+}
+
+void* chasqui_plan_Gather(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
+                          int receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {
+  return plan_movement(Collective::Gather, form,
+                       {Kind::gather, root, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);
+}
+
+void* chasqui_plan_Scatter(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
+                           int receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {
+  return plan_movement(Collective::Scatter, form,
+                       {Kind::scatter, root, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);
+}
+
+void* chasqui_plan_Allgather(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
+                             int receivecount, MPI_Datatype receivetype, MPI_Comm comm) {
+  return plan_movement(Collective::Allgather, form,
+                       {Kind::allgather, 0, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);
+}
+
+void* chasqui_plan_Alltoall(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
+                            int receivecount, MPI_Datatype receivetype, MPI_Comm comm) {
+  return plan_movement(Collective::Alltoall, form,
+                       {Kind::alltoall, 0, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);
+}
+
+}  // extern "C"
+#endif

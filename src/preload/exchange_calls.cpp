@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "preload/buffer.hpp"
+#include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
 #include "run/call/aligned_buffer.hpp"
 
@@ -52,11 +53,11 @@ struct ExchangeArgument {
 /// One side of the call: bytes where they lie, or packed side by side where a type has gaps.
 class ExchangeSide {
  public:
-  ExchangeSide(ServedCall& served, const ExchangeArgument& argument)
-      : served_(served), argument_(argument), counts_(static_cast<std::size_t>(served.size())), first_(counts_.size()) {
+  ExchangeSide(const ExchangeArgument& argument, int ranks)
+      : argument_(argument), counts_(static_cast<std::size_t>(ranks)), first_(counts_.size()) {
     bool any = false;
     MPI_Aint least = 0;
-    for (int r = 0; r < served.size(); ++r) {
+    for (int r = 0; r < ranks; ++r) {
       const TypeFacts facts = facts_of(argument.type(r));
       counts_[at(r)] = static_cast<std::int64_t>(argument.bytes(r));
       first_[at(r)] = argument.place(r, facts);
@@ -78,7 +79,7 @@ class ExchangeSide {
   std::byte* data() const { return data_; }
   bool dense() const { return dense_; }
   std::int64_t bytes(int r) const { return counts_[at(r)]; }
-  void give_itself_nothing() { counts_[at(served_.rank())] = 0; }
+  void give_nothing_to(int r) { counts_[at(r)] = 0; }
   void pack() const {
     each([&](const TypePacker& packer, void* user, int count, std::byte* packed) { packer.pack(user, count, packed); });
   }
@@ -92,16 +93,16 @@ class ExchangeSide {
   static std::size_t at(int r) { return static_cast<std::size_t>(r); }
   template <typename Move>
   void each(Move move) const {
-    for (int r = 0; !dense_ && r < served_.size(); ++r) {
-      if (counts_[at(r)] == 0) continue;
-      const TypePacker packer = served_.packer(argument_.type(r));
+    for (std::size_t i = 0; !dense_ && i < counts_.size(); ++i) {
+      if (counts_[i] == 0) continue;
+      const int r = static_cast<int>(i);
+      const TypePacker packer{argument_.type(r), facts_of(argument_.type(r))};
       void* user = moved(const_cast<void*>(argument_.where), argument_.place(r, packer.facts));
-      move(packer, user, argument_.counts[r], packed_.data() + first_[at(r)]);
+      move(packer, user, argument_.counts[r], packed_.data() + first_[i]);
     }
   }
 
-  ServedCall& served_;
-  const ExchangeArgument& argument_;
+  ExchangeArgument argument_;
   std::vector<std::int64_t> counts_, first_;  ///< bytes
   bool dense_ = true;
   run::AlignedBuffer packed_;
@@ -121,28 +122,48 @@ struct UnevenExchange {
     const auto all = static_cast<std::size_t>(facts.touched.high - facts.touched.low);
     return overlap_is_an_error(send.where, receive.where, all) ? bad() : facts;
   }
-  void run(ServedCall& served) const {
-    ExchangeSide out(served, receive);
-    ExchangeSide in(served, in_place() ? receive : send);
-    const std::int64_t given = in.bytes(served.rank()), taken = out.bytes(served.rank());
-    if (given != taken) in.give_itself_nothing(), out.give_itself_nothing();
-    run::Call call;
+};
+
+class ExchangeCall final : public OwnedCall {
+ public:
+  ExchangeCall(const UnevenExchange& exchange, const CommState& state)
+      : types_{one(exchange.send), one(exchange.receive)}, out_(kept(exchange.receive, types_[1]), state.size),
+        in_(exchange.in_place() ? kept(exchange.receive, types_[1]) : kept(exchange.send, types_[0]), state.size),
+        given_(in_.bytes(state.rank)), taken_(out_.bytes(state.rank)) {
+    if (given_ != taken_) in_.give_nothing_to(state.rank), out_.give_nothing_to(state.rank);
     call.kind = Kind::alltoall;
-    in.pack();
-    call.in = in_place() && in.dense() ? nullptr : in.data();
-    call.in_blocks = in.blocks();
-    call.out = out.data();
-    call.out_blocks = out.blocks();
-    served.run(call);
-    out.unpack();
-    if (given != taken) throw Truncated{fmt::format("this rank gives itself {} bytes and takes {}", given, taken)};
+    call.in = exchange.in_place() && in_.dense() ? nullptr : in_.data();
+    call.in_blocks = in_.blocks();
+    call.out = out_.data();
+    call.out_blocks = out_.blocks();
   }
+  void begin() override { in_.pack(); }
+  void end() override {
+    out_.unpack();
+    if (given_ != taken_) throw Truncated{fmt::format("this rank gives itself {} bytes and takes {}", given_, taken_)};
+  }
+
+ private:
+  /// One type for all is an argument of a function that may have returned.
+  static MPI_Datatype one(const ExchangeArgument& side) { return side.a_type_each ? MPI_DATATYPE_NULL : *side.types; }
+  static ExchangeArgument kept(ExchangeArgument argument, const MPI_Datatype& type) {
+    if (!argument.a_type_each) argument.types = &type;
+    return argument;
+  }
+
+  MPI_Datatype types_[2];
+  ExchangeSide out_, in_;
+  std::int64_t given_, taken_;  ///< bytes of this rank to itself
 };
 
 int serve_uneven(Collective what, const UnevenExchange& exchange, MPI_Comm comm, FunctionRef<int()> native) {
   return serve(what, comm,
                {native, [&](const CommState& state) { return exchange.look(state); },
-                [&](ServedCall& served) { exchange.run(served); }, nothing});
+                [&](ServedCall& served) {
+                  ExchangeCall call(exchange, served.state());
+                  served.run(call);
+                },
+                nothing});
 }
 
 }  // namespace
@@ -175,3 +196,37 @@ int CHASQUI_CALLED(Alltoallw)(const void* send, const int sendcounts[], const in
 }
 
 }  // extern "C"
+
+#ifdef CHASQUI_COMPONENT
+namespace {
+
+void* plan_uneven(Collective what, int form, const UnevenExchange& exchange, MPI_Comm comm) {
+  return plan(
+      what, static_cast<Form>(form), comm, [&](const CommState& state) { return exchange.look(state); },
+      [&](const CommState& state) { return std::make_unique<ExchangeCall>(exchange, state); });
+}
+
+}  // namespace
+
+extern "C" {
+
+void* chasqui_plan_Alltoallv(int form, const void* send, const int* sendcounts, const int* senddisplacements,
+                             MPI_Datatype sendtype, void* receive, const int* receivecounts,
+                             const int* receivedisplacements, MPI_Datatype receivetype, MPI_Comm comm) {
+  return plan_uneven(Collective::Alltoallv, form,
+                     {{send, sendcounts, senddisplacements, &sendtype, false},
+                      {receive, receivecounts, receivedisplacements, &receivetype, false}},
+                     comm);
+}
+
+void* chasqui_plan_Alltoallw(int form, const void* send, const int* sendcounts, const int* senddisplacements,
+                             const MPI_Datatype* sendtypes, void* receive, const int* receivecounts,
+                             const int* receivedisplacements, const MPI_Datatype* receivetypes, MPI_Comm comm) {
+  return plan_uneven(Collective::Alltoallw, form,
+                     {{send, sendcounts, senddisplacements, sendtypes, true},
+                      {receive, receivecounts, receivedisplacements, receivetypes, true}},
+                     comm);
+}
+
+}  // extern "C"
+#endif

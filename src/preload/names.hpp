@@ -7,30 +7,44 @@
 namespace chasqui::preload {
 
 // clang-format off
-// Served when it pays, then those that are always passed on.
+// Each has three forms: blocking, non-blocking (MPI_Ibcast) and persistent (MPI_Bcast_init).
 #define CHASQUI_SERVED(X)                                                                                     \
   X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block)      \
   X(Gather) X(Scatter) X(Allgather) X(Allgatherv) X(Gatherv) X(Scatterv)                                      \
   X(Alltoall) X(Alltoallv) X(Alltoallw)
-#define CHASQUI_PASSED(X)                                                                                     \
-  X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iscan) X(Iexscan)                   \
-  X(Ireduce_scatter) X(Ireduce_scatter_block) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather)   \
-  X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw)
+#define CHASQUI_NONBLOCKING(X)                                                                                \
+  X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iscan) X(Iexscan) X(Ireduce_scatter) X(Ireduce_scatter_block) \
+  X(Igather) X(Iscatter) X(Iallgather) X(Iallgatherv) X(Igatherv) X(Iscatterv)                                \
+  X(Ialltoall) X(Ialltoallv) X(Ialltoallw)
+#define CHASQUI_PERSISTENT(X)                                                                                 \
+  X(Barrier_init) X(Bcast_init) X(Reduce_init) X(Allreduce_init) X(Scan_init) X(Exscan_init)                  \
+  X(Reduce_scatter_init) X(Reduce_scatter_block_init) X(Gather_init) X(Scatter_init) X(Allgather_init)        \
+  X(Allgatherv_init) X(Gatherv_init) X(Scatterv_init) X(Alltoall_init) X(Alltoallv_init) X(Alltoallw_init)
 // clang-format on
+#define CHASQUI_ALL(X) CHASQUI_SERVED(X) CHASQUI_NONBLOCKING(X) CHASQUI_PERSISTENT(X)
 
 enum class Collective : int {
 #define CHASQUI_NAME(name) name,
-  CHASQUI_SERVED(CHASQUI_NAME) CHASQUI_PASSED(CHASQUI_NAME)
+  CHASQUI_ALL(CHASQUI_NAME)
 #undef CHASQUI_NAME
 };
 #define CHASQUI_ONE(name) +1
 inline constexpr int kServed = 0 CHASQUI_SERVED(CHASQUI_ONE);
-inline constexpr int kCollectives = kServed CHASQUI_PASSED(CHASQUI_ONE);
+inline constexpr int kCollectives = 0 CHASQUI_ALL(CHASQUI_ONE);
 #undef CHASQUI_ONE
+static_assert(kCollectives == 3 * kServed);
+
+enum class Form : int { blocking, nonblocking, persistent };
+/// The form of a blocking collective.
+constexpr Collective in_form(Collective blocking, Form form) {
+  return static_cast<Collective>(static_cast<int>(blocking) + static_cast<int>(form) * kServed);
+}
+static_assert(in_form(Collective::Scatterv, Form::nonblocking) == Collective::Iscatterv);
+static_assert(in_form(Collective::Scatterv, Form::persistent) == Collective::Scatterv_init);
 
 inline constexpr std::string_view kNames[kCollectives] = {
 #define CHASQUI_NAME(name) #name,
-    CHASQUI_SERVED(CHASQUI_NAME) CHASQUI_PASSED(CHASQUI_NAME)
+    CHASQUI_ALL(CHASQUI_NAME)
 #undef CHASQUI_NAME
 };
 inline std::string_view to_string(Collective what) { return kNames[static_cast<int>(what)]; }
@@ -50,6 +64,9 @@ enum class Reason : int {
   argument,
   uneven,
   nonblocking,
+  unprepared,
+  threads,
+  many_turns,
   slower,
   comparing,
   irreproducible,
@@ -72,6 +89,9 @@ inline constexpr std::string_view kReasonTexts[kReasons] = {
     "an argument that the MPI library must judge",
     "blocks of very different sizes",
     "non-blocking: progress belongs to the MPI library",
+    "non-blocking on a communicator without a blocking collective before (CHASQUI_AFTER)",
+    "non-blocking with MPI_THREAD_MULTIPLE: any thread may go on with it",
+    "non-blocking and so long that it takes many turns",
     "the MPI library's own is faster",
     "being compared with the MPI library's own",
     "non-blocking reductions are not reproducible",

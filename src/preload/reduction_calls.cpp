@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // MPI_Reduce, Allreduce, Scan, Exscan, Reduce_scatter(_block), on any datatype and with any operation defined for it.
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "preload/buffer.hpp"
+#include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
 #include "preload/repeated.hpp"
 #include "preload/reproducible.hpp"
@@ -71,21 +73,30 @@ CallFacts look_at(const Reduction& reduction, const CommState& state) {
   return facts;
 }
 
+class FoldCall final : public OwnedCall {
+ public:
+  FoldCall(const Reduction& reduction, const CommState& state)
+      : fold_{reduction.op, {reduction.type, facts_of(reduction.type)}},
+        in_(reduction.input(), reduction.count, fold_.packer), out_(reduction.receive, reduction.count, fold_.packer) {
+    call.kind = reduction.kind;
+    call.count = reduction.count;
+    call.element = fold_.packer.facts.size;
+    call.op = fold_.operator_of();
+    call.root = std::max(0, reduction.root);
+    call.exclusive = reduction.exclusive;
+    static char somewhere;  // nothing is written
+    if (!reduction.in_place()) read_from(call, in_);
+    if (reduction.keeps_nothing(state.rank)) call.out = &somewhere;
+    else if (reduction.kind != Kind::reduce || state.rank == reduction.root) write_to(call, out_);
+  }
+
+ private:
+  TypeFold fold_;
+  BufferArgument in_, out_;
+};
+
 void run_reduction(ServedCall& served, const Reduction& reduction) {
-  TypeFold fold{reduction.op, served.packer(reduction.type)};
-  run::Call call;
-  call.kind = reduction.kind;
-  call.count = reduction.count;
-  call.element = fold.packer.facts.size;
-  call.op = fold.operator_of();
-  call.root = std::max(0, reduction.root);
-  call.exclusive = reduction.exclusive;
-  BufferArgument in(reduction.input(), reduction.count, fold.packer);
-  BufferArgument out(reduction.receive, reduction.count, fold.packer);
-  static char somewhere;  // nothing is written
-  if (!reduction.in_place()) read_from(call, in);
-  if (reduction.keeps_nothing(served.rank())) call.out = &somewhere;
-  else if (reduction.kind != Kind::reduce || served.rank() == reduction.root) write_to(call, out);
+  FoldCall call(reduction, served.state());
   served.run(call);
 }
 
@@ -128,63 +139,96 @@ int serve_fold(Collective what, const Reduction& reduction, MPI_Comm comm, Funct
 using Counts = FunctionRef<std::vector<int>(const CommState&)>;
 
 /// Blocks of different lengths have no layout: those with gaps are packed here.
-void scatter_unevenly(ServedCall& served, const Reduction& whole, const std::vector<int>& counts) {
-  TypeFold fold{whole.op, served.packer(whole.type)};
-  const std::vector<std::int64_t> lengths(counts.begin(), counts.end());
-  std::vector<std::int64_t> first(lengths.size());
-  std::exclusive_scan(lengths.begin(), lengths.end(), first.begin(), std::int64_t{0});
-  run::Call call;
-  call.kind = Kind::reduce_scatter;
-  call.element = fold.packer.facts.size;
-  call.op = fold.operator_of();
-  call.in = whole.in_place() ? nullptr : whole.send;
-  call.in_blocks = {lengths.data(), first.data()};
-  call.out = whole.receive;
-  const int own = counts[static_cast<std::size_t>(served.rank())];
-  run::AlignedBuffer in, out;
-  if (!fold.packer.facts.dense) {
-    in = run::AlignedBuffer(static_cast<std::size_t>(whole.count) * call.element);
-    out = run::AlignedBuffer(static_cast<std::size_t>(own) * call.element);
-    fold.packer.pack(whole.input(), whole.count, in.data());
-    call.in = in.data();
-    call.out = out.data();
+class UnevenFoldCall final : public OwnedCall {
+ public:
+  UnevenFoldCall(const Reduction& whole, const std::vector<int>& counts, const CommState& state)
+      : whole_(whole), fold_{whole.op, {whole.type, facts_of(whole.type)}}, lengths_(counts.begin(), counts.end()),
+        first_(lengths_.size()), own_(counts[static_cast<std::size_t>(state.rank)]) {
+    std::exclusive_scan(lengths_.begin(), lengths_.end(), first_.begin(), std::int64_t{0});
+    call.kind = Kind::reduce_scatter;
+    call.element = fold_.packer.facts.size;
+    call.op = fold_.operator_of();
+    call.in = whole.in_place() ? nullptr : whole.send;
+    call.in_blocks = {lengths_.data(), first_.data()};
+    call.out = whole.receive;
+    if (fold_.packer.facts.dense) return;
+    in_ = run::AlignedBuffer(static_cast<std::size_t>(whole.count) * call.element);
+    out_ = run::AlignedBuffer(static_cast<std::size_t>(own_) * call.element);
+    call.in = in_.data();
+    call.out = out_.data();
   }
-  served.run(call);
-  if (!fold.packer.facts.dense) fold.packer.unpack(whole.receive, own, out.data());
+  void begin() override {
+    if (!fold_.packer.facts.dense) fold_.packer.pack(whole_.input(), whole_.count, in_.data());
+  }
+  void end() override {
+    if (!fold_.packer.facts.dense) fold_.packer.unpack(whole_.receive, own_, out_.data());
+  }
+
+ private:
+  Reduction whole_;
+  TypeFold fold_;
+  std::vector<std::int64_t> lengths_, first_;
+  int own_;  ///< elements
+  run::AlignedBuffer in_, out_;
+};
+
+std::unique_ptr<OwnedCall> scattered_call(const Reduction& whole, const std::vector<int>& shares,
+                                          const CommState& state) {
+  const bool even = std::all_of(shares.begin(), shares.end(), [&](int each) { return each == shares[0]; });
+  if (!even) return std::make_unique<UnevenFoldCall>(whole, shares, state);
+  Reduction blocks = whole;
+  blocks.count = shares[0];
+  return std::make_unique<FoldCall>(blocks, state);
 }
 
-void scatter_evenly(ServedCall& served, const Reduction& whole, int count) {
-  Reduction blocks = whole;
-  blocks.count = count;
-  run_reduction(served, blocks);
+CallFacts look_at_scattered(const Reduction& whole, Counts counts, const CommState& state) {
+  const std::vector<int> shares =
+      whole.count < 0 ? std::vector<int>(static_cast<std::size_t>(state.size)) : counts(state);
+  const auto mine = shares.begin() + state.rank;
+  const int own = *mine;
+  Reduction judged = whole;
+  static char somewhere;  // the receive buffer of a rank that gets nothing may be missing
+  if (judged.receive == nullptr && own == 0) judged.receive = &somewhere;
+  CallFacts facts = look_at(judged, state);
+  if (facts.out == nullptr) return facts;
+  facts.result = range_of(facts_of(whole.type), own);
+  facts.first = static_cast<std::size_t>(std::accumulate(shares.begin(), mine, 0));
+  if (!whole.in_place()) facts.touched = facts.result;
+  return facts;
 }
 
 int serve_scattered(Collective what, const Reduction& whole, Counts counts, MPI_Comm comm, FunctionRef<int()> native) {
-  const auto look = [&](const CommState& state) {
-    const std::vector<int> shares =
-        whole.count < 0 ? std::vector<int>(static_cast<std::size_t>(state.size)) : counts(state);
-    const auto mine = shares.begin() + state.rank;
-    const int own = *mine;
-    Reduction judged = whole;
-    static char somewhere;  // the receive buffer of a rank that gets nothing may be missing
-    if (judged.receive == nullptr && own == 0) judged.receive = &somewhere;
-    CallFacts facts = look_at(judged, state);
-    if (facts.out == nullptr) return facts;
-    facts.result = range_of(facts_of(whole.type), own);
-    facts.first = static_cast<std::size_t>(std::accumulate(shares.begin(), mine, 0));
-    if (!whole.in_place()) facts.touched = facts.result;
-    return facts;
-  };
+  const auto look = [&](const CommState& state) { return look_at_scattered(whole, counts, state); };
   const auto reproducible = [&](ServedCall& served) {
     fold_reproducibly(served, {whole.input(), whole.receive, whole.count, whole.type, whole.op, Keep::share, -1,
                                counts(served.state())});
   };
   const auto ours = [&](ServedCall& served) {
-    const std::vector<int> shares = counts(served.state());
-    const bool even = std::all_of(shares.begin(), shares.end(), [&](int each) { return each == shares[0]; });
-    even ? scatter_evenly(served, whole, shares[0]) : scatter_unevenly(served, whole, shares);
+    served.run(*scattered_call(whole, counts(served.state()), served.state()));
   };
   return serve(what, comm, {native, look, ours, reproducible});
+}
+
+/// All blocks of a reduce-scatter with blocks of one length.
+Reduction blocks_of(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  int ranks = 1;
+  if (active.load(std::memory_order_relaxed) && comm != MPI_COMM_NULL) PMPI_Comm_size(comm, &ranks);
+  const long long total = static_cast<long long>(count) * ranks;
+  return {send, receive, total > 0x7fffffff ? -1 : static_cast<int>(total), type, op, Kind::reduce_scatter, -1, false};
+}
+
+/// And with counts[r] elements for rank r.
+Reduction shares_of(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  int ranks = 0;
+  int inter = 0;
+  if (active.load(std::memory_order_relaxed) && comm != MPI_COMM_NULL && counts != nullptr &&
+      PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0) {
+    PMPI_Comm_size(comm, &ranks);
+  }
+  const bool good = std::all_of(counts, counts + ranks, [](int each) { return each >= 0; });
+  const long long total = std::accumulate(counts, counts + ranks, 0ll);
+  return {send, receive, good && total < 0x7fffffff ? static_cast<int>(total) : -1, type, op, Kind::reduce_scatter,
+          -1,   false};
 }
 
 }  // namespace
@@ -222,11 +266,7 @@ int CHASQUI_CALLED(Exscan)(const void* send, void* receive, int count, MPI_Datat
 
 int CHASQUI_CALLED(Reduce_scatter_block)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                                          MPI_Comm comm) {
-  int ranks = 1;
-  if (active.load(std::memory_order_relaxed) && comm != MPI_COMM_NULL) PMPI_Comm_size(comm, &ranks);
-  const long long total = static_cast<long long>(count) * ranks;
-  const Reduction whole{
-      send, receive, total > 0x7fffffff ? -1 : static_cast<int>(total), type, op, Kind::reduce_scatter, -1, false};
+  const Reduction whole = blocks_of(send, receive, count, type, op, comm);
   return serve_scattered(
       Collective::Reduce_scatter_block, whole,
       [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm,
@@ -235,17 +275,7 @@ int CHASQUI_CALLED(Reduce_scatter_block)(const void* send, void* receive, int co
 
 int CHASQUI_CALLED(Reduce_scatter)(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op,
                                    MPI_Comm comm) {
-  int ranks = 0;
-  int inter = 0;
-  if (active.load(std::memory_order_relaxed) && comm != MPI_COMM_NULL && counts != nullptr &&
-      PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0) {
-    PMPI_Comm_size(comm, &ranks);
-  }
-  const bool good = std::all_of(counts, counts + ranks, [](int each) { return each >= 0; });
-  const long long total = std::accumulate(counts, counts + ranks, 0ll);
-  const Reduction whole{send, receive, good && total < 0x7fffffff ? static_cast<int>(total) : -1,
-                        type, op,      Kind::reduce_scatter,
-                        -1,   false};
+  const Reduction whole = shares_of(send, receive, counts, type, op, comm);
   return serve_scattered(
       Collective::Reduce_scatter, whole,
       [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm,
@@ -253,3 +283,60 @@ int CHASQUI_CALLED(Reduce_scatter)(const void* send, void* receive, const int co
 }
 
 }  // extern "C"
+
+#ifdef CHASQUI_COMPONENT
+namespace {
+
+void* plan_fold(Collective what, int form, const Reduction& reduction, MPI_Comm comm) {
+  return plan(
+      what, static_cast<Form>(form), comm, [&](const CommState& state) { return look_at(reduction, state); },
+      [&](const CommState& state) { return std::make_unique<FoldCall>(reduction, state); });
+}
+
+void* plan_scattered(Collective what, int form, const Reduction& whole, Counts counts, MPI_Comm comm) {
+  return plan(
+      what, static_cast<Form>(form), comm,
+      [&](const CommState& state) { return look_at_scattered(whole, counts, state); },
+      [&](const CommState& state) { return scattered_call(whole, counts(state), state); });
+}
+
+}  // namespace
+
+extern "C" {
+
+void* chasqui_plan_Reduce(int form, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+                          MPI_Comm comm) {
+  return plan_fold(Collective::Reduce, form, {send, receive, count, type, op, Kind::reduce, root, false}, comm);
+}
+
+void* chasqui_plan_Allreduce(int form, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm) {
+  return plan_fold(Collective::Allreduce, form, {send, receive, count, type, op, Kind::allreduce, -1, false}, comm);
+}
+
+void* chasqui_plan_Scan(int form, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm) {
+  return plan_fold(Collective::Scan, form, {send, receive, count, type, op, Kind::scan, -1, false}, comm);
+}
+
+void* chasqui_plan_Exscan(int form, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm) {
+  return plan_fold(Collective::Exscan, form, {send, receive, count, type, op, Kind::scan, -1, true}, comm);
+}
+
+void* chasqui_plan_Reduce_scatter_block(int form, const void* send, void* receive, int count, MPI_Datatype type,
+                                        MPI_Op op, MPI_Comm comm) {
+  return plan_scattered(
+      Collective::Reduce_scatter_block, form, blocks_of(send, receive, count, type, op, comm),
+      [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm);
+}
+
+void* chasqui_plan_Reduce_scatter(int form, const void* send, void* receive, const int* counts, MPI_Datatype type,
+                                  MPI_Op op, MPI_Comm comm) {
+  return plan_scattered(
+      Collective::Reduce_scatter, form, shares_of(send, receive, counts, type, op, comm),
+      [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm);
+}
+
+}  // extern "C"
+#endif

@@ -96,7 +96,7 @@ void note_verified(Collective what, bool same, double worst) {
 
 void add_to_report(const CommState& state) {
   const std::lock_guard lock(mutex);
-  for (int what = 0; what < kServed; ++what) {
+  for (int what = 0; what < kCollectives; ++what) {
     const auto& row = state.races[static_cast<std::size_t>(what)];
     if (row == nullptr) continue;
     for (std::size_t c = 0; c < row->size(); ++c) {

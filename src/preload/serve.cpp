@@ -19,16 +19,25 @@ namespace chasqui::preload {
 
 std::atomic<bool> active{false};
 thread_local int inside_of_chasqui = 0;
+thread_local bool in_engine = false;
+std::atomic<bool> engine_ran{false};
+
+int raise(MPI_Comm comm, int error_class, const std::string& text) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  if (handler != MPI_ERRORS_RETURN || settings().log) say(text);
+  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+  int code = error_class;
+#ifdef OPEN_MPI
+  if (PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS) {
+    PMPI_Add_error_string(code, text.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
+  }
+#endif
+  if (kCallsHandlers) PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
 
 namespace {
-
-class Inside {
- public:
-  Inside() { ++inside_of_chasqui; }
-  ~Inside() { --inside_of_chasqui; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-};
 
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
 
@@ -85,7 +94,10 @@ void agree(Collective what, const Decision& decision) {
   const double begin = clock_now();
   const std::vector<double> mine = race.comparison->numbers();
   std::vector<double> most(mine.size());
-  decision.state->comm->allreduce(mine, most, run::Maximum{});
+  {
+    const InEngine here;
+    decision.state->comm->allreduce(mine, most, run::Maximum{});
+  }
   const bool ended = race.comparison->agreed(most);
   if (ended) conclude(race);
   race.spent += clock_now() - begin;
@@ -188,23 +200,6 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
 }
 
 constexpr int kDeclined = -1;  ///< all ranks alike: the MPI library does it
-
-/// The error of a call as the program gets it: its error handler decides. Handlers that end the job know no message, so it
-/// is said before. In Open MPI it is also what MPI_Error_string says; MPICH cannot add messages to its own classes.
-int raise(MPI_Comm comm, int error_class, const std::string& text) {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  PMPI_Comm_get_errhandler(comm, &handler);
-  if (handler != MPI_ERRORS_RETURN || settings().log) say(text);
-  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
-  int code = error_class;
-#ifdef OPEN_MPI
-  if (PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS) {
-    PMPI_Add_error_string(code, text.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
-  }
-#endif
-  if (kCallsHandlers) PMPI_Comm_call_errhandler(comm, code);
-  return code;
-}
 
 /// Arguments that no program may pass: the MPI library says so at once and sends nothing, so other ranks may not even be in
 /// this call, and it counts for nothing.

@@ -66,6 +66,36 @@ struct Truncated {
   std::string why;
 };
 
+/// A call with all that it points to: it stays where it is made.
+struct OwnedCall {
+  run::Call call;
+
+  OwnedCall() = default;
+  virtual ~OwnedCall() = default;
+  OwnedCall(const OwnedCall&) = delete;
+  OwnedCall& operator=(const OwnedCall&) = delete;
+  virtual void begin() {}  ///< before it runs: packs
+  virtual void end() {}    ///< afterwards: unpacks
+};
+
+extern thread_local bool
+    in_engine;  ///< this thread runs or advances collectives of ours: the progress of Open MPI must not
+extern std::atomic<bool> engine_ran;  ///< something that goes on may have ended since this was last looked at
+/// While this lives.
+class InEngine {
+ public:
+  InEngine() : before_(in_engine) { in_engine = true; }
+  ~InEngine() {
+    in_engine = before_;
+    engine_ran.store(true, std::memory_order_relaxed);
+  }
+  InEngine(const InEngine&) = delete;
+  InEngine& operator=(const InEngine&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// The call under way.
 class ServedCall {
  public:
@@ -78,7 +108,13 @@ class ServedCall {
   /// Runs on the private communicator. What is thrown before can still go to the MPI library.
   void run(const run::Call& call) {
     begun_ = true;
+    const InEngine here;
     state_.comm->run(call);
+  }
+  void run(OwnedCall& owned) {
+    owned.begin();
+    run(owned.call);
+    owned.end();
   }
   void begin() { begun_ = true; }
   bool begun() const { return begun_; }
@@ -104,6 +140,18 @@ struct Interposed {
 
 extern std::atomic<bool> active;            ///< between MPI_Init and MPI_Finalize, ranks agreeing
 extern thread_local int inside_of_chasqui;  ///< > 0: the MPI library or we ourselves are calling
+/// While this lives, calls that come from inside are passed on.
+class Inside {
+ public:
+  Inside() { ++inside_of_chasqui; }
+  ~Inside() { --inside_of_chasqui; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+/// The error of a call as the program gets it: its error handler decides. Handlers that end the job know no message, so it
+/// is said before. In Open MPI it is also what MPI_Error_string says; MPICH cannot add messages to its own classes.
+int raise(MPI_Comm comm, int error_class, const std::string& text);
 
 int serve_actively(Collective what, MPI_Comm comm, const Interposed& call);
 

@@ -156,6 +156,12 @@ void free_ended() {
     some_ended.store(false, std::memory_order_release);
   }
   for (CommState* state : taken) {
+    if (state->lasting > 0) {
+      const std::lock_guard lock(mutex);
+      ended().push_back(state);
+      some_ended.store(true, std::memory_order_release);
+      continue;
+    }
     add_to_report(*state);
     delete state;
   }

@@ -29,7 +29,8 @@ struct CommState {
   std::unique_ptr<run::Comm> comm;
   std::optional<bool> early;  ///< are reductions that round served here? Not yet asked: nothing
   double preparing = 0;       ///< nanoseconds that preparing for those took
-  std::array<std::unique_ptr<std::array<Race, 2 * kClasses>>, kServed> races;
+  std::array<std::unique_ptr<std::array<Race, 2 * kClasses>>, kCollectives> races;
+  int lasting = 0;  ///< calls that go on or may be started again: nothing is given back before they end
 
   /// for_good: one whose verdict stays.
   Race& race(Collective what, std::size_t bytes, bool for_good);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "preload/buffer.hpp"
+#include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
 
 namespace chasqui::preload {
@@ -136,6 +137,54 @@ bool good_arguments(const void* where, const int* counts, const int* displacemen
          !negative(counts, ranks);
 }
 
+/// The arguments of an all-gather of blocks.
+struct BlocksForAll {
+  const void* send;
+  int sendcount;
+  MPI_Datatype sendtype;
+  void* receive;
+  const int *counts, *displacements;
+  MPI_Datatype receivetype;
+
+  bool in_place() const { return send == MPI_IN_PLACE; }
+  UnevenBuffer blocks(int ranks) const {
+    return {receive, counts, displacements, ranks, {receivetype, facts_of(receivetype)}};
+  }
+  CallFacts look(const CommState& state) const {
+    if (!good_arguments(receive, counts, displacements, receivetype, state.size)) return bad();
+    const UnevenBuffer out = blocks(state.size);
+    if (in_place()) {
+      if (!good_blocks(out, nullptr, state.rank)) return bad();
+    } else {
+      const BufferArgument own(send, sendcount, sendtype);
+      if (!good_blocks(out, &own, state.rank)) return bad();
+    }
+    CallFacts facts = movement_of(Kind::allgather, out.largest, state.size);
+    if (out.very_uneven(state.size)) facts.reason = Reason::uneven;
+    returns_blocks(facts, out, state.size);
+    return facts;
+  }
+};
+
+class BlocksForAllCall final : public OwnedCall {
+ public:
+  BlocksForAllCall(const BlocksForAll& arguments, const CommState& state)
+      : count_(arguments.sendcount), out_(arguments.blocks(state.size)) {
+    call = call_of(Kind::allgather, out_.largest, 0);
+    call.out = &out_;
+    call.out_layout = out_.layout();
+    if (arguments.in_place()) return;
+    own_.emplace(arguments.send, count_, TypePacker{arguments.sendtype, facts_of(arguments.sendtype)}, out_.largest);
+    call.in = &*own_;
+    call.in_layout = own_->layout();
+  }
+
+ private:
+  int count_;
+  UnevenBuffer out_;
+  std::optional<UnevenBuffer> own_;
+};
+
 /// What gatherv and scatterv share: `all` is the buffer of all blocks, at the root; `own` a rank's own, missing in place.
 struct RootedBlocks {
   Kind kind;
@@ -213,33 +262,17 @@ extern "C" {
 
 int CHASQUI_CALLED(Allgatherv)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
                                const int counts[], const int displacements[], MPI_Datatype receivetype, MPI_Comm comm) {
-  const bool in_place = send == MPI_IN_PLACE;
-  const auto look = [&](const CommState& state) {
-    if (!good_arguments(receive, counts, displacements, receivetype, state.size)) return bad();
-    const UnevenBuffer out(receive, counts, displacements, state.size, {receivetype, facts_of(receivetype)});
-    if (in_place) {
-      if (!good_blocks(out, nullptr, state.rank)) return bad();
-    } else {
-      const BufferArgument own(send, sendcount, sendtype);
-      if (!good_blocks(out, &own, state.rank)) return bad();
-    }
-    CallFacts facts = movement_of(Kind::allgather, out.largest, state.size);
-    if (out.very_uneven(state.size)) facts.reason = Reason::uneven;
-    returns_blocks(facts, out, state.size);
-    return facts;
-  };
+  const BlocksForAll blocks{send, sendcount, sendtype, receive, counts, displacements, receivetype};
   const auto ours = [&](ServedCall& served) {
-    UnevenBuffer out(receive, counts, displacements, served.size(), served.packer(receivetype));
-    if (in_place) return run_uneven(served, Kind::allgather, 0, out.largest, nullptr, &out);
-    UnevenBuffer own(send, sendcount, served.packer(sendtype), out.largest);
-    run_uneven(served, Kind::allgather, 0, out.largest, &own, &out);
+    BlocksForAllCall call(blocks, served.state());
+    served.run(call);
   };
   return serve(Collective::Allgatherv, comm,
                {[&] {
                   return CHASQUI_NATIVE(Allgatherv)(send, sendcount, sendtype, receive, counts, displacements,
                                                     receivetype, comm);
                 },
-                look, ours, nothing});
+                [&](const CommState& state) { return blocks.look(state); }, ours, nothing});
 }
 
 int CHASQUI_CALLED(Gatherv)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, const int counts[],
@@ -261,3 +294,27 @@ int CHASQUI_CALLED(Scatterv)(const void* send, const int counts[], const int dis
 }
 
 }  // extern "C"
+
+#ifdef CHASQUI_COMPONENT
+extern "C" {
+
+void* chasqui_plan_Allgatherv(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
+                              const int* counts, const int* displacements, MPI_Datatype receivetype, MPI_Comm comm) {
+  const BlocksForAll blocks{send, sendcount, sendtype, receive, counts, displacements, receivetype};
+  return plan(
+      Collective::Allgatherv, static_cast<Form>(form), comm, [&](const CommState& state) { return blocks.look(state); },
+      [&](const CommState& state) { return std::make_unique<BlocksForAllCall>(blocks, state); });
+}
+
+void* chasqui_plan_Gatherv(int form, const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, int,
+                           MPI_Comm) {
+  return plan_nothing(Collective::Gatherv, static_cast<Form>(form));  // a broadcast of sizes would have to end first
+}
+
+void* chasqui_plan_Scatterv(int form, const void*, const int*, const int*, MPI_Datatype, void*, int, MPI_Datatype, int,
+                            MPI_Comm) {
+  return plan_nothing(Collective::Scatterv, static_cast<Form>(form));
+}
+
+}  // extern "C"
+#endif

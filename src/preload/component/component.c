@@ -16,7 +16,9 @@
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/proc/proc.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/pmix/pmix.h"
+#include "opal/runtime/opal_progress.h"
 
 // Every collective: its name in MPI and here, its parameters and arguments. The forms differ in what follows these.
 #define CHASQUI_COLLECTIVES(X)                                                                                         \
@@ -61,18 +63,20 @@
      MPI_Datatype const* rt, MPI_Comm comm),                                                                           \
     (s, n, sd, st, r, m, rd, rt, comm))
 #define CHASQUI_OPEN(...) __VA_ARGS__
+// The three forms of a collective as members of Open MPI's structures.
+#define CHASQUI_FORMS(X, name) X(name) X(i##name) X(name##_init)
 
 typedef struct {
   mca_coll_base_module_t super;
   mca_coll_base_comm_coll_t below;
 } chasqui_module_t;
 
-/// Forgets nothing: the modules below are held from enable() on.
 static void construct(chasqui_module_t* module) { memset(&module->below, 0, sizeof module->below); }
 
 static void destruct(chasqui_module_t* module) {
-#define CHASQUI_LET_GO(Name, name, parameters, arguments) \
+#define CHASQUI_LET_ONE_GO(name) \
   if (module->below.coll_##name##_module != NULL) OBJ_RELEASE(module->below.coll_##name##_module);
+#define CHASQUI_LET_GO(Name, name, parameters, arguments) CHASQUI_FORMS(CHASQUI_LET_ONE_GO, name)
   CHASQUI_COLLECTIVES(CHASQUI_LET_GO)
 }
 
@@ -97,14 +101,133 @@ static _Thread_local chasqui_module_t* current;
   }
 CHASQUI_COLLECTIVES(CHASQUI_BLOCKING)
 
+/// A request of Open MPI's non-blocking collectives: into it Open MPI puts the program's types and operations until the end. The
+/// header of its own needs one that Debian does not ship, so it is described here, as it is in 4.1; same_version() compares sizes.
+typedef struct {
+  ompi_request_t super;
+  void *callback, *callback_data;
+  opal_object_t* kept[2];
+} ompi_coll_base_nbc_request_t;
+OBJ_CLASS_DECLARATION(ompi_coll_base_nbc_request_t);
+
+/// A request that Open MPI completes by our word. Never given back, but used again: Open MPI looks into it after freeing it.
+typedef struct chasqui_request_t {
+  ompi_coll_base_nbc_request_t super;
+  void* call;
+  struct chasqui_request_t* next;  ///< among those that nobody has
+} chasqui_request_t;
+
+static chasqui_request_t* spare;
+
+void chasqui_component_complete(void* request, int code) {
+  ompi_request_t* const one = request;
+  one->req_status.MPI_ERROR = code;
+  ompi_request_complete(one, true);
+}
+
+static int start_requests(size_t count, ompi_request_t** requests) {
+  for (size_t i = 0; i < count; ++i) {
+    requests[i]->req_state = OMPI_REQUEST_ACTIVE;
+    requests[i]->req_complete = REQUEST_PENDING;
+    requests[i]->req_status.MPI_ERROR = MPI_SUCCESS;
+    const int code = chasqui_component_start(((chasqui_request_t*)requests[i])->call, requests[i], 1);
+    if (code == MPI_SUCCESS) continue;
+    chasqui_component_complete(requests[i], code);
+    return code;
+  }
+  return OMPI_SUCCESS;
+}
+
+static int free_request(ompi_request_t** request) {
+  chasqui_request_t* const own = (chasqui_request_t*)*request;
+  if (!REQUEST_COMPLETE(*request)) return MPI_ERR_REQUEST;
+  chasqui_component_forget(own->call);
+  OMPI_REQUEST_FINI(*request);
+  own->next = spare;
+  spare = own;
+  *request = MPI_REQUEST_NULL;
+  return OMPI_SUCCESS;
+}
+
+static int cancel_request(ompi_request_t* request, int flag) {
+  (void)request, (void)flag;
+  return MPI_ERR_REQUEST;
+}
+
+static void construct_request(chasqui_request_t* request) {
+  ompi_request_t* const one = &request->super.super;
+  one->req_type = OMPI_REQUEST_COLL;
+  one->req_start = start_requests;
+  one->req_free = free_request;
+  one->req_cancel = cancel_request;
+}
+
+OBJ_CLASS_DECLARATION(chasqui_request_t);
+OBJ_CLASS_INSTANCE(chasqui_request_t, ompi_coll_base_nbc_request_t, construct_request, NULL);
+
+/// A request for a call that was planned; one that is not persistent is started.
+static int hand_out(void* call, MPI_Comm comm, bool persistent, ompi_request_t** request) {
+  static bool advancing = false;
+  if (!advancing) opal_progress_register(chasqui_component_advance);
+  advancing = true;
+  chasqui_request_t* own = spare;
+  if (own != NULL) spare = own->next;
+  else own = OBJ_NEW(chasqui_request_t);
+  if (own == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
+  own->call = call;
+  ompi_request_t* const one = &own->super.super;
+  OMPI_REQUEST_INIT(one, persistent);
+  one->req_free = free_request;
+  one->req_mpi_object.comm = comm;
+  one->req_status = ompi_status_empty;
+  *request = one;
+  if (persistent) return OMPI_SUCCESS;
+  one->req_state = OMPI_REQUEST_ACTIVE;
+  const int code = chasqui_component_start(call, one, 0);
+  if (code == MPI_SUCCESS) return OMPI_SUCCESS;
+  one->req_complete = REQUEST_COMPLETED;
+  free_request(request);
+  return code;
+}
+
+// What is not ours goes below, in the same form.
+#define CHASQUI_LASTING(Name, name, parameters, arguments)                                                       \
+  void* chasqui_plan_##Name(int form, CHASQUI_OPEN parameters);                                                  \
+  static int called_i##name(CHASQUI_OPEN parameters, ompi_request_t** request, mca_coll_base_module_t* module) { \
+    mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
+    chasqui_module_t* const before = current;                                                                    \
+    current = (chasqui_module_t*)module;                                                                         \
+    void* const call = chasqui_plan_##Name(1, CHASQUI_OPEN arguments);                                           \
+    const int code = call != NULL                                                                                \
+                         ? hand_out(call, comm, false, request)                                                  \
+                         : below->coll_i##name(CHASQUI_OPEN arguments, request, below->coll_i##name##_module);   \
+    current = before;                                                                                            \
+    return code;                                                                                                 \
+  }                                                                                                              \
+  static int called_##name##_init(CHASQUI_OPEN parameters, MPI_Info info, ompi_request_t** request,              \
+                                  mca_coll_base_module_t* module) {                                              \
+    mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
+    chasqui_module_t* const before = current;                                                                    \
+    current = (chasqui_module_t*)module;                                                                         \
+    void* const call = chasqui_plan_##Name(2, CHASQUI_OPEN arguments);                                           \
+    const int code = call != NULL ? hand_out(call, comm, true, request)                                          \
+                                  : below->coll_##name##_init(CHASQUI_OPEN arguments, info, request,             \
+                                                              below->coll_##name##_init_module);                 \
+    current = before;                                                                                            \
+    return code;                                                                                                 \
+  }
+CHASQUI_COLLECTIVES(CHASQUI_LASTING)
+
 static int enable(mca_coll_base_module_t* module, struct ompi_communicator_t* comm) {
   chasqui_module_t* const own = (chasqui_module_t*)module;
-#define CHASQUI_IS_THERE(Name, name, parameters, arguments) \
+#define CHASQUI_ONE_IS_THERE(name) \
   if (comm->c_coll->coll_##name == NULL) return OMPI_ERR_NOT_FOUND;
-#define CHASQUI_HOLD(Name, name, parameters, arguments)                 \
+#define CHASQUI_IS_THERE(Name, name, parameters, arguments) CHASQUI_FORMS(CHASQUI_ONE_IS_THERE, name)
+#define CHASQUI_HOLD_ONE(name)                                          \
   own->below.coll_##name = comm->c_coll->coll_##name;                   \
   own->below.coll_##name##_module = comm->c_coll->coll_##name##_module; \
   OBJ_RETAIN(own->below.coll_##name##_module);
+#define CHASQUI_HOLD(Name, name, parameters, arguments) CHASQUI_FORMS(CHASQUI_HOLD_ONE, name)
   CHASQUI_COLLECTIVES(CHASQUI_IS_THERE)
   CHASQUI_COLLECTIVES(CHASQUI_HOLD)
   return OMPI_SUCCESS;
@@ -118,7 +241,8 @@ static mca_coll_base_module_t* query(struct ompi_communicator_t* comm, int* prio
   chasqui_module_t* const module = OBJ_NEW(chasqui_module_t);
   if (module == NULL) return NULL;
   module->super.coll_module_enable = enable;
-#define CHASQUI_OFFER(Name, name, parameters, arguments) module->super.coll_##name = called_##name;
+#define CHASQUI_OFFER_ONE(name) module->super.coll_##name = called_##name;
+#define CHASQUI_OFFER(Name, name, parameters, arguments) CHASQUI_FORMS(CHASQUI_OFFER_ONE, name)
   CHASQUI_COLLECTIVES(CHASQUI_OFFER)
   *priority = chosen_priority;
   return &module->super;
@@ -126,7 +250,7 @@ static mca_coll_base_module_t* query(struct ompi_communicator_t* comm, int* prio
 
 static void initialized(int argc, char** argv, int requested, int* provided) {
   (void)argc, (void)argv, (void)requested, (void)provided;
-  chasqui_component_begin();
+  chasqui_component_begin(ompi_mpi_thread_multiple);
 }
 
 static ompi_hook_base_component_t hooks = {
@@ -163,7 +287,8 @@ static bool same_version(void) {
   int length = 0;
   PMPI_Get_library_version(text, &length);
   snprintf(wanted, sizeof wanted, "Open MPI v%d.%d.", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION);
-  return strncmp(text, wanted, strlen(wanted)) == 0;
+  return strncmp(text, wanted, strlen(wanted)) == 0 &&
+         ompi_coll_base_nbc_request_t_class.cls_sizeof == sizeof(ompi_coll_base_nbc_request_t);
 }
 
 static int open_component(void) {

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /// MPI_Init is about to return. Collective over MPI_COMM_WORLD.
-void chasqui_component_begin(void);
+void chasqui_component_begin(int many_threads);
 /// MPI_Finalize has been called.
 void chasqui_component_end(void);
 
@@ -20,6 +20,15 @@ uint64_t chasqui_component_hash(void);
 /// Of those that a rank of MPI_COMM_WORLD has read. 0: it has not loaded the component. Local: the ranks gave it to the launcher
 /// before MPI_Init exchanged such things.
 int chasqui_component_hash_of(int rank, uint64_t* hash);
+
+/// Begins a call that was planned; `request` is completed when it ends, perhaps before this returns. An error code of MPI.
+int chasqui_component_start(void* call, void* request, int persistent);
+/// Gives a turn to what was started. How many have ended.
+int chasqui_component_advance(void);
+/// Ends a planned call that is not under way.
+void chasqui_component_forget(void* call);
+/// The other way round: the program's request has ended with this code.
+void chasqui_component_complete(void* request, int code);
 
 /// One of MPI's own types, as MPI_Type_get_envelope would say.
 int chasqui_component_is_named(MPI_Datatype type);

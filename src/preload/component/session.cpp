@@ -7,6 +7,7 @@
 #include <string>
 
 #include "preload/component/component.h"
+#include "preload/component/ongoing.hpp"
 #include "preload/handshake.hpp"
 #include "preload/settings.hpp"
 
@@ -25,7 +26,10 @@ Handshake shake_hands(std::uint64_t settings_hash, std::int64_t) {
 
 }  // namespace chasqui::preload
 
-void chasqui_component_begin() { chasqui::preload::begin(); }
+void chasqui_component_begin(int many_threads) {
+  if (many_threads != 0) chasqui::preload::leave_to_threads();
+  chasqui::preload::begin();
+}
 void chasqui_component_end() { chasqui::preload::end(); }
 std::uint64_t chasqui_component_hash() {
   std::string warnings;

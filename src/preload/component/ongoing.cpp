@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "preload/component/ongoing.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "preload/component/component.h"
+#include "preload/report.hpp"
+#include "preload/settings.hpp"
+#include "run/comm/fabric.hpp"
+
+namespace chasqui::preload {
+namespace {
+
+constexpr std::size_t kFewTurns =
+    64 * 1024;                    ///< bytes; beyond, a call needs many turns, and a program that computes gives few
+constexpr int kAtOnce = 4;        ///< turns that a non-blocking call gets before it returns
+constexpr int kAtStart = 200;     ///< those of a persistent one: some microseconds, in which a short one ends
+constexpr unsigned kSeldom = 64;  ///< turns without a move after which failures are looked for
+
+bool left_to_threads = false;
+
+struct Ongoing {
+  Collective what;  ///< in its form
+  MPI_Comm comm;
+  CommState* state;
+  Race* race;
+  std::size_t bytes;
+  std::unique_ptr<OwnedCall> parts;
+  run::Request request{};
+  void* handle = nullptr;  ///< Open MPI's request
+};
+
+/// Those that were started and have not ended. One thread at a time is here: MPI_THREAD_MULTIPLE is left to the MPI library.
+std::vector<Ongoing*>& going() {
+  static auto* const list = new std::vector<Ongoing*>;
+  return *list;
+}
+
+/// Why this call is not ours; none: it is. The same on all ranks.
+Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm, const CallFacts& facts) {
+  const Settings& s = settings();
+  const bool folds = facts.folds != MPI_DATATYPE_NULL;
+  if (s.disabled[static_cast<int>(in_form(blocking, form))]) return Reason::disabled;
+  if (left_to_threads) return Reason::threads;
+  if (s.reproducible && folds) return Reason::irreproducible;
+  if (s.verify) return Reason::nonblocking;
+  if (state.never != Reason::none) return state.never;
+  if (facts.reason != Reason::none) return facts.reason;
+  if (!state.prepared && form == Form::persistent) {
+    prepare(state, comm);
+    if (state.never != Reason::none) return state.never;
+  }
+  if (state.comm == nullptr) return Reason::unprepared;
+  if (s.trials == 0) return Reason::none;
+  if (facts.bytes > kFewTurns) return Reason::many_turns;
+  const Race& race = state.race(blocking, facts.bytes, facts.rounds && s.same_bits);
+  return race.verdict == Verdict::native ? Reason::slower : Reason::none;
+}
+
+/// Has it ended? Then `code` is what the program gets.
+bool ended(Ongoing& one, int& code) {
+  const auto failed = [&](int error_class, const std::string& why) {
+    code = raise(one.comm, error_class, fmt::format("MPI_{}: {}", to_string(one.what), why));
+    return true;
+  };
+  code = MPI_SUCCESS;
+  try {
+    if (!one.request.test()) return false;
+    one.parts->end();
+    return true;
+  } catch (const Truncated& found) {
+    return failed(MPI_ERR_TRUNCATE, found.why);
+  } catch (const std::exception& error) {
+    one.state->failed_in = run::call_numbers(*one.state->comm).begun;
+    return failed(MPI_ERR_OTHER, error.what());
+  }
+}
+
+}  // namespace
+
+void leave_to_threads() { left_to_threads = true; }
+
+void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
+           FunctionRef<std::unique_ptr<OwnedCall>(const CommState&)> make) {
+  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0) return nullptr;
+  const Inside inside;
+  const Collective what = in_form(blocking, form);
+  try {
+    free_ended();
+    CommState* const state = state_of(comm);
+    if (state == nullptr) return nullptr;
+    const CallFacts facts = look(*state);
+    if (const Reason reason = objection(blocking, form, *state, comm, facts); reason != Reason::none) {
+      note(what, reason);
+      return nullptr;
+    }
+    auto one = std::make_unique<Ongoing>(
+        Ongoing{what, comm, state, &state->race(what, facts.bytes, false), facts.bytes, make(*state)});
+    ++state->lasting;
+    return one.release();
+  } catch (const std::exception& error) {  // before anything was sent; no memory here alone
+    say_last(
+        fmt::format("MPI_{}: {}: this rank cannot take part in what the others do", to_string(what), error.what()));
+    PMPI_Abort(comm, 1);
+  }
+  return nullptr;
+}
+
+void* plan_nothing(Collective blocking, Form form) {
+  if (active.load(std::memory_order_relaxed) && inside_of_chasqui == 0)
+    note(in_form(blocking, form), Reason::nonblocking);
+  return nullptr;
+}
+
+}  // namespace chasqui::preload
+
+using namespace chasqui::preload;
+
+/// The first turns are at once: where all ranks are in time, a short call ends here.
+int chasqui_component_start(void* call, void* request, int persistent) {
+  auto& one = *static_cast<Ongoing*>(call);
+  const Inside inside;
+  const InEngine here;
+  one.handle = request;
+  ++one.race->ours_calls;
+  one.race->bytes += one.bytes;
+  int code = MPI_SUCCESS;
+  try {
+    chasqui::run::Comm& comm = *one.state->comm;
+    one.parts->begin();
+    one.request = comm.start(one.parts->call);
+    const int turns = chasqui::run::crowded(comm) ? 1 : persistent != 0 ? kAtStart : kAtOnce;
+    for (int turn = 0; turn < turns && one.request.active(); ++turn) {
+      if ((comm.progress() || turn == 0) && ended(one, code)) {
+        chasqui_component_complete(request, code);
+        return MPI_SUCCESS;
+      }
+    }
+  } catch (const std::exception& error) {
+    return raise(one.comm, MPI_ERR_OTHER, fmt::format("MPI_{}: {}", to_string(one.what), error.what()));
+  }
+  going().push_back(&one);
+  return MPI_SUCCESS;
+}
+
+int chasqui_component_advance() {
+  auto& list = going();
+  if (list.empty() || in_engine) return 0;
+  struct Completed {
+    void* handle;
+    int code;
+  };
+  static unsigned idle = 0;
+  std::vector<Completed> completed;
+  {
+    const Inside inside;
+    bool moved = engine_ran.exchange(false, std::memory_order_relaxed);
+    in_engine = true;
+    chasqui::run::Comm* last = nullptr;
+    for (const Ongoing* one : list) {
+      if (one->state->comm.get() == last) continue;
+      last = one->state->comm.get();
+      moved = last->progress() || moved;
+    }
+    if (moved || ++idle % kSeldom == 0) {
+      std::erase_if(list, [&](Ongoing* one) {
+        int code = MPI_SUCCESS;
+        if (!ended(*one, code)) return false;
+        completed.push_back({one->handle, code});
+        return true;
+      });
+    }
+    in_engine = false;
+  }
+  for (const Completed& each : completed) chasqui_component_complete(each.handle, each.code);
+  return static_cast<int>(completed.size());
+}
+
+void chasqui_component_forget(void* call) {
+  auto* const one = static_cast<Ongoing*>(call);
+  --one->state->lasting;
+  delete one;
+}

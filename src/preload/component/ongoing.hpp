@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Collectives that go on after their call has returned: non-blocking ones, and persistent ones, which are planned once and
+// started many times. Open MPI advances them whenever it waits for anything, so a rank inside a foreign MPI_Recv goes on.
+// Whether one is ours follows from agreed things alone, so all ranks decide alike: the blocking form's verdict, the size,
+// and whether the communicator is prepared.
+#pragma once
+
+#include <memory>
+
+#include "preload/serve.hpp"
+
+namespace chasqui::preload {
+
+/// Makes the call if it is ours; nullptr: it goes to the MPI library. What is returned belongs to the component's other half.
+void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
+           FunctionRef<std::unique_ptr<OwnedCall>(const CommState&)> make);
+
+/// One that is never ours in these forms.
+void* plan_nothing(Collective blocking, Form form);
+
+/// Any thread may make progress: nothing is planned. Before the first call.
+void leave_to_threads();
+
+}  // namespace chasqui::preload
