@@ -19,9 +19,9 @@ std::string_view to_string(Library library);  ///< "openmpi", "mpich"
 /// One algorithm with its parameters.
 struct Algorithm {
   Library library = Library::openmpi;
-  std::string collective;  ///< as the library writes it: "bcast"
+  std::string collective{};  ///< as the library writes it: "bcast"
   int number = 0;        ///< Open MPI: in rules files; MPICH: of MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM; 0: its default
-  std::string name;      ///< the library's word
+  std::string name{};    ///< the library's word
   std::int64_t fan = 0;  ///< fan-out, radix or number of chains; 0: has none
   std::int64_t segment = 0;     ///< bytes; 0: not cut
   int inner = 0;                ///< MPICH: the non-blocking algorithm, where `number` says that one is waited for

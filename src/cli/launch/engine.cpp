@@ -136,10 +136,32 @@ void check_seconds(double seconds) {
   if (!(seconds > 0) || seconds > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds);
 }
 
-measure::Measurement measure(const Engine& engine, double seconds) {
+std::string from_rank_0(const Engine& engine, const std::function<std::string()>& text) {
+  std::string known, wrong;
+  if (engine.speaks()) {
+    try {
+      known = text();
+    } catch (const Error& error) {
+      wrong = error.what();
+    }
+  }
+  engine.run(std::make_shared<const Profile>(default_profile()), [&](run::Comm& comm) {
+    for (std::string* each : {&known, &wrong}) {
+      std::size_t length = each->size();
+      comm.broadcast(length, 0);
+      each->resize(length);
+      if (length > 0) comm.broadcast(std::span<char>(*each), 0);
+    }
+  });
+  if (!wrong.empty()) throw Error("{}", wrong);
+  return known;
+}
+
+measure::Measurement measure(const Engine& engine, double seconds, bool tables) {
   Progress bar("measuring", engine.has_terminal());
   measure::MeasureOptions options;
   options.seconds = seconds;
+  options.tables = tables;
   options.progress = [&](double share, const std::string&) { bar(share); };
   // Built-in guesses: what an earlier profile would choose must not count.
   const auto guesses = std::make_shared<const Profile>(default_profile());

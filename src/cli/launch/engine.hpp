@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads or MPI: the one place that knows which ranks `measure`, `bench` and `record` work with. The commands are the same
+// Threads or MPI: the one place that knows which ranks `measure`, `bench`, `record` and `tune` work with. The commands are the same
 // in both programs. `chasqui` makes teams of threads, and for --mpi becomes the MPI program, with the same arguments;
 // that one (chasqui-mpi-<library>) is the same command line linked with MPI.
 #pragma once
@@ -13,7 +13,9 @@
 #include "chasqui/measure/bench.hpp"
 #include "chasqui/measure/measure.hpp"
 #include "chasqui/model/profile.hpp"
+#include "chasqui/tune/algorithms.hpp"
 #include "cli/frame/command.hpp"
+#include "measure/race.hpp"
 #include "measure/record/recording.hpp"
 
 namespace chasqui::cli {
@@ -48,7 +50,15 @@ class Engine {
   /// Every collective against its rivals. Rows count where the engine speaks.
   virtual std::vector<measure::BenchRow> bench(const ProfilePtr& profile,
                                                const measure::BenchOptions& options) const = 0;
+
+  /// The MPI library of these ranks; nothing for threads.
+  virtual std::optional<tune::Library> library() const { return std::nullopt; }
+  /// The MPI library's collective with this algorithm forced; with number 0 as the library chooses. REQUIRES library().
+  virtual measure::Contestant forced(const tune::Algorithm&) const { return {}; }
 };
+
+/// What rank 0 has, everywhere: a text, or words of an Error that all throw.
+std::string from_rank_0(const Engine& engine, const std::function<std::string()>& text);
 
 std::unique_ptr<Engine> thread_engine(int n);
 
@@ -75,7 +85,7 @@ int default_threads();
 /// Throws Error unless `seconds` is more than 0 and at most an hour.
 void check_seconds(double seconds);
 
-/// The profile of these ranks and what was cut short, with a progress bar.
-measure::Measurement measure(const Engine& engine, double seconds);
+/// The profile of these ranks and what was cut short, with a progress bar; `tables`: with the collectives' own times.
+measure::Measurement measure(const Engine& engine, double seconds, bool tables = true);
 
 }  // namespace chasqui::cli

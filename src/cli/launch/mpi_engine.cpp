@@ -13,6 +13,7 @@
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
 #include "measure/bench/rivals.hpp"
+#include "mpi/forced.hpp"
 #include "mpi/native.hpp"
 #include "mpi/profile.hpp"
 
@@ -133,6 +134,16 @@ class MpiEngine final : public Engine {
     });
     return rows;
   }
+
+  std::optional<tune::Library> library() const override {
+    return std::string_view(CHASQUI_MPI_FLAVOUR) == "openmpi" ? tune::Library::openmpi : tune::Library::mpich;
+  }
+  measure::Contestant forced(const tune::Algorithm& algorithm) const override {
+    const mpi::Forced own =
+        mpi::forced(MPI_COMM_WORLD, {algorithm.collective, algorithm.number, static_cast<int>(algorithm.segment),
+                                     static_cast<int>(algorithm.fan), algorithm.inner});
+    return {own.prepare, own.run};
+  }
 };
 
 }  // namespace
@@ -142,6 +153,7 @@ std::unique_ptr<Engine> mpi_engine(const Command&) { return std::make_unique<Mpi
 }  // namespace chasqui::cli
 
 int main(int count, char** words) {
+  if (count > 1 && std::string_view(words[1]) == "tune") chasqui::mpi::allow_forcing();
   MPI_Init(&count, &words);
   // What all ranks would say, rank 0 says.
   chasqui::cli::Output out =

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// From few measurements to rules: predicted times say which algorithms to race at a few sizes, and how the raced ones go on between
+// those sizes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "chasqui/tune/rules.hpp"
+
+namespace chasqui::tune {
+
+/// How an algorithm did in a race.
+struct Result {
+  Algorithm algorithm;   ///< number 0: the library's own choice
+  double time = 0;       ///< nanoseconds; 0: it refused
+  double predicted = 0;  ///< nanoseconds; 0: nobody knows what the default does
+};
+/// One race: a collective with so many bytes of one rank's contribution.
+struct Cell {
+  std::string collective;
+  std::int64_t bytes = 0;
+  std::vector<Result> results;
+
+  const Result* best() const;                          ///< the fastest; nullptr: all refused
+  const Result* of(const Algorithm& algorithm) const;  ///< nullptr: it was not raced, or refused
+};
+
+/// What a tuner looks at.
+struct TunerOptions {
+  Library library = Library::openmpi;
+  int ranks = 2;
+  std::int64_t largest = 1 << 20;  ///< bytes of one rank's contribution, or of all ranks' blocks together
+  std::size_t most = 4;            ///< algorithms raced in a cell, the default aside
+};
+
+/// The sizes that are raced, a factor of 16 apart.
+std::vector<std::int64_t> raced_sizes(Kind kind, const TunerOptions& options);
+/// Those between them, which are not.
+std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options);
+
+/// All algorithms that can be forced for this size, by predicted time.
+std::vector<Result> predicted(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
+                              const Profile& profile);
+
+/// Those worth a race: the fastest by prediction, of each name the best variant first.
+std::vector<Result> shortlist(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
+                              const Profile& profile);
+
+/// What to take from which size on, from the races of a collective. Between raced sizes an algorithm's time is its prediction times
+/// how far off that was at the raced sizes around. The default stays where nothing raced is faster.
+Choice choose(const TunerOptions& options, const std::string& collective, const std::vector<Cell>& cells,
+              const Profile& profile);
+
+/// The step that holds for this size.
+const Step& step_for(const Choice& choice, std::int64_t bytes);
+
+/// Lines "collective,bytes,number,inner,fan,segment,name,time_ns,predicted_ns" with a head line.
+std::string to_csv(const std::vector<Cell>& cells);
+/// The inverse. Throws an Error that names the place.
+std::vector<Cell> cells_from_csv(const std::string& text, const std::string& place, Library library);
+
+}  // namespace chasqui::tune

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Several ways to do one call, by turns in random order: a few rounds of all, more of those that are near the fastest. Drift
+// hits all alike, and the slow ones cost little.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "chasqui/measure/bench.hpp"
+#include "measure/common_start.hpp"
+
+namespace chasqui::measure {
+
+/// How long a race is.
+struct RaceOptions {
+  int few = 3;         ///< rounds of all
+  int rounds = 9;      ///< of those that are near the fastest after the few
+  double time = 20e6;  ///< nanoseconds: where calls are short there are more rounds, so that as long is spent on each …
+  int most = 10;       ///< … but at most so many times as many
+  double near = 1.3;    ///< times the fastest
+  double hopeless = 4;  ///< times the fastest so far, in the first call: one round is enough
+};
+
+/// How one did.
+struct Raced {
+  bool works = false;  ///< it ran, with the right result; without, there are no times
+  Quartiles times{};   ///< nanoseconds
+};
+
+/// One way to do the call.
+struct Contestant {
+  std::function<void()> prepare;              ///< before the clock runs
+  std::function<bool(const run::Call&)> run;  ///< false: it cannot do this call
+};
+
+/// Collective: every rank gets the same times.
+std::vector<Raced> race(run::Comm& comm, CommonStart& start, Kind kind, std::size_t bytes,
+                        const std::vector<Contestant>& contestants, const RaceOptions& options);
+
+}  // namespace chasqui::measure

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "chasqui/tune/tuner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::tune {
+namespace {
+
+constexpr double kWorthARace = 2;       ///< times the best prediction; two race anyway
+constexpr double kWorthARule = 1.02;    ///< times faster than the default, to be written down
+constexpr double kWorthASwitch = 1.03;  ///< times faster than who is taken for the size before
+
+/// Sizes of a collective of blocks stop where all blocks together are as long.
+std::int64_t largest_of(Kind kind, const TunerOptions& options) {
+  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ||
+                      kind == Kind::alltoall || kind == Kind::reduce_scatter;
+  return std::max<std::int64_t>(8, blocks ? options.largest / options.ranks : options.largest);
+}
+
+std::vector<std::int64_t> sizes_from(std::int64_t first, Kind kind, const TunerOptions& options) {
+  if (kind == Kind::barrier) return {0};
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = first; bytes <= largest_of(kind, options); bytes *= 16) sizes.push_back(bytes);
+  return sizes;
+}
+
+Kind kind_of(std::string_view collective) {
+  for (const CollectiveName& name : collectives()) {
+    if (name.word == collective) return name.kind;
+  }
+  throw Error("\"{}\" is no collective that can be tuned", collective);
+}
+
+/// Measured over predicted at the raced sizes, between them along a straight line over the logarithm of the size.
+class Correction {
+ public:
+  Correction(const Algorithm& algorithm, const std::vector<Cell>& cells) {
+    for (const Cell& cell : cells) {
+      const Result* result = cell.of(algorithm);
+      if (result != nullptr && result->predicted > 0)
+        points_.emplace_back(std::log2(static_cast<double>(std::max<std::int64_t>(cell.bytes, 1))),
+                             result->time / result->predicted);
+    }
+  }
+  bool known() const { return !points_.empty(); }
+  double at(std::int64_t bytes) const {
+    const double x = std::log2(static_cast<double>(std::max<std::int64_t>(bytes, 1)));
+    if (x <= points_.front().first) return points_.front().second;
+    for (std::size_t i = 1; i < points_.size(); ++i) {
+      if (x > points_[i].first) continue;
+      const double share = (x - points_[i - 1].first) / (points_[i].first - points_[i - 1].first);
+      return points_[i - 1].second + share * (points_[i].second - points_[i - 1].second);
+    }
+    return points_.back().second;
+  }
+
+ private:
+  std::vector<std::pair<double, double>> points_;
+};
+
+}  // namespace
+
+const Result* Cell::best() const {
+  const Result* found = nullptr;
+  for (const Result& result : results) {
+    if (result.time > 0 && (found == nullptr || result.time < found->time)) found = &result;
+  }
+  return found;
+}
+
+const Result* Cell::of(const Algorithm& algorithm) const {
+  for (const Result& result : results) {
+    if (result.time > 0 && result.algorithm.number == algorithm.number && result.algorithm.name == algorithm.name &&
+        result.algorithm.fan == algorithm.fan && result.algorithm.segment == algorithm.segment)
+      return &result;
+  }
+  return nullptr;
+}
+
+std::vector<std::int64_t> raced_sizes(Kind kind, const TunerOptions& options) {
+  std::vector<std::int64_t> sizes = sizes_from(8, kind, options);
+  const std::int64_t largest = largest_of(kind, options) / 8 * 8;
+  if (kind != Kind::barrier && sizes.back() * 4 <= largest) sizes.push_back(largest);
+  return sizes;
+}
+
+std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options) {
+  return sizes_from(kind == Kind::barrier ? 0 : 32, kind, options);
+}
+
+std::vector<Result> predicted(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
+                              const Profile& profile) {
+  std::vector<Result> list;
+  for (const Algorithm& algorithm : algorithms(options.library, collective, options.ranks, bytes)) {
+    if (!algorithm.forced_in_place) continue;
+    list.push_back({algorithm, 0, predict(*rounds_of(algorithm, options.ranks, bytes), profile)});
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Result& a, const Result& b) { return a.predicted < b.predicted; });
+  return list;
+}
+
+std::vector<Result> shortlist(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
+                              const Profile& profile) {
+  const std::vector<Result> all = predicted(options, collective, bytes, profile);
+  std::vector<Result> chosen;
+  std::set<std::string> names;
+  for (const bool variants : {false, true}) {
+    for (const Result& result : all) {
+      if (chosen.size() >= options.most) break;
+      if (chosen.size() >= 2 && result.predicted > kWorthARace * all.front().predicted) break;
+      const bool fresh = names.insert(result.algorithm.name).second;
+      const bool taken = std::any_of(chosen.begin(), chosen.end(),
+                                     [&](const Result& other) { return other.algorithm == result.algorithm; });
+      if (variants ? !taken : fresh) chosen.push_back(result);
+    }
+  }
+  return chosen;
+}
+
+Choice choose(const TunerOptions& options, const std::string& collective, const std::vector<Cell>& cells,
+              const Profile& profile) {
+  std::vector<Cell> own;
+  for (const Cell& cell : cells) {
+    if (cell.collective == collective && cell.best() != nullptr) own.push_back(cell);
+  }
+  Choice choice{collective, options.ranks, {}};
+  if (own.empty()) return choice;
+  std::sort(own.begin(), own.end(), [](const Cell& a, const Cell& b) { return a.bytes < b.bytes; });
+  // The default counts at the nearest raced size, where it and the best of the others ran side by side.
+  const auto default_wins = [&](std::int64_t bytes) {
+    const auto distance = [&](const Cell& cell) {
+      return std::abs(std::log2(static_cast<double>(cell.bytes + 1)) - std::log2(static_cast<double>(bytes + 1)));
+    };
+    const Cell& cell = *std::min_element(own.begin(), own.end(),
+                                         [&](const Cell& a, const Cell& b) { return distance(a) < distance(b); });
+    double forced = 0, plain = 0;
+    for (const Result& result : cell.results) {
+      if (result.time <= 0) continue;
+      double& time = result.algorithm.number == 0 ? plain : forced;
+      time = time == 0 ? result.time : std::min(time, result.time);
+    }
+    return forced == 0 || (plain > 0 && plain < kWorthARule * forced);
+  };
+  // A time far away from where it was taken is a guess.
+  const auto raced_around = [&](const Algorithm& algorithm, std::int64_t bytes) {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const bool below = own[i].bytes <= bytes && (i + 1 == own.size() || own[i + 1].bytes > bytes);
+      const bool above = own[i].bytes >= bytes && (i == 0 || own[i - 1].bytes < bytes);
+      if ((below || above) && own[i].of(algorithm) != nullptr) return true;
+    }
+    return false;
+  };
+  std::vector<std::int64_t> sizes;
+  const std::int64_t last = own.back().bytes;
+  if (tells_sizes(options.library, collective) && own.size() > 1) {
+    for (std::int64_t bytes = 8; bytes <= last; bytes *= 2) sizes.push_back(bytes);
+  } else {
+    sizes = {own[own.size() / 2].bytes};
+  }
+  std::int64_t before = 0;
+  for (const std::int64_t bytes : sizes) {
+    Algorithm taken{options.library, collective};
+    double least = 0, kept = 0;  // of the best, and of who was taken for the size before
+    if (!default_wins(bytes)) {
+      for (const Result& candidate : predicted(options, collective, bytes, profile)) {
+        const Correction correction(candidate.algorithm, own);
+        if (!correction.known() || !raced_around(candidate.algorithm, bytes)) continue;
+        const double time = candidate.predicted * correction.at(bytes);
+        if (!choice.steps.empty() && choice.steps.back().algorithm == candidate.algorithm) kept = time;
+        if (least != 0 && time >= least) continue;
+        least = time;
+        taken = candidate.algorithm;
+      }
+    }
+    if (kept > 0 && kept < kWorthASwitch * least) taken = choice.steps.back().algorithm;
+    const std::int64_t from = choice.steps.empty() ? 0 : (before + bytes) / 2;
+    if (choice.steps.empty() || !(choice.steps.back().algorithm == taken)) choice.steps.push_back({from, taken});
+    before = bytes;
+  }
+  return choice;
+}
+
+const Step& step_for(const Choice& choice, std::int64_t bytes) {
+  CHASQUI_CHECK(!choice.steps.empty(), "{}", choice.collective);
+  const Step* found = &choice.steps.front();
+  for (const Step& step : choice.steps) {
+    if (step.bytes <= bytes) found = &step;
+  }
+  return *found;
+}
+
+std::string to_csv(const std::vector<Cell>& cells) {
+  std::string text = "collective,bytes,number,inner,fan,segment,name,time_ns,predicted_ns\n";
+  for (const Cell& cell : cells) {
+    for (const Result& result : cell.results) {
+      const Algorithm& a = result.algorithm;
+      text += fmt::format("{},{},{},{},{},{},{},{:.0f},{:.0f}\n", cell.collective, cell.bytes, a.number, a.inner, a.fan,
+                          a.segment, a.number == 0 ? "default" : a.name, result.time, result.predicted);
+    }
+  }
+  return text;
+}
+
+std::vector<Cell> cells_from_csv(const std::string& text, const std::string& place, Library library) {
+  std::vector<Cell> cells;
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  for (int number = 2; std::getline(lines, line); ++number) {
+    std::vector<std::string> words;
+    std::istringstream stream(line);
+    for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+    const auto wrong = [&] {
+      return Error(
+          "{}:{}: not a line of {} columns as `chasqui tune` writes them: leave --resume out, or mend the line", place,
+          number, 9);
+    };
+    if (words.size() != 9) throw wrong();
+    try {
+      Result result;
+      result.algorithm = {library,
+                          words[0],
+                          std::stoi(words[2]),
+                          words[6],
+                          std::stoll(words[4]),
+                          std::stoll(words[5]),
+                          std::stoi(words[3])};
+      if (result.algorithm.number == 0) result.algorithm.name.clear();
+      result.time = std::stod(words[7]);
+      result.predicted = std::stod(words[8]);
+      const std::int64_t bytes = std::stoll(words[1]);
+      kind_of(words[0]);
+      if (cells.empty() || cells.back().collective != words[0] || cells.back().bytes != bytes)
+        cells.push_back({words[0], bytes, {}});
+      cells.back().results.push_back(result);
+    } catch (const std::logic_error&) {
+      throw wrong();
+    }
+  }
+  return cells;
+}
+
+}  // namespace chasqui::tune

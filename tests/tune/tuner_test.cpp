@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// From races to rules, on a machine whose true times are known: predictions, each algorithm's off by a factor of its own.
+#include "chasqui/tune/tuner.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "chasqui/base/error.hpp"
+
+namespace chasqui::tune {
+namespace {
+
+/// Between 0.8 and 1.25, by name and fan-out.
+double factor(const Algorithm& algorithm) {
+  const std::size_t hash =
+      std::hash<std::string>{}(fmt::format("{}{}{}", algorithm.collective, algorithm.name, algorithm.fan));
+  return 0.8 + 0.45 * static_cast<double>(hash % 1000) / 1000;
+}
+double true_time(const TunerOptions& options, const Algorithm& algorithm, std::int64_t bytes, const Profile& profile) {
+  return factor(algorithm) * predict(*rounds_of(algorithm, options.ranks, bytes), profile);
+}
+
+/// A default that is as slow as twice the slowest of the shortlist.
+std::vector<Cell> raced(const TunerOptions& options, const CollectiveName& name, const Profile& profile,
+                        double default_time) {
+  std::vector<Cell> cells;
+  for (const std::int64_t bytes : raced_sizes(name.kind, options)) {
+    Cell cell{std::string(name.word), bytes, {{{.library = options.library, .collective = std::string(name.word)}}}};
+    cell.results[0].time = default_time;
+    for (Result result : shortlist(options, name.word, bytes, profile)) {
+      result.time = true_time(options, result.algorithm, bytes, profile);
+      cell.results.push_back(result);
+    }
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+TEST(Tuner, IsNearTheBestAtSizesItNeverSaw) {
+  const Profile profile = default_profile();
+  double sum = 0, worst = 0;
+  int count = 0;
+  for (const Library library : {Library::openmpi, Library::mpich}) {
+    for (const int ranks : {2, 5, 8, 16}) {
+      const TunerOptions options{.library = library, .ranks = ranks};
+      for (const CollectiveName& name : collectives()) {
+        if (name.word != word_of(name.kind)) continue;
+        const Choice choice = choose(options, std::string(name.word), raced(options, name, profile, 1e12), profile);
+        ASSERT_FALSE(choice.steps.empty()) << name.word;
+        EXPECT_EQ(choice.steps.front().bytes, 0);
+        if (!tells_sizes(library, name.word)) {
+          EXPECT_EQ(choice.steps.size(), 1U) << name.word;
+          continue;
+        }
+        for (const std::int64_t bytes : unseen_sizes(name.kind, options)) {
+          double least = 1e300;
+          for (const Result& any : predicted(options, name.word, bytes, profile))
+            least = std::min(least, true_time(options, any.algorithm, bytes, profile));
+          const Algorithm& ours = step_for(choice, bytes).algorithm;
+          ASSERT_TRUE(rounds_of(ours, ranks, bytes)) << name.word << " " << to_string(ours) << " " << ranks;
+          const double regret = true_time(options, ours, bytes, profile) / least - 1;
+          sum += regret;
+          worst = std::max(worst, regret);
+          ++count;
+        }
+      }
+    }
+  }
+  EXPECT_GT(count, 100);
+  EXPECT_LT(sum / count, 0.05);
+  EXPECT_LT(worst, 0.5);
+}
+
+TEST(Tuner, LeavesADefaultThatNobodyBeats) {
+  const TunerOptions options{.ranks = 8};
+  const Choice choice =
+      choose(options, "bcast", raced(options, {"bcast", Kind::broadcast}, default_profile(), 1), default_profile());
+  ASSERT_EQ(choice.steps.size(), 1U);
+  EXPECT_EQ(choice.steps[0].algorithm.number, 0);
+}
+
+TEST(Tuner, WhoRefusesIsNotTaken) {
+  const TunerOptions options{.ranks = 8};
+  auto cells = raced(options, {"bcast", Kind::broadcast}, default_profile(), 1e12);
+  for (Cell& cell : cells) {
+    for (Result& result : cell.results) {
+      if (result.algorithm.number == 6) result.time = 0;
+    }
+  }
+  for (const Step& step : choose(options, "bcast", cells, default_profile()).steps) EXPECT_NE(step.algorithm.number, 6);
+}
+
+TEST(Tuner, RacesAreKeptInAFile) {
+  const TunerOptions options{.library = Library::mpich, .ranks = 8};
+  const auto cells = raced(options, {"allreduce", Kind::allreduce}, default_profile(), 5e6);
+  const auto back = cells_from_csv(to_csv(cells), "races.csv", Library::mpich);
+  ASSERT_EQ(back.size(), cells.size());
+  EXPECT_EQ(to_csv(back), to_csv(cells));
+  EXPECT_EQ(back[1].results[1].algorithm, cells[1].results[1].algorithm);
+  for (const char* bad :
+       {"head\nbcast,8,1\n", "head\nbcast,8,x,0,0,0,linear,1,1\n", "head\nnothing,8,1,0,0,0,linear,1,1\n"})
+    EXPECT_THROW(cells_from_csv(bad, "races.csv", Library::mpich), Error) << bad;
+  try {
+    cells_from_csv("head\nbcast,8,1\n", "races.csv", Library::mpich);
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("races.csv:2"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Tuner, ShortlistsAreShortAndDifferent) {
+  const TunerOptions options{.ranks = 16, .most = 4};
+  for (const std::int64_t bytes : {8, 65536, 1 << 20}) {
+    const auto list = shortlist(options, "bcast", bytes, default_profile());
+    const auto all = predicted(options, "bcast", bytes, default_profile());
+    ASSERT_LE(list.size(), 4U);
+    ASSERT_GE(list.size(), 1U);
+    EXPECT_GT(all.size(), 2 * list.size());
+    EXPECT_EQ(list.front().predicted, all.front().predicted);
+  }
+}
+
+}  // namespace
+}  // namespace chasqui::tune
