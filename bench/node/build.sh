@@ -2,7 +2,7 @@
 # Builds node_bench and the drop-in library, team_bench, both_bench and chasqui-mpi (`mpirun chasqui-mpi measure --mpi`) with plain
 # mpicxx and nothing installed but a compiler and an MPI, as they are delivered (-O3, no flags of this machine):
 #   bench/node/build.sh OUT_DIR [extra include directories for fmt, nlohmann and CLI11 …]
-# MPICXX: another MPI's compiler; COMMON: a folder for what knows no MPI, shared by several OUT_DIRs; PROGRAMS: only these.
+# COMPONENT=1: and the component of Open MPI 4.1, in OUT_DIR/component, with ongoing, by MPICC (mpicc). MPICXX: another MPI's compiler; COMMON: a folder for what knows no MPI, shared by several OUT_DIRs; PROGRAMS: only these.
 # fmt is used header-only.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -43,11 +43,24 @@ mkdir -p "$out/mpi" "$out/pmpi"
   objects "$mpicxx" "$out/mpi" $(sources mpi)
   objects "$mpicxx -ftls-model=initial-exec -include $root/src/mpi/through_pmpi.hpp" "$out/pmpi" \
     $(sources mpi | grep -v -e /comm.cpp -e /native.cpp)
-  objects "$mpicxx -ftls-model=initial-exec" "$out/pmpi" $(sources preload)
+  objects "$mpicxx -ftls-model=initial-exec" "$out/pmpi" $(sources preload | grep -v /component/)
 } >"$out/list"
 compile <"$out/list"
 # shellcheck disable=SC2086
 $mpicxx -shared "$out"/pmpi/*.o $shared -Wl,--version-script="$root/src/preload/exported.map" -pthread -ldl -o "$out/libchasqui-mpi.so"
+if [ -n "${COMPONENT:-}" ]; then
+  folder=$out/component
+  mkdir -p "$folder/objects"
+  ${MPICC:-mpicc} -O3 -fPIC -DNDEBUG "-I$root/src" -c "$root/src/preload/component/component.c" -o "$folder/objects/component.o"
+  # shellcheck disable=SC2046
+  objects "$mpicxx -DCHASQUI_COMPONENT" "$folder/objects" $(sources preload |
+    grep -v -e /foreign_library.cpp -e /fortran_calls.cpp -e /preload/handshake.cpp -e /init_calls.cpp -e /nonblocking_calls.cpp) >"$folder/list"
+  compile <"$folder/list"
+  # shellcheck disable=SC2086
+  $mpicxx -shared "$folder"/objects/*.o "$out"/pmpi/mpi_*.o $shared -Wl,--version-script="$root/src/preload/component/exported.map" \
+    -Wl,-z,nodelete -pthread -ldl -o "$folder/mca_coll_chasqui.so"
+  $mpicxx -std=c++20 -O2 -DOMPI_SKIP_MPICXX "$root/bench/node/ongoing.cpp" -o "$out/ongoing"
+fi
 for program in $programs; do
   source="$root/bench/node/$program.cpp"
   if [ "$program" = chasqui-mpi ]; then
