@@ -181,6 +181,10 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   if (decision.facts.reason != Reason::none) return passed(decision.facts.reason);
   Race& race = state->race(what, decision.facts.bytes, for_good);
   decision.race = &race;
+  if (state->failed_in != 0) {  // attempt() knows what to do
+    decision.way = Decision::ours;
+    return;
+  }
   race.for_good = for_good;
   if (!race.asked) ask_profile(what, *state, race, decision.facts);
   if (s.verify) {
@@ -211,8 +215,10 @@ int judge(const Interposed& call, CommState& state) {
 
 /// After a failure everything on this communicator goes to the MPI library, from the first call on that no rank has
 /// completed here: in those before, ranks are missing that have the result already. Whoever is between the two, which only
-/// ranks can be that did not wait for the one that found the failure, gets one error more.
+/// ranks can be that did not wait for the one that found the failure, gets one error more. Between nodes nobody knows what others
+/// have completed, and ranks that begin with different calls of the MPI library would wait for ever: all calls fail there.
 bool left_behind(CommState& state) {
+  if (state.comm->topology().nodes > 1) return false;
   if (state.failed_in <= run::call_numbers(*state.comm).complete) return false;
   state.never = Reason::broken;
   return true;

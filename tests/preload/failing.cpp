@@ -67,9 +67,10 @@ int main(int argc, char** argv) {
   if (arm == nullptr || failures == nullptr || latest == nullptr) return 2;  // failing_calls is not preloaded
   std::signal(SIGALRM, say_and_end);
   const Place me(MPI_COMM_WORLD);
+  const int step = argc > 1 ? std::atoi(argv[1]) : 1;  // every so many alone saves time
   int all = 0;
   for (int where = 0; where < me.size; ++where) {
-    for (int n = 1; survived(n, where); ++n) ++all;
+    for (int n = 1 + where; survived(n, where); n += step) ++all;
   }
   expect(all > 10, "hardly anything failed");
   if (me.rank == 0) std::printf("%d failures: survived\n", all);

@@ -62,7 +62,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   void retire(const std::string& why);
   bool broken() const {
     const Board* const board = fabric_.board.get();
-    return !health_.usable() || (board != nullptr && board->broken() && board->failed(health_.last() + 1, {}));
+    return !health_.usable() || (board != nullptr && board->broken() && board->failed(health_.last(), {}));
   }
   CallNumbers call_numbers() const {
     return {health_.last(), spans_ ? fabric_.board->complete() : 0, health_.earlier()};
