@@ -131,13 +131,11 @@ int chasqui_component_start(void* call, void* request, int persistent) {
   try {
     chasqui::run::Comm& comm = *one.state->comm;
     one.parts->begin();
-    one.request = comm.start(one.parts->call);
     const int turns = chasqui::run::crowded(comm) ? 1 : persistent != 0 ? kAtStart : kAtOnce;
-    for (int turn = 0; turn < turns && one.request.active(); ++turn) {
-      if ((comm.progress() || turn == 0) && ended(one, code)) {
-        chasqui_component_complete(request, code);
-        return MPI_SUCCESS;
-      }
+    one.request = chasqui::run::start_at_once(comm, one.parts->call, turns);
+    if (!one.request.active() && ended(one, code)) {
+      chasqui_component_complete(request, code);
+      return MPI_SUCCESS;
     }
   } catch (const std::exception& error) {
     return raise(one.comm, MPI_ERR_OTHER, fmt::format("MPI_{}: {}", to_string(one.what), error.what()));

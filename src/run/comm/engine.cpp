@@ -27,6 +27,20 @@ Task small(Board& board, Call call) {
   co_await until([&] { return state.poll(); });
 }
 
+/// A call with its state on the board, which a task can go on with.
+template <typename Small>
+struct BegunSmall {
+  BegunSmall(Board& board, const Call& made) : call(made), state(board, call) {}
+
+  Call call;
+  Small state;
+};
+
+template <typename Small>
+Task going_on(std::unique_ptr<BegunSmall<Small>> begun) {
+  co_await until([&] { return begun->state.poll(); });
+}
+
 Task passing_by(Board& board, Signature call) {
   board.pass_by(call);
   co_return;
@@ -293,6 +307,41 @@ Request Engine::launch(const std::function<Task(Group)>& make, std::shared_ptr<c
   return {this, operation};
 }
 
+/// REQUIRES that nothing is in flight.
+template <typename Small>
+Request Engine::begin_small(const Call& call, int turns) {
+  const std::uint64_t number = health_.next();
+  try {
+    auto begun = std::make_unique<BegunSmall<Small>>(*fabric_.board, call);
+    for (int turn = 0; turn < turns; ++turn) {
+      if (begun->state.poll()) return {};
+    }
+    auto operation = std::make_shared<Operation>();
+    operation->number = number;
+    operation->uses_board = true;
+    note(number, signature_of(call), true);
+    operation->activity.emplace(going_on(std::move(begun)));
+    take_in_flight(operation);
+    return {this, operation};
+  } catch (...) {
+    health_.fail(number);
+    throw;
+  }
+}
+
+Request Engine::begin_at_once(const Call& call, int turns) {
+  check_usable();
+  if (!by_table_ || !call.plain() || call.op.in_order || !in_range(call, rank_, size_) || !nothing_in_flight())
+    return begin(call, nullptr);
+  switch (methods_.own(call.kind, call.bytes(), call.element).value_or(Method::native)) {
+    case Method::slots: return begin_small<SlotCall>(call, turns);
+    case Method::grouped_fold: return begin_small<GroupedFold>(call, turns);
+    case Method::tree_fold: return begin_small<TreeFold>(call, turns);
+    case Method::shared_fold: return begin_small<SharedFold>(call, turns);
+    default: return begin(call, nullptr);
+  }
+}
+
 void Engine::fail(Operation& operation, std::exception_ptr error) {
   operation.finished = true;
   operation.error = error;
@@ -362,6 +411,7 @@ bool crowded(const Comm& comm) { return Engine::of(comm).crowded(); }
 Request launch(Comm& comm, const std::function<Task(Group)>& make, std::shared_ptr<const void> kept) {
   return Engine::of(comm).launch(make, std::move(kept));
 }
+Request start_at_once(Comm& comm, const Call& call, int turns) { return Engine::of(comm).begin_at_once(call, turns); }
 void answer(Comm& comm) { Engine::of(comm).answer(); }
 void set_timeout(Comm& comm, double seconds) { Engine::of(comm).set_timeout(seconds); }
 void rest(Comm& comm) { Engine::of(comm).rest(); }

@@ -53,6 +53,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   const Fabric& fabric() const { return fabric_; }
   bool crowded() const { return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded; }
   Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept);
+  Request begin_at_once(const Call& call, int turns);
   void force(std::optional<Choice> choice);
   const BoardMethods& methods() const { return methods_; }  ///< how calls run on the board
   void answer();
@@ -103,6 +104,8 @@ class alignas(2 * kLine) Engine final : public Comm {
 
   // --- calls in flight
   Request begin(const Call& call, std::shared_ptr<const void> kept);
+  template <typename Small>
+  Request begin_small(const Call& call, int turns);
   bool advance_here();
   bool advance(Operation& operation);
   bool advance_all();
