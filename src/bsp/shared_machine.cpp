@@ -95,7 +95,7 @@ void SharedMachine::report(const GroupInfo& info, std::span<const Booking> rows)
   for (const Booking& row : rows) merge(costs, row, options_.per_processor_costs);
 }
 
-Ledger SharedMachine::ledger(double seconds) {
+Ledger SharedMachine::ledger(double seconds, std::optional<MachineCosts> whole_so_far) {
   std::unordered_map<std::uint64_t, MachineCosts> all;
   std::shared_ptr<SharedGroup> whole;
   {
@@ -103,10 +103,13 @@ Ledger SharedMachine::ledger(double seconds) {
     all = accounts_;
     if (const auto known = groups_.find(GroupInfo{}.id); known != groups_.end()) whole = known->second.lock();
   }
-  if (whole != nullptr) {
+  if (whole != nullptr && !whole_so_far) {
     const std::lock_guard lock(whole->books);
-    const auto [found, fresh] = all.try_emplace(whole->costs.id, whole->costs);
-    if (!fresh) merge(found->second, whole->costs);
+    whole_so_far = whole->costs;
+  }
+  if (whole_so_far) {
+    const auto [found, fresh] = all.try_emplace(whole_so_far->id, *whole_so_far);
+    if (!fresh) merge(found->second, *whole_so_far);
   }
   std::vector<MachineCosts> machines;
   machines.reserve(all.size());

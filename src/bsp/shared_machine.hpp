@@ -7,6 +7,8 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <shared_mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -26,7 +28,7 @@ struct SharedGroup : GroupState {
   virtual void close(bool /*keep_rows*/) {}
 
   GroupInfo info;
-  std::mutex books;  ///< guards the costs
+  std::shared_mutex books;  ///< guards the costs; who adds to different supersteps may share it
   MachineCosts costs;
 };
 
@@ -54,7 +56,8 @@ class SharedMachine {
   /// The machines that are open at the moment.
   std::vector<std::shared_ptr<SharedGroup>> open_groups();
   void report(const GroupInfo& info, std::span<const Booking> rows);
-  Ledger ledger(double seconds);
+  /// `whole`: what is known of the whole machine while it is open; without it what its books say.
+  Ledger ledger(double seconds, std::optional<MachineCosts> whole = {});
 
   /// Keeps the first failure and wakes everybody. Safe from any thread.
   void fail(std::exception_ptr failure) noexcept;

@@ -15,6 +15,7 @@ struct Setting {
 
 const Setting kSettings[] = {
     {"threads", {.engine = Engine::threads}, 8},
+    {"spinning", {.engine = Engine::threads, .cores = 100}, 16},
     {"virtual", {.engine = Engine::virtual_processors, .carriers = 3}, 100},
     {"pinned", {.engine = Engine::virtual_processors, .carriers = 2, .migrate = false}, 100},
     {"deterministic", {.deterministic = true}, 100},
@@ -25,7 +26,7 @@ class Engines : public testing::TestWithParam<Setting> {};
 
 TEST_P(Engines, Programs) {
   for (const suite::Case& one : suite::cases()) {
-    for (const int p : {1, 2, 3, 4, 7, 8, 33, 100}) {
+    for (const int p : {1, 2, 3, 4, 7, 8, 16, 33, 100}) {
       if (p > GetParam().most) continue;
       SCOPED_TRACE(fmt::format("{} on {} processors", one.name, p));
       ASSERT_NO_THROW(

@@ -96,6 +96,55 @@ TEST(Ledger, SubmachinesRunSideBySide) {
   EXPECT_DOUBLE_EQ(predict(ledger, machine, Work::charged), 3 * (3 * 1 + 5) + 50);
 }
 
+/// A long program: many supersteps without messages, some with, work of its own in each, bursts without barriers, and looks at
+/// the ledger in between.
+void long_program(World& w) {
+  int sent = 0;
+  for (int t = 0; t < 520; ++t) {
+    w.charge(1 + (t + w.rank()) % 7);
+    const bool sends = t % 50 < 3;
+    if (sends) w.send((w.rank() + 1) % w.size(), t);
+    sent += sends ? w.size() : 0;
+    if (t == 100) {
+      for (int burst = 0; burst < 1100; ++burst) w.sync(burst == 0 ? 1 : 0);
+    }
+    w.sync();
+    if (t % 250 != 249) continue;
+    std::int64_t counted = 0, worked = 0;
+    const Ledger so_far = w.costs();
+    for (const Superstep& step : so_far.machines[0].supersteps) {
+      counted += step.total_messages;
+      worked += step.work > 0;
+    }
+    EXPECT_EQ(counted, sent);
+    EXPECT_GE(worked, t);  // all but the last, which others may have come to already
+  }
+}
+
+void forget_times(Ledger& ledger) {
+  ledger.seconds = 0;
+  for (MachineCosts& machine : ledger.machines) {
+    for (Superstep& step : machine.supersteps) {
+      step.nanoseconds = step.span_nanoseconds = 0;
+      for (Row& row : step.rows) row.nanoseconds = 0;
+    }
+  }
+}
+
+TEST(Ledger, EveryEngineKeepsTheSameBooks) {
+  for (const bool rows : {false, true}) {
+    for (const int p : {1, 2, 12}) {
+      Ledger expected = run(p, long_program, {.deterministic = true, .per_processor_costs = rows});
+      forget_times(expected);
+      for (const int cores : {1, 100}) {
+        Ledger ledger = run(p, long_program, {.engine = Engine::threads, .cores = cores, .per_processor_costs = rows});
+        forget_times(ledger);
+        EXPECT_TRUE(ledger == expected) << p << " processors, " << cores << " cores, rows " << rows;
+      }
+    }
+  }
+}
+
 TEST(Ledger, PerProcessorRows) {
   const Ledger ledger = run(4, program, {.per_processor_costs = true});
   const auto& rows = ledger.machines[0].supersteps[0].rows;

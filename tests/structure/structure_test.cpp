@@ -12,7 +12,7 @@ namespace {
 /// Which rooms a room includes, itself aside: these and no others.
 const Graph kHouse = {
     {"base", {}},
-    {"bsp", {"base", "model", "plan", "run"}},
+    {"bsp", {"base", "model", "plan", "run", "threads"}},
     {"c", {"base", "chasqui.h", "cli", "group", "run"}},
     {"chasqui.h", {}},                                                               // what C sees
     {"chasqui.hpp", {"plan", "schedule", "show", "simulate", "threads", "verify"}},  // the porch
@@ -90,6 +90,7 @@ const std::set<std::string> kDoors = {
     "plan/listed_plan.hpp",
     "plan/reversed_plan.hpp",
     "run/board/board.hpp",
+    "run/board/collectives.hpp",
     "run/board/node_memory.hpp",
     "run/board/node_ranks.hpp",
     "run/board/process_memory.hpp",
@@ -111,6 +112,7 @@ const std::set<std::string> kDoors = {
     "simulate/program.hpp",
     "threads/channels.hpp",
     "threads/faults.hpp",
+    "threads/pin.hpp",
 };
 
 /// "run/board" for a file on a floor, "run" for one beside them, "" outside the rooms.

@@ -19,6 +19,10 @@ enum class Engine {
 struct Options {
   Engine engine = Engine::automatic;
 
+  /// Threads: how many cores they have; 0: as many as this process may use. With a core for each they meet by spinning on one
+  /// each, else they sleep while they wait.
+  int cores = 0;
+
   // Virtual processors.
   int carriers = 0;                     ///< carrier threads; 0: one a core
   bool migrate = true;                  ///< may processors move to idle carriers between supersteps?
