@@ -68,8 +68,8 @@ for program in $programs; do
     source=
     mkdir -p "$out/cli"
     flags="$flags -I$out"
-    for part in commands/measure commands/bench commands/record launch/engine launch/launcher launch/mpi_engine frame/command \
-      frame/completion_script frame/help frame/man_page frame/nearest frame/output frame/parse frame/progress frame/registry frame/run_main; do
+    for part in commands/measure commands/bench commands/record launch/engine launch/mpi_engine frame/completion_script frame/help \
+      frame/interrupt frame/man_page frame/nearest frame/output frame/parse frame/progress frame/registry frame/run_main; do
       objects "$mpicxx" "$out/cli" "$root/src/cli/$part.cpp"
     done >"$out/cli/list"
     compile <"$out/cli/list"
