@@ -37,7 +37,7 @@ if [ -z "$(find "$common/done" -newer "$root/src" 2>/dev/null)" ] || [ -n "$(fin
   touch "$common/done"
 fi
 shared=$(sed 's/.* //' "$common/list" | tr '\n' ' ')
-mkdir -p "$out/mpi" "$out/pmpi"
+mkdir -p "$out/mpi" "$out/pmpi" "$out/cli"
 # shellcheck disable=SC2046
 {
   objects "$mpicxx" "$out/mpi" $(sources mpi)
@@ -64,17 +64,15 @@ fi
 for program in $programs; do
   source="$root/bench/node/$program.cpp"
   if [ "$program" = chasqui-mpi ]; then
-    for command in measure bench record; do echo "CHASQUI_COMMAND($command, \"$command\")"; done >"$out/commands.inc"
-    source=
-    mkdir -p "$out/cli"
-    flags="$flags -I$out"
+    for command in measure bench record; do echo "CHASQUI_COMMAND($command, \"$command\")"; done >"$out/cli/commands.inc"
+    flags="$flags -I$out/cli"
     for part in commands/measure commands/bench commands/record launch/engine launch/mpi_engine frame/completion_script frame/help \
       frame/interrupt frame/man_page frame/nearest frame/output frame/parse frame/progress frame/registry frame/run_main; do
       objects "$mpicxx" "$out/cli" "$root/src/cli/$part.cpp"
-    done >"$out/cli/list"
-    compile <"$out/cli/list"
+    done >"$out/cli/objects"
+    compile <"$out/cli/objects"
     source="$out/cli/*.o"
   fi
-  echo "$mpicxx $flags -I$out -DNODE_BENCH_CHASQUI $source $out/mpi/*.o $shared -pthread -o $out/$program" | compile
+  echo "$mpicxx $flags -DNODE_BENCH_CHASQUI $source $out/mpi/*.o $shared -pthread -o $out/$program" | compile
 done
 echo "built in $out: libchasqui-mpi.so $programs"
