@@ -20,7 +20,7 @@ struct Settings {
   std::string report;                ///< CHASQUI_REPORT=file
   std::int64_t after = 16;           ///< CHASQUI_AFTER: calls on a communicator before private state is made for it
   std::int64_t trials = 3;           ///< CHASQUI_TRIALS: calls in the shortest block of a comparison; 0: always ours
-  std::int64_t rehearse = 30;        ///< CHASQUI_REHEARSE: milliseconds that MPI_Init may compare; 0: not at all
+  std::int64_t rehearse = 80;        ///< CHASQUI_REHEARSE: milliseconds that MPI_Init may compare; 0: not at all
   std::int64_t node_size = 0;        ///< CHASQUI_NODE_SIZE: ranks that count as one node; 0: as they are
   std::int64_t join = 60;  ///< CHASQUI_JOIN: seconds to wait in MPI_Init for ranks without the library; 0: for ever
   std::shared_ptr<const Profile> profile;
