@@ -1,14 +1,21 @@
 #!/bin/sh
-# bench/smpi/build.sh BUILD_DIR: compiles the MPI room and the benchmark with smpicxx against the libraries of a build
-# (cmake --preset release && cmake --build --preset release), into BUILD_DIR/bin/smpi_bench,
+# bench/smpi/build.sh BUILD_DIR: compiles the MPI room and the benchmarks with smpicxx against the libraries of a build
+# (cmake --preset release && cmake --build --preset release), into BUILD_DIR/bin/smpi_bench and lanes_bench,
 # and what makes the simulator fast, BUILD_DIR/bin/libsmpi_detached.so.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
 libraries=""
 for room in measure run plan schedule model base; do libraries="$libraries $build/src/$room/libchasqui_$room.a"; done
-mkdir -p "$build/bin"
+mkdir -p "$build/bin" "$build/smpi"
 "${CXX:-c++}" -std=c++20 -O2 -Wall -Wextra -fPIC -shared "$root"/bench/smpi/detached.cpp -ldl -o "$build/bin/libsmpi_detached.so"
-# shellcheck disable=SC2086
-smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -DCHASQUI_MPI_FLAVOUR='"smpi"' -I"$root/include" -I"$root/src" \
-  "$root"/bench/smpi/smpi_bench.cpp "$root"/src/mpi/*.cpp $libraries -lfmt -lpthread -o "$build/bin/smpi_bench"
+objects=""
+for source in "$root"/src/mpi/*.cpp "$root"/bench/smpi/smpi_bench.cpp "$root"/bench/smpi/lanes_bench.cpp; do
+  object=$build/smpi/$(basename "$source" .cpp).o
+  smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -DCHASQUI_MPI_FLAVOUR='"smpi"' -I"$root/include" -I"$root/src" -c "$source" -o "$object"
+  case $source in *_bench.cpp) ;; *) objects="$objects $object" ;; esac
+done
+for program in smpi_bench lanes_bench; do
+  # shellcheck disable=SC2086
+  smpicxx "$build/smpi/$program.o" $objects $libraries -lfmt -lpthread -o "$build/bin/$program"
+done

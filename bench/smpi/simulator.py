@@ -22,10 +22,10 @@ MACHINES = {  # L ns, o ns, bytes per second
 writing = threading.Lock()  # cases that run at the same time share a platform
 
 
-def platform(folder, ranks, machine, mode):
-    """Writes platform and host file (once), gives their names."""
+def platform(folder, ranks, machine, mode, on_host=1):
+    """Writes platform and host file (once), gives their names. Messages inside a host take no time of their own."""
     L, _, bandwidth = MACHINES[machine]
-    path = os.path.join(folder, f"{machine}-{ranks}-{mode}.xml")
+    path = os.path.join(folder, f"{machine}-{ranks}-{mode}-{on_host}.xml")
     hosts = path + ".hosts"
     with writing:
         if os.path.exists(hosts):
@@ -34,11 +34,11 @@ def platform(folder, ranks, machine, mode):
         with open(path, "w") as file:
             file.write(f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-{ranks - 1}" speed="1Gf"
- bw="{speed}" lat="{L / 2:.3f}ns" sharing_policy="SPLITDUPLEX"/></platform>
+<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-{ranks // on_host - 1}" speed="1Gf"
+ bw="{speed}" lat="{L / 2:.3f}ns" sharing_policy="SPLITDUPLEX" loopback_bw="100GBps" loopback_lat="1ns"/></platform>
 """)
         with open(hosts, "w") as file:
-            file.writelines(f"n{i}\n" for i in range(ranks))
+            file.writelines(f"n{i // on_host}\n" for i in range(ranks))
     return path, hosts
 
 
@@ -56,9 +56,21 @@ def run(program, folder, ranks, machine, mode, kind, size, who, options=(), time
 
 def run_many(program, folder, ranks, machine, mode, cases, who, options=(), timeout=60, environment=None):
     """The cases (kind, size) one after another in one process: a list of results."""
+    out, err = output_of(program, folder, ranks, machine, mode, cases, who, (), options, timeout, environment)
+    if out is None:
+        return [Result("timeout") for _ in cases]
+    results = [Result("right", float(ns), method, float(predicted)) if verdict == "right" else Result("wrong")
+               for ns, verdict, method, predicted in
+               re.findall(r"RESULT ([\d.]+) ns (\w+) (\S+) predicted ([\d.]+)", out)]
+    lost = Result("crashed", method=(out + err)[-300:])
+    return results + [lost] * (len(cases) - len(results))
+
+
+def output_of(program, folder, ranks, machine, mode, cases, who, arguments, options=(), timeout=60, environment=None, on_host=1):
+    """What the program says, on `on_host` ranks a host; (None, None): it ran out of time. Arguments: instead of the mode, at its end."""
     L, o, bandwidth = MACHINES[machine]
     G = 1e9 / bandwidth
-    xml, hosts = platform(folder, ranks, machine, mode)
+    xml, hosts = platform(folder, ranks, machine, mode, on_host)
     # Events this close are one: of 65 000 messages under way hundreds end together, but for rounding (figures: +- 1 ns).
     precision = 1e-9 if L >= 1e6 and ranks > 64 else 1e-12
     seconds = o * 1e-9
@@ -73,19 +85,14 @@ def run_many(program, folder, ranks, machine, mode, cases, who, options=(), time
                f"--cfg=smpi/async-small-thresh:{small}", f"--cfg=smpi/send-is-detached-thresh:{small}",
                "--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0", "--log=root.thresh:critical", *options,
                program, ",".join(kind for kind, _ in cases), ",".join(str(size) for _, size in cases), who, str(L), str(o),
-               str(G), mode]
+               str(G), *(arguments or (mode,))]
     fast = {"LD_PRELOAD": os.path.join(os.path.dirname(os.path.abspath(program)), "libsmpi_detached.so")}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                                env={**os.environ, **fast, **(environment or {})},
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
     try:
-        out, err = process.communicate(timeout=timeout)
+        return process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)  # smpirun is a script: the simulation is its child
         process.communicate()
-        return [Result("timeout") for _ in cases]
-    results = [Result("right", float(ns), method, float(predicted)) if verdict == "right" else Result("wrong")
-               for ns, verdict, method, predicted in
-               re.findall(r"RESULT ([\d.]+) ns (\w+) (\S+) predicted ([\d.]+)", out)]
-    lost = Result("crashed", method=(out + err)[-300:])
-    return results + [lost] * (len(cases) - len(results))
+        return None, None

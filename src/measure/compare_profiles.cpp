@@ -17,6 +17,8 @@ constexpr Parameter kMessages[] = {{"L", &Level::L}, {"o_s", &Level::o_s}, {"o_r
 constexpr Parameter kBoard[] = {
     {"publish", &Level::publish}, {"publish_per_rank", &Level::publish_per_rank}, {"copy", &Level::copy}};
 
+constexpr Parameter kNodes[] = {{"node_g", &Level::node_g}, {"node_G", &Level::node_G}};
+
 void check_alike(const Level& before, std::int64_t ranks, bool threads) {
   if (before.threads != threads) {
     throw Error("the profile is of {} and this run has {}: {} --mpi", before.threads ? "threads" : "processes",
@@ -44,6 +46,10 @@ std::vector<Comparison> compare(const Profile& before, const Profile& now) {
     if (fresh == nullptr || old.assumed || fresh->assumed) continue;
     check_alike(old, fresh->ranks, fresh->threads);
     for (const auto& p : kMessages) list.push_back({old.name + " " + p.name, old.*p.member, fresh->*p.member});
+    for (const auto& p : kNodes) {
+      if ((old.*p.member).high > 0 && (fresh->*p.member).high > 0)
+        list.push_back({old.name + " " + p.name, old.*p.member, fresh->*p.member});
+    }
     if (old.name != "node") continue;
     for (const auto& p : kBoard) list.push_back({old.name + " " + p.name, old.*p.member, fresh->*p.member});
   }
@@ -96,6 +102,8 @@ std::string to_table(const Profile& profile) {
     text += fmt::format("{}, {} ranks: median (interval)\n", level.name, level.ranks);
     for (std::size_t i = 0; i < std::size(kMessages); ++i)
       line(kMessages[i].name, level.*kMessages[i].member, kUnits[i], kWords[i]);
+    if (level.node_g.high > 0) line("node_g", level.node_g, "ns", "between two sends of a node");
+    if (level.node_G.high > 0) line("node_G", level.node_G, "ns a byte", "when all ranks of a node send");
     if (level.name != "node") continue;
     line("publish", level.publish, "ns", "a line to all readers");
     line("publish_per_rank", level.publish_per_rank, "ns", "each further line");

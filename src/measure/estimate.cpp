@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::measure {
 namespace {
-
-constexpr int kShortBurst = 16, kLongBurst = 80;
 
 /// The r-th least and the r-th greatest of n values hold the median with probability 1 - 2 P(Bin(n, 1/2) < r); the
 /// greatest r that leaves 95 %.
@@ -94,6 +93,28 @@ bool receives_in_parallel(const std::vector<FanIn>& rounds, double G) {
     if (round.senders > 1 && each < 0.25 * G * static_cast<double>(round.bytes)) ++votes;
   }
   return 2 * votes > rounds.size();
+}
+
+namespace {
+
+/// The least that a further message of the node takes.
+template <typename Further>
+double least_gap(const std::vector<NodeBurst>& bursts, Further further) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const NodeBurst& burst : bursts) least = std::min(least, std::max(0.0, further(burst)) / burst.lanes);
+  return least;
+}
+
+}  // namespace
+
+double node_gap(const std::vector<NodeBurst>& bursts) {
+  return least_gap(bursts, [](const NodeBurst& b) { return (b.many - b.few) / (kLongBurst - kShortBurst); });
+}
+
+double node_gap_per_byte(const std::vector<NodeBurst>& bursts) {
+  return least_gap(bursts, [](const NodeBurst& b) {
+    return (b.more_long - b.one_long) / (static_cast<double>(kLongMessages - 1) * kLongBytes);
+  });
 }
 
 Level level_of(const std::string& name, const std::vector<MessageParameters>& rounds) {

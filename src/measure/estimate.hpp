@@ -58,6 +58,20 @@ struct FanIn {
 /// time of its bytes.
 bool receives_in_parallel(const std::vector<FanIn>& rounds, double G);
 
+/// Some ranks of a node send to other nodes at the same time, from a common start to the last arrival. Nanoseconds.
+struct NodeBurst {
+  int lanes = 0;                       ///< ranks that send
+  double few = 0, many = 0;            ///< kShortBurst and kLongBurst short messages each
+  double one_long = 0, more_long = 0;  ///< one message of kLongBytes each, and kLongMessages
+};
+inline constexpr int kShortBurst = 16, kLongBurst = 80, kLongMessages = 5;
+inline constexpr std::int64_t kLongBytes = 65'536;
+
+/// From one message of the node to its next, and the same a byte: at the number of lanes at which the node carries most. REQUIRES
+/// bursts not empty.
+double node_gap(const std::vector<NodeBurst>& bursts);
+double node_gap_per_byte(const std::vector<NodeBurst>& bursts);
+
 /// L, o_s, o_r, g, G, B and the switches from the rounds of one level. REQUIRES rounds not empty.
 Level level_of(const std::string& name, const std::vector<MessageParameters>& rounds);
 

@@ -2,6 +2,7 @@
 #include "measure/parameters.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "chasqui/base/error.hpp"
@@ -76,6 +77,44 @@ FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
   return found;
 }
 
+/// The first ranks of rank 0's node, 1, 2, 4 … all of them, send at the same time, each to a rank of every further node in turn.
+std::vector<NodeBurst> node_bursts(Comm& comm, Sampler& sampler, double share) {
+  std::map<int, std::vector<int>> members;
+  for (int r = 0; r < comm.size(); ++r) members[node_of(comm, r)].push_back(r);
+  const std::vector<int> senders = members.extract(node_of(comm, 0)).mapped();
+  std::vector<std::vector<int>> others;
+  for (auto& [node, ranks] : members) others.push_back(std::move(ranks));
+  if (senders.size() < 2 || others.empty()) return {};
+  std::vector<NodeBurst> bursts;
+  for (int lanes = 1; lanes < static_cast<int>(senders.size()); lanes *= 2) bursts.push_back({.lanes = lanes});
+  bursts.push_back({.lanes = static_cast<int>(senders.size())});
+  share /= 4 * static_cast<double>(bursts.size());
+  Transport& transport = *fabric_of(comm).messages;
+  std::vector<std::byte> data(static_cast<std::size_t>(kLongBytes * kLongMessages));
+  const auto time = [&](int lanes, int messages, std::size_t bytes) {
+    return *sampler.together(share, [&] {
+      std::vector<Transport::Ticket> tickets;
+      for (int i = 0; i < messages; ++i) {
+        const auto& node = others[static_cast<std::size_t>(i) % others.size()];
+        std::byte* const at = data.data() + static_cast<std::size_t>(i) * bytes;
+        for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); ++lane) {
+          const int from = senders[lane], to = node[lane % node.size()];
+          if (comm.rank() == from) tickets.push_back(transport.send(to, kProbeTag + 1, at, bytes));
+          if (comm.rank() == to) tickets.push_back(transport.receive(from, kProbeTag + 1, at, bytes));
+        }
+      }
+      for (const auto ticket : tickets) finish(fabric_of(comm), ticket);
+    });
+  };
+  for (NodeBurst& burst : bursts) {
+    burst.few = time(burst.lanes, kShortBurst, 8);
+    burst.many = time(burst.lanes, kLongBurst, 8);
+    burst.one_long = time(burst.lanes, 1, kLongBytes);
+    burst.more_long = time(burst.lanes, kLongMessages, kLongBytes);
+  }
+  return bursts;
+}
+
 MessageParameters messages_of(Comm& comm, Sampler& sampler, double nanoseconds) {
   MessageProbe probe(comm);
   sampler.open(nanoseconds, true);
@@ -132,10 +171,11 @@ Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
   }
   tell("supersteps");
   sampler.open(budget.left(kBsp), true);
-  round.superstep = superstep(comm, sampler, 0.2, 1, 8);
-  round.long_superstep = superstep(comm, sampler, 0.2, kWords, 8);
-  round.block_superstep = superstep(comm, sampler, 0.3, blocks_sent(comm.size()), kBlock);
-  round.fan_in = fan_in(comm, sampler, 0.3);
+  round.superstep = superstep(comm, sampler, 0.15, 1, 8);
+  round.long_superstep = superstep(comm, sampler, 0.15, kWords, 8);
+  round.block_superstep = superstep(comm, sampler, 0.2, blocks_sent(comm.size()), kBlock);
+  round.fan_in = fan_in(comm, sampler, 0.2);
+  if (nodes) round.bursts = node_bursts(comm, sampler, 0.3);
   round.least += sampler.least();
   round.cut = round.cut || sampler.cut();
   return round;

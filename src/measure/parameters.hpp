@@ -25,6 +25,8 @@ struct Parameters {
   double publish = 0, publish_all = 0, copy = 0;
   double superstep = 0, long_superstep = 0, block_superstep = 0;  ///< of one word, many words, many long messages
   FanIn fan_in;
+  std::vector<NodeBurst>
+      bursts;         ///< of 1, 2, 4 … all ranks of rank 0's node; empty where it has one, or there is no other node
   double clocks = 0;  ///< how far times may be off because the hosts' clocks differ
   double least = 0;   ///< nanoseconds that it takes with one sample of each
   bool cut = false;   ///< one sample of some parameter had to do

@@ -179,5 +179,21 @@ TEST(Estimate, ReceivingPortsWithoutALimitAreSeen) {
   EXPECT_FALSE(receives_in_parallel({FanIn{1, 65'536, 80'000, 80'000}}, G)) << "one sender tells nothing";
 }
 
+/// A node whose adapter carries a message in 100 ns and a byte in 0.1 ns; its ranks need 400 ns and 0.25 ns.
+TEST(Estimate, NodesCarryWhatTheirRanksTogetherSend) {
+  std::vector<NodeBurst> bursts;
+  for (const int lanes : {1, 2, 4, 8}) {
+    const double each = std::max(400.0, 100.0 * lanes), byte = std::max(0.25, 0.1 * lanes);
+    const auto burst = [&](int messages) { return 2000 + messages * each; };
+    const auto longer = [&](int messages) { return 2000 + messages * byte * static_cast<double>(kLongBytes); };
+    bursts.push_back({lanes, burst(kShortBurst), burst(kLongBurst), longer(1), longer(kLongMessages)});
+  }
+  EXPECT_NEAR(node_gap({bursts[0]}), 400, 1e-6) << "one rank";
+  EXPECT_NEAR(node_gap({bursts[0], bursts[1]}), 200, 1e-6) << "two do not fill it";
+  EXPECT_NEAR(node_gap(bursts), 100, 1e-6);
+  EXPECT_NEAR(node_gap_per_byte({bursts[0]}), 0.25, 1e-9);
+  EXPECT_NEAR(node_gap_per_byte(bursts), 0.1, 1e-9);
+}
+
 }  // namespace
 }  // namespace chasqui::measure

@@ -33,6 +33,7 @@ TEST(Profile, ComesBackFromItsFile) {
   profile.levels[1].switches = {4096, 65536};
   profile.levels[1].shares_bandwidth = true;
   profile.levels[1].receives_in_parallel = true;
+  profile.levels[1].node_g = {0.5, 0, 3};
   profile.bsp_G = {3, 2, 4};
   const std::string path = testing::TempDir() + "/profile" + std::to_string(getpid()) + ".json";
   write_profile(path, profile);

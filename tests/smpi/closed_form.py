@@ -8,6 +8,8 @@ prediction, reductions without a receiving port and all-gathers on a shared link
 than P + 1.
 """
 import heapq
+import os
+import re
 import sys
 import tempfile
 
@@ -32,6 +34,26 @@ def broadcast_time(ranks, flight, gap):
         heapq.heappush(heap, (label + gap, parent_free + gap))
         heapq.heappush(heap, (label + flight, label))
     return labels[-1]
+
+
+def lanes(program, folder):
+    """Hosts of four ranks: several of them that talk side by side beat one, are chosen, and take what they predict."""
+    kinds = ("broadcast", "reduce", "allreduce", "barrier")
+    for machine in ("lan", "eth"):
+        out, err = simulator.output_of(program, folder, 36, machine, "shared", [(kind, 8) for kind in kinds], "ours",
+                                       ("4", "243", "42", "0.042"), timeout=100, on_host=4)
+        found = {(who, kind): (float(ns), float(predicted)) for who, kind, ns, predicted in
+                 re.findall(r"RESULT (\w+) (\S+) \d+ ([\d.]+) ns right \S+ predicted ([\d.]+)", out or "")}
+        for kind in kinds:
+            missing = [who for who in ("leaders", "lanes", "ours") if (who, kind) not in found]
+            expect(not missing, f"{kind} on nine hosts of four ranks, {machine}: no right result of {missing}: {(err or '')[-300:]}")
+            if missing:
+                continue
+            times = {who: found[who, kind][0] for who in ("leaders", "lanes", "ours")}
+            expect(times["ours"] <= 0.85 * times["leaders"] and abs(times["ours"] - times["lanes"]) < 5, f"{kind}, {machine}: {times}")
+            for who, time in times.items():
+                predicted = found[who, kind][1]
+                expect(abs(time - predicted) <= 0.05 * predicted, f"{kind}, {machine}: {who} takes {time}, predicted {predicted}")
 
 
 def main():
@@ -76,6 +98,7 @@ def main():
                 case = f"{kind} of {size} bytes on 7 ranks, {mode}: {result.status} {result.ns} ns by {result.method}"
                 expect(result.status == "right", case)
                 expect(result.ns <= 1.1 * result.predicted, f"{case}, predicted {result.predicted}")
+        lanes(os.path.join(os.path.dirname(program), "lanes_bench"), folder)
     print("failed" if failures else "all as computed")
     return 1 if failures else 0
 

@@ -121,9 +121,14 @@ class Chooser {
   /// Inside a node messages go through the memory that the board uses, and its costs bound theirs: a line there and one back for
   /// each, every byte copied in and out while everybody copies, and read once more where it is folded. What a pair of ranks alone
   /// was measured to take is up to four times less (16 threads, 1 MiB: docs/results.md, "Threads and processes").
+  /// Between nodes of several ranks these share the adapter, most of all with long messages.
   Level level_of_messages() const {
     Level level = message_level(topology_, profile_);
-    if (!spans_all(topology_)) return level;
+    if (!spans_all(topology_)) {
+      const bool share = topology_.nodes > 1 && topology_.largest_node > 1;
+      if (share) level.G.value = std::max(level.G.value, topology_.largest_node * node_gap_per_byte(level));
+      return level;
+    }
     const Level& node = node_level(profile_);
     const double flight = 2 * node.publish.value - level.o_s.value - level.o_r.value;
     level.L.value = std::max(level.L.value, flight);

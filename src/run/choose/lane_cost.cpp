@@ -18,14 +18,15 @@ constexpr double kRanksAtATime = 4;
 bool knows_nodes(const Level& network) { return network.node_g.high > 0 || network.node_G.high > 0; }
 
 double node_gap(const Level& network, double bytes) {
-  const double own = port_time(network, bytes);
-  if (knows_nodes(network)) return std::min(own, std::max(network.node_g.value, network.node_G.value * bytes));
-  return std::min(own, std::max(port_time(network, 0) / kRanksAtATime, network.G.value * bytes));
+  const double gap = knows_nodes(network) ? network.node_g.value : port_time(network, 0) / kRanksAtATime;
+  return std::min(port_time(network, bytes), std::max(gap, node_gap_per_byte(network) * bytes));
 }
 
 bool symmetric(Kind kind) { return kind == Kind::allreduce || kind == Kind::barrier; }
 
 }  // namespace
+
+double node_gap_per_byte(const Level& network) { return knows_nodes(network) ? network.node_G.value : network.G.value; }
 
 bool takes_lanes(const Query& query, const Topology& topology) {
   if (!topology.board || topology.nodes < 2 || topology.smallest_node < 2 || !query.commutative) return false;

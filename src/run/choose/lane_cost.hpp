@@ -10,6 +10,9 @@
 
 namespace chasqui::run {
 
+/// What a byte of a node costs its adapter, whichever rank sends it.
+double node_gap_per_byte(const Level& network);
+
 /// Can this collective go on lanes? Folds are in any order there.
 bool takes_lanes(const Query& query, const Topology& topology);
 

@@ -40,15 +40,18 @@ struct Share {
         lanes(divide_up(static_cast<std::int64_t>(pieces), each)) {}
 };
 
+/// In a round a lane makes all its sends, then its receptions.
 double windows_time(const std::vector<std::vector<plan::WindowPiece>>& rounds, std::int64_t lanes,
                     const LaneCosts& costs) {
-  const double port = port_time(costs.network, costs.bytes), both = spread_step(costs.network, costs.bytes);
+  const Level& network = costs.network;
+  const double port = port_time(network, costs.bytes), o_r = network.o_r.value;
   double time = costs.allreduce;
   for (const auto& pieces : rounds) {
     const Share share(pieces.size(), lanes);
-    const double gap = std::max(share.each > 1 ? both : port, static_cast<double>(share.lanes) * costs.gamma);
-    time += flight_time(costs.network, costs.bytes) + static_cast<double>(share.each - 1) * gap +
-            static_cast<double>(share.lanes - 1) * (costs.gamma + costs.more_reads) + costs.one_read;
+    const auto each = static_cast<double>(share.each), further = static_cast<double>(share.lanes - 1);
+    const double gap = std::max({port, o_r, static_cast<double>(share.lanes) * costs.gamma});
+    time += std::max(flight_time(network, costs.bytes) + (each - 1) * gap, each * (network.o_s.value + o_r)) +
+            further * (costs.gamma + costs.more_reads) + costs.one_read;
   }
   return time;
 }
