@@ -266,11 +266,17 @@ int CHASQUI_CALLED(Exscan)(const void* send, void* receive, int count, MPI_Datat
 
 int CHASQUI_CALLED(Reduce_scatter_block)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                                          MPI_Comm comm) {
-  const Reduction whole = blocks_of(send, receive, count, type, op, comm);
-  return serve_scattered(
-      Collective::Reduce_scatter_block, whole,
+  const RepeatedCall like{Collective::Reduce_scatter_block, comm, count, type, op};
+  const auto native = [&] { return CHASQUI_NATIVE(Reduce_scatter_block)(send, receive, count, type, op, comm); };
+  int code = MPI_SUCCESS;
+  if (repeats(like, {send, receive}, native, code)) return code;
+  code = serve_scattered(
+      Collective::Reduce_scatter_block, blocks_of(send, receive, count, type, op, comm),
       [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm,
-      [&] { return CHASQUI_NATIVE(Reduce_scatter_block)(send, receive, count, type, op, comm); });
+      native);
+  if (code == MPI_SUCCESS && may_repeat(comm))
+    remember_fold(like, {send, receive, count, type, op, Kind::reduce_scatter, -1, false});
+  return code;
 }
 
 int CHASQUI_CALLED(Reduce_scatter)(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op,

@@ -22,13 +22,18 @@ struct Rehearsed {
   Collective what;
   Kind kind;
   bool blocks = false;  ///< of all ranks, side by side
+  bool rare = false;    ///< comes when all others were tried
 };
-constexpr Rehearsed kRehearsed[] = {
-    {Collective::Barrier, Kind::barrier},           {Collective::Bcast, Kind::broadcast},
-    {Collective::Allreduce, Kind::allreduce},       {Collective::Reduce, Kind::reduce},
-    {Collective::Allgather, Kind::allgather, true}, {Collective::Gather, Kind::gather, true},
-    {Collective::Scatter, Kind::scatter, true},     {Collective::Scan, Kind::scan},
-    {Collective::Alltoall, Kind::alltoall, true},   {Collective::Reduce_scatter_block, Kind::reduce_scatter}};
+constexpr Rehearsed kRehearsed[] = {{Collective::Barrier, Kind::barrier},
+                                    {Collective::Bcast, Kind::broadcast},
+                                    {Collective::Allreduce, Kind::allreduce},
+                                    {Collective::Reduce, Kind::reduce},
+                                    {Collective::Allgather, Kind::allgather, true},
+                                    {Collective::Gather, Kind::gather, true},
+                                    {Collective::Scatter, Kind::scatter, true},
+                                    {Collective::Scan, Kind::scan},
+                                    {Collective::Alltoall, Kind::alltoall, true, true},
+                                    {Collective::Reduce_scatter_block, Kind::reduce_scatter, false, true}};
 constexpr std::size_t kSizes[] = {8, 64, 256, 1024, 4096, 16'384, 65'536};  ///< one of each class
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;                    ///< of a rank's buffer
 
@@ -177,14 +182,17 @@ void rehearse_world() {
   if (comm == nullptr || run::crowded(*comm)) return;
   found_for = size;
   Rehearsal rehearsal(std::move(comm), private_world());
-  for (const std::size_t bytes : kSizes) {
-    for (const Rehearsed& each : kRehearsed) {
-      const bool none = each.kind == Kind::barrier ? bytes != kSizes[0]
-                                                   : each.kind == Kind::reduce_scatter &&
-                                                         bytes / sizeof(double) < static_cast<std::size_t>(size);
-      const bool much = each.blocks && bytes * static_cast<std::size_t>(size) > kMostBytes;
-      if (none || much || s.disabled[static_cast<int>(each.what)]) continue;
-      if (!rehearsal.compare(each, bytes)) return rehearsal.end();
+  const auto applies = [&](const Rehearsed& each, std::size_t bytes) {
+    if (s.disabled[static_cast<int>(each.what)]) return false;
+    if (each.kind == Kind::barrier) return bytes == kSizes[0];
+    if (each.kind == Kind::reduce_scatter) return bytes / sizeof(double) >= static_cast<std::size_t>(size);
+    return !each.blocks || bytes * static_cast<std::size_t>(size) <= kMostBytes;
+  };
+  for (const bool rare : {false, true}) {
+    for (const std::size_t bytes : kSizes) {
+      for (const Rehearsed& each : kRehearsed) {
+        if (each.rare == rare && applies(each, bytes) && !rehearsal.compare(each, bytes)) return rehearsal.end();
+      }
     }
   }
   rehearsal.end();
