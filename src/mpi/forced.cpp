@@ -54,14 +54,20 @@ void note_refusal(MPI_Comm*, int*, ...) { refused = true; }
 
 /// A duplicate that says when the library refuses.
 struct Own {
-  explicit Own(MPI_Comm of) {
-    check(MPI_Comm_dup(of, &comm), "MPI_Comm_dup");
+  Own(MPI_Comm of, int ranks) {
+    int rank = 0;
+    MPI_Comm_rank(of, &rank);
+    if (ranks == 0) check(MPI_Comm_dup(of, &comm), "MPI_Comm_dup");
+    else check(MPI_Comm_split(of, rank < ranks ? 0 : MPI_UNDEFINED, rank, &comm), "MPI_Comm_split");
+    if (comm == MPI_COMM_NULL) return;
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     MPI_Comm_create_errhandler(note_refusal, &handler);
     MPI_Comm_set_errhandler(comm, handler);
     MPI_Errhandler_free(&handler);
   }
-  ~Own() { MPI_Comm_free(&comm); }
+  ~Own() {
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  }
   Own(const Own&) = delete;
   Own& operator=(const Own&) = delete;
 
@@ -70,9 +76,9 @@ struct Own {
 
 }  // namespace
 
-Forced forced(MPI_Comm comm, const ForcedAlgorithm& algorithm) {
+Forced forced(MPI_Comm comm, const ForcedAlgorithm& algorithm, int ranks) {
   const bool known = force(algorithm);
-  const auto own = std::make_shared<Own>(comm);
+  const auto own = std::make_shared<Own>(comm, ranks);
   force({algorithm.collective});
   const auto run = [own, known](const run::Call& call) {
     refused = false;

@@ -27,8 +27,8 @@ struct Forced {
   std::function<void()> prepare;              ///< before calls, if somebody else's were forced since
   std::function<bool(const run::Call&)> run;  ///< a call of doubles; false where the library refuses
 };
-/// Collective over `comm`.
-Forced forced(MPI_Comm comm, const ForcedAlgorithm& algorithm);
+/// Collective over `comm`; for its first `ranks` ranks (0: for all). The others get something that must not be run.
+Forced forced(MPI_Comm comm, const ForcedAlgorithm& algorithm, int ranks = 0);
 
 /// Before MPI starts: the library will let algorithms be forced, and reads no rules of its user's.
 void allow_forcing();

@@ -114,6 +114,9 @@ std::string plot_svg(const Plot& plot) {
   }
   svg.text((kLeft + kWidth - kRight) / 2, bottom + 38, plot.x_label, "dim", Anchor::middle);
   for (std::size_t i = 0; i < plot.curves.size(); ++i) curve(svg, plot.curves[i], colour_of(plot, i), x, y);
+  for (const auto& [point, words] : plot.marks) {
+    if (drawable(point)) svg.circle(x.at(point.x), y.at(point.y), 8, "edge", words);
+  }
   double at = kLeft, row = bottom + kBottom + 18;
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const Curve& one = plot.curves[i];
@@ -123,6 +126,11 @@ std::string plot_svg(const Plot& plot) {
     if (!one.dashed) mark(svg, colour_of(plot, i), at + 13, row - 4, {});
     svg.text(at + 34, row, one.name, "text");
     at += room;
+  }
+  if (!plot.marks.empty()) {
+    if (at + 34 + text_width(plot.marks_label, 12) > kWidth) at = kLeft, row += 20;
+    svg.circle(at + 13, row - 4, 8, "edge");
+    svg.text(at + 34, row, plot.marks_label, "text");
   }
   return svg.document(kWidth, row + 12, plot.title, fmt::format("{} against {}", plot.y_label, plot.x_label));
 }

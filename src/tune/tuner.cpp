@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kWorthARace = 2;       ///< times the best prediction; two race anyway
 constexpr double kWorthARule = 1.02;    ///< times faster than the default, to be written down
+constexpr double kNotSlower = 0.97;     ///< of the default, where the other side of a size counts less
 constexpr double kWorthASwitch = 1.03;  ///< times faster than who is taken for the size before
 
 /// Sizes of a collective of blocks stop where all blocks together are as long.
@@ -41,6 +43,7 @@ Kind kind_of(std::string_view collective) {
 /// Measured over predicted at the raced sizes, between them along a straight line over the logarithm of the size.
 class Correction {
  public:
+  /// REQUIRES that it was raced somewhere.
   Correction(const Algorithm& algorithm, const std::vector<Cell>& cells) {
     for (const Cell& cell : cells) {
       const Result* result = cell.of(algorithm);
@@ -49,7 +52,6 @@ class Correction {
                              result->time / result->predicted);
     }
   }
-  bool known() const { return !points_.empty(); }
   double at(std::int64_t bytes) const {
     const double x = std::log2(static_cast<double>(std::max<std::int64_t>(bytes, 1)));
     if (x <= points_.front().first) return points_.front().second;
@@ -125,6 +127,26 @@ std::vector<Result> shortlist(const TunerOptions& options, std::string_view coll
   return chosen;
 }
 
+std::vector<Algorithm> guests(const TunerOptions& options, const std::vector<Cell>& cells, const Cell& here) {
+  const Cell* below = nullptr;
+  const Cell* above = nullptr;
+  for (const Cell& cell : cells) {
+    if (cell.collective != here.collective) continue;
+    if (cell.bytes < here.bytes && (below == nullptr || cell.bytes > below->bytes)) below = &cell;
+    if (cell.bytes > here.bytes && (above == nullptr || cell.bytes < above->bytes)) above = &cell;
+  }
+  std::vector<Algorithm> list;
+  for (const Cell* next : {below, above}) {
+    const Result* best = next == nullptr ? nullptr : next->best();
+    if (best == nullptr || best->algorithm.number == 0 || here.of(best->algorithm) != nullptr) continue;
+    if (best->algorithm.segment > 0 && 2 * best->algorithm.segment > here.bytes) continue;
+    if (std::find(list.begin(), list.end(), best->algorithm) == list.end() &&
+        rounds_of(best->algorithm, options.ranks, here.bytes))
+      list.push_back(best->algorithm);
+  }
+  return list;
+}
+
 Choice choose(const TunerOptions& options, const std::string& collective, const std::vector<Cell>& cells,
               const Profile& profile) {
   std::vector<Cell> own;
@@ -134,29 +156,26 @@ Choice choose(const TunerOptions& options, const std::string& collective, const 
   Choice choice{collective, options.ranks, {}};
   if (own.empty()) return choice;
   std::sort(own.begin(), own.end(), [](const Cell& a, const Cell& b) { return a.bytes < b.bytes; });
-  // The default counts at the nearest raced size, where it and the best of the others ran side by side.
-  const auto default_wins = [&](std::int64_t bytes) {
-    const auto distance = [&](const Cell& cell) {
-      return std::abs(std::log2(static_cast<double>(cell.bytes + 1)) - std::log2(static_cast<double>(bytes + 1)));
-    };
-    const Cell& cell = *std::min_element(own.begin(), own.end(),
-                                         [&](const Cell& a, const Cell& b) { return distance(a) < distance(b); });
-    double forced = 0, plain = 0;
-    for (const Result& result : cell.results) {
-      if (result.time <= 0) continue;
-      double& time = result.algorithm.number == 0 ? plain : forced;
-      time = time == 0 ? result.time : std::min(time, result.time);
-    }
-    return forced == 0 || (plain > 0 && plain < kWorthARule * forced);
-  };
-  // A time far away from where it was taken is a guess.
-  const auto raced_around = [&](const Algorithm& algorithm, std::int64_t bytes) {
+  // Raced on either side of this size, faster than the default on the nearer one and not slower on the other: a time far away from
+  // where it was taken is a guess, and one race is won by luck.
+  const auto proven = [&](const Algorithm& algorithm, std::int64_t bytes) {
+    double nearest = std::numeric_limits<double>::max(), won = 0;
     for (std::size_t i = 0; i < own.size(); ++i) {
       const bool below = own[i].bytes <= bytes && (i + 1 == own.size() || own[i + 1].bytes > bytes);
       const bool above = own[i].bytes >= bytes && (i == 0 || own[i - 1].bytes < bytes);
-      if ((below || above) && own[i].of(algorithm) != nullptr) return true;
+      if (!below && !above) continue;
+      if (2 * algorithm.segment > own[i].bytes && algorithm.segment > 0) continue;  // there it is cut into one piece
+      const Result* result = own[i].of(algorithm);
+      const Result* plain = own[i].of({.library = options.library, .collective = collective});
+      if (result == nullptr) return false;
+      const double gain = plain == nullptr ? kWorthARule : plain->time / result->time;
+      if (gain < kNotSlower) return false;
+      const double away =
+          std::abs(std::log2(static_cast<double>(own[i].bytes + 1)) - std::log2(static_cast<double>(bytes + 1)));
+      if (away < nearest) won = gain;
+      nearest = std::min(nearest, away);
     }
-    return false;
+    return won >= kWorthARule;
   };
   std::vector<std::int64_t> sizes;
   const std::int64_t last = own.back().bytes;
@@ -169,16 +188,13 @@ Choice choose(const TunerOptions& options, const std::string& collective, const 
   for (const std::int64_t bytes : sizes) {
     Algorithm taken{options.library, collective};
     double least = 0, kept = 0;  // of the best, and of who was taken for the size before
-    if (!default_wins(bytes)) {
-      for (const Result& candidate : predicted(options, collective, bytes, profile)) {
-        const Correction correction(candidate.algorithm, own);
-        if (!correction.known() || !raced_around(candidate.algorithm, bytes)) continue;
-        const double time = candidate.predicted * correction.at(bytes);
-        if (!choice.steps.empty() && choice.steps.back().algorithm == candidate.algorithm) kept = time;
-        if (least != 0 && time >= least) continue;
-        least = time;
-        taken = candidate.algorithm;
-      }
+    for (const Result& candidate : predicted(options, collective, bytes, profile)) {
+      if (!proven(candidate.algorithm, bytes)) continue;
+      const double time = candidate.predicted * Correction(candidate.algorithm, own).at(bytes);
+      if (!choice.steps.empty() && choice.steps.back().algorithm == candidate.algorithm) kept = time;
+      if (least != 0 && time >= least) continue;
+      least = time;
+      taken = candidate.algorithm;
     }
     if (kept > 0 && kept < kWorthASwitch * least) taken = choice.steps.back().algorithm;
     const std::int64_t from = choice.steps.empty() ? 0 : (before + bytes) / 2;

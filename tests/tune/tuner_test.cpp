@@ -36,6 +36,12 @@ std::vector<Cell> raced(const TunerOptions& options, const CollectiveName& name,
     }
     cells.push_back(cell);
   }
+  const std::vector<Cell> first = cells;
+  for (Cell& cell : cells) {
+    for (const Algorithm& algorithm : guests(options, first, cell))
+      cell.results.push_back({algorithm, true_time(options, algorithm, cell.bytes, profile),
+                              predict(*rounds_of(algorithm, options.ranks, cell.bytes), profile)});
+  }
   return cells;
 }
 
@@ -60,6 +66,7 @@ TEST(Tuner, IsNearTheBestAtSizesItNeverSaw) {
           for (const Result& any : predicted(options, name.word, bytes, profile))
             least = std::min(least, true_time(options, any.algorithm, bytes, profile));
           const Algorithm& ours = step_for(choice, bytes).algorithm;
+          ASSERT_NE(ours.number, 0) << name.word << " " << bytes;
           ASSERT_TRUE(rounds_of(ours, ranks, bytes)) << name.word << " " << to_string(ours) << " " << ranks;
           const double regret = true_time(options, ours, bytes, profile) / least - 1;
           sum += regret;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace chasqui::show {
@@ -26,10 +27,12 @@ struct Curve {
 
 /// What the axes say. Points that are not positive are left out: there is no place for them.
 struct Plot {
-  std::string title;          ///< heading
-  std::string x_label;        ///< below the axis
-  std::string y_label;        ///< above the axis
-  std::vector<Curve> curves;  ///< at most six are told apart by colour
+  std::string title;                                       ///< heading
+  std::string x_label;                                     ///< below the axis
+  std::string y_label;                                     ///< above the axis
+  std::vector<Curve> curves;                               ///< at most six are told apart by colour
+  std::vector<std::pair<PlotPoint, std::string>> marks{};  ///< circled, with words that show where the pointer rests
+  std::string marks_label{};                               ///< what a circle means, in the legend
 };
 
 /// The picture; without any point one that says so.

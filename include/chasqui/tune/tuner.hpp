@@ -49,6 +49,10 @@ std::vector<Result> predicted(const TunerOptions& options, std::string_view coll
 std::vector<Result> shortlist(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
                               const Profile& profile);
 
+/// Who won at the next smaller and the next larger raced size and has not run here: between two sizes one of the two winners is
+/// taken, and both must be known on either side.
+std::vector<Algorithm> guests(const TunerOptions& options, const std::vector<Cell>& cells, const Cell& here);
+
 /// What to take from which size on, from the races of a collective. Between raced sizes an algorithm's time is its prediction times
 /// how far off that was at the raced sizes around. The default stays where nothing raced is faster.
 Choice choose(const TunerOptions& options, const std::string& collective, const std::vector<Cell>& cells,

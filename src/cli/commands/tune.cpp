@@ -192,17 +192,8 @@ class TuneCommand final : public Command {
         out.flush();
       }
     }
-    // Who wins next door runs here, too: between two sizes one of the two winners is taken.
     for (const std::size_t here : own) {
-      std::vector<tune::Algorithm> guests;
-      for (const std::size_t there : own) {
-        const tune::Result* best = cells_[there].best();
-        const bool next = there + 1 == here || here + 1 == there;
-        if (next && best != nullptr && best->algorithm.number != 0 && cells_[here].of(best->algorithm) == nullptr &&
-            rounds_of(best->algorithm, options_.ranks, cells_[here].bytes) &&
-            best->algorithm.segment * 2 <= std::max<std::int64_t>(cells_[here].bytes, 1))
-          guests.push_back(best->algorithm);
-      }
+      std::vector<tune::Algorithm> guests = tune::guests(options_, cells_, cells_[here]);
       const tune::Result* host = cells_[here].best();
       if (guests.empty() || host == nullptr) continue;
       guests.insert(guests.begin(), host->algorithm);

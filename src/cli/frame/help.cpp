@@ -37,7 +37,7 @@ struct Group {
 };
 const Group kGroups[] = {
     {"Run", {"run", "doctor"}},
-    {"Measure", {"measure", "profile", "bench", "explain", "record", "report", "tune"}},
+    {"Measure", {"measure", "profile", "bench", "explain", "record", "report", "tune", "cliffs"}},
     {"Plan", {"plan", "bound", "verify", "draw", "explore", "segments", "stream", "bsp", "import", "export"}},
     {"Prove", {"solve", "simulate", "check-proof", "certify", "atlas", "kernels"}},
 };

@@ -53,8 +53,9 @@ class Engine {
 
   /// The MPI library of these ranks; nothing for threads.
   virtual std::optional<tune::Library> library() const { return std::nullopt; }
-  /// The MPI library's collective with this algorithm forced; with number 0 as the library chooses. REQUIRES library().
-  virtual measure::Contestant forced(const tune::Algorithm&) const { return {}; }
+  /// The MPI library's collective with this algorithm forced; with number 0 as the library chooses. `ranks`: for the first
+  /// ones alone, 0 for all; every rank calls it, the others must not run what they get. REQUIRES library().
+  virtual measure::Contestant forced(const tune::Algorithm&, int /*ranks*/ = 0) const { return {}; }
 };
 
 /// What rank 0 has, everywhere: a text, or words of an Error that all throw.

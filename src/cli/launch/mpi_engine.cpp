@@ -138,10 +138,11 @@ class MpiEngine final : public Engine {
   std::optional<tune::Library> library() const override {
     return std::string_view(CHASQUI_MPI_FLAVOUR) == "openmpi" ? tune::Library::openmpi : tune::Library::mpich;
   }
-  measure::Contestant forced(const tune::Algorithm& algorithm) const override {
-    const mpi::Forced own =
-        mpi::forced(MPI_COMM_WORLD, {algorithm.collective, algorithm.number, static_cast<int>(algorithm.segment),
-                                     static_cast<int>(algorithm.fan), algorithm.inner});
+  measure::Contestant forced(const tune::Algorithm& algorithm, int ranks) const override {
+    const mpi::Forced own = mpi::forced(MPI_COMM_WORLD,
+                                        {algorithm.collective, algorithm.number, static_cast<int>(algorithm.segment),
+                                         static_cast<int>(algorithm.fan), algorithm.inner},
+                                        ranks);
     return {own.prepare, own.run};
   }
 };
