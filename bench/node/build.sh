@@ -42,7 +42,7 @@ mkdir -p "$out/mpi" "$out/pmpi" "$out/cli"
 {
   objects "$mpicxx" "$out/mpi" $(sources mpi)
   objects "$mpicxx -ftls-model=initial-exec -include $root/src/mpi/through_pmpi.hpp" "$out/pmpi" \
-    $(sources mpi | grep -v -e /comm.cpp -e /native.cpp)
+    $(sources mpi | grep -v -e /comm.cpp -e /forced.cpp -e /native.cpp)
   objects "$mpicxx -ftls-model=initial-exec" "$out/pmpi" $(sources preload | grep -v /component/)
 } >"$out/list"
 compile <"$out/list"
