@@ -45,6 +45,30 @@ function(chasqui_test name)
   endif()
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  chasqui_sanitized_tests()
+endfunction()
+
+# The tests of this folder, when all of them are there: under a sanitizer they take several times as long, libraries may be preloaded
+# before its runtime, and leaks of the MPI libraries are theirs (tests/leaks.txt).
+function(chasqui_sanitized_tests)
+  get_property(asked DIRECTORY PROPERTY CHASQUI_SANITIZED)
+  if(NOT CHASQUI_SANITIZE OR asked)
+    return()
+  endif()
+  set_property(DIRECTORY PROPERTY CHASQUI_SANITIZED TRUE)
+  cmake_language(DEFER CALL chasqui_adapt_tests)
+endfunction()
+function(chasqui_adapt_tests)
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  foreach(test ${tests})
+    get_test_property(${test} TIMEOUT limit)
+    if(limit)
+      math(EXPR limit "8 * ${limit}")
+      set_tests_properties(${test} PROPERTIES TIMEOUT ${limit})
+    endif()
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=verify_asan_link_order=0
+      LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.txt:print_suppressions=0)
+  endforeach()
 endfunction()
 
 # chasqui_bench(NAME SOURCES a.cpp … LIBRARIES target …): a Google Benchmark program bench_NAME.

@@ -46,6 +46,7 @@ chasqui_find_mpi_flavour(mpich libmpich-dev)
 
 # chasqui_mpi_run(OUT flavour ranks): the launcher's words for `ranks` processes on this machine, more than cores allowed.
 function(chasqui_mpi_run out flavour ranks)
+  chasqui_sanitized_tests()
   if(flavour STREQUAL openmpi)
     set(${out} ${CHASQUI_MPIRUN_openmpi} --allow-run-as-root --oversubscribe --bind-to none
       --mca mpi_yield_when_idle 1 --mca btl self,vader --mca btl_vader_single_copy_mechanism none

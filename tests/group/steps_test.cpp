@@ -15,6 +15,7 @@
 #include "chasqui/threads/team.hpp"
 #include "engines/stepping.hpp"
 #include "engines/suite.hpp"
+#include "patience.hpp"
 #include "processes.hpp"
 
 namespace chasqui::group {
@@ -60,7 +61,7 @@ class Group {
   explicit Group(int victim) {
     for (int rank = 0; rank < kRanks; ++rank) {
       processes_.start([&, rank] {
-        alarm(60);  // a hang is a failure
+        alarm(60 * chasqui::kPatience);  // a hang is a failure
         Options options;
         options.rank = rank;
         options.size = kRanks;
@@ -114,7 +115,7 @@ TEST(Steps, AThreadIsStoppedAtEach) {
     Victim offered;
     Processes processes;
     processes.start([&] {
-      alarm(60);
+      alarm(60 * chasqui::kPatience);
       threads::Team(kRanks).run([&](run::Comm& comm) {
         if (comm.rank() == victim) offered.offer();
         engines::run_marked(comm);

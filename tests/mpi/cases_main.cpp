@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "../patience.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
@@ -410,7 +411,7 @@ int main(int argc, char** argv) {
       {"alignment", alignment},
   };
   MPI_Init(&argc, &argv);
-  alarm(30);  // a hang is a failure
+  alarm(30 * chasqui::kPatience);  // a hang is a failure
   const auto found = argc > 1 ? cases.find(argv[1]) : cases.end();
   if (found == cases.end()) {
     for (const auto& each : cases) std::fprintf(stderr, "a case: %s\n", each.first.c_str());

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "../patience.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
@@ -53,6 +54,13 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 void operator delete(void* memory) noexcept { give_back(memory); }
 void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
@@ -155,7 +163,7 @@ int sum_of_all(int mine) {
 /// One communicator while the n-th call of a class fails on a rank. False: there is no such call.
 bool made_with(Class which, int n, int where) {
   const int rank = rank_of_world();
-  alarm(30);
+  alarm(30 * chasqui::kPatience);
   fault = {which, rank == where ? n : 0, 0};
   const auto comm = make_comm(MPI_COMM_WORLD);
   const bool happened = sum_of_all(fault.failed) != 0;
@@ -177,7 +185,7 @@ bool survived(Class which, int n, int where, const Options& options) {
   std::vector<long> short_sums(few.size()), sums(ones.size()), prefix(few.size()), of_part(few.size());
   std::string heard;
   bool right = true;
-  alarm(30);
+  alarm(30 * chasqui::kPatience);
   std::snprintf(doing, sizeof doing, "hangs: number %d of rank %d\n", n, where);
   fault = {which, rank == where ? n : 0, 0};
   try {

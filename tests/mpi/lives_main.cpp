@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "../patience.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 
@@ -193,7 +194,7 @@ int main(int argc, char** argv) {
       {"ends", ends},
   };
   MPI_Init(&argc, &argv);
-  alarm(40);  // a hang is a failure
+  alarm(40 * chasqui::kPatience);  // a hang is a failure
   const auto found = argc > 1 ? cases.find(argv[1]) : cases.end();
   if (found == cases.end()) {
     for (const auto& each : cases) std::fprintf(stderr, "a case: %s\n", each.first.c_str());

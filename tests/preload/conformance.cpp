@@ -4,13 +4,14 @@
 
 #include <cstring>
 
+#include "../patience.hpp"
 #include "check.hpp"
 
 int main(int argc, char** argv) {
   using namespace conformance;
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  alarm(150);  // a hang is a failure
+  alarm(150 * chasqui::kPatience);  // a hang is a failure
   const bool brief = argc > 1 && std::strcmp(argv[1], "--short") == 0;
   const Place me(MPI_COMM_WORLD);
   MPI_Comm reversed, half, twin;

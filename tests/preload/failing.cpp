@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../patience.hpp"
 #include "check.hpp"
 
 namespace {
@@ -34,7 +35,7 @@ void expect(bool holds, const char* what) {
 
 /// False: so many calls there are not.
 bool survived(int n, int where) {
-  alarm(30);
+  alarm(30 * chasqui::kPatience);
   std::snprintf(doing, sizeof doing, "call %d of rank %d ", n, where);
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -36,6 +36,13 @@ void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 /// Not seen by the compiler, which would warn of memory from one of the operators above.
 [[gnu::noinline]] static void give_back(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory) noexcept { give_back(memory); }
