@@ -88,7 +88,7 @@ class Rehearsal {
     run(Side::native, 1);
     std::array<double, 1> single{clock_now() - before};
     if (!agree(single)) return false;
-    const int calls = std::clamp(static_cast<int>(kBlock / single[0]), 2, 16);
+    const int calls = static_cast<int>(std::clamp(kBlock / std::max(1.0, single[0]), 2.0, 16.0));
     std::array<double, 2> least{1e18, 1e18};  // by Side
     for (int time = 0; time < 2; ++time) {
       std::array<double, 8> moments{};  // beginning and end of each block
