@@ -44,12 +44,13 @@ struct Slow {
 /// Rank 1 fails in a long fold while another folds what it gave.
 void fail_one(Kind kind, int threads, std::size_t count) {
   SCOPED_TRACE(std::string(to_string(kind)));
-  std::vector<long> in(count, kMine), out(count, kMine);  // of rank 1; live until the end, so that writes are seen
+  const std::size_t given = kind == Kind::reduce_scatter ? count * static_cast<std::size_t>(threads) : count;
+  std::vector<long> in(given, kMine), out(count, kMine);  // of rank 1; live until the end, so that writes are seen
   std::atomic<bool> left{false}, began{false};
   std::atomic<int> seen{0}, errors{0};
   threads::Team team(threads);
   team.run([&](run::Comm& comm) {
-    std::vector<long> own_in(count, kMine), own_out(count, kMine);
+    std::vector<long> own_in(given, kMine), own_out(count, kMine);
     const bool fails = comm.rank() == 1;
     const Slow slow{fails, &left, &began, &seen};
     run::Call call;
