@@ -281,12 +281,16 @@ struct ThreadGroup final : SharedGroup {
     }
   }
 
-  /// The costs of all meetings up to the last of this member, while others go on.
-  MachineCosts costs_seen_by(std::int32_t member, bool keep_rows) {
+  /// The costs of all meetings up to the last of this member, while others go on. Throws where the machine has failed.
+  MachineCosts costs_seen_by(std::int32_t member, const SharedMachine& machine) {
+    const bool keep_rows = machine.options().per_processor_costs;
     const std::uint64_t number = seat(member).came.load(std::memory_order_relaxed);
     const std::uint64_t window = number / kWindow;
     for (std::int32_t other = 0; other < info.members.count; ++other) {
-      while (seat(other).shared.load(std::memory_order_acquire) < window) std::this_thread::yield();
+      while (seat(other).shared.load(std::memory_order_acquire) < window) {
+        machine.throw_if_failed();
+        std::this_thread::yield();
+      }
     }
     const std::lock_guard lock(books);
     MachineCosts known = costs;
@@ -472,7 +476,7 @@ class ThreadEndpoint final : public Endpoint {
     std::optional<MachineCosts> whole;
     for (const auto& group : machine_.open_groups()) {
       if (group->info.id != GroupInfo{}.id) continue;
-      whole = static_cast<ThreadGroup&>(*group).costs_seen_by(rank_, options().per_processor_costs);
+      whole = static_cast<ThreadGroup&>(*group).costs_seen_by(rank_, machine_);
     }
     return machine_.ledger(0, std::move(whole));
   }
