@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "chasqui/run/choose.hpp"
 #include "preload/component/component.h"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
@@ -56,6 +57,8 @@ Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm
   if (state.comm == nullptr) return Reason::unprepared;
   if (s.trials == 0) return Reason::none;
   if (facts.bytes > kFewTurns) return Reason::many_turns;
+  // On one node ours were 2.5 to 7 times as fast as Open MPI's at all sizes, where a blocking one had lost too (docs/component.md).
+  if (state.comm->topology().nodes == 1) return Reason::none;
   const Race& race = state.race(blocking, facts.bytes, facts.rounds && s.same_bits);
   return race.verdict == Verdict::native ? Reason::slower : Reason::none;
 }
