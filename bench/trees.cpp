@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Trees: one rank's place at P = 10^9, and materialising 10^6 ranks against a priority queue in the same run.
+// Trees: one rank's place at P = 10^9, alone and on 10^7 nodes, and materialising 10^6 ranks against a priority queue in the same run.
 #include <benchmark/benchmark.h>
 
 #include <queue>
 #include <vector>
 
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/clusters.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 
 namespace {
@@ -32,6 +33,26 @@ void plan_a_broadcast(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(broadcast(kHuge));
 }
 BENCHMARK(plan_a_broadcast);
+
+/// 10^7 nodes of 100 ranks: 0 broadcast, 1 reduce.
+const Cluster kNodes =
+    Cluster::uniform(10'000'000, 100, LogP{1, Time{28}, Time{2}, Time{6}}, Time{1}, Time{2}, Time{2});
+Problem on_nodes(std::int64_t which) { return {.kind = which == 0 ? Kind::broadcast : Kind::reduce}; }
+
+void local_form_on_nodes(benchmark::State& state) {
+  const auto plan = on_cluster(kNodes, on_nodes(state.range(0)));
+  std::int64_t rank = 1;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(plan->local({static_cast<std::int32_t>(rank)}));
+    rank = (rank * 6364136223846793005 + 1442695040888963407) & 0x1fffffff;
+  }
+}
+BENCHMARK(local_form_on_nodes)->Arg(0)->Arg(1);
+
+void plan_on_nodes(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(on_cluster(kNodes, on_nodes(state.range(0))));
+}
+BENCHMARK(plan_on_nodes)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 void materialise_with_the_tree(benchmark::State& state) {
   const auto plan = broadcast(million(state.range(0)));

@@ -197,10 +197,10 @@ LanePlan lane_plan(Kind kind, const Nodes& nodes, int root, const LaneCosts& cos
   Cluster cluster{sized.machine, nodes};
   const auto ticks = [&](double time) { return Time{std::llround(time / sized.tick)}; };
   cluster.nodes.gamma = std::min(ticks(costs.gamma), sized.machine.gap());
-  const double board = folds ? costs.reduce : costs.broadcast;
-  cluster.nodes.read = ticks(folds ? std::min(costs.more_reads, board / 2) : board / 2);
-  const double reads = folds ? costs.more_reads * static_cast<double>(nodes.largest() - 1) : board / 2;
-  cluster.nodes.publish = ticks(std::max(0.0, board - reads));
+  // Writers and readers pay a half each; whoever folds reads one after another.
+  const double half = (folds ? costs.reduce : costs.broadcast) / 2;
+  cluster.nodes.publish = ticks(half);
+  cluster.nodes.read = ticks(folds ? half / static_cast<double>(std::max<std::int64_t>(1, nodes.largest() - 1)) : half);
   if (cluster.nodes.publish + cluster.nodes.read > sized.machine.lambda()) return {};
   return {shared_plan(cluster, {.kind = kind, .root = {root}}), sized.tick};
 }
