@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The suite over MPI: mpirun -np P engine_mpi [--messages | --pieces | --cross-memory | --apart | --two-level n]
-//   [--measure | --killed | --mistakes words | --soak count seed] [--thorough]
+//   [--measure | --killed | --marked | --mistakes words | --soak count seed] [--thorough]
 #include <fcntl.h>
 #include <mpi.h>
 #include <time.h>
@@ -241,6 +241,7 @@ int programme(int argc, char** argv) {
   bool thorough = false;
   bool measures = false;
   bool kills = false;
+  bool marked = false;
   std::optional<std::string> mistakes;  ///< those whose names hold this
   std::int64_t count = 0;
   std::uint64_t seed = 1;
@@ -255,6 +256,7 @@ int programme(int argc, char** argv) {
     if (std::strcmp(argv[i], "--thorough") == 0) thorough = true;
     if (std::strcmp(argv[i], "--measure") == 0) measures = true;
     if (std::strcmp(argv[i], "--killed") == 0) kills = true;
+    if (std::strcmp(argv[i], "--marked") == 0) marked = true;
     if (std::strcmp(argv[i], "--mistakes") == 0) mistakes = argv[++i];
     if (std::strcmp(argv[i], "--two-level") == 0) options.pretend_node_size = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--soak") == 0) {
@@ -265,6 +267,8 @@ int programme(int argc, char** argv) {
   const auto comm = mpi::make_comm(MPI_COMM_WORLD, options);
   if (kills) {
     killed(*comm);
+  } else if (marked) {
+    run_marked(*comm);
   } else if (mistakes) {
     patience(options);
     failures(options, true, *mistakes);
