@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kWorthARace = 2;       ///< times the best prediction; two race anyway
 constexpr double kWorthARule = 1.02;    ///< times faster than the default, to be written down
-constexpr double kNotSlower = 0.97;     ///< of the default, where the other side of a size counts less
+constexpr double kNotSlower = 0.9;      ///< of the default, where the other side of a size counts less
 constexpr double kWorthASwitch = 1.03;  ///< times faster than who is taken for the size before
 
 /// Sizes of a collective of blocks stop where all blocks together are as long.

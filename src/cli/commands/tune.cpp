@@ -149,24 +149,31 @@ class TuneCommand final : public Command {
     return std::make_shared<const Profile>(profile_from_json(text, "the measured profile"));
   }
 
-  /// Races these algorithms; lower quartiles in their order, 0 for those that refuse: ranks that lose their core now and then
-  /// spoil medians first.
+  /// Which time of an algorithm's calls counts.
+  enum class Counts { least, quartile };
+
+  /// Races these algorithms; times in their order, 0 for those that refuse. Few calls are judged by their least: ranks that lose their core,
+  /// and packets that are lost, only ever make them longer. Many are judged by their lower quartile.
   std::vector<double> race(const Engine& engine, run::Comm& comm, measure::CommonStart& start, Kind kind,
                            std::int64_t bytes, const std::vector<tune::Algorithm>& algorithms,
-                           const measure::RaceOptions& how) const {
+                           const measure::RaceOptions& how, Counts counts) const {
     std::vector<measure::Contestant> contestants;
     for (const tune::Algorithm& algorithm : algorithms) contestants.push_back(engine.forced(algorithm));
     std::vector<double> times;
     for (const measure::Raced& raced :
-         measure::race(comm, start, kind, static_cast<std::size_t>(bytes), contestants, how))
-      times.push_back(raced.works ? raced.times.low : 0);
+         measure::race(comm, start, kind, static_cast<std::size_t>(bytes), contestants, how)) {
+      const std::vector<double>& spans = raced.times.spans;
+      times.push_back(!raced.works              ? 0
+                      : counts == Counts::least ? *std::min_element(spans.begin(), spans.end())
+                                                : raced.times.low);
+    }
     return times;
   }
 
   tune::Algorithm default_of(const std::string& word) const {
     return {.library = options_.library, .collective = word};
   }
-  measure::RaceOptions few() const { return {.few = 2, .rounds = static_cast<int>(rounds_)}; }
+  measure::RaceOptions few() const { return {.few = 3, .rounds = static_cast<int>(rounds_), .near = 1.5}; }
 
   void tune_one(const Engine& engine, run::Comm& comm, measure::CommonStart& start, Kind kind, Output& out) {
     const std::string word(tune::word_of(kind));
@@ -181,7 +188,7 @@ class TuneCommand final : public Command {
         cell.results.push_back(result);
       std::vector<tune::Algorithm> algorithms;
       for (const tune::Result& result : cell.results) algorithms.push_back(result.algorithm);
-      const auto times = race(engine, comm, start, kind, bytes, algorithms, few());
+      const auto times = race(engine, comm, start, kind, bytes, algorithms, few(), Counts::least);
       for (std::size_t i = 0; i < times.size(); ++i) cell.results[i].time = times[i];
       own.push_back(cells_.size());
       cells_.push_back(cell);
@@ -197,7 +204,7 @@ class TuneCommand final : public Command {
       const tune::Result* host = cells_[here].best();
       if (guests.empty() || host == nullptr) continue;
       guests.insert(guests.begin(), host->algorithm);
-      const auto times = race(engine, comm, start, kind, cells_[here].bytes, guests, few());
+      const auto times = race(engine, comm, start, kind, cells_[here].bytes, guests, few(), Counts::least);
       const double scale = times[0] > 0 ? host->time / times[0] : 1;  // what the machine does otherwise now
       for (std::size_t i = 1; i < guests.size(); ++i) {
         const auto rounds = rounds_of(guests[i], options_.ranks, cells_[here].bytes);
@@ -223,8 +230,8 @@ class TuneCommand final : public Command {
       for (const tune::Result& result : all) algorithms.push_back(result.algorithm);
       const double begun = clock_now();
       const int rounds = static_cast<int>(rounds_);
-      const auto times =
-          race(engine, comm, start, kind, bytes, algorithms, {.few = rounds, .rounds = rounds, .hopeless = 1e9});
+      const auto times = race(engine, comm, start, kind, bytes, algorithms,
+                              {.few = rounds, .rounds = rounds, .hopeless = 1e9}, Counts::quartile);
       // Brute force looks at every power of two.
       const double powers = kind == Kind::barrier ? 1 : std::log2(static_cast<double>(sizes.back()) / 8) + 3;
       brute_ += (clock_now() - begun) / 1e9 * powers / static_cast<double>(sizes.size());
@@ -234,8 +241,8 @@ class TuneCommand final : public Command {
       const tune::Algorithm ours = step_for(*choice, bytes).algorithm;
       std::vector<tune::Algorithm> last = {default_of(word), ours};
       for (std::size_t i = 0; i < std::min<std::size_t>(3, all.size()); ++i) last.push_back(all[i].algorithm);
-      const auto again =
-          race(engine, comm, start, kind, bytes, last, {.few = 2 * rounds, .rounds = 2 * rounds, .hopeless = 1e9});
+      const auto again = race(engine, comm, start, kind, bytes, last,
+                              {.few = 2 * rounds, .rounds = 2 * rounds, .hopeless = 1e9}, Counts::quartile);
       if (again[0] <= 0 || again[1] <= 0) continue;
       std::size_t best = 0;
       for (std::size_t i = 1; i < again.size(); ++i) best = again[i] > 0 && again[i] < again[best] ? i : best;
@@ -285,7 +292,7 @@ class TuneCommand final : public Command {
     page.table({"collective", "size", "algorithm"}, rows);
     page.section("Races");
     page.paragraph(
-        "Lower quartiles of calls from a common start to the latest finish. The column predicted is the time that the machine's profile gives "
+        "The least of a few calls, each from a common start to the latest finish. The column predicted is the time that the machine's profile gives "
         "the fastest; nobody knows what the default does, so it has none.");
     rows.clear();
     for (const tune::Cell& cell : cells_) {
