@@ -7,8 +7,7 @@
 
 LAUNCHER is a command of yours that runs `{program}` once on each of {hosts} hosts whose messages take {delay_us}
 microseconds one way, and prints what rank 0 prints. All hosts must read one CLOCK_MONOTONIC: network namespaces of one
-machine, each with a delay on its link (tc netem, or a switch in user space). For Open MPI it must pass
-`--mca coll_tuned_use_dynamic_rules 1`: only then algorithms can be forced. Runs what the csv does not have yet, --at-once
+machine, each with a delay on its link (tc netem, or a switch in user space). Runs what the csv does not have yet, --at-once
 networks at a time; prints for each case default / ours and best forced / ours (above 1: ours is faster). Where the
 default is not twice as slow as ours, default / bound follows in brackets: no algorithm is faster than one message.
 """

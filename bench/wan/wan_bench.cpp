@@ -24,10 +24,10 @@
 #include "chasqui/measure/measure.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
-#include "forced.hpp"
+#include "chasqui/tune/algorithms.hpp"
 #include "measure/common_start.hpp"
 #include "measure/sample_call.hpp"
-#include "mpi/native.hpp"
+#include "mpi/forced.hpp"
 #include "mpi/profile.hpp"
 
 using chasqui::Kind;
@@ -67,8 +67,8 @@ std::shared_ptr<const chasqui::Profile> measured_by_rank_0(double seconds) {
 
 struct Rival {
   std::string name;
-  MPI_Comm comm = MPI_COMM_NULL;  ///< null: ours
-  forced::Algorithm algorithm;
+  bool is_ours = false;
+  chasqui::mpi::Forced native{};    ///< the library's, where it is not ours
   double span = 0;                  ///< the least that a call took while connections grew
   int rounds = 0;                   ///< to come
   std::vector<double> spans, late;  ///< of rounds that all began in time, and of the others
@@ -76,8 +76,9 @@ struct Rival {
   Quartiles times() const { return Quartiles::of(spans.empty() ? late : spans); }
 };
 
-bool refused = false;  ///< by the library, an algorithm that was forced
-void note_refusal(MPI_Comm*, int*, ...) { refused = true; }
+constexpr chasqui::tune::Library kLibrary = std::string_view(CHASQUI_MPI_FLAVOUR) == "openmpi"
+                                                ? chasqui::tune::Library::openmpi
+                                                : chasqui::tune::Library::mpich;
 
 class Bench {
  public:
@@ -86,7 +87,6 @@ class Bench {
       bound_ = level->o_s.low + level->L.low + level->o_r.low;
       per_byte_ = level->G.low;
     }
-    MPI_Comm_create_errhandler(note_refusal, &handler_);
   }
 
   void compare(Kind kind, std::size_t bytes) {
@@ -95,34 +95,36 @@ class Bench {
     const auto choice = ours_.choices_for(call()).front();
     std::vector<Rival> rivals(1);
     rivals[0].name = fmt::format("ours {}({})", to_string(choice.method), choice.parts);
-    for (const auto& algorithm : forced::algorithms(kind, bytes, ours_.size())) {
+    rivals[0].is_ours = true;
+    const std::string word(chasqui::tune::word_of(kind));
+    const auto size = static_cast<std::int64_t>(bytes);
+    std::vector<chasqui::tune::Algorithm> list = chasqui::tune::algorithms(kLibrary, word, ours_.size(), size);
+    list.insert(list.begin(), {.library = kLibrary, .collective = word});
+    for (const auto& algorithm : list) {
+      if (!algorithm.forced_in_place) continue;
       Rival rival;
-      rival.name = algorithm.name;
-      rival.algorithm = algorithm;
-      forced::force(kind, algorithm);
-      MPI_Comm_dup(MPI_COMM_WORLD, &rival.comm);
-      MPI_Comm_set_errhandler(rival.comm, handler_);
+      rival.name = algorithm.number == 0 ? "default" : to_string(algorithm);
+      rival.native = chasqui::mpi::forced(MPI_COMM_WORLD, {word, algorithm.number, static_cast<int>(algorithm.segment),
+                                                           static_cast<int>(algorithm.fan), algorithm.inner});
       rivals.push_back(rival);
     }
-    forced::force(kind, {});
-    std::erase_if(rivals, [&](Rival& rival) {
-      const bool works = warm(rival, rival.comm == MPI_COMM_NULL ? kFar : rivals[0].span);
-      if (!works && rival.comm != MPI_COMM_NULL) MPI_Comm_free(&rival.comm);
-      return !works;
-    });
+    std::erase_if(rivals, [&](Rival& rival) { return !warm(rival, rival.is_ours ? kFar : rivals[0].span); });
     alternate(rivals);
     print(rivals, kind, bytes, choice.nanoseconds);
-    for (auto& rival : rivals) {
-      if (rival.comm != MPI_COMM_NULL) MPI_Comm_free(&rival.comm);
-    }
   }
 
  private:
   const chasqui::run::Call& call() const { return sample_->call(); }
 
-  void once(const Rival& rival) {
-    if (rival.comm == MPI_COMM_NULL) ours_.run(call());
-    else chasqui::mpi::run_native_doubles(rival.comm, call());
+  /// False: the library refuses.
+  bool once(const Rival& rival) {
+    if (!rival.is_ours) return rival.native.run(call());
+    ours_.run(call());
+    return true;
+  }
+  double timed(const Rival& rival, bool& ran) {
+    if (!rival.is_ours) rival.native.prepare();
+    return start_.once([&] { ran = once(rival); });
   }
   bool right() {
     const double size = ours_.size(), expected = call().kind == Kind::broadcast ? 1.0 : size * (size + 1) / 2;
@@ -132,21 +134,20 @@ class Bench {
 
   /// Connections and windows grow. False: the library refuses, or the result is wrong.
   bool warm(Rival& rival, double fastest) {
-    forced::force(call().kind, rival.algorithm);
     bool failed = false;
     rival.span = kFar;
     for (int i = 0; i < 3; ++i) {
       const bool gives = call().kind == Kind::broadcast && ours_.rank() == 0;
       std::fill(sample_->out().begin(), sample_->out().end(), gives ? 1.0 : 0.0);
-      refused = false;
-      const double span = start_.once([&] { once(rival); });
-      failed = ours_.allreduce(refused || !right() ? 1.0 : 0.0, chasqui::run::Maximum{}) != 0 || failed;
+      bool ran = false;
+      const double span = timed(rival, ran);
+      failed = ours_.allreduce(!ran || !right() ? 1.0 : 0.0, chasqui::run::Maximum{}) != 0 || failed;
       if (i == 0) continue;  // connects
       rival.span = std::min(rival.span, span);
       if (rival.span > kHopeless * fastest) break;
     }
     if (failed && ours_.rank() == 0)
-      std::printf("REFUSED %s %s\n", forced::word(call().kind).c_str(), rival.name.c_str());
+      std::printf("REFUSED %s %s\n", std::string(to_string(call().kind)).c_str(), rival.name.c_str());
     return !failed;
   }
 
@@ -158,7 +159,7 @@ class Bench {
     double fastest = kFar;
     for (const auto& rival : rivals) fastest = std::min(fastest, rival.times().median);
     for (auto& rival : rivals) {
-      const bool counts = rival.comm == MPI_COMM_NULL || rival.times().median < kNear * fastest;
+      const bool counts = rival.is_ours || rival.times().median < kNear * fastest;
       rival.rounds = counts ? rounds_ - kFew : rival.name == "default" ? 2 * kFew : 0;
     }
     play(rivals);
@@ -173,12 +174,11 @@ class Bench {
       for (const std::size_t i : order) {
         Rival& rival = rivals[i];
         if (round >= rival.rounds) continue;
-        forced::force(call().kind, rival.algorithm);
-        const double span = start_.once([&] { once(rival); });
+        bool ran = false;
+        const double span = timed(rival, ran);
         (start_.late() < kLate ? rival.spans : rival.late).push_back(span);
       }
     }
-    forced::force(call().kind, {});
   }
 
   void print(const std::vector<Rival>& rivals, Kind kind, std::size_t bytes, double predicted) const {
@@ -188,7 +188,7 @@ class Bench {
                   rounds, times.low / 1e3, times.median / 1e3, times.high / 1e3, announced / 1e3);
     };
     for (const auto& rival : rivals)
-      row(rival.name, rival.spans.size(), rival.times(), rival.comm == MPI_COMM_NULL ? predicted : 0.0);
+      row(rival.name, rival.spans.size(), rival.times(), rival.is_ours ? predicted : 0.0);
     row("bound", 1, Quartiles::of({bound_ + per_byte_ * static_cast<double>(bytes)}), 0);
     std::fflush(stdout);
   }
@@ -199,7 +199,6 @@ class Bench {
   chasqui::run::Comm& ours_;
   chasqui::measure::CommonStart start_;
   int rounds_;
-  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
   double bound_ = 0, per_byte_ = 0;  ///< of any algorithm: one message
   std::optional<chasqui::measure::SampleCall> sample_;
 };
@@ -207,6 +206,7 @@ class Bench {
 }  // namespace
 
 int main(int argc, char** argv) {
+  chasqui::mpi::allow_forcing();
   MPI_Init(&argc, &argv);
   std::map<std::string, std::string> options = {{"--rounds", "15"},
                                                 {"--sizes", "8,65536"},
@@ -217,7 +217,6 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   try {
-    const forced::Variables variables;
     chasqui::mpi::Options how;
     const std::string& file = options["--profile"];
     how.profile = file.empty() ? measured_by_rank_0(std::stod(options["--seconds"]))

@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kWorthARace = 2;       ///< times the best prediction; two race anyway
 constexpr double kWorthARule = 1.02;    ///< times faster than the default, to be written down
-constexpr double kNotSlower = 0.9;      ///< of the default, where the other side of a size counts less
 constexpr double kWorthASwitch = 1.03;  ///< times faster than who is taken for the size before
 
 /// Sizes of a collective of blocks stop where all blocks together are as long.
@@ -156,23 +155,23 @@ Choice choose(const TunerOptions& options, const std::string& collective, const 
   Choice choice{collective, options.ranks, {}};
   if (own.empty()) return choice;
   std::sort(own.begin(), own.end(), [](const Cell& a, const Cell& b) { return a.bytes < b.bytes; });
-  // Raced on either side of this size, faster than the default on the nearer one and not slower on the other: a time far away from
-  // where it was taken is a guess, and one race is won by luck.
+  // Raced on either side of this size, where it can be, and faster than the default on the nearer side; in the middle, on one of them:
+  // a time far away from where it was taken is a guess.
   const auto proven = [&](const Algorithm& algorithm, std::int64_t bytes) {
     double nearest = std::numeric_limits<double>::max(), won = 0;
     for (std::size_t i = 0; i < own.size(); ++i) {
       const bool below = own[i].bytes <= bytes && (i + 1 == own.size() || own[i + 1].bytes > bytes);
       const bool above = own[i].bytes >= bytes && (i == 0 || own[i - 1].bytes < bytes);
       if (!below && !above) continue;
-      if (2 * algorithm.segment > own[i].bytes && algorithm.segment > 0) continue;  // there it is cut into one piece
+      if (algorithm.segment > 0 && 2 * algorithm.segment > own[i].bytes) continue;  // there it is cut into one piece
       const Result* result = own[i].of(algorithm);
       const Result* plain = own[i].of({.library = options.library, .collective = collective});
       if (result == nullptr) return false;
       const double gain = plain == nullptr ? kWorthARule : plain->time / result->time;
-      if (gain < kNotSlower) return false;
-      const double away =
-          std::abs(std::log2(static_cast<double>(own[i].bytes + 1)) - std::log2(static_cast<double>(bytes + 1)));
-      if (away < nearest) won = gain;
+      const double away = std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(own[i].bytes, 1))) -
+                                   std::log2(static_cast<double>(std::max<std::int64_t>(bytes, 1))));
+      if (away < nearest - 0.5) won = gain;
+      else if (away < nearest + 0.5) won = std::max(won, gain);
       nearest = std::min(nearest, away);
     }
     return won >= kWorthARule;
