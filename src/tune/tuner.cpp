@@ -14,7 +14,7 @@
 namespace chasqui::tune {
 namespace {
 
-constexpr double kWorthARace = 2;       ///< times the best prediction; two race anyway
+constexpr double kWorthARace = 2;       ///< times the best prediction; three race anyway
 constexpr double kWorthARule = 1.02;    ///< times faster than the default, to be written down
 constexpr double kWorthASwitch = 1.03;  ///< times faster than who is taken for the size before
 
@@ -66,6 +66,15 @@ class Correction {
   std::vector<std::pair<double, double>> points_;
 };
 
+Profile at_low_ends(Profile profile) {
+  for (Level& level : profile.levels) {
+    for (Estimate* estimate : {&level.L, &level.o_s, &level.o_r, &level.g, &level.G}) estimate->value = estimate->low;
+  }
+  profile.bsp_g.value = profile.bsp_g.low;
+  profile.bsp_G.value = profile.bsp_G.low;
+  return profile;
+}
+
 }  // namespace
 
 const Result* Cell::best() const {
@@ -112,15 +121,23 @@ std::vector<Result> shortlist(const TunerOptions& options, std::string_view coll
                               const Profile& profile) {
   const std::vector<Result> all = predicted(options, collective, bytes, profile);
   std::vector<Result> chosen;
+  const auto is_chosen = [&](const Algorithm& algorithm) {
+    return std::any_of(chosen.begin(), chosen.end(), [&](const Result& other) { return other.algorithm == algorithm; });
+  };
+  // Who would be best if every parameter lay at the low end of its interval: a busy machine measures overheads too long.
+  for (const Result& hopeful : predicted(options, collective, bytes, at_low_ends(profile))) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Result& result) { return result.algorithm == hopeful.algorithm; });
+    chosen.push_back(*found);
+    break;
+  }
   std::set<std::string> names;
   for (const bool variants : {false, true}) {
     for (const Result& result : all) {
       if (chosen.size() >= options.most) break;
-      if (chosen.size() >= 2 && result.predicted > kWorthARace * all.front().predicted) break;
+      if (chosen.size() >= 3 && result.predicted > kWorthARace * all.front().predicted) break;
       const bool fresh = names.insert(result.algorithm.name).second;
-      const bool taken = std::any_of(chosen.begin(), chosen.end(),
-                                     [&](const Result& other) { return other.algorithm == result.algorithm; });
-      if (variants ? !taken : fresh) chosen.push_back(result);
+      if ((variants || fresh) && !is_chosen(result.algorithm)) chosen.push_back(result);
     }
   }
   return chosen;

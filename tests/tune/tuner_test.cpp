@@ -129,5 +129,21 @@ TEST(Tuner, ShortlistsAreShortAndDifferent) {
   }
 }
 
+TEST(Tuner, AGapThatMayBeSmallerLetsTheFlatTreeRace) {
+  Profile profile = default_profile();
+  for (Level& level : profile.levels) {
+    level.L = Estimate::exactly(1e6);
+    level.g = {1e6, 0, 2e6};
+    level.o_s = level.o_r = Estimate::exactly(1000);
+  }
+  const TunerOptions options{.ranks = 16, .most = 3};
+  const auto list = shortlist(options, "bcast", 8, profile);
+  const auto linear = [](const Result& result) {
+    return result.algorithm.name == "basic_linear" || result.algorithm.fan == 15;
+  };
+  EXPECT_TRUE(std::any_of(list.begin(), list.end(), linear));
+  EXPECT_FALSE(linear(predicted(options, "bcast", 8, profile).front()));
+}
+
 }  // namespace
 }  // namespace chasqui::tune

@@ -45,7 +45,8 @@ std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options);
 std::vector<Result> predicted(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
                               const Profile& profile);
 
-/// Those worth a race: the fastest by prediction, of each name the best variant first.
+/// Those worth a race: the fastest where all parameters lie at the low ends of their intervals, then the fastest by prediction, of
+/// each name the best variant first.
 std::vector<Result> shortlist(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
                               const Profile& profile);
 
