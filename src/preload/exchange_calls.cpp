@@ -127,8 +127,10 @@ struct UnevenExchange {
 class ExchangeCall final : public OwnedCall {
  public:
   ExchangeCall(const UnevenExchange& exchange, const CommState& state)
-      : types_{one(exchange.send), one(exchange.receive)}, out_(kept(exchange.receive, types_[1]), state.size),
-        in_(exchange.in_place() ? kept(exchange.receive, types_[1]) : kept(exchange.send, types_[0]), state.size),
+      : types_{types_of(exchange.in_place() ? exchange.receive : exchange.send, state.size),
+               types_of(exchange.receive, state.size)},
+        out_(kept(exchange.receive, types_[1]), state.size),
+        in_(kept(exchange.in_place() ? exchange.receive : exchange.send, types_[0]), state.size),
         given_(in_.bytes(state.rank)), taken_(out_.bytes(state.rank)) {
     if (given_ != taken_) in_.give_nothing_to(state.rank), out_.give_nothing_to(state.rank);
     call.kind = Kind::alltoall;
@@ -144,14 +146,17 @@ class ExchangeCall final : public OwnedCall {
   }
 
  private:
-  /// One type for all is an argument of a function that may have returned.
-  static MPI_Datatype one(const ExchangeArgument& side) { return side.a_type_each ? MPI_DATATYPE_NULL : *side.types; }
-  static ExchangeArgument kept(ExchangeArgument argument, const MPI_Datatype& type) {
-    if (!argument.a_type_each) argument.types = &type;
+  using Types = std::vector<MPI_Datatype>;
+  /// The function whose arguments these are may have returned when they are used: Fortran's gives its list back then.
+  static Types types_of(const ExchangeArgument& side, int ranks) {
+    return {side.types, side.types + (side.a_type_each ? ranks : 1)};
+  }
+  static ExchangeArgument kept(ExchangeArgument argument, const Types& types) {
+    argument.types = types.data();
     return argument;
   }
 
-  MPI_Datatype types_[2];
+  Types types_[2];  ///< of what is sent and what is received
   ExchangeSide out_, in_;
   std::int64_t given_, taken_;  ///< bytes of this rank to itself
 };

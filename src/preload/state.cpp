@@ -137,6 +137,16 @@ bool prepare(CommState& state, MPI_Comm comm, bool willing) {
   return state.prepared = willing;
 }
 
+std::unique_ptr<run::Comm> make_private_part(const CommState& state, MPI_Comm comm) {
+  try {
+    return mpi::make_together(comm,
+                              [&](mpi::Together& all) { return make_private(all, world_ranks(comm, state.size)); });
+  } catch (const std::exception& error) {  // on all ranks
+    if (settings().log) say(error.what());
+    return nullptr;
+  }
+}
+
 std::unique_ptr<run::Comm> make_private_world() {
   return mpi::make_together(private_world(), [](mpi::Together& all) -> std::unique_ptr<run::Comm> {
     std::vector<int> world(static_cast<std::size_t>(all.size()));

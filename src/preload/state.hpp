@@ -54,6 +54,10 @@ std::uint64_t generation_of_handles();
 /// all ranks succeed or none.
 bool prepare(CommState& state, MPI_Comm comm, bool willing = true);
 
+/// A further private part for the ranks of `comm`, with calls numbered on their own; nothing where it cannot be made. Collective
+/// over `comm`; all ranks get one or none.
+std::unique_ptr<run::Comm> make_private_part(const CommState& state, MPI_Comm comm);
+
 /// A private part of no communicator of the program's, for all ranks; nothing where they are on several nodes. Collective over
 /// MPI_COMM_WORLD. Throws on all ranks.
 std::unique_ptr<run::Comm> make_private_world();

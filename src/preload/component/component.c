@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // mca_coll_chasqui.so as Open MPI sees it: a component that offers a module to each communicator, and what the module below it
 // did. The collectives themselves are those of the drop-in library (preload/*_calls.cpp).
+#define _GNU_SOURCE  // dladdr1
 #include "preload/component/component.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +193,28 @@ static int hand_out(void* call, MPI_Comm comm, bool persistent, ompi_request_t**
   return code;
 }
 
+/// The instructions of a function.
+typedef struct {
+  const char *begin, *end;
+} chasqui_code_t;
+
+static chasqui_code_t code_of(const void* function) {
+  Dl_info info;
+  const ElfW(Sym)* symbol = NULL;
+  const int found = dladdr1(function, &info, (void**)&symbol, RTLD_DL_SYMENT);
+  const chasqui_code_t code = {function, (const char*)function + (found != 0 && symbol != NULL ? symbol->st_size : 0)};
+  return code;
+}
+
+/// Does the program call, through MPI's function? Open MPI makes non-blocking calls of its own on the program's communicators
+/// (MPI_Comm_idup), whenever it makes progress: these come in another order on each rank, and go below.
+#define CHASQUI_OF_THE_PROGRAM(function, caller)                             \
+  (__extension__({                                                           \
+    static chasqui_code_t code;                                              \
+    if (code.begin == NULL) code = code_of((const void*)(function));         \
+    (const char*)(caller) >= code.begin && (const char*)(caller) < code.end; \
+  }))
+
 // What is not ours goes below, in the same form.
 #define CHASQUI_LASTING(Name, name, parameters, arguments)                                                       \
   void* chasqui_plan_##Name(int form, CHASQUI_OPEN parameters);                                                  \
@@ -197,7 +222,9 @@ static int hand_out(void* call, MPI_Comm comm, bool persistent, ompi_request_t**
     mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
     chasqui_module_t* const before = current;                                                                    \
     current = (chasqui_module_t*)module;                                                                         \
-    void* const call = chasqui_plan_##Name(1, CHASQUI_OPEN arguments);                                           \
+    void* const call = CHASQUI_OF_THE_PROGRAM(PMPI_I##name, __builtin_return_address(0))                         \
+                           ? chasqui_plan_##Name(1, CHASQUI_OPEN arguments)                                      \
+                           : NULL;                                                                               \
     const int code = call != NULL                                                                                \
                          ? hand_out(call, comm, false, request)                                                  \
                          : below->coll_i##name(CHASQUI_OPEN arguments, request, below->coll_i##name##_module);   \

@@ -30,8 +30,12 @@ struct Ongoing {
   Race* race;
   std::size_t bytes;
   std::unique_ptr<OwnedCall> parts;
+  /// Persistent: ranks may start theirs in any order, so each has a part of its own, made where all must call in one order.
+  std::unique_ptr<run::Comm> own{};
   run::Request request{};
   void* handle = nullptr;  ///< Open MPI's request
+
+  run::Comm& engine() const { return own != nullptr ? *own : *state->comm; }
 };
 
 /// Those that were started and have not ended. One thread at a time is here: MPI_THREAD_MULTIPLE is left to the MPI library.
@@ -57,10 +61,22 @@ Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm
   if (state.comm == nullptr) return Reason::unprepared;
   if (s.trials == 0) return Reason::none;
   if (facts.bytes > kFewTurns) return Reason::many_turns;
-  // On one node ours were 2.5 to 7 times as fast as Open MPI's at all sizes, where a blocking one had lost too (docs/component.md).
-  if (state.comm->topology().nodes == 1) return Reason::none;
+  // On one node our all-reduces were 2.5 to 7 times as fast as Open MPI's at all sizes, where a blocking one had lost too
+  // (docs/component.md).
+  if (blocking == Collective::Allreduce && state.comm->topology().nodes == 1) return Reason::none;
   const Race& race = state.race(blocking, facts.bytes, facts.rounds && s.same_bits);
   return race.verdict == Verdict::native ? Reason::slower : Reason::none;
+}
+
+/// Of the exception that is being handled. An operator of the program's may throw anything.
+std::string what_was_thrown() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception that says nothing";
+  }
 }
 
 /// Has it ended? Then `code` is what the program gets.
@@ -76,15 +92,21 @@ bool ended(Ongoing& one, int& code) {
     return true;
   } catch (const Truncated& found) {
     return failed(MPI_ERR_TRUNCATE, found.why);
-  } catch (const std::exception& error) {
-    one.state->failed_in = run::call_numbers(*one.state->comm).begun;
-    return failed(MPI_ERR_OTHER, error.what());
+  } catch (...) {
+    if (one.own == nullptr) one.state->failed_in = run::call_numbers(*one.state->comm).begun;
+    return failed(MPI_ERR_OTHER, what_was_thrown());
   }
 }
 
 }  // namespace
 
 void leave_to_threads() { left_to_threads = true; }
+
+void agree_on_threads() {
+  int some = left_to_threads ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  left_to_threads = some != 0;
+}
 
 void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
            FunctionRef<std::unique_ptr<OwnedCall>(const CommState&)> make) {
@@ -100,8 +122,13 @@ void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(
       note(what, reason);
       return nullptr;
     }
+    std::unique_ptr<run::Comm> own = form == Form::persistent ? make_private_part(*state, comm) : nullptr;
+    if (form == Form::persistent && own == nullptr) {
+      note(what, Reason::no_room);
+      return nullptr;
+    }
     auto one = std::make_unique<Ongoing>(
-        Ongoing{what, comm, state, &state->race(what, facts.bytes, false), facts.bytes, make(*state)});
+        Ongoing{what, comm, state, &state->race(what, facts.bytes, false), facts.bytes, make(*state), std::move(own)});
     ++state->lasting;
     return one.release();
   } catch (const std::exception& error) {  // before anything was sent; no memory here alone
@@ -132,7 +159,7 @@ int chasqui_component_start(void* call, void* request, int persistent) {
   one.race->bytes += one.bytes;
   int code = MPI_SUCCESS;
   try {
-    chasqui::run::Comm& comm = *one.state->comm;
+    chasqui::run::Comm& comm = one.engine();
     one.parts->begin();
     const int turns = chasqui::run::crowded(comm) ? 1 : persistent != 0 ? kAtStart : kAtOnce;
     one.request = chasqui::run::start_at_once(comm, one.parts->call, turns);
@@ -140,8 +167,8 @@ int chasqui_component_start(void* call, void* request, int persistent) {
       chasqui_component_complete(request, code);
       return MPI_SUCCESS;
     }
-  } catch (const std::exception& error) {
-    return raise(one.comm, MPI_ERR_OTHER, fmt::format("MPI_{}: {}", to_string(one.what), error.what()));
+  } catch (...) {
+    return raise(one.comm, MPI_ERR_OTHER, fmt::format("MPI_{}: {}", to_string(one.what), what_was_thrown()));
   }
   going().push_back(&one);
   return MPI_SUCCESS;
@@ -162,8 +189,8 @@ int chasqui_component_advance() {
     in_engine = true;
     chasqui::run::Comm* last = nullptr;
     for (const Ongoing* one : list) {
-      if (one->state->comm.get() == last) continue;
-      last = one->state->comm.get();
+      if (&one->engine() == last) continue;
+      last = &one->engine();
       moved = last->progress() || moved;
     }
     if (moved || ++idle % kSeldom == 0) {

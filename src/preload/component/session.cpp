@@ -21,6 +21,7 @@ Handshake shake_hands(std::uint64_t settings_hash, std::int64_t) {
     std::uint64_t theirs = 0;
     if (chasqui_component_hash_of(r, &theirs) == 0 || theirs != settings_hash) return Handshake::different;
   }
+  agree_on_threads();
   return Handshake::all_alike;
 }
 
