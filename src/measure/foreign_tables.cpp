@@ -91,6 +91,14 @@ class Reader {
     if (!fresh && known->second != ranks) known->second = ranks, found_.collectives.erase(name);
   }
 
+  /// IMB prints a row that it could not time as a size and words.
+  bool gave_up() const {
+    std::istringstream words(line_);
+    std::string size, second;
+    words >> size >> second;
+    return found_.tool == "IMB" && !second.empty() && std::isalpha(static_cast<unsigned char>(second[0])) != 0;
+  }
+
   std::vector<double> numbers() const {
     std::istringstream words(line_);
     std::vector<double> values;
@@ -109,7 +117,7 @@ class Reader {
       if (rows_.back().size() < 8) fail("a row has size, n, three times, L, o_s and o_r at least");
       return;
     }
-    if (!kind_) return;
+    if (!kind_ || gave_up()) return;
     const std::vector<double> row = numbers();
     const bool barrier = *kind_ == Kind::barrier;
     const bool imb = found_.tool == "IMB";

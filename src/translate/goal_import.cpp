@@ -240,6 +240,8 @@ class Flow {
       default: {
         Contributions& mine = knows_[static_cast<std::size_t>(from.index)];
         carried_[*goal_.actions[a].partner] = mine;
+        if (mine.count() == 0)
+          throw Error("{}: rank {} sends again, but has handed over all that it had", goal_.where(a), from.index);
         if (!set_parts(message, mine)) {
           throw Error("{}: it sends what {} ranks know, which are no two intervals: the model has no such message",
                       goal_.where(a), mine.count());

@@ -36,6 +36,7 @@ constexpr const char* kImb = R"(#-----------------------------------------------
             0         1000         0.04         0.04         0.04
             4         1000         1.00         3.00         2.00
             8         1000         1.00         4.00         2.50
+      4194304 out-of-mem.; needed X=   3.001 GB; use flag "-mem X" or MAX_MEM_USAGE>=X
 # Benchmarking Alltoallv
 # #processes = 4
             8         1000         1.00         4.00         7.50

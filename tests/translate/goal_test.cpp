@@ -79,6 +79,9 @@ TEST(Goal, FaultsHaveTheirPlace) {
                  "line 3: it waits for itself");
   expect_refused("num_ranks 1\nrank 0 {\n/* }", "not closed");
   EXPECT_THROW(from_goal("num_ranks 2", "x", {Time{1}}, {.kind = Kind::scan}), Error);
+  const char* const twice =
+      "num_ranks 2\nrank 0 {\nrecv 8b from 1\nrecv 8b from 1\n}\nrank 1 {\nsend 8b to 0\nsend 8b to 0\n}";
+  EXPECT_THROW(from_goal(twice, "x", {Time{1}}, {.kind = Kind::reduce}), Error);
 }
 
 }  // namespace

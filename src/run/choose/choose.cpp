@@ -422,6 +422,8 @@ std::string objection(const Choice& choice, const Query& query, const Topology& 
     if (!topology.board || topology.nodes == 1 || topology.largest_node == 1) return "there are not two levels";
     if (too_large(query, topology)) return fmt::format("an element of {} bytes does not fit the stage", query.element);
     if (choice.parts > 1 && !takes_lanes(query, topology)) return "it has no lanes";
+    if (choice.parts > topology.smallest_node)
+      return fmt::format("{} lanes, and the smallest node has {} ranks", choice.parts, topology.smallest_node);
     return keeps_order(query, topology) ? "" : "nodes are not intervals of ranks";
   }
   if (!goes_by(method, query)) return "there is no such plan for it";
