@@ -41,4 +41,6 @@ grep -q "^| barrier | [0-9.]* / [0-9.]* |" "$work/smpi.log" || { cat "$work/smpi
 "$source/bench/smpi/sweep.py" "$build" --csv "$work/sweep.csv" --ranks 2-6 --machines lan --cases "barrier:0 broadcast:8" >"$work/smpi.log" 2>&1 ||
   { cat "$work/smpi.log"; exit 1; }
 grep -q "^| shared lan broadcast 8 | 2 to 6 |" "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
+"$source/bench/smpi/lanes.py" "$build" --csv "$work/lanes.csv" --nodes 3 --ranks 2 --machines lan --sizes 8 --rivals 0 >"$work/smpi.log" 2>&1 &&
+  grep -q "^| barrier | [0-9.]*, -, - |" "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
 echo "ok: bench/smpi"
