@@ -390,6 +390,23 @@ void of_the_program(MPI_Comm comm) {
   if (size == 2) expect(folded == expected, "an operation of the program's");  // it is not associative
 }
 
+/// A communicator is duplicated meanwhile: Open MPI makes collectives of its own for that, in its progress.
+void while_duplicating(MPI_Comm comm) {
+  for (int round = 0; round < 10; ++round) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Request requests[3];
+    int one = 1, sum = 0;
+    MPI_Comm_idup(comm, &copy, &requests[0]);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &requests[1]);
+    MPI_Ibarrier(comm, &requests[2]);  // no later one: Open MPI's own would be numbered between them, and hang natively
+    if (round % 2 == 0) in_between(comm);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    expect(sum == size, "an all-reduce while duplicating");
+    in_between(copy);
+    MPI_Comm_free(&copy);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -406,6 +423,7 @@ int main(int argc, char** argv) {
   }
   under_a_receive(other, 1'000'000);
   of_the_program(MPI_COMM_WORLD);
+  while_duplicating(MPI_COMM_WORLD);
   MPI_Comm_free(&other);
   in_between(MPI_COMM_WORLD);
   if (rank == 0) std::printf("what goes on by itself on %d ranks: right\n", size);

@@ -100,6 +100,8 @@ bool ended(Ongoing& one, int& code) {
 
 }  // namespace
 
+void abandon() { going().clear(); }
+
 void leave_to_threads() { left_to_threads = true; }
 
 void agree_on_threads() {

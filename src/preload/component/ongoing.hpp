@@ -18,6 +18,9 @@ void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(
 /// One that is never ours in these forms.
 void* plan_nothing(Collective blocking, Form form);
 
+/// What a program has not waited for before MPI_Finalize goes no further.
+void abandon();
+
 /// Any thread may make progress: nothing is planned. Before agree_on_threads().
 void leave_to_threads();
 /// What one rank leaves to its threads is left by all. Collective over MPI_COMM_WORLD, before the first call.

@@ -31,7 +31,10 @@ void chasqui_component_begin(int many_threads) {
   if (many_threads != 0) chasqui::preload::leave_to_threads();
   chasqui::preload::begin();
 }
-void chasqui_component_end() { chasqui::preload::end(); }
+void chasqui_component_end() {
+  chasqui::preload::abandon();
+  chasqui::preload::end();
+}
 std::uint64_t chasqui_component_hash() {
   std::string warnings;
   return chasqui::preload::settings_of_environment(warnings).hash();
