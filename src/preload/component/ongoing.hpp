@@ -2,7 +2,7 @@
 // Collectives that go on after their call has returned: non-blocking ones, and persistent ones, which are planned once and
 // started many times. Open MPI advances them whenever it waits for anything, so a rank inside a foreign MPI_Recv goes on.
 // Whether one is ours follows from agreed things alone, so all ranks decide alike: whether the communicator is prepared, the size,
-// and between nodes the blocking form's verdict.
+// and the blocking form's verdict.
 #pragma once
 
 #include <memory>
