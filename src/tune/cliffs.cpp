@@ -25,11 +25,11 @@ const Instead kInstead[] = {
 
 bool alike(const TimedCall& a, const TimedCall& b) { return a.who == b.who && a.kind == b.kind; }
 
+}  // namespace
+
 std::string duration(double nanoseconds) {
   return nanoseconds < 1e6 ? fmt::format("{:.1f} us", nanoseconds / 1e3) : fmt::format("{:.2f} ms", nanoseconds / 1e6);
 }
-
-}  // namespace
 
 std::string bytes_in_words(std::int64_t bytes) {
   if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{} MiB", bytes >> 20);

@@ -229,19 +229,21 @@ const Step& step_for(const Choice& choice, std::int64_t bytes) {
   return *found;
 }
 
-std::string to_csv(const std::vector<Cell>& cells) {
-  std::string text = "collective,bytes,number,inner,fan,segment,name,time_ns,predicted_ns\n";
+std::string to_csv(const std::vector<Cell>& cells, const TunerOptions& options) {
+  std::string text = "collective,bytes,number,inner,fan,segment,name,time_ns,predicted_ns,library,ranks\n";
   for (const Cell& cell : cells) {
     for (const Result& result : cell.results) {
       const Algorithm& a = result.algorithm;
-      text += fmt::format("{},{},{},{},{},{},{},{:.0f},{:.0f}\n", cell.collective, cell.bytes, a.number, a.inner, a.fan,
-                          a.segment, a.number == 0 ? "default" : a.name, result.time, result.predicted);
+      text += fmt::format("{},{},{},{},{},{},{},{:.0f},{:.0f},{},{}\n", cell.collective, cell.bytes, a.number, a.inner,
+                          a.fan, a.segment, a.number == 0 ? "default" : a.name, result.time, result.predicted,
+                          to_string(options.library), options.ranks);
     }
   }
   return text;
 }
 
-std::vector<Cell> cells_from_csv(const std::string& text, const std::string& place, Library library) {
+std::vector<Cell> cells_from_csv(const std::string& text, const std::string& place, const TunerOptions& options) {
+  constexpr std::size_t kColumns = 11;
   std::vector<Cell> cells;
   std::istringstream lines(text);
   std::string line;
@@ -253,18 +255,17 @@ std::vector<Cell> cells_from_csv(const std::string& text, const std::string& pla
     const auto wrong = [&] {
       return Error(
           "{}:{}: not a line of {} columns as `chasqui tune` writes them: leave --resume out, or mend the line", place,
-          number, 9);
+          number, kColumns);
     };
-    if (words.size() != 9) throw wrong();
+    if (words.size() != kColumns) throw wrong();
+    if (words[9] != to_string(options.library) || words[10] != fmt::format("{}", options.ranks)) {
+      throw Error("{}:{}: a race of {} on {} ranks, and this is {} on {}: leave --resume out, or give another --out",
+                  place, number, words[9], words[10], to_string(options.library), options.ranks);
+    }
     try {
       Result result;
-      result.algorithm = {library,
-                          words[0],
-                          std::stoi(words[2]),
-                          words[6],
-                          std::stoll(words[4]),
-                          std::stoll(words[5]),
-                          std::stoi(words[3])};
+      result.algorithm = {options.library,      words[0],           std::stoi(words[2]), words[6], std::stoll(words[4]),
+                          std::stoll(words[5]), std::stoi(words[3])};
       if (result.algorithm.number == 0) result.algorithm.name.clear();
       result.time = std::stod(words[7]);
       result.predicted = std::stod(words[8]);

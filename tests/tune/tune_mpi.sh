@@ -39,6 +39,14 @@ grep -v '^barrier,' tuned/races.csv > less && cp less tuned/races.csv
   > printed.txt 2> said.txt || fail "--resume failed"
 [ "$(grep -c '^b.* [um]s  [a-z]' printed.txt)" = 1 ] || fail "--resume did not run the one race that was missing"
 
+# Races of another number of ranks are not taken, and a folder that cannot be made ends all ranks.
+cp tuned/races.csv races && sed 's/,[0-9]*$/,77/; 1s/,77$/,ranks/' races > tuned/races.csv
+"$@" "$chasqui" tune --mpi --machine tuned/machine.json --out tuned --resume > printed.txt 2> said.txt && fail "races of 77 ranks were taken"
+grep -q 'on 77 ranks' said.txt || fail "races of 77 ranks: no reason"
+cp races tuned/races.csv
+"$@" "$chasqui" tune --mpi --machine tuned/machine.json --out /proc/nowhere > printed.txt 2> said.txt && fail "a folder in /proc was made"
+grep -q 'cannot be made' said.txt || fail "a folder that cannot be made: no reason"
+
 echo 'bcast,8' >> tuned/races.csv
 "$@" "$chasqui" tune --mpi --machine tuned/machine.json --out tuned --resume > printed.txt 2> said.txt && fail "a broken line was taken"
 [ "$(grep -c 'races.csv:[0-9]*: not a line' said.txt)" = 1 ] || fail "a broken line: no reason, or more than one"

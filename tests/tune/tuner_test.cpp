@@ -103,15 +103,18 @@ TEST(Tuner, WhoRefusesIsNotTaken) {
 TEST(Tuner, RacesAreKeptInAFile) {
   const TunerOptions options{.library = Library::mpich, .ranks = 8};
   const auto cells = raced(options, {"allreduce", Kind::allreduce}, default_profile(), 5e6);
-  const auto back = cells_from_csv(to_csv(cells), "races.csv", Library::mpich);
+  const auto back = cells_from_csv(to_csv(cells, options), "races.csv", options);
   ASSERT_EQ(back.size(), cells.size());
-  EXPECT_EQ(to_csv(back), to_csv(cells));
+  EXPECT_EQ(to_csv(back, options), to_csv(cells, options));
+  TunerOptions others = options;
+  others.ranks = options.ranks + 1;
+  EXPECT_THROW(cells_from_csv(to_csv(cells, options), "races.csv", others), Error);
   EXPECT_EQ(back[1].results[1].algorithm, cells[1].results[1].algorithm);
-  for (const char* bad :
-       {"head\nbcast,8,1\n", "head\nbcast,8,x,0,0,0,linear,1,1\n", "head\nnothing,8,1,0,0,0,linear,1,1\n"})
-    EXPECT_THROW(cells_from_csv(bad, "races.csv", Library::mpich), Error) << bad;
+  for (const char* bad : {"head\nbcast,8,1\n", "head\nbcast,8,x,0,0,0,linear,1,1,mpich,8\n",
+                          "head\nnothing,8,1,0,0,0,linear,1,1,mpich,8\n"})
+    EXPECT_THROW(cells_from_csv(bad, "races.csv", options), Error) << bad;
   try {
-    cells_from_csv("head\nbcast,8,1\n", "races.csv", Library::mpich);
+    cells_from_csv("head\nbcast,8,1\n", "races.csv", options);
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("races.csv:2"), std::string::npos) << error.what();
   }

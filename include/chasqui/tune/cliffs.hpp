@@ -45,6 +45,8 @@ std::vector<Cliff> find_cliffs(const std::vector<TimedCall>& calls, double toler
 
 /// One line for people.
 std::string to_string(const Cliff& cliff);
+/// "12.5 us", "3.20 ms".
+std::string duration(double nanoseconds);
 /// "8 B", "64 KiB".
 std::string bytes_in_words(std::int64_t bytes);
 

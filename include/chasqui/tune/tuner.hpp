@@ -62,9 +62,9 @@ Choice choose(const TunerOptions& options, const std::string& collective, const 
 /// The step that holds for this size.
 const Step& step_for(const Choice& choice, std::int64_t bytes);
 
-/// Lines "collective,bytes,number,inner,fan,segment,name,time_ns,predicted_ns" with a head line.
-std::string to_csv(const std::vector<Cell>& cells);
-/// The inverse. Throws an Error that names the place.
-std::vector<Cell> cells_from_csv(const std::string& text, const std::string& place, Library library);
+/// Lines "collective,bytes,number,inner,fan,segment,name,time_ns,predicted_ns,library,ranks" with a head line.
+std::string to_csv(const std::vector<Cell>& cells, const TunerOptions& options);
+/// The inverse. Throws an Error that names the place; for races of another library or number of ranks, too.
+std::vector<Cell> cells_from_csv(const std::string& text, const std::string& place, const TunerOptions& options);
 
 }  // namespace chasqui::tune

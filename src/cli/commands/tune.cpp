@@ -8,6 +8,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 #include "chasqui/show/page.hpp"
+#include "chasqui/tune/cliffs.hpp"
 #include "chasqui/tune/tuner.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
@@ -26,13 +27,6 @@ struct Check {
   double regret() const { return own / least - 1; }
 };
 
-std::string in_units(double nanoseconds) {
-  return nanoseconds < 1e6 ? fmt::format("{:.1f} us", nanoseconds / 1e3) : fmt::format("{:.2f} ms", nanoseconds / 1e6);
-}
-std::string size_of(std::int64_t bytes) {
-  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
-  return bytes >= 1024 && bytes % 1024 == 0 ? fmt::format("{} KiB", bytes >> 10) : fmt::format("{} B", bytes);
-}
 std::string name_of(const tune::Algorithm& algorithm) {
   return algorithm.number == 0 ? "default" : to_string(algorithm);
 }
@@ -92,12 +86,18 @@ class TuneCommand final : public Command {
     options_.largest = largest_;
     options_.most = static_cast<std::size_t>(most_);
     speaks_ = engine->speaks();
-    if (speaks_) std::filesystem::create_directories(out_);
+    from_rank_0(*engine, [&] {
+      std::error_code code;
+      std::filesystem::create_directories(out_, code);
+      if (code) throw Error("--out {}: cannot be made ({}): give another folder", out_, code.message());
+      return std::string();
+    });
     if (resume_) {
       const std::string known = from_rank_0(*engine, [&] {
         return std::filesystem::exists(races()) ? read_file(races(), "leave --resume out") : std::string();
       });
-      if (!known.empty()) cells_ = tune::cells_from_csv(known, races(), options_.library);
+      if (!known.empty()) cells_ = tune::cells_from_csv(known, races(), options_);
+      resumed_ = !cells_.empty();
     }
     const double begun = clock_now();
     profile_ = machine_ ? engine->profile(machine_) : measured(*engine);
@@ -177,7 +177,6 @@ class TuneCommand final : public Command {
 
   void tune_one(const Engine& engine, run::Comm& comm, measure::CommonStart& start, Kind kind, Output& out) {
     const std::string word(tune::word_of(kind));
-    std::vector<std::size_t> own;  // in cells_
     for (const std::int64_t bytes : tune::raced_sizes(kind, options_)) {
       const auto known = std::find_if(cells_.begin(), cells_.end(), [&](const tune::Cell& cell) {
         return cell.collective == word && cell.bytes == bytes;
@@ -190,16 +189,16 @@ class TuneCommand final : public Command {
       for (const tune::Result& result : cell.results) algorithms.push_back(result.algorithm);
       const auto times = race(engine, comm, start, kind, bytes, algorithms, few(), Counts::least);
       for (std::size_t i = 0; i < times.size(); ++i) cell.results[i].time = times[i];
-      own.push_back(cells_.size());
       cells_.push_back(cell);
-      if (speaks_) replace_file(races(), to_csv(cells_));
+      if (speaks_) replace_file(races(), to_csv(cells_, options_));
       if (const tune::Result* best = cell.best(); best != nullptr) {
-        out.print("{:<21}{:>8} {:>10} {:>10}  {:.28}\n", word, size_of(bytes), in_units(cell.results[0].time),
-                  in_units(best->time), name_of(best->algorithm));
+        out.print("{:<21}{:>8} {:>10} {:>10}  {:.28}\n", word, tune::bytes_in_words(bytes),
+                  tune::duration(cell.results[0].time), tune::duration(best->time), name_of(best->algorithm));
         out.flush();
       }
     }
-    for (const std::size_t here : own) {
+    for (std::size_t here = 0; here < cells_.size(); ++here) {
+      if (cells_[here].collective != word) continue;
       std::vector<tune::Algorithm> guests = tune::guests(options_, cells_, cells_[here]);
       const tune::Result* host = cells_[here].best();
       if (guests.empty() || host == nullptr) continue;
@@ -210,7 +209,7 @@ class TuneCommand final : public Command {
         const auto rounds = rounds_of(guests[i], options_.ranks, cells_[here].bytes);
         cells_[here].results.push_back({guests[i], times[i] * scale, predict(*rounds, *profile_)});
       }
-      if (speaks_) replace_file(races(), to_csv(cells_));
+      if (speaks_) replace_file(races(), to_csv(cells_, options_));
     }
     rules_.library = options_.library;
     tune::Choice choice = tune::choose(options_, word, cells_, *profile_);
@@ -252,8 +251,9 @@ class TuneCommand final : public Command {
       checks_.push_back({word, bytes, ours, last[best], again[0], own, again[best],
                          rounds_sent ? predict(*rounds_sent, *profile_) : 0});
       const Check& check = checks_.back();
-      out.print("{:<21}{:>8} {:>10} {:>10} {:>10} {:>6.1f} %\n", word, size_of(bytes), in_units(check.plain),
-                in_units(check.own), in_units(check.least), 100 * check.regret());
+      out.print("{:<21}{:>8} {:>10} {:>10} {:>10} {:>6.1f} %\n", word, tune::bytes_in_words(bytes),
+                tune::duration(check.plain), tune::duration(check.own), tune::duration(check.least),
+                100 * check.regret());
       out.flush();
     }
   }
@@ -287,7 +287,7 @@ class TuneCommand final : public Command {
     std::vector<std::vector<std::string>> rows;
     for (const tune::Choice& choice : rules_.choices) {
       for (const tune::Step& step : choice.steps)
-        rows.push_back({choice.collective, "from " + size_of(step.bytes), name_of(step.algorithm)});
+        rows.push_back({choice.collective, "from " + tune::bytes_in_words(step.bytes), name_of(step.algorithm)});
     }
     page.table({"collective", "size", "algorithm"}, rows);
     page.section("Races");
@@ -299,9 +299,10 @@ class TuneCommand final : public Command {
       const tune::Result* best = cell.best();
       const tune::Result* plain = cell.of(default_of(cell.collective));
       if (best == nullptr) continue;
-      rows.push_back({cell.collective, size_of(cell.bytes), plain != nullptr ? in_units(plain->time) : "refused",
-                      name_of(best->algorithm), in_units(best->time),
-                      best->predicted > 0 ? in_units(best->predicted) : "", fmt::format("{}", cell.results.size())});
+      rows.push_back({cell.collective, tune::bytes_in_words(cell.bytes),
+                      plain != nullptr ? tune::duration(plain->time) : "refused", name_of(best->algorithm),
+                      tune::duration(best->time), best->predicted > 0 ? tune::duration(best->predicted) : "",
+                      fmt::format("{}", cell.results.size())});
     }
     page.table({"collective", "size", "default", "fastest", "measured", "predicted", "raced"}, rows);
     if (checks_.empty()) return page.html();
@@ -312,12 +313,14 @@ class TuneCommand final : public Command {
     page.numbers({{fmt::format("{:.2f}", summary.gain), "times as fast as the default, geometric mean"},
                   {fmt::format("{:.1f} %", 100 * summary.mean), "mean regret"},
                   {fmt::format("{:.1f} %", 100 * summary.worst), "worst regret"},
-                  {fmt::format("1/{:.0f}", brute_ / tuned_), "of the time of brute force"}});
+                  {fmt::format("1/{:.0f}", brute_ / tuned_),
+                   resumed_ ? "of the time of brute force, without the races before" : "of the time of brute force"}});
     rows.clear();
     for (const Check& check : checks_)
-      rows.push_back({check.collective, size_of(check.bytes), in_units(check.plain), name_of(check.ours),
-                      in_units(check.own), check.predicted > 0 ? in_units(check.predicted) : "", name_of(check.best),
-                      in_units(check.least), fmt::format("{:.1f} %", 100 * check.regret())});
+      rows.push_back({check.collective, tune::bytes_in_words(check.bytes), tune::duration(check.plain),
+                      name_of(check.ours), tune::duration(check.own),
+                      check.predicted > 0 ? tune::duration(check.predicted) : "", name_of(check.best),
+                      tune::duration(check.least), fmt::format("{:.1f} %", 100 * check.regret())});
     page.table({"collective", "size", "default", "ours", "measured", "predicted", "best", "measured", "regret"}, rows);
     return page.html();
   }
@@ -328,8 +331,10 @@ class TuneCommand final : public Command {
       out.print("at {} sizes that no race had: {:.2f} times as fast as the default\n", checks_.size(), summary.gain);
       out.print("(geometric mean), regret {:.1f} % in the mean, {:.1f} % at worst\n", 100 * summary.mean,
                 100 * summary.worst);
-      out.print("brute force over all powers of two would take {:.0f} s: {:.0f} times as long\n", brute_,
-                brute_ / tuned_);
+      if (resumed_) out.print("brute force over all powers of two would take {:.0f} s\n", brute_);
+      else
+        out.print("brute force over all powers of two would take {:.0f} s: {:.0f} times as long\n", brute_,
+                  brute_ / tuned_);
     }
     out.print("tuned in {:.0f} s; {}/index.html says what is gained\n", tuned_, out_);
     if (options_.library == tune::Library::openmpi)
@@ -349,6 +354,7 @@ class TuneCommand final : public Command {
   std::vector<tune::Cell> cells_;
   tune::Rules rules_;
   std::vector<Check> checks_;
+  bool resumed_ = false;          ///< some races are of a run before
   double tuned_ = 0, brute_ = 0;  ///< seconds: what tuning took, and what brute force would
 };
 
