@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh Debian machine: `make demo` and `make test`.
-.PHONY: help demo test test-all asan tsan bench packages build paper clean
+.PHONY: help demo test test-all asan tsan clang release bench packages build paper clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +33,7 @@ test: build  ## what CI runs
 	cmake --build --preset asan -j $(JOBS) --target $(SANITIZED:%=test_%) replay_schedule
 	ctest --preset asan -j $(JOBS) -R '^($(shell echo $(SANITIZED) fuzz_schedule | tr ' ' '|'))$$'
 
-test-all: test asan tsan bench  ## the whole suite under every sanitizer, and the benchmarks
+test-all: test asan tsan clang release bench  ## the whole suite under every sanitizer and compiler, and the benchmarks
 
 asan: packages  ## all tests under ASan and UBSan
 	cmake --preset asan
@@ -44,6 +44,16 @@ tsan: packages  ## all tests under TSan
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
+
+clang: packages  ## all tests with the other compiler
+	cmake --preset clang
+	cmake --build --preset clang -j $(JOBS)
+	ctest --preset clang -j $(JOBS)
+
+release: packages  ## all tests, fully optimised
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+	ctest --preset release -j $(JOBS)
 
 bench: packages  ## the benchmarks, fully optimised
 	cmake --preset release
