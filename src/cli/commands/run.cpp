@@ -102,13 +102,13 @@ class RunCommand : public Command {
     const bool component = by_component(flavour);
     set_up(flavour, component, report);
     const int status = start();
-    out.error(fmt::format("chasqui run: by {}\n", component ? "its component of Open MPI"
-                                                            : fmt::format("its drop-in library for {}", flavour)));
     std::error_code none;
     const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none);
-    if (written)
-      out.error(read_file(report, "the program wrote its report there"));  // standard output is the program's
-    else if (status == 0)
+    if (written) {  // standard output is the program's
+      out.error(fmt::format("chasqui run: by {}\n", component ? "its component of Open MPI"
+                                                              : fmt::format("its drop-in library for {}", flavour)));
+      out.error(read_file(report, "the program wrote its report there"));
+    } else if (status == 0)
       out.error(fmt::format("chasqui run: no report: did the command start a program of {}?\n", flavour));
     return status;
   }

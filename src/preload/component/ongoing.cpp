@@ -51,7 +51,7 @@ Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm
   if (s.disabled[static_cast<int>(in_form(blocking, form))]) return Reason::disabled;
   if (left_to_threads) return Reason::threads;
   if (s.reproducible && folds) return Reason::irreproducible;
-  if (s.verify) return Reason::nonblocking;
+  if (s.verify) return Reason::unverified;
   if (state.never != Reason::none) return state.never;
   if (facts.reason != Reason::none) return facts.reason;
   if (!state.prepared && form == Form::persistent) {
@@ -142,8 +142,7 @@ void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(
 }
 
 void* plan_nothing(Collective blocking, Form form) {
-  if (active.load(std::memory_order_relaxed) && inside_of_chasqui == 0)
-    note(in_form(blocking, form), Reason::nonblocking);
+  if (active.load(std::memory_order_relaxed) && inside_of_chasqui == 0) note(in_form(blocking, form), Reason::unsized);
   return nullptr;
 }
 
