@@ -210,6 +210,16 @@ constexpr std::int64_t kMostSegments = 256;
 
 std::string_view to_string(Library library) { return library == Library::openmpi ? "openmpi" : "mpich"; }
 
+bool keeps_order(const Algorithm& algorithm) {
+  if (algorithm.library != Library::openmpi) return true;
+  const int number = algorithm.number;
+  if (algorithm.collective == "reduce") return number < 2 || number > 5;
+  if (algorithm.collective == "allreduce") return number != 4 && number != 5;
+  if (algorithm.collective == "reduce_scatter") return number != 2 && number != 3;
+  if (algorithm.collective == "reduce_scatter_block") return number != 3;
+  return true;
+}
+
 std::string to_string(const Algorithm& algorithm) {
   std::string text = algorithm.name;
   if (algorithm.fan > 0) text += fmt::format(" of {}", algorithm.fan);

@@ -109,7 +109,7 @@ std::vector<Result> predicted(const TunerOptions& options, std::string_view coll
                               const Profile& profile) {
   std::vector<Result> list;
   for (const Algorithm& algorithm : algorithms(options.library, collective, options.ranks, bytes)) {
-    if (!algorithm.forced_in_place) continue;
+    if (!algorithm.forced_in_place || (!options.commutative && !keeps_order(algorithm))) continue;
     list.push_back({algorithm, 0, predict(*rounds_of(algorithm, options.ranks, bytes), profile)});
   }
   std::stable_sort(list.begin(), list.end(),

@@ -81,6 +81,20 @@ TEST(Tuner, IsNearTheBestAtSizesItNeverSaw) {
   EXPECT_LT(worst, 0.5);
 }
 
+TEST(Tuner, OperandsKeepTheirOrder) {
+  for (const bool commutative : {false, true}) {
+    const TunerOptions options{.ranks = 8, .commutative = commutative};
+    int reordering = 0;
+    for (const std::int64_t bytes : {8, 65536}) {
+      for (const Result& result : predicted(options, "reduce", bytes, default_profile()))
+        reordering += result.algorithm.number >= 2 && result.algorithm.number <= 5 ? 1 : 0;
+      for (const Result& result : predicted(options, "allreduce", bytes, default_profile()))
+        reordering += result.algorithm.number == 4 || result.algorithm.number == 5 ? 1 : 0;
+    }
+    EXPECT_EQ(reordering > 0, commutative);
+  }
+}
+
 TEST(Tuner, LeavesADefaultThatNobodyBeats) {
   const TunerOptions options{.ranks = 8};
   const Choice choice =

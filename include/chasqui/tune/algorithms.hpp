@@ -30,7 +30,11 @@ struct Algorithm {
   friend bool operator==(const Algorithm&, const Algorithm&) = default;
 };
 
-/// "binomial", "chain of 4 by 16 KiB", "nb tsp_tree of 3".
+/// Is it right where operations do not commute? Open MPI does with a rule what it says, whatever the operation: its chains,
+/// pipelines, rings and trees other than the in-order one then fold in another order. MPICH's files can tell operations apart.
+bool keeps_order(const Algorithm& algorithm);
+
+/// "binomial", "chain of 4 by 16 KiB", "tsp_tree of 3".
 std::string to_string(const Algorithm& algorithm);
 
 /// A collective as the libraries call it, and as Chasqui does.

@@ -34,6 +34,7 @@ struct TunerOptions {
   int ranks = 2;
   std::int64_t largest = 1 << 20;  ///< bytes of one rank's contribution, or of all ranks' blocks together
   std::size_t most = 4;            ///< algorithms raced in a cell, the default aside
+  bool commutative = false;        ///< all operations commute: those that do not keep the order may be taken, too
 };
 
 /// The sizes that are raced, a factor of 16 apart.

@@ -64,6 +64,9 @@ class TuneCommand final : public Command {
     option("--most", "N", &most_, "algorithms in a race (default 4)");
     option("--rounds", "N", &rounds_, "calls of each that is near the fastest (default 9)");
     option("--out", "DIR", &out_, "where the files go (default tuned)");
+    flag(
+        "--commutative", commutative_,
+        "Open MPI: take algorithms that reorder operands, too; wrong for programs with operations that do not commute");
     flag("--resume", resume_, "keep the races that DIR has, and run the others");
     flag("--regret", regret_, "run all algorithms at sizes between, and say how far the choice is from the best");
     example("mpirun -np 8 chasqui tune --mpi --out tuned",
@@ -84,6 +87,7 @@ class TuneCommand final : public Command {
     options_.library = *engine->library();
     options_.ranks = engine->size();
     options_.largest = largest_;
+    options_.commutative = commutative_;
     options_.most = static_cast<std::size_t>(most_);
     speaks_ = engine->speaks();
     from_rank_0(*engine, [&] {
@@ -344,7 +348,7 @@ class TuneCommand final : public Command {
     else out.print("use it: MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={}/mpich.json\n", out_);
   }
 
-  bool mpi_ = false, resume_ = false, regret_ = false, speaks_ = false;
+  bool mpi_ = false, resume_ = false, regret_ = false, commutative_ = false, speaks_ = false;
   std::optional<std::string> machine_;
   std::string kinds_, out_ = "tuned";
   double seconds_ = 4;
