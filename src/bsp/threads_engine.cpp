@@ -100,8 +100,8 @@ struct Folded {
 };
 static_assert(sizeof(Folded) <= run::kLinePayload);
 
-/// From so many members on, reading the lines of all takes longer than folding them in groups first (16 cores of x86-64: 0.45
-/// instead of 1.1 microseconds).
+/// From so many members on they fold in groups first: three or four lines to read instead of eight or more. Timed on 16 cores,
+/// together with all else that sync() does (docs/bsp.md); other numbers were not.
 constexpr std::int32_t kManyMembers = 9;
 
 /// A machine that synchronises, with a seat for each member. With a core for everybody they meet on a board, else they

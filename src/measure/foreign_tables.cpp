@@ -30,6 +30,14 @@ constexpr std::pair<std::string_view, Kind> kTitles[] = {
     {"Barrier", Kind::barrier},
 };
 
+/// By size; of several points of one size the first stays.
+void put_in_order(Times& times) {
+  std::stable_sort(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto end =
+      std::unique(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
+  times.erase(end, times.end());
+}
+
 class Reader {
  public:
   Reader(std::string_view text, std::string_view place) : lines_(std::string(text)), place_(place) {}
@@ -52,7 +60,7 @@ class Reader {
     }
     if (found_.tool == "Netgauge") fit();
     else if (found_.collectives.empty()) throw Error("{}: no times of a collective: give a table of one", place_);
-    for (auto& [kind, times] : found_.collectives) sort(times);
+    for (auto& [kind, times] : found_.collectives) put_in_order(times);
     return std::move(found_);
   }
 
@@ -129,13 +137,6 @@ class Reader {
     if (bytes == 0 && !barrier) return;  // an empty call is no point
     found_.collectives[std::string(to_string(*kind_))].emplace_back(static_cast<std::int64_t>(bytes),
                                                                     row[average] * kMicrosecond);
-  }
-
-  static void sort(Times& times) {
-    std::stable_sort(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    times.erase(
-        std::unique(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
-        times.end());
   }
 
   /// PRTT(n,d,s): n messages of s bytes, d apart, and one back. PRTT(1,0,s) = 2(L + o_s + o_r + (s-1)G), and n messages
@@ -237,9 +238,7 @@ std::string add_tables(Profile& profile, const ForeignTables& tables, std::strin
     Times points = times;
     if (kind == to_string(Kind::reduce_scatter)) {  // the tools count the whole vector, a profile the block of a rank
       for (auto& point : points) point.first = std::max<std::int64_t>(1, point.first / std::max<std::int64_t>(1, of));
-      points.erase(
-          std::unique(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
-          points.end());
+      put_in_order(points);
     }
     merge(profile.native[kind], points);
     said += fmt::format("{}: {} sizes of {} from {}\n", place, points.size(), kind, tables.tool);

@@ -86,6 +86,20 @@ std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<in
   return run::make_comm(std::move(fabric));
 }
 
+/// Nothing where some rank is not `willing`, which all know afterwards, or where it cannot be made.
+std::unique_ptr<run::Comm> make_part(const CommState& state, MPI_Comm comm, bool& willing) {
+  try {
+    return mpi::make_together(comm, [&](mpi::Together& all) {
+      willing = all.most(willing ? 0 : 1) == 0;
+      return willing ? make_private(all, world_ranks(comm, state.size)) : nullptr;
+    });
+  } catch (const std::exception& error) {  // on all ranks
+    willing = true;
+    if (settings().log) say(error.what());
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 Race& CommState::race(Collective what, std::size_t bytes, bool for_good) {
@@ -124,27 +138,14 @@ void look_for_foreigners(CommState& state, MPI_Comm comm) {
 bool prepare(CommState& state, MPI_Comm comm, bool willing) {
   look_for_foreigners(state, comm);
   if (state.never != Reason::none) return state.prepared = true;
-  try {
-    state.comm = mpi::make_together(comm, [&](mpi::Together& all) {
-      willing = all.most(willing ? 0 : 1) == 0;
-      return willing ? make_private(all, world_ranks(comm, state.size)) : nullptr;
-    });
-  } catch (const std::exception& error) {  // on all ranks
-    willing = true;
-    if (settings().log) say(error.what());
-  }
+  state.comm = make_part(state, comm, willing);
   if (willing && state.comm == nullptr) state.never = Reason::no_room;
   return state.prepared = willing;
 }
 
 std::unique_ptr<run::Comm> make_private_part(const CommState& state, MPI_Comm comm) {
-  try {
-    return mpi::make_together(comm,
-                              [&](mpi::Together& all) { return make_private(all, world_ranks(comm, state.size)); });
-  } catch (const std::exception& error) {  // on all ranks
-    if (settings().log) say(error.what());
-    return nullptr;
-  }
+  bool willing = true;
+  return make_part(state, comm, willing);
 }
 
 std::unique_ptr<run::Comm> make_private_world() {

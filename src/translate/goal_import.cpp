@@ -3,7 +3,6 @@
 // `label: send 8b to 1 tag 0`, `recv 8b from 0 tag 0`, `calc 100`, `a requires b` and `a irequires b`.
 #include <algorithm>
 #include <charconv>
-#include <deque>
 #include <map>
 #include <set>
 #include <tuple>

@@ -22,8 +22,6 @@ constexpr std::size_t kMostFaults = 20;
 struct Value {
   std::int64_t item = 0;
   Contributions from;
-
-  friend bool operator==(const Value&, const Value&) = default;
 };
 
 /// An action of the placement: chunk `chunk` of a step, or the end of the step.

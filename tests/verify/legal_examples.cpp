@@ -123,36 +123,34 @@ Schedule alltoall_round_the_ring(const LogP& machine) {
   return s;
 }
 
-Schedule ring_reduce_scatter(const LogP& machine, std::int64_t items, bool commutative) {
-  Schedule s = empty(machine, {.kind = Kind::reduce_scatter, .items = items, .commutative = commutative});
-  const std::int64_t P = machine.P;
-  std::int64_t round = 0;
-  for (std::int64_t step = 1; step < P; ++step) {  // item r goes from r + 1 once round to r
+namespace {
+
+/// Item r goes once round, from r + first to r + first - 1, in rounds from `round` on.
+void send_round_the_ring(Schedule& s, std::int64_t items, std::int64_t first, std::int64_t round) {
+  const std::int64_t P = s.machine.P;
+  for (std::int64_t step = first; step < first + P - 1; ++step) {
     for (std::int64_t n = 0; n < items; ++n, ++round) {
       for (std::int64_t r = 0; r < P; ++r) {
-        s.sends.push_back(send_item(round * round_length(machine), Rank{mod(r + step, P)}, Rank{mod(r + step + 1, P)},
+        s.sends.push_back(send_item(round * round_length(s.machine), Rank{mod(r + step, P)}, Rank{mod(r + step + 1, P)},
                                     static_cast<std::int32_t>(r * items + n)));
       }
     }
   }
   close(s);
+}
+
+}  // namespace
+
+Schedule ring_reduce_scatter(const LogP& machine, std::int64_t items, bool commutative) {
+  Schedule s = empty(machine, {.kind = Kind::reduce_scatter, .items = items, .commutative = commutative});
+  send_round_the_ring(s, items, 1, 0);
   return s;
 }
 
 Schedule ring_allreduce(const LogP& machine, std::int64_t items, bool commutative) {
   Schedule s = ring_reduce_scatter(machine, items, commutative);
-  const std::int64_t P = machine.P;
-  s.problem = {.kind = Kind::allreduce, .items = items * P, .commutative = commutative};
-  std::int64_t round = items * (P - 1);
-  for (std::int64_t step = 0; step + 1 < P; ++step) {  // the result of item r goes from r once round to r - 1
-    for (std::int64_t n = 0; n < items; ++n, ++round) {
-      for (std::int64_t r = 0; r < P; ++r) {
-        s.sends.push_back(send_item(round * round_length(machine), Rank{mod(r + step, P)}, Rank{mod(r + step + 1, P)},
-                                    static_cast<std::int32_t>(r * items + n)));
-      }
-    }
-  }
-  close(s);
+  s.problem = {.kind = Kind::allreduce, .items = items * machine.P, .commutative = commutative};
+  send_round_the_ring(s, items, 0, items * (machine.P - 1));
   return s;
 }
 
