@@ -1,73 +1,111 @@
 // SPDX-License-Identifier: MIT
-// What the classical algorithms send, as rounds, root 0. Sizes are bytes of one rank's contribution.
+// What the classical algorithms send, as rounds, root 0. A pattern says who sends which items when; which items there are follows from
+// the collective, unless a pattern cuts the message in its own way.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "chasqui/tune/rounds.hpp"
 
 namespace chasqui::tune {
 
-/// A tree with root 0; who serves whom, in order.
-struct Tree {
-  std::vector<std::vector<std::int32_t>> children;
-  std::vector<std::int32_t> order;  ///< parents before children
+/// What rounds depend on.
+struct Case {
+  int P = 2;
+  std::int64_t bytes = 0;    ///< of one rank's contribution
+  std::int64_t fan = 0;      ///< fan-out, radix or number of chains
+  std::int64_t segment = 0;  ///< bytes; 0: not cut
 };
 
-Tree heap_tree(int P, std::int64_t fan);       ///< v serves fan·v + 1 .. fan·v + fan; fan P-1: the root serves all
-Tree level_tree(int P, std::int64_t fan);      ///< the same shape, ranks dealt out in turn to the parents of a level
-Tree chain_tree(int P, std::int64_t chains);   ///< the root serves the heads of so many chains of consecutive ranks
-Tree near_binomial(int P);                     ///< v serves v + 2^j for 2^j > v, the nearest first
-Tree knomial_tree(int P, std::int64_t radix);  ///< v serves v + m·radix^j below its lowest digit, the farthest first
-Tree in_order_binary(int P);  ///< root P-1; every subtree is an interval of ranks, and its root the last of them
+using Items = std::vector<std::int32_t>;
 
-/// Bytes cut into segments of at most `segment` (0: one), whole doubles.
-std::vector<double> cut(std::int64_t bytes, std::int64_t segment);
-/// Bytes in `parts` chunks, whole doubles, the first ones longer.
-std::vector<double> chunks(std::int64_t bytes, std::int64_t parts);
+/// A tree with root 0; who serves whom, in order.
+struct Tree {
+  std::vector<Items> children;
+  Items order;  ///< parents before children
+};
 
-Rounds tree_broadcast(const Tree& tree, const std::vector<double>& segments);
-Rounds tree_reduce(const Tree& tree, const std::vector<double>& segments);
-/// The fold at rank P-1 of the in-order tree, and from there to rank 0.
-Rounds in_order_reduce(int P, const std::vector<double>& segments);
-Rounds split_binary_broadcast(int P, std::int64_t bytes, std::int64_t segment);
-enum class Spread { ring, doubling };  ///< how an all-gather goes on; doubling: P a power of two
-Rounds scatter_allgather(int P, std::int64_t bytes, Spread how);
-Rounds reduce_scatter_gather(int P, std::int64_t bytes);  ///< reduce: recursive halving, then a binomial gather
+Tree flat(const Case& c);           ///< the root serves all
+Tree heap(const Case& c);           ///< v serves fan·v + 1 .. fan·v + fan
+Tree binary_heap(const Case& c);    ///< the same, of two
+Tree levels(const Case& c);         ///< the shape of a binary heap, ranks dealt out in turn to the parents of a level
+Tree chains(const Case& c);         ///< the root serves the heads of `fan` chains of consecutive ranks
+Tree pipeline(const Case& c);       ///< one chain
+Tree near_binomial(const Case& c);  ///< v serves v + 2^j for 2^j > v, the nearest first
+Tree binomial(const Case& c);       ///< v serves v + 2^j below its lowest digit, the farthest first
+Tree knomial(const Case& c);        ///< the same to the base 4: v serves v + m·4^j
+Tree in_order_binary(
+    const Case& c);  ///< root P-1; every subtree is an interval of ranks, and its root the last of them
 
-Rounds reduce_then_broadcast(const Tree& tree, std::int64_t bytes);  ///< all-reduce
-Rounds exchange_allreduce(int P, std::int64_t bytes, std::int64_t radix);
-Rounds ring_allreduce(int P, std::int64_t bytes, std::int64_t segment);
-Rounds rabenseifner(int P, std::int64_t bytes);
+/// Rounds in the making.
+class Builder {
+ public:
+  /// With the items of the collective: segments of the message, a block for each rank or pair of ranks, or the one value.
+  Builder(Kind kind, const Case& c);
+  /// Other items; before the first round.
+  void items(std::vector<double> bytes) { rounds_.item_bytes = std::move(bytes); }
+  Items all() const;  ///< items
 
-Rounds gather_then_broadcast(int P, std::int64_t bytes);  ///< all-gather
-Rounds ring_allgather(int P, std::int64_t bytes);
-Rounds neighbour_allgather(int P, std::int64_t bytes);  ///< REQUIRES P even
-Rounds bruck_allgather(int P, std::int64_t bytes, std::int64_t radix);
-Rounds doubling_allgather(int P, std::int64_t bytes);  ///< REQUIRES P a power of two
+  void round() { rounds_.list.emplace_back(); }
+  /// In the round that is open.
+  void send(int from, int to, Items items, bool folds = false);
+  /// In a round of its own.
+  void alone(int from, int to, Items items, bool folds = false) {
+    round();
+    send(from, to, std::move(items), folds);
+  }
+  void spread_from_here() { rounds_.spread = rounds_.list.size(); }
+  Rounds take() { return std::move(rounds_); }
 
-Rounds linear_alltoall(int P, std::int64_t bytes);
-Rounds pairwise_alltoall(int P, std::int64_t bytes);
-Rounds bruck_alltoall(int P, std::int64_t bytes);
+ private:
+  Rounds rounds_;
+};
 
-Rounds linear_barrier(int P);
-Rounds double_ring_barrier(int P);
-Rounds exchange_barrier(int P, std::int64_t radix);
-Rounds dissemination_barrier(int P);
-Rounds tree_barrier(int P);
+void down(Builder& builder, const Tree& tree);     ///< item by item
+void up(Builder& builder, const Tree& tree);       ///< item by item, folded; a parent takes what comes as it arrives
+void deal(Builder& builder, const Tree& tree);     ///< to each child the blocks of the ranks below it
+void collect(Builder& builder, const Tree& tree);  ///< from each child the blocks of the ranks below it
 
-Rounds tree_gather(const Tree& tree, std::int64_t bytes);
-Rounds asked_gather(int P, std::int64_t bytes);  ///< rank 0 asks one after another
-Rounds tree_scatter(const Tree& tree, std::int64_t bytes);
+/// A step along a tree as a pattern.
+template <void (*step)(Builder&, const Tree&), Tree (*tree)(const Case&)>
+void along(Builder& builder, const Case& c) {
+  step(builder, tree(c));
+}
+template <Tree (*tree)(const Case&)>
+void up_and_down(Builder& builder, const Case& c) {
+  up(builder, tree(c));
+  down(builder, tree(c));
+}
 
-Rounds reduce_then_scatter(int P, std::int64_t bytes);  ///< reduce-scatter
-Rounds halving_reduce_scatter(int P, std::int64_t bytes);
-Rounds ring_reduce_scatter(int P, std::int64_t bytes);
-Rounds pairwise_reduce_scatter(int P, std::int64_t bytes);
-Rounds doubling_reduce_scatter(int P, std::int64_t bytes);
-
-Rounds chain_scan(int P, std::int64_t bytes);
-Rounds doubling_scan(int P, std::int64_t bytes);
+using Pattern = void(Builder& builder, const Case& c);
+Pattern in_order_reduce;         ///< the fold at rank P-1 of the in-order tree, and from there to rank 0
+Pattern split_binary_broadcast;  ///< halves of the message down the sides of a binary tree, then exchanged
+Pattern scatter_ring;            ///< a broadcast: a binomial scatter, then a ring
+Pattern scatter_doubling;        ///< REQUIRES P a power of two
+Pattern reduce_scatter_gather;   ///< reduce: recursive halving, then a binomial gather
+Pattern exchange;                ///< everybody folds with everybody, in groups of two
+Pattern exchange_by_radix;       ///< … in groups of `fan`
+Pattern ring_allreduce;
+Pattern rabenseifner;
+Pattern gather_then_broadcast;
+Pattern ring_allgather;
+Pattern neighbour_allgather;  ///< REQUIRES P even
+Pattern bruck_allgather;
+Pattern doubling_allgather;  ///< REQUIRES P a power of two
+Pattern linear_alltoall;
+Pattern pairwise_alltoall;
+Pattern bruck_alltoall;
+Pattern double_ring_barrier;
+Pattern dissemination_barrier;
+Pattern asked_gather;  ///< rank 0 asks one after another
+Pattern reduce_then_scatter;
+Pattern halving_reduce_scatter;
+Pattern ring_reduce_scatter;
+Pattern pairwise_reduce_scatter;
+Pattern doubling_reduce_scatter;
+Pattern chain_scan;
+Pattern doubling_scan;
 
 }  // namespace chasqui::tune

@@ -32,13 +32,6 @@ std::vector<std::int64_t> sizes_from(std::int64_t first, Kind kind, const TunerO
   return sizes;
 }
 
-Kind kind_of(std::string_view collective) {
-  for (const CollectiveName& name : collectives()) {
-    if (name.word == collective) return name.kind;
-  }
-  throw Error("\"{}\" is no collective that can be tuned", collective);
-}
-
 /// Measured over predicted at the raced sizes, between them along a straight line over the logarithm of the size.
 class Correction {
  public:

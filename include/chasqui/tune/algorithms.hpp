@@ -46,6 +46,8 @@ struct CollectiveName {
 const std::vector<CollectiveName>& collectives();
 /// The libraries' word for what is measured: "bcast", for reduce-scatter "reduce_scatter_block".
 std::string_view word_of(Kind kind);
+/// What a word stands for. Throws an Error for one that is not in the list.
+Kind kind_of(std::string_view word);
 
 /// All that do this collective on so many ranks for so many bytes of one rank's contribution, with the parameters that make
 /// sense there. Not the default.
