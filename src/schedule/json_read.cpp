@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The reader of schedule files: a SAX handler instead of a document tree, so a file of 10^6 messages is read in one pass,
 // straight into the Send array. It knows at each moment in which object it is (At) and which key came last.
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "base/json_text.hpp"
 #include "chasqui/base/error.hpp"
@@ -35,44 +37,145 @@ enum class At {
   end
 };
 
-struct Grammar {
-  std::array<std::string_view, 13> keys;  ///< in the order of the switches below
-  unsigned required;                      ///< bit i: keys[i] must be there
+// What numbers must be; the reader says where they stand.
+
+std::int32_t small(std::int64_t value) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (value < -most || value > most) throw Error("{} is out of range: use a number of at most {}", value, most);
+  return static_cast<std::int32_t>(value);
+}
+
+std::int64_t at_least(std::int64_t least, std::int64_t value) {
+  if (value < least) throw Error("{} is too small: it must be at least {}", value, least);
+  if (value > kMaxTime) throw Error("{} is out of range: use a number of at most {}", value, kMaxTime);
+  return value;
+}
+
+Time time(std::int64_t value) {
+  if (value < -kMaxTime || value > kMaxTime)
+    throw Error("{} is out of range: use a time of at most {} ticks", value, kMaxTime);
+  return Time{value};
+}
+
+using Set = void(Schedule& schedule, std::int64_t value);
+
+/// Into a member of the last one of a list.
+template <auto list, auto member>
+void last(Schedule& schedule, std::int64_t value) {
+  auto& into = (schedule.*list).back().*member;
+  if constexpr (std::is_same_v<decltype(into), Time&>) into = time(value);
+  else if constexpr (std::is_same_v<decltype(into), Rank&>) into = Rank{small(value)};
+  else into = at_least(0, value);
+}
+template <auto list>
+void item(Schedule& schedule, std::int64_t value) {
+  (schedule.*list).back().part = {small(value), 1};
+}
+template <auto list, auto bound>
+void interval(Schedule& schedule, std::int64_t value) {
+  (schedule.*list).back().part.*bound = small(value);
+}
+
+struct Key {
+  std::string_view name;
+  bool required = false;
+  Set* set = nullptr;    ///< where an integer goes
+  At opens = At::start;  ///< an object or an array
+  std::string_view expected = "an integer";
 };
 
-constexpr Grammar kFile{{"chasqui", "machine", "problem", "finish", "bound", "sends", "operands", "adds", "period",
-                         "delay", "nodes", "publications", "readings"},
-                        0b111111};
-constexpr Grammar kMachine{{"P", "L", "o", "g"}, 0b1111};
-constexpr Grammar kProblem{{"kind", "root", "items", "commutative", "exclusive"}, 0b1};
-constexpr Grammar kSend{{"t", "from", "to", "item", "lo", "len", "parts"}, 0b111};
-constexpr Grammar kAdd{{"t", "rank", "from", "count"}, 0b1111};
-constexpr Grammar kNodes{{"sizes", "gamma", "publish", "read"}, 0b1111};
-// What is carried stands where it stands in a message.
-constexpr Grammar kPublication{{"t", "rank", "", "item", "lo", "len", "parts"}, 0b11};
-constexpr Grammar kReading{{"t", "rank", "from", "item", "lo", "len", "parts"}, 0b111};
+constexpr std::string_view kObject = "an object {...}", kArray = "an array [...]";
+constexpr Key kFile[] = {
+    {"chasqui", true, [](Schedule&, std::int64_t) {}},  // the reader keeps it
+    {"machine", true, nullptr, At::machine, kObject},
+    {"problem", true, nullptr, At::problem, kObject},
+    {"finish", true, [](Schedule& s, std::int64_t value) { s.finish = time(value); }},
+    {"bound", true, [](Schedule& s, std::int64_t value) { s.bound = time(value); }},
+    {"sends", true, nullptr, At::sends, kArray},
+    {"operands", false, nullptr, At::operands, kArray},
+    {"adds", false, nullptr, At::adds, kArray},
+    {"period", false, [](Schedule& s, std::int64_t value) { s.period = Time{at_least(0, value)}; }},
+    {"delay", false, [](Schedule& s, std::int64_t value) { s.delay = Time{at_least(0, value)}; }},
+    {"nodes", false, nullptr, At::nodes, kObject},
+    {"publications", false, nullptr, At::publications, kArray},
+    {"readings", false, nullptr, At::readings, kArray}};
+constexpr Key kMachine[] = {{"P", true, [](Schedule& s, std::int64_t value) { s.machine.P = value; }},
+                            {"L", true, [](Schedule& s, std::int64_t value) { s.machine.L.ticks = value; }},
+                            {"o", true, [](Schedule& s, std::int64_t value) { s.machine.o.ticks = value; }},
+                            {"g", true, [](Schedule& s, std::int64_t value) { s.machine.g.ticks = value; }}};
+constexpr Key kProblem[] = {
+    {"kind", true, nullptr, At::start, "the name of a collective"},
+    {"root", false, [](Schedule& s, std::int64_t value) { s.problem.root = Rank{small(value)}; }},
+    {"items", false, [](Schedule& s, std::int64_t value) { s.problem.items = at_least(1, value); }},
+    {"commutative", false, nullptr, At::start, "true or false"},
+    {"exclusive", false, nullptr, At::start, "true or false"}};
+constexpr Key kAdd[] = {{"t", true, last<&Schedule::adds, &Add::begin>},
+                        {"rank", true, last<&Schedule::adds, &Add::rank>},
+                        {"from", true, last<&Schedule::adds, &Add::from>},
+                        {"count", true, last<&Schedule::adds, &Add::count>}};
+constexpr Key kNodes[] = {{"sizes", true, nullptr, At::sizes, "an array [[nodes,ranks],...]"},
+                          {"gamma", true, [](Schedule& s, std::int64_t value) { s.nodes.gamma = time(value); }},
+                          {"publish", true, [](Schedule& s, std::int64_t value) { s.nodes.publish = time(value); }},
+                          {"read", true, [](Schedule& s, std::int64_t value) { s.nodes.read = time(value); }}};
+
+/// When, who with whom, and what is carried: of a message, a publication and a reading.
+template <auto list>
+constexpr std::array<Key, 7> carrier(Key first, Key second, Key third) {
+  return {{first,
+           second,
+           third,
+           {"item", false, item<list>},
+           {"lo", false, interval<list, &Part::lo>},
+           {"len", false, interval<list, &Part::len>},
+           {"parts", false, nullptr, At::parts, "an array [[lo,len],[lo,len]]"}}};
+}
+constexpr auto kSend = carrier<&Schedule::sends>({"t", true, last<&Schedule::sends, &Send::begin>},
+                                                 {"from", true, last<&Schedule::sends, &Send::from>},
+                                                 {"to", true, last<&Schedule::sends, &Send::to>});
+constexpr auto kPublication =
+    carrier<&Schedule::publications>({"t", true, last<&Schedule::publications, &Publication::begin>},
+                                     {"rank", true, last<&Schedule::publications, &Publication::rank>}, {});
+constexpr auto kReading = carrier<&Schedule::readings>({"t", true, last<&Schedule::readings, &Reading::begin>},
+                                                       {"rank", true, last<&Schedule::readings, &Reading::rank>},
+                                                       {"from", true, last<&Schedule::readings, &Reading::from>});
 constexpr unsigned kItemKey = 1U << 3U, kIntervalKeys = 3U << 4U, kPartsKey = 1U << 6U;
 
-/// The keys of the object `at`, or nullptr where there are none.
-const Grammar* grammar(At at) {
+/// The keys of the object `at`; none where it is no object.
+std::span<const Key> keys_of(At at) {
   switch (at) {
-    case At::file: return &kFile;
-    case At::machine: return &kMachine;
-    case At::problem: return &kProblem;
-    case At::send: return &kSend;
-    case At::add: return &kAdd;
-    case At::nodes: return &kNodes;
-    case At::publication: return &kPublication;
-    case At::reading: return &kReading;
-    default: return nullptr;
+    case At::file: return kFile;
+    case At::machine: return kMachine;
+    case At::problem: return kProblem;
+    case At::send: return kSend;
+    case At::add: return kAdd;
+    case At::nodes: return kNodes;
+    case At::publication: return kPublication;
+    case At::reading: return kReading;
+    default: return {};
   }
 }
 
+/// An array of objects, and one of them.
+struct List {
+  At at, one;
+  std::string_view name, expected;
+};
+constexpr List kLists[] = {
+    {At::sends, At::send, "sends", "a message {\"t\":..., \"from\":..., \"to\":..., ...}"},
+    {At::adds, At::add, "adds", "an object {\"t\":..., \"rank\":..., \"from\":..., \"count\":...}"},
+    {At::publications, At::publication, "publications", "an object {\"t\":..., \"rank\":..., ...}"},
+    {At::readings, At::reading, "readings", "an object {\"t\":..., \"rank\":..., \"from\":..., ...}"}};
+const List* list_of(At at) {
+  const auto* found = std::find_if(std::begin(kLists), std::end(kLists),
+                                   [&](const List& list) { return list.at == at || list.one == at; });
+  return found == std::end(kLists) ? nullptr : found;
+}
+
 /// "P", "L", "o", "g" with their quotes.
-std::string quoted_list(const Grammar& g) {
+std::string quoted_list(std::span<const Key> keys) {
   std::string list;
-  for (const std::string_view key : g.keys) {
-    if (!key.empty()) list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", key);
+  for (const Key& key : keys) {
+    if (!key.name.empty()) list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", key.name);
   }
   return list;
 }
@@ -112,54 +215,33 @@ class Reader {
   }
 
   bool number_integer(number_integer_t value) {
-    switch (at_) {
-      case At::file: file_number(value); break;
-      case At::machine: {
-        LogP& m = schedule_.machine;
-        (key_ == 0 ? m.P : key_ == 1 ? m.L.ticks : key_ == 2 ? m.o.ticks : m.g.ticks) = value;
-        break;
-      }
-      case At::problem:
-        if (key_ == 1) {
-          schedule_.problem.root = Rank{small(value)};
-        } else if (key_ == 2) {
-          schedule_.problem.items = at_least(1, value);
-        } else {
-          wrong_type("a number");
-        }
-        break;
-      case At::send: send_number(value); break;
-      case At::pair: {
-        Part& part = pair_ == 0 ? cargo().first : cargo().second;
-        if (place_in_pair_ > 1) fail(where(), "a pair has two numbers [lo,len]: remove the rest");
-        (place_in_pair_ == 0 ? part.lo : part.len) = small(value);
-        ++place_in_pair_;
-        break;
-      }
-      case At::operands: schedule_.operands.push_back(at_least(0, value)); break;
-      case At::add: add_number(value); break;
-      case At::nodes: nodes_number(value); break;
-      case At::run: {
-        if (place_in_pair_ > 1) fail(where(), "a pair has two numbers [nodes,ranks]: remove the rest");
-        run_[place_in_pair_ == 0 ? 0 : 1] = at_least(1, value);
-        ++place_in_pair_;
-        break;
-      }
-      case At::publication:
-      case At::reading: board_number(value); break;
-      default: wrong_type("a number");
+    if (at_ == At::pair || at_ == At::run) {
+      if (place_in_pair_ > 1) fail(where(), "a pair has two numbers {}: remove the rest", pair_form());
+    } else if (at_ != At::operands && (key_ == nullptr || key_->set == nullptr)) {
+      wrong_type("a number");
     }
+    try {
+      if (at_ == At::operands) schedule_.operands.push_back(at_least(0, value));
+      else if (at_ == At::run) run_[place_in_pair_++] = at_least(1, value);
+      else if (at_ == At::pair) part() = small(value), ++place_in_pair_;
+      else key_->set(schedule_, value);
+    } catch (const Error& error) {
+      fail(where(), "{}", error.what());
+    }
+    if (key_ != &kFile[0] || at_ != At::file) return true;
+    if (value != 1 && value != 2) fail(where(), "version {} is unknown: this program reads versions 1 and 2", value);
+    version_ = static_cast<int>(value);
     return true;
   }
 
   bool boolean(bool value) {
-    if (at_ != At::problem || key_ < 3) wrong_type(value ? "true" : "false");
-    (key_ == 3 ? schedule_.problem.commutative : schedule_.problem.exclusive) = value;
+    if (key_ != &kProblem[3] && key_ != &kProblem[4]) wrong_type(value ? "true" : "false");
+    (key_ == &kProblem[3] ? schedule_.problem.commutative : schedule_.problem.exclusive) = value;
     return true;
   }
 
   bool string(string_t& value) {
-    if (at_ != At::problem || key_ != 0) wrong_type(fmt::format("\"{}\"", shown(value)));
+    if (key_ != &kProblem[0]) wrong_type(fmt::format("\"{}\"", shown(value)));
     const std::optional<Kind> kind = kind_from(value);
     if (!kind) {
       fail(where(),
@@ -172,80 +254,48 @@ class Reader {
   }
 
   bool start_object(std::size_t) {
-    if (at_ == At::start) {
-      at_ = At::file;
-    } else if (at_ == At::file && (key_ == 1 || key_ == 2)) {
-      at_ = key_ == 1 ? At::machine : At::problem;
-    } else if (at_ == At::file && key_ == 10) {
-      at_ = At::nodes;
-    } else if (at_ == At::publications) {
-      at_ = At::publication;
-      schedule_.publications.emplace_back();
-    } else if (at_ == At::readings) {
-      at_ = At::reading;
-      schedule_.readings.emplace_back();
-    } else if (at_ == At::sends) {
-      at_ = At::send;
-      schedule_.sends.emplace_back();
-    } else if (at_ == At::adds) {
-      at_ = At::add;
-      schedule_.adds.emplace_back();
-    } else {
-      wrong_type("an object");
-    }
-    key_ = -1;
+    if (at_ == At::start) at_ = At::file;
+    else if (const List* list = list_of(at_); list != nullptr && list->at == at_) begin(*list);
+    else if (key_ != nullptr && !keys_of(key_->opens).empty()) at_ = key_->opens;
+    else wrong_type("an object");
+    key_ = nullptr;
     seen_ = 0;
     return true;
   }
 
   bool key(string_t& name) {
-    const Grammar& g = *grammar(at_);
-    std::size_t i = 0;
-    while (i < g.keys.size() && (g.keys[i] != name || name.empty())) ++i;
-    key_ = -1;
+    const auto keys = keys_of(at_);
+    const auto found =
+        std::find_if(keys.begin(), keys.end(), [&](const Key& each) { return each.name == name && !name.empty(); });
+    key_ = nullptr;
     if (name == "chasqui_profile")
       fail("", "this is a profile of `chasqui measure`, not a schedule: it is what --machine takes");
-    if (i == g.keys.size()) fail(where(), "unknown key \"{}\": the keys here are {}", shown(name), quoted_list(g));
+    if (found == keys.end()) fail(where(), "unknown key \"{}\": the keys here are {}", shown(name), quoted_list(keys));
+    const unsigned bit = 1U << (found - keys.begin());
     unsigned& seen = at_ == At::file ? file_seen_ : seen_;
-    if ((seen >> i & 1U) != 0) fail(where(), "\"{}\" is there twice: remove one", name);
-    seen |= 1U << i;
-    key_ = static_cast<int>(i);
+    if ((seen & bit) != 0) fail(where(), "\"{}\" is there twice: remove one", name);
+    seen |= bit;
+    key_ = &*found;
     return true;
   }
 
   bool end_object() {
-    key_ = -1;
+    key_ = nullptr;
     require_keys();
-    if (at_ == At::send || at_ == At::publication || at_ == At::reading) end_cargo();
-    switch (at_) {
-      case At::send: at_ = At::sends; break;
-      case At::add: at_ = At::adds; break;
-      case At::publication: at_ = At::publications; break;
-      case At::reading: at_ = At::readings; break;
-      case At::file: at_ = At::end; break;
-      default: at_ = At::file;
-    }
+    if (carries(at_)) end_cargo();
+    const List* list = list_of(at_);
+    at_ = list != nullptr ? list->at : at_ == At::file ? At::end : At::file;
     return true;
   }
 
   bool start_array(std::size_t) {
-    if (at_ == At::file && key_ >= 5 && key_ <= 7) {
-      at_ = key_ == 5 ? At::sends : key_ == 6 ? At::operands : At::adds;
-    } else if (at_ == At::file && key_ >= 11) {
-      at_ = key_ == 11 ? At::publications : At::readings;
-    } else if (at_ == At::nodes && key_ == 0) {
-      at_ = At::sizes;
-    } else if (at_ == At::sizes) {
-      at_ = At::run;
+    if (at_ == At::parts && pair_ == 2) fail(where(), "a message has at most two parts: remove the rest");
+    if (at_ == At::sizes || at_ == At::parts) {
+      at_ = at_ == At::sizes ? At::run : At::pair;
       place_in_pair_ = 0;
-    } else if ((at_ == At::send || at_ == At::publication || at_ == At::reading) && key_ == 6) {
-      carrier_ = at_;
-      at_ = At::parts;
-      pair_ = 0;
-    } else if (at_ == At::parts) {
-      if (pair_ == 2) fail(where(), "a message has at most two parts: remove the rest");
-      at_ = At::pair;
-      place_in_pair_ = 0;
+    } else if (!keys_of(at_).empty() && key_ != nullptr && key_->opens != At::start && keys_of(key_->opens).empty()) {
+      if (key_->opens == At::parts) carrier_ = at_, pair_ = 0;
+      at_ = key_->opens;
     } else {
       wrong_type("an array");
     }
@@ -253,15 +303,15 @@ class Reader {
   }
 
   bool end_array() {
+    if ((at_ == At::pair || at_ == At::run) && place_in_pair_ != 2)
+      fail(where(), "a pair has two numbers: write {}", pair_form());
     if (at_ == At::pair) {
-      if (place_in_pair_ != 2) fail(where(), "a pair has two numbers: write [lo,len]");
       ++pair_;
       at_ = At::parts;
     } else if (at_ == At::parts) {
       at_ = carrier_;
       if (pair_ != 2) fail(where(), "\"parts\" has two pairs: write one part as \"lo\" and \"len\"");
     } else if (at_ == At::run) {
-      if (place_in_pair_ != 2) fail(where(), "a pair has two numbers: write [nodes,ranks]");
       if (run_[0] > kMaxProcessors) fail(where(), "{} nodes are too many: there may be {}", run_[0], kMaxProcessors);
       schedule_.nodes.add(run_[1], run_[0]);
       at_ = At::sizes;
@@ -269,7 +319,7 @@ class Reader {
       at_ = At::nodes;
     } else {
       at_ = At::file;
-      key_ = -1;
+      key_ = nullptr;
     }
     return true;
   }
@@ -283,40 +333,29 @@ class Reader {
   Schedule finish() {
     at_ = At::end;
     const Kind kind = schedule_.problem.kind;
-    const std::string name(to_string(kind));
-    try {
-      validate(schedule_.machine);
-    } catch (const Error& error) {
-      fail("machine", "{}", error.what());
-    }
-    for (const std::string_view key : {"nodes", "publications", "readings"}) {
+    const auto check = [&](const char* part, const auto& validation) {
+      try {
+        validation();
+      } catch (const Error& error) {
+        fail(part, "{}", error.what());
+      }
+    };
+    check("machine", [&] { validate(schedule_.machine); });
+    for (const char* key : {"nodes", "publications", "readings"}) {
       if (version_ == 2 && !has(key)) fail("", "\"{}\" is missing: a file of version 2 has it", key);
-      if (version_ == 1 && has(key)) fail(std::string(key), "only a file of version 2 has it: write \"chasqui\":2");
+      if (version_ == 1 && has(key)) fail(key, "only a file of version 2 has it: write \"chasqui\":2");
     }
-    try {
-      if (version_ == 2) validate(Cluster{schedule_.machine, schedule_.nodes});
-    } catch (const Error& error) {
-      fail("nodes", "{}", error.what());
-    }
-    try {
-      validate(schedule_.problem, schedule_.machine);
-    } catch (const Error& error) {
-      fail("problem", "{}", error.what());
-    }
+    if (version_ == 2) check("nodes", [&] { validate(Cluster{schedule_.machine, schedule_.nodes}); });
+    check("problem", [&] { validate(schedule_.problem, schedule_.machine); });
     const bool named = names_items(schedule_.problem);
-    if (!named && first_item_) {
-      fail(*first_item_, "a {} carries \"lo\" and \"len\": write them instead of \"item\"", name);
-    }
-    if (named && first_interval_) {
-      fail(*first_interval_, "a {} carries an \"item\": write it instead of an interval", name);
-    }
-    for (const std::string_view key : {"operands", "adds"}) {
-      if (kind == Kind::sum && !has(key)) fail("", "\"{}\" is missing: a sum needs it", key);
-      if (kind != Kind::sum && has(key)) fail(std::string(key), "only a sum has it: remove it");
-    }
-    for (const std::string_view key : {"period", "delay"}) {
-      if (kind == Kind::stream && !has(key)) fail("", "\"{}\" is missing: a stream needs it", key);
-      if (kind != Kind::stream && has(key)) fail(std::string(key), "only a stream has it: remove it");
+    if (!named && first_item_)
+      fail(*first_item_, "a {} carries \"lo\" and \"len\": write them instead of \"item\"", to_string(kind));
+    if (named && first_interval_)
+      fail(*first_interval_, "a {} carries an \"item\": write it instead of an interval", to_string(kind));
+    for (const auto& [key, only] : {std::pair{"operands", Kind::sum}, std::pair{"adds", Kind::sum},
+                                    std::pair{"period", Kind::stream}, std::pair{"delay", Kind::stream}}) {
+      if (kind == only && !has(key)) fail("", "\"{}\" is missing: a {} needs it", key, to_string(only));
+      if (kind != only && has(key)) fail(key, "only a {} has it: remove it", to_string(only));
     }
     if (kind == Kind::sum && static_cast<std::int64_t>(schedule_.operands.size()) != schedule_.machine.P) {
       fail("operands", "{} numbers for P={} ranks: write one for each rank", schedule_.operands.size(),
@@ -337,165 +376,79 @@ class Reader {
   }
 
   std::string where() const {
-    const auto keyed = [&](std::string object) {
-      const Grammar* g = grammar(at_);
-      if (key_ >= 0 && g != nullptr)
-        object += fmt::format("{}{}", object.empty() ? "" : ".", g->keys[static_cast<std::size_t>(key_)]);
-      return object;
+    const auto in_list = [&](At at) {
+      const List& list = *list_of(at);
+      return fmt::format("{}[{}]", list.name, size_of(list) - (at == list.at ? 0 : 1));
     };
-    const std::size_t message = schedule_.sends.size();
+    std::string object;
     switch (at_) {
       case At::start:
-      case At::end: return "";
-      case At::file: return keyed("");
-      case At::machine: return keyed("machine");
-      case At::problem: return keyed("problem");
-      case At::sends: return fmt::format("sends[{}]", message);
-      case At::send: return keyed(fmt::format("sends[{}]", message - 1));
-      case At::parts: return fmt::format("{}.parts[{}]", carrier_place(), pair_);
-      case At::pair: return fmt::format("{}.parts[{}][{}]", carrier_place(), pair_, place_in_pair_);
-      case At::operands: return fmt::format("operands[{}]", schedule_.operands.size());
-      case At::adds: return fmt::format("adds[{}]", schedule_.adds.size());
-      case At::add: return keyed(fmt::format("adds[{}]", schedule_.adds.size() - 1));
-      case At::nodes: return keyed("nodes");
+      case At::end:
+      case At::file: break;
+      case At::machine: object = "machine"; break;
+      case At::problem: object = "problem"; break;
+      case At::nodes: object = "nodes"; break;
       case At::sizes:
       case At::run: return "nodes.sizes";
-      case At::publications: return fmt::format("publications[{}]", schedule_.publications.size());
-      case At::publication: return keyed(fmt::format("publications[{}]", schedule_.publications.size() - 1));
-      case At::readings: return fmt::format("readings[{}]", schedule_.readings.size());
-      case At::reading: return keyed(fmt::format("readings[{}]", schedule_.readings.size() - 1));
+      case At::operands: return fmt::format("operands[{}]", schedule_.operands.size());
+      case At::parts: return fmt::format("{}.parts[{}]", in_list(carrier_), pair_);
+      case At::pair: return fmt::format("{}.parts[{}][{}]", in_list(carrier_), pair_, place_in_pair_);
+      default: object = in_list(at_);
     }
-    return "";
+    if (key_ != nullptr && !keys_of(at_).empty()) object += fmt::format("{}{}", object.empty() ? "" : ".", key_->name);
+    return object;
   }
 
   std::string_view expected() const {
-    switch (at_) {
-      case At::file:
-        if (key_ == 1 || key_ == 2 || key_ == 10) return "an object {...}";
-        if ((key_ >= 5 && key_ <= 7) || key_ >= 11) return "an array [...]";
-        return "an integer";
-      case At::problem: return key_ == 0 ? "the name of a collective" : key_ >= 3 ? "true or false" : "an integer";
-      case At::sends: return "a message {\"t\":..., \"from\":..., \"to\":..., ...}";
-      case At::nodes: return key_ == 0 ? "an array [[nodes,ranks],...]" : "an integer";
-      case At::sizes: return "a pair [nodes,ranks]";
-      case At::publications: return "an object {\"t\":..., \"rank\":..., ...}";
-      case At::readings: return "an object {\"t\":..., \"rank\":..., \"from\":..., ...}";
-      case At::send:
-      case At::publication:
-      case At::reading: return key_ == 6 ? "an array [[lo,len],[lo,len]]" : "an integer";
-      case At::parts: return "a pair [lo,len]";
-      case At::adds: return "an object {\"t\":..., \"rank\":..., \"from\":..., \"count\":...}";
-      default: return "an integer";
-    }
+    if (at_ == At::parts) return "a pair [lo,len]";
+    if (at_ == At::sizes) return "a pair [nodes,ranks]";
+    if (const List* list = list_of(at_); list != nullptr && list->at == at_) return list->expected;
+    return key_ != nullptr && !keys_of(at_).empty() ? key_->expected : "an integer";
   }
 
   /// Was this key of the file read?
   bool has(std::string_view name) const {
-    for (std::size_t i = 0; i < kFile.keys.size(); ++i) {
-      if (kFile.keys[i] == name) return (file_seen_ >> i & 1U) != 0;
-    }
-    return false;
+    const auto* key =
+        std::find_if(std::begin(kFile), std::end(kFile), [&](const Key& each) { return each.name == name; });
+    return (file_seen_ >> (key - kFile) & 1U) != 0;
   }
 
   void require_keys() const {
-    const Grammar& g = *grammar(at_);
+    const auto keys = keys_of(at_);
     const unsigned seen = at_ == At::file ? file_seen_ : seen_;
-    for (std::size_t i = 0; i < g.keys.size(); ++i) {
-      if ((g.required >> i & 1U) != 0 && (seen >> i & 1U) == 0) fail(where(), "\"{}\" is missing: add it", g.keys[i]);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (keys[i].required && (seen >> i & 1U) == 0) fail(where(), "\"{}\" is missing: add it", keys[i].name);
     }
   }
 
-  std::int32_t small(std::int64_t value) const {
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    if (value < -most || value > most) fail(where(), "{} is out of range: use a number of at most {}", value, most);
-    return static_cast<std::int32_t>(value);
-  }
+  static bool carries(At at) { return at == At::send || at == At::publication || at == At::reading; }
+  std::string_view pair_form() const { return at_ == At::pair ? "[lo,len]" : "[nodes,ranks]"; }
 
-  std::int64_t at_least(std::int64_t least, std::int64_t value) const {
-    if (value < least) fail(where(), "{} is too small: it must be at least {}", value, least);
-    if (value > kMaxTime) fail(where(), "{} is out of range: use a number of at most {}", value, kMaxTime);
-    return value;
-  }
-
-  Time time(std::int64_t value) const {
-    if (value < -kMaxTime || value > kMaxTime)
-      fail(where(), "{} is out of range: use a time of at most {} ticks", value, kMaxTime);
-    return Time{value};
-  }
-
-  void file_number(std::int64_t value) {
-    switch (key_) {
-      case 0:
-        if (value != 1 && value != 2)
-          fail(where(), "version {} is unknown: this program reads versions 1 and 2", value);
-        version_ = static_cast<int>(value);
-        return;
-      case 3: schedule_.finish = time(value); return;
-      case 4: schedule_.bound = time(value); return;
-      case 8: schedule_.period = Time{at_least(0, value)}; return;
-      case 9: schedule_.delay = Time{at_least(0, value)}; return;
-      default: wrong_type("a number");
+  template <typename Use>
+  static auto with(const List& list, Use&& use) {
+    switch (list.at) {
+      case At::sends: return use(&Schedule::sends);
+      case At::adds: return use(&Schedule::adds);
+      case At::publications: return use(&Schedule::publications);
+      default: return use(&Schedule::readings);
     }
   }
-
-  void send_number(std::int64_t value) {
-    Send& send = schedule_.sends.back();
-    switch (key_) {
-      case 0: send.begin = time(value); return;
-      case 1: send.from = Rank{small(value)}; return;
-      case 2: send.to = Rank{small(value)}; return;
-      case 3: send.part = {small(value), 1}; return;
-      case 4: send.part.lo = small(value); return;
-      case 5: send.part.len = small(value); return;
-      default: wrong_type("a number");
-    }
+  std::size_t size_of(const List& list) const {
+    return with(list, [&](auto member) { return (schedule_.*member).size(); });
+  }
+  void begin(const List& list) {
+    with(list, [&](auto member) { (schedule_.*member).emplace_back(); });
+    at_ = list.one;
   }
 
-  void add_number(std::int64_t value) {
-    Add& add = schedule_.adds.back();
-    switch (key_) {
-      case 0: add.begin = time(value); return;
-      case 1: add.rank = Rank{small(value)}; return;
-      case 2: add.from = Rank{small(value)}; return;
-      default: add.count = at_least(0, value); return;
-    }
-  }
-
-  void nodes_number(std::int64_t value) {
-    if (key_ == 0) wrong_type("a number");
-    (key_ == 1 ? schedule_.nodes.gamma : key_ == 2 ? schedule_.nodes.publish : schedule_.nodes.read) = time(value);
-  }
-
-  /// Of a publication or a reading.
-  void board_number(std::int64_t value) {
-    const bool published = at_ == At::publication;
-    const auto [part, second] = cargo();
-    switch (key_) {
-      case 0: (published ? schedule_.publications.back().begin : schedule_.readings.back().begin) = time(value); return;
-      case 1:
-        (published ? schedule_.publications.back().rank : schedule_.readings.back().rank) = Rank{small(value)};
-        return;
-      case 2: schedule_.readings.back().from = Rank{small(value)}; return;
-      case 3: part = {small(value), 1}; return;
-      case 4: part.lo = small(value); return;
-      case 5: part.len = small(value); return;
-      default: wrong_type("a number");
-    }
-  }
-
-  /// Where that stands whose parts are read.
-  std::string carrier_place() const {
-    if (carrier_ == At::publication) return fmt::format("publications[{}]", schedule_.publications.size() - 1);
-    if (carrier_ == At::reading) return fmt::format("readings[{}]", schedule_.readings.size() - 1);
-    return fmt::format("sends[{}]", schedule_.sends.size() - 1);
-  }
-
-  /// What the message, publication or reading just begun carries.
-  std::pair<Part&, Part&> cargo() {
-    const At at = at_ == At::pair ? carrier_ : at_;
-    if (at == At::publication) return {schedule_.publications.back().part, schedule_.publications.back().second};
-    if (at == At::reading) return {schedule_.readings.back().part, schedule_.readings.back().second};
-    return {schedule_.sends.back().part, schedule_.sends.back().second};
+  /// Of what is being carried, the number that comes next.
+  std::int32_t& part() {
+    const auto of = [&](auto& one) -> std::int32_t& {
+      Part& part = pair_ == 0 ? one.part : one.second;
+      return place_in_pair_ == 0 ? part.lo : part.len;
+    };
+    if (carrier_ == At::publication) return of(schedule_.publications.back());
+    return carrier_ == At::reading ? of(schedule_.readings.back()) : of(schedule_.sends.back());
   }
 
   void end_cargo() {
@@ -512,9 +465,9 @@ class Reader {
   std::string_view text_;
   std::string_view place_;
   At at_ = At::start;
-  int key_ = -1;            ///< index of the key just read in the grammar of at_
-  unsigned seen_ = 0;       ///< keys of the current inner object
-  unsigned file_seen_ = 0;  ///< keys of the outermost object
+  const Key* key_ = nullptr;  ///< just read
+  unsigned seen_ = 0;         ///< keys of the current inner object
+  unsigned file_seen_ = 0;    ///< keys of the outermost object
   int pair_ = 0, place_in_pair_ = 0;
   std::int64_t run_[2] = {0, 0};  ///< how many nodes of how many ranks
   At carrier_ = At::send;         ///< whose parts are being read
