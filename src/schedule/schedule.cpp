@@ -53,7 +53,9 @@ std::string to_string(CriticalStep::Reason reason) {
                                     "waited for the gap after the previous send",
                                     "waited for the processor",
                                     "was under way",
-                                    "waited for the gap after the previous reception"};
+                                    "waited for the gap after the previous reception",
+                                    "waited for the gap of its node",
+                                    "waited for the publication"};
   return kWords[static_cast<std::size_t>(reason)];
 }
 

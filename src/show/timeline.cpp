@@ -31,19 +31,21 @@ void add_addition(Timeline& timeline, const Add& add) {
   timeline.activities.push_back({add.rank, Doing::compute, add.begin, end, -1, add.count});
 }
 
-void add_board(Timeline& timeline, const Schedule& schedule) {
+/// Publications and readings at the begins of the plan, or as they were played.
+void add_board(Timeline& timeline, const Schedule& schedule, const Trace* played = nullptr) {
   if (schedule.nodes.empty() || schedule.nodes.ranks() != timeline.P) return;
   const auto exists = [&](Rank rank) { return rank.index >= 0 && rank.index < timeline.P; };
   for (std::int64_t node = 0; timeline.P <= kLargestPicture && node < schedule.nodes.count(); ++node)
     timeline.nodes.push_back(schedule.nodes.first_rank(node));
-  for (const Publication& p : schedule.publications) {
-    if (!exists(p.rank)) continue;
-    timeline.activities.push_back({p.rank, Doing::publish, p.begin, p.begin + schedule.nodes.publish, -1});
-  }
-  for (const Reading& r : schedule.readings) {
-    if (!exists(r.rank)) continue;
-    timeline.activities.push_back({r.rank, Doing::read, r.begin, r.begin + schedule.nodes.read, -1});
-  }
+  const auto add = [&](const auto& list, const std::vector<Time>* begins, Doing doing, Time length) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Time begin = begins == nullptr ? list[i].begin : begins->at(i);
+      if (exists(list[i].rank) && begin != kNever)
+        timeline.activities.push_back({list[i].rank, doing, begin, begin + length, -1});
+    }
+  };
+  add(schedule.publications, played ? &played->publication_begins : nullptr, Doing::publish, schedule.nodes.publish);
+  add(schedule.readings, played ? &played->reading_begins : nullptr, Doing::read, schedule.nodes.read);
 }
 
 Timeline empty_timeline(const Schedule& schedule) {
@@ -130,6 +132,7 @@ Timeline timeline_of(const Trace& trace) {
     add.begin = trace.add_begins[i];
     if (add.begin != kNever) add_addition(timeline, add);
   }
+  add_board(timeline, schedule, &trace);
   settle_end(timeline, trace.finish == kNever ? Time{0} : trace.finish);
   return timeline;
 }

@@ -37,7 +37,8 @@ class Explainer {
     std::optional<Place> at = last();
     while (at && steps.size() <= 2 * trace_.times.size()) {
       const Cause cause = at->reception ? cause_of_reception(at->message) : cause_of_send(at->message);
-      steps.push_back({at->message, at->reception, cause.reason, time_of(*at)});
+      using Event = CriticalStep::Event;
+      steps.push_back({at->message, at->reception ? Event::reception : Event::send, cause.reason, time_of(*at)});
       at = cause.place;
     }
     return steps;

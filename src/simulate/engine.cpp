@@ -8,6 +8,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/simulate/simulate.hpp"
 #include "simulate/batch.hpp"
+#include "simulate/cluster.hpp"
 #include "simulate/critical_path.hpp"
 #include "simulate/event_queue.hpp"
 #include "simulate/large_pages.hpp"
@@ -338,7 +339,7 @@ class Engine {
   Time last_event_{0};
 };
 
-/// Per item of a broadcast: from its first send to its last availability.
+/// Per item of a broadcast: from its first send or publication to its last availability.
 void measure_delays(Trace& trace) {
   const Problem& problem = trace.schedule.problem;
   if (problem.kind != Kind::broadcast || problem.items > static_cast<std::int64_t>(trace.times.size())) return;
@@ -352,6 +353,15 @@ void measure_delays(Trace& trace) {
     last[item] = std::max(
         last[item], trace.times[m].reception == kNever ? kNever : trace.times[m].reception + trace.schedule.machine.o);
   }
+  for (std::size_t r = 0; r < trace.reading_begins.size(); ++r) {
+    const auto item = static_cast<std::size_t>(trace.schedule.readings[r].part.lo);
+    const Time begin = trace.reading_begins[r];
+    if (item < items) last[item] = std::max(last[item], begin == kNever ? kNever : begin + trace.schedule.nodes.read);
+  }
+  for (std::size_t p = 0; p < trace.publication_begins.size(); ++p) {
+    const auto item = static_cast<std::size_t>(trace.schedule.publications[p].part.lo);
+    if (item < items) first[item] = std::min(first[item], trace.publication_begins[p]);
+  }
   trace.item_delay.reserve(items);
   for (std::size_t i = 0; i < items; ++i) trace.item_delay.push_back(last[i] == kNever ? kNever : last[i] - first[i]);
 }
@@ -363,27 +373,35 @@ void measure_utilisation(Trace& trace) {
   const double per_message = 2 * static_cast<double>(machine.o > Time{0} ? machine.o.ticks : 1);
   double busy = per_message * static_cast<double>(trace.times.size());
   for (const Add& add : trace.schedule.adds) busy += static_cast<double>(add.count);
+  const Nodes& nodes = trace.schedule.nodes;
+  busy += static_cast<double>(nodes.publish.ticks) * static_cast<double>(trace.schedule.publications.size()) +
+          static_cast<double>(nodes.read.ticks) * static_cast<double>(trace.schedule.readings.size());
   const double ports = machine.o > Time{0} ? 1 : 2;
   trace.utilisation = busy / (ports * static_cast<double>(machine.P) * static_cast<double>(trace.finish.ticks));
 }
 
 Trace run(Program program, const Latency& latency, const Options& options) {
   Trace trace = Engine(std::move(program), latency, options).play();
+  if (options.critical_path && trace.finish != kNever) trace.critical_path = critical_path(trace, latency, options);
+  return trace;
+}
+
+Trace measured(Trace trace) {
   measure_delays(trace);
   measure_utilisation(trace);
-  if (options.critical_path && trace.finish != kNever) trace.critical_path = critical_path(trace, latency, options);
   return trace;
 }
 
 }  // namespace
 
 Trace simulate(Schedule schedule, const Latency& latency, const Options& options) {
-  return run(Program(std::move(schedule)), latency, options);
+  if (!schedule.nodes.empty()) return measured(play_on_cluster(std::move(schedule), latency, options));
+  return measured(run(Program(std::move(schedule)), latency, options));
 }
 
 Trace simulate(const LogP& machine, const Problem& problem, const std::function<LocalForm(Rank)>& local,
                const Latency& latency, const Options& options) {
-  return run(Program(machine, problem, local), latency, options);
+  return measured(run(Program(machine, problem, local), latency, options));
 }
 
 }  // namespace chasqui::simulate

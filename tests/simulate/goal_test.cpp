@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-// GOAL text played by the rules of LogGOPSim, by code that shares nothing with our simulator: one CPU per rank for overheads
-// and calculations, one network port per rank and direction with a gap, messages under way for L. G = O = 0, S = ∞.
+// GOAL text played by the rules of LogGOPSim, by code that shares nothing with our simulator: one CPU for overheads
+// and calculations per rank, or several with a port each, one network port per CPU and direction with a gap, messages under way for L. G = O = 0, S = ∞.
 // A message takes the receiver's CPU as soon as it is there and the CPU is free, whether or not its reception may begin. An
 // operation is done for those that require it once it has begun, and they find the CPU busy until it ends.
 #include "chasqui/simulate/goal.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <queue>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/clusters.hpp"
 #include "chasqui/plan/collectives.hpp"
 
 namespace chasqui::simulate {
@@ -23,6 +26,7 @@ struct Operation {
   std::int64_t peer = 0;
   std::int64_t tag = 0;
   std::int64_t ticks = 0;
+  std::size_t cpu = 0;
   std::vector<std::size_t> requires_;
 };
 
@@ -36,6 +40,7 @@ Goal parse(const std::string& text) {
   std::string line;
   std::size_t rank = 0;
   std::map<std::string, std::size_t> labels;
+  std::vector<std::tuple<std::size_t, std::size_t, std::string>> waiting;
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     std::string first;
@@ -61,6 +66,16 @@ Goal parse(const std::string& text) {
       } else {
         words >> size >> direction >> operation.peer >> tag >> operation.tag;
       }
+      std::string place;
+      if (words >> place) {
+        EXPECT_EQ(place, "cpu") << line;
+        words >> operation.cpu;
+      }
+      if (kind != "calc" && words >> place) {
+        std::size_t nic = 0;
+        words >> nic;
+        EXPECT_TRUE(place == "nic" && nic == operation.cpu) << line;
+      }
       labels[first] = goal.ranks[rank].size();
       goal.ranks[rank].push_back(operation);
     } else if (!first.empty() && first != "}") {
@@ -68,7 +83,12 @@ Goal parse(const std::string& text) {
       std::string other;
       words >> word >> other;
       EXPECT_EQ(word, "requires") << line;
-      goal.ranks[rank][labels.at(first)].requires_.push_back(labels.at(other));
+      waiting.push_back({rank, labels.at(first), other});  // what is required may stand further down
+    }
+    if (first == "}") {
+      for (const auto& [where, operation, other] : waiting)
+        goal.ranks[where][operation].requires_.push_back(labels.at(other));
+      waiting.clear();
     }
   }
   return goal;
@@ -87,6 +107,7 @@ class Player {
       for (std::size_t i = 0; i < operations.size(); ++i) {
         host.missing[i] = operations[i].requires_.size();
         for (const std::size_t before : operations[i].requires_) host.dependants[before].push_back(i);
+        if (operations[i].kind == 'r') host.receiver[static_cast<std::size_t>(operations[i].tag)] = operations[i].cpu;
       }
       for (std::size_t i = 0; i < operations.size(); ++i) {
         if (host.missing[i] == 0) queue_.push({0, ++pushed_, r, i, false});
@@ -95,11 +116,12 @@ class Player {
     while (!queue_.empty()) {
       const Event event = queue_.top();
       queue_.pop();
+      now_ = event.time;
       event.message ? arrive(event) : begin(event);
     }
     std::int64_t last = 0;
     for (const Host& host : hosts_) {
-      last = std::max(last, host.cpu);
+      for (const Processor& processor : host.processors) last = std::max(last, processor.cpu);
       for (const std::size_t missing : host.missing) EXPECT_EQ(missing, 0u) << "an operation never begins";
       EXPECT_TRUE(host.posted.empty() && host.unexpected.empty())
           << "a message has no reception, or the other way round";
@@ -116,10 +138,12 @@ class Player {
     bool message;
     bool operator<(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
   };
+  struct Processor {
+    std::int64_t cpu = 0, out = 0, in = 0;
+  };
   struct Host {
-    std::int64_t cpu = 0;
-    std::int64_t out = 0;
-    std::int64_t in = 0;
+    std::vector<Processor> processors = std::vector<Processor>(16);
+    std::map<std::size_t, std::size_t> receiver;  // tag → processor
     std::vector<std::size_t> missing;
     std::vector<std::vector<std::size_t>> dependants;
     std::map<std::size_t, std::size_t> posted;  // tag → reception
@@ -129,6 +153,7 @@ class Player {
   void begin(Event event) {
     Host& host = hosts_[event.rank];
     const Operation& operation = goal_.ranks[event.rank][event.operation];
+    Processor& processor = host.processors.at(operation.cpu);
     if (operation.kind == 'r') {
       const auto tag = static_cast<std::size_t>(operation.tag);
       if (host.unexpected.erase(tag) > 0) {
@@ -138,14 +163,14 @@ class Player {
       }
       return;
     }
-    const std::int64_t may = operation.kind == 's' ? std::max(host.cpu, host.out) : host.cpu;
+    const std::int64_t may = operation.kind == 's' ? std::max(processor.cpu, processor.out) : processor.cpu;
     if (may > event.time) {
       event.time = may;
       return queue_.push(event);
     }
-    host.cpu = event.time + (operation.kind == 'c' ? operation.ticks : machine_.o.ticks);
+    processor.cpu = event.time + (operation.kind == 'c' ? operation.ticks : machine_.o.ticks);
     if (operation.kind == 's') {
-      host.out = event.time + machine_.gap().ticks;
+      processor.out = event.time + machine_.gap().ticks;
       queue_.push({event.time + machine_.o.ticks + machine_.L.ticks, ++pushed_,
                    static_cast<std::size_t>(operation.peer), static_cast<std::size_t>(operation.tag), true});
     }
@@ -154,12 +179,13 @@ class Player {
 
   void arrive(Event event) {
     Host& host = hosts_[event.rank];
-    if (const std::int64_t may = std::max(host.cpu, host.in); may > event.time) {
+    Processor& processor = host.processors.at(host.receiver.at(event.operation));
+    if (const std::int64_t may = std::max(processor.cpu, processor.in); may > event.time) {
       event.time = may;
       return queue_.push(event);
     }
-    host.cpu = event.time + machine_.o.ticks;
-    host.in = event.time + machine_.gap().ticks;
+    processor.cpu = event.time + machine_.o.ticks;
+    processor.in = event.time + machine_.gap().ticks;
     const auto found = host.posted.find(event.operation);
     if (found == host.posted.end()) {
       host.unexpected.insert(event.operation);
@@ -174,8 +200,9 @@ class Player {
     Host& host = hosts_[rank];
     for (const std::size_t next : host.dependants[operation]) {
       if (--host.missing[next] > 0) continue;
-      const std::int64_t out = goal_.ranks[rank][next].kind == 's' ? host.out : 0;
-      queue_.push({std::max(host.cpu, out), ++pushed_, rank, next, false});
+      const Processor& processor = host.processors.at(goal_.ranks[rank][next].cpu);
+      const std::int64_t out = goal_.ranks[rank][next].kind == 's' ? processor.out : 0;
+      queue_.push({std::max({now_, processor.cpu, out}), ++pushed_, rank, next, false});
     }
   }
 
@@ -183,7 +210,7 @@ class Player {
   LogP machine_;
   std::vector<Host> hosts_;
   std::priority_queue<Event> queue_;
-  std::int64_t pushed_ = 0;
+  std::int64_t pushed_ = 0, now_ = 0;
 };
 
 TEST(Goal, AnotherSimulatorFinishesWhenPlanned) {
@@ -211,6 +238,26 @@ TEST(Goal, AnotherSimulatorFinishesWhenPlanned) {
     }
   }
   EXPECT_GE(played, 150);
+}
+
+/// A node is a rank of the text, its ranks are processors.
+TEST(Goal, AnotherSimulatorPlaysClusters) {
+  int played = 0;
+  for (const std::int64_t n : {1, 2, 3, 7}) {
+    for (const std::int64_t N : {1, 2, 5, 12}) {
+      for (const auto& [L, o, g, gamma] : {std::array{10, 1, 4, 1}, std::array{28, 2, 6, 0}, std::array{5, 3, 3, 3}}) {
+        for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier}) {
+          const LogP base{1, Time{L}, Time{o}, Time{g}};
+          const Cluster c = Cluster::uniform(N, n, base, Time{gamma}, Time{2}, Time{1});
+          const Schedule schedule = plan::on_cluster(c, {.kind = kind})->schedule();
+          EXPECT_EQ(Player(parse(to_goal(schedule)), schedule.machine).finish(), schedule.finish.ticks)
+              << to_string(kind) << " on " << to_string(c);
+          ++played;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(played, 192);
 }
 
 TEST(Goal, LooksAsTheFormatSays) {

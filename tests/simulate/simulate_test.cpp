@@ -144,7 +144,7 @@ TEST(Simulate, TheCriticalPathOfABroadcastIsItsLongestBranch) {
   const LogP machine{8, Time{6}, Time{2}, Time{4}};
   const Trace trace = simulate(plan::broadcast(machine)->schedule(), exactly_L(machine));
   ASSERT_FALSE(trace.critical_path.empty());
-  EXPECT_TRUE(trace.critical_path.front().reception);
+  EXPECT_EQ(trace.critical_path.front().event, CriticalStep::Event::reception);
   EXPECT_EQ(trace.critical_path.front().time + machine.o, trace.finish);
   EXPECT_EQ(trace.critical_path.back().time, Time{0});
   EXPECT_EQ(trace.item_delay, std::vector<Time>{trace.finish});

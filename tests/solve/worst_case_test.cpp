@@ -76,7 +76,7 @@ Schedule random_broadcast(const LogP& machine, std::int64_t items) {
     }
   }
   normalise(schedule);
-  schedule.finish = nominal_finish(schedule);
+  schedule.finish = actual_finish(schedule);
   return schedule;
 }
 

@@ -55,8 +55,9 @@ WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options =
 WorstCase worst_case_exact(const Schedule& schedule, const AdversaryOptions& options);
 WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& options,
                          WorstCase known = {});  ///< exact where it ends in time
-WorstCase worst_case_heuristic(const Schedule& schedule,
-                               const AdversaryOptions& options);  ///< the best of a random search, never a proof
+WorstCase worst_case_heuristic(
+    const Schedule& schedule,
+    const AdversaryOptions& options);  ///< the best of a random search; a proof only where no two messages can meet
 
 /// The play that a witness describes.
 Trace replay(const Schedule& schedule, const WorstCase& witness);

@@ -129,6 +129,9 @@ class SimulateCommand final : public Command {
   void print_text(const Trace& trace, Output& out) const {
     out.print("finish      {} (planned {})\n", trace.finish.ticks, trace.schedule.finish.ticks);
     out.print("messages    {}\n", trace.times.size());
+    if (!trace.schedule.nodes.empty())
+      out.print("boards      {} publications, {} readings\n", trace.publication_begins.size(),
+                trace.reading_begins.size());
     out.print("utilisation {:.1f} %\n", 100 * trace.utilisation);
     if (trace.item_delay.size() > 1) {
       Time least = trace.item_delay.front();
@@ -143,14 +146,24 @@ class SimulateCommand final : public Command {
         out.print("  … {} more\n", trace.critical_path.size() - 20);
         break;
       }
-      const Send& send = trace.schedule.sends[step.message];
-      const std::string what =
-          fmt::format("  {:>8}  rank {} {} rank {}:", step.time.ticks, step.reception ? send.to.index : send.from.index,
-                      step.reception ? "receives from" : "sends to", step.reception ? send.from.index : send.to.index);
+      const std::string what = fmt::format("  {:>8}  {}:", step.time.ticks, deed(trace.schedule, step));
       const std::string why = to_string(step.reason);
       constexpr std::size_t kColumns = 80;
       out.print("{}{}{}\n", what, what.size() + 1 + why.size() > kColumns ? "\n              " : " ", why);
     }
+  }
+
+  static std::string deed(const Schedule& s, const CriticalStep& step) {
+    using Event = CriticalStep::Event;
+    if (step.event == Event::publication)
+      return fmt::format("rank {} publishes", s.publications[step.index].rank.index);
+    if (step.event == Event::reading) {
+      const Reading& r = s.readings[step.index];
+      return fmt::format("rank {} reads from rank {}", r.rank.index, r.from.index);
+    }
+    const Send& send = s.sends[step.index];
+    return step.event == Event::send ? fmt::format("rank {} sends to rank {}", send.from.index, send.to.index)
+                                     : fmt::format("rank {} receives from rank {}", send.to.index, send.from.index);
   }
 
   void print_json(const Trace& trace, Output& out) const {
@@ -169,10 +182,18 @@ class SimulateCommand final : public Command {
                                     {"sent", trace.times[m].send.ticks},
                                     {"received", trace.times[m].reception.ticks}});
     }
+    const auto boards = [&](const char* name, const auto& list, const std::vector<Time>& begins) {
+      for (std::size_t i = 0; i < begins.size(); ++i)
+        object[name].push_back(
+            {{"rank", list[i].rank.index}, {"carries", list[i].part.lo}, {"begin", begins[i].ticks}});
+    };
+    boards("publications", trace.schedule.publications, trace.publication_begins);
+    boards("readings", trace.schedule.readings, trace.reading_begins);
     object["critical_path"] = Json::array();
+    constexpr const char* kEvents[] = {"send", "reception", "publication", "reading"};
     for (const CriticalStep& step : trace.critical_path) {
-      object["critical_path"].push_back({{"message", step.message},
-                                         {"event", step.reception ? "reception" : "send"},
+      object["critical_path"].push_back({{"message", step.index},
+                                         {"event", kEvents[static_cast<std::size_t>(step.event)]},
                                          {"time", step.time.ticks},
                                          {"reason", to_string(step.reason)}});
     }

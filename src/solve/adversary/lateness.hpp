@@ -8,10 +8,7 @@
 
 namespace chasqui::solve {
 
-/// The last availability when every message takes L and every send keeps its planned time.
-Time nominal_finish(const Schedule& schedule);
-
-/// For every message the time by which it is due: the nominal finish of the schedule, or of the item it carries.
+/// For every message, and then for every reading, the time by which it is due: the planned finish of the schedule, or of the item it carries.
 std::vector<Time> due_times(const Schedule& schedule, Lateness lateness);
 
 /// How late the play was.

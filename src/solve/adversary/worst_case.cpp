@@ -12,33 +12,30 @@
 
 namespace chasqui::solve {
 
-Time nominal_finish(const Schedule& schedule) {
-  Time finish{0};
-  for (const Send& send : schedule.sends) finish = std::max(finish, available(schedule.machine, send));
-  for (const Add& add : schedule.adds) finish = std::max(finish, add.begin + Time{add.count});
-  return finish;
-}
-
 std::vector<Time> due_times(const Schedule& schedule, Lateness lateness) {
-  std::vector<Time> due(schedule.sends.size(), nominal_finish(schedule));
+  const std::size_t messages = schedule.sends.size();
+  std::vector<Time> due(messages + schedule.readings.size(), actual_finish(schedule));
   if (lateness == Lateness::finish || combines(schedule.problem.kind)) return due;
   std::unordered_map<std::int32_t, Time> complete;
-  for (const Send& send : schedule.sends) {
-    Time& time = complete[send.part.lo];
-    time = std::max(time, available(schedule.machine, send));
-  }
-  for (std::size_t m = 0; m < due.size(); ++m) due[m] = complete[schedule.sends[m].part.lo];
+  const auto has = [&](const Part& part, Time end) { complete[part.lo] = std::max(complete[part.lo], end); };
+  for (const Send& send : schedule.sends) has(send.part, available(schedule.machine, send));
+  for (const Reading& r : schedule.readings) has(r.part, r.begin + schedule.nodes.read);
+  for (std::size_t m = 0; m < due.size(); ++m)
+    due[m] = complete[m < messages ? schedule.sends[m].part.lo : schedule.readings[m - messages].part.lo];
   return due;
 }
 
 Time lateness_of(const Trace& trace, const std::vector<Time>& due) {
   Time late{0};
-  for (std::size_t m = 0; m < due.size(); ++m) {
+  const std::size_t messages = trace.times.size();
+  for (std::size_t m = 0; m < messages; ++m) {
     late = std::max(late, trace.times[m].reception + trace.schedule.machine.o - due[m]);
   }
   for (std::size_t a = 0; a < trace.add_begins.size(); ++a) {
-    late = std::max(late, trace.add_begins[a] + Time{trace.schedule.adds[a].count} - nominal_finish(trace.schedule));
+    late = std::max(late, trace.add_begins[a] + Time{trace.schedule.adds[a].count} - actual_finish(trace.schedule));
   }
+  for (std::size_t r = 0; r < trace.reading_begins.size(); ++r)
+    late = std::max(late, trace.reading_begins[r] + trace.schedule.nodes.read - due[messages + r]);
   return late;
 }
 
@@ -51,7 +48,7 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
   const LogP& machine = schedule.machine;
   std::mt19937_64 random(options.seed);
   WorstCase best;
-  best.nominal = nominal_finish(schedule);
+  best.nominal = actual_finish(schedule);
   const Trace plain = simulate::simulate(schedule, simulate::exactly_L(machine),
                                          {.order = {}, .stragglers = {}, .critical_path = false});
   const std::size_t messages = plain.schedule.sends.size();
@@ -64,12 +61,19 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
   if (messages == 0 || options.low >= machine.L) return best;
 
   // Hill climbing that also walks along plateaus, with restarts. A move shortens or lengthens a few messages that go to
-  // one rank: making them meet at its port is what does harm.
+  // one rank, on a cluster to one node: making them meet at its port is what does harm.
   std::vector<std::vector<std::uint32_t>> to(static_cast<std::size_t>(machine.P));
-  for (std::uint32_t m = 0; m < messages; ++m)
-    to[static_cast<std::size_t>(plain.schedule.sends[m].to.index)].push_back(m);
+  for (std::uint32_t m = 0; m < messages; ++m) {
+    const Rank rank = plain.schedule.sends[m].to;
+    to[static_cast<std::size_t>(schedule.nodes.empty() ? rank.index : schedule.nodes.node_of(rank))].push_back(m);
+  }
   std::erase_if(to, [](const auto& list) { return list.size() < 2; });
-  if (to.empty()) return best;
+  if (to.empty()) {
+    // Of one item nobody has anything to do before its message comes, and none stands in the way of another.
+    best.exact = !schedule.nodes.empty() && schedule.problem.kind == Kind::broadcast && schedule.problem.items == 1;
+    if (best.exact) best.how = "no two messages meet";
+    return best;
+  }
   const auto latency_between = [&] {
     const auto span = static_cast<std::uint64_t>((machine.L - options.low).ticks) + 1;
     return options.low + Time{static_cast<std::int64_t>(random() % span)};
@@ -128,14 +132,14 @@ constexpr std::uint64_t kMostMoments = 40'000;  // messages times ticks: the siz
 }  // namespace
 
 WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options) {
-  if (!schedule.nodes.empty()) throw Error("no adversary is known for clusters: give a schedule without nodes");
   const Time least{schedule.machine.o == Time{0} ? 1 : 0};
   if (options.low < least || options.low > schedule.machine.L) {
     throw Error("least latency {} is out of range: it must be {}..{}", options.low.ticks, least.ticks,
                 schedule.machine.L.ticks);
   }
   const std::size_t messages = schedule.sends.size();
-  if (!schedule.adds.empty() || messages > 400) return worst_case_heuristic(schedule, options);
+  if (!schedule.adds.empty() || !schedule.nodes.empty() || messages > 400)
+    return worst_case_heuristic(schedule, options);
   const bool free = schedule.machine.o == Time{0};
   AdversaryOptions quick = options;
   if (sat_available()) quick.states = std::min(options.states, kQuickStates);
@@ -146,7 +150,7 @@ WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options) 
   Time earliest{0};  // an illegal schedule may begin before the start
   for (const Send& send : schedule.sends) earliest = std::min(earliest, send.begin);
   const std::uint64_t span =
-      static_cast<std::uint64_t>(nominal_finish(schedule).ticks) - static_cast<std::uint64_t>(earliest.ticks);
+      static_cast<std::uint64_t>(actual_finish(schedule).ticks) - static_cast<std::uint64_t>(earliest.ticks);
   const bool fits = span <= kMostMoments / std::max<std::size_t>(messages, 1);
   if (!sat_available() || !fits || options.conflicts == 0) return worst_case_heuristic(schedule, options);
   quick.plays = std::min(options.plays, kQuickPlays);

@@ -265,7 +265,7 @@ WorstCase worst_case_exact(const Schedule& schedule, const AdversaryOptions& opt
   if (!schedule.adds.empty()) throw Error("the exact adversary plays messages only: use the heuristic for sums");
   if (schedule.machine.o > Time{0}) throw Error("the exact adversary needs o = 0: use the heuristic where o > 0");
   WorstCase result = Search(schedule, options).run();
-  result.nominal = nominal_finish(schedule);
+  result.nominal = actual_finish(schedule);
   result.late = std::max(result.late, Time{0});
   return result;
 }

@@ -308,7 +308,7 @@ WorstCase worst_case_sat(const Schedule& schedule, const AdversaryOptions& optio
     best.latencies.assign(due.size(), schedule.machine.L);
     best.order.assign(due.size(), 0);
   }
-  best.nominal = nominal_finish(schedule);
+  best.nominal = actual_finish(schedule);
   best.exact = false;
   best.how = "the worst that SAT found in time";
   const auto conflicts = static_cast<std::int64_t>(std::clamp<std::uint64_t>(options.conflicts, 1, 1'000'000'000));
