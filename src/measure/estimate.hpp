@@ -14,8 +14,8 @@
 
 namespace chasqui::measure {
 
-/// The median, and the order statistics that hold the true one in 95 of 100 cases whatever the distribution (fewer than
-/// six values: all of them). REQUIRES values not empty.
+/// The median, and the order statistics that hold the true one in at least 95 of 100 cases whatever the distribution
+/// (fewer than six values: all of them). REQUIRES values not empty.
 Estimate median_of(std::vector<double> values);
 
 /// The same of one value a round. Fewer than six rounds: Student's interval of their mean, as if they were normal, and

@@ -200,8 +200,8 @@ bool doubtful(const Estimate& e) { return e.high > 2 * e.low && e.high - e.low >
 void machine_section(show::Page& page, const Profile& profile) {
   page.section("This machine");
   page.paragraph(fmt::format(
-      "{}{}, measured by {}. Medians with the interval that holds the true median in 95 of 100 "
-      "measurements. A busy machine widens the intervals.",
+      "{}{}, measured by {}. Medians with the interval that holds the true median in at least 95 of "
+      "100 measurements. A busy machine widens the intervals.",
       profile.host.empty() ? "A machine" : profile.host, profile.when.empty() ? "" : ", " + profile.when, profile.how));
   for (const Level& level : profile.levels) {
     if (level.assumed) continue;
