@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes of one node without MPI: chasqui launch -n 3 ./processes
+// Processes without MPI: chasqui launch -n 3 ./processes
 #include <chasqui/chasqui.h>
 #include <stdio.h>
 

@@ -54,7 +54,7 @@ int chasqui_simulate(const char* schedule, const char* options, char** result);
 /// {"format": "trace"} a timeline for Perfetto.
 int chasqui_draw(const char* schedule, const char* options, char** picture);
 
-// ---- The runtime: collectives between processes of one node (docs/processes.md). All ranks of a communicator make the same
+// ---- The runtime: collectives between processes (docs/processes.md). All ranks of a communicator make the same
 // calls in the same order. A communicator is used by one thread at a time; split one for each thread. After
 // CHASQUI_ERROR_INPUT it can be used further if all ranks made the same mistake.
 
@@ -94,7 +94,7 @@ typedef enum chasqui_operation {
 typedef struct chasqui_join_options {
   size_t bytes;            ///< of this structure, for later versions
   int rank, size;          ///< -1: as the launcher says (chasqui launch, torchrun, mpirun, srun)
-  const char* rendezvous;  ///< "/path", "unix:@name", "fd:7", "tcp://127.0.0.1:4711"; NULL: the launcher's
+  const char* rendezvous;  ///< "/path", "unix:@name", "fd:7", "tcp://10.0.0.1:4711"; NULL: the launcher's
   const char* secret;      ///< NULL: CHASQUI_SECRET, or none; tcp needs one
   double timeout;          ///< seconds until all must be there
   double patience;         ///< seconds after which a call in which nothing moves fails; 0: never

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Collectives on NumPy arrays between the processes of one machine, without MPI.
+"""Collectives on NumPy arrays between processes, without MPI.
 
 All ranks make the same calls in the same order. A method returns a new array; with ``out`` the result is written there and
 nothing is copied, ``out=array`` is in place. Methods that begin with ``i`` only start the collective and return a

@@ -12,12 +12,13 @@
 #include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/model/profile.hpp"
-#include "group/meeting.hpp"
+#include "group/appointment.hpp"
+#include "group/hosts.hpp"
 #include "group/origin.hpp"
+#include "group/ucx.hpp"
 #include "group/watch.hpp"
-#include "run/board/node_memory.hpp"
-#include "run/board/process_memory.hpp"
-#include "run/comm/fabric.hpp"
+#include "run/board/board.hpp"
+#include "run/comm/node_fabric.hpp"
 #include "run/faults/departures.hpp"
 #include "run/wait/launcher.hpp"
 
@@ -26,26 +27,60 @@ namespace {
 
 constexpr int kMostRanks = 1024;
 
-/// What the ranks of one communicator need of the whole group.
-struct Members {
-  std::shared_ptr<Watch> watch;
-  std::vector<int> ranks;  ///< in the group, of each rank
+/// The group, as one of its processes knows it.
+struct Company {
+  Hosts hosts;
+  std::string host;              ///< the address of this rank's, between hosts
+  std::shared_ptr<Watch> watch;  ///< over the ranks of this rank's host
 };
 
-/// Finds out who of them has died, and says so to all.
+/// What the ranks of one communicator need of the whole group.
+struct Members {
+  std::shared_ptr<const Company> company;
+  std::vector<int> ranks;  ///< in the group, of each rank
+
+  Hosts hosts() const {
+    Hosts own;
+    for (const int r : ranks) {
+      own.host_of.push_back(company->hosts.host_of[static_cast<std::size_t>(r)]);
+      own.machine_of.push_back(company->hosts.machine_of[static_cast<std::size_t>(r)]);
+    }
+    return {run::numbered(std::move(own.host_of)), run::numbered(std::move(own.machine_of))};
+  }
+  /// As far as its host can tell.
+  bool alive(int rank) const {
+    const auto& hosts = company->hosts.host_of;
+    const auto in_group = static_cast<std::size_t>(ranks[static_cast<std::size_t>(rank)]);
+    const auto before = hosts.begin() + static_cast<std::ptrdiff_t>(in_group);
+    return hosts[in_group] != company->watch->host() ||
+           company->watch->alive(static_cast<int>(std::count(hosts.begin(), before, hosts[in_group])));
+  }
+};
+
+/// Finds out who of this host has died, and says so to all of it. A board that spans the group counts its calls. Else it counts
+/// its own steps, and who dies is missed by those who wait in one that it has not completed; they tell the other hosts.
 class Mourner {
  public:
-  Mourner(Members members, std::shared_ptr<run::Board> board, std::shared_ptr<run::Departures> departures)
-      : members_(std::move(members)), board_(board.get()), departures_(std::move(departures)) {}
+  Mourner(Members members, const run::Fabric& fabric)
+      : members_(std::move(members)), board_(fabric.board.get()), departures_(fabric.departures) {
+    for (int r = 0; r < fabric.size; ++r) {
+      if (fabric.node_of[static_cast<std::size_t>(r)] == fabric.node_of[static_cast<std::size_t>(fabric.rank)])
+        here_.push_back(r);
+    }
+    spans_ = board_->ranks() == fabric.size;
+  }
   void operator()() {
     constexpr double kBetween = 20e6;  // nanoseconds
     const double now = clock_now();
     if (now - looked_ < kBetween) return;
     looked_ = now;
-    for (int r = 0; r < board_->ranks(); ++r) {
-      if (r == board_->rank() || members_.watch->alive(members_.ranks[static_cast<std::size_t>(r)])) continue;
-      if (!departures_->left(r)) departures_->die(r, board_->finished(r));
-      board_->bury(r);
+    for (int place = 0; place < board_->ranks(); ++place) {
+      const int rank = here_[static_cast<std::size_t>(place)];
+      if (place == board_->rank() || members_.alive(rank)) continue;
+      const std::uint64_t finished = board_->finished(place);
+      if (!departures_->left(rank) && (spans_ || finished < board_->current()))
+        departures_->die(rank, spans_ ? finished : 0);
+      board_->bury(place);
     }
   }
 
@@ -53,26 +88,49 @@ class Mourner {
   Members members_;
   run::Board* board_;
   std::shared_ptr<run::Departures> departures_;
+  std::vector<int> here_;  ///< the ranks on the board
+  bool spans_ = true;
   double looked_ = 0;  ///< when
 };
 
 std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, const Members& members, const Options& options);
 
-std::unique_ptr<run::Comm> make_comm(Meeting& meeting, const Members& members, const Options& options) {
+/// `host`: those of `all` that are on this rank's host.
+std::unique_ptr<run::Comm> make_comm(Meeting& all, Meeting& host, const Members& members, const Options& options) {
   run::Fabric fabric;
-  fabric.rank = meeting.rank();
-  fabric.size = meeting.size();
-  fabric.board = run::make_board(meeting, run::cores_of(meeting), options.stage_ring);
+  fabric.rank = all.rank();
+  fabric.size = all.size();
+  fabric.profile = options.profile;
+  std::function<void()> progress = [] {};
+  if (host.size() < all.size()) {
+    Wires wires = connect_by_ucx(all);
+    fabric.messages = std::move(wires.messages);
+    fabric.faults = std::make_shared<run::NewsByPost>(fabric.rank, fabric.size, std::move(wires.post), 1);
+    const run::Patience patience = run::patience_from_environment();
+    fabric.patience = all.gather(&patience).front();
+    run::cut_messages(fabric, ~std::size_t{0});
+    progress = std::move(wires.progress);
+  }
+  HostRanks node(all, host);
+  const Hosts hosts = members.hosts();
+  run::put_on_nodes(fabric, node, hosts.host_of,
+                    {cores_of_host(all, hosts), true, options.cross_memory, options.stage_ring});
   if (fabric.board == nullptr)
     throw Error("no shared memory for {} ranks: the processes' limits on memory (ulimit, control group) are too low",
-                fabric.size);
-  fabric.process_memory = run::open_process_memory(meeting, options.cross_memory);
+                host.size());
+  static run::Departures::Word nowhere{0};  // other hosts are heard of by their connections
   std::vector<run::Departures::Word*> ended;
-  for (int r = 0; r < fabric.size; ++r) ended.push_back(fabric.board->ended(r));
+  for (int r = 0, place = 0; r < fabric.size; ++r) {
+    const bool here =
+        fabric.node_of[static_cast<std::size_t>(r)] == fabric.node_of[static_cast<std::size_t>(fabric.rank)];
+    ended.push_back(here ? fabric.board->ended(place++) : &nowhere);
+  }
   fabric.departures = std::make_shared<run::Departures>(fabric.board->any_ended(), std::move(ended));
-  fabric.idle = Mourner(members, fabric.board, fabric.departures);
+  fabric.idle = [mourner = Mourner(members, fabric), progress]() mutable {
+    mourner();
+    progress();
+  };
   fabric.board->watch(fabric.idle);
-  fabric.profile = options.profile;
   fabric.split = [members, options](run::Comm& whole, int colour, int key) {
     return split(whole, colour, key, members, options);
   };
@@ -93,33 +151,24 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, const Mem
   std::copy_if(all.begin(), all.end(), std::back_inserter(part),
                [&](const Wish& each) { return each.colour == colour; });
   std::stable_sort(part.begin(), part.end(), [](const Wish& a, const Wish& b) { return a.key < b.key; });
-  struct Invitation {
-    char name[16] = {}, password[40] = {};
-  };
-  Invitation invitation;
-  MeetingPlace place{.address = {.kind = Address::Kind::name, .text = "a part of the group", .where = {}},
-                     .timeout = options.timeout};
-  if (colour >= 0 && part.front().rank == comm.rank() && part.size() > 1) {
-    place.listener = listen_anywhere(place.address.where);
-    place.address.where.copy(invitation.name, sizeof invitation.name - 1);
-    const Nonce random = fresh_nonce();
-    for (std::size_t i = 0; i < random.size(); ++i) fmt::format_to(invitation.password + 2 * i, "{:02x}", random[i]);
-  }
-  std::vector<Invitation> invitations(all.size());
-  comm.allgather(std::span<const Invitation>(&invitation, 1), std::span<Invitation>(invitations));
-  if (colour < 0) return nullptr;
-  const Invitation& accepted = invitations[static_cast<std::size_t>(part.front().rank)];
-  place.address.where = accepted.name;
-  place.secret = accepted.password;
-  Members some{members.watch, {}};
+  Members some{members.company, {}};
   int rank = 0;
   for (const Wish& each : part) {
     if (each.rank == comm.rank()) rank = static_cast<int>(some.ranks.size());
     some.ranks.push_back(members.ranks[static_cast<std::size_t>(each.rank)]);
   }
+  const std::vector<int> hosts = some.hosts().host_of;
+  const bool one_host = *std::max_element(hosts.begin(), hosts.end()) == 0;
+  MeetingPlace place{.address = {}, .timeout = options.timeout};
+  Card card;
+  if (colour >= 0 && rank == 0 && part.size() > 1) card = invite(place, one_host ? "" : members.company->host);
+  std::vector<Card> cards(all.size());
+  comm.allgather(std::span<const Card>(&card, 1), std::span<Card>(cards));
+  if (colour < 0) return nullptr;
+  follow(place, cards[static_cast<std::size_t>(part.front().rank)], "a part of the group");
   place.look = [&some] {
     for (std::size_t r = 0; r < some.ranks.size(); ++r) {
-      if (!some.watch->alive(some.ranks[r]))
+      if (!some.alive(static_cast<int>(r)))
         throw Error("rank {} of a part of the group has ended while it was made", r);
     }
   };
@@ -127,7 +176,9 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, const Mem
   Options modest = options;
   modest.profile = run::fabric_of(comm).profile;
   modest.stage_ring = std::size_t{1} << 20;  // there may be very many of them
-  return make_comm(meeting, some, modest);
+  if (one_host) return make_comm(meeting, meeting, some, modest);
+  const auto host = meet_on_host(meeting, hosts, options.timeout);
+  return make_comm(meeting, *host, some, modest);
 }
 
 /// As rank 0 reads it: ranks with different profiles would choose different methods.
@@ -167,9 +218,11 @@ void complete(Options& options) {
           "join: no launcher says which rank this is: chasqui launch -n 4 ./program, or set CHASQUI_RANK, CHASQUI_SIZE and "
           "CHASQUI_RENDEZVOUS");
     }
-    if (launched->local_size != launched->size) {
+    if (launched->local_size != launched->size && options.rendezvous.empty() &&
+        variable("CHASQUI_RENDEZVOUS").empty()) {
       throw Error(
-          "join: {} started {} of {} processes on this node: groups are processes of one node; over several use MPI",
+          "join: {} started {} of {} processes on this node: where do those of all nodes meet? Set "
+          "CHASQUI_RENDEZVOUS=tcp://ADDRESS-OF-RANK-0:PORT and CHASQUI_SECRET",
           launched->launcher, launched->local_size, launched->size);
     }
     options.rank = launched->rank;
@@ -192,11 +245,22 @@ std::unique_ptr<run::Comm> join(Options options) {
   complete(options);
   MeetingPlace place{.address = {}, .secret = options.secret, .timeout = options.timeout};
   if (options.size > 1) place.address = parse_address(options.rendezvous);
-  Meeting meeting(options.rank, options.size, std::move(place));
-  if (options.profile == nullptr) options.profile = profile_for_all(meeting);
-  Members members{std::make_shared<Watch>(meeting), {}};
+  const bool reaches_far = !place.address.local();
+  Meeting all(options.rank, options.size, std::move(place));
+  if (options.profile == nullptr) options.profile = profile_for_all(all);
+  const auto company = std::make_shared<Company>();
+  const bool several = options.size > 1 && (options.pretend_node_size != 0 || reaches_far);
+  if (several) company->hosts = hosts_of(all, options.pretend_node_size);
+  else company->hosts.host_of.assign(static_cast<std::size_t>(options.size), 0);
+  if (!several) company->hosts.machine_of = company->hosts.host_of;
+  company->host = all.own_host();
+  std::unique_ptr<Meeting> host;
+  if (several) host = meet_on_host(all, company->hosts.host_of, options.timeout);
+  Meeting& near = host != nullptr ? *host : all;
+  company->watch = std::make_shared<Watch>(near, company->hosts.host_of[static_cast<std::size_t>(options.rank)]);
+  Members members{company, {}};
   for (int r = 0; r < options.size; ++r) members.ranks.push_back(r);
-  return make_comm(meeting, members, options);
+  return make_comm(all, near, members, options);
 }
 
 void set_timeout(run::Comm& comm, double seconds) { run::set_timeout(comm, seconds); }

@@ -17,7 +17,7 @@
 namespace chasqui::group {
 namespace {
 
-constexpr char kMagic[8] = {'c', 'h', 'a', 's', 'q', 'u', 'i', '1'};
+constexpr char kMagic[8] = {'c', 'h', 'a', 's', 'q', 'u', 'i', '2'};
 constexpr double kSlice = 0.05;         ///< seconds between two looks at what else may have happened
 constexpr double kTogether = 30;        ///< seconds for what is left to do once all are there
 constexpr std::size_t kVisitors = 256;  ///< connections that may be half way in; of more the oldest is turned away
@@ -33,14 +33,11 @@ struct Answer {
   char magic[8];
   Nonce nonce;
   Proof proof;
-  Nonce token;  ///< of who was sent here
   std::int32_t rank, size;
 };
 struct Reply {
-  enum class Verdict : std::uint8_t { refused, welcome, go_on } verdict;
+  enum class Verdict : std::uint8_t { refused, welcome } verdict;
   Proof proof;     ///< that rank 0 knows the secret, too
-  Nonce token;     ///< go_on: to be shown at the local socket
-  char name[16];   ///< go_on: of that
   char text[240];  ///< refused: why
 };
 /// Before everything that rank 0 sends afterwards.
@@ -60,7 +57,6 @@ void copy_text(const std::string& from, char* to, std::size_t room) {
 /// Somebody who has connected to rank 0 and is not known yet.
 struct Visitor {
   Socket socket;
-  bool local = false;
   Nonce nonce{};
   Answer answer{};
   std::size_t came = 0;  ///< bytes of the answer
@@ -77,30 +73,24 @@ struct Visitor {
 class Reception {
  public:
   Reception(const MeetingPlace& place, Socket listener, std::vector<Socket>& others)
-      : place_(place), size_(static_cast<int>(others.size())), others_(others), own_(std::move(listener)),
-        direct_(place.address.local()) {
-    if (direct_) return;
-    local_ = listen_anywhere(local_name_);
-    token_ = fresh_nonce();
-  }
+      : place_(place), size_(static_cast<int>(others.size())), others_(others), listener_(std::move(listener)) {}
 
   /// True when all are there.
   bool step() {
-    std::vector<pollfd> watched = {{own_.file(), POLLIN, 0}, {local_.file(), POLLIN, 0}};
+    std::vector<pollfd> watched = {{listener_.file(), POLLIN, 0}};
     for (const Visitor& visitor : visitors_) watched.push_back({visitor.socket.file(), POLLIN, 0});
     for (const Socket& other : others_) watched.push_back({other.file(), POLLRDHUP, 0});
     if (poll(watched.data(), watched.size(), static_cast<int>(kSlice * 1e3)) <= 0) return false;
     const auto news = [&](std::size_t i) { return watched[i].revents != 0; };
     const std::size_t here = visitors_.size();
     for (std::size_t r = 1; r < others_.size(); ++r) {
-      if (others_[r].open() && news(2 + here + r))
+      if (others_[r].open() && news(1 + here + r))
         throw Error("rank {} has ended while others were still on their way to {}", r, place_.address.text);
     }
     for (std::size_t i = here; i-- > 0;) {
-      if (news(2 + i) && !advance(visitors_[i])) visitors_.erase(visitors_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (news(1 + i) && !advance(visitors_[i])) visitors_.erase(visitors_.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    if (news(0)) let_in(own_, direct_);
-    if (local_.open() && news(1)) let_in(local_, true);
+    if (news(0)) let_in();
     return missing().empty();
   }
   std::string missing() const {
@@ -113,22 +103,22 @@ class Reception {
   int strangers() const { return strangers_; }
 
  private:
-  void let_in(const Socket& listener, bool local) {
+  void let_in() {
     while (true) {
-      Visitor visitor{.socket = accept_from(listener), .local = local, .nonce = fresh_nonce()};
+      Visitor visitor{.socket = accept_from(listener_), .nonce = fresh_nonce()};
       if (!visitor.socket.open()) return;
-      if (local && !visitor.socket.same_user()) {
+      if (place_.address.local() && !visitor.socket.same_user()) {
         ++strangers_;
         continue;
       }
-      Challenge challenge{{}, visitor.nonce, static_cast<std::uint8_t>(needs_proof(local) ? 1 : 0)};
+      Challenge challenge{{}, visitor.nonce, static_cast<std::uint8_t>(needs_proof() ? 1 : 0)};
       std::memcpy(challenge.magic, kMagic, sizeof kMagic);
       if (!visitor.socket.send(&challenge, sizeof challenge, Deadline(0))) continue;
       if (visitors_.size() >= kVisitors) visitors_.erase(visitors_.begin());
       visitors_.push_back(std::move(visitor));
     }
   }
-  bool needs_proof(bool local) const { return !place_.secret.empty() && (direct_ || !local); }
+  bool needs_proof() const { return !place_.secret.empty(); }
 
   /// False: it has gone, or was turned away, or has come in.
   bool advance(Visitor& visitor) {
@@ -140,8 +130,7 @@ class Reception {
     const auto proof = [&](const char* side) {
       return prove(place_.secret, proves(side, answer.rank, answer.size), visitor.nonce, answer.nonce);
     };
-    if (!known || (needs_proof(visitor.local) && !equal(answer.proof, proof("client"))) ||
-        (visitor.local && !direct_ && !equal(answer.token, token_))) {
+    if (!known || (needs_proof() && !equal(answer.proof, proof("client")))) {
       ++strangers_;
       copy_text(known ? "the secret is not the one of rank 0: set the same CHASQUI_SECRET everywhere"
                       : "rank 0 has another version of Chasqui",
@@ -149,14 +138,7 @@ class Reception {
       visitor.socket.send(&reply, sizeof reply, Deadline(0));
       return false;
     }
-    if (needs_proof(visitor.local)) reply.proof = proof("server");
-    if (!visitor.local) {
-      reply.verdict = Reply::Verdict::go_on;
-      reply.token = token_;
-      copy_text(local_name_, reply.name, sizeof reply.name);
-      visitor.socket.send(&reply, sizeof reply, Deadline(0));
-      return false;
-    }
+    if (needs_proof()) reply.proof = proof("server");
     const std::string wrong = objection(answer);
     reply.verdict = wrong.empty() ? Reply::Verdict::welcome : Reply::Verdict::refused;
     copy_text(wrong, reply.text, sizeof reply.text);
@@ -180,10 +162,7 @@ class Reception {
   const MeetingPlace& place_;
   int size_;
   std::vector<Socket>& others_;
-  Socket own_, local_;
-  bool direct_;
-  std::string local_name_;
-  Nonce token_{};
+  Socket listener_;
   std::vector<Visitor> visitors_;
   int strangers_ = 0;
 };
@@ -195,8 +174,7 @@ Meeting::Meeting(int rank, int size, MeetingPlace place)
   check_secret(place_.secret);
   if (size == 1) return;
   if (!place_.address.local() && place_.secret.empty()) {
-    throw Error("rendezvous {}: every user of this host can connect there: set a secret (CHASQUI_SECRET)",
-                place_.address.text);
+    throw Error("rendezvous {}: anybody can connect there: set a secret (CHASQUI_SECRET)", place_.address.text);
   }
   if (rank == 0) receive_all();
   else go_there();
@@ -229,9 +207,9 @@ void Meeting::receive_all() {
   }
 }
 
-Socket Meeting::reach(const Address& address) {
+Socket Meeting::reach() {
   for (int tries = 0;; ++tries) {
-    if (Socket there = connect_to(address); there.open()) return there;
+    if (Socket there = connect_to(place_.address); there.open()) return there;
     if (place_.look) place_.look();
     if (deadline_.over()) {
       throw Error("rank {}: rank 0 did not come to {} within {} s", rank(), place_.address.text, place_.timeout);
@@ -240,46 +218,36 @@ Socket Meeting::reach(const Address& address) {
   }
 }
 
-/// Empty: welcome, or the connection has ended. Else the name of the local socket to go to. Throws what it was refused for.
-std::string Meeting::present(const Socket& there, const std::string& secret, Nonce& token, bool& welcome) {
-  welcome = false;
+/// False: the connection has ended. Throws what it was refused for.
+bool Meeting::present(const Socket& there) {
+  const std::string& secret = place_.secret;
   Challenge challenge{};
-  if (!there.receive(&challenge, sizeof challenge, deadline_)) return {};
+  if (!there.receive(&challenge, sizeof challenge, deadline_)) return false;
   if (std::memcmp(challenge.magic, kMagic, sizeof kMagic) != 0)
     throw Error("rendezvous {}: something else than rank 0 of this group listens there", place_.address.text);
   if (challenge.wants_proof != 0 && secret.empty())
     throw Error("rendezvous {}: rank 0 asks for a secret: set CHASQUI_SECRET", place_.address.text);
-  Answer answer{{}, fresh_nonce(), {}, token, rank(), size()};
+  Answer answer{{}, fresh_nonce(), {}, rank(), size()};
   std::memcpy(answer.magic, kMagic, sizeof kMagic);
   if (!secret.empty()) answer.proof = prove(secret, proves("client", rank(), size()), challenge.nonce, answer.nonce);
   Reply reply{};
-  if (!there.send(&answer, sizeof answer, deadline_) || !there.receive(&reply, sizeof reply, deadline_)) return {};
-  reply.text[sizeof reply.text - 1] = reply.name[sizeof reply.name - 1] = '\0';
+  if (!there.send(&answer, sizeof answer, deadline_) || !there.receive(&reply, sizeof reply, deadline_)) return false;
+  reply.text[sizeof reply.text - 1] = '\0';
   if (reply.verdict == Reply::Verdict::refused)
     throw Error("rank {}: turned away at {}: {}", rank(), place_.address.text, reply.text);
   if (!secret.empty() &&
       !equal(reply.proof, prove(secret, proves("server", rank(), size()), challenge.nonce, answer.nonce)))
     throw Error("rendezvous {}: who listens there does not know the secret", place_.address.text);
-  welcome = reply.verdict == Reply::Verdict::welcome;
-  token = reply.token;
-  return reply.name;
+  return true;
 }
 
 void Meeting::go_there() {
   others_.resize(1);
   for (;;) {
-    Socket there = reach(place_.address);
+    Socket there = reach();
     if (place_.address.local() && !there.same_user())
       throw Error("rendezvous {}: another user's process listens there: take another name", place_.address.text);
-    Nonce token{};
-    bool welcome = false;
-    const std::string name = present(there, place_.secret, token, welcome);
-    if (!name.empty()) {
-      there = reach({.kind = Address::Kind::name, .text = place_.address.text, .where = name});
-      if (!there.same_user()) throw Error("rendezvous {}: rank 0 is another user's process", place_.address.text);
-      present(there, "", token, welcome);
-    }
-    if (welcome) {
+    if (present(there)) {
       others_[0] = std::move(there);
       return;
     }
@@ -287,6 +255,11 @@ void Meeting::go_there() {
       throw Error("rank {}: rank 0 did not answer at {} within {} s", rank(), place_.address.text, place_.timeout);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+}
+
+std::string Meeting::own_host() const {
+  if (place_.address.local()) return "127.0.0.1";
+  return rank() == 0 ? place_.address.where : others_[0].host();
 }
 
 void Meeting::fail_all(const std::string& why) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The ranks of a group while they come together: a star of local sockets around rank 0. Every step has to be done by the
+// The ranks of a group while they come together: a star of sockets around rank 0. Every step has to be done by the
 // deadline, and a rank that ends is noticed by its socket; then everybody gets the same Error. Nobody who is not one of this
-// user's processes, or does not know the secret, takes part.
+// user's processes (local sockets), or does not know the secret, takes part.
 #pragma once
 
 #include <functional>
@@ -27,16 +27,17 @@ class Meeting final : public run::NodeRanks {
   Meeting(int rank, int size, MeetingPlace place);  ///< comes back when all are there
 
   int most(int mine) override;
-  int open_memory(std::size_t bytes) override;
+  int open_memory(std::size_t bytes) override;                          ///< REQUIRES local sockets
   std::size_t free_memory() const override { return ~std::size_t{0}; }  ///< the memory has no folder that could be full
   std::string text_of_first(const std::string& text);                   ///< what rank 0 says, at every rank
+  std::string own_host() const;  ///< the address of this rank's host between the hosts of a group
 
  private:
   void gather_bytes(const void* mine, std::size_t bytes, void* all) override;
   void receive_all();
   void go_there();
-  Socket reach(const Address& address);
-  std::string present(const Socket& there, const std::string& secret, Nonce& token, bool& refused);
+  Socket reach();
+  bool present(const Socket& there);
   void check(bool went_well, int rank) const;
   void say_to_all(const void* data, std::size_t bytes);
   void hear_first(void* data, std::size_t bytes);

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -69,6 +70,32 @@ bool left_behind(const Address& address, const Place& place) {
   if (lstat(address.where.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode) || found.st_uid != geteuid()) return false;
   const Socket probe(socket(AF_UNIX, kType, 0));
   return connect(probe.file(), &place.any, place.length) != 0 && errno == ECONNREFUSED;
+}
+
+/// Short messages that follow each other do not wait for an answer.
+void send_at_once(const Socket& socket) {
+  const int yes = 1;
+  setsockopt(socket.file(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+}
+
+/// A host's name becomes its address. Throws an Error for one that has none.
+bool internet_address(Address& address) {
+  in_addr found{};
+  if (address.where.empty()) return false;
+  if (inet_pton(AF_INET, address.where.c_str(), &found) != 1) {
+    addrinfo wanted{}, *list = nullptr;
+    wanted.ai_family = AF_INET;
+    const int code = getaddrinfo(address.where.c_str(), nullptr, &wanted, &list);
+    if (code != 0) throw Error("rendezvous {}: {}: {}", address.text, address.where, gai_strerror(code));
+    found = reinterpret_cast<const sockaddr_in*>(list->ai_addr)->sin_addr;
+    freeaddrinfo(list);
+    char text[INET_ADDRSTRLEN] = {};
+    inet_ntop(AF_INET, &found, text, sizeof text);
+    address.where = text;
+  }
+  if (found.s_addr == htonl(INADDR_ANY))
+    throw Error("rendezvous {}: name the address of rank 0's host: it listens there and at no other", address.text);
+  return true;
 }
 
 [[noreturn]] void fail(const Address& address, const char* what) {
@@ -172,6 +199,15 @@ bool Socket::same_user() const {
   return getsockopt(file_, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
 }
 
+std::string Socket::host() const {
+  sockaddr_in own{};
+  socklen_t length = sizeof own;
+  char text[INET_ADDRSTRLEN] = {};
+  getsockname(file_, reinterpret_cast<sockaddr*>(&own), &length);
+  inet_ntop(AF_INET, &own.sin_addr, text, sizeof text);
+  return text;
+}
+
 Address parse_address(const std::string& text) {
   const auto rest = [&](const char* prefix) -> const char* {
     const std::size_t length = std::strlen(prefix);
@@ -196,14 +232,8 @@ Address parse_address(const std::string& text) {
     const std::string both = host;
     const std::size_t colon = both.rfind(':');
     address.where = both.substr(0, colon);
-    if (address.where == "localhost") address.where = "127.0.0.1";
     address.number = colon == std::string::npos ? -1 : number(both.substr(colon + 1), 65535);
-    in_addr found{};
-    if (address.number > 0 && inet_pton(AF_INET, address.where.c_str(), &found) == 1) {
-      if (ntohl(found.s_addr) >> 24 == 127) return address;
-      throw Error("rendezvous {}: {} is not this host's loopback: groups are processes of one node", text,
-                  address.where);
-    }
+    if (address.number > 0 && internet_address(address)) return address;
   } else if (!text.empty() && text.find("://") == std::string::npos) {
     const char* path = rest("file:");
     address.where = path != nullptr ? path : text;
@@ -226,6 +256,7 @@ Socket listen_at(const Address& address) {
   if (!address.local()) {
     const int yes = 1;
     setsockopt(listener.file(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    send_at_once(listener);  // what it accepts inherits this
   }
   const bool file = address.kind == Address::Kind::path;
   if (file) fchmod(listener.file(), 0600);  // what bind() makes is nobody else's from the beginning
@@ -241,6 +272,15 @@ Socket listen_at(const Address& address) {
   }
   if (bound != 0) fail(address, "rank 0 cannot listen there");
   if (listen(listener.file(), kWaiting) != 0) fail(address, "rank 0 cannot listen there");
+  return listener;
+}
+
+Socket listen_anywhere_at(Address& address) {
+  Socket listener = listen_at(address);
+  sockaddr_in found{};
+  socklen_t length = sizeof found;
+  if (getsockname(listener.file(), reinterpret_cast<sockaddr*>(&found), &length) != 0) fail(address, "no port");
+  address.number = ntohs(found.sin_port);
   return listener;
 }
 
@@ -262,6 +302,7 @@ Socket connect_to(const Address& address) {
   const Place place = place_of(address);
   Socket to(socket(place.any.sa_family, kType, 0));
   if (!to.open()) fail(address, "no socket");
+  if (!address.local()) send_at_once(to);
   if (connect(to.file(), &place.any, place.length) == 0) return to;
   if (errno == EINPROGRESS) {
     int error = 0;

@@ -47,6 +47,8 @@ class Socket {
   bool receive_descriptor(int& descriptor, const Deadline& deadline) const;
   /// Is the process at the other end of a local socket one of this user's?
   bool same_user() const;
+  /// The address of this end of an internet socket.
+  std::string host() const;
 
  private:
   int file_ = -1;
@@ -68,6 +70,8 @@ Address parse_address(const std::string& text);  ///< throws an Error that names
 
 /// Listens there and nowhere else. Throws an Error.
 Socket listen_at(const Address& address);
+/// At a port of that host that the kernel chooses, which is filled in.
+Socket listen_anywhere_at(Address& address);
 /// A local socket under a name that the kernel chooses, which is returned.
 Socket listen_anywhere(std::string& name);
 /// One try. Not open: nobody listens there yet. Throws an Error where trying again is of no use.

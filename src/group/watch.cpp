@@ -20,8 +20,8 @@ struct flock lock_of(int rank) {
 
 }  // namespace
 
-Watch::Watch(Meeting& meeting)
-    : file_(meeting.open_memory(meeting.rank() == 0 ? static_cast<std::size_t>(meeting.size()) : 0)),
+Watch::Watch(Meeting& meeting, int host)
+    : host_(host), file_(meeting.open_memory(meeting.rank() == 0 ? static_cast<std::size_t>(meeting.size()) : 0)),
       dead_(static_cast<std::size_t>(meeting.size())) {
   struct flock own = lock_of(meeting.rank());
   if (!meeting.agreed(file_.open() && fcntl(file_.file(), F_SETLK, &own) == 0))

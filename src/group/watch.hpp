@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who of a group is alive. Every process holds a lock on its byte of a file that has no name; the kernel takes it away when
+// Who of a group's processes on one host is alive. Every process holds a lock on its byte of a file that has no name; the kernel takes it away when
 // the process ends, however it ends. (Process locks, not those of open files: children that a process forks do not have
 // them.) Nothing is sent, and nobody needs to be asked.
 #pragma once
@@ -17,13 +17,13 @@ namespace chasqui::group {
 
 class Watch {
  public:
-  explicit Watch(Meeting& meeting);  ///< collective
+  Watch(Meeting& meeting, int host);  ///< collective
 
-  bool alive(int rank);  ///< asks the kernel
-  int size() const { return static_cast<int>(processes_.size()); }
-  pid_t process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
+  int host() const { return host_; }  ///< which
+  bool alive(int rank);               ///< of that host; asks the kernel
 
  private:
+  int host_;
   Socket file_;
   std::vector<pid_t> processes_;
   std::mutex mutex_;

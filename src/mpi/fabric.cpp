@@ -2,18 +2,16 @@
 #include "mpi/fabric.hpp"
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "mpi/check.hpp"
-#include "mpi/faults.hpp"
 #include "mpi/messages.hpp"
 #include "mpi/node_ranks.hpp"
+#include "mpi/post.hpp"
 #include "run/board/node_memory.hpp"
-#include "run/board/process_memory.hpp"
-#include "run/messages/message_cost.hpp"
+#include "run/comm/node_fabric.hpp"
 
 namespace chasqui::mpi {
 namespace {
@@ -56,20 +54,8 @@ class LivelyProgress {
 
 }  // namespace
 
-std::vector<int> numbered(std::vector<int> nodes) {
-  std::map<int, int> numbers;
-  for (int& each : nodes) each = numbers.try_emplace(each, static_cast<int>(numbers.size())).first->second;
-  return nodes;
-}
-
-std::vector<int> pretended_nodes(int ranks, int pretended) {
-  std::vector<int> nodes;
-  for (int r = 0; r < ranks; ++r) nodes.push_back(pretended > 0 ? r / pretended : r % -pretended);
-  return nodes;
-}
-
 std::vector<int> nodes_of(Together& all, int pretended) {
-  if (pretended != 0) return pretended_nodes(all.size(), pretended);
+  if (pretended != 0) return run::pretended_nodes(all.size(), pretended);
   std::vector<int> nodes(static_cast<std::size_t>(all.size()));
   MPI_Comm node = MPI_COMM_NULL;
   all.most();
@@ -80,7 +66,7 @@ std::vector<int> nodes_of(Together& all, int pretended) {
   MPI_Comm_free(&node);
   all.most();
   check(MPI_Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, all.comm()), "MPI_Allgather");
-  return numbered(std::move(nodes));
+  return run::numbered(std::move(nodes));
 }
 
 run::Fabric make_fabric(Together& all, Channel channel, std::vector<int> nodes, const Options& options) {
@@ -91,24 +77,16 @@ run::Fabric make_fabric(Together& all, Channel channel, std::vector<int> nodes, 
   if (channel.first_tag >= 0) {
     const auto open = std::make_shared<OpenChannel>(channel, fabric.rank, fabric.size);
     fabric.messages = std::make_shared<Messages>(open, options.blocking_waits);
-    const Level* network = options.profile->level("network");
-    fabric.piece = [level = network != nullptr ? *network : Level{}](std::size_t bytes) {
-      return std::min(run::piece_bytes(level, bytes), Messages::kLongest);
-    };
+    run::cut_messages(fabric, Messages::kLongest);
     if (options.blocking_waits) fabric.timing = simulated_time();
-    else fabric.faults = std::make_shared<Faults>(open, stamp_of(all));
+    else
+      fabric.faults =
+          std::make_shared<run::NewsByPost>(fabric.rank, fabric.size, std::make_shared<Post>(open), stamp_of(all));
     if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   }
   NodeRanks node(all, nodes);
-  const int cores = run::cores_of(node);
-  fabric.crowded = node.size() > cores;
-  if (options.slots) fabric.board = run::make_board(node, cores, options.stage_ring);
-  if (fabric.board != nullptr) {
-    fabric.node_of = std::move(nodes);
-    fabric.process_memory = run::open_process_memory(node, options.cross_memory);
-  } else {
-    for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);
-  }
+  run::put_on_nodes(fabric, node, std::move(nodes),
+                    {run::cores_of(node), options.slots, options.cross_memory, options.stage_ring});
   if (!options.blocking_waits && fabric.board != nullptr) {
     fabric.idle = [progress = LivelyProgress(channel.comm)]() mutable { progress.run(); };
   }

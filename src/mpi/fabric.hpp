@@ -26,10 +26,6 @@ inline constexpr int kChannelTags = 1 << 15;  ///< MPI promises no more
 /// The node of every rank, numbered by first appearance; `pretended`: Options::pretend_node_size. Collective; makes a
 /// communicator, and frees it.
 std::vector<int> nodes_of(Together& all, int pretended);
-/// The same for any names of nodes.
-std::vector<int> numbered(std::vector<int> nodes);
-/// As Options::pretend_node_size says.
-std::vector<int> pretended_nodes(int ranks, int pretended);
 
 /// Collective; `all` is not kept. REQUIRES options.profile. Where a
 /// node's memory cannot be shared there is no board on any rank, and every rank counts as a node. Patience, the library's

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "chasqui/base/error.hpp"
+#include "run/comm/node_fabric.hpp"
 
 namespace chasqui::preload {
 namespace {
@@ -80,7 +81,7 @@ int private_self_tag() {
 std::vector<int> nodes_among(const std::vector<int>& world_ranks) {
   std::vector<int> found;
   for (const int r : world_ranks) found.push_back(nodes[static_cast<std::size_t>(r)]);
-  return mpi::numbered(std::move(found));
+  return run::numbered(std::move(found));
 }
 
 std::optional<mpi::Channel> agree_on_channel(mpi::Together& all, const std::vector<int>& world_ranks) {

@@ -12,6 +12,7 @@
 #include "preload/private.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
+#include "run/comm/node_fabric.hpp"
 
 namespace chasqui::preload {
 namespace {
@@ -77,7 +78,7 @@ std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<in
   options.profile = settings().profile;
   const int pretended = static_cast<int>(settings().node_size);
   std::vector<int> nodes =
-      pretended != 0 ? mpi::pretended_nodes(static_cast<int>(world.size()), pretended) : nodes_among(world);
+      pretended != 0 ? run::pretended_nodes(static_cast<int>(world.size()), pretended) : nodes_among(world);
   const bool alone = std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
   auto channel = alone ? mpi::Channel{private_world(), world, -1, {}} : agree_on_channel(all, world);
   if (!channel) return nullptr;

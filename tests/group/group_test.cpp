@@ -191,7 +191,7 @@ TEST(Rendezvous, SaysWhatIsWrong) {
            {[](Options& o) { o.size = -1; }, "given together"},
            {[](Options& o) { o.rendezvous = "ftp://x"; }, "expected /a/path"},
            {[](Options& o) { o.rendezvous = "tcp://127.0.0.1:9"; }, "set a secret"},
-           {[](Options& o) { o.rendezvous = "tcp://10.0.0.1:9"; }, "one node"},
+           {[](Options& o) { o.rendezvous = "tcp://0.0.0.0:9"; }, "name the address"},
            {[](Options& o) { o.rendezvous = "fd:77"; }, "inherited"},
            {[](Options& o) { o.rendezvous = "/no/such/folder/x"; }, "cannot listen"},
            {[](Options& o) { o.rendezvous = std::string(200, 'x'); }, "longer"},
@@ -297,7 +297,8 @@ TEST(Rendezvous, OfLaunchersThatNameNone) {
     join();
     return std::string();
   });
-  EXPECT_NE(ends[0].text.find("4 of 8 processes on this node"), std::string::npos) << ends[0].text;
+  EXPECT_NE(ends[0].text.find("4 of 8 processes on this node: where do those of all nodes meet?"), std::string::npos)
+      << ends[0].text;
 }
 
 TEST(Rendezvous, WithoutALauncher) { EXPECT_THROW(join(), Error); }

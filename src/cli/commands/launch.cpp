@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// chasqui launch: starts the ranks of a group on this node. They find each other through their environment.
+// chasqui launch: starts the ranks of a group, or those of one host. They find each other through their environment.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -79,25 +79,37 @@ void end_what_is_left() {
 
 class LaunchCommand : public Command {
  public:
-  LaunchCommand() : Command("launch", "start the processes of a group on this node, without MPI") {
+  LaunchCommand() : Command("launch", "start the processes of a group, without MPI") {
     describe(
         "Starts the command N times. Each finds its rank and the others by its environment (CHASQUI_RANK, CHASQUI_SIZE, "
         "CHASQUI_RENDEZVOUS, CHASQUI_SECRET), which chasqui_join and group::join read. Signals are passed on. When one fails, a line "
         "names its rank, the others are ended, and its exit status is the command's. What ranks leave running ends with the last of them. "
-        "Only rank 0 has the standard input.");
+        "Only the first has the standard input. A group on several hosts has one launch on each: --at names where rank 0 listens, --size "
+        "and --first say which ranks these are, and CHASQUI_SECRET is set, the same everywhere.");
     positional("COMMAND", &words_, "the program with its arguments; after -- where these begin with a hyphen")
         .required();
-    option("-n,--ranks", "N", &ranks_, "how many").required();
+    option("-n,--ranks", "N", &ranks_, "how many to start").required();
+    option("--at", "ADDRESS", &at_, "where rank 0 listens, as tcp://10.0.0.1:4711; default: a name of this host");
+    option("--size", "P", &size_, "ranks of the whole group; default N");
+    option("--first", "RANK", &first_, "the first of those that are started here; default 0");
     example("chasqui launch -n 4 ./program", "four ranks");
     example("chasqui launch -n 2 -- python3 train.py --epochs 3", "a program with options of its own");
+    example("chasqui launch -n 2 --size 4 --first 2 --at tcp://10.0.0.1:4711 ./program", "the second of two hosts");
   }
 
   int run(Output& out) override {
     if (ranks_ < 1 || ranks_ > kMost) throw Error("-n {}: expected 1 to {}", ranks_, kMost);
-    const std::string name = "unix:@chasqui-launch-" + random_text(), secret = random_text();
-    setenv("CHASQUI_SIZE", std::to_string(ranks_).c_str(), 1);
-    setenv("CHASQUI_RENDEZVOUS", name.c_str(), 1);
-    setenv("CHASQUI_SECRET", secret.c_str(), 1);
+    if (size_ == 0) size_ = ranks_;
+    if (first_ < 0 || size_ > kMost || first_ + ranks_ > size_)
+      throw Error("ranks {} .. {} of {}: expected some of 0 .. size - 1 of at most {}", first_, first_ + ranks_ - 1,
+                  size_, kMost);
+    if (size_ > ranks_ && (at_.empty() || std::getenv("CHASQUI_SECRET") == nullptr))
+      throw Error(
+          "{} of {} ranks are started here: say where all meet (--at tcp://ADDRESS:PORT), and set CHASQUI_SECRET everywhere",
+          ranks_, size_);
+    setenv("CHASQUI_SIZE", std::to_string(size_).c_str(), 1);
+    setenv("CHASQUI_RENDEZVOUS", at_.empty() ? ("unix:@chasqui-launch-" + random_text()).c_str() : at_.c_str(), 1);
+    if (size_ == ranks_) setenv("CHASQUI_SECRET", random_text().c_str(), 1);
     struct sigaction forward {};
     forward.sa_handler = to_all;
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM}) sigaction(signal, &forward, nullptr);
@@ -123,7 +135,7 @@ class LaunchCommand : public Command {
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM}) ::signal(signal, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);  // a launcher that is killed takes its ranks with it
     if (getppid() != parent) _exit(1);
-    setenv("CHASQUI_RANK", std::to_string(rank).c_str(), 1);
+    setenv("CHASQUI_RANK", std::to_string(first_ + rank).c_str(), 1);
     if (rank > 0) {
       const int nothing = open("/dev/null", O_RDONLY);
       dup2(nothing, STDIN_FILENO);
@@ -153,7 +165,7 @@ class LaunchCommand : public Command {
       const std::string how = WIFEXITED(status) ? fmt::format("ended with status {}", WEXITSTATUS(status))
                                                 : fmt::format("was killed by signal {} ({})", WTERMSIG(status),
                                                               strsignal(WTERMSIG(status)));
-      out.error(fmt::format("chasqui launch: rank {} of {} (process {}) {}{}\n", rank, ranks_, ended, how,
+      out.error(fmt::format("chasqui launch: rank {} of {} (process {}) {}{}\n", first_ + rank, size_, ended, how,
                             left > 0 ? ": the others are ended" : ""));
       to_all(SIGTERM);
       alarm(kGrace);
@@ -163,7 +175,8 @@ class LaunchCommand : public Command {
   }
 
   std::vector<std::string> words_;
-  std::int64_t ranks_ = 0;
+  std::string at_;
+  std::int64_t ranks_ = 0, size_ = 0, first_ = 0;
 };
 
 }  // namespace

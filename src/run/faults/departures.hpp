@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,7 @@ class Departures {
     word(rank).store((calls + 1) << 1, std::memory_order_release);
     any_->store(1, std::memory_order_release);
   }
-  /// Its process is no more, and had completed so many.
+  /// Its process is no more, and had completed so many; 0: nobody knows.
   void die(int rank, std::uint64_t calls) {
     std::uint64_t there = 0;
     if (word(rank).compare_exchange_strong(there, (calls + 1) << 1 | 1)) any_->store(1, std::memory_order_release);
@@ -47,16 +48,15 @@ class Departures {
   [[noreturn]] void fail(std::uint64_t call) const {
     const std::size_t rank = first_for(call);
     const std::uint64_t found = rank < after_.size() ? after_[rank]->load() : 2, calls = (found >> 1) - 1;
-    const char* const s = calls == 1 ? "" : "s";
+    const std::string after = fmt::format("after {} collective{}, ", calls, calls == 1 ? "" : "s");
     if ((found & 1) != 0) {
-      throw Error(
-          "rank {}: its process has ended, or was killed, after {} collective{}, and will not come to number {}", rank,
-          calls, s, call);
+      throw Error("rank {}: its process has ended, or was killed, {}and will not come to number {}", rank,
+                  calls == 0 ? "" : after, call);
     }
     throw Error(
-        "rank {} has ended, or given its communicator back, after {} collective{}, and will not come to number {}: all ranks "
-        "must make the same calls",
-        rank, calls, s, call);
+        "rank {} has ended, or given its communicator back, {}and will not come to number {}: all ranks must make the same "
+        "calls",
+        rank, after, call);
   }
 
  private:
