@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plain MPI calls on one node, fresh data in every call, every result checked, roots that change. By turns: the MPI library's own
-// (PMPI_…), and the calls as a program makes them (MPI_…), which the drop-in library serves where it is preloaded. Compiles with
+// Plain MPI calls on one node, fresh data in every call, every result checked, roots that change. By turns: the MPI library's own,
+// and the calls as a program makes them (MPI_…), which the drop-in library serves where it is preloaded. Compiles with
 // any mpicxx; with -DNODE_BENCH_CHASQUI, the headers and the library, the C++ interface is a third contestant.
 //   mpirun -np 16 env LD_PRELOAD=libchasqui-mpi-….so node_bench [--modes sync,skew,burst,cold] [--kinds broadcast,…]
 //       [--sizes 8,64,…] [--seconds 0.1] [--csv file] [--method name]
@@ -19,6 +19,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "native_mpi.hpp"
 #if defined(NODE_BENCH_CHASQUI)
 #include <memory>
 
@@ -58,22 +60,23 @@ struct Call {
 };
 using Contestant = std::function<void(const Call&)>;
 
-/// The same calls by the names of the profiling interface, or by those that programs use.
-#define NODE_BENCH_CALLS(P)                                                                                         \
-  [](const Call& c) {                                                                                               \
-    const MPI_Datatype type = MPI_DOUBLE;                                                                           \
-    switch (c.kind) {                                                                                               \
-      case broadcast: P##MPI_Bcast(c.out, c.count, type, c.root, MPI_COMM_WORLD); break;                            \
-      case allreduce: P##MPI_Allreduce(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                 \
-      case reduce: P##MPI_Reduce(c.in, c.out, c.count, type, MPI_SUM, c.root, MPI_COMM_WORLD); break;               \
-      case allgather: P##MPI_Allgather(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;           \
-      case gather: P##MPI_Gather(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;         \
-      case scatter: P##MPI_Scatter(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;       \
-      case scan: P##MPI_Scan(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                           \
-      case alltoall: P##MPI_Alltoall(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;             \
-      case reduce_scatter: P##MPI_Reduce_scatter_block(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break; \
-      default: P##MPI_Barrier(MPI_COMM_WORLD);                                                                      \
-    }                                                                                                               \
+/// The same calls by the MPI library itself, or by the names that programs use.
+#define NODE_BENCH_PLAIN(name) name
+#define NODE_BENCH_CALLS(CALL)                                                                                         \
+  [](const Call& c) {                                                                                                  \
+    const MPI_Datatype type = MPI_DOUBLE;                                                                              \
+    switch (c.kind) {                                                                                                  \
+      case broadcast: CALL(MPI_Bcast)(c.out, c.count, type, c.root, MPI_COMM_WORLD); break;                            \
+      case allreduce: CALL(MPI_Allreduce)(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                 \
+      case reduce: CALL(MPI_Reduce)(c.in, c.out, c.count, type, MPI_SUM, c.root, MPI_COMM_WORLD); break;               \
+      case allgather: CALL(MPI_Allgather)(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;           \
+      case gather: CALL(MPI_Gather)(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;         \
+      case scatter: CALL(MPI_Scatter)(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;       \
+      case scan: CALL(MPI_Scan)(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                           \
+      case alltoall: CALL(MPI_Alltoall)(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;             \
+      case reduce_scatter: CALL(MPI_Reduce_scatter_block)(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break; \
+      default: CALL(MPI_Barrier)(MPI_COMM_WORLD);                                                                      \
+    }                                                                                                                  \
   }
 
 #if defined(NODE_BENCH_CHASQUI)
@@ -210,7 +213,7 @@ double median(std::vector<double> values) {
 void wait_for_start(const Ranks& ranks, bool skew, std::uint64_t round) {
   double start = now() + kLead;
   const double mine = start;
-  PMPI_Allreduce(&mine, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_NATIVE(MPI_Allreduce)(&mine, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   std::uint64_t mixed = (round * 64 + static_cast<std::uint64_t>(ranks.rank) + 1) * 0x9E3779B97F4A7C15u;
   mixed ^= mixed >> 29;
   if (skew) start += static_cast<double>(mixed * 0xBF58476D1CE4E5B9u >> 40) / (1 << 24) * kSkew;
@@ -247,8 +250,8 @@ double slice(const Ranks& ranks, const std::string& mode, Buffers& buffers, int 
   }
   std::vector<double> last(begins.size()), times(ends.size());
   const auto n = static_cast<int>(ends.size());
-  PMPI_Allreduce(begins.data(), last.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  PMPI_Allreduce(ends.data(), times.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_NATIVE(MPI_Allreduce)(begins.data(), last.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_NATIVE(MPI_Allreduce)(ends.data(), times.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   for (std::size_t i = 0; i < times.size(); ++i) times[i] = (times[i] - last[i]) / static_cast<double>(calls);
   return median(times);
 }
@@ -286,7 +289,7 @@ void row(const Ranks& ranks, const Settings& settings, const std::string& mode, 
   const double begun = now();
   for (const Contestant& each : contestants) slice(ranks, mode, buffers, 3, number, each);
   double rounds = settings.seconds * 1e9 / kSlices / std::max(1.0, (now() - begun) / 3);
-  PMPI_Bcast(&rounds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_NATIVE(MPI_Bcast)(&rounds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   std::vector<std::vector<double>> times(contestants.size());
   for (int s = 0; s < kSlices; ++s) {
     for (std::size_t c = 0; c < contestants.size(); ++c) {
@@ -314,7 +317,7 @@ void row(const Ranks& ranks, const Settings& settings, const std::string& mode, 
 
 void bench(const Settings& settings) {
   const Ranks ranks;
-  std::vector<Contestant> contestants = {NODE_BENCH_CALLS(P), NODE_BENCH_CALLS()};
+  std::vector<Contestant> contestants = {NODE_BENCH_CALLS(MPI_NATIVE), NODE_BENCH_CALLS(NODE_BENCH_PLAIN)};
   std::string heading = "mode,collective,bytes,ranks,native,program,ratio";
 #if defined(NODE_BENCH_CHASQUI)
   contestants.push_back(of_interface(settings.method));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the drop-in library's verdicts cost: the call patterns of Intel's benchmark (a barrier, then calls back to back, sizes
 // rising) and of a solver (dot products, norms, exchanges with neighbours, ranks that come late), each on a communicator of its own,
-// by turns natively (PMPI_) and through the library. Prints for each round of a pattern who, and the microseconds of the first
+// by turns natively and through the library. Prints for each round of a pattern who, and the microseconds of the first
 // fifth of the calls, of all, and of the second half. bench/node/regret.sh runs it as delivered and with CHASQUI_TRIALS=0, and prints the regret.
 //   mpirun -x LD_PRELOAD=libchasqui-mpi-openmpi.so -np 16 regret [ROUNDS [CALLS [ROUNDS NATIVELY]]]
 #include <mpi.h>
@@ -11,6 +11,8 @@
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "native_mpi.hpp"
 
 namespace {
 
@@ -35,7 +37,7 @@ struct Pattern {
 };
 
 /// Both ways of one MPI function; the arguments are given once.
-#define CHASQUI_EITHER(name, ...) (native ? P##name(__VA_ARGS__) : name(__VA_ARGS__))
+#define CHASQUI_EITHER(name, ...) (native ? MPI_NATIVE(name)(__VA_ARGS__) : name(__VA_ARGS__))
 
 void exchange(MPI_Comm comm) {
   const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
@@ -95,7 +97,7 @@ Times time_of(const Pattern& pattern, bool native) {
   for (int i = 0; i < 20; ++i)
     CHASQUI_EITHER(MPI_Allgather, &count, 1, MPI_INT, out.data(), 1, MPI_INT, comm);  // it is prepared
   double times[3] = {0, 0, 0}, most[3] = {0, 0, 0}, middle = 0;
-  for (int i = 0; i < 3; ++i) PMPI_Barrier(comm);
+  for (int i = 0; i < 3; ++i) MPI_NATIVE(MPI_Barrier)(comm);
   const double begin = PMPI_Wtime();
   for (int call = 0; call < calls; ++call) {
     if (call == calls / 5) times[0] = PMPI_Wtime() - begin;
@@ -105,7 +107,7 @@ Times time_of(const Pattern& pattern, bool native) {
   const double end = PMPI_Wtime();
   times[1] = end - begin;
   times[2] = end - middle;
-  PMPI_Allreduce(times, most, 3, MPI_DOUBLE, MPI_MAX, comm);
+  MPI_NATIVE(MPI_Allreduce)(times, most, 3, MPI_DOUBLE, MPI_MAX, comm);
   MPI_Comm_free(&comm);
   return {most[0], most[1], most[2]};
 }

@@ -16,13 +16,13 @@ inline constexpr auto nothing = [](ServedCall&) {};
 /// Blocks of `count` elements each, one after another, in the program's memory.
 struct BufferArgument {
   void* where;
-  int count;
+  MPI_Aint count;
   TypePacker packer;
   std::size_t unit = 1;  ///< bytes of an element of the call
 
-  BufferArgument(const void* where_, int count_, TypePacker packer_)
+  BufferArgument(const void* where_, MPI_Aint count_, TypePacker packer_)
       : where(const_cast<void*>(where_)), count(count_), packer(packer_) {}
-  BufferArgument(const void* where_, int count_, MPI_Datatype type)
+  BufferArgument(const void* where_, MPI_Aint count_, MPI_Datatype type)
       : BufferArgument(where_, count_, TypePacker{type, facts_of(type)}) {}
 
   std::size_t bytes() const { return static_cast<std::size_t>(count) * packer.facts.size; }
@@ -45,8 +45,24 @@ struct BufferArgument {
   }
 
  private:
-  int elements(std::size_t n) const { return static_cast<int>(n * unit / packer.facts.size); }
+  MPI_Aint elements(std::size_t n) const { return static_cast<MPI_Aint>(n * unit / packer.facts.size); }
   void* at(std::size_t first) const { return moved(where, elements(first) * packer.facts.extent); }
+};
+
+/// Counts or displacements of all ranks, as the program has them: the forms with large counts have wider ones.
+class Numbers {
+ public:
+  Numbers(const int* narrow) : narrow_(narrow) {}  // NOLINT: implicit on purpose
+  Numbers(const MPI_Aint* wide) : wide_(wide) {}   // NOLINT
+  bool missing() const { return narrow_ == nullptr && wide_ == nullptr; }
+  template <typename Rank>
+  MPI_Aint operator[](Rank r) const {
+    return narrow_ != nullptr ? narrow_[r] : wide_[r];
+  }
+
+ private:
+  const int* narrow_ = nullptr;
+  const MPI_Aint* wide_ = nullptr;
 };
 
 /// The buffer as input or output: as bytes where they lie, or packed. It must stay in place while the call runs. Its
@@ -87,7 +103,7 @@ inline CallFacts bad() {
 
 inline void returns(CallFacts& facts, const BufferArgument& buffer, int blocks) {
   facts.out = buffer.where;
-  facts.touched = facts.result = range_of(buffer.packer.facts, static_cast<MPI_Aint>(buffer.count) * blocks);
+  facts.touched = facts.result = range_of(buffer.packer.facts, buffer.count * blocks);
 }
 
 inline run::Call call_of(Kind kind, std::size_t bytes, int root) {

@@ -16,10 +16,10 @@ struct Movement {
   Kind kind;
   int root;
   const void* send;
-  int sendcount;
+  MPI_Aint sendcount;
   MPI_Datatype sendtype;
   void* receive;
-  int receivecount;
+  MPI_Aint receivecount;
   MPI_Datatype receivetype;
 
   bool reads(int rank) const {
@@ -61,7 +61,7 @@ CallFacts look_at(const Movement& movement, const CommState& state) {
   } else if (data.in && data.out) {  // this rank's block among those of all, and the one alone
     const bool scatters = movement.kind == Kind::scatter;
     const BufferArgument& all = scatters ? *data.in : *data.out;
-    const MPI_Aint before = static_cast<MPI_Aint>(all.count) * state.rank * all.packer.facts.extent;
+    const MPI_Aint before = all.count * state.rank * all.packer.facts.extent;
     const void* alone = scatters ? data.out->where : data.in->where;
     if (overlap_is_an_error(alone, moved(all.where, before), all.bytes())) return bad();
   }
@@ -127,9 +127,8 @@ int serve_movement(Collective what, const Movement& movement, MPI_Comm comm, Fun
 using namespace chasqui::preload;
 using chasqui::Kind;
 
-extern "C" {
-
-int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
+extern "C" int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
+  CHASQUI_CALLER
   const RepeatedCall like{Collective::Barrier, comm, 0, MPI_BYTE};
   const auto native = [&] { return CHASQUI_NATIVE(Barrier)(comm); };
   int code = MPI_SUCCESS;
@@ -141,45 +140,54 @@ int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
   return code;
 }
 
-int CHASQUI_CALLED(Bcast)(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  const Movement movement{Kind::broadcast, root, nullptr, 0, type, buffer, count, type};
-  return serve_movement(Collective::Bcast, movement, comm,
-                        [&] { return CHASQUI_NATIVE(Bcast)(buffer, count, type, root, comm); });
-}
+/// name: with or without _c; Count: int or MPI_Count.
+#define CHASQUI_BCAST(name, Count)                                                                                 \
+  extern "C" int CHASQUI_CALLED(name)(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm) {     \
+    CHASQUI_CALLER                                                                                                 \
+    return serve_movement(Collective::Bcast, {Kind::broadcast, root, nullptr, 0, type, buffer, count, type}, comm, \
+                          [&] { return CHASQUI_NATIVE(name)(buffer, count, type, root, comm); });                  \
+  }
+#define CHASQUI_ROOTED(name, what, kind, Count)                                                                    \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, Count sendcount, MPI_Datatype sendtype, void* receive,     \
+                                      Count receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {     \
+    CHASQUI_CALLER                                                                                                 \
+    return serve_movement(                                                                                         \
+        Collective::what, {kind, root, send, sendcount, sendtype, receive, receivecount, receivetype}, comm, [&] { \
+          return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, receivecount, receivetype, root, comm);  \
+        });                                                                                                        \
+  }
+#define CHASQUI_AMONG_ALL(name, what, kind, Count)                                                                  \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, Count sendcount, MPI_Datatype sendtype, void* receive,      \
+                                      Count receivecount, MPI_Datatype receivetype, MPI_Comm comm) {                \
+    CHASQUI_CALLER                                                                                                  \
+    return serve_movement(                                                                                          \
+        Collective::what, {kind, 0, send, sendcount, sendtype, receive, receivecount, receivetype}, comm,           \
+        [&] { return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, receivecount, receivetype, comm); }); \
+  }
 
-int CHASQUI_CALLED(Gather)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
-                           MPI_Datatype receivetype, int root, MPI_Comm comm) {
-  const Movement movement{Kind::gather, root, send, sendcount, sendtype, receive, receivecount, receivetype};
-  return serve_movement(Collective::Gather, movement, comm, [&] {
-    return CHASQUI_NATIVE(Gather)(send, sendcount, sendtype, receive, receivecount, receivetype, root, comm);
-  });
-}
-
-int CHASQUI_CALLED(Scatter)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
-                            MPI_Datatype receivetype, int root, MPI_Comm comm) {
-  const Movement movement{Kind::scatter, root, send, sendcount, sendtype, receive, receivecount, receivetype};
-  return serve_movement(Collective::Scatter, movement, comm, [&] {
-    return CHASQUI_NATIVE(Scatter)(send, sendcount, sendtype, receive, receivecount, receivetype, root, comm);
-  });
-}
-
-int CHASQUI_CALLED(Allgather)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
-                              MPI_Datatype receivetype, MPI_Comm comm) {
-  const Movement movement{Kind::allgather, 0, send, sendcount, sendtype, receive, receivecount, receivetype};
-  return serve_movement(Collective::Allgather, movement, comm, [&] {
-    return CHASQUI_NATIVE(Allgather)(send, sendcount, sendtype, receive, receivecount, receivetype, comm);
-  });
-}
-
-int CHASQUI_CALLED(Alltoall)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int receivecount,
-                             MPI_Datatype receivetype, MPI_Comm comm) {
-  const Movement movement{Kind::alltoall, 0, send, sendcount, sendtype, receive, receivecount, receivetype};
-  return serve_movement(Collective::Alltoall, movement, comm, [&] {
-    return CHASQUI_NATIVE(Alltoall)(send, sendcount, sendtype, receive, receivecount, receivetype, comm);
-  });
-}
-
-}  // extern "C"
+CHASQUI_BCAST(Bcast, int)
+CHASQUI_ROOTED(Gather, Gather, Kind::gather, int)
+CHASQUI_ROOTED(Scatter, Scatter, Kind::scatter, int)
+CHASQUI_AMONG_ALL(Allgather, Allgather, Kind::allgather, int)
+CHASQUI_AMONG_ALL(Alltoall, Alltoall, Kind::alltoall, int)
+CHASQUI_NAMES(Barrier)
+CHASQUI_NAMES(Bcast)
+CHASQUI_NAMES(Gather)
+CHASQUI_NAMES(Scatter)
+CHASQUI_NAMES(Allgather)
+CHASQUI_NAMES(Alltoall)
+#ifdef CHASQUI_LARGE_COUNTS
+CHASQUI_BCAST(Bcast_c, MPI_Count)
+CHASQUI_ROOTED(Gather_c, Gather, Kind::gather, MPI_Count)
+CHASQUI_ROOTED(Scatter_c, Scatter, Kind::scatter, MPI_Count)
+CHASQUI_AMONG_ALL(Allgather_c, Allgather, Kind::allgather, MPI_Count)
+CHASQUI_AMONG_ALL(Alltoall_c, Alltoall, Kind::alltoall, MPI_Count)
+CHASQUI_NAMES(Bcast_c)
+CHASQUI_NAMES(Gather_c)
+CHASQUI_NAMES(Scatter_c)
+CHASQUI_NAMES(Allgather_c)
+CHASQUI_NAMES(Alltoall_c)
+#endif
 
 #ifdef CHASQUI_COMPONENT
 namespace {

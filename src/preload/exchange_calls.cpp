@@ -14,7 +14,7 @@ namespace {
 /// What a rank gives to, or gets from, each: counts[r] elements, of a type of its own or of one for all.
 struct ExchangeArgument {
   const void* where;
-  const int *counts, *displacements;
+  Numbers counts, displacements;
   const MPI_Datatype* types;
   bool a_type_each;  ///< and displacements in bytes (Alltoallw)
 
@@ -23,7 +23,7 @@ struct ExchangeArgument {
     return displacements[r] * (a_type_each ? MPI_Aint{1} : facts.extent);
   }
   bool good(int ranks) const {
-    if (counts == nullptr || displacements == nullptr || types == nullptr || where == MPI_IN_PLACE) return false;
+    if (counts.missing() || displacements.missing() || types == nullptr || where == MPI_IN_PLACE) return false;
     for (int r = 0; r < ranks; ++r) {
 #ifdef MPICH
       if (counts[r] == 0) continue;  // the type of no data may be missing
@@ -81,10 +81,12 @@ class ExchangeSide {
   std::int64_t bytes(int r) const { return counts_[at(r)]; }
   void give_nothing_to(int r) { counts_[at(r)] = 0; }
   void pack() const {
-    each([&](const TypePacker& packer, void* user, int count, std::byte* packed) { packer.pack(user, count, packed); });
+    each([&](const TypePacker& packer, void* user, MPI_Aint count, std::byte* packed) {
+      packer.pack(user, count, packed);
+    });
   }
   void unpack() const {
-    each([&](const TypePacker& packer, void* user, int count, std::byte* packed) {
+    each([&](const TypePacker& packer, void* user, MPI_Aint count, std::byte* packed) {
       packer.unpack(user, count, packed);
     });
   }
@@ -176,31 +178,32 @@ int serve_uneven(Collective what, const UnevenExchange& exchange, MPI_Comm comm,
 
 using namespace chasqui::preload;
 
-extern "C" {
+/// name: with or without _c; each: is there a type for each rank, or one for all?
+#define CHASQUI_UNEVEN(name, what, Count, Place, Type, types, each)                                                \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, const Count sendcounts[], const Place senddisplacements[], \
+                                      Type sendtype, void* receive, const Count receivecounts[],                   \
+                                      const Place receivedisplacements[], Type receivetype, MPI_Comm comm) {       \
+    CHASQUI_CALLER                                                                                                 \
+    const UnevenExchange exchange{{send, sendcounts, senddisplacements, types(sendtype), each},                    \
+                                  {receive, receivecounts, receivedisplacements, types(receivetype), each}};       \
+    return serve_uneven(Collective::what, exchange, comm, [&] {                                                    \
+      return CHASQUI_NATIVE(name)(send, sendcounts, senddisplacements, sendtype, receive, receivecounts,           \
+                                  receivedisplacements, receivetype, comm);                                        \
+    });                                                                                                            \
+  }
+#define CHASQUI_ONE_TYPE(type) &type
+#define CHASQUI_TYPES(types) types
 
-int CHASQUI_CALLED(Alltoallv)(const void* send, const int sendcounts[], const int senddisplacements[],
-                              MPI_Datatype sendtype, void* receive, const int receivecounts[],
-                              const int receivedisplacements[], MPI_Datatype receivetype, MPI_Comm comm) {
-  const UnevenExchange exchange{{send, sendcounts, senddisplacements, &sendtype, false},
-                                {receive, receivecounts, receivedisplacements, &receivetype, false}};
-  return serve_uneven(Collective::Alltoallv, exchange, comm, [&] {
-    return CHASQUI_NATIVE(Alltoallv)(send, sendcounts, senddisplacements, sendtype, receive, receivecounts,
-                                     receivedisplacements, receivetype, comm);
-  });
-}
-
-int CHASQUI_CALLED(Alltoallw)(const void* send, const int sendcounts[], const int senddisplacements[],
-                              const MPI_Datatype sendtypes[], void* receive, const int receivecounts[],
-                              const int receivedisplacements[], const MPI_Datatype receivetypes[], MPI_Comm comm) {
-  const UnevenExchange exchange{{send, sendcounts, senddisplacements, sendtypes, true},
-                                {receive, receivecounts, receivedisplacements, receivetypes, true}};
-  return serve_uneven(Collective::Alltoallw, exchange, comm, [&] {
-    return CHASQUI_NATIVE(Alltoallw)(send, sendcounts, senddisplacements, sendtypes, receive, receivecounts,
-                                     receivedisplacements, receivetypes, comm);
-  });
-}
-
-}  // extern "C"
+CHASQUI_UNEVEN(Alltoallv, Alltoallv, int, int, MPI_Datatype, CHASQUI_ONE_TYPE, false)
+CHASQUI_UNEVEN(Alltoallw, Alltoallw, int, int, const MPI_Datatype*, CHASQUI_TYPES, true)
+CHASQUI_NAMES(Alltoallv)
+CHASQUI_NAMES(Alltoallw)
+#ifdef CHASQUI_LARGE_COUNTS
+CHASQUI_UNEVEN(Alltoallv_c, Alltoallv, MPI_Count, MPI_Aint, MPI_Datatype, CHASQUI_ONE_TYPE, false)
+CHASQUI_UNEVEN(Alltoallw_c, Alltoallw, MPI_Count, MPI_Aint, const MPI_Datatype*, CHASQUI_TYPES, true)
+CHASQUI_NAMES(Alltoallv_c)
+CHASQUI_NAMES(Alltoallw_c)
+#endif
 
 #ifdef CHASQUI_COMPONENT
 namespace {

@@ -8,10 +8,11 @@ namespace chasqui::preload {
 
 // clang-format off
 // Each has three forms: blocking, non-blocking (MPI_Ibcast) and persistent (MPI_Bcast_init).
-#define CHASQUI_SERVED(X)                                                                                     \
-  X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block)      \
+#define CHASQUI_WITH_COUNTS(X)                                                                                \
+  X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block)                 \
   X(Gather) X(Scatter) X(Allgather) X(Allgatherv) X(Gatherv) X(Scatterv)                                      \
   X(Alltoall) X(Alltoallv) X(Alltoallw)
+#define CHASQUI_SERVED(X) X(Barrier) CHASQUI_WITH_COUNTS(X)
 #define CHASQUI_NONBLOCKING(X)                                                                                \
   X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iscan) X(Iexscan) X(Ireduce_scatter) X(Ireduce_scatter_block) \
   X(Igather) X(Iscatter) X(Iallgather) X(Iallgatherv) X(Igatherv) X(Iscatterv)                                \

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A collective has two names here: the one by which it is called, and the one by which a call that is passed on goes to the MPI
-// library. In the drop-in library these are MPI_X and PMPI_X; in the component of Open MPI (component/) what its module
-// offers, and what the module below it does.
+// A collective has the names by which it is called, and one by which a call that is passed on goes to the MPI library. In the
+// drop-in library it is called MPI_X or PMPI_X, with large counts MPI_X_c or PMPI_X_c: whatever binding a rank comes by
+// ends in one of them, and all of them must be seen, because ranks may reach one collective by different ones. The MPI
+// library's own is the next PMPI_X behind this library. In the component of Open MPI (component/) a collective is called by
+// what its module offers, and goes to the module below it.
 #pragma once
 
 #include <mpi.h>
@@ -11,12 +13,64 @@
 #ifdef CHASQUI_COMPONENT
 #define CHASQUI_CALLED(name) chasqui_called_##name
 #define CHASQUI_NATIVE(name) chasqui_below_##name
+#define CHASQUI_LIBRARY(name) PMPI_##name
+#define CHASQUI_NAMES(name)
+#define CHASQUI_CALLER
 #define CHASQUI_DECLARE(name) extern "C" decltype(MPI_##name) chasqui_called_##name, chasqui_below_##name;
 CHASQUI_SERVED(CHASQUI_DECLARE)
 #undef CHASQUI_DECLARE
 #else
 #define CHASQUI_CALLED(name) MPI_##name
-#define CHASQUI_NATIVE(name) PMPI_##name
+#define CHASQUI_NATIVE(name) ::chasqui::preload::next::name
+#define CHASQUI_LIBRARY(name) ::chasqui::preload::next::name
+/// The other name of a function that is defined here.
+#define CHASQUI_NAMES(name) extern "C" decltype(MPI_##name) PMPI_##name [[gnu::alias("MPI_" #name)]];
+#if defined(MPICH) && MPI_VERSION >= 4
+#define CHASQUI_LARGE_COUNTS
+#endif
+#ifdef MPICH
+/// Begins a function: what MPICH calls itself (for files, holding its lock) is passed on.
+#define CHASQUI_CALLER const ::chasqui::preload::CallerInside caller_inside(__builtin_return_address(0));
+#else
+#define CHASQUI_CALLER
+#endif
+
+namespace chasqui::preload {
+
+/// Where the next library has the function.
+void* next_function(const char* name);
+namespace next {
+#define CHASQUI_NEXT(name) \
+  inline const auto name = reinterpret_cast<decltype(&MPI_##name)>(next_function("PMPI_" #name));
+#define CHASQUI_NEXT_C(name) CHASQUI_NEXT(name##_c)
+CHASQUI_SERVED(CHASQUI_NEXT)
+CHASQUI_NEXT(Init)
+CHASQUI_NEXT(Init_thread)
+CHASQUI_NEXT(Finalize)
+CHASQUI_NEXT(Comm_free)
+CHASQUI_NEXT(Comm_disconnect)
+#ifdef CHASQUI_LARGE_COUNTS
+CHASQUI_WITH_COUNTS(CHASQUI_NEXT_C)
+#endif
+#undef CHASQUI_NEXT_C
+#undef CHASQUI_NEXT
+}  // namespace next
+
+/// Does the MPI library itself call?
+bool within_library(const void* caller);
+/// While this lives, a call counts as one from inside, if the MPI library makes it.
+class CallerInside {
+ public:
+  explicit CallerInside(const void* caller);
+  ~CallerInside();
+  CallerInside(const CallerInside&) = delete;
+  CallerInside& operator=(const CallerInside&) = delete;
+
+ private:
+  bool inside_;
+};
+
+}  // namespace chasqui::preload
 #endif
 
 namespace chasqui::preload {

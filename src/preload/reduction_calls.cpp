@@ -231,64 +231,113 @@ Reduction shares_of(const void* send, void* receive, const int* counts, MPI_Data
           -1,   false};
 }
 
+int serve_blocks(const Reduction& block, MPI_Comm comm, FunctionRef<int()> native) {
+  const RepeatedCall like{Collective::Reduce_scatter_block, comm, block.count, block.type, block.op};
+  int code = MPI_SUCCESS;
+  if (repeats(like, {block.send, block.receive}, native, code)) return code;
+  code = serve_scattered(
+      like.what, blocks_of(block.send, block.receive, block.count, block.type, block.op, comm),
+      [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), block.count); }, comm,
+      native);
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember_fold(like, block);
+  return code;
+}
+
+int serve_shares(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                 FunctionRef<int()> native) {
+  return serve_scattered(
+      Collective::Reduce_scatter, shares_of(send, receive, counts, type, op, comm),
+      [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm, native);
+}
+
+/// Can an int say it? All ranks of a reduction give the same count, so all of them find the same.
+bool fits(MPI_Aint count) { return count <= 0x7fffffff; }
+
+/// More elements than that: counted with the others, and passed on.
+int pass_on_as_long(Collective what, MPI_Comm comm, FunctionRef<int()> native) {
+  const auto look = [](const CommState&) {
+    CallFacts facts;
+    facts.reason = Reason::too_long;
+    return facts;
+  };
+  return serve(what, comm, {native, look, nothing, nothing});
+}
+
 }  // namespace
 }  // namespace chasqui::preload
 
 using namespace chasqui::preload;
 using chasqui::Kind;
 
-extern "C" {
+/// name: with or without _c; rest: kind and root, and whether it is exclusive.
+#define CHASQUI_FOLD(name, what, Count, ...)                                                                      \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op, \
+                                      MPI_Comm comm) {                                                            \
+    CHASQUI_CALLER                                                                                                \
+    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };               \
+    if (!fits(count)) return pass_on_as_long(Collective::what, comm, native);                                     \
+    return serve_fold(Collective::what, {send, receive, static_cast<int>(count), type, op, __VA_ARGS__}, comm,    \
+                      native);                                                                                    \
+  }
+#define CHASQUI_REDUCE(name, Count)                                                                                 \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,   \
+                                      int root, MPI_Comm comm) {                                                    \
+    CHASQUI_CALLER                                                                                                  \
+    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, root, comm); };           \
+    if (!fits(count)) return pass_on_as_long(Collective::Reduce, comm, native);                                     \
+    return serve_fold(Collective::Reduce,                                                                           \
+                      {send, receive, static_cast<int>(count), type, op, Kind::reduce, root, false}, comm, native); \
+  }
+#define CHASQUI_REDUCE_SCATTER_BLOCK(name, Count)                                                                  \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,  \
+                                      MPI_Comm comm) {                                                             \
+    CHASQUI_CALLER                                                                                                 \
+    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };                \
+    if (!fits(count)) return pass_on_as_long(Collective::Reduce_scatter_block, comm, native);                      \
+    return serve_blocks({send, receive, static_cast<int>(count), type, op, Kind::reduce_scatter, -1, false}, comm, \
+                        native);                                                                                   \
+  }
 
-int CHASQUI_CALLED(Reduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
-                           MPI_Comm comm) {
-  const Reduction reduction{send, receive, count, type, op, Kind::reduce, root, false};
-  return serve_fold(Collective::Reduce, reduction, comm,
-                    [&] { return CHASQUI_NATIVE(Reduce)(send, receive, count, type, op, root, comm); });
+CHASQUI_REDUCE(Reduce, int)
+CHASQUI_FOLD(Allreduce, Allreduce, int, Kind::allreduce, -1, false)
+CHASQUI_FOLD(Scan, Scan, int, Kind::scan, -1, false)
+CHASQUI_FOLD(Exscan, Exscan, int, Kind::scan, -1, true)
+CHASQUI_REDUCE_SCATTER_BLOCK(Reduce_scatter_block, int)
+extern "C" int CHASQUI_CALLED(Reduce_scatter)(const void* send, void* receive, const int counts[], MPI_Datatype type,
+                                              MPI_Op op, MPI_Comm comm) {
+  CHASQUI_CALLER
+  return serve_shares(send, receive, counts, type, op, comm,
+                      [&] { return CHASQUI_NATIVE(Reduce_scatter)(send, receive, counts, type, op, comm); });
 }
-
-int CHASQUI_CALLED(Allreduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  const Reduction reduction{send, receive, count, type, op, Kind::allreduce, -1, false};
-  return serve_fold(Collective::Allreduce, reduction, comm,
-                    [&] { return CHASQUI_NATIVE(Allreduce)(send, receive, count, type, op, comm); });
+CHASQUI_NAMES(Reduce)
+CHASQUI_NAMES(Allreduce)
+CHASQUI_NAMES(Scan)
+CHASQUI_NAMES(Exscan)
+CHASQUI_NAMES(Reduce_scatter_block)
+CHASQUI_NAMES(Reduce_scatter)
+#ifdef CHASQUI_LARGE_COUNTS
+CHASQUI_REDUCE(Reduce_c, MPI_Count)
+CHASQUI_FOLD(Allreduce_c, Allreduce, MPI_Count, Kind::allreduce, -1, false)
+CHASQUI_FOLD(Scan_c, Scan, MPI_Count, Kind::scan, -1, false)
+CHASQUI_FOLD(Exscan_c, Exscan, MPI_Count, Kind::scan, -1, true)
+CHASQUI_REDUCE_SCATTER_BLOCK(Reduce_scatter_block_c, MPI_Count)
+extern "C" int MPI_Reduce_scatter_c(const void* send, void* receive, const MPI_Count counts[], MPI_Datatype type,
+                                    MPI_Op op, MPI_Comm comm) {
+  CHASQUI_CALLER
+  const auto native = [&] { return CHASQUI_NATIVE(Reduce_scatter_c)(send, receive, counts, type, op, comm); };
+  int ranks = 0;
+  if (counts == nullptr || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS) return native();
+  if (!std::all_of(counts, counts + ranks, fits)) return pass_on_as_long(Collective::Reduce_scatter, comm, native);
+  const std::vector<int> narrow(counts, counts + ranks);
+  return serve_shares(send, receive, narrow.data(), type, op, comm, native);
 }
-
-int CHASQUI_CALLED(Scan)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  const Reduction reduction{send, receive, count, type, op, Kind::scan, -1, false};
-  return serve_fold(Collective::Scan, reduction, comm,
-                    [&] { return CHASQUI_NATIVE(Scan)(send, receive, count, type, op, comm); });
-}
-
-int CHASQUI_CALLED(Exscan)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  const Reduction reduction{send, receive, count, type, op, Kind::scan, -1, true};
-  return serve_fold(Collective::Exscan, reduction, comm,
-                    [&] { return CHASQUI_NATIVE(Exscan)(send, receive, count, type, op, comm); });
-}
-
-int CHASQUI_CALLED(Reduce_scatter_block)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                                         MPI_Comm comm) {
-  const RepeatedCall like{Collective::Reduce_scatter_block, comm, count, type, op};
-  const auto native = [&] { return CHASQUI_NATIVE(Reduce_scatter_block)(send, receive, count, type, op, comm); };
-  int code = MPI_SUCCESS;
-  if (repeats(like, {send, receive}, native, code)) return code;
-  code = serve_scattered(
-      Collective::Reduce_scatter_block, blocks_of(send, receive, count, type, op, comm),
-      [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm,
-      native);
-  if (code == MPI_SUCCESS && may_repeat(comm))
-    remember_fold(like, {send, receive, count, type, op, Kind::reduce_scatter, -1, false});
-  return code;
-}
-
-int CHASQUI_CALLED(Reduce_scatter)(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op,
-                                   MPI_Comm comm) {
-  const Reduction whole = shares_of(send, receive, counts, type, op, comm);
-  return serve_scattered(
-      Collective::Reduce_scatter, whole,
-      [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm,
-      [&] { return CHASQUI_NATIVE(Reduce_scatter)(send, receive, counts, type, op, comm); });
-}
-
-}  // extern "C"
+CHASQUI_NAMES(Reduce_c)
+CHASQUI_NAMES(Allreduce_c)
+CHASQUI_NAMES(Scan_c)
+CHASQUI_NAMES(Exscan_c)
+CHASQUI_NAMES(Reduce_scatter_block_c)
+CHASQUI_NAMES(Reduce_scatter_c)
+#endif
 
 #ifdef CHASQUI_COMPONENT
 namespace {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
+#include "mpi/check.hpp"
+#include "preload/native.hpp"
 #include "preload/private.hpp"
 #include "preload/race.hpp"
 #include "preload/serve.hpp"
@@ -40,34 +42,37 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;                    ///<
 std::array<std::array<Expected, kClasses>, kServed> found{};
 int found_for = 0;  ///< ranks
 
-/// As programs write it: sums of doubles.
-void run_native(MPI_Comm comm, const run::Call& call) {
+/// As programs write it: sums of doubles. The code of the MPI library.
+int run_native(MPI_Comm comm, const run::Call& call) {
   const int n = static_cast<int>(call.count), root = static_cast<int>(call.root);
   const MPI_Datatype type = MPI_DOUBLE;
   switch (call.kind) {
-    case Kind::broadcast: PMPI_Bcast(call.out, n, type, root, comm); break;
-    case Kind::allreduce: PMPI_Allreduce(call.in, call.out, n, type, MPI_SUM, comm); break;
-    case Kind::reduce: PMPI_Reduce(call.in, call.out, n, type, MPI_SUM, root, comm); break;
-    case Kind::allgather: PMPI_Allgather(call.in, n, type, call.out, n, type, comm); break;
-    case Kind::gather: PMPI_Gather(call.in, n, type, call.out, n, type, root, comm); break;
-    case Kind::scatter: PMPI_Scatter(call.in, n, type, call.out, n, type, root, comm); break;
-    case Kind::scan: PMPI_Scan(call.in, call.out, n, type, MPI_SUM, comm); break;
-    case Kind::alltoall: PMPI_Alltoall(call.in, n, type, call.out, n, type, comm); break;
-    case Kind::reduce_scatter: PMPI_Reduce_scatter_block(call.in, call.out, n, type, MPI_SUM, comm); break;
-    default: PMPI_Barrier(comm);
+    case Kind::broadcast: return CHASQUI_LIBRARY(Bcast)(call.out, n, type, root, comm);
+    case Kind::allreduce: return CHASQUI_LIBRARY(Allreduce)(call.in, call.out, n, type, MPI_SUM, comm);
+    case Kind::reduce: return CHASQUI_LIBRARY(Reduce)(call.in, call.out, n, type, MPI_SUM, root, comm);
+    case Kind::allgather: return CHASQUI_LIBRARY(Allgather)(call.in, n, type, call.out, n, type, comm);
+    case Kind::gather: return CHASQUI_LIBRARY(Gather)(call.in, n, type, call.out, n, type, root, comm);
+    case Kind::scatter: return CHASQUI_LIBRARY(Scatter)(call.in, n, type, call.out, n, type, root, comm);
+    case Kind::scan: return CHASQUI_LIBRARY(Scan)(call.in, call.out, n, type, MPI_SUM, comm);
+    case Kind::alltoall: return CHASQUI_LIBRARY(Alltoall)(call.in, n, type, call.out, n, type, comm);
+    case Kind::reduce_scatter: return CHASQUI_LIBRARY(Reduce_scatter_block)(call.in, call.out, n, type, MPI_SUM, comm);
+    default: return CHASQUI_LIBRARY(Barrier)(comm);
   }
 }
 
 /// One rank's part. Calls are timed back to back, in blocks natively, by ours, by ours, natively, from the last rank's beginning to
 /// the last rank's end: ranks that run ahead (the root of a broadcast, the leaves of a reduction) gain nothing by it. An interrupted
-/// block is longer than another one of its side, and does not count. An error of ours ends the rehearsal at the next agreement,
-/// which is the MPI library's: until then the rank makes all calls of that, so that nobody waits for it.
+/// block is longer than another one of its side, and does not count. An error, of ours or the MPI library's, ends the rehearsal at
+/// the next agreement, which is the MPI library's: until then the rank makes all calls of that, so that nobody waits for it.
 class Rehearsal {
  public:
   Rehearsal(std::unique_ptr<run::Comm> comm, MPI_Comm native)
       : comm_(std::move(comm)), native_(native), in_(kMostBytes / sizeof(double), 1.0), out_(in_) {
     // The MPI library may connect ranks when they first talk; that is not a collective's time.
-    PMPI_Alltoall(in_.data(), 1, MPI_DOUBLE, out_.data(), 1, MPI_DOUBLE, native_);
+    attempt([&] {
+      mpi::check(CHASQUI_LIBRARY(Alltoall)(in_.data(), 1, MPI_DOUBLE, out_.data(), 1, MPI_DOUBLE, native_),
+                 "MPI_Alltoall");
+    });
     begin_ = clock_now();
   }
 
@@ -93,7 +98,7 @@ class Rehearsal {
     for (int time = 0; time < 2; ++time) {
       std::array<double, 8> moments{};  // beginning and end of each block
       for (std::size_t block = 0; block < 4; ++block) {
-        PMPI_Barrier(native_);
+        attempt([&] { mpi::check(CHASQUI_LIBRARY(Barrier)(native_), "MPI_Barrier"); });
         moments[2 * block] = clock_now();
         run(side_of(block), calls);
         moments[2 * block + 1] = clock_now();
@@ -119,18 +124,22 @@ class Rehearsal {
   static constexpr double kClear = 0.41;  ///< log 1.5: blocks that differ so much are not repeated
   static Side side_of(std::size_t block) { return block == 0 || block == 3 ? Side::native : Side::ours; }
 
+  template <typename Step>
+  void attempt(Step step) {
+    try {
+      step();
+    } catch (const std::exception& error) {
+      if (!failed_ && settings().log) say(fmt::format("the rehearsal ends: {}", error.what()));
+      failed_ = true;
+    }
+  }
+
   void run(Side side, int calls) {
     for (int i = 0; i < calls; ++i) {
-      if (side == Side::native) {
-        run_native(native_, call_);
-        continue;
-      }
-      try {
-        comm_->run(call_);
-      } catch (const std::exception& error) {
-        if (!failed_ && settings().log) say(error.what());
-        failed_ = true;
-      }
+      attempt([&] {
+        if (side == Side::ours) comm_->run(call_);
+        else mpi::check(run_native(native_, call_), "a collective of the MPI library");
+      });
     }
   }
 
@@ -139,9 +148,17 @@ class Rehearsal {
   bool agree(std::array<double, N>& numbers) {
     std::array<double, N + 2> mine{}, most{};
     std::copy(numbers.begin(), numbers.end(), mine.begin());
-    mine[N] = failed_ ? 1 : 0;
-    mine[N + 1] = clock_now() - begin_;
-    PMPI_Allreduce(mine.data(), most.data(), N + 2, MPI_DOUBLE, MPI_MAX, native_);
+    // One that fails does so before anything is sent: in the second one this rank says so.
+    for (int time = 0;; ++time) {
+      mine[N] = failed_ ? 1 : 0;
+      mine[N + 1] = clock_now() - begin_;
+      const int code = CHASQUI_LIBRARY(Allreduce)(mine.data(), most.data(), N + 2, MPI_DOUBLE, MPI_MAX, native_);
+      if (code == MPI_SUCCESS) break;
+      attempt([&] { mpi::check(code, "MPI_Allreduce"); });
+      if (time == 0) continue;
+      say_last("MPI_Allreduce fails twice in MPI_Init: CHASQUI_REHEARSE=0 leaves out what it is needed for");
+      PMPI_Abort(native_, 1);
+    }
     std::copy(most.begin(), most.begin() + N, numbers.begin());
     if (most[N] > 0) found = {};
     return most[N] == 0 && most[N + 1] < static_cast<double>(settings().rehearse) * 1e6;

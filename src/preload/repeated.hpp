@@ -12,7 +12,7 @@ namespace chasqui::preload {
 struct RepeatedCall {
   Collective what;
   MPI_Comm comm;
-  int count;  ///< of elements that this rank gives or gets; of a block, where there are several
+  MPI_Aint count;  ///< of elements that this rank gives or gets; of a block, where there are several
   MPI_Datatype type;
   MPI_Op op = MPI_OP_NULL;
   bool operator==(const RepeatedCall&) const = default;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "chasqui/base/error.hpp"
+#include "preload/native.hpp"
 #include "preload/types.hpp"
 #include "run/call/aligned_buffer.hpp"
 
@@ -84,8 +85,9 @@ class RankOrder {
     const MPI_Comm comm = served_.comm();
     const run::AlignedBuffer room(at(n) * wire_.size() * at(ranks_));
     std::byte* const slots = room.data();
-    check(fold_.keep == Keep::root ? PMPI_Gather(in_, n, wire_.type(), slots, n, wire_.type(), fold_.root, comm)
-                                   : PMPI_Allgather(in_, n, wire_.type(), slots, n, wire_.type(), comm),
+    check(fold_.keep == Keep::root
+              ? CHASQUI_LIBRARY(Gather)(in_, n, wire_.type(), slots, n, wire_.type(), fold_.root, comm)
+              : CHASQUI_LIBRARY(Allgather)(in_, n, wire_.type(), slots, n, wire_.type(), comm),
           "gathering contributions");
     if (fold_.keep == Keep::root && me_ != fold_.root) return 0;
     const int last = fold_.keep == Keep::upto ? me_ : fold_.keep == Keep::before ? me_ - 1 : ranks_ - 1;
@@ -118,8 +120,8 @@ class RankOrder {
         mine[at(r)] = own;
         slot[at(r)] = r * own;
       }
-      check(PMPI_Alltoallv(in_, taken.data(), from.data(), wire_.type(), slots, mine.data(), slot.data(), wire_.type(),
-                           served_.comm()),
+      check(CHASQUI_LIBRARY(Alltoallv)(in_, taken.data(), from.data(), wire_.type(), slots, mine.data(), slot.data(),
+                                       wire_.type(), served_.comm()),
             "exchanging contributions");
       if (own > 0) accumulate(slots, own, ranks_ - 1);
       hand_round(slots, own, done, taken, from, mine, slot);
@@ -136,11 +138,12 @@ class RankOrder {
     const MPI_Comm comm = served_.comm();
     switch (fold_.keep) {
       case Keep::all:
-        return check(PMPI_Allgatherv(result, own, type, out_, taken.data(), from.data(), type, comm),
+        return check(CHASQUI_LIBRARY(Allgatherv)(result, own, type, out_, taken.data(), from.data(), type, comm),
                      "handing results round");
       case Keep::root:
-        return check(PMPI_Gatherv(result, own, type, out_, taken.data(), from.data(), type, fold_.root, comm),
-                     "bringing results to the root");
+        return check(
+            CHASQUI_LIBRARY(Gatherv)(result, own, type, out_, taken.data(), from.data(), type, fold_.root, comm),
+            "bringing results to the root");
       case Keep::share:
         if (own > 0) std::memcpy(out_ + at(done) * wire_.size(), result, at(own) * wire_.size());
         return;
@@ -150,7 +153,8 @@ class RankOrder {
         if (me_ == 0) std::fill(taken.begin(), taken.end(), 0);
         [[fallthrough]];
       case Keep::upto:
-        return check(PMPI_Alltoallv(slots, mine.data(), slot.data(), type, out_, taken.data(), from.data(), type, comm),
+        return check(CHASQUI_LIBRARY(Alltoallv)(slots, mine.data(), slot.data(), type, out_, taken.data(), from.data(),
+                                                type, comm),
                      "handing prefixes round");
     }
   }

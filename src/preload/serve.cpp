@@ -21,6 +21,7 @@ std::atomic<bool> active{false};
 thread_local int inside_of_chasqui = 0;
 thread_local bool in_engine = false;
 std::atomic<bool> engine_ran{false};
+thread_local UnderWay under_way;
 
 int raise(MPI_Comm comm, int error_class, const std::string& text) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -226,6 +227,7 @@ bool left_behind(CommState& state) {
 
 /// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
 int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCall&)>& way) {
+  under_way = {under_way.number + 1, what};
   int error_class = MPI_ERR_OTHER;
   std::string why;
   const auto text = [&] { return fmt::format("MPI_{}: {}", to_string(what), why); };

@@ -96,6 +96,13 @@ class InEngine {
   bool before_;
 };
 
+/// What this thread serves now, for who waits long in it.
+struct UnderWay {
+  std::uint64_t number = 0;  ///< grows
+  Collective what{};
+};
+extern thread_local UnderWay under_way;
+
 /// The call under way.
 class ServedCall {
  public:

@@ -49,7 +49,7 @@ void end() {
 }
 
 void bury() {
-  if (!active.load(std::memory_order_relaxed)) return;
+  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0) return;
   ++inside_of_chasqui;
   try {
     free_ended();

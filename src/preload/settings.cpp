@@ -101,6 +101,7 @@ Settings settings_of_environment(std::string& warnings) {
   s.trials = number("CHASQUI_TRIALS", s.trials, warnings);
   s.rehearse = number("CHASQUI_REHEARSE", s.rehearse, warnings);
   s.join = number("CHASQUI_JOIN", s.join, warnings);
+  s.stall_notice = number("CHASQUI_STALL_NOTICE", s.stall_notice, warnings);
   s.node_size = number("CHASQUI_NODE_SIZE", s.node_size, warnings);
   if (const char* list = variable("CHASQUI_DISABLE")) disable(s, list, warnings);
   return s;

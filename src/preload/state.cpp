@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "chasqui/base/clock.hpp"
 #include "preload/private.hpp"
 #include "preload/report.hpp"
+#include "preload/serve.hpp"
 #include "preload/settings.hpp"
 #include "run/comm/node_fabric.hpp"
 
@@ -72,6 +75,35 @@ CommState* fresh(MPI_Comm comm) {
   return state.release();
 }
 
+/// Asked again and again while a rank waits: says once that it has waited long. A rank that calls the MPI library by a way that
+/// nobody sees would be waited for without a word. Few ranks say so: 0 and 1 first, the others if those do not wait.
+class LongWait {
+ public:
+  LongWait(int rank, int size) : rank_(rank), size_(size) {
+    const unsigned turn = std::bit_floor(static_cast<unsigned>(std::max(1, rank)));
+    after_ = static_cast<double>(settings().stall_notice) * 1e9 * turn;
+  }
+  void look() {
+    constexpr double kApart = 10e9;  // nanoseconds between two looks: nobody waited in between
+    const double now = clock_now();
+    if (call_ != under_way.number || now - latest_ > kApart) since_ = now;
+    call_ = under_way.number;
+    latest_ = now;
+    if (after_ == 0 || now - since_ < after_) return;
+    after_ = 0;
+    say(fmt::format(
+        "rank {} of a communicator of {} has waited {:.0f} s in MPI_{}. A rank that comes late does no harm. If all ranks "
+        "wait in this collective, one reached it by a way that is not seen here (a function of the MPI library found by "
+        "dlsym, a part that is linked statically): CHASQUI_DISABLE=all passes everything on (CHASQUI_STALL_NOTICE=0: no notice)",
+        rank_, size_, (now - since_) / 1e9, to_string(under_way.what)));
+  }
+
+ private:
+  int rank_, size_;
+  double after_, since_ = 0, latest_ = 0;
+  std::uint64_t call_ = 0;
+};
+
 /// Nothing where its ranks cannot be served. On one node all goes over the board: without one the MPI library is no slower.
 std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<int>& world) {
   mpi::Options options;
@@ -84,6 +116,10 @@ std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<in
   if (!channel) return nullptr;
   run::Fabric fabric = mpi::make_fabric(all, *std::move(channel), std::move(nodes), options);
   if (fabric.board == nullptr && fabric.messages == nullptr) return nullptr;
+  fabric.idle = [idle = std::move(fabric.idle), wait = LongWait(all.rank(), all.size())]() mutable {
+    if (idle) idle();
+    wait.look();
+  };
   return run::make_comm(std::move(fabric));
 }
 

@@ -51,6 +51,8 @@ int domain_of(MPI_Op op) {
   return op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP ? 0 : -1;
 }
 
+constexpr std::size_t kMostFromBottom = 0x7fffffff;  ///< what one message can count
+
 int step_of(const TypeFacts& facts) {
   return static_cast<int>(std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, facts.size)));
 }
@@ -135,10 +137,10 @@ TypeFacts facts_of(MPI_Datatype type) {
   }
   TypeFacts facts;
   bool named = false;
-  int size = 0;
+  MPI_Count size = 0;  // more than an int can say
   MPI_Aint lb = 0;
   if (!look_for_name(type, named)) return facts;
-  if (PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0) return facts;
+  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return facts;
   if (PMPI_Type_get_extent(type, &lb, &facts.extent) != MPI_SUCCESS) return facts;
   if (PMPI_Type_get_true_extent(type, &facts.true_lb, &facts.true_extent) != MPI_SUCCESS) return facts;
   facts.size = static_cast<std::size_t>(size);
@@ -155,7 +157,7 @@ ByteRange range_of(const TypeFacts& facts, MPI_Aint count) {
   return {std::min<MPI_Aint>(0, last) + facts.true_lb, std::max<MPI_Aint>(0, last) + facts.true_lb + facts.true_extent};
 }
 
-void TypePacker::pack(const void* from, int count, void* packed) const {
+void TypePacker::pack(const void* from, MPI_Aint count, void* packed) const {
   const std::size_t bytes = static_cast<std::size_t>(count) * facts.size;
   if (bytes == 0) return;
   if (facts.dense) {
@@ -164,14 +166,15 @@ void TypePacker::pack(const void* from, int count, void* packed) const {
   }
   if (from == MPI_BOTTOM) {  // MPICH packs nothing from there, but sends it
     const int self = private_rank(), tag = private_self_tag();
-    const int sent = PMPI_Sendrecv(from, count, type, self, tag, packed, static_cast<int>(bytes), MPI_PACKED, self, tag,
-                                   private_world(), MPI_STATUS_IGNORE);
+    if (bytes > kMostFromBottom) throw Error("data at absolute addresses is longer than {} bytes", kMostFromBottom);
+    const int sent = PMPI_Sendrecv(from, static_cast<int>(count), type, self, tag, packed, static_cast<int>(bytes),
+                                   MPI_PACKED, self, tag, private_world(), MPI_STATUS_IGNORE);
     if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be packed");
     return;
   }
   const int step = step_of(facts);
-  for (int first = 0; first < count; first += step) {  // MPI_Pack counts bytes in an int
-    const int now = std::min(step, count - first);
+  for (MPI_Aint first = 0; first < count; first += step) {  // MPI_Pack counts bytes in an int
+    const int now = static_cast<int>(std::min<MPI_Aint>(step, count - first));
     const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
     int position = 0;
     const int code = PMPI_Pack(moved(from, first * facts.extent), now, type, packed, static_cast<int>(piece), &position,
@@ -182,7 +185,7 @@ void TypePacker::pack(const void* from, int count, void* packed) const {
   }
 }
 
-void TypePacker::unpack(void* to, int count, const void* packed) const {
+void TypePacker::unpack(void* to, MPI_Aint count, const void* packed) const {
   const std::size_t bytes = static_cast<std::size_t>(count) * facts.size;
   if (bytes == 0) return;
   if (facts.dense) {
@@ -191,14 +194,15 @@ void TypePacker::unpack(void* to, int count, const void* packed) const {
   }
   if (to == MPI_BOTTOM) {
     const int self = private_rank(), tag = private_self_tag();
-    const int sent = PMPI_Sendrecv(packed, static_cast<int>(bytes), MPI_PACKED, self, tag, to, count, type, self, tag,
-                                   private_world(), MPI_STATUS_IGNORE);
+    if (bytes > kMostFromBottom) throw Error("data at absolute addresses is longer than {} bytes", kMostFromBottom);
+    const int sent = PMPI_Sendrecv(packed, static_cast<int>(bytes), MPI_PACKED, self, tag, to, static_cast<int>(count),
+                                   type, self, tag, private_world(), MPI_STATUS_IGNORE);
     if (sent != MPI_SUCCESS) throw Error("data at absolute addresses cannot be unpacked");
     return;
   }
   const int step = step_of(facts);
-  for (int first = 0; first < count; first += step) {
-    const int now = std::min(step, count - first);
+  for (MPI_Aint first = 0; first < count; first += step) {
+    const int now = static_cast<int>(std::min<MPI_Aint>(step, count - first));
     const std::size_t piece = static_cast<std::size_t>(now) * facts.size;
     int position = 0;
     const int code = PMPI_Unpack(packed, static_cast<int>(piece), &position, moved(to, first * facts.extent), now, type,

@@ -41,8 +41,8 @@ struct TypePacker {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   TypeFacts facts{};
 
-  void pack(const void* from, int count, void* packed) const;
-  void unpack(void* to, int count, const void* packed) const;
+  void pack(const void* from, MPI_Aint count, void* packed) const;
+  void unpack(void* to, MPI_Aint count, const void* packed) const;
 };
 
 /// Is `op` a user's, or one that MPI defines on the predefined type?

@@ -12,30 +12,32 @@
 namespace chasqui::preload {
 namespace {
 
-bool negative(const int* counts, int ranks) {
-  return std::any_of(counts, counts + ranks, [](int count) { return count < 0; });
+bool negative(const Numbers& counts, int ranks) {
+  for (int r = 0; r < ranks; ++r) {
+    if (counts[r] < 0) return true;
+  }
+  return false;
 }
 
-constexpr int kNowhereElse = 0;  ///< the displacement of a block alone
+constexpr MPI_Aint kNowhereElse = 0;  ///< the displacement of a block alone
 
 /// The blocks of all ranks in one buffer, or this rank's alone; each as long as the largest while it travels.
 struct UnevenBuffer {
   void* where;
-  const int* counts;
-  const int* displacements;
+  Numbers counts, displacements;
   TypePacker packer;
   std::size_t largest = 0, total = 0;  ///< bytes
 
-  UnevenBuffer(const void* where_, const int* counts_, const int* displacements_, int blocks, TypePacker packer_)
+  UnevenBuffer(const void* where_, Numbers counts_, Numbers displacements_, int blocks, TypePacker packer_)
       : where(const_cast<void*>(where_)), counts(counts_), displacements(displacements_), packer(packer_) {
     for (int r = 0; r < blocks; ++r) {
-      const std::size_t bytes = static_cast<std::size_t>(std::max(0, counts[r])) * packer.facts.size;
+      const std::size_t bytes = static_cast<std::size_t>(std::max<MPI_Aint>(0, counts[r])) * packer.facts.size;
       largest = std::max(largest, bytes);
       total += bytes;
     }
   }
   /// One block, among others of which the largest is given.
-  UnevenBuffer(const void* where_, const int& count, TypePacker packer_, std::size_t largest_)
+  UnevenBuffer(const void* where_, const MPI_Aint& count, TypePacker packer_, std::size_t largest_)
       : UnevenBuffer(where_, &count, &kNowhereElse, 1, packer_) {
     largest = largest_;
   }
@@ -43,9 +45,9 @@ struct UnevenBuffer {
   bool very_uneven(int ranks) const { return largest * static_cast<std::size_t>(ranks) > 2 * total + 4096; }
   void* block(std::size_t r) const { return moved(where, displacements[r] * packer.facts.extent); }
   /// Elements of block r; a wrong program may have more than fit.
-  int fitting(std::size_t r) const {
+  MPI_Aint fitting(std::size_t r) const {
     const std::size_t most = largest / std::max<std::size_t>(1, packer.facts.size);
-    return static_cast<int>(std::min(static_cast<std::size_t>(counts[r]), most));
+    return std::min(counts[r], static_cast<MPI_Aint>(most));
   }
   /// For a call of `largest` elements of one byte.
   run::Layout layout() {
@@ -73,7 +75,7 @@ void returns_blocks(CallFacts& facts, const UnevenBuffer& out, int ranks) {
   facts.out = out.where;
   for (int r = 0; r < ranks; ++r) {
     const ByteRange range = range_of(out.packer.facts, out.counts[r]);
-    const MPI_Aint at = static_cast<MPI_Aint>(out.displacements[r]) * out.packer.facts.extent;
+    const MPI_Aint at = out.displacements[r] * out.packer.facts.extent;
     if (range.low == range.high) continue;
     const bool first = facts.touched.low == facts.touched.high;
     facts.touched.low = first ? at + range.low : std::min(facts.touched.low, at + range.low);
@@ -132,18 +134,19 @@ bool good_blocks(const UnevenBuffer& blocks, const BufferArgument* own, int rank
 }
 
 /// The arguments of all blocks by themselves.
-bool good_arguments(const void* where, const int* counts, const int* displacements, MPI_Datatype type, int ranks) {
-  return BufferArgument(where, 0, type).good() && counts != nullptr && displacements != nullptr &&
+bool good_arguments(const void* where, const Numbers& counts, const Numbers& displacements, MPI_Datatype type,
+                    int ranks) {
+  return BufferArgument(where, 0, type).good() && !counts.missing() && !displacements.missing() &&
          !negative(counts, ranks);
 }
 
 /// The arguments of an all-gather of blocks.
 struct BlocksForAll {
   const void* send;
-  int sendcount;
+  MPI_Aint sendcount;
   MPI_Datatype sendtype;
   void* receive;
-  const int *counts, *displacements;
+  Numbers counts, displacements;
   MPI_Datatype receivetype;
 
   bool in_place() const { return send == MPI_IN_PLACE; }
@@ -180,7 +183,7 @@ class BlocksForAllCall final : public OwnedCall {
   }
 
  private:
-  int count_;
+  MPI_Aint count_;
   UnevenBuffer out_;
   std::optional<UnevenBuffer> own_;
 };
@@ -190,10 +193,10 @@ struct RootedBlocks {
   Kind kind;
   int root;
   const void* all;
-  const int *counts, *displacements;
+  Numbers counts, displacements;
   MPI_Datatype all_type;
   const void* own;
-  int own_count;
+  MPI_Aint own_count;
   MPI_Datatype own_type;
 
   bool in_place(int rank) const { return rank == root && own == MPI_IN_PLACE; }
@@ -246,6 +249,16 @@ struct RootedBlocks {
   }
 };
 
+int serve_for_all(const BlocksForAll& blocks, MPI_Comm comm, FunctionRef<int()> native) {
+  return serve(Collective::Allgatherv, comm,
+               {native, [&](const CommState& state) { return blocks.look(state); },
+                [&](ServedCall& served) {
+                  BlocksForAllCall call(blocks, served.state());
+                  served.run(call);
+                },
+                nothing});
+}
+
 int serve_rooted(Collective what, const RootedBlocks& rooted, MPI_Comm comm, FunctionRef<int()> native) {
   return serve(what, comm,
                {native, [&](const CommState& state) { return rooted.look(state); },
@@ -258,42 +271,54 @@ int serve_rooted(Collective what, const RootedBlocks& rooted, MPI_Comm comm, Fun
 using namespace chasqui::preload;
 using chasqui::Kind;
 
-extern "C" {
+/// name: with or without _c.
+#define CHASQUI_ALLGATHERV(name, Count, Place)                                                                     \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, Count sendcount, MPI_Datatype sendtype, void* receive,     \
+                                      const Count counts[], const Place displacements[], MPI_Datatype receivetype, \
+                                      MPI_Comm comm) {                                                             \
+    CHASQUI_CALLER                                                                                                 \
+    return serve_for_all({send, sendcount, sendtype, receive, counts, displacements, receivetype}, comm, [&] {     \
+      return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, counts, displacements, receivetype, comm);   \
+    });                                                                                                            \
+  }
+#define CHASQUI_GATHERV(name, Count, Place)                                                                            \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, Count sendcount, MPI_Datatype sendtype, void* receive,         \
+                                      const Count counts[], const Place displacements[], MPI_Datatype receivetype,     \
+                                      int root, MPI_Comm comm) {                                                       \
+    CHASQUI_CALLER                                                                                                     \
+    const RootedBlocks rooted{Kind::gather, root, receive,   counts,  displacements,                                   \
+                              receivetype,  send, sendcount, sendtype};                                                \
+    return serve_rooted(Collective::Gatherv, rooted, comm, [&] {                                                       \
+      return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm); \
+    });                                                                                                                \
+  }
+#define CHASQUI_SCATTERV(name, Count, Place)                                                                       \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, const Count counts[], const Place displacements[],         \
+                                      MPI_Datatype sendtype, void* receive, Count receivecount,                    \
+                                      MPI_Datatype receivetype, int root, MPI_Comm comm) {                         \
+    CHASQUI_CALLER                                                                                                 \
+    const RootedBlocks rooted{Kind::scatter, root,    send,         counts,     displacements,                     \
+                              sendtype,      receive, receivecount, receivetype};                                  \
+    return serve_rooted(Collective::Scatterv, rooted, comm, [&] {                                                  \
+      return CHASQUI_NATIVE(name)(send, counts, displacements, sendtype, receive, receivecount, receivetype, root, \
+                                  comm);                                                                           \
+    });                                                                                                            \
+  }
 
-int CHASQUI_CALLED(Allgatherv)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
-                               const int counts[], const int displacements[], MPI_Datatype receivetype, MPI_Comm comm) {
-  const BlocksForAll blocks{send, sendcount, sendtype, receive, counts, displacements, receivetype};
-  const auto ours = [&](ServedCall& served) {
-    BlocksForAllCall call(blocks, served.state());
-    served.run(call);
-  };
-  return serve(Collective::Allgatherv, comm,
-               {[&] {
-                  return CHASQUI_NATIVE(Allgatherv)(send, sendcount, sendtype, receive, counts, displacements,
-                                                    receivetype, comm);
-                },
-                [&](const CommState& state) { return blocks.look(state); }, ours, nothing});
-}
-
-int CHASQUI_CALLED(Gatherv)(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, const int counts[],
-                            const int displacements[], MPI_Datatype receivetype, int root, MPI_Comm comm) {
-  const RootedBlocks rooted{Kind::gather, root, receive, counts, displacements, receivetype, send, sendcount, sendtype};
-  return serve_rooted(Collective::Gatherv, rooted, comm, [&] {
-    return CHASQUI_NATIVE(Gatherv)(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm);
-  });
-}
-
-int CHASQUI_CALLED(Scatterv)(const void* send, const int counts[], const int displacements[], MPI_Datatype sendtype,
-                             void* receive, int receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {
-  const RootedBlocks rooted{Kind::scatter, root,    send,         counts,     displacements,
-                            sendtype,      receive, receivecount, receivetype};
-  return serve_rooted(Collective::Scatterv, rooted, comm, [&] {
-    return CHASQUI_NATIVE(Scatterv)(send, counts, displacements, sendtype, receive, receivecount, receivetype, root,
-                                    comm);
-  });
-}
-
-}  // extern "C"
+CHASQUI_ALLGATHERV(Allgatherv, int, int)
+CHASQUI_GATHERV(Gatherv, int, int)
+CHASQUI_SCATTERV(Scatterv, int, int)
+CHASQUI_NAMES(Allgatherv)
+CHASQUI_NAMES(Gatherv)
+CHASQUI_NAMES(Scatterv)
+#ifdef CHASQUI_LARGE_COUNTS
+CHASQUI_ALLGATHERV(Allgatherv_c, MPI_Count, MPI_Aint)
+CHASQUI_GATHERV(Gatherv_c, MPI_Count, MPI_Aint)
+CHASQUI_SCATTERV(Scatterv_c, MPI_Count, MPI_Aint)
+CHASQUI_NAMES(Allgatherv_c)
+CHASQUI_NAMES(Gatherv_c)
+CHASQUI_NAMES(Scatterv_c)
+#endif
 
 #ifdef CHASQUI_COMPONENT
 extern "C" {

@@ -6,6 +6,8 @@
 #include <complex>
 #include <cstring>
 
+#include "preload/native.hpp"
+
 namespace chasqui::preload {
 namespace {
 
@@ -65,7 +67,7 @@ std::vector<double> operand_sizes(const CallFacts& facts, MPI_Comm comm) {
     for (std::size_t i = 0; i < count; ++i) {
       sizes.push_back(static_cast<double>(std::abs(number_at<T>(facts.in, i))));
     }
-    PMPI_Allreduce(MPI_IN_PLACE, sizes.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, comm);
+    CHASQUI_LIBRARY(Allreduce)(MPI_IN_PLACE, sizes.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, comm);
   });
   return sizes;
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "preload/native.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "preload/serve.hpp"
+
+namespace chasqui::preload {
+namespace {
+
+/// The memory of the library that holds an address.
+struct Mapped {
+  std::uintptr_t low = 0, high = 0;
+
+  bool holds(std::uintptr_t address) const { return address >= low && address < high; }
+};
+
+Mapped library_at(const void* address) {
+  struct Search {
+    std::uintptr_t address;
+    Mapped found{};
+  } search{reinterpret_cast<std::uintptr_t>(address)};
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t, void* context) {
+        auto& sought = *static_cast<Search*>(context);
+        Mapped all{UINTPTR_MAX, 0};
+        for (int i = 0; i < library->dlpi_phnum; ++i) {
+          const auto& part = library->dlpi_phdr[i];
+          if (part.p_type != PT_LOAD) continue;
+          all.low = std::min<std::uintptr_t>(all.low, library->dlpi_addr + part.p_vaddr);
+          all.high = std::max<std::uintptr_t>(all.high, library->dlpi_addr + part.p_vaddr + part.p_memsz);
+        }
+        if (all.holds(sought.address)) sought.found = all;
+        return all.holds(sought.address) ? 1 : 0;
+      },
+      &search);
+  return search.found;
+}
+
+}  // namespace
+
+void* next_function(const char* name) { return dlsym(RTLD_NEXT, name); }
+
+bool within_library(const void* caller) {
+  static const Mapped library = library_at(next_function("PMPI_Get_library_version"));
+  return library.holds(reinterpret_cast<std::uintptr_t>(caller));
+}
+
+CallerInside::CallerInside(const void* caller) : inside_(within_library(caller)) {
+  if (inside_) ++inside_of_chasqui;
+}
+CallerInside::~CallerInside() {
+  if (inside_) --inside_of_chasqui;
+}
+
+}  // namespace chasqui::preload
