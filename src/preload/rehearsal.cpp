@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
-#include "mpi/check.hpp"
+#include "chasqui/base/error.hpp"
 #include "preload/native.hpp"
 #include "preload/private.hpp"
 #include "preload/race.hpp"
@@ -42,6 +42,10 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;                    ///<
 std::array<std::array<Expected, kClasses>, kServed> found{};
 int found_for = 0;  ///< ranks
 
+void check(int code, const char* what) {
+  if (code != MPI_SUCCESS) throw Error("{} returned error {}", what, code);
+}
+
 /// As programs write it: sums of doubles. The code of the MPI library.
 int run_native(MPI_Comm comm, const run::Call& call) {
   const int n = static_cast<int>(call.count), root = static_cast<int>(call.root);
@@ -70,8 +74,7 @@ class Rehearsal {
       : comm_(std::move(comm)), native_(native), in_(kMostBytes / sizeof(double), 1.0), out_(in_) {
     // The MPI library may connect ranks when they first talk; that is not a collective's time.
     attempt([&] {
-      mpi::check(CHASQUI_LIBRARY(Alltoall)(in_.data(), 1, MPI_DOUBLE, out_.data(), 1, MPI_DOUBLE, native_),
-                 "MPI_Alltoall");
+      check(CHASQUI_LIBRARY(Alltoall)(in_.data(), 1, MPI_DOUBLE, out_.data(), 1, MPI_DOUBLE, native_), "MPI_Alltoall");
     });
     begin_ = clock_now();
   }
@@ -98,7 +101,7 @@ class Rehearsal {
     for (int time = 0; time < 2; ++time) {
       std::array<double, 8> moments{};  // beginning and end of each block
       for (std::size_t block = 0; block < 4; ++block) {
-        attempt([&] { mpi::check(CHASQUI_LIBRARY(Barrier)(native_), "MPI_Barrier"); });
+        attempt([&] { check(CHASQUI_LIBRARY(Barrier)(native_), "MPI_Barrier"); });
         moments[2 * block] = clock_now();
         run(side_of(block), calls);
         moments[2 * block + 1] = clock_now();
@@ -138,7 +141,7 @@ class Rehearsal {
     for (int i = 0; i < calls; ++i) {
       attempt([&] {
         if (side == Side::ours) comm_->run(call_);
-        else mpi::check(run_native(native_, call_), "a collective of the MPI library");
+        else check(run_native(native_, call_), "a collective of the MPI library");
       });
     }
   }
@@ -154,7 +157,7 @@ class Rehearsal {
       mine[N + 1] = clock_now() - begin_;
       const int code = CHASQUI_LIBRARY(Allreduce)(mine.data(), most.data(), N + 2, MPI_DOUBLE, MPI_MAX, native_);
       if (code == MPI_SUCCESS) break;
-      attempt([&] { mpi::check(code, "MPI_Allreduce"); });
+      attempt([&] { check(code, "MPI_Allreduce"); });
       if (time == 0) continue;
       say_last("MPI_Allreduce fails twice in MPI_Init: CHASQUI_REHEARSE=0 leaves out what it is needed for");
       PMPI_Abort(native_, 1);
