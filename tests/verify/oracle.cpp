@@ -229,9 +229,9 @@ void fold_rules(World& w) {
     int worst = 0;
     for (const Part& part : {m.part, m.second}) {
       if (part.len == 0) continue;
-      if (w.mask(part) == 0) {
-        w.breaks(6);
-        return;  // outside the mutations tried
+      if (w.mask(part) == 0) {  // ranks without operands: such a message is judged no further
+        worst = 6;
+        break;
       }
       const int rule = cover_rule(w, w.mask(part), masks, 1);
       if (rule == 1 || worst == 0) worst = rule;
