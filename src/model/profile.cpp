@@ -165,6 +165,8 @@ Profile default_profile() {
 
 Profile profile_from_json(std::string_view source, std::string_view place) {
   json root = json_document(source, place, "`chasqui measure --out FILE` writes a profile");
+  if (root.is_object() && root.contains("problem"))
+    fail(place, "this is a schedule, not a profile: draw, simulate and verify read it");
   check_keys(root, {"chasqui_profile", "host", "when", "how", "levels", "bsp"},
              {"native", "measured", "cross_memory", "across"}, place, "the profile");
   if (root["chasqui_profile"] != 1) fail(place, "chasqui_profile must be 1, the only version there is");
