@@ -126,7 +126,8 @@ void add_to_report(const CommState& state) {
 std::string report_text(int ranks) {
   const std::lock_guard lock(mutex);
   std::string text = fmt::format(
-      "Chasqui report, as rank 0 of {} saw it. Times in microseconds a call; typical: of the slowest rank, when last compared.\n",
+      "Chasqui report, as rank 0 of {} saw it. Times in microseconds a call; typical: of the slowest rank, when last compared; -: not "
+      "timed or compared.\n",
       ranks);
   text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "collective", "bytes", "ours",
                       "native", "plan", "predicted", "typical", "native t.", "mean", "saved ms");
@@ -136,10 +137,11 @@ std::string report_text(int ranks) {
     saved += line.saved;
     spent += line.spent;
     comparisons += line.comparisons;
-    text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>12.3f}\n",
-                        kNames[key.first], sizes(key.first, key.second), line.ours, line.native, line.plan,
-                        line.predicted / 1000, line.ours_typical / 1000, line.native_typical / 1000,
-                        mean_us(line.ours_time, line.ours_timed), line.saved / 1e6);
+    const auto us = [](double time) { return time > 0 ? fmt::format("{:.2f}", time / 1000) : "-"; };
+    text += fmt::format("{:<21}{:>22}{:>10}{:>10} {:<10}{:>10}{:>10}{:>10}{:>10}{:>12.3f}\n", kNames[key.first],
+                        sizes(key.first, key.second), line.ours, line.native, line.plan, us(line.predicted),
+                        us(line.ours_typical), us(line.native_typical),
+                        us(1000 * mean_us(line.ours_time, line.ours_timed)), line.saved / 1e6);
   }
   text +=
       fmt::format("time saved, by the difference from call to call in the comparison before: {:.3f} ms\n", saved / 1e6);

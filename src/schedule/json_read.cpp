@@ -268,8 +268,7 @@ class Reader {
     const auto found =
         std::find_if(keys.begin(), keys.end(), [&](const Key& each) { return each.name == name && !name.empty(); });
     key_ = nullptr;
-    if (name == "chasqui_profile")
-      fail("", "this is a profile of `chasqui measure`, not a schedule: it is what --machine takes");
+    if (found == keys.end() && at_ == At::file) refuse_other_files();
     if (found == keys.end()) fail(where(), "unknown key \"{}\": the keys here are {}", shown(name), quoted_list(keys));
     const unsigned bit = 1U << (found - keys.begin());
     unsigned& seen = at_ == At::file ? file_seen_ : seen_;
@@ -368,6 +367,20 @@ class Reader {
   template <typename... Args>
   [[noreturn]] void fail(const std::string& where, fmt::format_string<Args...> text, Args&&... args) const {
     throw Error("{}: {}{}{}", place_, where, where.empty() ? "" : ": ", fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  /// Other files of Chasqui, by the key that only they have, wherever it stands.
+  void refuse_other_files() const {
+    for (const auto& [mark, what] :
+         {std::pair{"\"chasqui_profile\"",
+                    "a profile of `chasqui measure`, not a schedule: it is what --machine takes"},
+          std::pair{"\"chasqui_timeline\"", "a timeline of a run, not a schedule: `chasqui draw` shows it"},
+          std::pair{"\"chasqui_report\"", "a report of `chasqui run`, not a schedule"},
+          std::pair{"\"chasqui_certificate\"",
+                    "part of a proof, not a schedule: `chasqui check-proof` takes its folder"},
+          std::pair{"\"chasqui_bsp\"", "a ledger of a BSP program, not a schedule: `chasqui bsp cost` takes it"}}) {
+      if (text_.find(mark) != std::string_view::npos) fail("", "this is {}", what);
+    }
   }
 
   [[noreturn]] void wrong_type(std::string_view got) const {

@@ -51,7 +51,8 @@ struct BenchOptions {
 const std::vector<std::string>& bench_kinds();
 
 /// "broadcast,items": the names of a list; empty for none. `option` names the place in the Error for a word that is none.
-std::vector<std::string> kinds_from(const std::string& list, const std::string& option);
+std::vector<std::string> kinds_from(const std::string& list, const std::string& option,
+                                    const std::vector<std::string>& known = bench_kinds());
 
 /// Is this more than one call: a sum, several items, a stream? Those run along their plan, by messages, and have two more
 /// rivals: "chain", the items from rank to rank, and "plain", Chasqui's own calls: a reduce of what every rank has folded
@@ -78,7 +79,7 @@ class BenchTable {
   bool marks_;
 };
 /// A line that says where the column "expected" comes from, and the remedy where nobody measured; ended.
-std::string source_of(const Profile& profile);
+std::string source_of(const Profile& profile, bool threads = true);
 /// Are these the built-in guesses?
 bool is_guess(const Profile& profile);
 /// Every time that was taken, with a header line.

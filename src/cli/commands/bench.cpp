@@ -15,6 +15,20 @@
 namespace chasqui::cli {
 namespace {
 
+/// Lines of times in what --out wrote, without the heading.
+std::ptrdiff_t rows_of(const std::string& csv) {
+  return csv.starts_with(measure::csv_heading()) ? std::count(csv.begin(), csv.end(), '\n') - 1 : 0;
+}
+
+/// Times of another run are nothing that a run may overwrite by the way.
+void refuse_to_lose(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return;
+  const auto rows = rows_of(read_file(path, "name another file"));
+  if (rows > 0)
+    throw Error("--out {}: has {} rows of another run: add --resume to go on with it, remove it, or name another file",
+                path, rows);
+}
+
 class BenchCommand final : public Command {
  public:
   BenchCommand() : Command("bench", "time every collective against its rivals on this machine") {
@@ -59,12 +73,15 @@ class BenchCommand final : public Command {
     options.skip = [&](const std::string& name, std::size_t bytes) {
       return known.find(fmt::format("\n{},{},{},chasqui", name, bytes, engine->size())) != std::string::npos;
     };
+    if (writes && !resume_) refuse_to_lose(*out_);
     std::string kept = known.empty() ? measure::csv_heading() : known;
     if (writes) replace_file(*out_, kept);
     if (!json_) {
       if (engine->are_threads() && !measure::has_openmp())
         out.write("OpenMP is left out: this program was built without it\n");
-      out.write(measure::source_of(*profile) + measure::legend(!measure::is_guess(*profile)));
+      if (writes && !known.empty()) out.print("{}: {} rows are kept\n", *out_, rows_of(known));
+      if (writes) out.print("rows go to {} as they come; --resume goes on where a run was stopped\n", *out_);
+      out.write(measure::source_of(*profile, engine->are_threads()) + measure::legend(!measure::is_guess(*profile)));
     }
     options.row = [&](const measure::BenchRow& row) {
       if (!json_) out.write(table.add(row));

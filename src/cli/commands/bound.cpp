@@ -20,11 +20,12 @@ class BoundCommand final : public Command {
 
   int run(Output& out) override {
     const plan::PlanPtr plan = arguments_.plan();
+    out.error(arguments_.machine().doubts());
     if (json_) {
       out.write(claim_json(*plan));
       return 0;
     }
-    out.print("{}\n", out.bold(fmt::format("{} on {}", arguments_.collective().name, machine_text(*plan))));
+    out.print("{}\n", out.bold(arguments_.heading(*plan)));
     out.write(claim_text(*plan, out));
     return 0;
   }

@@ -2,6 +2,8 @@
 // chasqui draw: a schedule file as a picture.
 #include "chasqui/show/draw.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "chasqui/base/error.hpp"
@@ -53,11 +55,13 @@ class DrawCommand final : public Command {
 
  private:
   std::string chosen_format() const {
-    if (!format_.empty()) return format_;
-    if (out_ && out_->ends_with(".svg")) return "svg";
-    if (out_ && out_->ends_with(".json")) return "trace";
-    for (const char* ending : {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".webp", ".html"}) {
-      if (out_ && out_->ends_with(ending))
+    if (!format_.empty() || !out_) return format_.empty() ? "text" : format_;
+    std::string name = *out_;
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (name.ends_with(".svg")) return "svg";
+    if (name.ends_with(".json")) return "trace";
+    for (const char* ending : {".svgz", ".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".webp", ".html"}) {
+      if (name.ends_with(ending))
         throw Error(
             "--out {}: pictures are drawn as SVG: write {}.svg, and rsvg-convert or a browser makes the rest of it",
             *out_, out_->substr(0, out_->size() - std::strlen(ending)));

@@ -135,6 +135,7 @@ class PlanCommand final : public Command {
     if (why_ && !message)
       throw Error("--why explains how a message is cut: give its size with --bytes (see also `chasqui explain`)");
     const plan::PlanPtr plan = this->plan();
+    out.error(arguments_.machine().doubts());
     if (rank_) return show_rank(*plan, out);
     if (json_ || out_ == "-") {
       const Schedule schedule = materialise(*plan, arguments_);
@@ -148,7 +149,7 @@ class PlanCommand final : public Command {
       write_schedule(*out_, schedule);
       written = static_cast<std::int64_t>(schedule.sends.size());
     }
-    out.print("{}\n", out.bold(heading(*plan)));
+    out.print("{}\n", out.bold(arguments_.heading(*plan)));
     out.write(claim_text(*plan, out));
     if (const auto* sum = dynamic_cast<const plan::SumPlan*>(plan.get())) {
       out.print("operands      {} on {} ranks\n", sum->operands(), sum->participants());
@@ -175,17 +176,13 @@ class PlanCommand final : public Command {
     return exact_ ? improve_by_search(planned, time_limit_) : improve_by_atlas(planned);
   }
 
-  std::string heading(const plan::Plan& plan) const {
-    return fmt::format("{} on {}", arguments_.collective().name, machine_text(plan));
-  }
-
   int show_rank(const plan::Plan& plan, Output& out) const {
     const LocalForm local = local_form(plan, *rank_);
     if (json_ || out_) {
       write_file(out_.value_or("-"), local_json(plan, local), out);
       return 0;
     }
-    out.print("{}\n", out.bold(fmt::format("rank {} of {}", *rank_, heading(plan))));
+    out.print("{}\n", out.bold(fmt::format("rank {} of {}", *rank_, arguments_.heading(plan))));
     out.write(claim_text(plan, out));
     out.write(local_text(plan, local, out));
     return 0;

@@ -40,6 +40,7 @@ class ReportCommand final : public Command {
     if (drawn_ < 2 || drawn_ > 64)
       throw Error("--processors {} is not in 2..64: larger drawings are unreadable", drawn_);
     check_seconds(seconds_);
+    refuse_launched(*this, "leave the launcher out, and --add what `mpirun chasqui bench --mpi --out FILE` wrote");
     const auto engine = thread_engine(static_cast<int>(n));
     ReportInput input;
     input.drawn = drawn_;

@@ -55,6 +55,8 @@ std::string flavour_of(const std::vector<std::string>& words) {
   }
   const std::string& flavour = program.flavour.empty() ? launcher : program.flavour;
   if (!flavour.empty()) return flavour;
+  if (!std::filesystem::exists(found_in_path(words.front())))
+    throw Error("{}: not found: name the command that starts the program, after --", words.front());
   throw Error(
       "neither '{} --version' nor a program of the command says which MPI it is: add --mpi openmpi or --mpi mpich",
       words.front());

@@ -54,7 +54,7 @@ class SimulateCommand final : public Command {
     option("--items", "K", &items_, "streams: play the first K items; default 20");
     option("--adversary", "KIND", &adversary_, "look for the latencies that make the schedule finish latest")
         .choices({"worst"});
-    option("--low", "N", &low_, "adversary: the least latency that a message may have; default 1");
+    option("--low", "N", &low_, "adversary: the least latency that a message may have; default 1, or 0 where o > 0");
     option("--alpha", "A", &alpha_, "adversary: the least latency is A times L, instead of --low");
     option("--by", "WHAT", &by_, "adversary: what is late, the schedule's finish or each item")
         .choices({"finish", "item"});

@@ -134,16 +134,14 @@ class TuneCommand final : public Command {
   std::string races() const { return out_ + "/races.csv"; }
 
   std::vector<Kind> wanted() const {
+    const std::vector<Kind> all = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather,
+                                   Kind::alltoall,  Kind::gather, Kind::scatter,   Kind::reduce_scatter,
+                                   Kind::scan,      Kind::barrier};
+    std::vector<std::string> known;
+    for (const Kind kind : all) known.emplace_back(to_string(kind));
     std::vector<Kind> kinds;
-    for (const std::string& word : measure::kinds_from(kinds_, "--kinds")) {
-      const auto kind = kind_from(word);
-      if (!kind || tune::word_of(*kind).empty()) throw Error("--kinds: {} is nothing that a tuning file knows", word);
-      kinds.push_back(*kind);
-    }
-    if (kinds.empty())
-      kinds = {Kind::broadcast, Kind::reduce,  Kind::allreduce,      Kind::allgather, Kind::alltoall,
-               Kind::gather,    Kind::scatter, Kind::reduce_scatter, Kind::scan,      Kind::barrier};
-    return kinds;
+    for (const std::string& word : measure::kinds_from(kinds_, "--kinds", known)) kinds.push_back(*kind_from(word));
+    return kinds.empty() ? all : kinds;
   }
 
   ProfilePtr measured(const Engine& engine) const {

@@ -89,7 +89,7 @@ std::string help_text(const Command& command, int width) {
 std::string help_overview(int width) {
   const auto columns = static_cast<std::size_t>(width);
   std::string text =
-      "chasqui: optimal collectives for the machine at hand\n\nUsage: chasqui COMMAND [options]\n\n" +
+      "chasqui: fast collectives for the machine at hand, with proved bounds\n\nUsage: chasqui COMMAND [options]\n\n" +
       wrap(
           "Collectives are what all processors do together: broadcast, reduce, all-reduce and so on. They are planned in the "
           "LogP model: P processors, and in ticks of any length the latency L of a message, the overhead o of sending or "

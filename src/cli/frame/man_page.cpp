@@ -74,7 +74,7 @@ std::string man_page(const Command& command) {
 }
 
 std::string man_overview() {
-  std::string page = heading("chasqui", "optimal collectives for the machine at hand");
+  std::string page = heading("chasqui", "fast collectives for the machine at hand, with proved bounds");
   page += ".SH SYNOPSIS\n.B chasqui\nCOMMAND [options]\n.SH COMMANDS\n";
   for (const CommandPtr& command : make_commands()) {
     entry(page, ".BR chasqui\\-" + roff(command->name()) + " (1)", command->summary());

@@ -67,13 +67,21 @@ bool with_unit(std::string_view text, std::span<const Unit> units, std::int64_t&
   return part * unit->factor % scale == 0 && value != kSaturated;
 }
 
+constexpr const char* kOverheadOrFile = "-o is the overhead of a message; --out names a file";
+
 /// What an option counts shows in its metavar: bytes and ticks may have units, and a tick is then a nanosecond.
 std::int64_t parse_amount(const Option& option, const std::string& text, const std::string& place) {
   std::int64_t value = 0;
   if (option.metavar == "BYTES" && with_unit(text, kSizes, value)) return value;
   if (option.metavar == "TICKS" && with_unit(text, kTimes, value)) return value;
   if (option.names == "-o" && text.find_first_of("./") != std::string::npos)
-    throw Error("{}: '{}' is not a number of ticks: -o is the overhead of a message; --out names a file", place, text);
+    throw Error("{}: '{}' is not a number of ticks: {}", place, text, kOverheadOrFile);
+  if (text.find_first_of("0123456789") == 0 && text.find_first_not_of("0123456789._eE^") != std::string::npos) {
+    if (option.metavar == "BYTES")
+      throw Error("{}: '{}' is not a number of bytes: write e.g. 65536, 64KiB, 64K or 64kB", place, text);
+    if (option.metavar == "TICKS")
+      throw Error("{}: '{}' is not a number of ticks: write e.g. 6, 1500ns or 1.5us", place, text);
+  }
   return parse_integer(text, place);
 }
 
@@ -144,7 +152,8 @@ std::vector<std::string> option_names(const Command& command) {
   const bool runs = std::any_of(command.options().begin(), command.options().end(), [](const Option& o) {
     return o.positional && o.metavar == "COMMAND" && o.is_required;
   });
-  if (name.starts_with("-") && runs)
+  const auto mark = std::find(command.arguments().begin(), command.arguments().end(), "--");
+  if (name.starts_with("-") && runs && mark == command.arguments().end())
     throw Error("{} is not an option of this command: write -- before the command that is to be run", name);
   if (name.starts_with("-"))
     throw Error("{} is not an option of this command{}", name, did_you_mean(name, option_names(command)));
@@ -156,6 +165,20 @@ bool is_given(const CLI::App& app, const Option& option, std::size_t positional_
                                  ? app.get_option_no_throw("positional" + std::to_string(positional_index))
                                  : app.get_option_no_throw(option.names.substr(0, option.names.find(',')));
   return known != nullptr && known->count() > 0;
+}
+
+/// Times with and without a unit: a tick of one would be a nanosecond, and of the other anything.
+void refuse_mixed_units(const Command& command, const CLI::App& app) {
+  std::string with, without;
+  for (const Option& option : command.options()) {
+    const CLI::Option* given = option.metavar == "TICKS" ? app.get_option_no_throw(shown_name(option)) : nullptr;
+    if (given == nullptr || given->count() == 0 || given->results().front() == "0") continue;
+    const std::string text = given->results().front();
+    std::int64_t value = 0;
+    (with_unit(text, kTimes, value) ? with : without) = fmt::format("{} {}", shown_name(option), text);
+  }
+  if (!with.empty() && !without.empty())
+    throw Error("{} has a unit and {} has none: give all times one, or none", with, without);
 }
 
 }  // namespace
@@ -190,10 +213,13 @@ void parse(Command& command, const std::vector<std::string>& arguments) {
     // "-L: 1 required …": the option stands before the colon.
     const std::string text = error.what();
     const bool twice = text.find("received") != std::string::npos;
-    throw Error("{} {}", text.substr(0, text.find(':')), twice ? "is given more than once" : "needs a value");
+    const std::string name = text.substr(0, text.find(':'));
+    const char* const fault = twice ? "is given more than once" : "needs a value";
+    throw Error("{} {}{}", name, fault, twice && name == "-o" ? fmt::format(": {}", kOverheadOrFile) : "");
   } catch (const CLI::ParseError& error) {
     throw Error("{}", error.what());
   }
+  refuse_mixed_units(command, app);
   for (const std::string& extra : app.remaining()) {
     if (extra != "--") refuse_extra(command, extra);  // the mark itself is not an argument
   }

@@ -34,7 +34,19 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
   return std::any_of(arguments.begin(), end, [](const std::string& word) { return word == "--help" || word == "-h"; });
 }
 
+/// Is this what `chasqui plan` would plan?
+bool is_planned(const std::string& name) {
+  const CommandEntry* plan = find_command("plan");
+  if (plan == nullptr || plan->make == nullptr) return false;
+  const CommandPtr command = plan->make();
+  return std::any_of(command->options().begin(), command->options().end(), [&](const Option& option) {
+    return option.positional && std::find(option.allowed.begin(), option.allowed.end(), name) != option.allowed.end();
+  });
+}
+
 int unknown_command(Output& out, const std::string& name) {
+  if (is_planned(name))
+    return complain(out, "chasqui", fmt::format("'{0}' is a collective: did you mean 'chasqui plan {0}'?", name));
   std::vector<std::string> names;
   for (const CommandEntry& entry : command_entries()) names.emplace_back(entry.name);
   return complain(out, "chasqui",
@@ -68,7 +80,7 @@ int dispatch(const std::vector<std::string>& arguments, Output& out) {
     out.flush();
     return 0;
   }
-  if (arguments[0] == "--version" || arguments[0] == "version") {
+  if (arguments[0] == "--version" || arguments[0] == "-V" || arguments[0] == "version") {
     out.write(version_text());
     out.flush();
     return 0;

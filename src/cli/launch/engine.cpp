@@ -121,13 +121,17 @@ std::unique_ptr<Engine> EngineArguments::engine(const Command& command, std::int
                 *threads_);
   }
   if (mpi_) return mpi_engine(command);
-  if (const auto launched = run::launched_by_mpi(); launched && launched->size > 1) {
-    throw Error("an MPI launcher started {} of these, and each would {} threads: add --mpi, or leave the launcher out",
-                launched->size, command.name());
-  }
+  refuse_launched(command, "add --mpi, or leave the launcher out");
   const std::int64_t n = threads_.value_or(threads);
   if (n < least || n > most) throw Error("--threads {} is not in {}..{}", n, least, most);
   return thread_engine(static_cast<int>(n));
+}
+
+void refuse_launched(const Command& command, std::string_view remedy) {
+  if (const auto launched = run::launched_by_mpi(); launched && launched->size > 1) {
+    throw Error("an MPI launcher started {} of these, and each would {} threads: {}", launched->size, command.name(),
+                remedy);
+  }
 }
 
 int default_threads() { return std::max(2, run::available_cores()); }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chasqui/measure/bench.hpp"
@@ -79,6 +80,9 @@ class EngineArguments {
   std::optional<std::int64_t> threads_;
   bool mpi_ = false;
 };
+
+/// Error for a command that runs threads and was started several times, by a launcher of MPI.
+void refuse_launched(const Command& command, std::string_view remedy);
 
 /// One a core, at least two.
 int default_threads();

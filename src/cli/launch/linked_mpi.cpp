@@ -67,8 +67,9 @@ std::vector<std::string> needed(const std::string& path) {
   return names;
 }
 
-/// As the shell finds it.
-std::string found(const std::string& word) {
+}  // namespace
+
+std::string found_in_path(const std::string& word) {
   if (word.find('/') != std::string::npos) return word;
   std::string places = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
   for (std::size_t at = 0; at <= places.size();) {
@@ -79,8 +80,6 @@ std::string found(const std::string& word) {
   }
   return word;
 }
-
-}  // namespace
 
 std::string linked_mpi(const std::string& program) {
   for (const std::string& name : needed(program)) {
@@ -93,7 +92,7 @@ std::string linked_mpi(const std::string& program) {
 MpiProgram first_mpi_program(const std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     std::error_code ignored;
-    const std::string path = found(words[i]);
+    const std::string path = found_in_path(words[i]);
     if (!std::filesystem::is_regular_file(path, ignored)) continue;
     if (std::string flavour = linked_mpi(path); !flavour.empty()) return {path, flavour};
   }

@@ -8,6 +8,9 @@
 
 namespace chasqui::cli {
 
+/// Where the shell finds this program; `word` itself where it does not.
+std::string found_in_path(const std::string& word);
+
 /// "openmpi", "mpich", or empty: no ELF file, or neither is named (scripts, static programs).
 std::string linked_mpi(const std::string& program);
 

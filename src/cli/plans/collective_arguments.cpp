@@ -8,8 +8,13 @@
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/segments.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
+#include "cli/plans/claim.hpp"
 
 namespace chasqui::cli {
+
+bool doubtful(const Estimate& estimate) {
+  return estimate.high > 2 * estimate.low && estimate.high - estimate.low > 20;
+}
 
 void MachineArguments::declare(Command& command) {
   command.option("-P", "N", &P_, "processors");
@@ -96,6 +101,19 @@ LogP MachineArguments::machine() const {
   }
   validate(machine);
   return machine;
+}
+
+std::string MachineArguments::doubts() const {
+  if (!file_) return {};
+  std::string wide;
+  for (const auto& [name, value] : {std::pair{"L", level().L}, std::pair{"o of sending", level().o_s},
+                                    std::pair{"o of receiving", level().o_r}, std::pair{"g", level().g}}) {
+    if (doubtful(value))
+      wide += fmt::format("{}{} {:.0f} to {:.0f}", wide.empty() ? "" : ", ", name, value.low, value.high);
+  }
+  if (wide.empty()) return {};
+  return fmt::format("{}: measured too roughly to plan by, in ns: {}: measure again on a quiet machine\n", *file_,
+                     wide);
 }
 
 LogGP MachineArguments::machine_with_bytes(const std::optional<std::string>& G) const {
@@ -230,6 +248,13 @@ std::string CollectiveArguments::algorithms() const {
     line(algorithm.name, std::string(algorithm.summary) + (algorithm.buffered ? " [verify with --buffered]" : ""));
   }
   return text;
+}
+
+std::string CollectiveArguments::heading(const plan::Plan& plan) const {
+  const std::string asked = to_string(machine_.machine()), planned = machine_text(plan);
+  const bool as_asked = !plan.nodes().empty() || asked == planned;
+  return fmt::format("{} on {}{}{}", name_, as_asked ? planned : asked, machine_.measured() ? ", in nanoseconds" : "",
+                     as_asked ? "" : fmt::format(", planned as {}", planned));
 }
 
 std::string CollectiveArguments::spelled() const {

@@ -13,6 +13,9 @@
 
 namespace chasqui::cli {
 
+/// Is the interval so wide that the value says little? A nanosecond or two is nothing.
+bool doubtful(const Estimate& estimate);
+
 /// The machine options of every command that plans or solves: -P -L -o -g, or a measured one; with -N and -n a cluster.
 class MachineArguments {
  public:
@@ -25,6 +28,9 @@ class MachineArguments {
   std::string spelled() const;
   /// With the gap per byte: "TICKS/BYTES", "0.125" or "TICKS" as --G takes it; without it the measured one, or 1.
   LogGP machine_with_bytes(const std::optional<std::string>& G) const;
+  /// A line about values of --machine whose intervals are so wide that they say little, or empty.
+  std::string doubts() const;
+  bool measured() const { return file_.has_value(); }
 
  private:
   const Level& level() const;
@@ -55,6 +61,9 @@ class CollectiveArguments {
     std::int64_t bytes = 0;
   };
   std::optional<Message> message() const;
+  /// "broadcast on P=8 L=6 o=2 g=4": the machine that was asked for, and the one that was planned for where it is another.
+  std::string heading(const plan::Plan& plan) const;
+  const MachineArguments& machine() const { return machine_; }
   /// "broadcast -P 8 -L 6 -o 2 -g 4": the same request again, for remedies.
   std::string spelled() const;
 

@@ -15,6 +15,7 @@
 #include "chasqui/show/page.hpp"
 #include "chasqui/show/plot.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "cli/plans/collective_arguments.hpp"
 #include "run/messages/sized_machine.hpp"
 
 namespace chasqui::cli {
@@ -193,9 +194,6 @@ std::string duration(double nanoseconds) {
   if (nanoseconds < 1e6) return fmt::format("{:.3g} µs", nanoseconds / 1e3);
   return fmt::format("{:.3g} ms", nanoseconds / 1e6);
 }
-
-/// Is the interval so wide that the value says little? A nanosecond or two is nothing.
-bool doubtful(const Estimate& e) { return e.high > 2 * e.low && e.high - e.low > 20; }
 
 void machine_section(show::Page& page, const Profile& profile) {
   page.section("This machine");
@@ -400,7 +398,9 @@ std::string report_page(const ReportInput& input) {
   const run::SizedMachine sized = run::machine_for(level, input.drawn, 8, kTicks);
   const std::vector<Planned> plans = plans_for(sized.machine);
   show::Page page("Chasqui report",
-                  "Collectives planned for this machine, checked, drawn, and timed against their rivals.");
+                  input.benches.empty()
+                      ? "Collectives planned, checked and drawn. Nothing was timed."
+                      : "Collectives planned for this machine, checked, drawn, and timed against their rivals.");
   const auto optimal =
       std::count_if(plans.begin(), plans.end(), [](const Planned& p) { return p.plan->claim().optimal(); });
   std::vector<std::pair<std::string, std::string>> numbers = {

@@ -42,10 +42,12 @@ bool is_guess(const Profile& profile) {
   return std::all_of(profile.levels.begin(), profile.levels.end(), [](const Level& level) { return level.ranks == 0; });
 }
 
-std::string source_of(const Profile& profile) {
+std::string source_of(const Profile& profile, bool threads) {
   if (is_guess(profile)) {
-    return "expected: built-in guesses of an order of magnitude; for this machine's own:\n"
-           "  chasqui measure --out machine.json, then bench --machine machine.json\n";
+    return fmt::format(
+        "expected: built-in guesses of an order of magnitude; for this machine's own:\n"
+        "  {} --out machine.json, then bench {}--machine machine.json\n",
+        threads ? "chasqui measure" : "mpirun -np N chasqui measure --mpi", threads ? "" : "--mpi ");
   }
   return fmt::format("expected: as measured{} by\n  {}\n", profile.when.empty() ? "" : " " + printable(profile.when),
                      printable(profile.how));
