@@ -14,7 +14,7 @@ namespace {
 bool hands_on(const Call& call) { return call.kind == Kind::scan && !call.op.in_order; }
 
 /// Bytes staged per round: rounds enough that copying in overlaps copying out, yet long enough to pay for their flags.
-/// All-reduce waits twice a round for everybody, so its rounds are few; what it takes was measured (docs/results.md).
+/// All-reduce waits twice a round for everybody, so its rounds are few; what it takes was measured (docs/laboratory.md).
 std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total) {
   constexpr std::size_t kKiB = 1024;
   const std::size_t bytes = total * call.element;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Place kOfGroup = Place::result, kOfAll = Place::second_result;
 
-/// An all-reduce is one part: more flags cost more than longer ones (docs/results.md, "Running"). The last group may have fewer
+/// An all-reduce is one part: more flags cost more than longer ones (docs/laboratory.md). The last group may have fewer
 /// members than the others, and each part needs one in every group.
 int most_parts(const Board& board, const Groups& groups, Kind kind) {
   return kind == Kind::allreduce ? 1 : std::min(groups.size, board.ranks() - (groups.count - 1) * groups.size);

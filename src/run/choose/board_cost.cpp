@@ -71,7 +71,7 @@ double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool
 }
 
 /// The same by the kernel: every call costs something, and so does every page, more where many want pages of one table.
-/// From trials on 16 bare processes (docs/results.md, "Running": what reaching into the others' memory costs).
+/// From trials on 16 bare processes (docs/laboratory.md, "Reaching into the others' memory").
 double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ranks) {
   constexpr double kPage = 4096, kPagesOfTable = 512;                 // bytes; pages
   constexpr double kCall = 1500, kLookUp = 120, kLookUpInTurn = 400;  // nanoseconds

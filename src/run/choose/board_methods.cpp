@@ -14,7 +14,7 @@ namespace {
 
 /// A method's cost: publications one after another, lines read from each source beside the data, and for each line of
 /// data; the latter two in units of LineCosts::each. Fitted to 16 threads and 16 processes, 128 B to 4 KiB, each method
-/// forced (docs/results.md, "Threads and processes"); one reader alone reads faster than all at once.
+/// forced (docs/laboratory.md, "Threads"); one reader alone reads faster than all at once.
 struct Cost {
   double publications, reads, lines;
 };

@@ -73,7 +73,7 @@ class Backoff {
 /// When to look first at a line that another core is about to write. A look that comes too early takes the line from
 /// its writer, who must get it back before it can write, and then everybody is late: so a rank looks a pause later after
 /// each miss, and earlier again only after many looks that found the line there. One rank in a hundred rounds is too early,
-/// not one in every round (docs/results.md, "Running").
+/// not one in every round (docs/laboratory.md, "First looks").
 class FirstLook {
  public:
   explicit FirstLook(int most_pauses) : most_(most_pauses * kFine) {}  ///< never waits longer than so many pauses
