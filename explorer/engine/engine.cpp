@@ -88,16 +88,30 @@ Json messages_of(const show::Timeline& timeline, Time o) {
   return list;
 }
 
+/// What is published and read: rank, "publish" or "read", begin, end.
+Json boards_of(const show::Timeline& timeline) {
+  Json list = Json::array();
+  if (timeline.activities.size() > 3 * kMostAnimated) return list;
+  for (const show::Activity& a : timeline.activities) {
+    if (a.doing == show::Doing::publish || a.doing == show::Doing::read)
+      list.push_back({a.rank.index, a.doing == show::Doing::publish ? "publish" : "read", a.begin.ticks, a.end.ticks});
+  }
+  return list;
+}
+
 /// Pictures, messages and the finish as played. `shown` has finitely many items.
 void draw_and_play(Json& object, const Schedule& schedule, const Schedule& shown, const Question& question,
                    bool playable) {
   using show::Picture;
-  const bool small = shown.sends.size() <= kMostDrawn;
-  const show::Trees trees = show::trees_in(shown);
-  object["trees"] = trees.count;
-  object["tree_of"] = trees.each;
-  object["pictures"]["tree"] = show::to_svg(shown, Picture::tree, std::min(question.of, trees.count - 1));
-  object["pictures"]["table"] = show::to_svg(schedule, small ? Picture::table : Picture::summary);
+  const bool cluster = !shown.nodes.empty();
+  const bool small = shown.sends.size() + shown.readings.size() <= kMostDrawn;
+  if (!cluster) {  // trees and tables show messages and no boards
+    const show::Trees trees = show::trees_in(shown);
+    object["trees"] = trees.count;
+    object["tree_of"] = trees.each;
+    object["pictures"]["tree"] = show::to_svg(shown, Picture::tree, std::min(question.of, trees.count - 1));
+    object["pictures"]["table"] = show::to_svg(schedule, small ? Picture::table : Picture::summary);
+  }
   show::Timeline timeline = show::timeline_of(shown);
   if (playable) {
     Played played = play(shown, question.play);
@@ -115,16 +129,20 @@ void draw_and_play(Json& object, const Schedule& schedule, const Schedule& shown
   object["end"] = timeline.end.ticks;
   object["combining"] = timeline.combining;
   object["messages"] = messages_of(timeline, shown.machine.o);
+  object["boards"] = boards_of(timeline);
   object["animated"] = timeline.messages.size() <= kMostAnimated;
 }
 
 Json described(const Schedule& schedule) {
   const LogP& m = schedule.machine;
+  const Nodes& nodes = schedule.nodes;
+  Json first = Json::array();  // rank of each node
+  for (std::int64_t node = 0; node < nodes.count(); ++node) first.push_back(nodes.first_rank(node));
   return {{"kind", to_string(schedule.problem.kind)},
+          {"machine", nodes.empty() ? to_string(m) : to_string(Cluster{m, nodes})},
           {"P", m.P},
-          {"L", m.L.ticks},
-          {"o", m.o.ticks},
-          {"g", m.g.ticks},
+          {"nodes", first},
+          {"boards", schedule.publications.size() + schedule.readings.size()},
           {"root", schedule.problem.root.index},
           {"items", schedule.problem.items},
           {"count", schedule.sends.size()},
@@ -150,6 +168,13 @@ plan::PlainSchedule plain(plan::PlainTree tree, const Schedule& best, std::int64
   return plan::plain_schedule(tree, best.machine, problem);
 }
 
+/// One rank a node talks for it.
+Schedule by_leaders(const Question& question) {
+  plan::Request request = question.request;
+  request.algorithm = "leaders";
+  return make_plan(request)->schedule();
+}
+
 Json compared(const Schedule& planned, const Question& question) {
   Json list = Json::array();
   const auto row = [&](std::string_view name, const Schedule& schedule) {
@@ -163,6 +188,10 @@ Json compared(const Schedule& planned, const Question& question) {
   };
   const Schedule shown = finite(planned, question.request.problem.items);
   row("plan", shown);
+  if (!planned.nodes.empty()) {
+    row("leaders", by_leaders(question));
+    return list;
+  }
   for (const auto tree : plan::kPlainTrees) {
     const plan::PlainSchedule made = plain(tree, planned, shown.problem.items);
     if (const auto* schedule = std::get_if<Schedule>(&made)) row(to_string(tree), *schedule);
@@ -173,6 +202,7 @@ Json compared(const Schedule& planned, const Question& question) {
 
 Json planned(const Question& question) {
   validate(question.request.machine);
+  validate(question.request.nodes, question.request.machine);
   if (question.request.problem.root.index >= question.request.machine.P) {
     throw Error("root {} does not exist: ranks are 0..{}", question.request.problem.root.index,
                 question.request.machine.P - 1);
@@ -188,7 +218,11 @@ Json planned(const Question& question) {
                      {"construction", claim.construction}};
   const Schedule best = plan->schedule();
   Schedule schedule = best;
-  if (question.shape != "plan") {
+  if (question.shape == "leaders" && !best.nodes.empty()) {
+    schedule = by_leaders(question);
+  } else if (question.shape != "plan" && !best.nodes.empty()) {
+    throw Error("shape {}: on a cluster use plan or leaders", question.shape);
+  } else if (question.shape != "plan") {
     const auto tree = plan::plain_tree_from(question.shape);
     if (!tree) throw Error("shape {}: use plan, binomial, chain or flat", question.shape);
     const Schedule shown = finite(best, question.request.problem.items);

@@ -25,7 +25,18 @@ bool flag(const Json& value, const std::string& key) {
 
 void read_machine(Question& question, const std::string& key, const Json& value, bool& known) {
   LogP& machine = question.request.machine;
-  if (key == "P") {
+  Nodes& nodes = question.request.nodes;
+  if (key == "N") {
+    question.N = integer(value, key, 1, 100'000);
+  } else if (key == "n") {
+    question.n = integer(value, key, 1, 100'000);
+  } else if (key == "gamma") {
+    nodes.gamma = Time{integer(value, key, 0, 1'000'000)};
+  } else if (key == "publish") {
+    nodes.publish = Time{integer(value, key, 0, 1'000'000)};
+  } else if (key == "read") {
+    nodes.read = Time{integer(value, key, 0, 1'000'000)};
+  } else if (key == "P") {
     machine.P = integer(value, key, 1, 100'000);
   } else if (key == "L") {
     machine.L = Time{integer(value, key, 0, 1'000'000)};
@@ -105,6 +116,15 @@ Question read_question(const std::string& text) {
     } else if (!read_by(read_machine) && !read_by(read_collective) && !read_by(read_play)) {
       throw Error("{}: unknown word in the question", key);
     }
+  }
+  if (question.N > 0 || question.n > 0) {
+    if (question.N == 0 || question.n == 0) throw Error("a cluster has N nodes of n ranks: give both");
+    if (question.N * question.n > 100'000)
+      throw Error("N n = {}: use at most 100000 ranks together", question.N * question.n);
+    question.request.nodes.add(question.n, question.N);
+    question.request.machine.P = question.N * question.n;
+  } else if (question.request.nodes != Nodes{}) {
+    throw Error("gamma, publish and read are for clusters: give N and n, too");
   }
   return question;
 }

@@ -26,7 +26,8 @@ struct Play {
 struct Question {
   std::string action;
   plan::Request request;
-  std::string shape = "plan";  ///< plan, or a plain tree
+  std::int64_t N = 0, n = 0;   ///< a cluster: nodes and ranks of each; 0: a plain LogP machine
+  std::string shape = "plan";  ///< plan, a plain tree, or on a cluster leaders
   Play play;
   std::int64_t of = 0;  ///< the tree of which item, or into which rank
   std::string name;     ///< load: the file's name …

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The schedule as it is played: ranks on a circle (many: on a disc), messages on their way between them. A rank fills up
-// as it receives what it will receive.
+// as it receives what it will receive. The ranks of a node stand together, on a disc of their own.
 
 const kMostRanks = 4096;
 const kWidth = 640;
@@ -27,8 +27,15 @@ class Animation {
     this.messages = answer.messages.map(([from, to, begin, departs, arrives, available]) => ({from, to, begin, departs, arrives, available}))
       .filter(m => m.from >= 0 && m.to >= 0 && m.from < this.P && m.to < this.P)
       .sort((a, b) => a.begin - b.begin);
+    this.boards = answer.boards.map(([rank, doing, begin, end]) => ({rank, doing, begin, end})).sort((a, b) => a.begin - b.begin);
     this.expected = new Map();
     for (const m of this.messages) this.expected.set(m.to, (this.expected.get(m.to) || 0) + 1);
+    for (const b of this.boards) if (b.doing === "read") this.expected.set(b.rank, (this.expected.get(b.rank) || 0) + 1);
+    this.nodes = answer.shown.nodes;
+    this.nodeOf = [];
+    this.nodes.forEach((first, node) => {
+      for (let rank = first; rank < (this.nodes[node + 1] ?? this.P); ++rank) this.nodeOf.push(node);
+    });
     this.scrub.max = this.end;
     this.step = Math.max(1, this.end / 2000);
     this.late = question().late_rank ?? -1;
@@ -38,7 +45,28 @@ class Animation {
     this.begun = true;
   }
 
+  // Where a node is, and how large: on a circle, many on a disc.
+  disc(node) {
+    const N = this.nodes.length;
+    if (N === 1) return [kWidth / 2, kHeight / 2, 150];
+    if (N <= 24) {
+      const angle = 2 * Math.PI * node / N - Math.PI / 2;
+      return [kWidth / 2 + 235 * Math.cos(angle), kHeight / 2 + 155 * Math.sin(angle), Math.min(50, 480 / N)];
+    }
+    const radius = Math.sqrt((node + 0.5) / N);
+    return [kWidth / 2 + 295 * radius * Math.cos(node * 2.399963), kHeight / 2 + 190 * radius * Math.sin(node * 2.399963), 195 / Math.sqrt(N)];
+  }
+
   place(rank) {
+    if (this.nodes.length > 0) {
+      const node = this.nodeOf[rank];
+      const [x, y, size] = this.disc(node);
+      const n = (this.nodes[node + 1] ?? this.P) - this.nodes[node];
+      const lane = rank - this.nodes[node];
+      if (n === 1) return [x, y];
+      const angle = 2 * Math.PI * lane / n - Math.PI / 2;
+      return [x + 0.66 * size * Math.cos(angle), y + 0.66 * size * Math.sin(angle)];
+    }
     if (this.P <= 72) {
       const angle = 2 * Math.PI * rank / this.P - Math.PI / 2;
       return [kWidth / 2 + 250 * Math.cos(angle), kHeight / 2 + 172 * Math.sin(angle)];
@@ -54,15 +82,25 @@ class Animation {
     this.drawn = answer.animated && this.P <= kMostRanks;
     if (!this.drawn) return;
     this.flights = shape("g", {class: "flights"});
-    const radius = this.P <= 24 ? 15 : this.P <= 72 ? 9 : Math.max(1.6, 150 / Math.sqrt(this.P) / 2);
+    let radius = this.P <= 24 ? 15 : this.P <= 72 ? 9 : Math.max(1.6, 150 / Math.sqrt(this.P) / 2);
+    if (this.nodes.length > 0) {
+      const most = Math.max(...this.nodes.map((first, node) => (this.nodes[node + 1] ?? this.P) - first));
+      const size = this.disc(0)[2];
+      radius = Math.max(1.4, Math.min(radius, size * (most === 1 ? 0.66 : 1.7 / Math.max(most, 4))));
+      this.nodes.forEach((first, node) => {
+        const [x, y, r] = this.disc(node);
+        this.scene.append(shape("circle", {class: "node", cx: x, cy: y, r}, `node ${node}`));
+      });
+    }
     this.scene.append(this.flights);
     for (let rank = 0; rank < this.P; ++rank) {
       const [x, y] = this.place(rank);
       const ring = shape("circle", {class: rank === this.late ? "rank late" : "rank", cx: x, cy: y, r: radius}, `rank ${rank}`);
       const level = shape("circle", {class: "level", cx: x, cy: y, r: 0});
       this.scene.append(ring, level);
-      if (this.P <= 40) {
-        const name = shape("text", {class: "name", x: x + (x - kWidth / 2) * 0.11, y: y + (y - kHeight / 2) * 0.14 + 4});
+      if (this.P <= 40 && (this.nodes.length === 0 || radius >= 8)) {
+        const inside = this.nodes.length > 0;
+        const name = shape("text", {class: "name", x: inside ? x : x + (x - kWidth / 2) * 0.11, y: inside ? y + 4 : y + (y - kHeight / 2) * 0.14 + 4});
         name.textContent = `P${rank}`;
         this.scene.append(name);
       }
@@ -133,6 +171,13 @@ class Animation {
         if (this.drawn && flying <= 2000) lines.push(...this.flight(m, (now - m.departs) / (m.arrives - m.departs)));
       }
     }
+    const publishing = new Set();
+    const reading = new Set();
+    for (const b of this.boards) {
+      if (b.begin > now) break;
+      if (b.doing === "read" && b.end <= now) received.set(b.rank, (received.get(b.rank) || 0) + 1);
+      else if (now < b.end) (b.doing === "read" ? reading : publishing).add(b.rank);
+    }
     let complete = 0;
     for (let rank = 0; rank < this.P; ++rank) {
       const all = this.expected.get(rank) || 0;
@@ -143,12 +188,14 @@ class Animation {
       node.level.setAttribute("r", share * Math.max(1, node.radius - 2));
       node.ring.classList.toggle("busy-send", sending.has(rank));
       node.ring.classList.toggle("busy-receive", receiving.has(rank));
+      node.ring.classList.toggle("busy-publish", publishing.has(rank));
+      node.ring.classList.toggle("busy-read", reading.has(rank));
     }
     if (this.drawn) this.flights.replaceChildren(...lines);
-    document.getElementById("moment").textContent = this.messages.length === 0 && this.end > 0
+    document.getElementById("moment").textContent = this.messages.length === 0 && this.boards.length === 0 && this.end > 0
       ? "Too many messages to play here; the summary has their times."
       : this.drawn || this.P <= kMostRanks
-      ? `At ${shown}: ${flying} in flight, ${sending.size} sending, ${receiving.size} receiving; ${complete} of ${this.P} ranks have received all they will.`
+      ? `At ${shown}: ${flying} in flight, ${sending.size} sending, ${receiving.size} receiving${this.nodes.length > 0 ? `, ${publishing.size} publishing, ${reading.size} reading` : ""}; ${complete} of ${this.P} ranks have received all they will.`
       : `Too many ranks to draw; ${complete} of ${this.P} have received all they will at ${shown}.`;
   }
 

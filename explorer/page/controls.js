@@ -3,6 +3,7 @@
 
 const field = id => document.getElementById(id);
 const numbers = new Map();  // name -> {row, slider, input}
+const kOfClusters = ["N", "n", "gamma", "publish", "read"];
 let collectives = [];
 let shapeShown = "plan";
 let file = null;  // {name, text}
@@ -53,6 +54,11 @@ function arrange() {
   field("order-row").hidden = !collective.order;
   field("exclusive-row").hidden = !collective.exclusive;
   field("algorithm-row").hidden = !collective.algorithm;
+  const cluster = field("cluster").checked;
+  if (cluster) field("algorithm-row").hidden = true;
+  visible("P", !cluster);
+  for (const name of kOfClusters) visible(name, cluster);
+  field("cluster-hint").hidden = !cluster;
   for (const option of field("algorithm").options) option.disabled = stream && option.dataset.stream === "false";
   const latency = field("latency").value;
   visible("low", latency !== "exact");
@@ -68,13 +74,15 @@ function question() {
     low: number("low"), seed: number("seed"), group: number("group"), of: Number(field("of").value) || 0};
   if (field("late").checked) Object.assign(asked, {late_rank: number("late_rank"), late_by: number("late_by")});
   if (file) return Object.assign(asked, {name: file.name, text: file.text});
-  Object.assign(asked, {collective: collective.name, P: number("P"), L: number("L"), o: number("o"), g: number("g"), shape: shapeShown});
+  Object.assign(asked, {collective: collective.name, L: number("L"), o: number("o"), g: number("g"), shape: shapeShown});
+  const cluster = field("cluster").checked;
+  for (const name of cluster ? kOfClusters : ["P"]) asked[name] = number(name);
   if (collective.items || collective.name === "stream") asked.k = number("k");
   if (collective.root) asked.root = number("root");
   if (collective.operands) asked.operands = number("operands");
   if (collective.order) asked.commutative = !field("ordered").checked;
   if (collective.exclusive) asked.exclusive = field("exclusive").checked;
-  if (collective.algorithm && field("algorithm").value) asked.algorithm = field("algorithm").value;
+  if (!cluster && collective.algorithm && field("algorithm").value) asked.algorithm = field("algorithm").value;
   return asked;
 }
 
@@ -83,10 +91,11 @@ function address() {
   const words = new URLSearchParams();
   words.set("collective", field("collective").value);
   for (const [name, {row, input, fallback}] of numbers) {
-    if (["P", "L", "o", "g"].includes(name) || (!row.hidden && input.value !== fallback)) words.set(name, input.value);
+    const machine = ["P", "L", "o", "g", ...kOfClusters].includes(name);
+    if (!row.hidden && (machine || input.value !== fallback)) words.set(name, input.value);
   }
   if (field("latency").value !== "exact") words.set("latency", field("latency").value);
-  for (const box of ["ordered", "exclusive", "event", "late"]) if (field(box).checked) words.set(box, "1");
+  for (const box of ["cluster", "ordered", "exclusive", "event", "late"]) if (field(box).checked) words.set(box, "1");
   if (field("algorithm").value) words.set("algorithm", field("algorithm").value);
   if (shapeShown !== "plan") words.set("shape", shapeShown);
   if (Number(field("of").value)) words.set("of", field("of").value);
@@ -107,7 +116,7 @@ function readAddress() {
     const value = text !== null && /^\d{1,10}$/.test(text) ? Number(text) : Number(fallback);
     setNumber(name, value >= Number(input.min) && value <= Number(input.max) ? value : fallback);
   }
-  for (const box of ["ordered", "exclusive", "event", "late"]) field(box).checked = words.get(box) === "1";
-  shapeShown = ["binomial", "chain", "flat"].includes(words.get("shape")) ? words.get("shape") : "plan";
+  for (const box of ["cluster", "ordered", "exclusive", "event", "late"]) field(box).checked = words.get(box) === "1";
+  shapeShown = ["binomial", "chain", "flat", "leaders"].includes(words.get("shape")) ? words.get("shape") : "plan";
   field("of").value = /^\d{1,5}$/.test(words.get("of") || "") ? words.get("of") : 0;
 }

@@ -37,9 +37,10 @@ async function load(chosenFile) {
 }
 
 function listen() {
-  for (const id of ["collective", "latency", "algorithm", "ordered", "exclusive", "event", "late", "of"]) {
+  for (const id of ["collective", "cluster", "latency", "algorithm", "ordered", "exclusive", "event", "late", "of"]) {
     field(id).addEventListener("input", () => {
-      if (id === "collective") {
+      if (id === "cluster") unload();
+      if (id === "collective" || id === "cluster") {
         shapeShown = "plan";
         field("of").value = 0;
         field("algorithm").value = "";
@@ -53,7 +54,7 @@ function listen() {
   });
   field("controls").addEventListener("submit", event => event.preventDefault());
   // A change of machine or collective leaves the loaded file.
-  for (const name of ["P", "L", "o", "g", "k", "root", "operands"]) numbers.get(name).row.addEventListener("input", unload, true);
+  for (const name of ["P", ...kOfClusters, "L", "o", "g", "k", "root", "operands"]) numbers.get(name).row.addEventListener("input", unload, true);
   field("collective").addEventListener("input", unload, true);
   field("rows").addEventListener("click", event => {
     const button = event.target.closest("button[data-shape]");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An answer of the planner, put on the page.
 
-const kShapes = {plan: "Chasqui's plan", binomial: "binomial tree", chain: "chain", flat: "flat tree"};
+const kShapes = {plan: "Chasqui's plan", binomial: "binomial tree", chain: "chain", flat: "flat tree", leaders: "one leader a node"};
 let last = null;
 
 // What stood there before answers another question: it goes.
@@ -28,7 +28,7 @@ function showClaim({shown, claim, verify}) {
   else say("optimal", `${gap} more than the bound${percent}.`);
   say("bound", shown.bound);
   say("source", claim ? claim.source : "as the file claims");
-  const messages = `${shown.count} messages` + (stream ? " a period" : "");
+  const messages = `${shown.count} messages` + (stream ? " a period" : shown.boards ? `, ${shown.boards} publications and readings` : "");
   const what = shapeShown === "plan" || file ? (claim ? `Construction: ${claim.construction}. ` : "") : `Shown: ${kShapes[shapeShown]}. `;
   field("construction").textContent = `${what}${messages}.`;
   if (verify.legal) say("verdict", "legal", "good");
@@ -71,7 +71,10 @@ function showViolations({verify}) {
   field("violation-list").replaceChildren(...entries);
 }
 
-function showComparison({compare}) {
+function showComparison({compare, shown}) {
+  const cluster = shown.nodes.length > 0;
+  field("comparison-name").textContent = cluster ? "Against one leader a node" : "Against trees without a planner";
+  field("comparison-hint").hidden = cluster;
   field("comparison").hidden = compare.length < 2;
   if (compare.length < 2) return;
   const longest = Math.max(1, ...compare.map(row => row.played ?? row.finish ?? 0));
@@ -95,17 +98,26 @@ function showAnswer(answer, animation) {
   last = answer;
   field("error").hidden = true;
   for (const id of ["claim", "show", "pictures"]) field(id).hidden = false;
-  field("asked").textContent = `${answer.shown.kind}, P=${answer.shown.P} L=${answer.shown.L} o=${answer.shown.o} g=${answer.shown.g}`;
+  field("asked").textContent = `${answer.shown.kind}, ${answer.shown.machine}`;
   showClaim(answer);
   showPlayed(answer);
+  // A cluster has no tree of messages alone: its chart comes first.
+  const cluster = answer.shown.nodes.length > 0;
+  field(cluster ? "show" : "pictures").prepend(pictureOf("chart").closest("figure"));
+  field("show").classList.toggle("cluster", cluster);
   for (const name of ["tree", "chart", "table"]) {
+    if (!answer.pictures[name]) {
+      pictureOf(name).replaceChildren();
+      pictureOf(name).closest("figure").hidden = true;
+      continue;
+    }
     showPicture(name, answer.pictures[name]);
     // Too large to draw: one summary is enough.
     pictureOf(name).closest("figure").hidden = name !== "chart" && answer.pictures[name] === answer.pictures.chart;
   }
-  field("of-row").hidden = answer.trees < 2;
-  field("of").max = answer.trees - 1;
-  document.querySelector("label[for=of]").textContent = answer.tree_of === "item" ? "of item" : answer.tree_of;
+  field("of-row").hidden = !(answer.trees >= 2);
+  field("of").max = (answer.trees ?? 1) - 1;
+  if (answer.trees) document.querySelector("label[for=of]").textContent = answer.tree_of === "item" ? "of item" : answer.tree_of;
   applyTheme();  // the new drawings brought style sheets of their own
   const axes = chartAxes();
   showViolations(answer);

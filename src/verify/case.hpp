@@ -144,6 +144,11 @@ class Case {
   /// The item a message carries (stream: of the first period), and when it is sent and becomes available on
   /// the clock of that item. For all kinds but streams the clock of an item is the clock.
   std::int64_t item(std::uint32_t index) const;
+  /// The item of a publication or reading.
+  template <typename OnBoard>
+  std::int64_t item(const OnBoard& event) const {
+    return problem().kind == Kind::alltoall ? Send{{}, {}, {}, event.part, event.second}.item_number() : event.part.lo;
+  }
   std::int64_t begin(std::uint32_t index) const;
   std::int64_t available(std::uint32_t index) const;
 

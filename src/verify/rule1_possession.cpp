@@ -18,7 +18,7 @@ void items(const Case& c, const Holdings& holdings, Findings& findings) {
     const std::int64_t first = owned.first;
     const std::int64_t end = owned.second;
     for (const Event& event : publications) {
-      const std::int64_t item = c.schedule().publications[event.index].part.lo;
+      const std::int64_t item = c.item(c.schedule().publications[event.index]);
       const bool own = item >= first && item < end;
       const Holding* held = own ? nullptr : holdings.find(id, item);
       const std::int64_t late = (held == nullptr ? 0 : held->available) - event.time;

@@ -25,7 +25,7 @@ std::string flaw(const Schedule& s) {
   if (!s.nodes.empty()) {
     const Kind kind = s.problem.kind;
     const bool folds_items = combines(kind) && names_items(s.problem);
-    if (folds_items || kind == Kind::sum || kind == Kind::stream || kind == Kind::alltoall) {
+    if (folds_items || kind == Kind::sum || kind == Kind::stream) {
       return fmt::format("a {}{} is not defined on a cluster", to_string(kind),
                          folds_items && kind != Kind::reduce_scatter ? " of several items" : "");
     }

@@ -37,7 +37,7 @@ class Holdings {
         all_.push_back({c.item(event.index), c.available(event.index), event.index});
       }
       for (const Event& event : c.readings().of(id)) {
-        all_.push_back({c.schedule().readings[event.index].part.lo, event.time + c.nodes().read.ticks,
+        all_.push_back({c.item(c.schedule().readings[event.index]), event.time + c.nodes().read.ticks,
                         -1 - std::int64_t{event.index}});
       }
       std::sort(all_.begin() + static_cast<std::ptrdiff_t>(first_.back()), all_.end(),

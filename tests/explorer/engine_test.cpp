@@ -137,6 +137,49 @@ TEST(Engine, BadQuestionsAreAnsweredInOneLine) {
   EXPECT_EQ(error(R"({"do":"plan","colour":1})"), "colour: unknown word in the question");
 }
 
+Json cluster(std::int64_t N, std::int64_t n) {
+  return {{"do", "plan"}, {"N", N}, {"n", n}, {"L", 10}, {"o", 1}, {"g", 4}, {"gamma", 1}, {"publish", 1}, {"read", 1}};
+}
+
+TEST(Engine, ClustersAreChartsWithBandsAndBoards) {
+  const Json reply = ask(with(cluster(6, 3), {{"collective", "broadcast"}}));
+  ASSERT_FALSE(reply.contains("error")) << reply.dump();
+  EXPECT_EQ(reply["claim"]["finish"], 20);
+  EXPECT_TRUE(reply["claim"]["optimal"]);
+  EXPECT_TRUE(reply["verify"]["legal"]);
+  EXPECT_EQ(reply["played"]["finish"], 20);
+  EXPECT_EQ(reply["shown"]["machine"], "N=6 n=3 L=10 o=1 g=4 gamma=1 publish=1 read=1");
+  EXPECT_EQ(reply["shown"]["nodes"], Json({0, 3, 6, 9, 12, 15}));
+  EXPECT_EQ(reply["boards"].size(), 18U);
+  EXPECT_NE(reply["pictures"]["chart"].get<std::string>().find("cq-band"), std::string::npos);
+  EXPECT_FALSE(reply["pictures"].contains("tree"));
+  ASSERT_EQ(reply["compare"].size(), 2U);
+  EXPECT_EQ(reply["compare"][1]["shape"], "leaders");
+  EXPECT_EQ(reply["compare"][1]["finish"], 26);
+  EXPECT_TRUE(reply["compare"][1]["legal"]);
+  const Json leaders = ask(with(cluster(6, 3), {{"collective", "broadcast"}, {"shape", "leaders"}}));
+  EXPECT_EQ(leaders["shown"]["finish"], 26);
+  const Json loaded = ask({{"do", "load"}, {"name", "c.json"}, {"text", reply["schedule"]}});
+  EXPECT_EQ(loaded["pictures"]["chart"], reply["pictures"]["chart"]);
+}
+
+TEST(Engine, ClustersArePlayed) {
+  const Json late = ask(with(cluster(6, 3), {{"collective", "broadcast"}, {"late_rank", 0}, {"late_by", 7}}));
+  EXPECT_EQ(late["played"]["finish"], 27);
+  const Json worst = ask(with(cluster(6, 3), {{"collective", "reduce"}, {"latency", "adversarial"}, {"low", 0}}));
+  EXPECT_GT(worst["played"]["finish"], worst["played"]["planned"]);
+}
+
+TEST(Engine, QuestionsAboutClustersAreCheckedToo) {
+  const auto error = [](const Json& question) { return ask(question).value("error", ""); };
+  EXPECT_EQ(error(with(machine(8, 6, 2, 4), {{"gamma", 1}})),
+            "gamma, publish and read are for clusters: give N and n, too");
+  EXPECT_EQ(error({{"do", "plan"}, {"N", 4}, {"L", 6}}), "a cluster has N nodes of n ranks: give both");
+  EXPECT_NE(error(with(cluster(6, 3), {{"read", 99}})).find("read"), std::string::npos);
+  EXPECT_EQ(error(cluster(1000, 101)), "N n = 101000: use at most 100000 ranks together");
+  EXPECT_EQ(error(with(cluster(6, 3), {{"shape", "chain"}})), "shape chain: on a cluster use plan or leaders");
+}
+
 TEST(Engine, LargeMachinesAreSummarised) {
   const Json reply = ask(with(machine(1000, 6, 2, 4), {{"collective", "broadcast"}}));
   ASSERT_FALSE(reply.contains("error")) << reply.dump();

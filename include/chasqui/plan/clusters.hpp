@@ -16,8 +16,9 @@ enum class Lanes {
   one_entry,  ///< as `all`, but a broadcast enters every node once: found without search, for programs that run
 };
 
-/// The plan of this problem: one item broadcast, reduce of one item, all-reduce, barrier. Throws an Error for another kind,
-/// for an invalid cluster or root, and for times without a common unit whose table would be too large.
+/// The plan of this problem: all kinds but sum, stream and reduce-scatter; reductions and all-reduces of one item. Throws an Error
+/// for another one, for an invalid cluster or root, for times without a common unit whose table would be too large, and for
+/// plans that are too long to list.
 /// Broadcast and reduce on equal nodes: local(r) needs no table of size P; everything else lists its messages.
 PlanPtr on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes = Lanes::all);
 

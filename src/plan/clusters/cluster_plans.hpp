@@ -33,6 +33,13 @@ PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, L
 /// All-reduce, and the barrier, which carries the same.
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
 
+PlanPtr scatter_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
+PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
+/// All-gather and all-to-all.
+PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
+PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lanes lanes);
+PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
+
 /// No reduction takes less: backwards in time it is a broadcast with the costs of the board exchanged.
 Bound cluster_reduce_bound(const Cluster& cluster);
 

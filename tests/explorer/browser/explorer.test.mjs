@@ -322,6 +322,57 @@ tests["keyboard and names"] = async context => {
   return explorer;
 };
 
+tests["clusters"] = async context => {
+  const explorer = await Explorer.open(context, url, "#collective=broadcast&P=8&L=10&o=1&g=4");
+  assert.ok(!await explorer.page.isVisible("#N"));
+  await explorer.check("cluster");
+  assert.ok(await explorer.page.isVisible("#N") && !await explorer.page.isVisible("#P"));
+  assert.equal(await explorer.number("finish"), 20);
+  assert.match(await explorer.text("optimal"), /Optimal/);
+  assert.match(await explorer.text("construction"), /5 messages, 18 publications and readings/);
+  assert.ok(!await explorer.page.isVisible("figure[data-picture=tree]") && !await explorer.page.isVisible("figure[data-picture=table]"));
+  const chart = "#show figure[data-picture=chart]";  // beside the animation
+  assert.equal(await explorer.count(`${chart} rect.cq-publish`), 6 + 1, "publications and the legend");
+  assert.equal(await explorer.count(`${chart} rect.cq-read`), 12 + 1);
+  assert.equal(await explorer.count("#scene .node"), 6);
+  assert.equal(await explorer.count("#scene .rank"), 18);
+  await explorer.page.locator("#scrub").evaluate(scrub => {
+    scrub.value = 0;
+    scrub.dispatchEvent(new Event("input"));
+  });
+  assert.match(await explorer.text("moment"), /1 publishing, 0 reading; 1 of 18 ranks/);
+  assert.equal(await explorer.count("#scene .busy-publish"), 1);
+  assert.deepEqual(await explorer.page.$$eval("#rows th", rows => rows.map(row => row.textContent)), ["Chasqui's plan", "one leader a node"]);
+  await shot(explorer, "cluster");
+  await explorer.after(() => explorer.page.click("#rows button[data-shape=leaders]"));
+  assert.equal(await explorer.number("finish"), 26);
+  const again = await Explorer.open(context, explorer.page.url());
+  assert.equal(await again.number("finish"), 26, "the address has the cluster");
+  for (const name of ["N", "n", "gamma", "publish", "read"]) {
+    const before = await explorer.page.innerHTML(chart);
+    await explorer.slide(name, name === "gamma" ? 4 : 2);
+    assert.notEqual(await explorer.page.innerHTML(chart), before, `${name} changes the chart`);
+  }
+  await explorer.type("read", 99);
+  assert.match(await explorer.error(), /read/);
+  await explorer.type("read", 1);
+  for (const name of ["scatter", "gather", "allgather", "alltoall", "reduce", "allreduce", "scan", "barrier"]) {
+    await explorer.choose("collective", name);
+    assert.equal(await explorer.error(), "", name);
+    assert.equal(await explorer.text("verdict"), "legal", name);
+  }
+  await explorer.choose("latency", "adversarial");
+  assert.ok(await explorer.number("played") >= await explorer.number("finish"));
+  await explorer.page.setViewportSize({width: 390, height: 844});
+  const [wide, view] = await explorer.page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
+  assert.ok(wide <= view, `the page is ${wide} wide on a screen of ${view}`);
+  await shot(again, "cluster-leaders");
+  await again.page.setViewportSize({width: 390, height: 844});
+  await shot(again, "cluster-phone");
+  explorer.complaints.push(...again.complaints);
+  return explorer;
+};
+
 tests["phone and dark"] = async context => {
   const explorer = await Explorer.open(context, url, postal);
   const light = await brightness(explorer);

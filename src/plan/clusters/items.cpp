@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+// Collectives that move items, each message one of them: scatter, gather, all-gather, all-to-all and broadcasts of several items
+// (clusters.md, Theorem 16, clusters.md, Theorem 17 and clusters.md, Theorem 18).
+#include <algorithm>
+#include <optional>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/timetable.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+Rank rank_at(const Nodes& nodes, std::int64_t node, std::int64_t lane) {
+  return {static_cast<std::int32_t>(nodes.first_rank(node) + lane % nodes.size(node))};
+}
+
+Part item_part(std::int64_t item) { return {static_cast<std::int32_t>(item), 1}; }
+
+/// Something that a rank has from some time on.
+struct Held {
+  Time since;
+  Rank at;
+  std::int64_t item = 0;
+  Rank to{-1};  ///< all-to-all: for whom; nobody: for the whole node
+
+  friend auto operator<=>(const Held&, const Held&) = default;
+};
+
+/// Everything held is published when there is time for it, then read by the others of the node, what came first first.
+void hand_out(Timetable& table, std::vector<Held> held) {
+  const Nodes& nodes = table.nodes();
+  std::sort(held.begin(), held.end());
+  for (Held& h : held) {
+    if (nodes.size(table.node_of(h.at)) > 1 && h.to != h.at) h.since = table.publish(h.at, item_part(h.item), h.since);
+  }
+  std::sort(held.begin(), held.end());
+  for (const Held& h : held) {
+    const std::int64_t node = table.node_of(h.at), size = nodes.size(node);
+    if (h.to.index >= 0) {
+      if (h.to != h.at) table.read(h.to, h.at, item_part(h.item), h.since);
+      continue;
+    }
+    const std::int64_t own = h.at.index - nodes.first_rank(node);
+    for (std::int64_t i = 1; i < size; ++i) table.read(rank_at(nodes, node, own + i), h.at, item_part(h.item), h.since);
+  }
+}
+
+/// clusters.md, Theorem 16. `m` items leave the root's node, and `items` leave the root.
+Bound scatter_bound(const Cluster& c, Rank root) {
+  const LogP& M = c.base;
+  const std::int64_t n = c.nodes.size(c.nodes.node_of(root)), m = M.P - n, items = M.P - 1;
+  const std::int64_t lambda = M.lambda().ticks, G = M.gap().ticks, o = M.o.ticks;
+  const std::int64_t p = c.nodes.publish.ticks, r = c.nodes.read.ticks;
+  if (M.P == 1) return {Time{0}, "one processor"};
+  const auto with = [&](std::int64_t x) {  // the root sends x of them and publishes the others
+    const std::int64_t y = items - x;
+    std::int64_t time = y > 0 ? p + r : 0;
+    if (x > 0) time = std::max(time, lambda + (x - 1) * G);
+    if (m > x) time = std::max(time, p + r + lambda + (divide_up(m - x, n - 1) - 1) * G);
+    const std::int64_t tail = std::min(y > 0 ? r : lambda, x > 0 ? lambda - o : lambda);  // of a reading or a message
+    return std::max(time, x * o + y * p + tail);
+  };
+  std::int64_t least = with(items);
+  for (std::int64_t x = 0; x < items && n > 1; ++x) least = std::min(least, with(x));
+  const std::int64_t adapter = m == 0 ? 0 : lambda + (m - 1) * c.nodes.gamma.ticks;
+  if (adapter >= least) return {Time{adapter}, "the items leave the root's node one by one"};
+  return {Time{least}, "the root sends or publishes every item"};
+}
+
+/// Every item goes straight to its rank, by the root or by a lane that has read it, whichever is earlier; the first `ahead` in
+/// any case by a lane.
+Schedule scatter_schedule(const Cluster& c, Rank root, Lanes lanes, std::int64_t ahead, Time bound) {
+  const Nodes& nodes = c.nodes;
+  Timetable table(c, {.kind = Kind::scatter, .root = root}, 4 * c.base.P);
+  const std::int64_t home = nodes.node_of(root), n = nodes.size(home), N = nodes.count();
+  const std::int64_t place = root.index - nodes.first_rank(home);
+  const bool leaders = lanes == Lanes::leaders;
+  std::vector<Held> entered;
+  Time sent{0}, published{0};  // the root's last send and publication: the next ones are not earlier
+  std::int64_t turn = 0;       // whose lane it is
+  for (std::int64_t lane = 0; lane < nodes.largest(); ++lane) {
+    for (std::int64_t d = 1; d < N; ++d) {
+      const std::int64_t node = (home + d) % N;
+      if (lane >= nodes.size(node)) continue;
+      const Rank to = rank_at(nodes, node, lane), entry = leaders ? rank_at(nodes, node, 0) : to;
+      const Part part = item_part(to.index);
+      const Time direct = table.end_of_send(root, entry, sent);
+      if (n > 1 && !leaders) {
+        const Rank by = rank_at(nodes, home, place + 1 + turn % (n - 1));
+        const Time read = table.end_of_reading(by, table.end_of_publication(root, published));
+        if (turn < ahead || table.end_of_send(by, entry, read) < direct) {
+          published = table.publish(root, part, published);
+          table.send(by, entry, part, table.read(by, root, part, published));
+          ++turn;
+          continue;
+        }
+      }
+      const Time there = table.send(root, entry, part, sent);
+      sent = there - c.base.lambda();
+      if (entry != to) entered.push_back({there, entry, to.index, to});
+    }
+  }
+  for (std::int64_t lane = 0; lane < n; ++lane) {
+    const Rank to = rank_at(nodes, home, lane);
+    if (to != root) entered.push_back({Time{0}, root, to.index, to});
+  }
+  hand_out(table, std::move(entered));
+  return std::move(table).schedule(bound);
+}
+
+/// The best of several numbers of items that the root publishes before it sends one.
+Schedule best_scatter(const Cluster& c, Rank root, Lanes lanes, Time bound) {
+  constexpr std::int64_t kMostAhead = 6;
+  Schedule best = scatter_schedule(c, root, lanes, 0, bound);
+  const std::int64_t most = lanes == Lanes::leaders ? 0 : std::min(kMostAhead, c.nodes.size(c.nodes.node_of(root)) - 1);
+  for (std::int64_t ahead = 1; ahead <= most && best.finish > bound; ++ahead) {
+    Schedule tried = scatter_schedule(c, root, lanes, ahead, bound);
+    if (tried.finish < best.finish) best = std::move(tried);
+  }
+  return best;
+}
+
+/// A scatter backwards: what was published is read, what was read is published, each by one rank.
+Schedule reversed(const Schedule& scatter, const Cluster& c, Rank root) {
+  Schedule s{c.base, {.kind = Kind::gather, .root = root}, scatter.finish, scatter.bound, {}, {}, {}, {}, {}, c.nodes};
+  for (const Send& send : scatter.sends)
+    s.sends.push_back({scatter.finish - send.begin - c.base.lambda(), send.to, send.from, send.part});
+  for (const Reading& r : scatter.readings)
+    s.publications.push_back({scatter.finish - r.begin - scatter.nodes.read, r.rank, r.part});
+  for (const Publication& p : scatter.publications) {
+    const auto reader = std::find_if(scatter.readings.begin(), scatter.readings.end(),
+                                     [&](const Reading& r) { return r.from == p.rank && r.part == p.part; });
+    s.readings.push_back({scatter.finish - p.begin - scatter.nodes.publish, p.rank, reader->rank, p.part});
+  }
+  normalise(s);
+  return s;
+}
+
+/// clusters.md, Theorem 17: the work of a rank, or of all of them together, and the adapters.
+Bound exchange_bound(const Cluster& c, const Problem& problem) {
+  const LogP& M = c.base;
+  const Nodes& nodes = c.nodes;
+  const std::int64_t k = problem.items, P = M.P, o = M.o.ticks, p = nodes.publish.ticks, r = nodes.read.ticks;
+  const bool alltoall = problem.kind == Kind::alltoall;
+  if (P == 1) return {Time{0}, "one processor"};
+  const bool alone = nodes.count() == 1;
+  std::int64_t work = 0, entries = 0, share = 0, smallest = P;
+  for (const Nodes::Run& run : nodes.runs) {
+    const std::int64_t n = run.size, others = P - n;
+    smallest = std::min(smallest, n);
+    if (alltoall) {
+      work += run.count * k * n * (others * 2 * o + (n - 1) * (alone ? p + r : std::min(p + r, 4 * o)));
+      entries = std::max(entries, k * n * others);
+      share = std::max(share, k * others);
+    } else {
+      const std::int64_t board = n == 1 ? 0 : p + (n - 1) * r, messages = 2 * o * (n - 1);
+      const std::int64_t inside = alone ? board : std::min(board, messages);
+      work += run.count * k * (n * inside + others * (2 * o + std::min(board, messages)));
+      entries = std::max(entries, k * others);
+      share = std::max(share, divide_up(k * others, n));
+    }
+  }
+  Bound bound{Time{divide_up(work, P)}, "the work of all ranks together"};
+  const std::int64_t lambda = M.lambda().ticks;
+  const auto consider = [&](std::int64_t time, const char* source) {
+    if (Time{time} > bound.time) bound = {Time{time}, source};
+  };
+  if (entries > 0) {
+    std::int64_t last = 0;
+    if (!alltoall && nodes.uniform() && smallest > 1) last = std::min(p + r, (smallest - 1) * nodes.gamma.ticks);
+    consider(lambda + (entries - 1) * nodes.gamma.ticks + last, "the items enter a node one by one");
+  }
+  if (share > 0) consider(lambda + (share - 1) * M.gap().ticks, "some rank of a node receives its share");
+  if (alone) consider(p + r, "one node: somebody must publish");
+  return bound;
+}
+
+/// What a rank brings of its own to an exchange: `direct` items reach every rank by a message of their own.
+Schedule exchange_schedule(const Cluster& c, const Problem& problem, Lanes lanes, bool direct, Time bound) {
+  const Nodes& nodes = c.nodes;
+  const std::int64_t N = nodes.count(), P = c.base.P, k = problem.items;
+  const bool alltoall = problem.kind == Kind::alltoall, leaders = lanes == Lanes::leaders;
+  Timetable table(c, problem, saturating_multiply(saturating_multiply(P, P), k * (alltoall ? 2 : 1)));
+  std::vector<Held> held;
+  std::vector<Time> sent(static_cast<std::size_t>(P), Time{0});  // a rank's last send: the next one is not earlier
+  const auto item_of = [&](Rank from, Rank to, std::int64_t i) {
+    return alltoall ? (std::int64_t{from.index} * P + to.index) * k + i : from.index * k + i;
+  };
+  // A leader has what its node brings once it has read it.
+  const auto at_leader = [&](Rank from, Rank leader, std::int64_t item) {
+    if (from == leader) return Time{0};
+    return table.read(leader, from, item_part(item), table.publish(from, item_part(item), Time{0}));
+  };
+  std::vector<Time> known(leaders && !alltoall ? static_cast<std::size_t>(P * k) : 0, Time{0});
+  for (std::size_t x = 0; x < known.size(); ++x) {
+    const Rank from{static_cast<std::int32_t>(static_cast<std::int64_t>(x) / k)};
+    known[x] = at_leader(from, rank_at(nodes, table.node_of(from), 0), static_cast<std::int64_t>(x));
+  }
+  for (std::int64_t i = 0; i < k; ++i) {
+    for (std::int64_t d = 1; d < N; ++d) {
+      const std::int64_t turns = alltoall || direct ? nodes.largest() : 1;
+      for (std::int64_t turn = 0; turn < turns; ++turn) {
+        for (std::int64_t lane = 0; lane < nodes.largest(); ++lane) {
+          for (std::int64_t node = 0; node < N; ++node) {
+            const std::int64_t there = (node + d) % N;
+            if (lane >= nodes.size(node) || turn >= nodes.size(there)) continue;
+            const Rank from = rank_at(nodes, node, lane), to = rank_at(nodes, there, lane + turn);
+            const Rank by = leaders ? rank_at(nodes, node, 0) : from;
+            const Rank entry = leaders ? rank_at(nodes, there, 0) : to;
+            const std::int64_t item = item_of(from, to, i);
+            const Time since = !leaders   ? Time{0}
+                               : alltoall ? at_leader(from, by, item)
+                                          : known[static_cast<std::size_t>(item)];
+            Time& last = sent[static_cast<std::size_t>(by.index)];
+            const Time arrived = table.send(by, entry, item_part(item), std::max(since, last));
+            last = arrived - c.base.lambda();
+            if (!direct) held.push_back({arrived, entry, item, alltoall ? to : Rank{-1}});
+          }
+        }
+      }
+    }
+  }
+  for (std::int32_t r = 0; r < P; ++r) {
+    const std::int64_t node = table.node_of(Rank{r}), first = nodes.first_rank(node);
+    for (std::int64_t i = 0; i < k; ++i) {
+      if (!alltoall) {
+        if (leaders && r != first) {  // published already, and read by the leader
+          for (std::int64_t lane = 1; lane < nodes.size(node); ++lane) {
+            const Rank reader = rank_at(nodes, node, lane);
+            const Part part = item_part(item_of(Rank{r}, reader, i));
+            if (reader != Rank{r}) table.read(reader, Rank{r}, part, nodes.publish * (i + 1));
+          }
+          continue;
+        }
+        held.push_back({Time{0}, Rank{r}, item_of(Rank{r}, Rank{r}, i)});
+        continue;
+      }
+      for (std::int64_t lane = 0; lane < nodes.size(node); ++lane) {
+        const Rank to = rank_at(nodes, node, lane);
+        if (to != Rank{r}) held.push_back({Time{0}, Rank{r}, item_of(Rank{r}, to, i), to});
+      }
+    }
+  }
+  hand_out(table, std::move(held));
+  return std::move(table).schedule(bound);
+}
+
+/// clusters.md, Theorem 18.
+Bound items_bound(const Cluster& c, std::int64_t k) {
+  const LogP& M = c.base;
+  const std::int64_t o = M.o.ticks, p = c.nodes.publish.ticks, G = M.gap().ticks, n = c.nodes.largest();
+  Bound one = cluster_broadcast_bound(c);
+  if (M.P == 1) return one;
+  // When the root first does something with the last item: x of the others it has sent, k - 1 - x published.
+  std::int64_t last = (k - 1) * G;
+  for (std::int64_t x = 0; x < k && n > 1; ++x)
+    last = std::min(last, std::max(x == 0 ? 0 : (x - 1) * G, x * o + (k - 1 - x) * p));
+  if (c.nodes.count() == 1) last = (k - 1) * p;
+  Bound bound{one.time + Time{last}, "the root has the last item to itself for so long; " + one.source};
+  const std::int64_t least = c.nodes.smallest();
+  if (c.nodes.count() > 1) {
+    const std::int64_t entered = M.lambda().ticks + (k - 1) * c.nodes.gamma.ticks +
+                                 (least == 1 ? 0 : std::min(p + c.nodes.read.ticks, (least - 1) * c.nodes.gamma.ticks));
+    if (Time{entered} > bound.time) bound = {Time{entered}, "the items enter a node one by one"};
+  }
+  return bound;
+}
+
+/// Every item goes down the same tree of nodes, each node to at most `degree` others; item i enters a node at lane i, i + n, …
+Schedule items_schedule(const Cluster& c, Rank root, std::int64_t k, std::int64_t degree, Lanes lanes, Time bound) {
+  const Nodes& nodes = c.nodes;
+  Timetable table(c, {.kind = Kind::broadcast, .root = root, .items = k},
+                  saturating_multiply(c.base.P + nodes.count(), k));
+  const std::int64_t N = nodes.count(), home = nodes.node_of(root);
+  for (std::int64_t item = 0; item < k; ++item) {
+    const std::int64_t spread = lanes == Lanes::leaders ? 0 : item;
+    std::vector<Held> entry(static_cast<std::size_t>(N));  // of each node, counted from the root's
+    entry[0] = {Time{0}, root, item};
+    for (std::int64_t v = 0; v < N; ++v) {
+      const Held& at = entry[static_cast<std::size_t>(v)];
+      const std::int64_t node = (home + v) % N, size = nodes.size(node), first = nodes.first_rank(node);
+      const std::int64_t begin = v * degree + 1, end = std::min(N, begin + degree);
+      std::vector<std::pair<Time, Rank>> ready{{at.since, at.at}};
+      // The entered rank of a node sends first where nobody is faster for having read it.
+      const auto pass_on = [&](std::int64_t child) {
+        const Rank to = rank_at(nodes, (home + child) % N, spread);
+        const auto by = std::min_element(ready.begin(), ready.end(), [&](const auto& a, const auto& b) {
+          return table.end_of_send(a.second, to, a.first) < table.end_of_send(b.second, to, b.first);
+        });
+        entry[static_cast<std::size_t>(child)] = {table.send(by->second, to, item_part(item), by->first), to, item};
+      };
+      std::int64_t child = begin;
+      if (child < end && (lanes == Lanes::leaders || v > 0)) pass_on(child++);
+      while (lanes == Lanes::leaders && child < end) pass_on(child++);
+      if (size > 1) {
+        const Time published = table.publish(at.at, item_part(item), at.since);
+        for (std::int64_t i = 1; i < size; ++i) {
+          const Rank reader{static_cast<std::int32_t>(first + (at.at.index - first + i) % size)};
+          ready.emplace_back(table.read(reader, at.at, item_part(item), published), reader);
+        }
+      }
+      while (child < end) pass_on(child++);
+    }
+  }
+  return std::move(table).schedule(bound);
+}
+
+}  // namespace
+
+PlanPtr scatter_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
+  const Bound bound = scatter_bound(cluster, root);
+  return std::make_shared<ListedClusterPlan>(best_scatter(cluster, root, lanes, bound.time), bound.source,
+                                             lanes == Lanes::leaders
+                                                 ? "leaders: the root sends everything"
+                                                 : "lanes: the root sends or publishes, whichever is earlier");
+}
+
+PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
+  Cluster backwards = cluster;
+  std::swap(backwards.nodes.publish, backwards.nodes.read);
+  const Bound bound = scatter_bound(backwards, root);
+  return std::make_shared<ListedClusterPlan>(
+      reversed(best_scatter(backwards, root, lanes, bound.time), cluster, root),
+      "a gather run backwards is a scatter: " + bound.source,
+      lanes == Lanes::leaders ? "leaders: the root receives everything" : "a scatter on lanes, reversed");
+}
+
+PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
+  const Bound bound = exchange_bound(cluster, problem);
+  const bool alltoall = problem.kind == Kind::alltoall;
+  Schedule best = exchange_schedule(cluster, problem, lanes, false, bound.time);
+  std::string how = lanes == Lanes::leaders ? "leaders: one rank a node talks"
+                    : alltoall              ? "in turn to every rank of every node; boards inside nodes"
+                                            : "every rank to its lane of every node; boards hand out";
+  if (!alltoall && lanes != Lanes::leaders && cluster.nodes.largest() > 1) {
+    Schedule direct = exchange_schedule(cluster, problem, lanes, true, bound.time);
+    if (direct.finish < best.finish)
+      best = std::move(direct), how = "every rank to every rank of other nodes; boards inside nodes";
+  }
+  return std::make_shared<ListedClusterPlan>(std::move(best), bound.source, how);
+}
+
+PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lanes lanes) {
+  const Bound bound = items_bound(cluster, k);
+  std::optional<Schedule> best;
+  std::int64_t chosen = 0;
+  for (std::int64_t degree = 1; degree < std::max<std::int64_t>(2, cluster.nodes.count()); degree += 1 + degree / 3) {
+    Schedule tried = items_schedule(cluster, root, k, degree, lanes, bound.time);
+    if (!best || tried.finish < best->finish) best = std::move(tried), chosen = degree;
+  }
+  return std::make_shared<ListedClusterPlan>(
+      std::move(*best), bound.source,
+      fmt::format("a tree of nodes of degree {}{}", chosen,
+                  lanes == Lanes::leaders ? ", by leaders" : "; each item on a lane of its own"));
+}
+
+}  // namespace chasqui::plan

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// A schedule on a cluster that is made one event after another: each begins as early as the rules allow, given those that are
+// already there (docs/clusters.md, Lemma 15). What comes first in the order of booking goes first.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "chasqui/schedule/schedule.hpp"
+
+namespace chasqui::plan {
+
+class Timetable {
+ public:
+  /// Throws an Error where the plan would have more than `events` publications, readings and messages.
+  Timetable(const Cluster& cluster, const Problem& problem, std::int64_t events);
+
+  /// Each finds the earliest begin from `earliest` on, books it, and says when it has ended: for a message, when what it carries
+  /// is available at `to`. Time: O(log events + what it has to step over).
+  Time send(Rank from, Rank to, const Part& part, Time earliest);
+  Time publish(Rank rank, const Part& part, Time earliest);
+  Time read(Rank rank, Rank from, const Part& part, Time earliest);
+
+  /// When a message, publication or reading would have ended, without booking it.
+  Time end_of_send(Rank from, Rank to, Time earliest) const;
+  Time end_of_publication(Rank rank, Time earliest) const {
+    return fit(rank, earliest, nodes().publish) + nodes().publish;
+  }
+  Time end_of_reading(Rank rank, Time earliest) const { return fit(rank, earliest, nodes().read) + nodes().read; }
+
+  const Nodes& nodes() const { return schedule_.nodes; }
+  std::int64_t node_of(Rank rank) const { return node_of_[static_cast<std::size_t>(rank.index)]; }
+
+  /// In canonical order, with its finish.
+  Schedule schedule(Time bound) &&;
+
+ private:
+  using Begins = std::set<std::int64_t>;
+  struct Processor {
+    std::map<std::int64_t, std::int64_t> busy;  ///< begin → end
+    Begins sends, receptions;
+  };
+  struct Adapter {
+    Begins sends, receptions;
+  };
+
+  const Processor& processor(Rank rank) const { return processors_[static_cast<std::size_t>(rank.index)]; }
+  Processor& processor(Rank rank) { return processors_[static_cast<std::size_t>(rank.index)]; }
+  const Adapter& adapter(Rank rank) const { return adapters_[static_cast<std::size_t>(node_of(rank))]; }
+  Adapter& adapter(Rank rank) { return adapters_[static_cast<std::size_t>(node_of(rank))]; }
+  /// The first time from `earliest` on at which the rank's processor is free for so long.
+  Time fit(Rank rank, Time earliest, Time length) const;
+  void book(Rank rank, Time begin, Time length);
+
+  Schedule schedule_;
+  std::vector<std::int64_t> node_of_;
+  std::vector<Processor> processors_;
+  std::vector<Adapter> adapters_;
+};
+
+}  // namespace chasqui::plan
