@@ -3,7 +3,6 @@
 // each collective and each regime, tab-separated. Not a timing.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>

@@ -9,7 +9,6 @@
 
 #include <cstdlib>
 #include <tuple>
-#include <vector>
 
 #include "solve/milp.hpp"
 #include "solve/paper_program.hpp"

@@ -10,19 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "chasqui/measure/bench.hpp"
 #include "chasqui/run/comm.hpp"
+#include "measure/common_start.hpp"
 #include "measure/sample_call.hpp"
-#include "measure/turns.hpp"
 
 namespace node_bench {
 
 using chasqui::Kind;
 using chasqui::measure::CommonStart;
 using chasqui::measure::Quartiles;
-using chasqui::measure::rounds_per_slice;
-using chasqui::measure::take_turns;
-using chasqui::measure::timed_rounds;
-using chasqui::measure::Turns;
 
 struct Settings {
   bool quick = false;
@@ -84,6 +81,41 @@ void for_each_row(int ranks, const Settings& settings, Visit visit) {
       visit(Row(ranks, settings, kind, bytes));
     }
   }
+}
+
+/// Collective: the latest finish of each round, after a tenth as many rounds, and two, that do not count.
+template <typename Body>
+std::vector<double> timed_rounds(CommonStart& start, int rounds, const Body& body) {
+  for (int i = 0; i < rounds / 10 + 2; ++i) body();
+  std::vector<double> spans;
+  for (int i = 0; i < rounds; ++i) spans.push_back(start.once(body));
+  return spans;
+}
+
+/// Two contestants that take turns, a slice of the rounds each, so that drift hits both alike: a machine's times may change by half
+/// within a second.
+struct Turns {
+  Quartiles a, b, ratio;  ///< times of all rounds; and a / b of the medians of neighbouring slices
+};
+constexpr int kSlices = 8;
+inline int rounds_per_slice(int rounds) { return rounds / kSlices + 1; }
+
+/// Calls a and b by turns for the times of a slice each, of rounds_per_slice() rounds; a rank for which they give none
+/// gets nothing.
+Turns take_turns(const auto& a, const auto& b) {
+  std::vector<double> all_a, all_b, ratios;
+  for (int i = 0; i < kSlices; ++i) {
+    std::vector<double> times_a, times_b;
+    if (i % 2 == 0) times_a = a();
+    times_b = b();
+    if (i % 2 != 0) times_a = a();
+    if (times_a.empty() || times_b.empty()) continue;
+    all_a.insert(all_a.end(), times_a.begin(), times_a.end());
+    all_b.insert(all_b.end(), times_b.begin(), times_b.end());
+    ratios.push_back(Quartiles::of(std::move(times_a)).median / Quartiles::of(std::move(times_b)).median);
+  }
+  if (ratios.empty()) return {};
+  return {Quartiles::of(std::move(all_a)), Quartiles::of(std::move(all_b)), Quartiles::of(std::move(ratios))};
 }
 
 /// What two contestants took, row by row: printed, and as CSV where a file was named.

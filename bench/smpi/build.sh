@@ -1,7 +1,6 @@
 #!/bin/sh
-# bench/smpi/build.sh BUILD_DIR: compiles the MPI room and the benchmarks with smpicxx against the libraries of a build
-# (cmake --preset release && cmake --build --preset release), into BUILD_DIR/bin/smpi_bench and lanes_bench,
-# and what makes the simulator fast, BUILD_DIR/bin/libsmpi_detached.so.
+# bench/smpi/build.sh BUILD_DIR: compiles the MPI room and the benchmark with smpicxx against the libraries of a build
+# (cmake --preset release && cmake --build --preset release), into BUILD_DIR/bin/smpi_bench, and what makes the simulator fast, BUILD_DIR/bin/libsmpi_detached.so.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
@@ -10,13 +9,11 @@ for room in measure run plan schedule model base; do libraries="$libraries $buil
 mkdir -p "$build/bin" "$build/smpi"
 "${CXX:-c++}" -std=c++20 -O2 -Wall -Wextra -fPIC -shared "$root"/bench/smpi/detached.cpp -ldl -o "$build/bin/libsmpi_detached.so"
 objects=""
-for source in "$root"/src/mpi/*.cpp "$root"/bench/smpi/smpi_bench.cpp "$root"/bench/smpi/lanes_bench.cpp; do
+for source in "$root"/src/mpi/*.cpp "$root"/bench/smpi/smpi_bench.cpp; do
   case $source in */forced.cpp) continue ;; esac  # the simulator has no MPI_T, and nobody here forces its algorithms
   object=$build/smpi/$(basename "$source" .cpp).o
   smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -DCHASQUI_MPI_FLAVOUR='"smpi"' -I"$root/include" -I"$root/src" -c "$source" -o "$object"
-  case $source in *_bench.cpp) ;; *) objects="$objects $object" ;; esac
+  objects="$objects $object"
 done
-for program in smpi_bench lanes_bench; do
-  # shellcheck disable=SC2086
-  smpicxx "$build/smpi/$program.o" $objects $libraries -lfmt -lpthread -o "$build/bin/$program"
-done
+# shellcheck disable=SC2086
+smpicxx $objects $libraries -lfmt -lpthread -o "$build/bin/smpi_bench"

@@ -12,7 +12,6 @@ nothing. Runs what the csv does not have yet and prints the tables of docs/clust
 import argparse
 import csv
 import os
-import re
 import tempfile
 
 import simulator
@@ -28,31 +27,9 @@ TWO_LEVEL = {
 }
 SELECTORS = ["mvapich2", "impi"]
 COLUMNS = ["machine", "nodes", "ranks_a_node", "kind", "bytes", "who", "status", "ns", "method", "predicted_ns"]
-LINE = re.compile(r"RESULT (\w+) (\S+) (\d+) ([\d.]+) ns (\w+) (\S+) predicted ([\d.]+)")
 
 
-class Table:
-    def __init__(self, path):
-        self.path, self.rows = path, {}
-        if os.path.exists(path):
-            with open(path, newline="") as file:
-                self.rows = {tuple(row[k] for k in COLUMNS[:6]): row for row in csv.DictReader(file)}
-
-    def add(self, key, status, ns="", method="", predicted=""):
-        self.rows[key] = dict(zip(COLUMNS, [*key, status, ns, method, predicted]))
-
-    def save(self):
-        with open(self.path + ".new", "w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            order = lambda key: (key[0], int(key[1]), int(key[2]), key[3], int(key[4]), key[5])
-            writer.writerows(self.rows[key] for key in sorted(self.rows, key=order))
-        os.replace(self.path + ".new", self.path)
-
-    def time(self, key):
-        row = self.rows.get(key)
-        return float(row["ns"]) if row is not None and row["status"] == "right" else None
-
+class Table(simulator.Table):
     def best(self, case):
         return min((t for key in self.rows if key[:5] == case and key[5] not in ("leaders", "lanes", "ours")
                     and (t := self.time(key)) is not None), default=None)
@@ -68,7 +45,7 @@ def cases_of(options, nodes, on_host):
 
 
 def run_all(table, options):
-    program = os.path.join(options.build, "bin/lanes_bench")
+    program = os.path.join(options.build, "bin/smpi_bench")
     with tempfile.TemporaryDirectory() as folder:
         def output(machine, nodes, on_host, cases, who, more=()):
             return simulator.output_of(program, folder, nodes * on_host, machine, "shared", cases, who, (str(on_host), *BOARD),
@@ -80,10 +57,9 @@ def run_all(table, options):
                     todo = [case for case in cases_of(options, nodes, on_host) if where + case + ("ours",) not in table.rows]
                     if todo:
                         out, err = output(machine, nodes, on_host, todo, "ours")
-                        for who, kind, size, ns, status, method, predicted in LINE.findall(out or ""):
-                            table.add(where + (kind, size, who), status, ns, method, predicted)
-                        table.save()
-                        print(*where, len(LINE.findall(out or "")), (err or "")[-200:] if not out else "", flush=True)
+                        for who, kind, size, ns, status, method, predicted in simulator.LINE.findall(out or ""):
+                            table.add(*where, kind, size, who, status, ns, method, predicted)
+                        print(*where, len(simulator.LINE.findall(out or "")), (err or "")[-200:] if not out else "", flush=True)
                     for kind, size in cases_of(options, nodes, on_host) if options.rivals else ():
                         if int(size) > options.rivals_to:
                             continue
@@ -94,12 +70,8 @@ def run_all(table, options):
                             if key in table.rows:
                                 continue
                             out, _ = output(machine, nodes, on_host, [(kind, size)], "native", (option,))
-                            found = LINE.search(out or "")
-                            if found:
-                                table.add(key, found[5], found[4])
-                            else:
-                                table.add(key, "timeout" if out is None else "crashed")
-                            table.save()
+                            found = simulator.LINE.search(out or "")
+                            table.add(*key, *((found[5], found[4]) if found else ("timeout" if out is None else "crashed",)))
 
 
 def flat_best(path):
@@ -110,11 +82,6 @@ def flat_best(path):
                 case = (row["machine"], row["ranks"], row["kind"], row["bytes"])
                 best[case] = min(best.get(case, float("inf")), float(row["ns"]))
     return best
-
-
-def size_name(kind, size):
-    size = int(size)
-    return kind if size == 0 else f"{kind} {size} B" if size < 1024 else f"{kind} {size >> 10} KiB" if size < 1 << 20 else f"{kind} {size >> 20} MiB"
 
 
 def print_tables(table, options):
@@ -136,7 +103,7 @@ def print_tables(table, options):
             row = table.rows.get(where + (kind, size, "ours"))
             if row is not None and ours is not None:
                 worst = max(worst, abs(ours / float(row["predicted_ns"]) - 1)) if int(size) <= 8 else worst
-        print(f"| {size_name(kind, size)} | " + " | ".join(cells) + " |")
+        print(f"| {kind}{simulator.size_name(size)} | " + " | ".join(cells) + " |")
     print(f"\nprediction of 8 bytes off by at most {100 * worst:.1f} %")
 
 
@@ -155,7 +122,7 @@ def main():
     parser.add_argument("--table", action="store_true", help="run nothing")
     parser.add_argument("--timeout", type=int, default=120)
     options = parser.parse_args()
-    table = Table(options.csv)
+    table = Table(options.csv, COLUMNS, 6)
     if not options.table:
         run_all(table, options)
     print_tables(table, options)

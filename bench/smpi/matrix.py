@@ -12,10 +12,8 @@ where the fastest of fewer ranks ran out of time or was not run.
 """
 import argparse
 import concurrent.futures
-import csv
 import os
 import tempfile
-import threading
 
 import simulator
 
@@ -36,44 +34,10 @@ ALGORITHMS = {  # all there are, but for those that poll for arrivals: simulated
 }
 CASES = ("barrier:0 broadcast:8 reduce:8 allreduce:8 allgather:8 broadcast:65536 reduce:65536 allreduce:65536 "
          "broadcast:1048576 reduce:1048576 allreduce:1048576 allgather:4096 allgather:65536")
-KEY = ["mode", "machine", "ranks", "kind", "bytes", "who"]
-COLUMNS = KEY + ["status", "ns", "method", "predicted_ns"]
+COLUMNS = ["mode", "machine", "ranks", "kind", "bytes", "who", "status", "ns", "method", "predicted_ns"]
 
 
-class Table:
-    """The csv: one row a run, appended as soon as it is known."""
-
-    def __init__(self, path, forget):
-        self.path, self.rows, self.lock = path, {}, threading.Lock()
-        if os.path.exists(path):
-            with open(path, newline="") as file:
-                for row in csv.DictReader(file):
-                    if row["who"] != forget:
-                        self.rows[tuple(row[k] for k in KEY)] = row
-        self.save()
-
-    def save(self):
-        os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
-        with open(self.path + ".new", "w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(row for _, row in sorted(self.rows.items(), key=lambda kv: (kv[0][:2], int(kv[0][2]), kv[0][3], int(kv[0][4]), kv[0][5])))
-        os.replace(self.path + ".new", self.path)
-
-    def add(self, key, result):
-        row = dict(zip(KEY, key), status=result.status, ns=f"{result.ns:.1f}", method=result.method,
-                   predicted_ns=f"{result.predicted:.1f}")
-        if result.status != "right":
-            row.update(ns="", method="", predicted_ns="")
-        with self.lock:
-            self.rows[key] = row
-            with open(self.path, "a", newline="") as file:
-                csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
-
-    def time(self, key):
-        row = self.rows.get(key)
-        return float(row["ns"]) if row is not None and row["status"] == "right" else None
-
+class Table(simulator.Table):
     def best(self, case, only=lambda who: True):
         times = [(self.time(key), key[5]) for key in self.rows
                  if key[:5] == case and key[5] != "ours" and only(key[5]) and self.time(key) is not None]
@@ -115,12 +79,13 @@ def run_all(table, options):
             key, option, hopeless = job
             mode, machine, ranks, kind, size, who = key
             if hopeless:
-                return table.add(key, simulator.Result("hopeless"))
+                return table.add(*key, "hopeless")
             result = simulator.run(program, folder, int(ranks), machine, mode, kind, int(size),
                                    "ours" if who == "ours" else "native", ([option] if option else []) + further, options.timeout)
             if who == "ours" and result.status != "right":
                 raise SystemExit(f"{key}: {result.status} {result.method}")
-            table.add(key, result)
+            right = (f"{result.ns:.1f}", result.method, f"{result.predicted:.1f}") if result.status == "right" else ()
+            table.add(*key, result.status, *right)
         counts = sorted(options.ranks.split(","), key=int)
         for i, ranks in enumerate(counts):
             for mode in options.modes.split(","):
@@ -133,12 +98,6 @@ def run_all(table, options):
                                                      counts[i - 1] if i > 0 else None)
                                 if options.only in ("", job[0][5], "ours" if job[0][5] == "ours" else "rivals")]
                         list(pool.map(one, jobs))
-    table.save()
-
-
-def size_name(size):
-    size = int(size)
-    return "" if size == 0 else f" {size} B" if size < 1024 else f" {size >> 10} KiB" if size < 1 << 20 else f" {size >> 20} MiB"
 
 
 def print_table(table, options):
@@ -161,7 +120,7 @@ def print_table(table, options):
                     cells.append("" if None in (ours, selector, best)
                                  else f"{ours / selector:.2f} / {ours / best:.2f}".replace("0.", ".") if known
                                  else f"{ours / selector:.2f} / ?".replace("0.", "."))
-            print(f"| {kind}{size_name(size)} | " + " | ".join(cells) + " |")
+            print(f"| {kind}{simulator.size_name(size)} | " + " | ".join(cells) + " |")
     print("\nWhere ours is more than 1.005 times the best:")
     for mode in options.modes.split(","):
         for name in options.cases.split():
@@ -194,7 +153,7 @@ def main():
     parser.add_argument("--timeout", type=int, default=120)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    table = Table(options.csv, options.again)
+    table = Table(options.csv, COLUMNS, 6, options.again)
     if not options.table:
         run_all(table, options)
     print_table(table, options)

@@ -5,6 +5,7 @@ Two ways to model long messages:
   shared  messages under way from (or to) one rank share its link fairly; none queues
   strict  LogGP to the letter: the sender pays G per byte and its messages queue; receiving ports have no limit
 """
+import csv
 import os
 import re
 import resource
@@ -17,6 +18,42 @@ MACHINES = {  # L ns, o ns, bytes per second
     "eth": (25000.0, 3000.0, 1.25e9),
     "wan": (5e6, 10000.0, 125e6),
 }
+LINE = re.compile(r"RESULT (\w+) (\S+) (\d+) ([\d.]+) ns (\w+) (\S+) predicted ([\d.]+)")  # who, kind, bytes, …
+
+
+class Table:
+    """A csv with a row for each run, known by its first columns. Sorted, numbers as numbers."""
+
+    def __init__(self, path, columns, keys, forget=None):
+        self.path, self.columns, self.keys, self.rows, self.lock = path, columns, keys, {}, threading.Lock()
+        if os.path.exists(path):
+            with open(path, newline="") as file:
+                self.rows = {tuple(row[c] for c in columns[:keys]): row for row in csv.DictReader(file)
+                             if forget is None or row["who"] != forget}
+
+    def add(self, *values):
+        values = [str(value) for value in values] + [""] * (len(self.columns) - len(values))
+        with self.lock:
+            self.rows[tuple(values[:self.keys])] = dict(zip(self.columns, values))
+            self.save()
+
+    def save(self):
+        os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
+        with open(self.path + ".new", "w", newline="") as file:
+            writer = csv.DictWriter(file, self.columns, lineterminator="\n")
+            writer.writeheader()
+            order = lambda key: [int(word) if word.isdigit() else word for word in key]
+            writer.writerows(self.rows[key] for key in sorted(self.rows, key=order))
+        os.replace(self.path + ".new", self.path)
+
+    def time(self, key):
+        row = self.rows.get(key)
+        return float(row["ns"]) if row is not None and row["status"] == "right" else None
+
+
+def size_name(size):
+    size = int(size)
+    return "" if size == 0 else f" {size} B" if size < 1024 else f" {size >> 10} KiB" if size < 1 << 20 else f" {size >> 20} MiB"
 
 
 writing = threading.Lock()  # cases that run at the same time share a platform
@@ -60,14 +97,13 @@ def run_many(program, folder, ranks, machine, mode, cases, who, options=(), time
     if out is None:
         return [Result("timeout") for _ in cases]
     results = [Result("right", float(ns), method, float(predicted)) if verdict == "right" else Result("wrong")
-               for ns, verdict, method, predicted in
-               re.findall(r"RESULT ([\d.]+) ns (\w+) (\S+) predicted ([\d.]+)", out)]
+               for _, _, _, ns, verdict, method, predicted in LINE.findall(out)]
     lost = Result("crashed", method=(out + err)[-300:])
     return results + [lost] * (len(cases) - len(results))
 
 
 def output_of(program, folder, ranks, machine, mode, cases, who, arguments, options=(), timeout=60, environment=None, on_host=1):
-    """What the program says, on `on_host` ranks a host; (None, None): it ran out of time. Arguments: instead of the mode, at its end."""
+    """What the program says, on `on_host` ranks a host; (None, None): it ran out of time. Arguments: what follows the mode."""
     L, o, bandwidth = MACHINES[machine]
     G = 1e9 / bandwidth
     xml, hosts = platform(folder, ranks, machine, mode, on_host)
@@ -85,7 +121,7 @@ def output_of(program, folder, ranks, machine, mode, cases, who, arguments, opti
                f"--cfg=smpi/async-small-thresh:{small}", f"--cfg=smpi/send-is-detached-thresh:{small}",
                "--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0", "--log=root.thresh:critical", *options,
                program, ",".join(kind for kind, _ in cases), ",".join(str(size) for _, size in cases), who, str(L), str(o),
-               str(G), *(arguments or (mode,))]
+               str(G), mode, *arguments]
     fast = {"LD_PRELOAD": os.path.join(os.path.dirname(os.path.abspath(program)), "libsmpi_detached.so")}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                                env={**os.environ, **fast, **(environment or {})},

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT
-// One collective in SimGrid's simulated time, checked: the same sources as everywhere, compiled with smpicxx.
+// Collectives in SimGrid's simulated time, checked: the same sources as everywhere, compiled with smpicxx.
 //   smpi_bench KIND[,KIND…] BYTES[,BYTES…] ours|native L_ns o_ns G_ns_per_byte shared|strict
-// shared: messages under way share the link. CHASQUI_METHOD=items:40 forces a method, CHASQUI_LIST lists them all.
-// Common start (all sleep until an agreed simulated time), latest finish. Prints the nanoseconds, and for ours the
-// chosen method and its prediction; several cases are run one after another (some native algorithms leave stray
-// messages behind: give those a process each).
+//       [RANKS_A_NODE PUBLISH_ns EACH_ns COPY_ns_per_byte]
+// shared: messages under way share the link. Common start (all sleep until an agreed simulated time), latest finish. Prints for each case
+// the nanoseconds of what is chosen, with its prediction; native: those of the simulator's own collective. CHASQUI_METHOD=items:40 forces a
+// method, CHASQUI_LIST lists them all. Several cases are run one after another (some native algorithms leave stray messages behind: give
+// those a process each). With RANKS_A_NODE rank r lies on node r / RANKS_A_NODE; boards are memory of this process that costs what is
+// given, and one leader a node and lanes are timed, too.
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <optional>
+#include <simgrid/s4u.hpp>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
@@ -20,96 +26,268 @@
 #include "measure/common_start.hpp"
 #include "measure/sample_call.hpp"
 #include "mpi/native.hpp"
+#include "run/board/shape.hpp"
+#include "run/choose/board_methods.hpp"
+#include "run/choose/lane_cost.hpp"
+#include "run/comm/fabric.hpp"
+#include "run/messages/builders.hpp"
+#include "run/messages/player.hpp"
 
+using chasqui::Estimate;
 using chasqui::Kind;
+using namespace chasqui::run;
 
 namespace {
 
-std::shared_ptr<const chasqui::Profile> machine(double L, double o, double G, bool shares) {
+/// `numbers`: L, o, G; and of nodes with several ranks what a board costs.
+std::shared_ptr<const chasqui::Profile> machine(const std::vector<double>& numbers, bool shares) {
+  const double L = numbers[0], o = numbers[1], G = numbers[2];
+  const bool boards = numbers.size() > 3;
   chasqui::Profile profile = chasqui::default_profile();
-  profile.bsp_g = chasqui::Estimate::exactly(0);
+  profile.bsp_g = Estimate::exactly(0);
   for (auto& level : profile.levels) {
-    level.L = chasqui::Estimate::exactly(L + 16 * G);  // the simulator adds 16 bytes of envelope to each message
-    level.o_s = level.o_r = level.g = chasqui::Estimate::exactly(o);
-    level.G = chasqui::Estimate::exactly(G);
+    if (boards && level.name == "node") {
+      level.publish = Estimate::exactly(numbers[3]);
+      level.publish_per_rank = Estimate::exactly(numbers[4]);
+      level.copy = Estimate::exactly(numbers[5]);
+      continue;
+    }
+    level.L = Estimate::exactly(L + 16 * G);  // the simulator adds 16 bytes of envelope to each message
+    level.o_s = level.o_r = level.g = Estimate::exactly(o);
+    level.G = Estimate::exactly(G);
+    if (boards) level.node_g = Estimate::exactly(16 * G);  // messages of a host share its link, and nothing else
+    if (boards) level.node_G = Estimate::exactly(G);
     level.shares_bandwidth = shares;
     level.receives_in_parallel = !shares;
   }
   return std::make_shared<const chasqui::Profile>(profile);
 }
 
-bool right(Kind kind, const std::vector<double>& out, int count, int rank, int size) {
-  const auto value = [](int r, int i) { return static_cast<double>((r + 1) * (i % 7 + 1)); };
-  for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    if (kind == Kind::broadcast && out[at] != value(0, i)) return false;
-    if ((kind == Kind::allreduce || (kind == Kind::reduce && rank == 0)) &&
-        out[at] != static_cast<double>(i % 7 + 1) * size * (size + 1) / 2) {
-      return false;
+/// What the ranks of a node have brought to one step on their board, and who waits for it. One thread simulates all ranks.
+struct Step {
+  int brought = 0;
+  std::vector<double> value;
+  int waiting = 0;
+  simgrid::s4u::SemaphorePtr gate = simgrid::s4u::Semaphore::create(0);
+  int left = 0;  ///< ranks that are done with it
+};
+
+class SimulatedBoard {
+ public:
+  SimulatedBoard(int node, int place, int size, const LaneCosts& costs, const Timing& timing)
+      : node_(node), place_(place), size_(size), costs_(costs), timing_(timing) {}
+
+  void run(Kind kind, int root, int contributors, const void* in, void* out, std::size_t count) {
+    const auto key = std::pair(node_, number_++);
+    Step& step = steps()[key];
+    const bool broadcast = kind == Kind::broadcast, reduce = kind == Kind::reduce;
+    const int wanted = broadcast ? 1 : contributors != 0 ? contributors : size_;
+    const bool brings = broadcast ? place_ == root : place_ < wanted;
+    const bool reads = broadcast ? place_ != root : !reduce || place_ == root;
+    const double total = broadcast           ? costs_.broadcast
+                         : reduce            ? costs_.reduce
+                         : contributors != 0 ? costs_.one_read + (contributors - 1) * costs_.more_reads
+                                             : costs_.allreduce;
+    const double publish = total / 2;
+    if (brings) {
+      if (!reduce || place_ != root) sleep(publish);  // nobody else reads the root's
+      const auto* own = static_cast<const double*>(broadcast ? out : in);
+      if (step.value.empty()) step.value.assign(own, own + count);
+      else
+        for (std::size_t i = 0; i < count; ++i) step.value[i] += own[i];
+      if (++step.brought == wanted) {
+        for (int i = 0; i < step.waiting; ++i) step.gate->release();
+      }
     }
+    if (reads) {
+      if (step.brought < wanted) {
+        ++step.waiting;
+        step.gate->acquire();
+      }
+      sleep(total - publish);
+      std::copy_n(step.value.begin(), count, static_cast<double*>(out));
+    }
+    if (++step.left == size_) steps().erase(key);
+  }
+
+ private:
+  static std::map<std::pair<int, std::uint64_t>, Step>& steps() {
+    static std::map<std::pair<int, std::uint64_t>, Step> all;
+    return all;
+  }
+  void sleep(double nanoseconds) const { timing_.sleep_until(timing_.now() + nanoseconds); }
+
+  int node_, place_, size_;
+  const LaneCosts& costs_;
+  const Timing& timing_;
+  std::uint64_t number_ = 0;
+};
+
+void forced(Comm& comm, const Call& call, const Choice& choice) {
+  comm.force(choice);
+  comm.run(call);
+  comm.unforce();
+}
+
+/// The chosen method, or the one asked for.
+Choice choose(const Comm& comm, const Call& call) {
+  const auto list = comm.choices_for(call);
+  Choice choice = list.front();
+  const char* wanted = std::getenv("CHASQUI_METHOD");
+  for (const Choice& other : list) {
+    const auto name = fmt::format("{}:{}", to_string(other.method), other.parts);
+    if (wanted != nullptr && name == wanted) choice = other;
+    if (comm.rank() == 0 && std::getenv("CHASQUI_LIST") != nullptr)
+      std::printf("%s %.1f\n", name.c_str(), other.nanoseconds);
+  }
+  return choice;
+}
+
+/// A case with everything that its three ways share.
+class Contest {
+ public:
+  Contest(Comm& comm, const Call& call, int ranks_a_node, std::shared_ptr<const chasqui::Profile> profile)
+      : comm_(comm), call_(call), profile_(std::move(profile)), fabric_(fabric_of(comm)), n_(ranks_a_node),
+        node_(comm.rank() / n_), place_(comm.rank() % n_) {
+    topology_.ranks = comm.size();
+    topology_.nodes = comm.size() / n_;
+    topology_.largest_node = topology_.smallest_node = n_;
+    topology_.board = true;
+    topology_.native = false;
+    topology_.wide = BoardShape::for_ranks(n_).wide;
+    costs_ = lane_costs(query_of(call), topology_, *profile_);
+    choices_ = shared_choices(topology_);
+  }
+
+  std::optional<Choice> find(bool lanes) const {
+    for (const Choice& choice : choices_) {
+      if (choice.method == Method::two_level && (choice.parts > 1) == lanes) return choice;
+    }
+    return {};
+  }
+  const Choice& chosen() const { return choices_.front(); }
+
+  void run(const Choice& choice, std::uint64_t number) {
+    if (choice.method != Method::two_level) return forced(comm_, call_, choice);
+    SimulatedBoard board(node_, place_, n_, costs_, fabric_.timing);
+    board_ = &board;
+    tag_ = 31'000 + static_cast<std::uint32_t>(number % 900);
+    choice.parts > 1 ? by_lanes(choice.parts) : by_leaders();
+  }
+
+ private:
+  /// All simulated ranks choose alike.
+  const std::vector<Choice>& shared_choices(const Topology& topology) const {
+    static std::map<std::tuple<Kind, std::size_t, int, int>, std::vector<Choice>> known;
+    const Query query = query_of(call_);
+    auto& list = known[{query.kind, query.bytes, topology.ranks, topology.nodes}];
+    if (list.empty()) list = choices(query, topology, *profile_);
+    return list;
+  }
+
+  void play(const Program& program, const Group& group, Buffers buffers) {
+    Scratch scratch;
+    scratch.fit(program);
+    Player player(program, group, buffers, call_.op, scratch);
+    const auto go_on = [&] {
+      while (!player.ready()) player.block();
+    };
+    for (const BoardStep& step : program.steps) {
+      go_on();
+      board_->run(step.kind, step.root, step.contributors, player.at(step.in), player.at(step.out), count());
+    }
+    go_on();
+  }
+
+  void by_lanes(std::int64_t lanes) {
+    chasqui::Nodes nodes;
+    nodes.add(n_, topology_.nodes);
+    std::vector<int> ranks(static_cast<std::size_t>(comm_.size()));
+    for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
+    const Program program = lane_program(shape_of(call_, comm_.rank(), comm_.size()), lanes, nodes, ranks, costs_);
+    play(program, {fabric_.messages.get(), {}, comm_.rank(), comm_.size(), tag_, fabric_.timing},
+         buffers_of(call_, comm_.rank()));
+  }
+
+  /// As Engine::two_level_fold does it; the root is rank 0.
+  void by_leaders() {
+    std::vector<double> folded(count());
+    const void* in = call_.in;
+    if (call_.kind != Kind::broadcast) {
+      board_->run(Kind::reduce, 0, 0, in, folded.data(), count());
+      in = folded.data();
+    }
+    if (place_ == 0) {
+      Topology flat;
+      flat.ranks = flat.nodes = topology_.nodes;
+      flat.native = false;
+      const Choice between = shared_choices(flat).front();
+      Group group{fabric_.messages.get(), {}, node_, topology_.nodes, tag_, fabric_.timing};
+      for (int node = 0; node < topology_.nodes; ++node) group.members.push_back(node * n_);
+      const Program program = program_of(shape_of(call_, node_, topology_.nodes), between.method, between.parts,
+                                         *profile_->level("network"), *profile_);
+      Call outer = call_;
+      outer.in = call_.kind == Kind::broadcast ? nullptr : in;
+      play(program, group, buffers_of(outer, node_));
+    }
+    if (call_.kind != Kind::reduce) board_->run(Kind::broadcast, 0, 0, nullptr, call_.out, count());
+  }
+  std::size_t count() const { return call_.kind == Kind::barrier ? 0 : static_cast<std::size_t>(call_.count); }
+
+  Comm& comm_;
+  const Call& call_;
+  std::shared_ptr<const chasqui::Profile> profile_;
+  const Fabric& fabric_;
+  int n_, node_, place_;
+  Topology topology_;
+  LaneCosts costs_;
+  std::vector<Choice> choices_;
+  SimulatedBoard* board_ = nullptr;
+  std::uint32_t tag_ = 0;
+};
+
+double value(int rank, std::size_t i) { return (rank + 1) * static_cast<double>(i % 7 + 1); }
+
+bool right(Kind kind, const std::vector<double>& out, std::size_t count, int rank, int size) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (kind == Kind::broadcast && out[i] != value(0, i)) return false;
+    if ((kind == Kind::allreduce || (kind == Kind::reduce && rank == 0)) &&
+        out[i] != value(0, i) * size * (size + 1) / 2)
+      return false;
     for (int r = 0; kind == Kind::allgather && r < size; ++r) {
-      if (out[static_cast<std::size_t>(r) * static_cast<std::size_t>(count) + at] != value(r, i)) return false;
+      if (out[static_cast<std::size_t>(r) * count + i] != value(r, i)) return false;
     }
   }
   return true;
 }
 
-struct Case {
-  Kind kind = Kind::barrier;
-  int count = 0;  ///< of doubles
-};
-
-std::vector<Case> cases_from(const std::string& kinds, const std::string& sizes) {
-  std::vector<Case> cases;
-  std::istringstream kind_list(kinds), size_list(sizes);
-  for (std::string kind, size; std::getline(kind_list, kind, ',') && std::getline(size_list, size, ',');) {
-    cases.push_back({chasqui::kind_from(kind).value_or(Kind::barrier), std::atoi(size.c_str()) / 8});
-  }
-  return cases;
-}
-
-/// The chosen method, or the one asked for.
-chasqui::run::Choice choose(const chasqui::run::Comm& comm, const chasqui::run::Call& call, bool prints) {
-  const auto list = comm.choices_for(call);
-  auto choice = list.front();
-  const char* forced = std::getenv("CHASQUI_METHOD");
-  for (const auto& other : list) {
-    const auto name = fmt::format("{}:{}", to_string(other.method), other.parts);
-    if (forced != nullptr && name == forced) choice = other;
-    if (prints && std::getenv("CHASQUI_LIST") != nullptr) std::printf("%s %.1f\n", name.c_str(), other.nanoseconds);
-  }
-  return choice;
-}
-
-/// Ours, or the native collective. Collective; true where the result was right everywhere.
-bool measure(const Case& job, chasqui::run::Comm& comm, bool ours) {
-  chasqui::measure::SampleCall sample(job.kind, static_cast<std::size_t>(job.count) * sizeof(double), comm.size());
+/// One way of one case, from a common start to the latest finish. Collective; true where the result was right everywhere.
+bool timed(Comm& comm, chasqui::measure::SampleCall& sample, const std::string& who, const Choice& choice,
+           const std::function<void()>& body) {
+  const Kind kind = sample.call().kind;
+  const auto count = static_cast<std::size_t>(sample.call().count);
   std::fill(sample.out().begin(), sample.out().end(), -1.0);
-  for (int i = 0; i < job.count; ++i) {
-    const double value = (comm.rank() + 1) * (i % 7 + 1);
-    sample.in()[static_cast<std::size_t>(i)] = value;
-    if (job.kind == Kind::broadcast && comm.rank() == 0) sample.out()[static_cast<std::size_t>(i)] = value;
+  for (std::size_t i = 0; i < count; ++i) {
+    sample.in()[i] = value(comm.rank(), i);
+    if (kind == Kind::broadcast && comm.rank() == 0) sample.out()[i] = value(0, i);
   }
-  chasqui::run::Choice choice;
-  if (ours) choice = choose(comm, sample.call(), comm.rank() == 0);
   chasqui::measure::CommonStart start(comm);
-  const double time = start.once([&] {
-    if (!ours) {
-      chasqui::mpi::run_native_doubles(MPI_COMM_WORLD, sample.call());
-      return;
-    }
-    comm.force(choice);
-    comm.run(sample.call());
-    comm.unforce();
-  });
-  const bool here = right(job.kind, sample.out(), job.count, comm.rank(), comm.size());
-  const bool everywhere = comm.allreduce(here ? 0 : 1, chasqui::run::Maximum{}) == 0;
+  const double time = start.once(body);
+  const bool here = right(kind, sample.out(), count, comm.rank(), comm.size());
+  const bool everywhere = comm.allreduce(here ? 0 : 1, Maximum{}) == 0;
   if (comm.rank() == 0) {
-    std::printf("RESULT %.1f ns %s %s(%ld) predicted %.1f\n", time, everywhere ? "right" : "WRONG",
-                ours ? std::string(to_string(choice.method)).c_str() : "native", static_cast<long>(choice.parts),
-                ours ? choice.nanoseconds : 0.0);
+    std::printf("RESULT %s %s %zu %.1f ns %s %s(%ld) predicted %.1f\n", who.c_str(),
+                std::string(to_string(kind)).c_str(), count * sizeof(double), time, everywhere ? "right" : "WRONG",
+                std::string(to_string(choice.method)).c_str(), static_cast<long>(choice.parts), choice.nanoseconds);
   }
   return everywhere;
+}
+
+std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> found;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) found.push_back(word);
+  return found;
 }
 
 }  // namespace
@@ -119,14 +297,39 @@ int main(int argc, char** argv) {
   if (argc < 8) return 2;
   bool good = true;
   {
+    const bool ours = std::string(argv[3]) == "ours", boards = argc > 11;
     chasqui::mpi::Options options;
     options.slots = options.native = false;
     options.blocking_waits = true;
-    options.profile =
-        machine(std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6]), std::string(argv[7]) == "shared");
+    std::vector<double> numbers = {std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6])};
+    for (int i = 9; boards && i < 12; ++i) numbers.push_back(std::atof(argv[i]));
+    options.profile = machine(numbers, std::string(argv[7]) == "shared");
     const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
-    const bool ours = std::string(argv[3]) == "ours";
-    for (const Case& job : cases_from(argv[1], argv[2])) good = measure(job, *comm, ours) && good;
+    const auto kinds = words(argv[1]), sizes = words(argv[2]);
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < std::min(kinds.size(), sizes.size()); ++i) {
+      const Kind kind = chasqui::kind_from(kinds[i]).value_or(Kind::barrier);
+      chasqui::measure::SampleCall sample(kind, std::strtoull(sizes[i].c_str(), nullptr, 10), comm->size());
+      const auto one = [&](const std::string& who, const Choice& choice, const std::function<void()>& body) {
+        good = timed(*comm, sample, who, choice, body) && good;
+      };
+      if (!ours) {
+        const auto native = [&] { chasqui::mpi::run_native_doubles(MPI_COMM_WORLD, sample.call()); };
+        if (boards) native();  // the first call of some makes communicators
+        one("native", {Method::native, 0, 1, {}}, native);
+      } else if (boards) {
+        Contest contest(*comm, sample.call(), std::atoi(argv[8]), options.profile);
+        const auto by = [&](const std::string& who, const std::optional<Choice>& choice) {
+          if (choice) one(who, *choice, [&] { contest.run(*choice, ++number); });
+        };
+        by("leaders", contest.find(false));
+        by("lanes", contest.find(true));
+        by("ours", contest.chosen());
+      } else {
+        const Choice choice = choose(*comm, sample.call());
+        one("ours", choice, [&] { forced(*comm, sample.call(), choice); });
+      }
+    }
   }
   MPI_Finalize();
   return good ? 0 : 1;

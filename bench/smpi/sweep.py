@@ -9,11 +9,9 @@ the largest step time(P + 1) / time(P) from --from ranks on. Exits 1 where a cli
 """
 import argparse
 import concurrent.futures
-import csv
 import os
 import sys
 import tempfile
-import threading
 
 import simulator
 
@@ -27,41 +25,20 @@ def counts(text):
     return range(int(first), int(last or first) + 1)
 
 
-def read(path):
-    rows = {}
-    if os.path.exists(path):
-        with open(path, newline="") as file:
-            for row in csv.DictReader(file):
-                rows[tuple(row[c] for c in COLUMNS[:4]), int(row["ranks"])] = row
-    return rows
-
-
-def write(path, rows):
-    with open(path + ".new", "w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(row for _, row in sorted(rows.items(), key=lambda kv: (kv[0][0][:3], int(kv[0][0][3]), kv[0][1])))
-    os.replace(path + ".new", path)
-
-
-def run_all(rows, options):
+def run_all(table, options):
     program = os.path.join(options.build, "bin/smpi_bench")
-    lock = threading.Lock()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         def one(job):
             mode, machine, ranks = job
             wanted = [tuple(case.split(":")) for case in options.cases.split()]
-            wanted = [case for case in wanted if ((mode, machine, *case), ranks) not in rows]
+            wanted = [case for case in wanted if (mode, machine, *case, str(ranks)) not in table.rows]
             if not wanted:
                 return
             results = simulator.run_many(program, folder, ranks, machine, mode, wanted, "ours", timeout=options.timeout)
-            with lock:
-                for case, result in zip(wanted, results):
-                    if result.status != "right":
-                        raise SystemExit(f"{job} {case}: {result.status} {result.method}")
-                    key = (mode, machine, *case)
-                    rows[key, ranks] = dict(zip(COLUMNS, [*key, ranks, f"{result.ns:.1f}", result.method, f"{result.predicted:.1f}"]))
-                write(options.csv, rows)
+            for case, result in zip(wanted, results):
+                if result.status != "right":
+                    raise SystemExit(f"{job} {case}: {result.status} {result.method}")
+                table.add(mode, machine, *case, ranks, f"{result.ns:.1f}", result.method, f"{result.predicted:.1f}")
         jobs = [(mode, machine, ranks) for mode in options.modes.split(",") for machine in options.machines.split(",")
                 for ranks in counts(options.ranks)]
         list(pool.map(one, jobs))
@@ -101,9 +78,10 @@ def main():
     parser.add_argument("--timeout", type=int, default=300)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    rows = read(options.csv)
+    table = simulator.Table(options.csv, COLUMNS, 5)
     if not options.table:
-        run_all(rows, options)
+        run_all(table, options)
+    rows = {(key[:4], int(key[4])): row for key, row in table.rows.items()}
     sys.exit(1 if report(rows, options) > options.most else 0)
 
 

@@ -65,7 +65,7 @@ def cell(times):
     if not ours or not forced or "default" not in times:
         return ""
     text = f"{times['default'] / ours[0]:.2f}, {min(forced) / ours[0]:.2f}"
-    if times["default"] < 2 * ours[0] and "bound" in times:
+    if times["default"] < 2 * ours[0] and times.get("bound", 0) > 0:  # a busy machine may know no least time
         text += f" ({times['default'] / times['bound']:.2f})"
     return text
 

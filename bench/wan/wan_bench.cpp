@@ -4,17 +4,13 @@
 //   [--seconds 4]
 // Without --profile the network is measured first, for about --seconds.
 // All processes on one machine with one clock (network namespaces): a common start, the latest finish, rounds of all rivals
-// alternate in random order; a round that somebody began late is dropped. Prints lines
+// alternate in random order (measure/race.hpp); a round that somebody began late is dropped. Prints lines
 //   ROW,kind,bytes,who,rounds,q1_us,median_us,q3_us,predicted_us
 // (rounds 0: all began late, no measurement; who = bound: one message, which no algorithm beats) and DONE at the end.
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <map>
-#include <numeric>
-#include <optional>
-#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -25,13 +21,13 @@
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
 #include "chasqui/tune/algorithms.hpp"
-#include "measure/common_start.hpp"
+#include "measure/race.hpp"
 #include "measure/sample_call.hpp"
 #include "mpi/forced.hpp"
 #include "mpi/profile.hpp"
 
 using chasqui::Kind;
-using chasqui::measure::Quartiles;
+using namespace chasqui::measure;
 
 namespace {
 
@@ -65,143 +61,46 @@ std::shared_ptr<const chasqui::Profile> measured_by_rank_0(double seconds) {
   return std::make_shared<const chasqui::Profile>(chasqui::profile_from_json(text, "the measured profile"));
 }
 
-struct Rival {
-  std::string name;
-  bool is_ours = false;
-  chasqui::mpi::Forced native{};    ///< the library's, where it is not ours
-  double span = 0;                  ///< the least that a call took while connections grew
-  int rounds = 0;                   ///< to come
-  std::vector<double> spans, late;  ///< of rounds that all began in time, and of the others
-
-  Quartiles times() const { return Quartiles::of(spans.empty() ? late : spans); }
-};
-
 constexpr chasqui::tune::Library kLibrary = std::string_view(CHASQUI_MPI_FLAVOUR) == "openmpi"
                                                 ? chasqui::tune::Library::openmpi
                                                 : chasqui::tune::Library::mpich;
 
-class Bench {
- public:
-  Bench(chasqui::run::Comm& ours, int rounds) : ours_(ours), start_(ours, chasqui::clock_now, false), rounds_(rounds) {
-    if (const auto* level = ours.profile().level("network")) {
-      bound_ = level->o_s.low + level->L.low + level->o_r.low;
-      per_byte_ = level->G.low;
-    }
+/// Ours, the library's default, and its algorithms; the first two always have all rounds.
+void compare(chasqui::run::Comm& ours, CommonStart& start, Kind kind, std::size_t bytes, int rounds) {
+  const SampleCall sample(kind, bytes, ours.size());
+  const auto choice = ours.choices_for(sample.call()).front();
+  std::vector<std::string> names = {fmt::format("ours {}({})", to_string(choice.method), choice.parts)};
+  std::vector<Contestant> contestants = {{[] {}, [&](const chasqui::run::Call& call) { return ours.run(call), true; }}};
+  const std::string word(chasqui::tune::word_of(kind));
+  auto list = chasqui::tune::algorithms(kLibrary, word, ours.size(), static_cast<std::int64_t>(bytes));
+  list.insert(list.begin(), {.library = kLibrary, .collective = word});
+  for (const auto& algorithm : list) {
+    if (!algorithm.forced_in_place) continue;
+    const auto forced =
+        chasqui::mpi::forced(MPI_COMM_WORLD, {word, algorithm.number, static_cast<int>(algorithm.segment),
+                                              static_cast<int>(algorithm.fan), algorithm.inner});
+    names.push_back(algorithm.number == 0 ? "default" : to_string(algorithm));
+    contestants.push_back({forced.prepare, forced.run});
   }
-
-  void compare(Kind kind, std::size_t bytes) {
-    sample_.emplace(kind, bytes, ours_.size());
-    std::fill(sample_->in().begin(), sample_->in().end(), 1.0 + ours_.rank());
-    const auto choice = ours_.choices_for(call()).front();
-    std::vector<Rival> rivals(1);
-    rivals[0].name = fmt::format("ours {}({})", to_string(choice.method), choice.parts);
-    rivals[0].is_ours = true;
-    const std::string word(chasqui::tune::word_of(kind));
-    const auto size = static_cast<std::int64_t>(bytes);
-    std::vector<chasqui::tune::Algorithm> list = chasqui::tune::algorithms(kLibrary, word, ours_.size(), size);
-    list.insert(list.begin(), {.library = kLibrary, .collective = word});
-    for (const auto& algorithm : list) {
-      if (!algorithm.forced_in_place) continue;
-      Rival rival;
-      rival.name = algorithm.number == 0 ? "default" : to_string(algorithm);
-      rival.native = chasqui::mpi::forced(MPI_COMM_WORLD, {word, algorithm.number, static_cast<int>(algorithm.segment),
-                                                           static_cast<int>(algorithm.fan), algorithm.inner});
-      rivals.push_back(rival);
-    }
-    std::erase_if(rivals, [&](Rival& rival) { return !warm(rival, rival.is_ours ? kFar : rivals[0].span); });
-    alternate(rivals);
-    print(rivals, kind, bytes, choice.nanoseconds);
+  const auto raced =
+      race(ours, start, kind, bytes, contestants, {.few = 5, .rounds = rounds, .most = 1, .near = 1.5, .kept = 2});
+  if (ours.rank() != 0) return;
+  const std::string name(to_string(kind));
+  const auto row = [&](const std::string& who, std::size_t count, const Quartiles& times, double predicted) {
+    std::printf("ROW,%s,%zu,%s,%zu,%.1f,%.1f,%.1f,%.1f\n", name.c_str(), bytes, who.c_str(), count, times.low / 1e3,
+                times.median / 1e3, times.high / 1e3, predicted / 1e3);
+  };
+  for (std::size_t i = 0; i < raced.size(); ++i) {
+    const Quartiles& times = raced[i].times;
+    if (!raced[i].works) std::printf("REFUSED %s %s\n", name.c_str(), names[i].c_str());
+    else row(names[i], raced[i].in_time ? times.spans.size() : 0, times, i == 0 ? choice.nanoseconds : 0);
   }
-
- private:
-  const chasqui::run::Call& call() const { return sample_->call(); }
-
-  /// False: the library refuses.
-  bool once(const Rival& rival) {
-    if (!rival.is_ours) return rival.native.run(call());
-    ours_.run(call());
-    return true;
-  }
-  double timed(const Rival& rival, bool& ran) {
-    if (!rival.is_ours) rival.native.prepare();
-    return start_.once([&] { ran = once(rival); });
-  }
-  bool right() {
-    const double size = ours_.size(), expected = call().kind == Kind::broadcast ? 1.0 : size * (size + 1) / 2;
-    if (call().kind == Kind::barrier || (call().kind == Kind::reduce && ours_.rank() != 0)) return true;
-    return std::all_of(sample_->out().begin(), sample_->out().end(), [&](double value) { return value == expected; });
-  }
-
-  /// Connections and windows grow. False: the library refuses, or the result is wrong.
-  bool warm(Rival& rival, double fastest) {
-    bool failed = false;
-    rival.span = kFar;
-    for (int i = 0; i < 3; ++i) {
-      const bool gives = call().kind == Kind::broadcast && ours_.rank() == 0;
-      std::fill(sample_->out().begin(), sample_->out().end(), gives ? 1.0 : 0.0);
-      bool ran = false;
-      const double span = timed(rival, ran);
-      failed = ours_.allreduce(!ran || !right() ? 1.0 : 0.0, chasqui::run::Maximum{}) != 0 || failed;
-      if (i == 0) continue;  // connects
-      rival.span = std::min(rival.span, span);
-      if (rival.span > kHopeless * fastest) break;
-    }
-    if (failed && ours_.rank() == 0)
-      std::printf("REFUSED %s %s\n", std::string(to_string(call().kind)).c_str(), rival.name.c_str());
-    return !failed;
-  }
-
-  /// A few rounds of all, then more of those that are near the fastest.
-  void alternate(std::vector<Rival>& rivals) {
-    constexpr int kFew = 5;
-    for (auto& rival : rivals) rival.rounds = rival.span > kHopeless * rivals[0].span ? 1 : kFew;
-    play(rivals);
-    double fastest = kFar;
-    for (const auto& rival : rivals) fastest = std::min(fastest, rival.times().median);
-    for (auto& rival : rivals) {
-      const bool counts = rival.is_ours || rival.times().median < kNear * fastest;
-      rival.rounds = counts ? rounds_ - kFew : rival.name == "default" ? 2 * kFew : 0;
-    }
-    play(rivals);
-  }
-
-  void play(std::vector<Rival>& rivals) {
-    std::vector<std::size_t> order(rivals.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::mt19937 random(kSeed);  // nobody always follows the same one, whose last packets may be under way
-    for (int round = 0; round < rounds_; ++round) {
-      std::shuffle(order.begin(), order.end(), random);  // the same everywhere
-      for (const std::size_t i : order) {
-        Rival& rival = rivals[i];
-        if (round >= rival.rounds) continue;
-        bool ran = false;
-        const double span = timed(rival, ran);
-        (start_.late() < kLate ? rival.spans : rival.late).push_back(span);
-      }
-    }
-  }
-
-  void print(const std::vector<Rival>& rivals, Kind kind, std::size_t bytes, double predicted) const {
-    const auto row = [&](const std::string& who, std::size_t rounds, const Quartiles& times, double announced) {
-      if (ours_.rank() != 0) return;
-      std::printf("ROW,%s,%zu,%s,%zu,%.1f,%.1f,%.1f,%.1f\n", std::string(to_string(kind)).c_str(), bytes, who.c_str(),
-                  rounds, times.low / 1e3, times.median / 1e3, times.high / 1e3, announced / 1e3);
-    };
-    for (const auto& rival : rivals)
-      row(rival.name, rival.spans.size(), rival.times(), rival.is_ours ? predicted : 0.0);
-    row("bound", 1, Quartiles::of({bound_ + per_byte_ * static_cast<double>(bytes)}), 0);
-    std::fflush(stdout);
-  }
-
-  static constexpr unsigned kSeed = 7;
-  static constexpr double kFar = 1e18, kLate = 1e6;    ///< nanoseconds
-  static constexpr double kHopeless = 4, kNear = 1.5;  ///< times the fastest
-  chasqui::run::Comm& ours_;
-  chasqui::measure::CommonStart start_;
-  int rounds_;
-  double bound_ = 0, per_byte_ = 0;  ///< of any algorithm: one message
-  std::optional<chasqui::measure::SampleCall> sample_;
-};
+  const auto* level = ours.profile().level("network");
+  const double bound =
+      level == nullptr ? 0 : level->o_s.low + level->L.low + level->o_r.low + level->G.low * static_cast<double>(bytes);
+  row("bound", 1, Quartiles::of({bound}), 0);
+  std::fflush(stdout);
+}
 
 }  // namespace
 
@@ -231,11 +130,11 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
     }
     const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, how);
-    Bench bench(*comm, std::stoi(options["--rounds"]));
+    CommonStart start(*comm, chasqui::clock_now, false);
     for (const auto& name : words(options["--kinds"])) {
       const Kind kind = chasqui::kind_from(name).value_or(Kind::barrier);
       for (const auto& size : words(kind == Kind::barrier ? "0" : options["--sizes"])) {
-        bench.compare(kind, std::stoul(size));
+        compare(*comm, start, kind, std::stoul(size), std::stoi(options["--rounds"]));
       }
     }
     MPI_Barrier(MPI_COMM_WORLD);

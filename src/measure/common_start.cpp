@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "chasqui/run/choose.hpp"
 #include "measure/message_probe.hpp"

@@ -89,18 +89,20 @@ std::vector<Raced> race(run::Comm& comm, CommonStart& start, Kind kind, std::siz
   const double fitting = fastest < kNever ? options.time / fastest / options.rounds : 1;
   const int more = static_cast<int>(std::clamp(fitting, 1.0, static_cast<double>(options.most)));
   const int few = more * options.few, rounds = more * options.rounds;
-  for (Runner& runner : runners) runner.rounds = runner.first > options.hopeless * fastest ? 1 : few;
+  const auto kept = [&](const Runner& runner) { return runner.who < contestants.data() + options.kept; };
+  for (Runner& runner : runners) runner.rounds = runner.first > options.hopeless * fastest && !kept(runner) ? 1 : few;
   play(0, few);
   fastest = kNever;
   for (const Runner& runner : runners) {
     if (runner.works) fastest = std::min(fastest, runner.times().low);
   }
   for (Runner& runner : runners) {
-    if (runner.works) runner.rounds = runner.times().low <= options.near * fastest ? rounds : 0;
+    if (runner.works) runner.rounds = kept(runner) || runner.times().low <= options.near * fastest ? rounds : 0;
   }
   play(few, rounds);
   std::vector<Raced> raced;
-  for (const Runner& runner : runners) raced.push_back({runner.works, runner.works ? runner.times() : Quartiles{}});
+  for (const Runner& runner : runners)
+    raced.push_back({runner.works, runner.works ? runner.times() : Quartiles{}, !runner.spans.empty()});
   return raced;
 }
 

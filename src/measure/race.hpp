@@ -17,14 +17,16 @@ struct RaceOptions {
   int rounds = 9;      ///< of those that are near the fastest after the few
   double time = 20e6;  ///< nanoseconds: where calls are short there are more rounds, so that as long is spent on each …
   int most = 10;       ///< … but at most so many times as many
-  double near = 1.3;    ///< times the fastest
-  double hopeless = 4;  ///< times the fastest so far, in the first call: one round is enough
+  double near = 1.3;     ///< times the fastest
+  double hopeless = 4;   ///< times the fastest so far, in the first call: one round is enough
+  std::size_t kept = 0;  ///< the first so many have all rounds, however slow they are
 };
 
 /// How one did.
 struct Raced {
-  bool works = false;  ///< it ran, with the right result; without, there are no times
-  Quartiles times{};   ///< nanoseconds
+  bool works = false;    ///< it ran, with the right result; without, there are no times
+  Quartiles times{};     ///< nanoseconds
+  bool in_time = false;  ///< they are of rounds that all began in time; otherwise there was none
 };
 
 /// One way to do the call.

@@ -2,7 +2,6 @@
 // The files of a certificate: names, the text of certificate.json, and the formula of "one step less".
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "chasqui/solve/answer.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <new>
 
 #include "chasqui/base/error.hpp"

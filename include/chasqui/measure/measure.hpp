@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "chasqui/model/profile.hpp"
 #include "chasqui/run/comm.hpp"

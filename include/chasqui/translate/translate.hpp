@@ -4,7 +4,6 @@
 // when: every message is sent as early as the LogP machine allows. docs/translate.md says what each format cannot say.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

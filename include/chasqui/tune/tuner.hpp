@@ -3,8 +3,6 @@
 // those sizes.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <string>
 #include <vector>
 

@@ -20,9 +20,6 @@
 namespace chasqui::cli {
 namespace {
 
-constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce,  Kind::allreduce,      Kind::allgather, Kind::alltoall,
-                           Kind::gather,    Kind::scatter, Kind::reduce_scatter, Kind::scan,      Kind::barrier};
-
 constexpr std::chrono::milliseconds kNap{1};
 
 class CliffsCommand final : public Command {
@@ -55,7 +52,7 @@ class CliffsCommand final : public Command {
     if (rounds_ < 3 || rounds_ > 1000) throw Error("--rounds {} is not in 3..1000", rounds_);
     if (!(tolerance_ >= 1)) throw Error("--tolerance {} is not 1 or more", tolerance_);
     if (mpi_ == predict_) throw Error("give one of --mpi (mpirun -np 8 chasqui cliffs --mpi) and --predict");
-    const std::vector<Kind> kinds = wanted();
+    const std::vector<Kind> kinds = calls_from(kinds_);
     bool speaks = true;
     if (predict_) predict(kinds);
     else speaks = measure(kinds);
@@ -73,14 +70,6 @@ class CliffsCommand final : public Command {
   }
 
  private:
-  std::vector<Kind> wanted() const {
-    std::vector<std::string> known;
-    for (const Kind kind : kKinds) known.emplace_back(to_string(kind));
-    std::vector<Kind> kinds;
-    for (const std::string& word : measure::kinds_from(kinds_, "--kinds", known)) kinds.push_back(*kind_from(word));
-    if (kinds.empty()) kinds.assign(std::begin(kKinds), std::end(kKinds));
-    return kinds;
-  }
   /// Powers of two, and the last.
   static std::vector<int> sizes_up_to(int ranks) {
     std::vector<int> list;
@@ -209,7 +198,7 @@ class CliffsCommand final : public Command {
                           cliff.slow.bytes, cliff.factor, cliff.instead);
     put("cliffs.csv", text);
     show::Page page("Cliffs", "Where a larger message, more ranks, several calls or other collectives are faster.");
-    for (const Kind kind : kKinds) {
+    for (const Kind kind : calls_from({})) {
       if (std::none_of(calls_.begin(), calls_.end(), [&](const auto& call) { return call.kind == kind; })) continue;
       const std::string svg = plot_of(kind, cliffs);
       put(fmt::format("{}.svg", to_string(kind)), svg);

@@ -3,8 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 #include "cli/frame/command.hpp"

@@ -3,7 +3,6 @@
 #include "chasqui/plan/kernels.hpp"
 
 #include <optional>
-#include <thread>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/forge/build.hpp"

@@ -80,7 +80,7 @@ class TuneCommand final : public Command {
       throw Error("--largest {} is not in 8..{}", largest_, 1 << 30);
     if (most_ < 1 || most_ > 1000) throw Error("--most {} is not in 1..1000", most_);
     if (rounds_ < 3 || rounds_ > 1000) throw Error("--rounds {} is not in 3..1000", rounds_);
-    const std::vector<Kind> kinds = wanted();
+    const std::vector<Kind> kinds = calls_from(kinds_);
     if (!mpi_) throw Error("tune needs the MPI library that it tunes: mpirun -np 8 chasqui tune --mpi");
     const auto engine = mpi_engine(*this);
     if (engine->size() < 2) throw Error("tuning needs two ranks or more: mpirun -np 8 chasqui tune --mpi …");
@@ -132,17 +132,6 @@ class TuneCommand final : public Command {
 
  private:
   std::string races() const { return out_ + "/races.csv"; }
-
-  std::vector<Kind> wanted() const {
-    const std::vector<Kind> all = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather,
-                                   Kind::alltoall,  Kind::gather, Kind::scatter,   Kind::reduce_scatter,
-                                   Kind::scan,      Kind::barrier};
-    std::vector<std::string> known;
-    for (const Kind kind : all) known.emplace_back(to_string(kind));
-    std::vector<Kind> kinds;
-    for (const std::string& word : measure::kinds_from(kinds_, "--kinds", known)) kinds.push_back(*kind_from(word));
-    return kinds.empty() ? all : kinds;
-  }
 
   ProfilePtr measured(const Engine& engine) const {
     const measure::Measurement found = measure(engine, seconds_, false);

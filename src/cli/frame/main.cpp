@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <string>
-#include <vector>
 
 #include "cli/frame/command.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds the command, parses its options, runs it; turns an Error into one line and exit status 2.
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <optional>
 

@@ -136,6 +136,17 @@ void refuse_launched(const Command& command, std::string_view remedy) {
 
 int default_threads() { return std::max(2, run::available_cores()); }
 
+std::vector<Kind> calls_from(const std::string& list) {
+  std::vector<Kind> all = {Kind::broadcast, Kind::reduce,  Kind::allreduce,      Kind::allgather, Kind::alltoall,
+                           Kind::gather,    Kind::scatter, Kind::reduce_scatter, Kind::scan,      Kind::barrier};
+  if (list.empty()) return all;
+  std::vector<std::string> known;
+  for (const Kind kind : all) known.emplace_back(to_string(kind));
+  all.clear();
+  for (const std::string& word : measure::kinds_from(list, "--kinds", known)) all.push_back(*kind_from(word));
+  return all;
+}
+
 void check_seconds(double seconds) {
   if (!(seconds > 0) || seconds > 3600) throw Error("--seconds {} is not more than 0 and at most 3600", seconds);
 }

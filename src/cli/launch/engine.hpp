@@ -87,6 +87,9 @@ void refuse_launched(const Command& command, std::string_view remedy);
 /// One a core, at least two.
 int default_threads();
 
+/// The collectives that a list of --kinds names, separated by commas; an empty one: all that are one call. Throws Error for others.
+std::vector<Kind> calls_from(const std::string& list);
+
 /// Throws Error unless `seconds` is more than 0 and at most an hour.
 void check_seconds(double seconds);
 

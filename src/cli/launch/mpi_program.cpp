@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "chasqui/base/error.hpp"

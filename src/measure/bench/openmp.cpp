@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
 #include <vector>
 
 #include "chasqui/base/clock.hpp"

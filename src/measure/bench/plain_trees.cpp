@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The rival that needs no planning: a binomial tree over a communicator's messages.
-#include <algorithm>
 #include <map>
 
 #include "measure/bench/rivals.hpp"
