@@ -14,40 +14,29 @@ namespace {
 
 using namespace chasqui;
 
-void check(benchmark::State& state, const Schedule& schedule, const VerifyOptions& options = {}) {
+const LogP kMachine{1'000'001, Time{6}, Time{2}, Time{4}};
+
+void check(benchmark::State& state, plan::PlanPtr (*planned)(std::int64_t), Receptions receptions) {
+  const Schedule schedule = planned(state.range(0))->schedule();
   for (auto _ : state) {
-    const Report report = verify(schedule, options);
+    const Report report = verify(schedule, {.receptions = receptions});
     if (!report.legal()) state.SkipWithError("illegal");
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(schedule.sends.size()));
   state.counters["messages"] = static_cast<double>(schedule.sends.size());
 }
-
-void verify_broadcast(benchmark::State& state) {
-  check(state, plan::broadcast({1'000'001, Time{6}, Time{2}, Time{4}})->schedule());
-}
-BENCHMARK(verify_broadcast)->Unit(benchmark::kMillisecond);
-
-void verify_broadcast_buffered(benchmark::State& state) {
-  check(state, plan::broadcast({1'000'001, Time{6}, Time{2}, Time{4}})->schedule(),
-        {.receptions = Receptions::buffered});
-}
-BENCHMARK(verify_broadcast_buffered)->Unit(benchmark::kMillisecond);
-
-void verify_reduce(benchmark::State& state) {
-  check(state, plan::reduce({1'000'001, Time{6}, Time{2}, Time{4}}, Rank{0}, false)->schedule());
-}
-BENCHMARK(verify_reduce)->Unit(benchmark::kMillisecond);
-
-void verify_allgather(benchmark::State& state) {
-  check(state, plan::allgather(LogP::postal(1001, Time{3}), 1)->schedule());
-}
-BENCHMARK(verify_allgather)->Unit(benchmark::kMillisecond);
-
-void verify_allreduce(benchmark::State& state) {
-  check(state, plan::allreduce(LogP::postal(state.range(0), Time{3}), true)->schedule());
-}
-BENCHMARK(verify_allreduce)->Arg(50'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+plan::PlanPtr broadcast(std::int64_t) { return plan::broadcast(kMachine); }
+plan::PlanPtr reduce(std::int64_t) { return plan::reduce(kMachine, Rank{0}, false); }
+plan::PlanPtr allgather(std::int64_t P) { return plan::allgather(LogP::postal(P, Time{3}), 1); }
+plan::PlanPtr allreduce(std::int64_t P) { return plan::allreduce(LogP::postal(P, Time{3}), true); }
+constexpr auto kStrict = VerifyOptions{}.receptions;
+BENCHMARK_CAPTURE(check, broadcast, broadcast, kStrict)->Arg(1'000'001)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(check, broadcast_buffered, broadcast, Receptions::buffered)
+    ->Arg(1'000'001)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(check, reduce, reduce, kStrict)->Arg(1'000'001)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(check, allgather, allgather, kStrict)->Arg(1001)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(check, allreduce, allreduce, kStrict)->Arg(50'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
 void write_json(benchmark::State& state) {
   const Schedule schedule = plan::broadcast(LogP::postal(1'000'001, Time{3}))->schedule();

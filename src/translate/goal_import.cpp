@@ -11,7 +11,6 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/translate/translate.hpp"
 #include "translate/contributions.hpp"
-#include "translate/folded_part.hpp"
 #include "translate/placement.hpp"
 
 namespace chasqui::translate {

@@ -8,7 +8,6 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/translate/translate.hpp"
 #include "translate/contributions.hpp"
-#include "translate/folded_part.hpp"
 #include "translate/msccl_program.hpp"
 #include "translate/placement.hpp"
 

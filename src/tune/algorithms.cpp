@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/tune/cliffs.hpp"
 #include "tune/patterns.hpp"
 
 namespace chasqui::tune {
@@ -169,9 +170,7 @@ bool keeps_order(const Algorithm& algorithm) {
 std::string to_string(const Algorithm& algorithm) {
   std::string text = algorithm.name;
   if (algorithm.fan > 0) text += fmt::format(" of {}", algorithm.fan);
-  if (algorithm.segment >= 1024 && algorithm.segment % 1024 == 0)
-    text += fmt::format(" by {} KiB", algorithm.segment / 1024);
-  else if (algorithm.segment > 0) text += fmt::format(" by {} B", algorithm.segment);
+  if (algorithm.segment > 0) text += " by " + bytes_in_words(algorithm.segment);
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/reduce.hpp"
 #include "plan/items/few_items.hpp"
 #include "plan/items/hypercube.hpp"
 #include "plan/items/repeated_plan.hpp"
@@ -17,6 +18,7 @@
 #include "plan/kernel/table.hpp"
 #include "plan/listed_plan.hpp"
 #include "plan/postal_step.hpp"
+#include "plan/reversed_plan.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -144,6 +146,24 @@ Time quick_kitem_time(const LogP& machine, std::int64_t k) {
   const auto counting = kernel::count(M, L);
   if (k <= counting.k_star) return M * k <= kFewQuickMessages && k * L <= kFewCells ? bound : single;
   return kernel::from_table(M, L) || has_merged(M, L) ? bound : single;
+}
+
+/// A broadcast backwards in time (items.md, Theorem 15).
+PlanPtr kitem_reduce(const LogP& machine, std::int64_t k, Rank root, bool commutative, const KitemOptions& options) {
+  if (k == 1) return reduce(machine, root, commutative);
+  const Time bound = kitem_bound(machine, k);
+  const Problem problem{.kind = Kind::reduce, .root = root, .items = k, .commutative = commutative};
+  validate(problem, machine);
+  const std::string reversed = "a reduction run backwards is a broadcast; ";
+  // Subtrees of kernels are no intervals of ranks; those of the universal tree are.
+  if (!commutative && machine.P > 2) {
+    return repeated_tree(machine, problem, bound, reversed + "counting", true);
+  }
+  PlanPtr forward = kitem(machine, k, root, options);
+  Claim claim = forward->claim();
+  claim.bound_source = reversed + claim.bound_source;
+  claim.construction += ", reversed";
+  return std::make_shared<ReversedPlan>(machine, problem, std::move(claim), std::move(forward));
 }
 
 }  // namespace chasqui::plan
