@@ -31,6 +31,9 @@ class Animation {
     this.expected = new Map();
     for (const m of this.messages) this.expected.set(m.to, (this.expected.get(m.to) || 0) + 1);
     for (const b of this.boards) if (b.doing === "read") this.expected.set(b.rank, (this.expected.get(b.rank) || 0) + 1);
+    // Whoever is promised more than it gets waits for something that never comes (rule 7).
+    const lacking = new Set(answer.verify.violations.filter(v => v.rule === 7 && v.rank >= 0).map(v => v.rank));
+    for (const rank of lacking) this.expected.set(rank, (this.expected.get(rank) || 0) + 1);
     this.nodes = answer.shown.nodes;
     this.nodeOf = [];
     this.nodes.forEach((first, node) => {

@@ -40,7 +40,7 @@ function showClaim({shown, claim, verify}) {
 function showPlayed({played}) {
   if (!played) {
     say("played", "–");
-    return say("late-note", "Only legal schedules are played.");
+    return say("late-note", "Only legal schedules are simulated; the animation shows what the file says.");
   }
   if (played.stuck) {
     say("played", "stuck", "bad");

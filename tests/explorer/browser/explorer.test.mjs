@@ -244,6 +244,15 @@ tests["files out and in"] = async context => {
   await explorer.page.click("#violation-list li:first-child button");
   await shot(explorer, "violations");
 
+  const lost = JSON.parse(saved.text);
+  lost.sends.splice(lost.sends.findIndex(send => !lost.sends.some(other => other.from === send.to)), 1);
+  await explorer.load("lost.json", JSON.stringify(lost));
+  await explorer.page.$eval("#scrub", scrub => {
+    scrub.value = scrub.max;
+    scrub.dispatchEvent(new Event("input"));
+  });
+  assert.match(await explorer.text("moment"), /; 7 of 8 ranks/, "who never gets the item is never full");
+
   await explorer.after(() => explorer.page.click("#unload"));
   assert.equal(await explorer.text("verdict"), "legal");
   assert.ok(await explorer.page.isHidden("#file-state"));
