@@ -146,6 +146,28 @@ TEST(Theorems, AreCitedInTheCode) {
   }
 }
 
+/// The numbers of a text: "4, 6 to 8" are 4, 6, 7, 8.
+std::set<int> numbers_in(const std::string& text) {
+  static const std::regex range(R"((\d+)(?: to (\d+))?)");
+  std::set<int> numbers;
+  for (std::sregex_iterator at(text.begin(), text.end(), range), end; at != end; ++at) {
+    const int first = std::stoi((*at)[1]), last = (*at)[2].matched ? std::stoi((*at)[2]) : first;
+    for (int number = first; number <= last; ++number) numbers.insert(number);
+  }
+  return numbers;
+}
+
+TEST(Theorems, AreListedAmongTheResults) {
+  const std::string results = text_of("docs/results.md");
+  for (const Entry& entry : all_entries()) {
+    if (entry.kind == "Definition" || entry.kind == "Erratum") continue;
+    const std::size_t row = results.find("\n| [" + entry.page + "]");
+    ASSERT_NE(row, std::string::npos) << "docs/results.md has no row for " << entry.page;
+    EXPECT_TRUE(numbers_in(results.substr(row + 1, results.find('\n', row + 1) - row)).count(entry.number))
+        << "docs/results.md does not list " << entry.name();
+  }
+}
+
 // The readers themselves.
 TEST(Theorems, AreFoundWhereTheyStand) {
   const auto entries =
@@ -154,6 +176,7 @@ TEST(Theorems, AreFoundWhereTheyStand) {
   EXPECT_EQ(entries[0].name(), "x.md, Theorem 1");
   EXPECT_EQ(tests_named(entries[0].text), "`c` D.");
   EXPECT_EQ(tests_named("no such line\n"), "");
+  EXPECT_EQ(numbers_in("a (Theorem 4), b (6 to 8)"), (std::set<int>{4, 6, 7, 8}));
   EXPECT_EQ(citations_in("a (docs/trees.md,\n/// Theorem 6) and items.md, Computed evidence 9."),
             (std::vector<std::string>{"trees.md, Theorem 6", "items.md, Computed evidence 9"}));
 }
