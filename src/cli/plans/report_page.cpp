@@ -7,6 +7,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/measure/bench.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/clusters.hpp"
 #include "chasqui/plan/collectives.hpp"
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/plan/sum.hpp"
@@ -391,6 +392,52 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   for (const std::string& row : what.timed) measured_part(page, input.benches, row);
 }
 
+/// Nodes that share memory, joined by this machine's network, or by a usual one where none was measured: the ranks of a node side by
+/// side against one leader for each.
+void cluster_section(show::Page& page, const Profile& profile) {
+  constexpr std::int64_t kNodes = 16, kRanks = 8, kDrawnNodes = 4, kDrawnRanks = 4;
+  const Profile usual = default_profile();
+  const bool known = profile.knows_network() && !measure::is_guess(profile);
+  const Level& network = *(known ? profile : usual).level("network");
+  const run::SizedMachine sized = run::machine_for(network, kNodes * kRanks, 8, kTicks);
+  const auto ticks = [&](double nanoseconds) {
+    return Time{static_cast<std::int64_t>(std::ceil(nanoseconds / sized.tick))};
+  };
+  // From the writer of a line to all its readers; the model knows no board that is slower than its network.
+  const Time half = std::min(ticks(profile.levels.front().publish.value / 2), Time{sized.machine.lambda().ticks / 2});
+  const auto cluster = [&](std::int64_t nodes, std::int64_t ranks) {
+    return Cluster::uniform(nodes, ranks, sized.machine, std::min(sized.machine.gap(), ticks(network.node_g.value)),
+                            half, half);
+  };
+  const Cluster machine = cluster(kNodes, kRanks);
+  page.section("On a cluster");
+  page.paragraph(fmt::format(
+      "{} nodes of {} ranks that share memory, joined by {} ({}, a tick is {}). Most libraries let one rank of a node talk "
+      "for it; here all of them send side by side, and what a node has heard goes over its board. Computed, not timed.",
+      kNodes, kRanks, known ? "the network that was measured" : "a usual network, as none was measured",
+      to_string(machine), duration(sized.tick)));
+  std::vector<std::vector<std::string>> rows;
+  for (const plan::Collective& collective : plan::collectives()) {
+    if (!collective.called || collective.kind == Kind::reduce_scatter) continue;
+    const Problem problem{.kind = collective.kind};
+    const plan::Claim ours = plan::on_cluster(machine, problem)->claim();
+    const Time leaders = plan::on_cluster(machine, problem, plan::Lanes::leaders)->claim().finish;
+    rows.push_back({std::string(collective.name), std::to_string(ours.finish.ticks), std::to_string(leaders.ticks),
+                    fmt::format("x{:.2f}", static_cast<double>(leaders.ticks) / static_cast<double>(ours.finish.ticks)),
+                    std::to_string(ours.bound.ticks),
+                    ours.optimal() ? "optimal" : fmt::format("gap {}", ours.gap().ticks), ours.bound_source});
+  }
+  page.table({"collective", "side by side", "one leader a node", "ratio", "bound", "verdict", "bound by"}, rows);
+  const Cluster small = cluster(kDrawnNodes, kDrawnRanks);
+  for (const auto& [lanes, who] :
+       {std::pair{plan::Lanes::all, "side by side"}, std::pair{plan::Lanes::leaders, "by one leader a node"}}) {
+    const Schedule schedule = plan::on_cluster(small, {.kind = Kind::broadcast}, lanes)->schedule();
+    CHASQUI_CHECK(verify(schedule).legal(), "a plan on {} is illegal", to_string(small));
+    page.figures({show::to_svg(schedule, show::Picture::chart)},
+                 fmt::format("A broadcast on {} nodes of {} ranks, {}.", kDrawnNodes, kDrawnRanks, who));
+  }
+}
+
 }  // namespace
 
 std::string report_page(const ReportInput& input) {
@@ -419,6 +466,11 @@ std::string report_page(const ReportInput& input) {
   for (const Planned& planned : plans) titles.push_back(planned.what.title);
   page.links(titles);
   for (const Planned& planned : plans) collective_part(page, input, planned, sized.tick);
+  try {
+    cluster_section(page, input.profile);
+  } catch (const Error& error) {  // a network so odd that its times have no common unit
+    page.paragraph(error.what());
+  }
   page.section("Limits of these numbers");
   page.paragraph(
       "LogP has no topology: one L, o and g stand for every pair of ranks. Inside a node most collectives run through shared "
