@@ -63,7 +63,7 @@ bench: packages  ## the benchmarks, fully optimised
 	  *) "$$program" --benchmark_min_time=0.2 || exit 1 ;; esac; done
 
 paper:  ## the theory pages as one document: build/paper.pdf
-	@command -v chromium > /dev/null || scripts/install-packages
+	@{ command -v chromium && fc-list : family | grep STIX; } > /dev/null || scripts/install-packages
 	@mkdir -p build
 	@scripts/paper build/paper.pdf
 
