@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Reductions of several items, reduce-scatter and all-reduces of several items (docs/model.md): a message of an item carries
-// all that its sender has of it by then. In an all-reduce the sender keeps it, otherwise it hands it over. Every item is
-// played once, in order of time. Reports under rules 1, 6 and 7.
+// all that its sender has of it by then. In an all-reduce the sender keeps it, otherwise it hands it over. On a cluster a
+// publication and its reading do the same. Every item is played once, in order of time. Reports under rules 1, 6 and 7.
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <queue>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -51,6 +52,41 @@ struct Fold {
   }
 };
 
+/// A message, or a reading with its publication, which begins it.
+struct Move {
+  std::int64_t begin = 0, available = 0;
+  Rank from, to;
+  std::int64_t item = 0;
+  std::int64_t message = kNoMessage;
+
+  /// "sends item 3 to rank 2"
+  std::string deed() const {
+    const bool board = message == kNoMessage;
+    return fmt::format("{} item {} {} rank {}", board ? "publishes" : "sends", item, board ? "for" : "to", to.index);
+  }
+};
+
+std::vector<Move> moves_of(const Case& c, const WellFormed& usable) {
+  std::vector<Move> moves;
+  for (const std::uint32_t i : usable.sends) {
+    const Send& send = c.message(i);
+    moves.push_back({c.begin(i), c.available(i), send.from, send.to, send.part.lo, i});
+  }
+  std::map<std::pair<Rank, std::int32_t>, std::int64_t> published;  // the first of that item
+  for (const std::uint32_t i : usable.publications) {
+    const Publication& p = c.schedule().publications[i];
+    const auto [place, fresh] = published.try_emplace({p.rank, p.part.lo}, p.begin.ticks);
+    if (!fresh) place->second = std::min(place->second, p.begin.ticks);
+  }
+  for (const std::uint32_t i : usable.readings) {
+    const Reading& r = c.schedule().readings[i];
+    const auto found = published.find({r.from, r.part.lo});
+    if (found == published.end()) continue;  // rule 9 reports it
+    moves.push_back({found->second, (r.begin + c.nodes().read).ticks, r.from, r.rank, r.part.lo});
+  }
+  return moves;
+}
+
 struct Arrival {
   std::int64_t available = 0;
   std::uint32_t index = 0;
@@ -67,12 +103,13 @@ Rank wanted_by(const Case& c, std::int64_t item) {
 /// The play of one item.
 class ItemPlay {
  public:
-  ItemPlay(const Case& c, Findings& findings) : c_(c), findings_(findings) {}
+  ItemPlay(const Case& c, const std::vector<Move>& moves, Findings& findings)
+      : c_(c), moves_(moves), findings_(findings) {}
 
-  /// `messages`: of one item, in order of begin.
-  void play(const std::vector<std::uint32_t>& messages) {
-    for (const std::uint32_t index : messages) {
-      deliver_until(c_.begin(index));
+  /// `of_item`: moves of one item, in order of begin.
+  void play(const std::vector<std::uint32_t>& of_item) {
+    for (const std::uint32_t index : of_item) {
+      deliver_until(moves_[index].begin);
       send(index);
     }
     deliver_until(std::numeric_limits<std::int64_t>::max());
@@ -103,8 +140,8 @@ class ItemPlay {
   }
 
   void receive(std::uint32_t index, Fold fold) {
-    const Send& message = c_.message(index);
-    Fold& mine = held(message.to);
+    const Move& move = moves_[index];
+    Fold& mine = held(move.to);
     const bool result = keeps_ && fold.count == c_.machine().P;
     if (result && mine.count < fold.count) {
       mine = std::move(fold);  // the whole replaces what it is the fold of
@@ -112,9 +149,9 @@ class ItemPlay {
     }
     const std::int64_t twice = keeps_ ? mine.common(fold) : -1;
     if (twice >= 0) {
-      findings_.add(6, message.to, c_.available(index), index,
+      findings_.add(6, move.to, move.available, move.message,
                     "what it receives of item {} from rank {} has contribution {}, which it has counted already",
-                    message.part.lo, message.from.index, twice);
+                    move.item, move.from.index, twice);
       return;
     }
     mine.take(fold);
@@ -122,25 +159,23 @@ class ItemPlay {
   }
 
   void send(std::uint32_t index) {
-    const Send& message = c_.message(index);
-    Fold fold = keeps_ ? held(message.from) : std::exchange(held(message.from), Fold{});
-    if (c_.begin(index) < 0) {
-      findings_.add(1, message.from, c_.begin(index), index, "it sends item {} to rank {} before time 0",
-                    message.part.lo, message.to.index);
+    const Move& move = moves_[index];
+    Fold fold = keeps_ ? held(move.from) : std::exchange(held(move.from), Fold{});
+    if (move.begin < 0) {
+      findings_.add(1, move.from, move.begin, move.message, "it {} before time 0", move.deed());
     } else if (fold.count == 0) {
-      findings_.add(1, message.from, c_.begin(index), index, "it sends item {} to rank {} but has nothing of it left",
-                    message.part.lo, message.to.index);
+      findings_.add(1, move.from, move.begin, move.message, "it {} but has nothing of it left", move.deed());
     }
     if (!c_.problem().commutative && !fold.put_in_order(c_.machine().P)) {
-      findings_.add(6, message.from, c_.begin(index), index,
-                    "it sends item {} to rank {}, but what it has of it is no interval of ranks: out of order",
-                    message.part.lo, message.to.index);
+      findings_.add(6, move.from, move.begin, move.message,
+                    "it {}, but what it has of it is no interval of ranks: out of order", move.deed());
     }
-    under_way_.push({c_.available(index), index});
+    under_way_.push({move.available, index});
     content_[index] = std::move(fold);
   }
 
   const Case& c_;
+  const std::vector<Move>& moves_;
   Findings& findings_;
   const bool keeps_ = c_.problem().kind == Kind::allreduce;
   std::unordered_map<std::int32_t, Fold> held_;
@@ -150,9 +185,10 @@ class ItemPlay {
 
 }  // namespace
 
-void judge_folded_items(const Case& c, const std::vector<std::uint32_t>& usable, Findings& findings) {
+void judge_folded_items(const Case& c, const WellFormed& usable, Findings& findings) {
+  const std::vector<Move> moves = moves_of(c, usable);
   std::map<std::int64_t, std::vector<std::uint32_t>> by_item;
-  for (const std::uint32_t index : usable) by_item[c.message(index).part.lo].push_back(index);
+  for (std::uint32_t i = 0; i < moves.size(); ++i) by_item[moves[i].item].push_back(i);
   const bool by_all = c.problem().kind == Kind::allreduce;
   const auto require_all = [&](std::int64_t item, auto count_at) {
     const auto require = [&](Rank rank) {
@@ -165,11 +201,13 @@ void judge_folded_items(const Case& c, const std::vector<std::uint32_t>& usable,
     if (!by_all) return require(wanted_by(c, item));
     for (std::int32_t rank = 0; rank < c.machine().P && !findings.full(); ++rank) require(Rank{rank});
   };
-  for (auto& [item, messages] : by_item) {
-    std::stable_sort(messages.begin(), messages.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return c.begin(a) < c.begin(b); });
-    ItemPlay play(c, findings);
-    play.play(messages);
+  for (auto& [item, of_item] : by_item) {
+    // Of those that begin together, what takes no time goes first.
+    std::stable_sort(of_item.begin(), of_item.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::tie(moves[a].begin, moves[a].available) < std::tie(moves[b].begin, moves[b].available);
+    });
+    ItemPlay play(c, moves, findings);
+    play.play(of_item);
     require_all(item, [&](Rank rank) { return play.count(rank); });
   }
   if (c.machine().P == 1 || !findings.wants(7))

@@ -24,11 +24,8 @@ std::string flaw(const Schedule& s) {
   if (to_string(s.problem.kind) == "unknown") return "the problem is of no known kind";
   if (!s.nodes.empty()) {
     const Kind kind = s.problem.kind;
-    const bool folds_items = combines(kind) && names_items(s.problem);
-    if (folds_items || kind == Kind::sum || kind == Kind::stream) {
-      return fmt::format("a {}{} is not defined on a cluster", to_string(kind),
-                         folds_items && kind != Kind::reduce_scatter ? " of several items" : "");
-    }
+    if (kind == Kind::sum || kind == Kind::stream)
+      return fmt::format("a {} is not defined on a cluster", to_string(kind));
   }
   if (s.problem.kind == Kind::sum) {
     if (static_cast<std::int64_t>(s.operands.size()) != s.machine.P) {

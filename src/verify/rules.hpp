@@ -114,7 +114,7 @@ Missing missing_blocks(const Case& the_case, Rank rank, std::span<const Holding>
 
 /// Reductions and all-reduces of several items, reduce-scatter: what is sent and kept is judged by playing each item, for rules 1, 6 and 7.
 inline bool folds_items(const Case& c) { return combines(c.problem().kind) && names_items(c.problem()); }
-void judge_folded_items(const Case& the_case, const std::vector<std::uint32_t>& usable, Findings& findings);
+void judge_folded_items(const Case& the_case, const WellFormed& usable, Findings& findings);
 
 /// "item 3", in an all-to-all "item 3 (0 to 3)".
 std::string named_item(const Case& the_case, std::int64_t item);

@@ -66,7 +66,7 @@ Report verify(const Schedule& schedule, const VerifyOptions& options) {
     rule4_one_thing(the_case, findings);
     rule5_capacity(the_case, findings);
     rule6_counted_once(the_case, evidence, findings);
-    if (folds_items(the_case)) judge_folded_items(the_case, usable.sends, findings);
+    if (folds_items(the_case)) judge_folded_items(the_case, usable, findings);
     rule8_node_gap(the_case, findings);
     rule9_board(the_case, findings);
     const bool complete = usable.sends.size() == schedule.sends.size() && usable.adds.size() == schedule.adds.size() &&

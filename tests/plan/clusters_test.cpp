@@ -45,12 +45,14 @@ Any any() {
   const std::int64_t size = in(1, 7);
   for (std::int64_t i = 0; i < N; ++i) nodes.add(equal ? size : in(1, 7));
   base.P = nodes.ranks();
-  made.problem.kind = *rc::gen::element(Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scatter,
-                                        Kind::gather, Kind::allgather, Kind::alltoall, Kind::scan);
+  made.problem.kind =
+      *rc::gen::element(Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scatter, Kind::gather,
+                        Kind::allgather, Kind::alltoall, Kind::scan, Kind::reduce_scatter);
   const Kind kind = made.problem.kind;
-  if (kind == Kind::broadcast || kind == Kind::allgather || kind == Kind::alltoall) made.problem.items = in(1, 3);
+  if (kind == Kind::broadcast || kind == Kind::allgather || kind == Kind::alltoall || kind == Kind::reduce_scatter)
+    made.problem.items = in(1, 3);
   if (kind == Kind::scan) made.problem.exclusive = in(0, 1) == 0;
-  const bool combining = made.problem.kind == Kind::reduce || made.problem.kind == Kind::allreduce;
+  const bool combining = kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::reduce_scatter;
   made.problem.commutative = !combining || in(0, 1) == 0;
   if (has_root(made.problem.kind)) made.problem.root = Rank{static_cast<std::int32_t>(in(0, base.P - 1))};
   if (in(0, 3) == 0) made.lanes = Lanes::leaders;
@@ -148,6 +150,8 @@ TEST(Clusters, ExchangesNearTheirBound) {
   EXPECT_EQ(claim_of(c, Kind::alltoall).finish, Time{3873});
   EXPECT_EQ(claim_of(c, Kind::alltoall).bound, Time{3871});
   EXPECT_TRUE(claim_of(cluster(4, 16, logp(28, 2, 6), 0, 2, 2), Kind::allgather).optimal());
+  EXPECT_EQ(claim_of(cluster(16, 4, logp(28, 2, 6), 1, 2, 2), Kind::reduce_scatter).finish, Time{286});
+  EXPECT_EQ(claim_of(cluster(16, 4, logp(28, 2, 6), 1, 2, 2), Kind::reduce_scatter).bound, Time{252});
   EXPECT_TRUE(claim_of(cluster(1, 7, logp(6, 2, 4), 0, 1, 2), Kind::allgather, Lanes::all, 3).optimal());
   EXPECT_TRUE(claim_of(cluster(1, 7, logp(6, 2, 4), 0, 1, 2), Kind::alltoall, Lanes::all, 3).optimal());
 }
@@ -284,7 +288,7 @@ TEST(Clusters, AMillionNodesAnswerForOneRank) {
 
 TEST(Clusters, RefusesWhatItDoesNotPlan) {
   const Cluster c = cluster(4, 2, logp(6, 2, 4), 1, 2, 2);
-  EXPECT_THROW(on_cluster(c, {.kind = Kind::reduce_scatter}), Error);
+  EXPECT_THROW(on_cluster(c, {.kind = Kind::sum}), Error);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::reduce, .items = 2}), Error);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::allreduce, .items = 2}), Error);
   EXPECT_THROW(on_cluster(cluster(1000, 20, logp(6, 2, 4), 1, 2, 2), {.kind = Kind::allgather}), Error);

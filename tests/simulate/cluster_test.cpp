@@ -31,7 +31,8 @@ plan::PlanPtr any_plan() {
   for (std::int64_t i = 0; i < N; ++i) c.nodes.add(equal ? size : in(1, 6));
   c.base.P = c.nodes.ranks();
   Problem problem{.kind = *rc::gen::element(Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier,
-                                            Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall, Kind::scan)};
+                                            Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall, Kind::scan,
+                                            Kind::reduce_scatter)};
   if (problem.kind == Kind::broadcast || problem.kind == Kind::allgather) problem.items = in(1, 3);
   if (has_root(problem.kind)) problem.root = Rank{static_cast<std::int32_t>(in(0, c.base.P - 1))};
   return plan::on_cluster(c, problem, in(0, 3) == 0 ? plan::Lanes::leaders : plan::Lanes::all);

@@ -16,7 +16,7 @@ enum class Lanes {
   one_entry,  ///< as `all`, but a broadcast enters every node once: found without search, for programs that run
 };
 
-/// The plan of this problem: all kinds but sum, stream and reduce-scatter; reductions and all-reduces of one item. Throws an Error
+/// The plan of this problem: all kinds but sum and stream; reductions and all-reduces of one item. Throws an Error
 /// for another one, for an invalid cluster or root, for times without a common unit whose table would be too large, and for
 /// plans that are too long to list.
 /// Broadcast and reduce on equal nodes: local(r) needs no table of size P; everything else lists its messages.

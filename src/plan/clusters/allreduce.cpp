@@ -339,6 +339,7 @@ PlanPtr on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) 
     case Kind::scatter: return scatter_on_cluster(cluster, problem.root, lanes);
     case Kind::gather: return gather_on_cluster(cluster, problem.root, lanes);
     case Kind::allgather:
+    case Kind::reduce_scatter:
     case Kind::alltoall: return exchange_on_cluster(cluster, problem, lanes);
     case Kind::scan: return scan_on_cluster(cluster, problem, lanes);
     default: throw Error("{} is not planned on clusters: leave -N out, or choose another", to_string(problem.kind));

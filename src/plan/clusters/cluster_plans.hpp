@@ -35,7 +35,7 @@ PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lan
 
 PlanPtr scatter_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
 PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
-/// All-gather and all-to-all.
+/// All-gather, reduce-scatter and all-to-all.
 PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
 PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lanes lanes);
 PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);

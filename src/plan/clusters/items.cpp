@@ -150,7 +150,11 @@ Bound exchange_bound(const Cluster& c, const Problem& problem) {
   for (const Nodes::Run& run : nodes.runs) {
     const std::int64_t n = run.size, others = P - n;
     smallest = std::min(smallest, n);
-    if (alltoall) {
+    if (problem.kind == Kind::reduce_scatter) {
+      work += run.count * k * ((n + others) * (n - 1) * (alone ? p + r : std::min(p + r, 2 * o)) + others * 2 * o);
+      entries = std::max(entries, k * others);
+      share = std::max(share, divide_up(k * others, n));
+    } else if (alltoall) {
       work += run.count * k * n * (others * 2 * o + (n - 1) * (alone ? p + r : std::min(p + r, 4 * o)));
       entries = std::max(entries, k * n * others);
       share = std::max(share, k * others);
@@ -169,10 +173,11 @@ Bound exchange_bound(const Cluster& c, const Problem& problem) {
   };
   if (entries > 0) {
     std::int64_t last = 0;
-    if (!alltoall && nodes.uniform() && smallest > 1) last = std::min(p + r, (smallest - 1) * nodes.gamma.ticks);
-    consider(lambda + (entries - 1) * nodes.gamma.ticks + last, "the items enter a node one by one");
+    if (problem.kind == Kind::allgather && nodes.uniform() && smallest > 1)
+      last = std::min(p + r, (smallest - 1) * nodes.gamma.ticks);
+    consider(lambda + (entries - 1) * nodes.gamma.ticks + last, "the items enter or leave a node one by one");
   }
-  if (share > 0) consider(lambda + (share - 1) * M.gap().ticks, "some rank of a node receives its share");
+  if (share > 0) consider(lambda + (share - 1) * M.gap().ticks, "some rank of a node sends or receives its share");
   if (alone) consider(p + r, "one node: somebody must publish");
   return bound;
 }
@@ -244,6 +249,69 @@ Schedule exchange_schedule(const Cluster& c, const Problem& problem, Lanes lanes
     }
   }
   hand_out(table, std::move(held));
+  return std::move(table).schedule(bound);
+}
+
+/// The ranks of a node hand what they have for another one to its lane there, which folds it and sends it on.
+Schedule reduce_scatter_schedule(const Cluster& c, const Problem& problem, Lanes lanes, Time bound) {
+  const Nodes& nodes = c.nodes;
+  const std::int64_t N = nodes.count(), P = c.base.P, k = problem.items;
+  const bool leaders = lanes == Lanes::leaders;
+  Timetable table(c, problem, saturating_multiply(saturating_multiply(P, P), 2 * k));
+  std::vector<Time> ends(static_cast<std::size_t>(P), Time{0});  // of a rank's last publication: the next one is later
+  const auto collect = [&](Rank at, std::int64_t item) {
+    const std::int64_t node = table.node_of(at), own = at.index - nodes.first_rank(node);
+    Time all{0};
+    for (std::int64_t i = 1; i < nodes.size(node); ++i) {
+      const Rank from = rank_at(nodes, node, own + i);
+      Time& end = ends[static_cast<std::size_t>(from.index)];
+      end = table.publish(from, item_part(item), end);
+      all = std::max(all, table.read(at, from, item_part(item), end));
+    }
+    return all;
+  };
+  std::vector<Held> entered;
+  std::vector<Time> sent(static_cast<std::size_t>(P), Time{0});
+  for (std::int64_t i = 0; i < k; ++i) {
+    for (std::int64_t d = 1; d < N; ++d) {
+      for (std::int64_t lane = 0; lane < nodes.largest(); ++lane) {
+        for (std::int64_t node = 0; node < N; ++node) {
+          const std::int64_t there = (node + d) % N;
+          if (lane >= nodes.size(there)) continue;
+          const Rank to = rank_at(nodes, there, lane), by = rank_at(nodes, node, leaders ? 0 : lane);
+          const std::int64_t item = to.index * k + i;
+          Time& last = sent[static_cast<std::size_t>(by.index)];
+          const Rank entry = leaders ? rank_at(nodes, there, 0) : to;
+          const Time arrived = table.send(by, entry, item_part(item), std::max(last, collect(by, item)));
+          last = arrived - c.base.lambda();
+          entered.push_back({arrived, entry, item, to});
+        }
+      }
+    }
+    if (!leaders) {
+      for (std::int32_t r = 0; r < P; ++r) collect(Rank{r}, r * k + i);
+    }
+  }
+  if (leaders) {  // a leader hands over the fold of an item once all of it has come, and the others hand over their own
+    std::vector<Time> complete(static_cast<std::size_t>(P * k), Time{0});
+    for (const Held& h : entered) {
+      Time& last = complete[static_cast<std::size_t>(h.item)];
+      last = std::max(last, h.since);
+    }
+    for (std::int64_t item = 0; item < P * k; ++item) {
+      const Rank to{static_cast<std::int32_t>(item / k)};
+      const std::int64_t node = table.node_of(to), own = to.index - nodes.first_rank(node);
+      for (std::int64_t i = 1; i < nodes.size(node); ++i) {
+        const Rank from = rank_at(nodes, node, own + i);
+        const bool leads = from.index == nodes.first_rank(node);
+        Time& end = ends[static_cast<std::size_t>(from.index)];
+        const Time published =
+            table.publish(from, item_part(item), leads ? complete[static_cast<std::size_t>(item)] : end);
+        if (!leads) end = published;
+        table.read(to, from, item_part(item), published);
+      }
+    }
+  }
   return std::move(table).schedule(bound);
 }
 
@@ -329,6 +397,11 @@ PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
 
 PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
   const Bound bound = exchange_bound(cluster, problem);
+  if (problem.kind == Kind::reduce_scatter) {
+    return std::make_shared<ListedClusterPlan>(
+        reduce_scatter_schedule(cluster, problem, lanes, bound.time), bound.source,
+        lanes == Lanes::leaders ? "leaders: one rank a node folds and talks" : "a lane of every node folds and sends");
+  }
   const bool alltoall = problem.kind == Kind::alltoall;
   Schedule best = exchange_schedule(cluster, problem, lanes, false, bound.time);
   std::string how = lanes == Lanes::leaders ? "leaders: one rank a node talks"

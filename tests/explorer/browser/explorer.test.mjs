@@ -365,7 +365,7 @@ tests["clusters"] = async context => {
   await explorer.type("read", 99);
   assert.match(await explorer.error(), /read/);
   await explorer.type("read", 1);
-  for (const name of ["scatter", "gather", "allgather", "alltoall", "reduce", "allreduce", "scan", "barrier"]) {
+  for (const name of ["scatter", "gather", "allgather", "alltoall", "reduce", "allreduce", "reduce-scatter", "scan", "barrier"]) {
     await explorer.choose("collective", name);
     assert.equal(await explorer.error(), "", name);
     assert.equal(await explorer.text("verdict"), "legal", name);
