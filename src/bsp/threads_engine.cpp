@@ -12,6 +12,7 @@
 
 #include "bsp/engines.hpp"
 #include "bsp/shared_machine.hpp"
+#include "chasqui/base/clock.hpp"
 #include "run/board/board.hpp"
 #include "run/board/collectives.hpp"
 #include "run/board/slots.hpp"

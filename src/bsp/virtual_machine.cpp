@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "chasqui/base/clock.hpp"
 #include "run/wait/backoff.hpp"
 #include "run/wait/cores.hpp"
 

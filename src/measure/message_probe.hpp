@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "chasqui/base/clock.hpp"
 #include "chasqui/run/comm.hpp"
 #include "measure/clocks.hpp"
 #include "measure/estimate.hpp"

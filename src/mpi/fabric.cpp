@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mpi/fabric.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -27,6 +29,24 @@ std::uint64_t stamp_of(Together& all) {
   return stamp;
 }
 
+/// While this lives, Open MPI keeps the core when it finds nothing to do. With more ranks than cores it would give it away in each look,
+/// beside the wait that looks, to whoever computes for milliseconds.
+class KeepCore {
+ public:
+  KeepCore() : before_(set_ != nullptr && set_(false)) {}
+  ~KeepCore() {
+    if (before_) set_(true);
+  }
+  KeepCore(const KeepCore&) = delete;
+  KeepCore& operator=(const KeepCore&) = delete;
+
+ private:
+  /// Open MPI has a function for it, which says what was before; others have nothing of the kind.
+  static inline bool (*const set_)(bool) = reinterpret_cast<bool (*)(bool)>(dlsym(RTLD_DEFAULT,
+                                                                                  "opal_progress_set_yield_when_idle"));
+  bool before_;
+};
+
 /// Lets the library work: once, and as long as it has something to do, so that the program's messages go as fast as in the
 /// library's own waits, and not one step for each sleep of a waiting collective. Whether it had something to do only its
 /// time tells: a look that finds nothing always takes about the same.
@@ -35,6 +55,8 @@ class LivelyProgress {
   explicit LivelyProgress(MPI_Comm comm) : comm_(comm) {}
   void run() {
     constexpr double kAfterwards = 30e-6, kLongest = 200e-6;  // seconds; the collective is looked at in between
+    constexpr double kAway = 100e-6;                          // whoever took so long had no core meanwhile
+    const KeepCore keep;
     const double begin = MPI_Wtime();
     double before = begin, busy = begin - kAfterwards;
     do {
@@ -42,7 +64,7 @@ class LivelyProgress {
       MPI_Iprobe(MPI_ANY_SOURCE, kIdleTag, comm_, &flag, MPI_STATUS_IGNORE);
       const double now = MPI_Wtime(), took = now - before;
       nothing_ = std::min(nothing_ * 1.001, took);  // forgets a look that was too short to be true
-      if (took > 3 * nothing_ + 0.3e-6) busy = now;
+      if (took > 3 * nothing_ + 0.3e-6 && took < kAway) busy = now;
       before = now;
     } while (before - busy < kAfterwards && before - begin < kLongest);
   }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <vector>
 
+#include "chasqui/base/clock.hpp"
 #include "run/wait/backoff.hpp"
 #include "run/wait/cores.hpp"
 
@@ -71,6 +72,42 @@ TEST(Backoff, ASleepIsASmallPartOfTheWait) {
     EXPECT_EQ(Backoff::nap(1'000'000'000, crowded), 200'000) << "who waits long does sleep";
   }
   EXPECT_EQ(Backoff::nap(2'000'000, false), 0);
+}
+
+TEST(CoreShortage, IsFoundByACoreThatComesBackLate) {
+  constexpr long kMillisecond = 1'000'000;
+  CoreShortage shortage;
+  shortage.gave_away(1000, 1500);
+  shortage.gave_away(1500, 100'000);  // to a rank that waits too
+  EXPECT_FALSE(shortage.known());
+  long now = 5'000 * kMillisecond;
+  for (long length = 100 * kMillisecond; length < 800 * kMillisecond;
+       length *= 2) {  // found again, believed for longer
+    shortage.gave_away(now, now + 3 * kMillisecond);
+    now += 3 * kMillisecond;
+    EXPECT_TRUE(shortage.known());
+    EXPECT_TRUE(shortage.holds(now + length - 1));
+    now += length;
+    EXPECT_FALSE(shortage.holds(now)) << length;
+    EXPECT_FALSE(shortage.known());
+  }
+  now += 100'000 * kMillisecond;
+  shortage.gave_away(now, now + kMillisecond);
+  EXPECT_FALSE(shortage.holds(now + 101 * kMillisecond)) << "after a long time it begins anew";
+}
+
+TEST(CoreShortage, NobodySpinsInOne) {
+  ASSERT_FALSE(core_shortage.known());
+  Backoff patient(false);
+  EXPECT_FALSE(patient.pause()) << "it spins first";
+  const long now = clock_nanoseconds();
+  core_shortage.gave_away(now - 1'000'000'000, now);
+  Backoff backoff(false, Backoff::looks(false));
+  int spins = 0;
+  while (!backoff.pause()) ++spins;
+  EXPECT_LE(spins, 20);
+  core_shortage.holds(now + 1'000'000'000);
+  EXPECT_FALSE(core_shortage.known());
 }
 
 TEST(FirstLook, WaitsNoLongerThanItMay) {

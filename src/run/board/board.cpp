@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/board/board.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"

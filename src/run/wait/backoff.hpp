@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How to wait for another core: spin briefly, then give the core away, then sleep, but never for long compared with the
 // time waited so far. With more ranks than cores the spinning is cut short, so that the rank everybody waits for gets its
-// turn, and the sleep is longer.
+// turn, and the sleep is longer. Where others want the cores, it sleeps at once.
 #pragma once
 
-#include <sched.h>
-#include <time.h>
-
-#include "chasqui/base/clock.hpp"
+#include <atomic>
 
 namespace chasqui::run {
 /// Tells the core that this is a waiting loop.
@@ -18,38 +15,43 @@ inline void cpu_relax() {
   asm volatile("isb" ::: "memory");
 #endif
 }
+/// Do others want the cores that this process waits on? A core that is given away tells: where nobody wants it, it comes back
+/// at once; a rank that waits too gives it back soon; somebody who computes keeps it for milliseconds. Who gives its core
+/// away again and again then hardly runs, whereas who sleeps gets one soon after it wakes up: ten thousand barriers in the time of
+/// a hundred beside four programs that compute (2 ranks, 2 cores). It is believed for a while, twice as long each time it is found again.
+class CoreShortage {
+ public:
+  bool known() const { return known_.load(std::memory_order_relaxed); }
+  bool holds(long now);                  ///< is it still believed? Nanoseconds of the clock
+  void gave_away(long from, long back);  ///< a core, from then to then
+
+ private:
+  static constexpr long kSomebodyComputes = 200'000, kFirst = 100'000'000, kLongest = 10'000'000'000;
+  std::atomic<bool> known_{false};
+  std::atomic<long> until_{0}, length_{0};
+};
+extern CoreShortage core_shortage;  ///< of this process
+
 /// Waiting that grows more patient: spin, yield, sleep.
 class Backoff {
  public:
   /// crowded: more ranks than cores, so hardly any spinning. The first `looks` pauses are none.
-  explicit Backoff(bool crowded, int looks = 0) : crowded_(crowded), spins_(crowded ? 20 : 20'000), looks_(looks) {}
+  explicit Backoff(bool crowded, int looks = 0)
+      : crowded_(crowded || core_shortage.known()), spins_(crowded_ ? 20 : 4'000), looks_(crowded_ ? 0 : looks) {}
 
   /// How often to look in a row for a line: a pause takes as long as its journey.
   static int looks(bool crowded) { return crowded ? 0 : 1'000; }
 
-  /// True when it gave the core away: the moment to look for bad news. Without sleep where waiting must keep a
+  /// True when it gave the core away: the moment to look for bad news. Without long sleeps where waiting must keep a
   /// message library going.
   bool pause(bool may_sleep = true) {
     if (looks_ > 0) {
       --looks_;
       return false;
     }
-    if (++count_ <= spins_) {
-      cpu_relax();
-      return false;
-    }
-    if (count_ <= spins_ + kYields || !may_sleep) {
-      if (count_ == spins_ + 1 && may_sleep) since_ = clock_nanoseconds();
-      if (!may_sleep) count_ = spins_;
-      sched_yield();
-    } else if (const long time = nap(clock_nanoseconds() - since_, crowded_); time == 0) {
-      --count_;
-      sched_yield();
-    } else {
-      const timespec sleep{0, time};
-      nanosleep(&sleep, nullptr);
-    }
-    return true;
+    if (++count_ > spins_) return give_away(may_sleep);
+    cpu_relax();
+    return false;
   }
 
   /// How long to sleep, in nanoseconds, who has waited for so many; 0: not yet. Nobody comes later than a 64th of its wait
@@ -61,8 +63,10 @@ class Backoff {
   void reset() { count_ = 0; }  ///< something moved: spin again
 
  private:
+  bool give_away(bool may_sleep);
+
   static constexpr int kYields = 2'000;
-  static constexpr long kSlack = 50'000, kLongest = 200'000;
+  static constexpr long kSlack = 50'000, kLongest = 200'000, kShort = 20'000;
   bool crowded_;
   int spins_;
   int looks_;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "run/wait/backoff.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "chasqui/base/clock.hpp"
+
+namespace chasqui::run {
+namespace {
+
+void sleep_for(long nanoseconds) {
+  const timespec time{0, nanoseconds};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+CoreShortage core_shortage;
+
+bool CoreShortage::holds(long now) {
+  if (!known()) return false;
+  if (now < until_.load(std::memory_order_relaxed)) return true;
+  known_.store(false, std::memory_order_relaxed);
+  return false;
+}
+
+void CoreShortage::gave_away(long from, long back) {
+  if (back - from < kSomebodyComputes) return;
+  const long before = length_.load(std::memory_order_relaxed);
+  const bool again = from - until_.load(std::memory_order_relaxed) < before;
+  const long length = again ? std::min(2 * before, kLongest) : kFirst;
+  length_.store(length, std::memory_order_relaxed);
+  until_.store(back + length, std::memory_order_relaxed);
+  known_.store(true, std::memory_order_relaxed);
+}
+
+/// Apart from pause(): nobody who is in time comes here.
+bool Backoff::give_away(bool may_sleep) {
+  const long now = clock_nanoseconds();
+  if (count_ == spins_ + 1) since_ = now;
+  if (core_shortage.holds(now)) {
+    if (count_ > spins_ + 2) --count_;  // the wait goes on
+    sleep_for(may_sleep ? std::max(kShort, nap(now - since_, true)) : kShort);
+    return true;
+  }
+  if (count_ > spins_ + kYields) {
+    --count_;
+    if (const long time = may_sleep ? nap(now - since_, crowded_) : 0; time > 0) {
+      sleep_for(time);
+      return true;
+    }
+  }
+  sched_yield();
+  core_shortage.gave_away(now, clock_nanoseconds());
+  return true;
+}
+
+}  // namespace chasqui::run
