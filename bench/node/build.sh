@@ -54,7 +54,7 @@ if [ -n "${COMPONENT:-}" ]; then
   ${MPICC:-mpicc} -O3 -fPIC -DNDEBUG "-I$root/src" -c "$root/src/preload/component/component.c" -o "$folder/objects/component.o"
   # shellcheck disable=SC2046
   objects "$mpicxx -DCHASQUI_COMPONENT" "$folder/objects" $(sources preload |
-    grep -v -e /foreign_library.cpp -e /fortran_calls.cpp -e /preload/handshake.cpp -e /init_calls.cpp -e /nonblocking_calls.cpp) >"$folder/list"
+    grep -v -e /foreign_library.cpp -e /preload/handshake.cpp -e /preload/native.cpp -e /init_calls.cpp -e /nonblocking_calls.cpp) >"$folder/list"
   compile <"$folder/list"
   # shellcheck disable=SC2086
   $mpicxx -shared "$folder"/objects/*.o "$out"/pmpi/mpi_*.o $shared -Wl,--version-script="$root/src/preload/component/exported.map" \
