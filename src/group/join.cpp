@@ -80,7 +80,7 @@ class Mourner {
       const std::uint64_t finished = board_->finished(place);
       if (!departures_->left(rank) && (spans_ || finished < board_->current()))
         departures_->die(rank, spans_ ? finished : 0);
-      board_->bury(place);
+      board_->leave_for(place);
     }
   }
 

@@ -107,11 +107,11 @@ double least_gap(const std::vector<NodeBurst>& bursts, Further further) {
 
 }  // namespace
 
-double node_gap(const std::vector<NodeBurst>& bursts) {
+double burst_gap(const std::vector<NodeBurst>& bursts) {
   return least_gap(bursts, [](const NodeBurst& b) { return (b.many - b.few) / (kLongBurst - kShortBurst); });
 }
 
-double node_gap_per_byte(const std::vector<NodeBurst>& bursts) {
+double burst_gap_per_byte(const std::vector<NodeBurst>& bursts) {
   return least_gap(bursts, [](const NodeBurst& b) {
     return (b.more_long - b.one_long) / (static_cast<double>(kLongMessages - 1) * kLongBytes);
   });

@@ -69,8 +69,8 @@ inline constexpr std::int64_t kLongBytes = 65'536;
 
 /// From one message of the node to its next, and the same a byte: at the number of lanes at which the node carries most. REQUIRES
 /// bursts not empty.
-double node_gap(const std::vector<NodeBurst>& bursts);
-double node_gap_per_byte(const std::vector<NodeBurst>& bursts);
+double burst_gap(const std::vector<NodeBurst>& bursts);
+double burst_gap_per_byte(const std::vector<NodeBurst>& bursts);
 
 /// L, o_s, o_r, g, G, B and the switches from the rounds of one level. REQUIRES rounds not empty.
 Level level_of(const std::string& name, const std::vector<MessageParameters>& rounds);

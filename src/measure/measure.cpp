@@ -59,8 +59,8 @@ Profile profile_of(const std::vector<Parameters>& rounds, const CollectiveTimes&
   for (const Parameters& round : rounds) fan_ins.push_back(round.fan_in);
   network.receives_in_parallel = first.network && receives_in_parallel(fan_ins, network.G.value);
   if (!first.bursts.empty()) {
-    network.node_g = over_rounds(rounds, [](const Parameters& r) { return node_gap(r.bursts); });
-    network.node_G = over_rounds(rounds, [](const Parameters& r) { return node_gap_per_byte(r.bursts); });
+    network.node_g = over_rounds(rounds, [](const Parameters& r) { return burst_gap(r.bursts); });
+    network.node_G = over_rounds(rounds, [](const Parameters& r) { return burst_gap_per_byte(r.bursts); });
   }
   profile.levels = {node, network};
   profile.bsp_g = word_gap(rounds, network);

@@ -28,14 +28,14 @@ int MPI_Finalize() {
 int MPI_Comm_free(MPI_Comm* comm) {
   CHASQUI_CALLER
   const int code = CHASQUI_NATIVE(Comm_free)(comm);
-  bury();
+  give_back();
   return code;
 }
 
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   CHASQUI_CALLER
   const int code = CHASQUI_NATIVE(Comm_disconnect)(comm);
-  bury();
+  give_back();
   return code;
 }
 

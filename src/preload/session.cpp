@@ -48,7 +48,7 @@ void end() {
   --inside_of_chasqui;
 }
 
-void bury() {
+void give_back() {
   if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0) return;
   ++inside_of_chasqui;
   try {

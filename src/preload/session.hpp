@@ -10,6 +10,6 @@ void begin();
 /// It is about to end: what communicators have is given back, and the report is written.
 void end();
 /// A communicator may have ended: what it had is given back.
-void bury();
+void give_back();
 
 }  // namespace chasqui::preload

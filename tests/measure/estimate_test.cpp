@@ -188,11 +188,11 @@ TEST(Estimate, NodesCarryWhatTheirRanksTogetherSend) {
     const auto longer = [&](int messages) { return 2000 + messages * byte * static_cast<double>(kLongBytes); };
     bursts.push_back({lanes, burst(kShortBurst), burst(kLongBurst), longer(1), longer(kLongMessages)});
   }
-  EXPECT_NEAR(node_gap({bursts[0]}), 400, 1e-6) << "one rank";
-  EXPECT_NEAR(node_gap({bursts[0], bursts[1]}), 200, 1e-6) << "two do not fill it";
-  EXPECT_NEAR(node_gap(bursts), 100, 1e-6);
-  EXPECT_NEAR(node_gap_per_byte({bursts[0]}), 0.25, 1e-9);
-  EXPECT_NEAR(node_gap_per_byte(bursts), 0.1, 1e-9);
+  EXPECT_NEAR(burst_gap({bursts[0]}), 400, 1e-6) << "one rank";
+  EXPECT_NEAR(burst_gap({bursts[0], bursts[1]}), 200, 1e-6) << "two do not fill it";
+  EXPECT_NEAR(burst_gap(bursts), 100, 1e-6);
+  EXPECT_NEAR(burst_gap_per_byte({bursts[0]}), 0.25, 1e-9);
+  EXPECT_NEAR(burst_gap_per_byte(bursts), 0.1, 1e-9);
 }
 
 }  // namespace

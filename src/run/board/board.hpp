@@ -275,7 +275,7 @@ class alignas(2 * kLine) Board {
     return done(rank).load(std::memory_order_acquire);
   }  ///< its last collective
   /// The rank's process is no more: it uses nobody's buffers.
-  void bury(int rank) { counters_[rank].inside.store(0, std::memory_order_release); }
+  void leave_for(int rank) { counters_[rank].inside.store(0, std::memory_order_release); }
   /// Called while withdraw() waits for others, who may have died meanwhile.
   void watch(std::function<void()> look) { look_ = std::move(look); }
   /// Where it is said that a rank has ended; zeroed memory: nobody has.
