@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
+#include <map>
+#include <sstream>
 
 #include "structure/source_tree.hpp"
 
@@ -318,6 +321,30 @@ TEST(Files, AreNamedAfterAConcept) {
       EXPECT_EQ(path.find(vague), std::string::npos) << path;
     }
   }
+}
+
+/// Two types of one name in one namespace are one to the linker, whichever headers a file has seen.
+TEST(Files, TypesOfHeadersHaveNamesOfTheirOwn) {
+  std::map<std::string, std::string> seen;
+  for (const SourceFile& file : source_files()) {
+    if (file.room.empty() || !file.path.ends_with(".hpp")) continue;
+    std::string within;
+    for (const std::string& line : file.lines) {
+      if (line.rfind("namespace ", 0) == 0) within = line;
+      std::istringstream words(line);
+      std::string word, name;
+      words >> word;
+      if (word == "enum") words >> word;
+      if ((word != "struct" && word != "class") || line[0] == ' ' || line.ends_with(";")) continue;
+      while (words >> name && std::isupper(static_cast<unsigned char>(name[0])) == 0) {  // attributes
+      }
+      if (name.empty() || std::isupper(static_cast<unsigned char>(name[0])) == 0) continue;
+      const auto [place, fresh] = seen.try_emplace(within + name, file.path);
+      EXPECT_TRUE(fresh || line.find('<') != std::string::npos)
+          << name << " is in " << place->second << " and in " << file.path;
+    }
+  }
+  EXPECT_GT(seen.size(), 200U);
 }
 
 TEST(Files, SpeakOnlyOfTheProject) {

@@ -22,7 +22,7 @@ PlanPtr alltoall(const LogP& machine, std::int64_t items) {
               "symmetric: everybody sends to r+1, r+2, ..."};
   SymmetricTimes times = symmetric_times(machine, items * (machine.P - 1));
   std::int64_t last = times.last();
-  std::optional<Turns> turns;
+  std::optional<AlltoallTurns> turns;
   if (Time{last} + machine.lambda() > bound) turns = best_turns(machine, items, last);
   if (turns) last = turns->last_send;
   require_horizon(last, machine);

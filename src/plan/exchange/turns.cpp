@@ -15,14 +15,14 @@ namespace chasqui::plan {
 namespace {
 
 /// From the first send of a block to the first of the next.
-std::int64_t block_length(const Turns& turns, std::int64_t items, std::int64_t columns) {
+std::int64_t block_length(const AlltoallTurns& turns, std::int64_t items, std::int64_t columns) {
   const std::int64_t latest = *std::max_element(turns.offset.begin(), turns.offset.end());
   return (items * columns - 1) * turns.period + latest + turns.pause;
 }
 
 class AlltoallInTurns final : public Plan {
  public:
-  AlltoallInTurns(const LogP& machine, const Problem& problem, Claim claim, Turns turns)
+  AlltoallInTurns(const LogP& machine, const Problem& problem, Claim claim, AlltoallTurns turns)
       : Plan(machine, problem, std::move(claim)), turns_(std::move(turns)) {
     // The class that follows c at distance d plays the role after c's: c * inverse[d].
     for (std::int64_t d = 1; d < turns_.m; ++d) {
@@ -102,16 +102,16 @@ class AlltoallInTurns final : public Plan {
                 round * turns_.period};
   }
 
-  Turns turns_;
+  AlltoallTurns turns_;
   std::vector<std::int64_t> inverse_;  ///< of 1 .. m-1, modulo m
 };
 
 }  // namespace
 
-std::optional<Turns> best_turns(const LogP& machine, std::int64_t items, std::int64_t unless_by) {
+std::optional<AlltoallTurns> best_turns(const LogP& machine, std::int64_t items, std::int64_t unless_by) {
   constexpr std::size_t kPeriods = 4;
   const Spacing spacing(machine);
-  std::optional<Turns> best;
+  std::optional<AlltoallTurns> best;
   std::map<std::int64_t, SymmetricTimes> common;  // by the number of ranks
   for (const std::int64_t m : {2, 3, 5, 7, 11, 13}) {
     if (m > machine.P) break;
@@ -120,7 +120,7 @@ std::optional<Turns> best_turns(const LogP& machine, std::int64_t items, std::in
     for (const std::int64_t q : periods) {
       auto offset = ring_offsets(spacing, m, q);
       if (!offset) continue;
-      Turns turns{.m = m, .period = q, .offset = std::move(*offset), .pause = spacing.longest_wait()};
+      AlltoallTurns turns{.m = m, .period = q, .offset = std::move(*offset), .pause = spacing.longest_wait()};
       std::int64_t start = 0;
       for (std::int64_t ranks = machine.P; ranks > 1;) {
         const std::int64_t h = divide_up(ranks, m);
@@ -143,7 +143,7 @@ std::optional<Turns> best_turns(const LogP& machine, std::int64_t items, std::in
   return best;
 }
 
-PlanPtr alltoall_in_turns(const LogP& machine, const Problem& problem, Claim claim, Turns turns) {
+PlanPtr alltoall_in_turns(const LogP& machine, const Problem& problem, Claim claim, AlltoallTurns turns) {
   return std::make_shared<AlltoallInTurns>(machine, problem, std::move(claim), std::move(turns));
 }
 

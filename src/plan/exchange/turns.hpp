@@ -15,7 +15,7 @@ namespace chasqui::plan {
 
 /// On level j a rank is (class, column), m classes and columns[j] columns; a column is a rank of the next level. Classes that are not full
 /// leave messages out. After the last level the remaining ranks of a class send at common times.
-struct Turns {
+struct AlltoallTurns {
   std::int64_t m = 2;                  ///< a prime
   std::int64_t period = 1;             ///< between two sends of a block
   std::vector<std::int64_t> offset{};  ///< of the classes in a block from each class to the next
@@ -27,8 +27,8 @@ struct Turns {
 };
 
 /// The best turns, if any end before a last send at `unless_by`. REQUIRES P >= 2, o > 0. Time: O(log P) searches for common times.
-std::optional<Turns> best_turns(const LogP& machine, std::int64_t items, std::int64_t unless_by);
+std::optional<AlltoallTurns> best_turns(const LogP& machine, std::int64_t items, std::int64_t unless_by);
 
-PlanPtr alltoall_in_turns(const LogP& machine, const Problem& problem, Claim claim, Turns turns);
+PlanPtr alltoall_in_turns(const LogP& machine, const Problem& problem, Claim claim, AlltoallTurns turns);
 
 }  // namespace chasqui::plan
