@@ -221,15 +221,6 @@ WellFormed rule6_well_formed(const Schedule& schedule, Findings& findings) {
       findings.add(6, send.from, send.begin.ticks, i, "{}", text);
     }
   }
-  for (std::uint32_t i = 0; i < schedule.adds.size(); ++i) {
-    const Add& add = schedule.adds[i];
-    const std::string text = flaw(schedule, add);
-    if (text.empty()) {
-      result.adds.push_back(i);
-    } else {
-      findings.add(6, add.rank, add.begin.ticks, kNoMessage, "adds[{}]: {}", i, text);
-    }
-  }
   const auto look = [&](const auto& list, const char* name, std::vector<std::uint32_t>& usable) {
     for (std::uint32_t i = 0; i < list.size(); ++i) {
       const std::string text = flaw(schedule, list[i]);
@@ -240,6 +231,7 @@ WellFormed rule6_well_formed(const Schedule& schedule, Findings& findings) {
       }
     }
   };
+  look(schedule.adds, "adds", result.adds);
   look(schedule.publications, "publications", result.publications);
   look(schedule.readings, "readings", result.readings);
   return result;
