@@ -289,6 +289,11 @@ TEST(Clusters, AMillionNodesAnswerForOneRank) {
 TEST(Clusters, RefusesWhatItDoesNotPlan) {
   const Cluster c = cluster(4, 2, logp(6, 2, 4), 1, 2, 2);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::sum}), Error);
+  const Cluster huge = cluster(1'000'000, 1000, logp(28, 2, 6), 1, 2, 2);
+  for (const Kind kind :
+       {Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall, Kind::reduce_scatter, Kind::scan})
+    EXPECT_THROW(on_cluster(huge, {.kind = kind}), Error) << to_string(kind);
+  EXPECT_THROW(on_cluster(huge, {.kind = Kind::broadcast, .items = 2}), Error);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::reduce, .items = 2}), Error);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::allreduce, .items = 2}), Error);
   EXPECT_THROW(on_cluster(cluster(1000, 20, logp(6, 2, 4), 1, 2, 2), {.kind = Kind::allgather}), Error);

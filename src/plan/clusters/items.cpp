@@ -50,6 +50,7 @@ void hand_out(Timetable& table, std::vector<Held> held) {
 /// clusters.md, Theorem 16. `m` items leave the root's node, and `items` leave the root.
 Bound scatter_bound(const Cluster& c, Rank root) {
   const LogP& M = c.base;
+  require_listable(c, {.kind = Kind::scatter, .root = root}, 4 * M.P);
   const std::int64_t n = c.nodes.size(c.nodes.node_of(root)), m = M.P - n, items = M.P - 1;
   const std::int64_t lambda = M.lambda().ticks, G = M.gap().ticks, o = M.o.ticks;
   const std::int64_t p = c.nodes.publish.ticks, r = c.nodes.read.ticks;
@@ -318,6 +319,7 @@ Schedule reduce_scatter_schedule(const Cluster& c, const Problem& problem, Lanes
 /// clusters.md, Theorem 18.
 Bound items_bound(const Cluster& c, std::int64_t k) {
   const LogP& M = c.base;
+  require_listable(c, {.kind = Kind::broadcast, .items = k}, saturating_multiply(M.P + c.nodes.count(), k));
   const std::int64_t o = M.o.ticks, p = c.nodes.publish.ticks, G = M.gap().ticks, n = c.nodes.largest();
   Bound one = cluster_broadcast_bound(c);
   if (M.P == 1) return one;

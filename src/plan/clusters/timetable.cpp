@@ -19,11 +19,15 @@ std::int64_t apart(const std::set<std::int64_t>& begins, std::int64_t t, std::in
 
 }  // namespace
 
+void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events) {
+  if (events <= kMostEvents) return;
+  throw Error("{} on {} has {} messages, publications and readings, too many to list (at most {}): ask for less",
+              to_string(problem.kind), to_string(cluster), events, kMostEvents);
+}
+
 Timetable::Timetable(const Cluster& cluster, const Problem& problem, std::int64_t events)
     : schedule_{cluster.base, problem, {}, {}, {}, {}, {}, {}, {}, cluster.nodes} {
-  if (events > kMostEvents)
-    throw Error("{} on {} has {} messages, publications and readings, too many to list (at most {}): ask for less",
-                to_string(problem.kind), to_string(cluster), events, kMostEvents);
+  require_listable(cluster, problem, events);
   const auto P = static_cast<std::size_t>(cluster.base.P);
   processors_.resize(P);
   adapters_.resize(static_cast<std::size_t>(cluster.nodes.count()));

@@ -12,9 +12,12 @@
 
 namespace chasqui::plan {
 
+/// Throws an Error where a plan of so many messages, publications and readings is too long.
+void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events);
+
 class Timetable {
  public:
-  /// Throws an Error where the plan would have more than `events` publications, readings and messages.
+  /// Throws as require_listable does.
   Timetable(const Cluster& cluster, const Problem& problem, std::int64_t events);
 
   /// Each finds the earliest begin from `earliest` on, books it, and says when it has ended: for a message, when what it carries
