@@ -73,8 +73,7 @@ struct Row {
 /// Calls visit(row) for every row wanted, the same on every rank.
 template <typename Visit>
 void for_each_row(int ranks, const Settings& settings, Visit visit) {
-  for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::allreduce, Kind::reduce, Kind::allgather, Kind::gather,
-                          Kind::scatter, Kind::scan, Kind::alltoall, Kind::reduce_scatter}) {
+  for (const Kind kind : chasqui::measure::kCalls) {
     if (!settings.wants(kind)) continue;
     for (const std::size_t bytes : settings.sizes) {
       if (kind == Kind::barrier && bytes > 8) break;

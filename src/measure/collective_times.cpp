@@ -20,8 +20,6 @@ namespace {
 constexpr std::int64_t kSizes[] = {8,       65'536, 1024, 524'288, 64,  8192, std::int64_t{2} << 20, 32'768,
                                    262'144, 4096,   56,   112,     120, 2048, std::int64_t{4} << 20};
 constexpr std::int64_t kLargest = std::int64_t{8} << 20;  ///< of all ranks' blocks together
-constexpr Kind kKinds[] = {Kind::barrier, Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather,
-                           Kind::gather,  Kind::scatter,   Kind::scan,   Kind::alltoall,  Kind::reduce_scatter};
 constexpr std::int64_t kFar = 64;  ///< times the longest that was timed must reach the longest there is
 
 bool has_method(const Comm& comm, const Call& call, Method method) {
@@ -34,7 +32,7 @@ bool has_method(const Comm& comm, const Call& call, Method method) {
 std::vector<CollectiveTimes::Entry> CollectiveTimes::entries_for(int ranks) {
   std::vector<Entry> list;
   for (const std::int64_t bytes : kSizes) {
-    for (const Kind kind : kKinds) {
+    for (const Kind kind : kCalls) {
       const bool fits = kind != Kind::barrier && bytes * (has_blocks(kind) ? ranks : 1) <= kLargest;
       if (bytes == kSizes[0] || fits) list.push_back({kind, bytes});
     }
