@@ -20,6 +20,10 @@ struct Channel {
   std::vector<int> members{};       ///< the rank in it of each rank; empty: they are the same
   int first_tag = 0;                ///< -1: no messages; the communicator only keeps the library going
   std::function<void()> give_back;  ///< called at the end, unless messages may still be under way
+  /// Messages of different lengths have different tags, kChannelTags apart, as far as so many of them go; a power of two. Open MPI 4.1 writes
+  /// a message that is longer than its receiver expects behind the buffer, where the kernel copies it. Only where ranks
+  /// that wait in vain compare their calls: nobody else would hear that lengths differ.
+  int lengths = 1;
 };
 inline constexpr int kChannelTags = 1 << 15;  ///< MPI promises no more
 

@@ -50,16 +50,16 @@ run::Transport::Ticket Messages::fresh(int from, std::size_t bytes) {
 
 run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
   const Ticket ticket = fresh(-1, bytes);
-  check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, channel_->place(to), channel_->tag(tag), channel_->comm(),
-                  &at(ticket).request),
+  check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, channel_->place(to), channel_->tag(tag, bytes),
+                  channel_->comm(), &at(ticket).request),
         "MPI_Isend");
   return ticket;
 }
 
 run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
   const Ticket ticket = fresh(from, bytes);
-  check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, channel_->place(from), channel_->tag(tag), channel_->comm(),
-                  &at(ticket).request),
+  check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, channel_->place(from), channel_->tag(tag, bytes),
+                  channel_->comm(), &at(ticket).request),
         "MPI_Irecv");
   return ticket;
 }

@@ -24,6 +24,11 @@ struct OpenChannel {
     return all.empty() ? place : static_cast<int>(std::find(all.begin(), all.end(), place) - all.begin());
   }
   int tag(std::uint32_t of) const { return channel.first_tag + static_cast<int>(of); }
+  /// Of a message of so many bytes.
+  int tag(std::uint32_t of, std::size_t bytes) const {
+    const std::uint64_t mixed = (bytes * 0x9e3779b97f4a7c15u) >> 40;
+    return tag(of) + kChannelTags * static_cast<int>(mixed & static_cast<std::uint64_t>(channel.lengths - 1));
+  }
 
   /// MPI_Finalize was called.
   static bool ended() {
