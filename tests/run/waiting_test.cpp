@@ -111,26 +111,43 @@ TEST(CoreShortage, NobodySpinsInOne) {
 }
 
 TEST(FirstLook, WaitsNoLongerThanItMay) {
-  FirstLook look(3);
+  FirstLook look(3, 30);
   EXPECT_EQ(look.pauses(), 0);
   for (int expected : {1, 2, 3, 3, 3}) {
-    look.learn(false);
+    look.learn(1);
     EXPECT_EQ(look.pauses(), expected);
   }
-  for (int i = 0; i < 10'000; ++i) look.learn(true);
+  for (int i = 0; i < 10'000; ++i) look.learn(0);
   EXPECT_EQ(look.pauses(), 0) << "nobody is waited for who was there before";
-  FirstLook crowded(0);
-  crowded.learn(false);
+  FirstLook crowded(0, 30);
+  crowded.learn(1);
   EXPECT_EQ(crowded.pauses(), 0);
+}
+
+// Ranks that are far apart: half of them come before the root, long before, the others after it.
+TEST(FirstLook, CostsNothingWhereRanksAreApart) {
+  FirstLook look(4, 40);
+  for (int i = 0; i < 4; ++i) look.learn(1);
+  ASSERT_EQ(look.pauses(), 4);
+  EXPECT_FALSE(look.apart());
+  for (int call = 0; call < 200; ++call) look.learn(call % 2 == 0 ? 0 : 500);
+  EXPECT_EQ(look.pauses(), 0) << "whoever comes later finds the line there, and has nothing to wait for";
+  EXPECT_TRUE(look.apart());
+  for (int call = 0; call < 10'000; ++call) {
+    look.learn(call % 50 == 0 ? 3 : call % 2 == 0 ? 0 : 500);  // now and then by little
+    ASSERT_LE(look.pauses(), 1);
+  }
+  for (int call = 0; call < 100; ++call) look.learn(0);
+  EXPECT_FALSE(look.apart()) << "they come together again";
 }
 
 // A line that comes after two pauses: who looks earlier makes all others late.
 TEST(FirstLook, AmongManyReadersOneIsEarlyOnlyNowAndThen) {
   std::vector<FirstLook> readers;
   for (int r = 0; r < 15; ++r) {  // each has learned something else
-    FirstLook reader(4);
-    for (int i = 0; i < 3; ++i) reader.learn(false);
-    for (int i = 0; i < 9 * r; ++i) reader.learn(true);
+    FirstLook reader(4, 40);
+    for (int i = 0; i < 3; ++i) reader.learn(1);
+    for (int i = 0; i < 9 * r; ++i) reader.learn(0);
     readers.push_back(reader);
   }
   int disturbed = 0;
@@ -139,7 +156,7 @@ TEST(FirstLook, AmongManyReadersOneIsEarlyOnlyNowAndThen) {
     bool early = false;
     for (FirstLook& reader : readers) {
       const bool found = reader.pauses() >= 2;
-      reader.learn(found);
+      reader.learn(found ? 0 : 1);
       early = early || !found;
     }
     disturbed += early ? 1 : 0;

@@ -43,9 +43,9 @@ std::size_t BoardShape::bytes() const {
 }
 
 Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
-    : shape_(shape), rank_(rank), crowded_(shape.ranks > cores), look_at_all_(crowded_ ? 0 : 10),
-      look_at_root_(crowded_ ? 0 : 4), look_at_group_(crowded_ ? 0 : 5), look_at_results_(crowded_ ? 0 : 6),
-      look_at_shares_(crowded_ ? 0 : 20) {
+    : shape_(shape), rank_(rank), crowded_(shape.ranks > cores), look_at_all_(crowded_ ? 0 : 10, 100),
+      look_at_root_(crowded_ ? 0 : 4, 40), look_at_group_(crowded_ ? 0 : 5, 50), look_at_results_(crowded_ ? 0 : 6, 60),
+      look_at_shares_(crowded_ ? 0 : 20, 200), look_at_given_(0, 100) {
   CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
   CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
   CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);

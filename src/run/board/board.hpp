@@ -210,6 +210,7 @@ class alignas(2 * kLine) Board {
   FirstLook& look_at_group() { return look_at_group_; }      ///< the same for the lines of a group, by who folds them
   FirstLook& look_at_results() { return look_at_results_; }  ///< the same for what the groups have folded
   FirstLook& look_at_shares() { return look_at_shares_; }    ///< the same for what others have folded of longer data
+  FirstLook& look_at_given() { return look_at_given_; }  ///< for what all give to one who folds or collects it: no wait
 
   // --- long data, in rounds
   static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
@@ -371,6 +372,7 @@ class alignas(2 * kLine) Board {
   FirstLook look_at_group_;
   FirstLook look_at_results_;
   FirstLook look_at_shares_;
+  FirstLook look_at_given_;
   std::uint64_t sequence_ = 0;
   Signature call_;             ///< the present collective
   std::uint64_t word_ = 0;     ///< of that call

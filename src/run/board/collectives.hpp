@@ -55,7 +55,7 @@ class GroupedFold {
   int part_ = 0;          ///< leading: the part being collected
   bool published_ = false;
   bool folded_ = false;  ///< all that this rank leads
-  bool looked_ = false;  ///< at the results
+  int looks_ = 0;        ///< in vain, since it last went on
   Awaited awaited_;
 };
 
@@ -82,6 +82,8 @@ class TreeFold {
   void publish();
   bool fold_group();
   bool fold_groups();
+  template <typename Here, typename Fetch>
+  bool all_here(FirstLook& look, int n, Here here, Fetch fetch);
   bool take();
 
   Board& board_;
@@ -93,9 +95,10 @@ class TreeFold {
   int part_;  ///< that this rank folds for its group, if there is one
   bool everywhere_;
   bool published_ = false;
-  bool group_folded_;  ///< or nothing to do there
-  bool all_folded_;    ///< the same for all groups
-  bool looked_ = false;
+  bool group_folded_;       ///< or nothing to do there
+  bool all_folded_;         ///< the same for all groups
+  int looks_ = 0;           ///< in vain, since it last went on
+  std::uint64_t seen_ = 0;  ///< flags that have come since the first look: a bit each
   Awaited awaited_;
 };
 
@@ -133,7 +136,7 @@ class SharedFold {
   bool reads_;         ///< wants the result
   bool published_ = false;
   bool folded_;
-  bool looked_ = false;
+  int looks_ = 0;  ///< in vain, since it last went on
   Awaited awaited_;
 };
 

@@ -162,16 +162,16 @@ Task direct(Board& board, Call call) {
     else if (mine.out != nullptr) copy_block(mine.out, there.in + own, bytes);
   } else {
     std::vector<Exposed> all(static_cast<std::size_t>(ranks));
-    bool found = true;
+    int in_vain = 0;
     board.look_at_all().wait();
     for (int r = 0; r < ranks; ++r) board.fetch(r, Place::first);
     Using others(board);
     for (int k = 0; k < ranks; ++k) {
       const int other = (me + k) % ranks;
       if (!board.published(other)) {
-        found = false;
+        ++in_vain;
         others.close();
-        co_await until([&] { return board.published(other); });
+        co_await until([&] { return board.published(other) || (++in_vain, false); });
       }
       all[static_cast<std::size_t>(other)] = read_exposed(board, call, other);
       if (call.kind == Kind::allgather) {
@@ -185,7 +185,7 @@ Task direct(Board& board, Call call) {
       }
     }
     others.close();
-    board.look_at_all().learn(found);
+    board.look_at_all().learn(in_vain);
     board.everybody_began();
     if (call.kind == Kind::reduce || call.kind == Kind::allreduce) co_await fold_shares(board, call, all);
     if (call.kind == Kind::reduce_scatter) fold_block(board, call, all);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <utility>
+
 #include "run/board/collectives.hpp"
 #include "run/board/fold.hpp"
 
@@ -52,9 +54,10 @@ void GroupedFold::take(int part) {
 bool GroupedFold::lead() {
   for (; part_ < parts_; ++part_) {
     if (!leads(part_)) continue;
-    if (!awaited_.none([&](int r) { return board_.published(r, contribution(part_)); })) return false;
+    if (!awaited_.none([&](int r) { return board_.published(r, contribution(part_)); })) return ++looks_, false;
     fold_group(part_);
   }
+  board_.look_at_group().learn(std::exchange(looks_, 0));
   folded_ = true;
   return true;
 }
@@ -78,7 +81,7 @@ void GroupedFold::look_at_group() {
     for (int r = groups_.base; leads(part) && r < groups_.base + groups_.members; ++r)
       board_.fetch(r, contribution(part));
   }
-  board_.look_at_group().learn(lead());
+  lead();
 }
 
 bool GroupedFold::poll() {
@@ -89,11 +92,9 @@ bool GroupedFold::poll() {
   }
   if (!folded_ && !lead()) return false;
   if (call_.kind != Kind::reduce || board_.rank() == static_cast<int>(call_.root)) {
-    if (!looked_) board_.look_at_results().wait();
-    const bool here = results_here();
-    if (!looked_) board_.look_at_results().learn(here);
-    looked_ = true;
-    if (!here) return false;
+    if (looks_ == 0) board_.look_at_results().wait();
+    if (!results_here()) return ++looks_, false;
+    board_.look_at_results().learn(looks_);
     for (int part = 0; part < parts_; ++part) take(part);
     board_.everybody_began();
   }

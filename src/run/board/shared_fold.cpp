@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <utility>
 
 #include "run/board/collectives.hpp"
 #include "run/board/exposed.hpp"
@@ -48,13 +49,13 @@ void SharedFold::fetch() const {
   const std::size_t low = begin(board_.rank()), high = end(board_.rank());
   for (int r = 0; r < board_.ranks(); ++r) {
     board_.fetch(r, Place::first);
-    if (!exposed_) fetch_share(board_.wide(r) + low, high - low);
+    if (!exposed_ && !board_.look_at_given().apart()) fetch_share(board_.wide(r) + low, high - low);
   }
 }
 
 bool SharedFold::contributed(int rank) const {
   if (!board_.published(rank)) return false;
-  if (exposed_) fetch_share(contribution(rank) + begin(board_.rank()), end(board_.rank()) - begin(board_.rank()));
+  fetch_share(contribution(rank) + begin(board_.rank()), end(board_.rank()) - begin(board_.rank()));
   return true;
 }
 
@@ -73,16 +74,21 @@ void SharedFold::fold_own() {
 }
 
 bool SharedFold::shares_here() {
-  const auto here = [this](int share) { return board_.published(share, Place::result); };
-  if (looked_) return awaited_.none(here);
-  looked_ = true;
-  board_.look_at_shares().wait();
-  for (int share = 0; share < shares_; ++share) {
-    board_.fetch(share, Place::result);
-    fetch_share(share_at(share), end(share) - begin(share));
+  const auto fetch = [this](int share) { fetch_share(share_at(share), end(share) - begin(share)); };
+  if (looks_ == 0) {
+    board_.look_at_shares().wait();
+    for (int share = 0; share < shares_; ++share) {
+      board_.fetch(share, Place::result);
+      if (!board_.look_at_shares().apart()) fetch(share);
+    }
   }
-  const bool found = awaited_.none(here);
-  board_.look_at_shares().learn(found);
+  const bool found = awaited_.none([&](int share) {
+    if (!board_.published(share, Place::result)) return false;
+    if (looks_ > 0 || board_.look_at_shares().apart()) fetch(share);
+    return true;
+  });
+  if (found) board_.look_at_shares().learn(looks_);
+  else ++looks_;
   return found;
 }
 
@@ -102,7 +108,8 @@ bool SharedFold::poll() {
     awaited_ = Awaited(0, folded_ ? shares_ : board_.ranks(), board_.rank());
   }
   if (!folded_) {
-    if (!awaited_.none([this](int r) { return contributed(r); })) return false;
+    if (!awaited_.none([this](int r) { return contributed(r); })) return ++looks_, false;
+    board_.look_at_given().learn(std::exchange(looks_, 0));
     fold_own();
     awaited_ = Awaited(0, shares_, board_.rank());
   }

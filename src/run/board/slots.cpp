@@ -12,10 +12,10 @@ void SlotCall::fetch_wide(int slot) const {
 }
 
 /// Not what a root has beside its line: whoever asks for it too early takes it from the root, line by line, and all wait.
-void SlotCall::fetch_more() const {
+void SlotCall::fetch_more(bool apart) const {
   for (int slot = first_; slot < last_; ++slot) {
     if (slot_ <= kSlotPayload) board_.fetch(slot, Place::second);
-    else if (last_ - first_ > 1) fetch_wide(slot);
+    else if (last_ - first_ > 1 && (!apart || chains_)) fetch_wide(slot);
   }
 }
 

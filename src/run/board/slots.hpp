@@ -60,34 +60,45 @@ class SlotCall {
       std::memmove(call_.out, in + before, bytes_);
   }
 
-  /// All lines, and what is longer, are asked for at once before the first is looked at.
-  void fetch() const {
-    if (slot_ > kLinePayload) fetch_more();
+  /// All lines, and what is longer, are asked for at once before the first is looked at; the latter not where ranks are apart.
+  void fetch(bool apart) const {
+    if (slot_ > kLinePayload) fetch_more(apart);
     else if (last_ - first_ <= 2) return;  // one, and this rank's own
     for (int slot = first_; slot < last_; ++slot) board_.fetch(slot, Place::first);
   }
-  void fetch_more() const;
+  void fetch_more(bool apart) const;
   void fetch_wide(int slot) const;
 
   [[gnu::always_inline]] bool all_here() {
     if (chains_ && board_.rank() > 1 && board_.published(board_.rank() - 1, Place::result)) return prefix_ = true;
-    FirstLook* look = nullptr;
-    if (!looked_ && first_ != last_) {
-      looked_ = true;
-      if (!has_root(call_.kind)) look = &board_.look_at_all();
-      else if (last_ - first_ == 1) look = &board_.look_at_root();  // else a root collects: nothing gained by waiting
-      if (look != nullptr) look->wait();
-      fetch();
+    if (first_ == last_) return true;
+    FirstLook& look = first_look();
+    if (looks_ == 0) {
+      look.wait();
+      fetch(look.apart());
     }
-    const bool found = awaited_.none([this](int slot) { return board_.arrived(slot, slot_); });
-    if (look != nullptr) look->learn(found);
+    // What was asked for before it was announced has been written since; a scan may need only what the rank before it hands on.
+    const bool late = (looks_ > 0 || look.apart()) && slot_ > kSlotPayload && !chains_;
+    const bool found = awaited_.none([this, late](int slot) {
+      if (!board_.arrived(slot, slot_)) return false;
+      if (late) fetch_wide(slot);
+      return true;
+    });
+    if (found) look.learn(looks_);
+    else ++looks_;
     return found;
+  }
+  /// A root that collects does not wait: nothing is gained by it.
+  FirstLook& first_look() const {
+    if (!has_root(call_.kind)) return board_.look_at_all();
+    return last_ - first_ == 1 ? board_.look_at_root() : board_.look_at_given();
   }
 
   /// All lines are there, and something is in them. Folds are in rank order.
   [[gnu::always_inline]] void take() {
     auto* out = static_cast<std::byte*>(call_.out);
-    if (slot_ > kSlotPayload && last_ - first_ == 1) fetch_wide(first_);
+    if (slot_ > kSlotPayload && last_ - first_ == 1 && looks_ == 0 && !board_.look_at_root().apart())
+      fetch_wide(first_);
     if (call_.exchanges()) return take_blocks();
     if (combines(call_.kind)) {
       if (chains_) return fold_chain();
@@ -114,7 +125,7 @@ class SlotCall {
   int last_ = 0;
   Awaited awaited_;
   bool published_ = false;
-  bool looked_ = false;
+  int looks_ = 0;        ///< in vain
   bool chains_ = false;  ///< a scan that publishes its result for the next rank
   bool prefix_ = false;  ///< what the rank before has folded is there
 };

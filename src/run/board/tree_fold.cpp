@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <cstdint>
+#include <utility>
+
 #include "run/board/collectives.hpp"
 #include "run/board/fold.hpp"
 
@@ -38,33 +41,57 @@ void TreeFold::publish() {
   board_.look_at_group().wait();
   for (int r = groups_.base; r < groups_.base + groups_.members; ++r) {
     board_.fetch(r, Place::first);
-    if (r != board_.rank()) fetch_lines(part_at(r, part_), size(part_));
+    if (r != board_.rank() && !board_.look_at_group().apart()) fetch_lines(part_at(r, part_), size(part_));
   }
-  board_.look_at_group().learn(fold_group());
+  fold_group();
 }
 
 bool TreeFold::fold_group() {
   if (group_folded_) return true;
-  if (!awaited_.none([this](int r) { return board_.published(r); })) return false;
+  const bool late = looks_ > 0 || board_.look_at_group().apart();  // else it was asked for before
+  const bool found = awaited_.none([this, late](int r) {
+    if (!board_.published(r)) return false;
+    if (late) fetch_lines(part_at(r, part_), size(part_));
+    return true;
+  });
+  if (!found) return ++looks_, false;
+  board_.look_at_group().learn(std::exchange(looks_, 0));
   fold(groups_.members, groups_.base, 1, part_, part_at(board_.rank(), part_));
   board_.announce(kOfGroup);
   return group_folded_ = true;
 }
 
-bool TreeFold::fold_groups() {
-  if (all_folded_) return true;
-  if (!looked_) {
-    board_.look_at_results().wait();
-    for (int group = 1; group < groups_.count; ++group) {
-      board_.fetch(leader(group, part_), kOfGroup);
-      fetch_lines(part_at(leader(group, part_), part_), size(part_));
+/// Are n flags there? All are looked at, and what a late one announces is asked for when it comes, else before it is announced.
+template <typename Here, typename Fetch>
+bool TreeFold::all_here(FirstLook& look, int n, Here here, Fetch fetch) {
+  if (looks_ == 0) {
+    seen_ = 0;
+    look.wait();
+    for (int i = 0; i < n && !look.apart(); ++i) fetch(i);
+  }
+  bool all = true;
+  for (int i = 0; i < n; ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << (i % 64);
+    if (!here(i)) {
+      all = false;
+    } else if ((looks_ > 0 || look.apart()) && (seen_ & bit) == 0) {
+      seen_ |= bit;
+      fetch(i);
     }
   }
-  bool here = true;
-  for (int group = 1; group < groups_.count; ++group) here = board_.published(leader(group, part_), kOfGroup) && here;
-  if (!looked_) board_.look_at_results().learn(here);
-  looked_ = !here;  // what follows has a first look of its own
-  if (!here) return false;
+  if (!all) return ++looks_, false;
+  look.learn(std::exchange(looks_, 0));
+  return true;
+}
+
+bool TreeFold::fold_groups() {
+  if (all_folded_) return true;
+  const int others = groups_.count - 1;
+  const auto from = [this](int i) { return leader(i + 1, part_); };
+  for (int i = 0; i < others && looks_ == 0; ++i) board_.fetch(from(i), kOfGroup);
+  const auto here = [&](int i) { return board_.published(from(i), kOfGroup); };
+  const auto fetch = [&](int i) { fetch_lines(part_at(from(i), part_), size(part_)); };
+  if (!all_here(board_.look_at_results(), others, here, fetch)) return false;
   fold(groups_.count, part_, groups_.size, part_, part_at(part_, part_));
   board_.announce(kOfAll);
   return all_folded_ = true;
@@ -74,19 +101,12 @@ bool TreeFold::fold_groups() {
 bool TreeFold::take() {
   const int sources = everywhere_ ? 1 : groups_.count;
   const Place place = everywhere_ ? kOfAll : kOfGroup;
-  FirstLook* look = looked_ ? nullptr : &board_.look_at_shares();
-  if (look != nullptr) look->wait();
-  bool here = true;
-  for (int part = 0; part < parts_; ++part) {
-    for (int group = 0; group < sources; ++group) {
-      const int from = leader(group, part);
-      if (look != nullptr && !everywhere_) fetch_lines(part_at(from, part), size(part));
-      here = board_.published(from, place) && here;
-    }
-  }
-  if (look != nullptr) look->learn(here);
-  looked_ = true;
-  if (!here) return false;
+  const auto from = [&](int i) { return leader(i % sources, i / sources); };
+  const auto here = [&](int i) { return board_.published(from(i), place); };
+  const auto fetch = [&](int i) {
+    if (!everywhere_) fetch_lines(part_at(from(i), i / sources), size(i / sources));
+  };
+  if (!all_here(board_.look_at_shares(), parts_ * sources, here, fetch)) return false;
   if (everywhere_) fetch_lines(board_.wide(0), total_);  // not before it is there: all would take it from its writer
   auto* out = static_cast<std::byte*>(call_.out);
   for (int part = 0; part < parts_; ++part) fold(sources, part, groups_.size, part, out + begin(part));
