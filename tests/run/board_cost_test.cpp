@@ -59,7 +59,7 @@ TEST(Predict, NothingIsPredictedFasterThanWhatIsTaken) {
       topology.shares_memory = threads;
       topology.native = false;
       for (const Kind kind : {Kind::broadcast, Kind::scatter, Kind::gather, Kind::allgather, Kind::reduce,
-                              Kind::allreduce, Kind::scan, Kind::barrier}) {
+                              Kind::allreduce, Kind::scan, Kind::barrier, Kind::alltoall, Kind::reduce_scatter}) {
         for (const std::size_t bytes : {8, 64, 256, 1024, 4096, 65'536, 1 << 20, 16 << 20}) {
           const Query query{kind, bytes, 8, true};
           const auto list = choices(query, topology, default_profile());

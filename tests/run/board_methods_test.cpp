@@ -77,6 +77,26 @@ TEST(BoardMethods, WhatIsMeasuredDecides) {
   EXPECT_EQ(method(1, 1000, Kind::barrier, 0, false), Method::grouped_fold);
 }
 
+// Each method forced on 16 processes (docs/laboratory.md, "All-to-all").
+TEST(BoardMethods, ExchangesOfSixteenProcessesTakeWhatWasFastest) {
+  Topology topology;
+  topology.ranks = 16;
+  topology.nodes = 1;
+  topology.largest_node = 16;
+  topology.board = true;
+  topology.cross_memory = true;
+  const BoardMethods methods(topology, default_profile());
+  const auto method = [&](Kind kind, std::size_t bytes) { return *methods.of(kind, bytes, 8); };
+  for (const Kind kind : {Kind::alltoall, Kind::reduce_scatter}) {
+    for (const std::size_t bytes : {8, 64, 256}) EXPECT_EQ(method(kind, bytes), Method::slots) << bytes;
+    for (const std::size_t bytes : {512, 4096, 16'384, 32'768}) EXPECT_EQ(method(kind, bytes), Method::staged) << bytes;
+  }
+  for (const std::size_t bytes : {65'536, 262'144, 1'048'576}) {
+    EXPECT_EQ(method(Kind::alltoall, bytes), Method::cross_memory) << bytes;
+    EXPECT_EQ(method(Kind::reduce_scatter, bytes), Method::staged) << bytes;
+  }
+}
+
 TEST(BoardMethods, ElementsThatAMethodCannotHoldTakeTheNext) {
   const BoardMethods processes({16, 400, 25}, kWide, false);
   EXPECT_EQ(processes.of(Kind::allreduce, 112, 8), Method::grouped_fold);

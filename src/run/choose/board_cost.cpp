@@ -25,8 +25,8 @@ const Times* table(const std::map<std::string, Times>& tables, Kind kind) {
 }
 
 /// How often each byte is copied, in units of everybody copying at once; a root that copies alone is faster. From the rows
-/// of 64 KiB to 4 MiB on 16 ranks in docs/results.md, "Threads and processes"; threads also from 2 and 4: the more copy at once,
-/// the longer each takes.
+/// of 64 KiB to 4 MiB on 16 ranks in docs/results.md, "Threads and processes", and of 512 B to 1 MiB in docs/laboratory.md, "All-to-all"; threads
+/// also from 2 and 4: the more copy at once, the longer each takes.
 double passes_of(Kind kind, int ranks, bool threads) {
   const double doublings = std::log2(ranks);
   switch (kind) {
@@ -35,8 +35,8 @@ double passes_of(Kind kind, int ranks, bool threads) {
     case Kind::reduce: return threads ? 0.5 + 0.22 * doublings : 2.4;
     case Kind::gather:
     case Kind::scatter: return threads ? 0.1 + 0.3 * doublings : 0.6;
-    case Kind::alltoall:
-    case Kind::reduce_scatter: return threads ? 1 : 2;
+    case Kind::alltoall: return threads ? 1 : 2;
+    case Kind::reduce_scatter: return threads ? 1 : 1.6;
     case Kind::allgather: return threads ? 0.45 + 0.16 * doublings : 1.3;
     default: return threads ? 0.1 + 0.18 * doublings : 1.3;
   }
@@ -67,14 +67,17 @@ double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool
   const bool blocks =
       kind == Kind::allgather || exchanges || ((kind == Kind::gather || kind == Kind::scatter) && !threads);
   const double all = blocks ? ranks : 1;  // threads take their block from the root, or put it there, all at once
-  return 2 * lines + passes_of(kind, ranks, threads) * all * bytes * node_level(profile).copy.value;
+  const double handshakes = exchanges && !threads ? 7 : 2;
+  return handshakes * lines + passes_of(kind, ranks, threads) * all * bytes * node_level(profile).copy.value;
 }
 
 /// The same by the kernel: every call costs something, and so does every page, more where many want pages of one table.
-/// From trials on 16 bare processes (docs/laboratory.md, "Reaching into the others' memory").
+/// From trials on 16 bare processes (docs/laboratory.md, "Reaching into the others' memory"), exchanges from 256 B to 256 KiB a
+/// block ("All-to-all"): there everybody is called upon all the time, and a call takes longer.
 double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ranks) {
   constexpr double kPage = 4096, kPagesOfTable = 512;                 // bytes; pages
   constexpr double kCall = 1500, kLookUp = 120, kLookUpInTurn = 400;  // nanoseconds
+  constexpr double kCallOfAll = 2400;                                 // of an exchange
   const double others = ranks - 1;
   const double lines = others * node.publish_per_rank.value + node.publish.value;
   const double pages = bytes / kPage, copy = bytes * node.copy.value;
@@ -88,7 +91,8 @@ double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ran
       return 2 * lines + kCall + copy + std::max(looked_up, served * copy * passes_of(kind, ranks, false));
     }
     case Kind::reduce: return 2 * lines + fold + in_turn;
-    case Kind::reduce_scatter: return 2 * lines + others * (kCall + 1.2 * copy + pages * kLookUp);
+    case Kind::alltoall: return 2 * lines + others * (kCallOfAll + 1.5 * copy + pages * kLookUp);
+    case Kind::reduce_scatter: return 2 * lines + others * (kCallOfAll + 1.75 * copy + pages * kLookUp);
     case Kind::allreduce: return 2 * lines + fold + 1.3 * copy;
     default: return 2 * lines + others * (kCall + 1.7 * copy + pages * kLookUp);
   }
