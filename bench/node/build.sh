@@ -41,7 +41,7 @@ mkdir -p "$out/mpi" "$out/pmpi" "$out/cli"
 # shellcheck disable=SC2046
 {
   objects "$mpicxx" "$out/mpi" $(sources mpi)
-  objects "$mpicxx -ftls-model=initial-exec -include $root/src/mpi/through_pmpi.hpp" "$out/pmpi" \
+  objects "$mpicxx -include $root/src/mpi/through_pmpi.hpp" "$out/pmpi" \
     $(sources mpi | grep -v -e /comm.cpp -e /forced.cpp -e /native.cpp)
   objects "$mpicxx -ftls-model=initial-exec" "$out/pmpi" $(sources preload | grep -v /component/)
 } >"$out/list"
@@ -54,7 +54,7 @@ if [ -n "${COMPONENT:-}" ]; then
   ${MPICC:-mpicc} -O3 -fPIC -DNDEBUG "-I$root/src" -c "$root/src/preload/component/component.c" -o "$folder/objects/component.o"
   # shellcheck disable=SC2046
   objects "$mpicxx -DCHASQUI_COMPONENT" "$folder/objects" $(sources preload |
-    grep -v -e /foreign_library.cpp -e /preload/handshake.cpp -e /preload/native.cpp -e /init_calls.cpp -e /nonblocking_calls.cpp) >"$folder/list"
+    grep -v -e /foreign_library.cpp -e /preload/native.cpp -e /preload/handshake.cpp -e /init_calls.cpp -e /nonblocking_calls.cpp) >"$folder/list"
   compile <"$folder/list"
   # shellcheck disable=SC2086
   $mpicxx -shared "$folder"/objects/*.o "$out"/pmpi/mpi_*.o $shared -Wl,--version-script="$root/src/preload/component/exported.map" \

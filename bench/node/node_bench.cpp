@@ -85,9 +85,16 @@ Contestant of_interface(const std::string& method) {
   chasqui::mpi::Options options;
   options.native = false;
   const std::shared_ptr<chasqui::run::Comm> comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
+  bool known = method.empty();
   for (int m = 0; m <= static_cast<int>(chasqui::run::Method::native); ++m) {
     const auto which = static_cast<chasqui::run::Method>(m);
-    if (to_string(which) == method) comm->force(chasqui::run::Choice{which, 0, 1, ""});
+    if (to_string(which) != method) continue;
+    comm->force(chasqui::run::Choice{which, 0, 1, ""});
+    known = true;
+  }
+  if (!known) {
+    std::fprintf(stderr, "--method %s: there is no such method; `chasqui explain` names them\n", method.c_str());
+    MPI_Abort(MPI_COMM_WORLD, 2);
   }
   return [comm](const Call& c) {
     using chasqui::Kind;

@@ -3,29 +3,39 @@
 #   bench/node/regret.sh LIBRARY REGRET ROUNDS LAUNCHES mpirun words…
 # LIBRARY: libchasqui-mpi-openmpi.so; REGRET: bench/node/regret.cpp, compiled by mpicxx -std=c++20 -O2. Launches it as delivered and with
 # CHASQUI_TRIALS=0 (always Chasqui) by turns, for Open MPI, and compares medians of all rounds. CALLS: of a round, not 1000.
+# Launches of one and the same side differ too, by where memory lies: a regret is certain where the fastest launch as delivered is above
+# the slowest one of the better side.
 set -eu
 library=$1 program=$2 rounds=$3 launches=$4 calls=${CALLS:-1000}
 shift 4
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 while [ "$launches" -gt 0 ]; do
-  "$@" -x LD_PRELOAD="$library" "$program" "$rounds" "$calls" 2 | sed 's/;through;/;delivered;/' >>"$folder/rounds"
-  "$@" -x LD_PRELOAD="$library" -x CHASQUI_TRIALS=0 "$program" "$rounds" "$calls" 0 | sed 's/;through;/;ours;/' >>"$folder/rounds"
+  "$@" -x LD_PRELOAD="$library" "$program" "$rounds" "$calls" 1 | sed "s/;through;/;delivered;/;s/$/;$launches/" >>"$folder/rounds"
+  "$@" -x LD_PRELOAD="$library" -x CHASQUI_TRIALS=0 "$program" "$rounds" "$calls" 0 | sed "s/;through;/;ours;/;s/$/;$launches/" >>"$folder/rounds"
   launches=$((launches - 1))
 done
-# Lines sorted by pattern, who and time; of n the (n+1)/2-th.
+# Medians of lines "key;value" sorted by key and value; of n the (n+1)/2-th.
 medians() {
-  cut -d';' -f1,2,"$1" "$folder/rounds" | sort -t';' -k1,1 -k2,2 -k3,3n | awk -F';' '
+  sort -t';' -k1,1 -k2,2n | awk -F';' '
     function put() { if (n) print key ";" values[int((n + 1) / 2)] }
-    { now = $1 ";" $2; if (now != key) { put(); key = now; n = 0 } values[++n] = $3 }
+    { if ($1 != key) { put(); key = $1; n = 0 } values[++n] = $2 }
     END { put() }'
 }
-for column in 3 4 5; do medians $column >"$folder/$column"; done
+for column in 3 4 5; do
+  awk -F';' -v c=$column '{ print $1 "@" $2 ";" $c }' "$folder/rounds" | medians | tr '@' ';' >"$folder/$column"
+  awk -F';' -v c=$column '{ print $1 "@" $2 "@" $6 ";" $c }' "$folder/rounds" | medians | tr '@' ';' >"$folder/launches$column"
+done
 cut -d';' -f1 "$folder/rounds" | awk '!seen[$0]++' >"$folder/patterns"
 awk -F';' '
-  function least(a, b) { return a < b ? a : b }
-  function regret(column, name) {
-    return (time[column, name, "delivered"] / least(time[column, name, "native"], time[column, name, "ours"]) - 1) * 100
+  function better(column, name) { return time[column, name, "native"] < time[column, name, "ours"] ? "native" : "ours" }
+  function regret(column, name) { return (time[column, name, "delivered"] / time[column, name, better(column, name)] - 1) * 100 }
+  function certain(column, name) { return low[column, name, "delivered"] > high[column, name, better(column, name)] }
+  FILENAME ~ /launches.$/ {
+    key = substr(FILENAME, length(FILENAME)) SUBSEP $1 SUBSEP $2
+    if (!(key in low) || $4 < low[key]) low[key] = $4
+    if (!(key in high) || $4 > high[key]) high[key] = $4
+    next
   }
   FILENAME !~ /patterns$/ { time[substr(FILENAME, length(FILENAME)), $1, $2] = $3; next }
   FNR == 1 { printf "%-46s %9s %9s %9s %9s %9s %9s\n", "pattern, us", "native", "ours", "delivered", "200 calls", "1000", "2nd half" }
@@ -33,8 +43,10 @@ awk -F';' '
     printf "%-46s %9.0f %9.0f %9.0f %8.1f%% %8.1f%% %8.1f%%\n", $1, time[4, $1, "native"], time[4, $1, "ours"], time[4, $1, "delivered"],
       regret(3, $1), regret(4, $1), regret(5, $1)
     early += regret(3, $1) > 10
+    sure_early += regret(3, $1) > 10 && certain(3, $1)
     late += regret(4, $1) > 3
+    sure_late += regret(4, $1) > 3 && certain(4, $1)
   }
-  END { printf "of %d: %d above 10 %% after 200 calls, %d above 3 %% after 1000\n", FNR, early, late }
-' "$folder/3" "$folder/4" "$folder/5" "$folder/patterns"
+  END { printf "of %d: %d above 10 %% after 200 calls, %d of them for certain, %d above 3 %% after 1000, %d for certain\n", FNR, early, sure_early, late, sure_late }
+' "$folder"/launches? "$folder/3" "$folder/4" "$folder/5" "$folder/patterns"
 echo "times of $calls calls; regret after 200 and 1000 calls against the better side, and of the second half alone"
