@@ -283,6 +283,8 @@ static void reproducible(void) {
     memset(y, 0, sizeof y);
     NEED(chasqui_reduce(comm, x, y, count, CHASQUI_F32, CHASQUI_SUM, 0, NULL) == 0);
     NEED(rank != 0 || memcmp(y, z, 4 * (size_t)count) == 0);
+    NEED(chasqui_reduce(comm, x, y, count, CHASQUI_F32, CHASQUI_SUM, size - 1, NULL) == 0);
+    NEED(rank != size - 1 || memcmp(y, z, 4 * (size_t)count) == 0);
     for (i = 0; i < count; i += 1 + i / 3) {
       const int now = i + 1 + i / 3 <= count ? 1 + i / 3 : count - i;
       NEED(chasqui_allreduce(comm, x + i, y + i, now, CHASQUI_F32, CHASQUI_SUM, NULL) == 0);

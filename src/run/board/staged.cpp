@@ -331,8 +331,11 @@ Task staged(Board& board, Call call) {
     case Kind::reduce:
     case Kind::allreduce:
       if (!folds_whole(call)) {
-        const bool at_end = call.kind == Kind::reduce && !call.op.in_order &&
-                            (call.op.commutative || call.root == 0 || call.root + 1 == board.ranks());
+        const bool last = call.root + 1 == board.ranks();
+        // In rank order the root's comes last, or there is only one other; what is rounded once at the end is folded at once.
+        const bool keeps_order = board.ranks() == 2 || (last && call.op.fold_many == nullptr);
+        const bool at_end = call.kind == Kind::reduce &&
+                            (call.op.in_order ? keeps_order : call.op.commutative || call.root == 0 || last);
         if (at_end) co_await fold_for_root(board, call);
         else co_await fold_for_all(board, call);
         break;
