@@ -11,7 +11,6 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <set>
 #include <thread>
 
 #include "chasqui/base/error.hpp"
@@ -36,15 +35,6 @@ Options at(int rank, int size, const std::string& where) {
   options.rendezvous = where;
   options.timeout = 60;
   return options;
-}
-
-/// Names of ours that lie in the folder of shared memory.
-std::set<std::string> left_in_shared_memory() {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
-    if (entry.path().filename().string().find("chasqui") == 0) names.insert(entry.path());
-  }
-  return names;
 }
 
 class Groups : public testing::TestWithParam<int> {};
@@ -378,39 +368,6 @@ TEST(Ends, WhatADeadRankHasDoneCounts) {
   });
   EXPECT_EQ(ends[0].text, "42");
   EXPECT_EQ(ends[2].text, "42");
-}
-
-/// Random calls on parts that overlap, one rank killed at a random moment: no hang, and nothing is left. A longer run:
-/// CHASQUI_KILLS=1000 test_group --gtest_filter=Kills.*
-TEST(Kills, AtRandomMoments) {
-  const char* const wanted = std::getenv("CHASQUI_KILLS");
-  const int rounds = wanted != nullptr ? std::atoi(wanted) : 6;
-  const auto before = left_in_shared_memory();
-  const Folder folder;
-  std::srand(20261116);
-  for (int round = 0; round < rounds; ++round) {
-    constexpr int n = 3;
-    Processes processes;
-    for (int rank = 0; rank < n; ++rank) {
-      processes.start([&, rank] {
-        const auto comm = join(at(rank, n, folder / "meeting"));
-        for (std::uint64_t slice = 0;; ++slice) engines::soak(*comm, 500, slice);
-        return std::string();
-      });
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(std::rand() % 150'000));
-    const auto victim = static_cast<std::size_t>(std::rand() % n);
-    kill(processes.process(victim), SIGKILL);
-    for (std::size_t rank = 0; rank < n; ++rank) {
-      const End end = processes.end(rank);
-      if (rank == victim) EXPECT_EQ(end.signal, SIGKILL);
-      else EXPECT_EQ(end.status, 1) << "round " << round << " rank " << rank << ": " << end.text;
-      EXPECT_TRUE(rank == victim || end.text.find("wrong") == std::string::npos) << end.text;
-    }
-    std::filesystem::remove(folder / "meeting");  // a socket that a killed rank 0 had not yet taken away
-    EXPECT_TRUE(folder.empty());
-  }
-  EXPECT_EQ(left_in_shared_memory(), before);
 }
 
 TEST(Threads, WithACommunicatorEach) {
