@@ -178,7 +178,7 @@ TEST_P(Hosts, WhatARankHasDoneCounts) {
 TEST_P(Hosts, WhoNeverComesIsNamed) {
   const auto ends = run_ranks(3, [&](int rank) {
     Options there = options(rank, 4, 2);
-    there.timeout = 1;
+    there.timeout = 5;
     join(there);
     return std::string("no error");
   });

@@ -93,7 +93,8 @@ double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ran
     case Kind::reduce: return 2 * lines + fold + in_turn;
     case Kind::alltoall: return 2 * lines + others * (kCallOfAll + 1.5 * copy + pages * kLookUp);
     case Kind::reduce_scatter: return 2 * lines + others * (kCallOfAll + 1.75 * copy + pages * kLookUp);
-    case Kind::allreduce: return 2 * lines + fold + 1.3 * copy;
+    // On 16 ranks as long as over the board; on fewer, or in place, longer (docs/pytorch.md).
+    case Kind::allreduce: return 2 * lines + fold + 1.6 * copy;
     default: return 2 * lines + others * (kCall + 1.7 * copy + pages * kLookUp);
   }
 }
