@@ -10,8 +10,10 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "chasqui/bsp/search_tree.hpp"
@@ -78,11 +80,16 @@ class Multisearch {
   };
   struct Job {  ///< this processor's part of a large job
     std::int64_t node = 0, start = 0,
-                 size = 0;  ///< it fills positions start .. start+size-1 of all processors
-    std::int64_t at = 0;    ///< where this part begins
-    std::vector<Traveller> travellers;
-    std::vector<Splitter> splitters;
-    std::vector<std::int64_t> before, totals;  ///< of each child: on earlier processors; in all
+                 size = 0;            ///< it fills positions start .. start+size-1 of all processors
+    std::int64_t at = 0;              ///< where this part begins
+    std::size_t first = 0, last = 0;  ///< its travellers in large_
+    std::vector<Splitter> splitters{};
+    std::vector<std::int64_t> here{}, before{},
+        totals{};  ///< of each child: on this processor; on earlier ones; in all
+  };
+  struct Child {  ///< this processor's part of a job of the next level whose parent is large
+    std::int64_t node, start, size, at;
+    std::size_t first, last;  ///< in order_
   };
   struct Parcel {  ///< goes ahead of a span of travellers of a large job
     std::int64_t node, start, size, at;
@@ -97,11 +104,17 @@ class Multisearch {
   bool leaves_right(const World& w, const Job& job) const { return job.start + job.size > (w.rank() + 1) * part_; }
   bool comes_from_left(const World& w, const Job& job) const { return job.start < w.rank() * part_; }
 
+  /// Halves the splitters without a branch that depends on them: which way a query goes cannot be foreseen.
   std::int64_t child_of(const Query& query, std::span<const Splitter> splitters) {
-    const auto right = std::partition_point(splitters.begin(), splitters.end(),
-                                            [&](const Splitter& splitter) { return !less_(query, splitter); });
     work_ += static_cast<std::int64_t>(std::bit_width(splitters.size()));
-    return right - splitters.begin();
+    if (splitters.empty()) return 0;
+    const Splitter* first = splitters.data();
+    for (std::size_t left = splitters.size(); left > 1;) {
+      const std::size_t half = left / 2;
+      first += less_(query, first[half - 1]) ? 0 : half;
+      left -= half;
+    }
+    return first - splitters.data() + (less_(query, *first) ? 0 : 1);
   }
 
   void charge(World& w) {
@@ -118,18 +131,14 @@ class Multisearch {
     part_ = std::max<std::int64_t>(1, (n + w.size() - 1) / w.size());
     small_ = options_.small > 0 ? options_.small
                                 : std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(part_))));
-    jobs_.clear(), here_.clear();
-    std::vector<Traveller> all;
-    all.reserve(queries.size());
+    jobs_.clear(), here_.clear(), large_.clear(), children_.clear(), order_.clear();
+    large_.reserve(queries.size());
     for (std::size_t i = 0; i < queries.size(); ++i)
-      all.push_back({queries[i], w.rank(), static_cast<std::int32_t>(i), 0});
-    if (levels_ == 0) {
-      here_ = std::move(all);
-      return;
-    }
-    Job root{0, 0, n, first, std::move(all), {}, {first}, {n}};
-    children_of_large_.clear();
-    if (n > 0) place(root, root.travellers);
+      large_.push_back({queries[i], w.rank(), static_cast<std::int32_t>(i), 0});
+    if (levels_ == 0) return;  // they are where they end
+    order_.resize(large_.size());
+    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
+    if (n > 0) children_.push_back({0, 0, n, first, 0, order_.size()});
     route(w, 0);
   }
 
@@ -153,7 +162,7 @@ class Multisearch {
     for (Job& job : jobs_) {
       if (comes_from_left(w, job)) continue;
       const int owner = static_cast<int>(tree_.mapping().owner(level, job.node));
-      job.splitters = answers[owner][used[owner]++];
+      job.splitters = std::move(answers[owner][used[owner]++]);
     }
     struct Copied {
       std::int32_t starts_here;
@@ -189,12 +198,14 @@ class Multisearch {
   bool descend_large(World& w, bool last) {
     const auto d = static_cast<std::size_t>(options_.d);
     for (Job& job : jobs_) {
-      job.totals.assign(d, 0);
-      for (Traveller& one : job.travellers) {
+      job.here.assign(d, 0);
+      for (std::size_t i = job.first; i < job.last; ++i) {
+        Traveller& one = large_[i];
         const std::int64_t child = child_of(one.query, job.splitters);
-        ++job.totals[static_cast<std::size_t>(child)];
+        ++job.here[static_cast<std::size_t>(child)];
         one.node = job.node * options_.d + child;
       }
+      job.totals = job.here;
     }
     if (last) return true;
     // [0]: the counts begin here, [1]: there are large jobs, [2 …]: counts of the job that crosses the
@@ -233,32 +244,26 @@ class Multisearch {
   /// Large jobs fall into their children; a child keeps its place within the parent's positions.
   void split_jobs() {
     const auto d = static_cast<std::size_t>(options_.d);
-    children_of_large_.clear();
-    for (Job& job : jobs_) {
-      std::vector<std::vector<Traveller>> children(d);
-      for (const Traveller& one : job.travellers)
-        children[static_cast<std::size_t>(one.node - job.node * options_.d)].push_back(one);
+    children_.clear();
+    order_.resize(large_.size());
+    std::vector<std::size_t> next(d);
+    for (const Job& job : jobs_) {
       std::int64_t start = job.start;
+      std::size_t first = job.first;
       for (std::size_t c = 0; c < d; ++c) {
-        Job child{job.node * options_.d + static_cast<std::int64_t>(c),
-                  start,
-                  job.totals[c],
-                  start + job.before[c],
-                  {},
-                  {},
-                  {},
-                  {}};
+        const std::size_t last = first + static_cast<std::size_t>(job.here[c]);
+        if (first != last) {
+          children_.push_back({job.node * options_.d + static_cast<std::int64_t>(c), start, job.totals[c],
+                               start + job.before[c], first, last});
+        }
         start += job.totals[c];
-        if (!children[c].empty()) place(child, children[c]);
+        next[c] = std::exchange(first, last);
       }
+      for (std::size_t i = job.first; i < job.last; ++i)
+        order_[next[static_cast<std::size_t>(large_[i].node - job.node * options_.d)]++] =
+            static_cast<std::uint32_t>(i);
     }
     jobs_.clear();
-  }
-
-  /// Keeps the travellers of one job of the next level until route() sends them.
-  void place(const Job& job, std::vector<Traveller>& travellers) {
-    Job child{job.node, job.start, job.size, job.at, std::move(travellers), {}, {}, {}};
-    children_of_large_.push_back(std::move(child));
   }
 
   /// One superstep: everybody goes where the next level wants it.
@@ -267,38 +272,36 @@ class Multisearch {
     Queue<Traveller> small(w), large(w);
     Queue<Parcel> parcels(w);
     // Small jobs that were here, by destination: one message each.
-    std::vector<std::pair<std::int64_t, std::uint32_t>> order;
-    order.reserve(here_.size());
-    for (std::uint32_t i = 0; i < here_.size(); ++i) {
-      order.emplace_back(tree_.mapping().child_owner(level, here_[i].node, w.rank()), i);
-    }
-    counts_.most_small_blocks = std::max(counts_.most_small_blocks, send_grouped(small, here_, order));
+    const std::int64_t small_blocks = send_grouped(w, small, here_.size(), [&](const auto& each) {
+      for (const Traveller& one : here_) each(one, tree_.mapping().child_owner(level, one.node, w.rank()));
+    });
+    counts_.most_small_blocks = std::max(counts_.most_small_blocks, small_blocks);
     here_.clear();
-    order.clear();
-    std::vector<Traveller> fallen;  // jobs that were large and are small now
+    std::size_t fallen = 0;  // of jobs that were large and are small now
     std::int64_t large_blocks = 0;
-    for (Job& job : children_of_large_) {
+    for (const Child& job : children_) {
       if (job.size <= small_) {
-        const std::int64_t owner = tree_.mapping().owner(level, job.node);
-        for (const Traveller& one : job.travellers) {
-          order.emplace_back(owner, static_cast<std::uint32_t>(fallen.size()));
-          fallen.push_back(one);
-        }
+        fallen += job.last - job.first;
         continue;
       }
-      for (std::size_t i = 0; i < job.travellers.size();) {
-        const std::int64_t at = job.at + static_cast<std::int64_t>(i), to = at / part_;
-        const std::int64_t room = (to + 1) * part_ - at;
-        const auto count = std::min<std::size_t>(static_cast<std::size_t>(room), job.travellers.size() - i);
-        parcels.send(static_cast<int>(to), Parcel{job.node, job.start, job.size, at});
-        large.send(static_cast<int>(to), std::span<const Traveller>(job.travellers).subspan(i, count));
-        i += count;
+      for (std::size_t i = job.first; i < job.last;) {
+        const std::int64_t at = job.at + static_cast<std::int64_t>(i - job.first), there = at / part_;
+        const std::int64_t room = (there + 1) * part_ - at;
+        const auto count = std::min<std::size_t>(static_cast<std::size_t>(room), job.last - i);
+        parcels.send(static_cast<int>(there), Parcel{job.node, job.start, job.size, at});
+        for (Traveller& one : large.room(static_cast<int>(there), count)) one = large_[order_[i++]];
         ++large_blocks;
       }
     }
-    large_blocks += send_grouped(small, fallen, order);
+    large_blocks += send_grouped(w, small, fallen, [&](const auto& each) {
+      for (const Child& job : children_) {
+        if (job.size > small_) continue;
+        const std::int64_t owner = tree_.mapping().owner(level, job.node);
+        for (std::size_t i = job.first; i < job.last; ++i) each(large_[order_[i]], owner);
+      }
+    });
     counts_.most_large_blocks = std::max(counts_.most_large_blocks, large_blocks);
-    children_of_large_.clear();
+    children_.clear(), large_.clear();
     w.sync();
     for (const auto& message : small) here_.insert(here_.end(), message.values.begin(), message.values.end());
     auto travellers = large.begin();
@@ -310,26 +313,39 @@ class Multisearch {
     std::sort(arrived.begin(), arrived.end(), [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
     for (const auto& [parcel, some] : arrived) {
       if (jobs_.empty() || jobs_.back().start != parcel.start) {
-        jobs_.push_back({parcel.node, parcel.start, parcel.size, parcel.at, {}, {}, {}, {}});
+        jobs_.push_back({parcel.node, parcel.start, parcel.size, parcel.at, large_.size(), large_.size()});
       }
-      jobs_.back().travellers.insert(jobs_.back().travellers.end(), some.begin(), some.end());
+      large_.insert(large_.end(), some.begin(), some.end());
+      jobs_.back().last = large_.size();
     }
   }
 
-  /// One message to each destination; returns how many there are.
-  std::int64_t send_grouped(Queue<Traveller>& queue, const std::vector<Traveller>& travellers,
-                            std::vector<std::pair<std::int64_t, std::uint32_t>>& order) {
-    std::sort(order.begin(), order.end());
-    std::vector<Traveller> group;
+  /// One message to each destination; returns how many there are. visit(each) calls each(item, destination) for all of the
+  /// `items`, in the same order whenever it is called. Time: O(items + p), or by sorting where there are few items.
+  template <typename Item, typename Visit>
+  static std::int64_t send_grouped(World& w, Queue<Item>& queue, std::size_t items, const Visit& visit) {
     std::int64_t destinations = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      group.push_back(travellers[order[i].second]);
-      if (i + 1 == order.size() || order[i + 1].first != order[i].first) {
-        queue.send(static_cast<int>(order[i].first), group);
-        group.clear();
-        ++destinations;
+    if (items < static_cast<std::size_t>(w.size())) {
+      std::vector<std::pair<std::int64_t, Item>> order;
+      order.reserve(items);
+      visit([&](const Item& item, std::int64_t to) { order.emplace_back(to, item); });
+      std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (std::size_t i = 0, end = 0; i < order.size(); i = end, ++destinations) {
+        while (end < order.size() && order[end].first == order[i].first) ++end;
+        const auto room = queue.room(static_cast<int>(order[i].first), end - i);
+        for (std::size_t k = 0; k < room.size(); ++k) room[k] = order[i + k].second;
       }
+      return destinations;
     }
+    std::vector<std::size_t> counts(static_cast<std::size_t>(w.size()));
+    visit([&](const Item&, std::int64_t to) { ++counts[static_cast<std::size_t>(to)]; });
+    std::vector<Item*> next(counts.size());
+    for (std::size_t there = 0; there < counts.size(); ++there) {
+      if (counts[there] == 0) continue;
+      next[there] = queue.room(static_cast<int>(there), counts[there]).data();
+      ++destinations;
+    }
+    visit([&](const Item& item, std::int64_t to) { *next[static_cast<std::size_t>(to)]++ = item; });
     return destinations;
   }
 
@@ -340,22 +356,13 @@ class Multisearch {
       std::int64_t segment;
       std::int64_t slot;
     };
-    std::vector<std::pair<int, Found>> home;
-    for (const Traveller& one : here_) home.push_back({one.origin, {one.node, one.slot}});
-    for (const Job& job : jobs_) {
-      for (const Traveller& one : job.travellers) home.push_back({one.origin, {one.node, one.slot}});
-    }
-    std::sort(home.begin(), home.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     Queue<Found> found(w);
-    std::vector<Found> group;
-    for (std::size_t i = 0; i < home.size(); ++i) {
-      group.push_back(home[i].second);
-      if (i + 1 == home.size() || home[i + 1].first != home[i].first) {
-        found.send(home[i].first, group);
-        group.clear();
+    send_grouped(w, found, here_.size() + large_.size(), [&](const auto& each) {
+      for (const auto* travellers : {&here_, &large_}) {
+        for (const Traveller& one : *travellers) each(Found{one.node, one.slot}, one.origin);
       }
-    }
-    here_.clear(), jobs_.clear();
+    });
+    here_.clear(), large_.clear(), jobs_.clear();
     w.sync();
     std::vector<std::int64_t> segments(count);
     for (const auto& message : found) {
@@ -370,9 +377,11 @@ class Multisearch {
   int levels_;
 
   std::int64_t part_ = 1, small_ = 1;
-  std::vector<Traveller> here_;         ///< small jobs: their nodes are kept on this processor
-  std::vector<Job> jobs_;               ///< large jobs, by position
-  std::vector<Job> children_of_large_;  ///< on their way
+  std::vector<Traveller> here_;       ///< small jobs: their nodes are kept on this processor
+  std::vector<Traveller> large_;      ///< of large jobs
+  std::vector<Job> jobs_;             ///< large jobs, by position
+  std::vector<Child> children_;       ///< on their way
+  std::vector<std::uint32_t> order_;  ///< travellers in large_, by child
   std::int64_t work_ = 0;
   MultisearchCounts counts_;
 };

@@ -169,6 +169,10 @@ class Queue {
     std::byte* const place = core_->add_message(to, channel_, values.size_bytes());
     if (!values.empty()) std::memcpy(place, values.data(), values.size_bytes());
   }
+  /// Room for several values as one message; the caller fills it before it sends to `to` again.
+  std::span<T> room(int to, std::size_t count) {
+    return {reinterpret_cast<T*>(core_->add_message(to, channel_, count * sizeof(T))), count};
+  }
   Messages<T> received() const { return {core_->inbox(), channel_}; }  ///< what arrived at the last sync
   auto begin() const { return received().begin(); }                    ///< of what arrived
   auto end() const { return received().end(); }                        ///< of what arrived
