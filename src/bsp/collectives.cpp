@@ -114,7 +114,7 @@ class Core::Messages final : public run::Transport {
 
   /// What has come. Mailboxes do not keep the order of one sender's blocks.
   void take() {
-    std::vector<BlockPtr> blocks;
+    Blocks blocks;
     core_.processor_.claim(channel_, blocks);
     for (BlockPtr& block : blocks) {
       core_.processor_.door().unstow(*block);

@@ -3,8 +3,9 @@
 
 #include <cxxabi.h>
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CHASQUI_ASAN 1
@@ -33,16 +34,10 @@ namespace chasqui::bsp::detail {
 
 namespace {
 
-// Not inlined: the runtime calls the function that finds the words "const", and the thread changes under us.
-/// Exceptions being handled belong to the context, but the runtime keeps them per thread: two words,
-/// exchanged.
-[[gnu::noinline]] void swap_exceptions(void** saved) {
-  void* here[2];
-  auto* const globals = reinterpret_cast<void*>(abi::__cxa_get_globals());
-  std::memcpy(here, globals, sizeof here);
-  std::memcpy(globals, saved, sizeof here);
-  std::memcpy(saved, here, sizeof here);
-}
+/// What is asked for in advance: the frames of a sync and what the processor is made of.
+constexpr std::size_t kMostPrefetched = 3072;
+/// Registers are saved below the frame that suspends.
+constexpr std::size_t kSaved = 256;
 
 /// The stack belongs to the machine: nothing to allocate or free.
 struct BorrowedStack {
@@ -61,11 +56,17 @@ Context::~Context() {
 #endif
 }
 
-void Context::start(std::byte* stack, std::size_t bytes, void (*entry)(void*), void* argument) {
-  stack_ = stack, bytes_ = bytes, entry_ = entry, argument_ = argument;
+void** Context::exceptions_of_thread() { return reinterpret_cast<void**>(abi::__cxa_get_globals()); }
+
+/// Exceptions being handled belong to the context, but the runtime keeps them per thread: two words, exchanged.
+void Context::swap_exceptions() {
+  std::swap(thread_exceptions_[0], exceptions_[0]);
+  std::swap(thread_exceptions_[1], exceptions_[1]);
+}
+
+void Context::begin() {
 #ifdef CHASQUI_ASAN
-  __asan_unpoison_memory_region(stack,
-                                bytes);  // frames of a context that used the place before never returned
+  __asan_unpoison_memory_region(stack_, bytes_);  // frames of a context that used the place before never returned
 #endif
 #ifdef CHASQUI_TSAN
   // Making a context runs its first lines: their shadow frames belong to it.
@@ -74,8 +75,8 @@ void Context::start(std::byte* stack, std::size_t bytes, void (*entry)(void*), v
   __tsan_switch_to_fiber(tsan_inside_, 0);
 #endif
   boost::context::stack_context place;
-  place.sp = stack + bytes;
-  place.size = bytes;
+  place.sp = stack_ + bytes_;
+  place.size = bytes_;
   inside_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(place.sp, place.size, place),
                                   BorrowedStack{}, [this](boost::context::fiber&& caller) {
                                     outside_ = std::move(caller);
@@ -93,7 +94,7 @@ void Context::enter() {
 #endif
   entry_(argument_);
   finished_ = true;
-  swap_exceptions(exceptions_);
+  swap_exceptions();
 #ifdef CHASQUI_ASAN
   __sanitizer_start_switch_fiber(nullptr, outside_stack_, outside_bytes_);
 #endif
@@ -104,8 +105,11 @@ void Context::enter() {
 #endif
 }
 
-void Context::resume() {
-  swap_exceptions(exceptions_);
+void Context::resume(void** exceptions) {
+  if (!inside_) [[unlikely]]
+    begin();
+  thread_exceptions_ = exceptions;
+  swap_exceptions();
 #ifdef CHASQUI_ASAN
   __sanitizer_start_switch_fiber(&outside_fake_stack_, stack_, bytes_);
 #endif
@@ -120,7 +124,9 @@ void Context::resume() {
 }
 
 void Context::suspend() {
-  swap_exceptions(exceptions_);
+  suspended_at_ = static_cast<const std::byte*>(__builtin_frame_address(0)) - kSaved;
+  prefetch_end_ = std::min<const std::byte*>(suspended_at_ + kMostPrefetched, stack_ + bytes_);
+  swap_exceptions();
 #ifdef CHASQUI_ASAN
   __sanitizer_start_switch_fiber(&fake_stack_, outside_stack_, outside_bytes_);
 #endif

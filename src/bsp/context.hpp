@@ -17,24 +17,37 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   /// The next resume() calls `entry` on the stack [stack, stack + bytes). `entry` must not throw.
-  void start(std::byte* stack, std::size_t bytes, void (*entry)(void*), void* argument);
-  /// Runs the context on this thread until it suspends or its entry returns.
-  void resume();
+  void start(std::byte* stack, std::size_t bytes, void (*entry)(void*), void* argument) {
+    stack_ = stack, bytes_ = bytes, entry_ = entry, argument_ = argument;
+  }
+  /// The C++ runtime's exception state of this thread.
+  static void** exceptions_of_thread();
+  /// Runs the context on this thread, whose exceptions_of_thread() the caller knows, until it suspends or its entry returns.
+  void resume(void** exceptions);
   /// Called inside the context: back to the thread that resumed it.
   void suspend();
   bool finished() const { return finished_; }
+  /// Asks for the memory that the next resume() needs first: what lies between the top of the stack and where it suspended.
+  void prefetch() const {
+    for (const std::byte* line = suspended_at_; line < prefetch_end_; line += 64) __builtin_prefetch(line, 1);
+  }
 
  private:
+  void begin();
   void enter();
+  void swap_exceptions();
 
   boost::context::fiber inside_;
   boost::context::fiber outside_;
+  void** thread_exceptions_ = nullptr;  ///< of the thread it runs on
   void* exceptions_[2] = {nullptr, nullptr};
+  const std::byte* suspended_at_ = nullptr;
+  const std::byte* prefetch_end_ = nullptr;
+  bool finished_ = false;
   std::byte* stack_ = nullptr;
   std::size_t bytes_ = 0;
   void (*entry_)(void*) = nullptr;
   void* argument_ = nullptr;
-  bool finished_ = false;
   // Sanitizers only.
   [[maybe_unused]] void* fake_stack_ = nullptr;
   [[maybe_unused]] void* outside_fake_stack_ = nullptr;

@@ -21,13 +21,15 @@ constexpr std::size_t kMostBytes = 0xffffffffU;  ///< of a message
 }  // namespace
 
 Core::Core(Processor& processor, GroupInfo info, std::int32_t rank, std::shared_ptr<Core> parent)
-    : processor_(processor), info_(std::move(info)), rank_(rank), parent_(std::move(parent)) {
+    : processor_(processor), info_(std::move(info)), rank_(rank), parent_(std::move(parent)), main_(processor.nest()),
+      places_(processor.nest()), outgoing_(processor.nest()), inbox_(processor.nest()) {
   block_bytes_ = parent_ ? parent_->block_bytes_ : processor_.door().options().block_bytes;
   if (block_bytes_ <= 0) block_bytes_ = default_block_bytes();
   main_.info = info_;
   main_.member = rank_;
   main_.group = processor_.door().open(info_);
   if (parent_) ++parent_->children_;
+  outgoing_.reserve(2);
   outgoing_.emplace_back();
   current_.rank = rank_;
   processor_.take_waited();
@@ -47,8 +49,8 @@ Core::~Core() {
   for (const auto& variable : variables_) {
     if (variable->alive) processor_.door().release(variable->segment);
   }
-  processor_.door().report(main_.info, main_.rows);
-  for (const auto& [ranks, subset] : subsets_) processor_.door().report(subset->info, subset->rows);
+  processor_.door().report(*main_.group, main_.rows);
+  for (const auto& [ranks, subset] : subsets_) processor_.door().report(*subset->group, subset->rows);
 }
 
 std::string Core::machine_name() const {
@@ -169,7 +171,7 @@ void Core::end_block(Outgoing& out) {
 }
 
 /// What the members of this meeting get; messages to others stay.
-std::vector<Parcel>& Core::pack(Meeting& meeting) {
+std::pmr::vector<Parcel>& Core::pack(Meeting& meeting) {
   meeting.parcels.clear();
   if (outgoing_.size() <= 1) return meeting.parcels;
   std::vector<Outgoing> kept;
@@ -192,7 +194,7 @@ std::vector<Parcel>& Core::pack(Meeting& meeting) {
     }
     meeting.parcels.push_back({member, std::move(out.full)});
   }
-  far_slot_.clear();
+  if (!far_slot_.empty()) far_slot_.clear();
   outgoing_.resize(1);
   for (Outgoing& old : kept) {
     Outgoing& out = outgoing(old.to);
@@ -238,17 +240,26 @@ void Core::exchange(Meeting& meeting, const SourceLocation& where) {
         fmt::format("rank {} synchronises a subset at {}:{} with a get from rank {}, which is outside it", rank_,
                     where.file_name(), where.line(), request.from));
   }
-  std::vector<Parcel>& parcels = pack(meeting);
-  processor_.recycle(
-      inbox_);  // now, not after the others have come: with a spill file only one processor's mail is in memory
+  std::pmr::vector<Parcel>& parcels = pack(meeting);
+  // Now, not after the others have come: with a spill file only one processor's mail is in memory.
+  if (!inbox_.empty()) processor_.recycle(inbox_);
   const Waiting why{Waiting::For::barrier, meeting.info.id, meeting.info.members.count, meeting.step, 0, 0,
                     where.file_name(),     where.line()};
-  const std::uint32_t flags = processor_.door().meet(
-      *meeting.group, {meeting.step, gets_.empty() ? 0 : kFlagGets, meeting.member, meeting.rows}, parcels, inbox_,
-      why);
+  Idle idle{current_.nanoseconds, current_.work, meeting.released};
+  const bool is_idle = parcels.empty() && gets_.empty() && (current_.sent_blocks | current_.received_blocks) == 0;
+  const Arrival arrival{meeting.step,    gets_.empty() ? 0 : kFlagGets, meeting.member, meeting.rows,
+                        Lane::superstep, is_idle ? &idle : nullptr};
+  const std::uint32_t flags = processor_.door().meet(*meeting.group, arrival, parcels, inbox_, why);
   meeting.rows.clear();
   processor_.claim({meeting.info.id, meeting.step, Lane::superstep}, inbox_);
   deliver(meeting);
+  if ((flags & kAllIdle) != 0) {
+    begun_ = meeting.released = idle.released;
+    ++meeting.step;
+    current_.work = 0;
+    processor_.take_waited();
+    return;
+  }
   if ((flags & kFlagGets) != 0) serve_gets(meeting, why);
   apply_puts();
   end_step(meeting, true);
@@ -333,7 +344,7 @@ void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation&
   const std::int32_t member = static_cast<std::int32_t>(self - sorted.begin());
   auto& subset = subsets_[sorted];
   if (subset == nullptr) {
-    subset = std::make_unique<Meeting>();
+    subset = std::make_unique<Meeting>(processor_.nest());
     std::uint64_t id = mix(info_.id, 0x5ab5e7);
     auto list = std::make_shared<std::vector<std::int32_t>>();
     subset->members.assign(static_cast<std::size_t>(size()), -1);

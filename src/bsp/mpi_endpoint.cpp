@@ -117,15 +117,15 @@ Buffer MpiEndpoint::spare() {
 
 bool MpiEndpoint::progress() {
   int there = 0;
-  MPI_Message message;
   MPI_Status status;
-  MPI_Improbe(MPI_ANY_SOURCE, kTag, comm_, &there, &message, &status);
+  MPI_Iprobe(MPI_ANY_SOURCE, kTag, comm_, &there, &status);
   if (there == 0) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
   Buffer buffer = spare();
   buffer.extend(static_cast<std::size_t>(bytes));
-  MPI_Mrecv(buffer.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  // Nobody else receives on this communicator: the first of that sender is the one that was seen.
+  MPI_Recv(buffer.data(), bytes, MPI_BYTE, status.MPI_SOURCE, kTag, comm_, MPI_STATUS_IGNORE);
   receive(buffer);
   if (buffer.capacity() > 0 && spare_.size() < kMostSpare) spare_.push_back(std::move(buffer));
   return true;
@@ -231,8 +231,8 @@ GroupPtr MpiEndpoint::open(const GroupInfo& info) {
   return group;
 }
 
-std::uint32_t MpiEndpoint::meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels,
-                                std::vector<BlockPtr>&, const Waiting& why) {
+std::uint32_t MpiEndpoint::meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, Blocks&,
+                                const Waiting& why) {
   throw_if_aborted();
   auto& group = static_cast<MpiGroup&>(state);
   const Members& members = group.info.members;
@@ -435,8 +435,9 @@ void MpiEndpoint::look_for_deadlock(const Waiting& why) {
 
 // How a program ends, well or not: the ledgers come together, or everybody learns of the failure.
 
-void MpiEndpoint::report(const GroupInfo& info, std::span<const Booking> rows) {
+void MpiEndpoint::report(GroupState& group, std::span<const Booking> rows) {
   if (rows.empty()) return;
+  const GroupInfo& info = static_cast<MpiGroup&>(group).info;
   MachineCosts& costs = leftovers_.try_emplace(info.id, info.costs()).first->second;
   for (const Booking& row : rows) merge(costs, row, options_.per_processor_costs);
 }

@@ -35,11 +35,11 @@ class MpiEndpoint final : public Endpoint {
   Block* take() override;
   void await(const Waiting& why) override;
   GroupPtr open(const GroupInfo& info) override;
-  std::uint32_t meet(GroupState& group, const Arrival& arrival, std::span<Parcel> parcels, std::vector<BlockPtr>& in,
+  std::uint32_t meet(GroupState& group, const Arrival& arrival, std::span<Parcel> parcels, Blocks& in,
                      const Waiting& why) override;
   void allocate(Segment& segment) override { segment.data = new std::byte[segment.bytes + 1]; }
   void release(Segment& segment) noexcept override { delete[] segment.data; }
-  void report(const GroupInfo& info, std::span<const Booking> rows) override;
+  void report(GroupState& group, std::span<const Booking> rows) override;
   Ledger ledger() override;
 
   /// The program ended well here: waits until it has everywhere and exchanges the ledgers.

@@ -18,7 +18,7 @@ Processor::Processor(Endpoint& door)
                                : door.size() > kMany         ? kMostSpareOfMany
                                                              : kMostSpare) {}
 
-void Processor::claim(const Channel& channel, std::vector<BlockPtr>& to) {
+void Processor::claim(const Channel& channel, Blocks& to) {
   if (!early_.empty()) {
     if (const auto found = early_.find(channel); found != early_.end()) {
       std::move(found->second.begin(), found->second.end(), std::back_inserter(to));
@@ -48,7 +48,7 @@ void Processor::await(const Waiting& why) {
   waited_ += clock_nanoseconds() - begin;
 }
 
-void Processor::recycle(std::vector<BlockPtr>& blocks) {
+void Processor::recycle(Blocks& blocks) {
   for (BlockPtr& block : blocks) {
     if (spare_.size() >= most_spare_ || spare_bytes_ + block->payload.capacity() > kMostSpareBytes) break;
     block->payload.resize(0);

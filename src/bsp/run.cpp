@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/bsp/run.hpp"
 
+#include <cstddef>
+#include <memory>
 #include <thread>
 
 #include "bsp/engines.hpp"
@@ -9,10 +11,36 @@ namespace chasqui::bsp {
 
 namespace detail {
 
+namespace {
+
+/// A Core of its own frame, and what counts its owners: of many processors each has all its state in one place.
+template <typename T>
+struct InFrame {
+  using value_type = T;
+  static constexpr std::size_t kBytes = sizeof(Core) + 64;
+
+  explicit InFrame(std::byte* frame) : place(frame) {}
+  template <typename Other>
+  InFrame(const InFrame<Other>& other)
+      : place(other.place) {}  // NOLINT(google-explicit-constructor): as allocators are made
+
+  T* allocate(std::size_t) {
+    static_assert(sizeof(T) <= kBytes && alignof(T) <= alignof(std::max_align_t));
+    return reinterpret_cast<T*>(place);
+  }
+  void deallocate(T*, std::size_t) noexcept {}
+  friend bool operator==(const InFrame& a, const InFrame& b) { return a.place == b.place; }
+
+  std::byte* place;
+};
+
+}  // namespace
+
 void run_program(Processor& processor, const Program& program) {
   GroupInfo whole;
   whole.members.count = processor.door().size();
-  World world(std::make_shared<Core>(processor, whole, processor.door().rank()));
+  alignas(std::max_align_t) std::byte frame[InFrame<Core>::kBytes];
+  World world(std::allocate_shared<Core>(InFrame<Core>(frame), processor, whole, processor.door().rank()));
   program(world);
   world.core()->finish();
 }

@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -28,7 +27,7 @@ struct SharedGroup : GroupState {
   virtual void close(bool /*keep_rows*/) {}
 
   GroupInfo info;
-  std::shared_mutex books;  ///< guards the costs; who adds to different supersteps may share it
+  std::mutex books;  ///< guards the costs
   MachineCosts costs;
 };
 

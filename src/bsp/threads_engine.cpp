@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
-// One operating-system thread a processor, on a core of its own where there are enough. A superstep ends with an all-gather on
-// the board of run: every member sees what all bring, and where the blocks for it lie. Many members that had nothing for each
-// other last time first ask, by an all-reduce in groups, whether anybody has something now. Who waits for mail spins while there is a core for everybody, then sleeps on the
-// atomic. The caller's thread looks after them: when all wait and nothing can wake them, it says who waits where.
-#include <cmath>
+// One operating-system thread a processor, on a core of its own where there are enough. A superstep ends with one meeting on the
+// board of run: every member reads a line of each, which says what it brings and where the blocks for others lie. Who waits for
+// mail spins while there is a core for everybody, then sleeps on the atomic. The caller's thread looks after them: when all wait
+// and nothing can wake them, it says who waits where.
 #include <condition_variable>
 #include <new>
-#include <shared_mutex>
 #include <system_error>
 #include <thread>
 
 #include "bsp/engines.hpp"
 #include "bsp/shared_machine.hpp"
+#include "bsp/ticks.hpp"
 #include "chasqui/base/clock.hpp"
 #include "run/board/board.hpp"
-#include "run/board/collectives.hpp"
-#include "run/board/slots.hpp"
+#include "run/call/aligned_buffer.hpp"
 #include "run/wait/backoff.hpp"
 #include "run/wait/cores.hpp"
 #include "threads/pin.hpp"
@@ -45,75 +43,24 @@ struct Shown {
 static_assert(sizeof(Shown) <= run::kLinePayload);
 constexpr std::uint64_t reach_of(std::int32_t member) { return std::uint64_t{1} << (member % 64); }
 
-/// What all members of a superstep bring, folded: enough where nobody has anything for anybody. With it travels what the
-/// superstep before cost, where that was work alone: one member books it for all.
-struct Folded {
-  static constexpr std::uint32_t kOdd = std::uint32_t{1} << 31;  ///< a flag: some row does not fit in here
-
-  std::uint64_t low = 0, high = 0;                 ///< the least and the last superstep, and who came to it
-  std::int32_t low_member = -1, high_member = -1;  ///< -1: nobody
-  std::uint32_t flags = 0;
-  std::uint32_t span = 0;  ///< of the superstep before, in nanoseconds, as its first member says
+/// What all members of a superstep have shown.
+struct Seen {
+  std::uint64_t differ = 0;  ///< bits in which supersteps differ
   std::uint64_t reach = 0;
-  std::int64_t nanoseconds = 0, work = 0;  ///< of the superstep before, the most
-
-  Folded() = default;
-  Folded(const Arrival& arrival, std::uint64_t to)
-      : low(arrival.step), high(arrival.step), low_member(arrival.member), high_member(arrival.member),
-        flags(arrival.flags), reach(to) {
-    if (arrival.rows.size() != 1 || !is_work_alone(arrival.rows[0], arrival.step)) {
-      flags |= kOdd;
-      return;
-    }
-    span = static_cast<std::uint32_t>(arrival.rows[0].span);
-    nanoseconds = arrival.rows[0].row.nanoseconds;
-    work = arrival.rows[0].row.work;
-  }
-
-  friend Folded operator+(Folded a, const Folded& b) noexcept {
-    if (b.low < a.low) a.low = b.low, a.low_member = b.low_member;
-    if (b.high > a.high) a.high = b.high, a.high_member = b.high_member;
-    a.flags |= b.flags;
-    a.reach |= b.reach;
-    a.span = std::max(a.span, b.span);
-    a.nanoseconds = std::max(a.nanoseconds, b.nanoseconds);
-    a.work = std::max(a.work, b.work);
-    return a;
-  }
-
-  bool all_work_alone() const { return (flags & kOdd) == 0; }
-  /// The row that stands for all of them.
-  Booking booking() const {
-    Booking all;
-    all.row.step = high - 1;
-    all.row.nanoseconds = nanoseconds;
-    all.row.work = work;
-    all.span = span;
-    return all;
-  }
-
- private:
-  static bool is_work_alone(const Booking& booking, std::uint64_t step) {
-    const Row& row = booking.row;
-    const std::int64_t messages = row.sent_messages | row.received_messages | row.sent_blocks | row.received_blocks;
-    return row.step + 1 == step && messages == 0 && booking.span >= 0 && booking.span < std::int64_t{1} << 32;
-  }
+  std::uint32_t flags = 0;
 };
-static_assert(sizeof(Folded) <= run::kLinePayload);
-
-/// From so many members on they fold in groups first: three or four lines to read instead of eight or more. Timed on 16 cores,
-/// together with all else that sync() does (docs/bsp.md); other numbers were not.
-constexpr std::int32_t kManyMembers = 9;
+constexpr std::uint32_t kNotIdle = kAllIdle;  ///< a flag that members show
 
 /// A machine that synchronises, with a seat for each member. With a core for everybody they meet on a board, else they
 /// sleep until the last has come. Invariants:
 /// 1. Meeting n of a member uses its outbox n % 2, and nobody reads that of n - 2 any more: all have come to n - 1, and
 ///    they took what n - 2 had for them before.
 /// 2. A block belongs to its receiver as soon as that one has `took` the meeting; until then to the outbox.
-/// 3. Rows of meetings up to n are complete as soon as anybody has left n. A meeting that knows only afterwards who books the
-///    rows leaves them to the next one.
+/// 3. Rows of meetings up to n are complete as soon as anybody has left n.
 /// 4. Before meeting n of the kWindow-th a member closes its window of rows; after it each member adds the rows of all windows to
-///    the costs for a share of the supersteps, so that nobody waits for the books. When anybody has left n + 1, all have done so.
+///    its own sums for a share of the supersteps, so that nobody waits for the books. When anybody has left n + 1, all have done so.
+/// 5. A superstep in which all are idle has a short row with every member, under the same number everywhere. Each member adds its
+///    share of kWindow of them after the first meeting of the next kWindow: by then all have written the last one.
 struct ThreadGroup final : SharedGroup {
   ThreadGroup(const GroupInfo& description, bool crowded)
       : SharedGroup(description), seats(std::make_unique<Seat[]>(count())) {
@@ -127,8 +74,6 @@ struct ThreadGroup final : SharedGroup {
     std::memset(memory.data(), 0, shape.zeroed());
     for (std::int32_t member = 0; member < info.members.count; ++member) {
       seat(member).board.emplace(memory.data(), shape, member, info.members.count);
-      seat(member).all.resize(count());
-      if (folds()) seat(member).board->arrange({static_cast<int>(std::lround(std::sqrt(count()))), 0, 0});
     }
   }
   ~ThreadGroup() override {
@@ -148,9 +93,10 @@ struct ThreadGroup final : SharedGroup {
 
     /// Whom it reaches.
     std::uint64_t fill(std::span<Parcel> parcels, std::size_t members, std::uint64_t meeting) {
+      number = meeting;
+      if (used.empty() && parcels.empty()) return 0;
       for (const std::int32_t to : used) first[static_cast<std::size_t>(to)] = nullptr;
       used.clear();
-      number = meeting;
       if (parcels.empty()) return 0;
       first.resize(members);
       std::uint64_t reach = 0;
@@ -175,18 +121,56 @@ struct ThreadGroup final : SharedGroup {
     std::uint64_t step = 0;
   };
 
+  struct IdleRow {
+    std::int64_t nanoseconds = 0, work = 0;
+  };
+  struct IdleStep {
+    std::uint64_t step = 0;
+    std::int64_t span = 0;  ///< as the first member says
+  };
+  /// A superstep in which all were idle.
+  struct IdleSum {
+    IdleStep step;
+    IdleRow most;
+
+    void add_to(MachineCosts& to) const {
+      if (to.supersteps.size() <= step.step) to.supersteps.resize(step.step + 1);
+      Superstep& sum = to.supersteps[step.step];
+      sum.nanoseconds = std::max(sum.nanoseconds, most.nanoseconds);
+      sum.work = std::max(sum.work, most.work);
+      sum.span_nanoseconds += step.span;
+    }
+  };
+
   struct alignas(64) Seat {
     std::atomic<std::uint64_t> came{0};  ///< meetings that the member has come to
     std::uint64_t took = 0;              ///< meetings whose blocks it has taken
     Outbox outbox[2];
-    std::vector<Shown> all;  ///< what everybody showed at the last
     std::optional<run::Board> board;
-    std::optional<Booking> folded;          ///< the row for all that the next meeting will show
-    bool quiet = false;                     ///< nobody had anything for anybody at the last meeting
-    std::atomic<std::uint64_t> written{0};  ///< rows
-    std::atomic<std::uint64_t> shared{0};   ///< windows of which the member has added its share
-    Window windows[2];                      ///< the last ones, by number
-    std::unique_ptr<Kept[]> rows;           ///< the last ones, by superstep
+    std::atomic<std::uint64_t> written{0};   ///< rows
+    std::atomic<std::uint64_t> shared{0};    ///< windows of which the member has added its share
+    Window windows[2];                       ///< the last ones, by number
+    std::unique_ptr<Kept[]> rows;            ///< the last ones, by superstep
+    std::atomic<std::uint64_t> idle{0};      ///< supersteps in which all were idle
+    std::atomic<std::uint64_t> added{0};     ///< windows of them of which the member has added its share
+    std::unique_ptr<IdleRow[]> idle_rows;    ///< the last ones, by number; none before the first
+    std::unique_ptr<IdleStep[]> idle_steps;  ///< the same
+    std::mutex sums;                         ///< guards what follows: this member's shares
+    std::vector<std::pair<std::uint64_t, Superstep>> step_sums;
+    std::vector<IdleSum> idle_sums;
+
+    IdleRow& idle_row(std::uint64_t number) { return idle_rows[number % (2 * kWindow)]; }
+    IdleStep& idle_step(std::uint64_t number) { return idle_steps[number % (2 * kWindow)]; }
+    /// What may become the next idle superstep.
+    void expect_idle(std::uint64_t step, const Idle& row) {
+      if (idle_rows == nullptr) {
+        idle_rows = std::make_unique<IdleRow[]>(2 * kWindow);
+        idle_steps = std::make_unique<IdleStep[]>(2 * kWindow);
+      }
+      const std::uint64_t next = idle.load(std::memory_order_relaxed);
+      idle_row(next) = {row.nanoseconds, row.work};
+      idle_step(next) = {step, 0};
+    }
 
     /// The first row of a window that is not of a superstep before this one.
     std::uint64_t first_row(const Window& window, std::uint64_t step) const {
@@ -199,7 +183,6 @@ struct ThreadGroup final : SharedGroup {
       return low;
     }
   };
-  bool folds() const { return info.members.count >= kManyMembers; }
   std::size_t count() const { return static_cast<std::size_t>(info.members.count); }
   Seat& seat(std::int32_t member) { return seats[static_cast<std::size_t>(member)]; }
   /// Has everybody come to this meeting?
@@ -248,31 +231,68 @@ struct ThreadGroup final : SharedGroup {
     const auto bound = [&](std::int32_t share) {
       return first + (mine.step - first) * static_cast<std::uint64_t>(share) / count();
     };
-    // Rows that were left to the first meeting of the window are of supersteps before it.
-    const std::uint64_t begin = member == 0 ? 0 : bound(member), end = bound(member + 1);
-    {
-      const std::lock_guard lock(books);
-      if (costs.supersteps.size() < mine.step) costs.supersteps.resize(mine.step);
-    }
-    {
-      const std::shared_lock lock(books);
-      for (std::int32_t other = 0; other < info.members.count; ++other) {
-        const Seat& theirs = seat(other);
-        const Window& rows = theirs.windows[window % 2];
-        for (std::uint64_t i = theirs.first_row(rows, begin); i < rows.to; ++i) {
-          const Booking& row = theirs.rows[i % kRows].row;
-          if (row.row.step >= end) break;
-          merge(costs, row, keep_rows);
-        }
+    const std::uint64_t begin = bound(member), end = bound(member + 1);
+    std::vector<Superstep> sums;
+    for (std::int32_t other = 0; other < info.members.count; ++other) {
+      const Seat& theirs = seat(other);
+      const Window& rows = theirs.windows[window % 2];
+      for (std::uint64_t i = theirs.first_row(rows, begin); i < rows.to; ++i) {
+        const Booking& row = theirs.rows[i % kRows].row;
+        if (row.row.step >= end) break;
+        sums.resize(end - begin);
+        Superstep& sum = sums[row.row.step - begin];
+        bsp::merge(sum, row.row, keep_rows);
+        sum.span_nanoseconds += row.span;
       }
+    }
+    if (!sums.empty()) {
+      const std::lock_guard lock(seat(member).sums);
+      for (std::uint64_t step = begin; step < end; ++step)
+        seat(member).step_sums.emplace_back(step, std::move(sums[step - begin]));
     }
     seat(member).shared.store(window, std::memory_order_release);
   }
 
-  /// Adds the rows of the windows' rest, of meetings up to `number`. REQUIRES that all have added their shares.
-  void add_rest(MachineCosts& to, std::uint64_t number, std::uint64_t window, bool keep_rows) const {
+  /// Ends a superstep in which all were idle.
+  void end_idle(std::int32_t member, Idle& idle) {
+    Seat& own = seat(member);
+    const std::uint64_t number = own.idle.load(std::memory_order_relaxed);
+    const std::int64_t now = Ticks::now();
+    if (member == 0) own.idle_step(number).span = Ticks::nanoseconds(now - idle.released);
+    idle.released = now;
+    own.idle.store(number + 1, std::memory_order_release);
+    if (number == 0 || number % kWindow != 0) return;
+    const auto bound = [&](std::int32_t share) {
+      return number - kWindow + kWindow * static_cast<std::uint64_t>(share) / count();
+    };
+    const std::lock_guard lock(own.sums);
+    for (std::uint64_t i = bound(member); i < bound(member + 1); ++i) own.idle_sums.push_back(idle_sum(i));
+    own.added.store(number / kWindow, std::memory_order_release);
+  }
+  IdleSum idle_sum(std::uint64_t number) {
+    IdleSum sum{seats[0].idle_step(number), {}};
     for (std::size_t member = 0; member < count(); ++member) {
-      const Seat& seat = seats[member];
+      const IdleRow& row = seats[member].idle_row(number);
+      sum.most.nanoseconds = std::max(sum.most.nanoseconds, row.nanoseconds);
+      sum.most.work = std::max(sum.most.work, row.work);
+    }
+    return sum;
+  }
+  /// The first idle superstep that is in nobody's share yet, of so many.
+  static std::uint64_t idle_rest(std::uint64_t idle) { return idle == 0 ? 0 : (idle - 1) / kWindow * kWindow; }
+
+  /// Adds what the members have added up, and the rest: rows of meetings up to `number`, idle supersteps up to `idle`. REQUIRES
+  /// that all have added up their shares.
+  void add_all(MachineCosts& to, std::uint64_t number, std::uint64_t window, std::uint64_t rest, std::uint64_t idle,
+               bool keep_rows) {
+    for (std::size_t member = 0; member < count(); ++member) {
+      Seat& seat = seats[member];
+      const std::lock_guard lock(seat.sums);
+      for (const auto& [step, sum] : seat.step_sums) {
+        if (to.supersteps.size() <= step) to.supersteps.resize(step + 1);
+        bsp::merge(to.supersteps[step], sum);
+      }
+      for (const IdleSum& sum : seat.idle_sums) sum.add_to(to);
       const std::uint64_t written = seat.written.load(std::memory_order_acquire);
       for (std::uint64_t i = seat.windows[window % 2].to; i < written; ++i) {
         const Kept& kept = seat.rows[i % kRows];
@@ -280,6 +300,7 @@ struct ThreadGroup final : SharedGroup {
         merge(to, kept.row, keep_rows);
       }
     }
+    for (std::uint64_t i = rest; i < idle; ++i) idle_sum(i).add_to(to);
   }
 
   /// The costs of all meetings up to the last of this member, while others go on. Throws where the machine has failed.
@@ -287,16 +308,18 @@ struct ThreadGroup final : SharedGroup {
     const bool keep_rows = machine.options().per_processor_costs;
     const std::uint64_t number = seat(member).came.load(std::memory_order_relaxed);
     const std::uint64_t window = number / kWindow;
+    const std::uint64_t idle = seat(member).idle.load(std::memory_order_relaxed);
     for (std::int32_t other = 0; other < info.members.count; ++other) {
-      while (seat(other).shared.load(std::memory_order_acquire) < window) {
+      while (seat(other).shared.load(std::memory_order_acquire) < window ||
+             seat(other).added.load(std::memory_order_acquire) < idle_rest(idle) / kWindow) {
         machine.throw_if_failed();
         std::this_thread::yield();
       }
     }
     const std::lock_guard lock(books);
     MachineCosts known = costs;
-    add_rest(known, number, window, keep_rows);
-    if (seat(member).folded) merge(known, *seat(member).folded, keep_rows);
+    // Of the last idle superstep the first member may not know the span.
+    add_all(known, number, window, idle_rest(idle), idle == 0 ? 0 : idle - 1, keep_rows);
     return known;
   }
 
@@ -306,7 +329,9 @@ struct ThreadGroup final : SharedGroup {
     std::uint64_t window = most;
     for (std::size_t member = 0; member < count(); ++member)
       window = std::min(window, seats[member].shared.load(std::memory_order_acquire));
-    add_rest(costs, most, window, keep_rows);
+    std::uint64_t idle = most;
+    for (std::size_t member = 0; member < count(); ++member) idle = std::min(idle, seats[member].idle.load());
+    add_all(costs, most, window, idle_rest(idle), idle, keep_rows);
   }
 
   run::AlignedBuffer memory;  ///< of the board
@@ -427,7 +452,7 @@ class ThreadEndpoint final : public Endpoint {
 
   GroupPtr open(const GroupInfo& info) override { return machine_.open(info); }
 
-  std::uint32_t meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, std::vector<BlockPtr>& in,
+  std::uint32_t meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, Blocks& in,
                      const Waiting& why) override {
     machine_.throw_if_failed();
     auto& group = static_cast<ThreadGroup&>(state);
@@ -436,43 +461,25 @@ class ThreadEndpoint final : public Endpoint {
     const bool keep_rows = options().per_processor_costs;
     ThreadGroup::Outbox& outbox = seat.outbox[number % 2];
     const std::uint64_t reach = outbox.fill(parcels, group.count(), number);
-    const Shown shown{arrival.step, arrival.flags, reach, outbox.first.data()};
-    const bool asks = !machine_.crowded && group.folds() && seat.quiet && !keep_rows;
-    if (!asks) group.book(seat, arrival.rows, number, keep_rows);
+    Idle* const idle = keep_rows || machine_.crowded ? nullptr : arrival.idle;
+    if (idle != nullptr) seat.expect_idle(arrival.step, *idle);
+    group.book(seat, arrival.rows, number, keep_rows);
     ThreadGroup::close_window(seat, number, arrival.step);
     seat.came.store(number, std::memory_order_release);
-    Folded all(arrival, reach);
-    seat.folded.reset();
-    if (asks) {
-      all = fold_in(group, all, seat, number, why);
-      if (!all.all_work_alone()) {
-        group.book(seat, arrival.rows, number + 1, keep_rows);
-      } else {
-        seat.folded = all.booking();
-        const bool my_turn = all.high % group.count() == static_cast<std::uint64_t>(arrival.member);
-        if (my_turn) group.book(seat, std::span(&*seat.folded, 1), number + 1, keep_rows);
-      }
-    }
-    if (machine_.crowded) {
-      sleep_in(group, shown, arrival.member, number, why);
-      all = take(group.all[number % 2], arrival.member, in);
-    } else if (!asks || all.reach != 0) {
-      meet_in(group, shown, seat, number, why);
-      all = take(seat.all, arrival.member, in);
-    }
-    seat.quiet = all.reach == 0;
-    Agreement agreement;
-    agreement.add(all.low, all.low_member, all.flags & ~Folded::kOdd);
-    agreement.add(all.high, all.high_member, 0);
-    const std::uint32_t flags = agreement.agreed(group.info.members);
+    const Shown shown{arrival.step, arrival.flags | (idle == nullptr ? kNotIdle : 0), reach, outbox.first.data()};
+    const Seen seen = machine_.crowded ? sleep_in(group, shown, arrival.member, number, in, why)
+                                       : meet_on(group, shown, arrival.member, number, in, why);
     seat.took = number;
     group.add_share(arrival.member, number, keep_rows);
-    return flags;
+    if ((seen.flags & kNotIdle) == 0) group.end_idle(arrival.member, *idle);
+    return seen.flags ^ kNotIdle;
   }
 
   void allocate(Segment& segment) override { segment.data = new std::byte[segment.bytes + 1]; }
   void release(Segment& segment) noexcept override { delete[] segment.data; }
-  void report(const GroupInfo& info, std::span<const Booking> rows) override { machine_.report(info, rows); }
+  void report(GroupState& group, std::span<const Booking> rows) override {
+    machine_.report(static_cast<ThreadGroup&>(group).info, rows);
+  }
   Ledger ledger() override {
     std::optional<MachineCosts> whole;
     for (const auto& group : machine_.open_groups()) {
@@ -485,35 +492,39 @@ class ThreadEndpoint final : public Endpoint {
   void finish() { ticket_.value.store(kFinished, std::memory_order_release); }
 
  private:
-  /// Takes the blocks that others have shown for this member, and folds what they have shown.
-  static Folded take(std::span<const Shown> all, std::int32_t member, std::vector<BlockPtr>& in) {
-    const std::uint64_t bit = reach_of(member);
-    const auto me = static_cast<std::size_t>(member);
-    Folded folded;
-    for (std::size_t other = 0; other < all.size(); ++other) {
-      const auto who = static_cast<std::int32_t>(other);
-      if (other == 0 || all[other].step < folded.low) folded.low = all[other].step, folded.low_member = who;
-      if (other == 0 || all[other].step > folded.high) folded.high = all[other].step, folded.high_member = who;
-      folded.flags |= all[other].flags;
-      folded.reach |= all[other].reach;
-      if ((all[other].reach & bit) != 0) __builtin_prefetch(all[other].first + me);
+  /// Takes the blocks that others have shown for this member, and adds up what they have shown. at(member): what that one shows.
+  template <typename At>
+  static Seen take(const ThreadGroup& group, std::int32_t me, std::uint64_t step, const At& at, Blocks& in) {
+    const std::int32_t members = group.info.members.count;
+    Seen seen;
+    for (std::int32_t member = 0; member < members; ++member) {
+      const Shown one = at(member);
+      seen.differ |= one.step ^ step;
+      seen.flags |= one.flags;
+      seen.reach |= one.reach;
+      if ((one.reach & reach_of(me)) != 0) __builtin_prefetch(one.first + me);
     }
-    if (folded.low != folded.high) return folded;  // they belong to different supersteps
-    for (const Shown& one : all) {
-      if ((one.reach & bit) == 0) continue;
+    if (seen.differ != 0) [[unlikely]] {
+      Agreement agreement;
+      for (std::int32_t member = 0; member < members; ++member) agreement.add(at(member).step, member, 0);
+      agreement.agreed(group.info.members);
+    }
+    if ((seen.reach & reach_of(me)) == 0) return seen;
+    for (std::int32_t member = 0; member < members; ++member) {
+      const Shown one = at(member);
+      if ((one.reach & reach_of(me)) == 0) continue;
       for (Block* block = one.first[me]; block != nullptr; block = block->next) {
         __builtin_prefetch(block->payload.data());
         in.emplace_back(block);
       }
     }
-    return folded;
+    return seen;
   }
 
-  /// A call on the board of a group, to its end.
-  template <typename BoardCall>
-  void wait_for(BoardCall&& call, const ThreadGroup& group, std::uint64_t number, const Waiting& why) {
+  template <typename Condition>
+  void wait_for(const Condition& there, const ThreadGroup& group, std::uint64_t number, const Waiting& why) {
     bool waits = false;
-    for (run::Backoff backoff(false, run::Backoff::looks(false)); !call.poll();) {
+    for (run::Backoff backoff(false, run::Backoff::looks(false)); !there();) {
       if (!backoff.pause()) continue;
       if (!std::exchange(waits, true)) begin_wait(why, group.info.id, number);
       machine_.throw_if_failed();
@@ -521,41 +532,54 @@ class ThreadEndpoint final : public Endpoint {
     if (waits) end_wait();
   }
 
-  void meet_in(ThreadGroup& group, const Shown& shown, ThreadGroup::Seat& seat, std::uint64_t number,
+  /// An all-gather of a line each, read where it lies.
+  Seen meet_on(ThreadGroup& group, const Shown& shown, std::int32_t me, std::uint64_t number, Blocks& in,
                const Waiting& why) {
-    const run::Call call{
-        .kind = Kind::allgather, .in = &shown, .out = seat.all.data(), .count = 1, .element = sizeof(Shown)};
-    wait_for(run::SlotCall(*seat.board, call), group, number, why);
+    static const run::Signature kMeeting =
+        run::signature_of({.kind = Kind::allgather, .count = 1, .element = sizeof(Shown)});
+    run::Board& board = *group.seat(me).board;
+    board.begin(kMeeting, run::Method::slots);
+    if (!board.may_publish()) [[unlikely]]
+      wait_for([&] { return board.may_publish(); }, group, number, why);
+    board.publish(me, &shown, sizeof shown);
+    board.look_at_all().wait();
+    const std::int32_t members = group.info.members.count;
+    for (std::int32_t slot = 0; members > 2 && slot < members; ++slot) board.fetch(slot, run::Place::first);
+    int in_vain = 0;
+    const auto at = [&](std::int32_t slot) {
+      if (!board.published(slot)) {
+        ++in_vain;
+        wait_for([&] { return board.published(slot) || (++in_vain, false); }, group, number, why);
+      }
+      Shown one;
+      std::memcpy(&one, board.payload(slot, run::Place::first), sizeof one);
+      return one;
+    };
+    const Seen seen = take(group, me, shown.step, at, in);
+    board.look_at_all().learn(in_vain);
+    board.everybody_began();
+    board.finish();
+    return seen;
   }
 
-  Folded fold_in(ThreadGroup& group, const Folded& mine, ThreadGroup::Seat& seat, std::uint64_t number,
-                 const Waiting& why) {
-    static std::plus<Folded> plus;
-    Folded all;
-    const run::Call call{.kind = Kind::allreduce,
-                         .in = &mine,
-                         .out = &all,
-                         .count = 1,
-                         .element = sizeof(Folded),
-                         .op = run::operator_of<Folded>(plus, true)};
-    wait_for(run::GroupedFold(*seat.board, call), group, number, why);
-    return all;
-  }
-
-  void sleep_in(ThreadGroup& group, const Shown& shown, std::int32_t member, std::uint64_t number, const Waiting& why) {
-    group.all[number % 2][static_cast<std::size_t>(member)] = shown;
+  Seen sleep_in(ThreadGroup& group, const Shown& shown, std::int32_t me, std::uint64_t number, Blocks& in,
+                const Waiting& why) {
+    std::vector<Shown>& all = group.all[number % 2];
+    all[static_cast<std::size_t>(me)] = shown;
     const std::uint32_t generation = group.generation.load(std::memory_order_acquire);
     if (group.here.fetch_add(1, std::memory_order_acq_rel) + 1 == group.info.members.count) {
       group.here.store(0, std::memory_order_relaxed);
       group.generation.store(generation + 1, std::memory_order_release);
       group.generation.notify_all();
-      return;
+    } else {
+      begin_wait(why, group.info.id, number);
+      while (!machine_.failed() && group.generation.load(std::memory_order_acquire) == generation)
+        group.generation.wait(generation, std::memory_order_acquire);
+      end_wait();
+      machine_.throw_if_failed();
     }
-    begin_wait(why, group.info.id, number);
-    while (!machine_.failed() && group.generation.load(std::memory_order_acquire) == generation)
-      group.generation.wait(generation, std::memory_order_acquire);
-    end_wait();
-    machine_.throw_if_failed();
+    return take(
+        group, me, shown.step, [&](std::int32_t member) { return all[static_cast<std::size_t>(member)]; }, in);
   }
 
   void begin_wait(const Waiting& why, std::uint64_t group, std::uint64_t number) {

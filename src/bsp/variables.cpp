@@ -135,7 +135,7 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
     if (meeting.parcels.empty() || meeting.parcels.back().to != to) meeting.parcels.push_back({to, {}});
     meeting.parcels.back().blocks.push_back(std::move(reply));
   }
-  std::vector<BlockPtr> replies;
+  Blocks replies;
   processor_.door().meet(*meeting.group, {meeting.step, 0, meeting.member, {}, Lane::reply}, meeting.parcels, replies,
                          why);
   processor_.claim({meeting.info.id, meeting.step, Lane::reply}, replies);

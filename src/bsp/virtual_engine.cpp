@@ -25,17 +25,21 @@ class VirtualEndpoint final : public Endpoint {
   Block* take() override { return machine_.pop_all(self_.rank); }
   void await(const Waiting& why) override { machine_.sleep(self_, nullptr, nullptr, why); }
 
-  GroupPtr open(const GroupInfo& info) override { return machine_.open(info); }
-  std::uint32_t meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, std::vector<BlockPtr>&,
+  GroupPtr open(const GroupInfo& info) override {
+    return info.id == GroupInfo{}.id ? machine_.whole() : machine_.open(info);
+  }
+  std::uint32_t meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, Blocks& in,
                      const Waiting& why) override {
     auto& group = static_cast<VirtualGroup&>(state);
     for (Parcel& parcel : parcels) {
       for (Block* block = parcel.blocks.release(); block != nullptr;) {
         BlockPtr one(std::exchange(block, block->next));
-        post(group.info.members.at(parcel.to), std::move(one));
+        stow(*one);
+        group.push(parcel.to, one.release());
       }
     }
     machine_.sleep(self_, &group, &arrival, why);
+    group.take(arrival.member, in);
     return group.flags;
   }
 
@@ -77,7 +81,9 @@ class VirtualEndpoint final : public Endpoint {
     std::erase(self_.segments, &segment);
   }
 
-  void report(const GroupInfo& info, std::span<const Booking> rows) override { machine_.report(info, rows); }
+  void report(GroupState& state, std::span<const Booking> rows) override {
+    static_cast<VirtualGroup&>(state).book(self_.home, rows, options().per_processor_costs);
+  }
   Ledger ledger() override { return machine_.ledger(0); }
 
  private:
@@ -122,8 +128,8 @@ void VirtualMachine::ask_ahead(std::int32_t self) {
   if (own.at >= own.taken.size()) return;
   const VirtualProcessor& next = *own.taken[own.at];
   for (const Segment* segment : next.segments) spill_->read_ahead(segment->spilled_at - 1, segment->bytes);
-  Block* block = mailbox(next.rank).load(std::memory_order_acquire);
-  if (block == sleeping_mark()) return;
+  if (next.group == nullptr) return;
+  const Block* block = next.group->incoming(next.arrival->member)[(next.group->meetings - 1) % 2].load();
   for (; block != nullptr; block = block->next) {
     if (block->spilled_bytes > 0) spill_->read_ahead(block->spilled_at, block->spilled_bytes);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bsp/virtual_machine.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -32,7 +33,10 @@ constexpr std::int64_t kSpinNanoseconds = 50'000;  ///< about what falling aslee
 class Holding {
  public:
   explicit Holding(std::atomic<bool>& busy) : busy_(busy) {
-    while (busy_.exchange(true, std::memory_order_acquire)) sched_yield();
+    for (int looks = 0; busy_.exchange(true, std::memory_order_acquire); ++looks) {
+      if (looks < 100) run::cpu_relax();
+      else sched_yield();
+    }
   }
   ~Holding() { busy_.store(false, std::memory_order_release); }
   Holding(const Holding&) = delete;
@@ -46,12 +50,57 @@ class Holding {
 
 VirtualGroup::VirtualGroup(const GroupInfo& description, std::int32_t most_sections)
     : SharedGroup(description), sections(static_cast<std::size_t>(std::min(most_sections, info.members.count))) {
-  for (std::int32_t member = 0; member < info.members.count; ++member) ++section_of(member).members;
+  for (std::int32_t member = 0; member < info.members.count; ++member) {
+    Section& section = section_of(member);
+    if (section.members++ == 0) section.first = member;
+  }
+  for (Section& section : sections) section.asleep.resize(static_cast<std::size_t>(section.members));
+  incoming_ = std::make_unique<Incoming[]>(static_cast<std::size_t>(info.members.count));
+}
+
+VirtualGroup::~VirtualGroup() {
+  for (std::int32_t member = 0; member < info.members.count; ++member) {
+    for (const std::atomic<Block*>& blocks : incoming(member)) Chain::free(blocks.load(std::memory_order_relaxed));
+  }
+}
+
+void VirtualGroup::close(bool keep_rows) {
+  for (Section& section : sections) section.pay(costs, keep_rows);
+}
+
+void VirtualGroup::book(std::int32_t carrier, std::span<const Booking> rows, bool keep_rows) {
+  if (rows.empty()) return;
+  Section& section = sections[static_cast<std::size_t>(carrier) % sections.size()];
+  const Holding holding(section.busy);
+  section.book(rows, keep_rows);
+}
+
+void VirtualGroup::push(std::int32_t member, Block* block) {
+  std::atomic<Block*>& head = incoming(member)[meetings % 2];
+  block->next = head.load(std::memory_order_relaxed);
+  while (!head.compare_exchange_weak(block->next, block, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  }
+}
+
+void VirtualGroup::take(std::int32_t member, Blocks& in) {
+  std::atomic<Block*>& head = incoming(member)[(meetings - 1) % 2];
+  Block* block = head.load(std::memory_order_acquire);
+  if (block == nullptr) return;
+  head.store(nullptr, std::memory_order_relaxed);
+  const auto begin = static_cast<std::ptrdiff_t>(in.size());
+  for (; block != nullptr; block = std::exchange(in.back()->next, nullptr)) in.emplace_back(block);
+  std::reverse(in.begin() + begin, in.end());
 }
 
 void Section::add(VirtualProcessor& one, const Arrival& arrival, bool keep_rows) {
   agreement.add(arrival.step, arrival.member, arrival.flags);
-  for (const Booking& booking : arrival.rows) {
+  book(arrival.rows, keep_rows);
+  asleep[static_cast<std::size_t>(arrival.member - first)] = &one;
+  ++here;
+}
+
+void Section::book(std::span<const Booking> rows, bool keep_rows) {
+  for (const Booking& booking : rows) {
     if (!std::exchange(any, true)) step = booking.row.step;
     if (booking.row.step != step) {
       others.push_back(booking);
@@ -60,9 +109,6 @@ void Section::add(VirtualProcessor& one, const Arrival& arrival, bool keep_rows)
     merge(sum, booking.row, keep_rows);
     sum.span_nanoseconds += booking.span;
   }
-  in_order = in_order && (asleep.empty() || asleep.back()->rank < one.rank);
-  asleep.push_back(&one);
-  ++here;
 }
 
 /// What all of them cost goes to the books; ready for the next superstep.
@@ -97,6 +143,9 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
   stacks_ = static_cast<std::byte*>(stacks);
   madvise(stacks, mapped_, MADV_NOHUGEPAGE);  // one touched page must not cost two megabytes
   if (!options.spill.empty()) spill_.emplace(options.spill);
+  GroupInfo all;
+  all.members.count = processors;
+  whole_ = SharedMachine::open(all);
   for (std::int32_t rank = 0; rank < processors; ++rank) {
     VirtualProcessor& one = processor(rank);
     one.machine = this;
@@ -129,21 +178,47 @@ void VirtualMachine::run() {
   }
   carry(0);
   for (std::thread& thread : threads) thread.join();
+  whole_.reset();
+}
+
+/// What those who run soon will need: first their lines here, then their stacks, then what they were sent.
+void VirtualMachine::ask_for_next(const Carrier& own) const {
+  const std::size_t left = own.taken.size() - own.at;
+  const auto after = [&](std::size_t distance) -> const VirtualProcessor& { return *own.taken[own.at + distance]; };
+  const auto incoming = [](const VirtualProcessor& one) -> const std::atomic<Block*>& {
+    return one.group->incoming(one.member)[(one.group->meetings - 1) % 2];
+  };
+  if (left > 4) {
+    const auto* const far = reinterpret_cast<const std::byte*>(&after(4));
+    __builtin_prefetch(far, 1);
+    __builtin_prefetch(far + 64, 1);
+  }
+  if (left > 2 && after(2).group != nullptr) __builtin_prefetch(&incoming(after(2)), 1);
+  if (left > 1) after(1).context.prefetch();
+  if (left > 0 && after(0).group != nullptr) {
+    const auto* const block = reinterpret_cast<const std::byte*>(incoming(after(0)).load(std::memory_order_relaxed));
+    if (block == nullptr) return;
+    for (std::size_t line = 0; line < 4; ++line)
+      __builtin_prefetch(block + 64 * line, 1);  // what it carries is behind it
+  }
 }
 
 void VirtualMachine::carry(std::int32_t self) {
+  void** const exceptions = Context::exceptions_of_thread();
+  const Carrier& own = carriers_[static_cast<std::size_t>(self)];
   for (;;) {
     VirtualProcessor* const processor = next(self);
     if (processor == nullptr) {
       if (!rest(self)) return;
       continue;
     }
-    processor->home = self;
+    if (processor->home != self) processor->home = self;
+    ask_for_next(own);
     if (spill_) {
       bring_in(*processor);
       ask_ahead(self);
     }
-    processor->context.resume();
+    processor->context.resume(exceptions);
     if (spill_) put_out(*processor);
     handle(*processor);
   }
@@ -262,8 +337,8 @@ void VirtualMachine::wake(std::int32_t rank) {
 
 void VirtualMachine::wake_all() noexcept {
   for (std::int32_t rank = 0; rank < size(); ++rank) wake(rank);
-  for (const auto& group : open_groups()) {
-    for (Section& section : static_cast<VirtualGroup&>(*group).sections) release(section);
+  for (const auto& open : open_groups()) {
+    release(static_cast<VirtualGroup&>(*open));
   }
   announce();
 }
@@ -277,6 +352,7 @@ void VirtualMachine::sleep(VirtualProcessor& self, VirtualGroup* group, const Ar
                                    self.rank, why.file, why.line, stack_bytes_));
   }
   self.group = group, self.arrival = arrival, self.why = &why;
+  if (arrival != nullptr) self.member = arrival->member;
   self.context.suspend();
   throw_if_failed();
 }
@@ -321,33 +397,50 @@ void VirtualMachine::complete(VirtualGroup& group) {
     group.flags = agreement.agreed(group.info.members);
     const std::lock_guard lock(group.books);
     for (Section& section : group.sections) section.pay(group.costs, options().per_processor_costs);
+    ++group.meetings;
   } catch (...) {
     fail(std::current_exception());
     return;
   }
-  const std::size_t sections = group.sections.size();
-  for (std::size_t i = 0; i < sections; ++i) release(group.sections[i]);  // the group may go with the last
+  if (options().migrate && group.sections.size() == carriers_.size()) release_to_carriers(group);
+  else release(group);
   announce();
 }
 
 /// Those who sleep there are ready, by rank, so that one carrier always runs them in the same order.
-void VirtualMachine::release(Section& section) {
+void VirtualMachine::release(VirtualGroup& group) {
   std::vector<VirtualProcessor*> batch;
-  {
+  for (Section& section : group.sections) {
     const Holding holding(section.busy);
-    batch.swap(section.asleep);
-    if (!std::exchange(section.in_order, true)) {
-      std::ranges::sort(batch, {}, [](const VirtualProcessor* one) { return one->rank; });
+    for (VirtualProcessor*& one : section.asleep) {
+      if (one != nullptr) batch.push_back(std::exchange(one, nullptr));
     }
   }
-  if (batch.empty()) return;
-  if (options().migrate) return make_ready(batch, batch.front()->home);
   for (std::span<VirtualProcessor* const> rest = batch; !rest.empty();) {
     const auto end = std::ranges::find_if(
         rest, [home = rest.front()->home](const VirtualProcessor* one) { return one->home != home; });
     const auto neighbours = static_cast<std::size_t>(end - rest.begin());
     make_ready(rest.first(neighbours), rest.front()->home);
     rest = rest.subspan(neighbours);
+  }
+}
+
+/// The same where each carrier has a section of its own, all of which sleep. Nobody is told before each has its own: else all
+/// would take from the first.
+void VirtualMachine::release_to_carriers(VirtualGroup& group) {
+  for (std::size_t i = 0; i < carriers_.size(); ++i) {  // the group may go with the last
+    Carrier& carrier = carriers_[i];
+    Section& section = group.sections[i];
+    const std::lock_guard lock(carrier.mutex);
+    const Holding holding(section.busy);
+    if (carrier.head == carrier.ready.size()) carrier.ready.swap(section.asleep), carrier.head = 0;
+    else carrier.ready.insert(carrier.ready.end(), section.asleep.begin(), section.asleep.end());
+    section.asleep.assign(static_cast<std::size_t>(section.members), nullptr);
+    if (failed()) std::erase(carrier.ready, nullptr);  // some have been woken by that
+  }
+  for (Carrier& carrier : carriers_) {
+    const std::lock_guard lock(carrier.mutex);
+    carrier.note();
   }
 }
 

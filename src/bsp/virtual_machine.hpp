@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Virtual processors: user-level contexts on a few carrier threads. A processor is always either running,
 // ready in some carrier's queue, asleep (in a section of a machine, or without mail), or finished; it only ever sleeps
-// inside a sync or a collective, so it may continue on any carrier. A superstep touches nothing of a processor but its
-// stack and its own state: those who sleep in a section are woken as one list.
+// inside a sync or a collective, so it may continue on any carrier. A superstep touches nothing of a processor but one line
+// here and the top of its stack, where all its state lies, and both are asked for while others run. Those who sleep in a
+// section are woken as one list; what they sent each other waits with the machine that they synchronise.
 #pragma once
 
 #include <condition_variable>
@@ -27,45 +28,62 @@ struct VirtualProcessor;
 /// carriers rarely meet there.
 struct alignas(64) Section {
   std::atomic<bool> busy{false};  ///< guards the rest
-  bool in_order = true;           ///< do they sleep by rank?
+  std::int32_t first = 0;         ///< member
   std::int32_t members = 0;
   std::int32_t here = 0;
   Agreement agreement;
-  std::vector<VirtualProcessor*> asleep;
-  bool any = false;  ///< is there a row in the sum?
+  std::vector<VirtualProcessor*> asleep;  ///< by member; nullptr: not here
+  bool any = false;                       ///< is there a row in the sum?
   std::uint64_t step = 0;
   Superstep sum;
   std::vector<Booking> others;  ///< rows of other supersteps
 
   void add(VirtualProcessor& one, const Arrival& arrival, bool keep_rows);
+  void book(std::span<const Booking> rows, bool keep_rows);
   void pay(MachineCosts& costs, bool keep_rows);
 };
 
-/// The last section to be full closes the books and lets all go.
+/// The last section to be full closes the books and lets all go. What is sent in meeting n lies in incoming[n % 2] of its
+/// receiver, who takes it before it comes to n + 1; nobody sends in n + 2 before that.
 struct VirtualGroup final : SharedGroup {
   VirtualGroup(const GroupInfo& description, std::int32_t most_sections);
+  ~VirtualGroup() override;
+  void close(bool keep_rows) override;
+  /// Rows of a member that leaves, with those of a section near the carrier.
+  void book(std::int32_t carrier, std::span<const Booking> rows, bool keep_rows);
 
   Section& section_of(std::int32_t member) {
     return sections[static_cast<std::size_t>(member) * sections.size() / static_cast<std::size_t>(info.members.count)];
   }
 
+  using Incoming = std::atomic<Block*>[2];
+  Incoming& incoming(std::int32_t member) { return incoming_[static_cast<std::size_t>(member)]; }
+  void push(std::int32_t member, Block* block);
+  /// What was sent to this member in the meeting before the present one, first come first.
+  void take(std::int32_t member, Blocks& in);
+
   std::vector<Section> sections;
-  std::uint32_t flags = 0;  ///< of the last meeting; stable until the next one is complete
+  std::uint32_t flags = 0;     ///< of the last meeting; stable until the next one is complete
+  std::uint64_t meetings = 0;  ///< that are over
   alignas(64) std::atomic<std::size_t> full{0};
+
+ private:
+  std::unique_ptr<Incoming[]> incoming_;  ///< by member
 };
 
-struct VirtualProcessor {
-  VirtualMachine* machine = nullptr;
-  std::int32_t rank = 0;
-  std::int32_t home = 0;                  ///< the carrier that ran it last
-  std::atomic<bool> without_mail{false};  ///< sleeps until something comes
-  Context context;
-  std::byte* stack = nullptr;
-  std::vector<Segment*> segments;  ///< spilled registered memory
+struct alignas(64) VirtualProcessor {
   // Why it suspended; handled by the carrier, when its stack is no longer in use.
   VirtualGroup* group = nullptr;  ///< nullptr: waits for mail
   const Arrival* arrival = nullptr;
+  std::int32_t member = 0;  ///< of the group
+  std::int32_t home = 0;    ///< the carrier that ran it last
+  Context context;
+  VirtualMachine* machine = nullptr;
+  std::int32_t rank = 0;
+  std::atomic<bool> without_mail{false};  ///< sleeps until something comes
   const Waiting* why = nullptr;
+  std::byte* stack = nullptr;
+  std::vector<Segment*> segments;  ///< spilled registered memory
 };
 
 class VirtualMachine final : public SharedMachine {
@@ -80,6 +98,7 @@ class VirtualMachine final : public SharedMachine {
   void enter(VirtualProcessor& self);
   SpillFile* spill() { return spill_ ? &*spill_ : nullptr; }
   VirtualProcessor& processor(std::int32_t rank) { return processors_[static_cast<std::size_t>(rank)]; }
+  const GroupPtr& whole() const { return whole_; }  ///< the machine of all processors
 
  protected:
   void wake_all() noexcept override;
@@ -108,14 +127,17 @@ class VirtualMachine final : public SharedMachine {
   void handle(VirtualProcessor& processor);
   void arrive(VirtualProcessor& processor);
   void complete(VirtualGroup& group);
-  void release(Section& section);
+  void release(VirtualGroup& group);
+  void release_to_carriers(VirtualGroup& group);
   void make_ready(std::span<VirtualProcessor* const> batch, std::int32_t home);
+  void ask_for_next(const Carrier& own) const;
   void announce();
   void bring_in(VirtualProcessor& processor);
   void put_out(VirtualProcessor& processor);
   void ask_ahead(std::int32_t self);
 
   const Body& body_;
+  GroupPtr whole_;
   std::unique_ptr<VirtualProcessor[]> processors_;
   std::vector<Carrier> carriers_;
   std::byte* stacks_ = nullptr;

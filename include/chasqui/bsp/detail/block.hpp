@@ -8,9 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <memory_resource>
 #include <new>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace chasqui::bsp::detail {
 
@@ -101,6 +103,7 @@ struct Block {
   std::uint64_t spilled_bytes = 0;  ///< payload that lives on disk at the moment
 };
 using BlockPtr = std::unique_ptr<Block>;
+using Blocks = std::pmr::vector<BlockPtr>;
 
 /// Blocks in a row, owned.
 class Chain {

@@ -85,14 +85,16 @@ class Core {
  private:
   /// A set of members that synchronises: all of them (main_), or a subset.
   struct Meeting {
+    explicit Meeting(std::pmr::memory_resource* nest) : rows(nest), parcels(nest) {}
+
     GroupInfo info;
     GroupPtr group;
     std::int32_t member = 0;
     std::uint64_t step = 0;
     std::int64_t released = 0;          ///< when the last of them ended here, in ticks
     std::vector<std::int32_t> members;  ///< by rank: index in the subset, or -1; empty: everybody, by rank
-    std::vector<Booking> rows;
-    std::vector<Parcel> parcels;
+    std::pmr::vector<Booking> rows;
+    std::pmr::vector<Parcel> parcels;
 
     std::int32_t member_of(std::int32_t rank) const {
       return members.empty() ? rank : members[static_cast<std::size_t>(rank)];
@@ -145,7 +147,7 @@ class Core {
   void end_run(Outgoing& out);
   void end_block(Outgoing& out);
   bool nothing_left() const { return outgoing_.size() <= 1 && gets_.empty(); }
-  std::vector<Parcel>& pack(Meeting& meeting);
+  std::pmr::vector<Parcel>& pack(Meeting& meeting);
   void check_ready(const SourceLocation& where);
   void exchange(Meeting& meeting, const SourceLocation& where);
   void serve_gets(Meeting& meeting, const Waiting& why);
@@ -165,11 +167,11 @@ class Core {
   Meeting main_;
   std::map<std::vector<std::int32_t>, std::unique_ptr<Meeting>> subsets_;
 
-  std::vector<Place> places_;                                 ///< by rank; of large machines: as outgoing_
+  std::pmr::vector<Place> places_;                            ///< by rank; of large machines: as outgoing_
   std::uint32_t direct_ = 0;                                  ///< ranks that have a place by rank
-  std::vector<Outgoing> outgoing_;                            ///< the first one is nobody's
+  std::pmr::vector<Outgoing> outgoing_;                       ///< the first one is nobody's
   std::unordered_map<std::int32_t, std::uint32_t> far_slot_;  ///< large machines with many destinations
-  std::vector<BlockPtr> inbox_;
+  Blocks inbox_;
   std::vector<std::unique_ptr<Registered>> variables_;  ///< engines keep pointers into them
   std::vector<Request> gets_;
 

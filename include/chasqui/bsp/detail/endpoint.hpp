@@ -49,6 +49,14 @@ struct Booking {
 };
 void merge(MachineCosts& costs, const Booking& booking, bool keep_row);
 
+/// A superstep of a processor that sent and received nothing.
+struct Idle {
+  std::int64_t nanoseconds = 0, work = 0;
+  std::int64_t released = 0;  ///< when the superstep before ended, in ticks; then: when this one did
+};
+/// A flag of what meet() returns: all were idle, and the engine has booked the superstep.
+constexpr std::uint32_t kAllIdle = std::uint32_t{1} << 31;
+
 /// What a processor brings to the end of a superstep.
 struct Arrival {
   std::uint64_t step = 0;
@@ -56,6 +64,7 @@ struct Arrival {
   std::int32_t member = 0;  ///< index in the group
   std::span<const Booking> rows;
   Lane lane = Lane::superstep;  ///< of the blocks in the parcels of all
+  Idle* idle = nullptr;         ///< not null: it has nothing for anybody
 };
 
 /// What several members bring, together.
@@ -125,8 +134,8 @@ class Endpoint {
   virtual GroupPtr open(const GroupInfo& info) = 0;
   /// Hands over the parcels, at most one for each member, and waits for all members. GUARANTEES what they handed to this
   /// processor is in `in`, by sender, or there for take(). Returns the flags of all.
-  virtual std::uint32_t meet(GroupState& group, const Arrival& arrival, std::span<Parcel> parcels,
-                             std::vector<BlockPtr>& in, const Waiting& why) = 0;
+  virtual std::uint32_t meet(GroupState& group, const Arrival& arrival, std::span<Parcel> parcels, Blocks& in,
+                             const Waiting& why) = 0;
 
   /// Moves a block's payload out of memory until it is needed (engines that spill), and back.
   virtual void stow(Block&) {}
@@ -135,7 +144,7 @@ class Endpoint {
   virtual void release(Segment& segment) noexcept = 0;
 
   /// Rows that no barrier will carry any more.
-  virtual void report(const GroupInfo& info, std::span<const Booking> rows) = 0;
+  virtual void report(GroupState& group, std::span<const Booking> rows) = 0;
   /// The ledger as far as barriers have carried it.
   virtual Ledger ledger() = 0;
 };
