@@ -194,6 +194,14 @@ void algorithms(int p) {
   };
   constexpr std::int64_t kItems = 1 << 20;
   const std::int64_t part = kItems / p;
+  compare("multisearch of 2^20 queries among 2^20 segments", [&](World& w) {
+    std::mt19937_64 random(static_cast<unsigned>(w.rank()));
+    std::vector<std::int64_t> keys(static_cast<std::size_t>(part)), queries(keys.size());
+    for (std::int64_t i = 0; i < part; ++i) keys[static_cast<std::size_t>(i)] = 3 * (w.rank() * part + i);
+    for (auto& query : queries) query = static_cast<std::int64_t>(random() % (3 * kItems));
+    Multisearch<std::int64_t, std::int64_t>(w, keys, {.d = 1024}).search(w, queries);
+    w.sync();
+  });
   compare("sample sort of 2^20 numbers", [&](World& w) {
     std::mt19937_64 random(static_cast<unsigned>(w.rank()));
     std::vector<std::int64_t> mine(static_cast<std::size_t>(part));
@@ -280,27 +288,26 @@ std::pair<double, double> resident() {
   return {total * 1024, stacks * 1024};
 }
 
-void many_processors() {
-  constexpr int kP = 100'000, kSteps = 100;
+void many_processors(int p, int steps) {
   const double before = resident().first;
   double all = 0, stacks = 0;
   const double begin = now();
-  run(kP,
+  run(p,
       [&](World& w) {
         int value = w.rank();
-        for (int step = 0; step < kSteps; ++step) {
+        for (int step = 0; step < steps; ++step) {
           w.send((w.rank() + 1) % w.size(), value);
           w.sync();
           value = w.received<int>().begin()->value();
-          if (w.rank() == 0 && step == kSteps / 2) std::tie(all, stacks) = resident();
+          if (w.rank() == 0 && step == steps / 2) std::tie(all, stacks) = resident();
         }
-        if (value != (w.rank() - kSteps + kP) % kP) std::abort();
+        if (value != (w.rank() - steps + p) % p) std::abort();
       },
       {.engine = Engine::virtual_processors});
-  const std::string what = "10^5 virtual processors, 100 supersteps";
+  const std::string what = fmt::format("{} virtual processors, {} supersteps", p, steps);
   note(what, "wall clock, a message each", now() - begin, "s");
-  note(what, "touched memory each, stacks", stacks / kP, "bytes");
-  note(what, "touched memory each, beyond stacks", (all - before - stacks) / kP, "bytes");
+  note(what, "touched memory each, stacks", stacks / p, "bytes");
+  note(what, "touched memory each, beyond stacks", (all - before - stacks) / p, "bytes");
 }
 
 void uneven_work() {
@@ -355,7 +362,8 @@ int main(int argc, char** argv) {
   if (cores > 2) chasqui::bsp::exchange(cores);
   chasqui::bsp::algorithms(cores);
   chasqui::bsp::multisearch(cores);
-  chasqui::bsp::many_processors();
+  chasqui::bsp::many_processors(100'000, 100);
+  chasqui::bsp::many_processors(1'000'000, 10);
   chasqui::bsp::uneven_work();
   chasqui::bsp::deterministic_cost();
   if (argc > 1) std::ofstream(argv[1]) << chasqui::bsp::csv;

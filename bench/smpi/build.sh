@@ -1,6 +1,7 @@
 #!/bin/sh
-# bench/smpi/build.sh BUILD_DIR: compiles the MPI room and the benchmark with smpicxx against the libraries of a build
-# (cmake --preset release && cmake --build --preset release), into BUILD_DIR/bin/smpi_bench, and what makes the simulator fast, BUILD_DIR/bin/libsmpi_detached.so.
+# bench/smpi/build.sh BUILD_DIR: compiles the MPI room and the benchmarks with smpicxx against the libraries of a build
+# (cmake --preset release && cmake --build --preset release), into BUILD_DIR/bin/smpi_bench and bsp_bench, and what makes the
+# simulator fast, BUILD_DIR/bin/libsmpi_detached.so.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
@@ -17,3 +18,9 @@ for source in "$root"/src/mpi/*.cpp "$root"/bench/smpi/smpi_bench.cpp; do
 done
 # shellcheck disable=SC2086
 smpicxx $objects $libraries -lfmt -lpthread -o "$build/bin/smpi_bench"
+if [ -f "$build/src/bsp/libchasqui_bsp.a" ]; then
+  # shellcheck disable=SC2086
+  smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -I"$root/include" -I"$root/src" "$root"/src/bsp/mpi_*.cpp \
+    "$root"/bench/smpi/bsp_bench.cpp "$build/src/bsp/libchasqui_bsp.a" "$build/src/threads/libchasqui_threads.a" $libraries \
+    $(pkg-config --libs hwloc 2>/dev/null || true) -lboost_context -lfmt -lpthread -o "$build/bin/bsp_bench"
+fi
