@@ -178,7 +178,7 @@ Meeting::Meeting(int rank, int size, MeetingPlace place)
   }
   if (rank == 0) receive_all();
   else go_there();
-  deadline_ = Deadline(kTogether);
+  deadline_ = Deadline(std::max(kTogether, place_.timeout));
 }
 
 void Meeting::receive_all() {

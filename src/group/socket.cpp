@@ -91,6 +91,9 @@ bool internet_address(Address& address) {
     freeaddrinfo(list);
     char text[INET_ADDRSTRLEN] = {};
     inet_ntop(AF_INET, &found, text, sizeof text);
+    if (ntohl(found.s_addr) >> 24 == 127 && address.where != "localhost")
+      throw Error("rendezvous {}: {} is {} on this host, which no other host reaches: give the address itself",
+                  address.text, address.where, text);
     address.where = text;
   }
   if (found.s_addr == htonl(INADDR_ANY))

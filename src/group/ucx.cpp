@@ -6,11 +6,14 @@
 #if CHASQUI_HAVE_UCX
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 #include <ucp/api/ucp.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <string>
@@ -109,10 +112,27 @@ class Context {
   ucp_context_h handle_ = nullptr;
 };
 
+/// UCX ends the process where it finds no descriptor left for a connection: so many must be free before a worker is made.
+constexpr std::ptrdiff_t kSpareDescriptors = 64;
+
+bool descriptors_left() {
+  rlimit most{};
+  if (getrlimit(RLIMIT_NOFILE, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return true;
+  std::error_code unreadable;
+  const std::filesystem::directory_iterator open("/proc/self/fd", unreadable);
+  if (unreadable) return errno != EMFILE && errno != ENFILE;
+  return std::distance(begin(open), end(open)) + kSpareDescriptors < static_cast<std::ptrdiff_t>(most.rlim_cur);
+}
+
 /// The worker of a communicator and its connections.
 class Worker {
  public:
   explicit Worker(Meeting& all) : rank_(all.rank()) {
+    if (!all.agreed(descriptors_left()))
+      throw Error(
+          "a communicator between hosts needs descriptors, and some process has fewer than {} left: raise their number "
+          "(ulimit -n), or end communicators that are not used any more",
+          kSpareDescriptors);
     ucp_worker_params_t params{};
     params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
     params.thread_mode = UCS_THREAD_MODE_SERIALIZED;

@@ -18,6 +18,12 @@ struct flock lock_of(int rank) {
   return lock;
 }
 
+/// Numbers of processes are not enough: each container may have a process 1. Nor is the nonce: a fork inherits it.
+Process this_process() {
+  static const Nonce made = fresh_nonce();
+  return {getpid(), made};
+}
+
 }  // namespace
 
 Watch::Watch(Meeting& meeting, int host)
@@ -26,13 +32,13 @@ Watch::Watch(Meeting& meeting, int host)
   struct flock own = lock_of(meeting.rank());
   if (!meeting.agreed(file_.open() && fcntl(file_.file(), F_SETLK, &own) == 0))
     throw Error("no memory or no lock for a group of {} processes", meeting.size());
-  const pid_t me = getpid();
+  const Process me = this_process();
   processes_ = meeting.gather(&me);
 }
 
 bool Watch::alive(int rank) {
   const auto at = static_cast<std::size_t>(rank);
-  if (processes_[at] == getpid()) return true;  // the kernel does not tell a process of its own locks
+  if (processes_[at] == this_process()) return true;  // the kernel does not tell a process of its own locks
   const std::lock_guard guard(mutex_);
   struct flock lock = lock_of(rank);
   if (dead_[at] == 0 && fcntl(file_.file(), F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK) dead_[at] = 1;

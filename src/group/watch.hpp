@@ -12,8 +12,17 @@
 #include <vector>
 
 #include "group/meeting.hpp"
+#include "group/proof.hpp"
 
 namespace chasqui::group {
+
+/// A process among all that share a kernel.
+struct Process {
+  pid_t id = 0;
+  Nonce nonce{};
+
+  friend bool operator==(const Process&, const Process&) = default;
+};
 
 class Watch {
  public:
@@ -25,7 +34,7 @@ class Watch {
  private:
   int host_;
   Socket file_;
-  std::vector<pid_t> processes_;
+  std::vector<Process> processes_;
   std::mutex mutex_;
   std::vector<char> dead_;
 };

@@ -8,6 +8,8 @@
 
 #include <mpi.h>
 
+#include <atomic>
+
 #include "preload/names.hpp"
 
 #ifdef CHASQUI_COMPONENT
@@ -39,9 +41,29 @@ namespace chasqui::preload {
 
 /// Where the next library has the function.
 void* next_function(const char* name);
+/// It, looked for at its first call: constructors of the program's libraries run before those of a preloaded one, and may call MPI.
+template <typename Function>
+class Next;
+template <typename... Arguments>
+class Next<int (*)(Arguments...)> {
+ public:
+  explicit constexpr Next(const char* name) : name_(name) {}
+  int operator()(Arguments... arguments) const {
+    Function function = found_.load(std::memory_order_relaxed);
+    if (function == nullptr) {
+      function = reinterpret_cast<Function>(next_function(name_));
+      found_.store(function, std::memory_order_relaxed);
+    }
+    return function(arguments...);
+  }
+
+ private:
+  using Function = int (*)(Arguments...);
+  const char* name_;
+  mutable std::atomic<Function> found_{nullptr};
+};
 namespace next {
-#define CHASQUI_NEXT(name) \
-  inline const auto name = reinterpret_cast<decltype(&MPI_##name)>(next_function("PMPI_" #name));
+#define CHASQUI_NEXT(name) inline constinit const Next<decltype(&MPI_##name)> name("PMPI_" #name);
 #define CHASQUI_NEXT_C(name) CHASQUI_NEXT(name##_c)
 CHASQUI_SERVED(CHASQUI_NEXT)
 CHASQUI_NEXT(Init)

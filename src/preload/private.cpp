@@ -21,9 +21,9 @@ constexpr int kProposals = 64;
 MPI_Comm own = MPI_COMM_NULL;
 int own_rank = 0;
 std::vector<int> nodes;
-std::mutex mutex;               ///< of the two below
-std::vector<bool> taken{true};  ///< by number
-std::size_t turn = 0;           ///< where to look for a free one
+std::mutex mutex;         ///< of the two below
+std::vector<bool> taken;  ///< by number
+std::size_t turn = 0;     ///< where to look for a free one
 
 bool take(int set) {
   const std::lock_guard lock(mutex);
@@ -61,7 +61,8 @@ void open_private() {
   int found = 0;
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   const std::size_t tags = found != 0 ? static_cast<std::size_t>(*most) + 1 : mpi::kChannelTags;
-  taken.resize(std::clamp<std::size_t>(tags / mpi::kChannelTags, 1, kMostSets));
+  taken.assign(std::clamp<std::size_t>(tags / mpi::kChannelTags, 1, kMostSets), false);
+  taken[0] = true;
   turn = static_cast<std::size_t>(own_rank) * 7;
 }
 

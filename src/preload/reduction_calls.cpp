@@ -252,6 +252,8 @@ int serve_shares(const void* send, void* receive, const int* counts, MPI_Datatyp
 
 /// Can an int say it? All ranks of a reduction give the same count, so all of them find the same.
 bool fits(MPI_Aint count) { return count <= 0x7fffffff; }
+/// As a number that the int forms would judge alike: all that are below 0 are one mistake.
+int narrowed(MPI_Aint count) { return static_cast<int>(std::max<MPI_Aint>(count, -1)); }
 
 /// More elements than that: counted with the others, and passed on.
 int pass_on_as_long(Collective what, MPI_Comm comm, FunctionRef<int()> native) {
@@ -276,26 +278,24 @@ using chasqui::Kind;
     CHASQUI_CALLER                                                                                                \
     const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };               \
     if (!fits(count)) return pass_on_as_long(Collective::what, comm, native);                                     \
-    return serve_fold(Collective::what, {send, receive, static_cast<int>(count), type, op, __VA_ARGS__}, comm,    \
-                      native);                                                                                    \
+    return serve_fold(Collective::what, {send, receive, narrowed(count), type, op, __VA_ARGS__}, comm, native);   \
   }
-#define CHASQUI_REDUCE(name, Count)                                                                                 \
+#define CHASQUI_REDUCE(name, Count)                                                                                    \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,      \
+                                      int root, MPI_Comm comm) {                                                       \
+    CHASQUI_CALLER                                                                                                     \
+    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, root, comm); };              \
+    if (!fits(count)) return pass_on_as_long(Collective::Reduce, comm, native);                                        \
+    return serve_fold(Collective::Reduce, {send, receive, narrowed(count), type, op, Kind::reduce, root, false}, comm, \
+                      native);                                                                                         \
+  }
+#define CHASQUI_REDUCE_SCATTER_BLOCK(name, Count)                                                                   \
   extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,   \
-                                      int root, MPI_Comm comm) {                                                    \
+                                      MPI_Comm comm) {                                                              \
     CHASQUI_CALLER                                                                                                  \
-    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, root, comm); };           \
-    if (!fits(count)) return pass_on_as_long(Collective::Reduce, comm, native);                                     \
-    return serve_fold(Collective::Reduce,                                                                           \
-                      {send, receive, static_cast<int>(count), type, op, Kind::reduce, root, false}, comm, native); \
-  }
-#define CHASQUI_REDUCE_SCATTER_BLOCK(name, Count)                                                                  \
-  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,  \
-                                      MPI_Comm comm) {                                                             \
-    CHASQUI_CALLER                                                                                                 \
-    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };                \
-    if (!fits(count)) return pass_on_as_long(Collective::Reduce_scatter_block, comm, native);                      \
-    return serve_blocks({send, receive, static_cast<int>(count), type, op, Kind::reduce_scatter, -1, false}, comm, \
-                        native);                                                                                   \
+    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };                 \
+    if (!fits(count)) return pass_on_as_long(Collective::Reduce_scatter_block, comm, native);                       \
+    return serve_blocks({send, receive, narrowed(count), type, op, Kind::reduce_scatter, -1, false}, comm, native); \
   }
 
 CHASQUI_REDUCE(Reduce, int)
@@ -328,7 +328,8 @@ extern "C" int MPI_Reduce_scatter_c(const void* send, void* receive, const MPI_C
   int ranks = 0;
   if (counts == nullptr || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS) return native();
   if (!std::all_of(counts, counts + ranks, fits)) return pass_on_as_long(Collective::Reduce_scatter, comm, native);
-  const std::vector<int> narrow(counts, counts + ranks);
+  std::vector<int> narrow(static_cast<std::size_t>(ranks));
+  std::transform(counts, counts + ranks, narrow.begin(), narrowed);
   return serve_shares(send, receive, narrow.data(), type, op, comm, native);
 }
 CHASQUI_NAMES(Reduce_c)

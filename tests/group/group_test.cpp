@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -337,6 +338,26 @@ TEST(Ends, OfOneWhoseChildLivesOn) {
     }
     raise(SIGKILL);
   });
+  EXPECT_NE(ends[0].text.find("rank 1: its process"), std::string::npos) << ends[0].text;
+}
+
+// Each container numbers its processes anew.
+TEST(Ends, OfOneWithTheSameProcessNumber) {
+  const Folder folder;
+  const auto ends = run_ranks(2, [&](int rank) -> std::string {
+    if (unshare(CLONE_NEWPID) != 0) return "skipped";
+    Processes first;
+    first.start([&]() -> std::string {
+      const auto comm = join(at(rank, 2, folder / "meeting"));
+      set_timeout(*comm, 5);
+      comm->barrier();
+      if (rank == 1 || getpid() != 1) _exit(0);
+      comm->barrier();
+      return "no error";
+    });
+    return first.end(0).text;
+  });
+  if (ends[0].text == "skipped") GTEST_SKIP() << "no right to make a namespace of processes";
   EXPECT_NE(ends[0].text.find("rank 1: its process"), std::string::npos) << ends[0].text;
 }
 

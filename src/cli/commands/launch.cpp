@@ -109,7 +109,7 @@ class LaunchCommand : public Command {
           ranks_, size_);
     setenv("CHASQUI_SIZE", std::to_string(size_).c_str(), 1);
     setenv("CHASQUI_RENDEZVOUS", at_.empty() ? ("unix:@chasqui-launch-" + random_text()).c_str() : at_.c_str(), 1);
-    if (size_ == ranks_) setenv("CHASQUI_SECRET", random_text().c_str(), 1);
+    if (size_ == ranks_) setenv("CHASQUI_SECRET", random_text().c_str(), 0);  // the user's own stays
     struct sigaction forward {};
     forward.sa_handler = to_all;
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM}) sigaction(signal, &forward, nullptr);
