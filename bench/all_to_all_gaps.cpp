@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How far the all-to-all plans are from their lower bounds, over a grid of machines: one line of figures for
 // each collective and each regime, tab-separated. Not a timing.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <functional>
 #include <string>

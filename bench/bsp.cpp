@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bulk-synchronous programs against what one would use instead, in one run: `bench_bsp [FILE.csv]`. Times are
 // medians.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <atomic>

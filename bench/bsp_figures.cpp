@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Counted figures of docs/bsp.md, as CSV and SVG: `figures_bsp DIRECTORY`. No clock is involved, so every
 // machine draws the same pictures.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

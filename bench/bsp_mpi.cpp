@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Many small messages to random ranks: the library's blocks against a hand-written MPI_Alltoallv and against
 // a send for each message. One run under mpirun; rank 0 prints medians.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <random>

@@ -2,7 +2,7 @@
 // adversary.md, Computed evidence 7: worst-case finish of k-item broadcasts, an adversary choosing latencies in 1..L.
 // Usage: robustness [K] [MAX_P] [MAX_L] [MIN_P] [MIN_L] [MUTATIONS] [SEED]; an asterisk marks values that are proved to be the worst (or, in the last column,
 // the least worst), the others are the worst that a hill climb found.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 

@@ -4,7 +4,7 @@
 // standard output as CSV; the last line sums up those that both finish. Usage: compare_solve [seconds per instance, default 60] [all]
 #include "chasqui/solve/solve.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <cstdlib>

@@ -2,7 +2,7 @@
 // A stream on 10^17 processors: what does one of them do a million steps from now? No table of that size is built.
 #include "chasqui/plan/stream.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 int main() {
   using namespace chasqui;

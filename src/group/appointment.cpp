@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "group/appointment.hpp"
 
+#include <fmt/format.h>
+
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::group {

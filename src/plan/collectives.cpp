@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/plan/collectives.hpp"
 
+#include <fmt/format.h>
+
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/allgather.hpp"

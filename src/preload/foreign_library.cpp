@@ -2,7 +2,7 @@
 // The drop-in library loaded into a program of another MPI, whose handles and constants are others and may not even have
 // the size of ours. That is seen before anything runs: the program is started again without this library.
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "preload/handshake.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "preload/report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/show/digraph.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The reception table, in a terminal in bands of columns that fit its width, and as SVG: active items bold in a framed cell,
 // delayed ones in a dashed cell with a prime.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

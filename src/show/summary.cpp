@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is left to say when a picture would be unreadable.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "show/svg.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The activity chart as SVG: a row per processor, time to the right, messages as arrows. Things without duration
 // (a machine without overhead) are triangles: up for a send, down for a reception.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

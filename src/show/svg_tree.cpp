@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tree as SVG: top down while it is small, from left to right when it has many nodes.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The activity chart in a terminal: a row per processor, a column per tick (or per several, when time is long).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

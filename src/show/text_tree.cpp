@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tree in a terminal, one rank a line.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "chasqui/show/draw.hpp"
 

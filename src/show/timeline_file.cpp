@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "base/json_text.hpp"
 #include "chasqui/base/error.hpp"

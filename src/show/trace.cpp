@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Trace Event JSON, the format that Perfetto and chrome://tracing open.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

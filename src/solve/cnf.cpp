@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/solve/cnf.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 

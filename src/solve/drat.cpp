@@ -4,7 +4,7 @@
 // between two checks: every check starts from the units that are present, which keeps watches valid without bookkeeping.
 #include "chasqui/solve/drat.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/solve/instance.hpp"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "chasqui/base/error.hpp"

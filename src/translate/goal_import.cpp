@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // From GOAL text to a schedule. The grammar is that of LogGOPSim: `num_ranks N`, and for each rank a block of
 // `label: send 8b to 1 tag 0`, `recv 8b from 0 tag 0`, `calc 100`, `a requires b` and `a irequires b`.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>

@@ -3,7 +3,7 @@
 // MPICH 4.0 print; tests/tune compares.
 #include "chasqui/tune/algorithms.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/tune/cliffs.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

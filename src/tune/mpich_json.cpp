@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // MPICH's file. A program that calls what the file does not name aborts, so every collective stands in it; kDefaults says for each what
 // MPICH 4.0 itself takes, in a short form: a test and what follows in braces; @ stands for MPIR_ and the collective.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rules for Open MPI, UCC and NCCL.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

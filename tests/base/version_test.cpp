@@ -2,7 +2,7 @@
 // One version, wherever it is said.
 #include "chasqui/base/version.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <regex>

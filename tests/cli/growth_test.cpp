@@ -3,7 +3,7 @@
 // callgrind at n, 2n and 4n. What is the same for all sizes drops out of the differences, and the second difference is twice the
 // first where cost grows linearly, four times where it grows with the square. Run by ctest under
 //   valgrind --tool=callgrind --callgrind-out-file=FOLDER/counts test_cli_growth FOLDER
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <valgrind/callgrind.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/pages.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fstream>
 #include <stdexcept>

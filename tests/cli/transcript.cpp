@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/transcript.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/wait.h>
 
 #include <cstdio>

@@ -3,7 +3,7 @@
 // plays the rules literally and returns the first complaint, or "".
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/stream_player.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <set>

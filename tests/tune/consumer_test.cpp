@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The installed MPI libraries read our files and do what they say: Open MPI calls the function of each rule, with its segments and
 // chains; MPICH sends the messages that the algorithm's rounds say. A file that says something else fails the same comparison.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

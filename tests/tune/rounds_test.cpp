@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The libraries' algorithms do what their collective promises, their predicted times are those of the simulator, and the
 // classical ones those of closed forms that share no code with the rounds.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <bit>

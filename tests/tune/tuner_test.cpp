@@ -2,7 +2,7 @@
 // From races to rules, on a machine whose true times are known: predictions, each algorithm's off by a factor of its own.
 #include "chasqui/tune/tuner.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The texts for libraries that are not here.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -3,7 +3,7 @@
 // (The other two are values: a wrong schedule is a Report, a solver's outcome an Answer.)
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <stdexcept>
 #include <string>

@@ -2,6 +2,8 @@
 // chasqui bench: every collective against its rivals on this machine.
 #include "chasqui/measure/bench.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <sstream>
 
 #include "cli/frame/help.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/frame/help.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 

@@ -3,7 +3,7 @@
 // UTF-8 only where the locale says so, tables no wider than the terminal (80 columns elsewhere).
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <string>

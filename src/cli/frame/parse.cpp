@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The only file that knows CLI11. Whatever is wrong with the arguments becomes one line: what, and the remedy.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/plans/stated.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <numeric>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/measure/bench.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a benchmark found: lines for people, CSV and JSON for programs.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/record/recorded_collective.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

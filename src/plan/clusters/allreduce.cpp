@@ -3,6 +3,8 @@
 // of w nodes that follow its own, and then knows k + 1 windows (clusters.md, Theorem 10).
 #include "chasqui/plan/allreduce.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/plan/alltoall.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "chasqui/plan/allgather.hpp"
 #include "plan/exchange/symmetric_exchange.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // k items as the first k of a stream.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"

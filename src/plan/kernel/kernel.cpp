@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/kernel/kernel.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace chasqui::plan::kernel {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/plan/word_automaton.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/stream_certificate.hpp"

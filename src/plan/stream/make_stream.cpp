@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which construction serves which (P, L).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A stream as a plan: one period of the steady state.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"

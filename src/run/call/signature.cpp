@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/call/signature.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace chasqui::run {
 

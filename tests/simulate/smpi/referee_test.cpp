@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A referee no one here wrote: SimGrid's SMPI runs our schedules as MPI programs in simulated time, with parameters that
 // make it a LogP machine whose gap is its overhead. Its finish must be ours, within kTolerance.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
