@@ -53,7 +53,7 @@ int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type
   static const auto real = next(&PMPI_Allreduce, "PMPI_Allreduce");
   static int agreements = 0;
   if (count == 2 && op == MPI_MIN && fails("MPI_Allreduce", CALLER)) return MPI_ERR_OTHER;
-  if (count == 3 && op == MPI_MAX && fails_in_init("FAILING_AGREEMENT", agreements)) return MPI_ERR_OTHER;
+  if (count == 4 && op == MPI_MAX && fails_in_init("FAILING_AGREEMENT", agreements)) return MPI_ERR_OTHER;
   return real(send, receive, count, type, op, comm);
 }
 int PMPI_Allgather(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int count, MPI_Datatype type,

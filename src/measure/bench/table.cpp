@@ -46,8 +46,9 @@ std::string source_of(const Profile& profile, bool threads) {
   if (is_guess(profile)) {
     return fmt::format(
         "expected: built-in guesses of an order of magnitude; for this machine's own:\n"
-        "  {} --out machine.json, then bench {}--machine machine.json\n",
-        threads ? "chasqui measure" : "mpirun -np N chasqui measure --mpi", threads ? "" : "--mpi ");
+        "  {} --out machine.json{}then bench {}--machine machine.json\n",
+        threads ? "chasqui measure" : "mpirun -np N chasqui measure --mpi", threads ? ", " : ",\n  ",
+        threads ? "" : "--mpi ");
   }
   return fmt::format("expected: as measured{} by\n  {}\n", profile.when.empty() ? "" : " " + printable(profile.when),
                      printable(profile.how));
