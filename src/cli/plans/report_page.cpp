@@ -418,7 +418,7 @@ void cluster_section(show::Page& page, const Profile& profile) {
       to_string(machine), duration(sized.tick)));
   std::vector<std::vector<std::string>> rows;
   for (const plan::Collective& collective : plan::collectives()) {
-    if (!collective.called || collective.kind == Kind::reduce_scatter) continue;
+    if (!collective.called) continue;
     const Problem problem{.kind = collective.kind};
     const plan::Claim ours = plan::on_cluster(machine, problem)->claim();
     const Time leaders = plan::on_cluster(machine, problem, plan::Lanes::leaders)->claim().finish;
