@@ -139,6 +139,7 @@ extern "C" int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
   if (code == MPI_SUCCESS && may_repeat(comm)) remember(like, call_of(Kind::barrier, 0, 0), false);
   return code;
 }
+CHASQUI_NAMES(Barrier)
 
 /// name: with or without _c; Count: int or MPI_Count.
 #define CHASQUI_BCAST(name, Count)                                                                                 \
@@ -146,7 +147,8 @@ extern "C" int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
     CHASQUI_CALLER                                                                                                 \
     return serve_movement(Collective::Bcast, {Kind::broadcast, root, nullptr, 0, type, buffer, count, type}, comm, \
                           [&] { return CHASQUI_NATIVE(name)(buffer, count, type, root, comm); });                  \
-  }
+  }                                                                                                                \
+  CHASQUI_NAMES(name)
 #define CHASQUI_ROOTED(name, what, kind, Count)                                                                    \
   extern "C" int CHASQUI_CALLED(name)(const void* send, Count sendcount, MPI_Datatype sendtype, void* receive,     \
                                       Count receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {     \
@@ -155,7 +157,8 @@ extern "C" int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
         Collective::what, {kind, root, send, sendcount, sendtype, receive, receivecount, receivetype}, comm, [&] { \
           return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, receivecount, receivetype, root, comm);  \
         });                                                                                                        \
-  }
+  }                                                                                                                \
+  CHASQUI_NAMES(name)
 #define CHASQUI_AMONG_ALL(name, what, kind, Count)                                                                  \
   extern "C" int CHASQUI_CALLED(name)(const void* send, Count sendcount, MPI_Datatype sendtype, void* receive,      \
                                       Count receivecount, MPI_Datatype receivetype, MPI_Comm comm) {                \
@@ -163,30 +166,20 @@ extern "C" int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
     return serve_movement(                                                                                          \
         Collective::what, {kind, 0, send, sendcount, sendtype, receive, receivecount, receivetype}, comm,           \
         [&] { return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, receivecount, receivetype, comm); }); \
-  }
+  }                                                                                                                 \
+  CHASQUI_NAMES(name)
 
 CHASQUI_BCAST(Bcast, int)
 CHASQUI_ROOTED(Gather, Gather, Kind::gather, int)
 CHASQUI_ROOTED(Scatter, Scatter, Kind::scatter, int)
 CHASQUI_AMONG_ALL(Allgather, Allgather, Kind::allgather, int)
 CHASQUI_AMONG_ALL(Alltoall, Alltoall, Kind::alltoall, int)
-CHASQUI_NAMES(Barrier)
-CHASQUI_NAMES(Bcast)
-CHASQUI_NAMES(Gather)
-CHASQUI_NAMES(Scatter)
-CHASQUI_NAMES(Allgather)
-CHASQUI_NAMES(Alltoall)
 #ifdef CHASQUI_LARGE_COUNTS
 CHASQUI_BCAST(Bcast_c, MPI_Count)
 CHASQUI_ROOTED(Gather_c, Gather, Kind::gather, MPI_Count)
 CHASQUI_ROOTED(Scatter_c, Scatter, Kind::scatter, MPI_Count)
 CHASQUI_AMONG_ALL(Allgather_c, Allgather, Kind::allgather, MPI_Count)
 CHASQUI_AMONG_ALL(Alltoall_c, Alltoall, Kind::alltoall, MPI_Count)
-CHASQUI_NAMES(Bcast_c)
-CHASQUI_NAMES(Gather_c)
-CHASQUI_NAMES(Scatter_c)
-CHASQUI_NAMES(Allgather_c)
-CHASQUI_NAMES(Alltoall_c)
 #endif
 
 #ifdef CHASQUI_COMPONENT

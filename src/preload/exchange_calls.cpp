@@ -190,19 +190,16 @@ using namespace chasqui::preload;
       return CHASQUI_NATIVE(name)(send, sendcounts, senddisplacements, sendtype, receive, receivecounts,           \
                                   receivedisplacements, receivetype, comm);                                        \
     });                                                                                                            \
-  }
+  }                                                                                                                \
+  CHASQUI_NAMES(name)
 #define CHASQUI_ONE_TYPE(type) &type
 #define CHASQUI_TYPES(types) types
 
 CHASQUI_UNEVEN(Alltoallv, Alltoallv, int, int, MPI_Datatype, CHASQUI_ONE_TYPE, false)
 CHASQUI_UNEVEN(Alltoallw, Alltoallw, int, int, const MPI_Datatype*, CHASQUI_TYPES, true)
-CHASQUI_NAMES(Alltoallv)
-CHASQUI_NAMES(Alltoallw)
 #ifdef CHASQUI_LARGE_COUNTS
 CHASQUI_UNEVEN(Alltoallv_c, Alltoallv, MPI_Count, MPI_Aint, MPI_Datatype, CHASQUI_ONE_TYPE, false)
 CHASQUI_UNEVEN(Alltoallw_c, Alltoallw, MPI_Count, MPI_Aint, const MPI_Datatype*, CHASQUI_TYPES, true)
-CHASQUI_NAMES(Alltoallv_c)
-CHASQUI_NAMES(Alltoallw_c)
 #endif
 
 #ifdef CHASQUI_COMPONENT

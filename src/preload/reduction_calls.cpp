@@ -279,7 +279,8 @@ using chasqui::Kind;
     const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };               \
     if (!fits(count)) return pass_on_as_long(Collective::what, comm, native);                                     \
     return serve_fold(Collective::what, {send, receive, narrowed(count), type, op, __VA_ARGS__}, comm, native);   \
-  }
+  }                                                                                                               \
+  CHASQUI_NAMES(name)
 #define CHASQUI_REDUCE(name, Count)                                                                                    \
   extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,      \
                                       int root, MPI_Comm comm) {                                                       \
@@ -288,7 +289,8 @@ using chasqui::Kind;
     if (!fits(count)) return pass_on_as_long(Collective::Reduce, comm, native);                                        \
     return serve_fold(Collective::Reduce, {send, receive, narrowed(count), type, op, Kind::reduce, root, false}, comm, \
                       native);                                                                                         \
-  }
+  }                                                                                                                    \
+  CHASQUI_NAMES(name)
 #define CHASQUI_REDUCE_SCATTER_BLOCK(name, Count)                                                                   \
   extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,   \
                                       MPI_Comm comm) {                                                              \
@@ -296,7 +298,8 @@ using chasqui::Kind;
     const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };                 \
     if (!fits(count)) return pass_on_as_long(Collective::Reduce_scatter_block, comm, native);                       \
     return serve_blocks({send, receive, narrowed(count), type, op, Kind::reduce_scatter, -1, false}, comm, native); \
-  }
+  }                                                                                                                 \
+  CHASQUI_NAMES(name)
 
 CHASQUI_REDUCE(Reduce, int)
 CHASQUI_FOLD(Allreduce, Allreduce, int, Kind::allreduce, -1, false)
@@ -309,11 +312,6 @@ extern "C" int CHASQUI_CALLED(Reduce_scatter)(const void* send, void* receive, c
   return serve_shares(send, receive, counts, type, op, comm,
                       [&] { return CHASQUI_NATIVE(Reduce_scatter)(send, receive, counts, type, op, comm); });
 }
-CHASQUI_NAMES(Reduce)
-CHASQUI_NAMES(Allreduce)
-CHASQUI_NAMES(Scan)
-CHASQUI_NAMES(Exscan)
-CHASQUI_NAMES(Reduce_scatter_block)
 CHASQUI_NAMES(Reduce_scatter)
 #ifdef CHASQUI_LARGE_COUNTS
 CHASQUI_REDUCE(Reduce_c, MPI_Count)
@@ -332,11 +330,6 @@ extern "C" int MPI_Reduce_scatter_c(const void* send, void* receive, const MPI_C
   std::transform(counts, counts + ranks, narrow.begin(), narrowed);
   return serve_shares(send, receive, narrow.data(), type, op, comm, native);
 }
-CHASQUI_NAMES(Reduce_c)
-CHASQUI_NAMES(Allreduce_c)
-CHASQUI_NAMES(Scan_c)
-CHASQUI_NAMES(Exscan_c)
-CHASQUI_NAMES(Reduce_scatter_block_c)
 CHASQUI_NAMES(Reduce_scatter_c)
 #endif
 

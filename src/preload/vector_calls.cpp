@@ -280,7 +280,8 @@ using chasqui::Kind;
     return serve_for_all({send, sendcount, sendtype, receive, counts, displacements, receivetype}, comm, [&] {     \
       return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, counts, displacements, receivetype, comm);   \
     });                                                                                                            \
-  }
+  }                                                                                                                \
+  CHASQUI_NAMES(name)
 #define CHASQUI_GATHERV(name, Count, Place)                                                                            \
   extern "C" int CHASQUI_CALLED(name)(const void* send, Count sendcount, MPI_Datatype sendtype, void* receive,         \
                                       const Count counts[], const Place displacements[], MPI_Datatype receivetype,     \
@@ -291,7 +292,8 @@ using chasqui::Kind;
     return serve_rooted(Collective::Gatherv, rooted, comm, [&] {                                                       \
       return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm); \
     });                                                                                                                \
-  }
+  }                                                                                                                    \
+  CHASQUI_NAMES(name)
 #define CHASQUI_SCATTERV(name, Count, Place)                                                                       \
   extern "C" int CHASQUI_CALLED(name)(const void* send, const Count counts[], const Place displacements[],         \
                                       MPI_Datatype sendtype, void* receive, Count receivecount,                    \
@@ -303,21 +305,16 @@ using chasqui::Kind;
       return CHASQUI_NATIVE(name)(send, counts, displacements, sendtype, receive, receivecount, receivetype, root, \
                                   comm);                                                                           \
     });                                                                                                            \
-  }
+  }                                                                                                                \
+  CHASQUI_NAMES(name)
 
 CHASQUI_ALLGATHERV(Allgatherv, int, int)
 CHASQUI_GATHERV(Gatherv, int, int)
 CHASQUI_SCATTERV(Scatterv, int, int)
-CHASQUI_NAMES(Allgatherv)
-CHASQUI_NAMES(Gatherv)
-CHASQUI_NAMES(Scatterv)
 #ifdef CHASQUI_LARGE_COUNTS
 CHASQUI_ALLGATHERV(Allgatherv_c, MPI_Count, MPI_Aint)
 CHASQUI_GATHERV(Gatherv_c, MPI_Count, MPI_Aint)
 CHASQUI_SCATTERV(Scatterv_c, MPI_Count, MPI_Aint)
-CHASQUI_NAMES(Allgatherv_c)
-CHASQUI_NAMES(Gatherv_c)
-CHASQUI_NAMES(Scatterv_c)
 #endif
 
 #ifdef CHASQUI_COMPONENT
