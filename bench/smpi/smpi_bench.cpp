@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <optional>
 #include <simgrid/s4u.hpp>
 #include <sstream>
@@ -23,10 +24,10 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
-#include "measure/common_start.hpp"
 #include "measure/sample_call.hpp"
 #include "mpi/native.hpp"
 #include "run/board/shape.hpp"
+#include "run/choose/board_cost.hpp"
 #include "run/choose/board_methods.hpp"
 #include "run/choose/lane_cost.hpp"
 #include "run/comm/fabric.hpp"
@@ -35,6 +36,7 @@
 
 using chasqui::Estimate;
 using chasqui::Kind;
+using chasqui::measure::has_blocks;
 using namespace chasqui::run;
 
 namespace {
@@ -66,7 +68,7 @@ std::shared_ptr<const chasqui::Profile> machine(const std::vector<double>& numbe
 /// What the ranks of a node have brought to one step on their board, and who waits for it. One thread simulates all ranks.
 struct Step {
   int brought = 0;
-  std::vector<double> value;
+  std::vector<std::vector<double>> given;  ///< by place
   int waiting = 0;
   simgrid::s4u::SemaphorePtr gate = simgrid::s4u::Semaphore::create(0);
   int left = 0;  ///< ranks that are done with it
@@ -74,27 +76,33 @@ struct Step {
 
 class SimulatedBoard {
  public:
-  SimulatedBoard(int node, int place, int size, const LaneCosts& costs, const Timing& timing)
-      : node_(node), place_(place), size_(size), costs_(costs), timing_(timing) {}
+  SimulatedBoard(int node, int place, int size, const LaneCosts& costs, const chasqui::Profile& profile,
+                 const Timing& timing)
+      : node_(node), place_(place), size_(size), costs_(costs), profile_(profile), timing_(timing) {}
 
-  void run(Kind kind, int root, int contributors, const void* in, void* out, std::size_t count) {
+  /// `step` with its buffers; the same buffer: in place.
+  void run(const BoardStep& what, const double* in, double* out) {
+    const Kind kind = what.kind;
+    const std::size_t count = what.count, own = static_cast<std::size_t>(place_) * count;
     const auto key = std::pair(node_, number_++);
     Step& step = steps()[key];
-    const bool broadcast = kind == Kind::broadcast, reduce = kind == Kind::reduce;
-    const int wanted = broadcast ? 1 : contributors != 0 ? contributors : size_;
-    const bool brings = broadcast ? place_ == root : place_ < wanted;
-    const bool reads = broadcast ? place_ != root : !reduce || place_ == root;
-    const double total = broadcast           ? costs_.broadcast
-                         : reduce            ? costs_.reduce
-                         : contributors != 0 ? costs_.one_read + (contributors - 1) * costs_.more_reads
-                                             : costs_.allreduce;
+    step.given.resize(static_cast<std::size_t>(size_));
+    const bool one_gives = kind == Kind::broadcast || kind == Kind::scatter;
+    const bool one_gets = kind == Kind::reduce || kind == Kind::gather;
+    const bool blocks = kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::reduce_scatter;
+    const int wanted = one_gives ? 1 : what.contributors != 0 ? what.contributors : size_;
+    const bool brings = one_gives ? place_ == what.root : place_ < wanted;
+    const bool reads = one_gives ? place_ != what.root || kind == Kind::scatter : !one_gets || place_ == what.root;
+    const double total = what.contributors != 0
+                             ? costs_.one_read + (what.contributors - 1) * costs_.more_reads
+                             : board_time(profile_, kind, static_cast<double>(count * sizeof(double)), size_, false);
     const double publish = total / 2;
     if (brings) {
-      if (!reduce || place_ != root) sleep(publish);  // nobody else reads the root's
-      const auto* own = static_cast<const double*>(broadcast ? out : in);
-      if (step.value.empty()) step.value.assign(own, own + count);
-      else
-        for (std::size_t i = 0; i < count; ++i) step.value[i] += own[i];
+      if (!one_gets || place_ != what.root) sleep(publish);  // nobody else reads the root's
+      const bool in_place = in == out && (kind == Kind::allgather || (kind == Kind::gather && place_ == what.root));
+      const double* from = in_place ? out + own : in;
+      step.given[static_cast<std::size_t>(place_)].assign(from,
+                                                          from + count * static_cast<std::size_t>(blocks ? size_ : 1));
       if (++step.brought == wanted) {
         for (int i = 0; i < step.waiting; ++i) step.gate->release();
       }
@@ -105,7 +113,16 @@ class SimulatedBoard {
         step.gate->acquire();
       }
       sleep(total - publish);
-      std::copy_n(step.value.begin(), count, static_cast<double*>(out));
+      const std::size_t offset = blocks ? own : 0;
+      const bool folds = chasqui::combines(kind);
+      const int first = one_gives ? what.root : 0, last = one_gives            ? what.root + 1
+                                                          : kind == Kind::scan ? place_
+                                                                               : wanted;
+      for (int i = first; i < last; ++i) {
+        const double* from = step.given[static_cast<std::size_t>(i)].data() + offset;
+        double* to = out + (folds || one_gives ? 0 : static_cast<std::size_t>(i) * count);
+        for (std::size_t k = 0; k < count; ++k) to[k] = folds && i > first ? to[k] + from[k] : from[k];
+      }
     }
     if (++step.left == size_) steps().erase(key);
   }
@@ -119,6 +136,7 @@ class SimulatedBoard {
 
   int node_, place_, size_;
   const LaneCosts& costs_;
+  const chasqui::Profile& profile_;
   const Timing& timing_;
   std::uint64_t number_ = 0;
 };
@@ -169,7 +187,7 @@ class Contest {
 
   void run(const Choice& choice, std::uint64_t number) {
     if (choice.method != Method::two_level) return forced(comm_, call_, choice);
-    SimulatedBoard board(node_, place_, n_, costs_, fabric_.timing);
+    SimulatedBoard board(node_, place_, n_, costs_, *profile_, fabric_.timing);
     board_ = &board;
     tag_ = 31'000 + static_cast<std::uint32_t>(number % 900);
     choice.parts > 1 ? by_lanes(choice.parts) : by_leaders();
@@ -194,9 +212,17 @@ class Contest {
     };
     for (const BoardStep& step : program.steps) {
       go_on();
-      board_->run(step.kind, step.root, step.contributors, player.at(step.in), player.at(step.out), count());
+      on_board(step, player.at(step.in), player.at(step.out));
     }
     go_on();
+  }
+
+  void on_board(const BoardStep& step, const void* in, void* out) {
+    board_->run(step, static_cast<const double*>(in), static_cast<double*>(out));
+  }
+  void on_board(Kind kind, const void* in, void* out) {
+    constexpr Address nowhere{Memory::scratch, 0};  // the buffers are given
+    on_board({kind, 0, 0, nowhere, nowhere, count()}, in, out);
   }
 
   void by_lanes(std::int64_t lanes) {
@@ -204,17 +230,18 @@ class Contest {
     nodes.add(n_, topology_.nodes);
     std::vector<int> ranks(static_cast<std::size_t>(comm_.size()));
     for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
-    const Program program = lane_program(shape_of(call_, comm_.rank(), comm_.size()), lanes, nodes, ranks, costs_);
+    const Program program = program_on_lanes(shape_of(call_, comm_.rank(), comm_.size()), query_of(call_), lanes, nodes,
+                                             ranks, topology_, *profile_);
     play(program, {fabric_.messages.get(), {}, comm_.rank(), comm_.size(), tag_, fabric_.timing},
          buffers_of(call_, comm_.rank()));
   }
 
-  /// As Engine::two_level_fold does it; the root is rank 0.
+  /// As Engine::two_level_fold does it; the root is rank 0. REQUIRES broadcast, reduce, allreduce or barrier.
   void by_leaders() {
     std::vector<double> folded(count());
     const void* in = call_.in;
     if (call_.kind != Kind::broadcast) {
-      board_->run(Kind::reduce, 0, 0, in, folded.data(), count());
+      on_board(Kind::reduce, in, folded.data());
       in = folded.data();
     }
     if (place_ == 0) {
@@ -230,7 +257,7 @@ class Contest {
       outer.in = call_.kind == Kind::broadcast ? nullptr : in;
       play(program, group, buffers_of(outer, node_));
     }
-    if (call_.kind != Kind::reduce) board_->run(Kind::broadcast, 0, 0, nullptr, call_.out, count());
+    if (call_.kind != Kind::reduce) on_board(Kind::broadcast, call_.out, call_.out);
   }
   std::size_t count() const { return call_.kind == Kind::barrier ? 0 : static_cast<std::size_t>(call_.count); }
 
@@ -249,37 +276,87 @@ class Contest {
 double value(int rank, std::size_t i) { return (rank + 1) * static_cast<double>(i % 7 + 1); }
 
 bool right(Kind kind, const std::vector<double>& out, std::size_t count, int rank, int size) {
+  const auto sum = [](int ranks) { return static_cast<double>(ranks) * (ranks + 1) / 2; };  // of those before it
   for (std::size_t i = 0; i < count; ++i) {
-    if (kind == Kind::broadcast && out[i] != value(0, i)) return false;
-    if ((kind == Kind::allreduce || (kind == Kind::reduce && rank == 0)) &&
-        out[i] != value(0, i) * size * (size + 1) / 2)
-      return false;
-    for (int r = 0; kind == Kind::allgather && r < size; ++r) {
-      if (out[static_cast<std::size_t>(r) * count + i] != value(r, i)) return false;
+    const double unit = value(0, i), block = unit * (rank + 1);
+    const auto at = [&](int r) { return out[static_cast<std::size_t>(r) * count + i]; };
+    switch (kind) {
+      case Kind::broadcast:
+        if (out[i] != unit) return false;
+        break;
+      case Kind::reduce:
+        if (rank != 0) break;
+        [[fallthrough]];
+      case Kind::allreduce:
+        if (out[i] != unit * sum(size)) return false;
+        break;
+      case Kind::scan:
+        if (out[i] != unit * sum(rank + 1)) return false;
+        break;
+      case Kind::scatter:
+        if (out[i] != block) return false;
+        break;
+      case Kind::reduce_scatter:
+        if (out[i] != block * sum(size)) return false;
+        break;
+      case Kind::gather:
+        if (rank != 0) break;
+        [[fallthrough]];
+      case Kind::allgather:
+        for (int r = 0; r < size; ++r)
+          if (at(r) != value(r, i)) return false;
+        break;
+      case Kind::alltoall:
+        for (int r = 0; r < size; ++r)
+          if (at(r) != block * (r + 1)) return false;
+        break;
+      default: break;
     }
   }
   return true;
 }
 
+/// What all ranks know, at no cost: one thread simulates them.
+struct Referee {
+  simgrid::s4u::BarrierPtr gate;
+  double latest = 0;
+  bool right = true;
+};
+
 /// One way of one case, from a common start to the latest finish. Collective; true where the result was right everywhere.
-bool timed(Comm& comm, chasqui::measure::SampleCall& sample, const std::string& who, const Choice& choice,
+bool timed(int rank, int size, chasqui::measure::SampleCall& sample, const std::string& who, const Choice& choice,
            const std::function<void()>& body) {
+  namespace s4u = simgrid::s4u;
+  constexpr double kQuiet = 60;  // seconds after which nothing is under way any more
+  static Referee referee;
+  if (referee.gate == nullptr) referee.gate = s4u::Barrier::create(static_cast<unsigned>(size));
   const Kind kind = sample.call().kind;
   const auto count = static_cast<std::size_t>(sample.call().count);
   std::fill(sample.out().begin(), sample.out().end(), -1.0);
-  for (std::size_t i = 0; i < count; ++i) {
-    sample.in()[i] = value(comm.rank(), i);
-    if (kind == Kind::broadcast && comm.rank() == 0) sample.out()[i] = value(0, i);
+  const bool rooted = kind == Kind::scatter;  // whose blocks are those that the root has for all
+  for (std::size_t i = 0; i < sample.in().size() && count != 0; ++i) {
+    const bool for_each = kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::reduce_scatter;
+    const auto reader = static_cast<double>(for_each ? i / count + 1 : 1);
+    sample.in()[i] = value(rooted ? 0 : rank, i % count) * reader;
+    if (kind == Kind::broadcast && rank == 0) sample.out()[i] = value(0, i);
   }
-  chasqui::measure::CommonStart start(comm);
-  const double time = start.once(body);
-  const bool here = right(kind, sample.out(), count, comm.rank(), comm.size());
-  const bool everywhere = comm.allreduce(here ? 0 : 1, Maximum{}) == 0;
-  if (comm.rank() == 0) {
+  referee.gate->wait();
+  const double start = s4u::Engine::get_clock() + kQuiet;
+  referee.latest = 0;
+  referee.right = true;
+  s4u::this_actor::sleep_until(start);
+  body();
+  referee.latest = std::max(referee.latest, s4u::Engine::get_clock() - start);
+  if (!right(kind, sample.out(), count, rank, size)) referee.right = false;
+  referee.gate->wait();
+  if (rank == 0) {
     std::printf("RESULT %s %s %zu %.1f ns %s %s(%ld) predicted %.1f\n", who.c_str(),
-                std::string(to_string(kind)).c_str(), count * sizeof(double), time, everywhere ? "right" : "WRONG",
-                std::string(to_string(choice.method)).c_str(), static_cast<long>(choice.parts), choice.nanoseconds);
+                std::string(to_string(kind)).c_str(), count * sizeof(double), referee.latest * 1e9,
+                referee.right ? "right" : "WRONG", std::string(to_string(choice.method)).c_str(),
+                static_cast<long>(choice.parts), choice.nanoseconds);
   }
+  const bool everywhere = referee.right;
+  referee.gate->wait();
   return everywhere;
 }
 
@@ -304,14 +381,18 @@ int main(int argc, char** argv) {
     std::vector<double> numbers = {std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6])};
     for (int i = 9; boards && i < 12; ++i) numbers.push_back(std::atof(argv[i]));
     options.profile = machine(numbers, std::string(argv[7]) == "shared");
-    const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    std::unique_ptr<Comm> comm;  // communicators take the simulator long
+    if (ours) comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, options);
     const auto kinds = words(argv[1]), sizes = words(argv[2]);
     std::uint64_t number = 0;
     for (std::size_t i = 0; i < std::min(kinds.size(), sizes.size()); ++i) {
       const Kind kind = chasqui::kind_from(kinds[i]).value_or(Kind::barrier);
-      chasqui::measure::SampleCall sample(kind, std::strtoull(sizes[i].c_str(), nullptr, 10), comm->size());
+      chasqui::measure::SampleCall sample(kind, std::strtoull(sizes[i].c_str(), nullptr, 10), size);
       const auto one = [&](const std::string& who, const Choice& choice, const std::function<void()>& body) {
-        good = timed(*comm, sample, who, choice, body) && good;
+        good = timed(rank, size, sample, who, choice, body) && good;
       };
       if (!ours) {
         const auto native = [&] { chasqui::mpi::run_native_doubles(MPI_COMM_WORLD, sample.call()); };
@@ -322,8 +403,9 @@ int main(int argc, char** argv) {
         const auto by = [&](const std::string& who, const std::optional<Choice>& choice) {
           if (choice) one(who, *choice, [&] { contest.run(*choice, ++number); });
         };
-        by("leaders", contest.find(false));
         by("lanes", contest.find(true));
+        if (has_blocks(kind) || kind == Kind::scan) continue;  // what leaders do with these is not played here
+        by("leaders", contest.find(false));
         by("ours", contest.chosen());
       } else {
         const Choice choice = choose(*comm, sample.call());

@@ -16,6 +16,7 @@
 #include "chasqui/threads/team.hpp"
 #include "run/board/board.hpp"
 #include "run/board/process_memory.hpp"
+#include "run/choose/lane_cost.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
 #include "suite.hpp"
@@ -25,6 +26,9 @@ namespace chasqui::engines {
 namespace {
 
 using Comms = std::vector<std::unique_ptr<run::Comm>>;
+
+constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce,   Kind::allreduce,      Kind::allgather, Kind::gather,
+                           Kind::scatter,   Kind::alltoall, Kind::reduce_scatter, Kind::scan,      Kind::barrier};
 
 /// A network with these parameters (nanoseconds, nanoseconds a byte).
 std::shared_ptr<const Profile> network(double L, double o, double G) {
@@ -165,8 +169,7 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
     if (HasFatalFailure()) return;
     EXPECT_TRUE(used.contains(run::Method::two_level));
     const auto comms = node_comms(node_of, profile);
-    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
-                            Kind::scatter, Kind::alltoall, Kind::reduce_scatter, Kind::scan, Kind::barrier}) {
+    for (const Kind kind : kKinds) {
       const auto list = run::choices({kind, 8, 8, true}, comms[0]->topology(), *profile);
       const bool offered = std::any_of(
           list.begin(), list.end(), [](const run::Choice& choice) { return choice.method == run::Method::two_level; });
@@ -176,19 +179,23 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
 }
 
 /// Several ranks of a node talk to the others, on nodes of equal and of different sizes, in order and in disorder: whatever root,
-/// size and adapter. What is offered is what the plan says, with the lanes that it uses.
+/// size and adapter, in every style that a collective has.
 TEST(Loop, LanesOnNodesOfAnyShape) {
+  using Style = run::LaneWay::Style;
   Profile fast = *network(2000, 400, 0.1);
   for (auto& level : fast.levels) level.node_g = Estimate::exactly(1);
   Profile slow = fast;
   for (auto& level : slow.levels) level.node_g = Estimate::exactly(250);
+  Profile wide = fast;  // a rank cannot fill the adapter of its node
+  for (auto& level : wide.levels) level.G = Estimate::exactly(20), level.node_G = Estimate::exactly(0.01);
   std::vector<std::vector<int>> shapes = {{0, 0, 1, 1}, {0, 1, 2, 0, 1, 2, 2, 0}, {0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3}};
   for (const auto& [nodes, ranks] : {std::pair{7, 3}, {12, 4}, {17, 2}}) {
     shapes.emplace_back();
     for (int r = 0; r < nodes * ranks; ++r) shapes.back().push_back(nodes == 12 ? r % nodes : r / ranks);
   }
+  std::set<std::pair<Kind, Style>> styles;
   std::set<std::pair<Kind, bool>> lanes;  // by collective, and whether there were more than two
-  for (const Profile& machine : {fast, slow}) {
+  for (const Profile& machine : {fast, slow, wide}) {
     const auto profile = std::make_shared<const Profile>(machine);
     for (const std::vector<int>& node_of : shapes) {
       const int size = static_cast<int>(node_of.size());
@@ -196,20 +203,30 @@ TEST(Loop, LanesOnNodesOfAnyShape) {
       play_all(size, profile, {0, 1, 200}, used, node_comms(node_of, profile), run::Method::two_level);
       if (HasFatalFailure()) return;
       const auto comms = node_comms(node_of, profile);
-      for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scan}) {
-        for (const auto& choice : run::choices({kind, 8, 8, true}, comms[0]->topology(), machine)) {
-          if (choice.method != run::Method::two_level || choice.parts < 2) continue;
-          EXPECT_LE(choice.parts, comms[0]->topology().smallest_node);
-          lanes.insert({kind, choice.parts > 2});
+      const run::Topology& topology = comms[0]->topology();
+      for (const Kind kind : kKinds) {
+        for (const std::size_t bytes : {8, 1600}) {
+          const auto way = run::lane_way({kind, bytes, 8, true}, topology, machine);
+          if (!way) continue;
+          EXPECT_LE(way->choice.parts, topology.smallest_node);
+          EXPECT_GE(way->choice.parts, 2);
+          styles.insert({kind, way->style});
+          lanes.insert({kind, way->choice.parts > 2});
         }
-        for (const auto& choice : run::choices({kind, 8, 8, false}, comms[0]->topology(), machine))
-          EXPECT_TRUE(choice.method != run::Method::two_level || choice.parts == 1 || kind == Kind::broadcast);
+        const auto in_order = run::lane_way({kind, 8, 8, false}, topology, machine);
+        const bool folds = combines(kind) && kind != Kind::barrier;
+        EXPECT_TRUE(!in_order || !folds || (in_order->style == Style::shares && topology.ordered)) << to_string(kind);
       }
     }
   }
-  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier})
+  for (const Kind kind : kKinds)
     EXPECT_TRUE(lanes.contains({kind, true}) && lanes.contains({kind, false})) << to_string(kind);
-  EXPECT_FALSE(lanes.contains({Kind::scan, false}));
+  for (const Kind kind : kKinds) {
+    const bool whole =
+        kind == Kind::broadcast || kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::barrier;
+    EXPECT_TRUE(styles.contains({kind, whole ? Style::whole : Style::dealt})) << to_string(kind);
+    EXPECT_EQ(styles.contains({kind, Style::shares}), kind != Kind::barrier) << to_string(kind);
+  }
 }
 
 /// Every collective that can, by the others' memory; stages so small that the board is used in many rounds.

@@ -331,7 +331,7 @@ class Chooser {
                                        [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
     choices_.push_back({Method::two_level, inside + best->nanoseconds, 1,
                         fmt::format("slots in the nodes, {} between them", to_string(best->method))});
-    if (auto lanes = on_lanes(query_, topology_, profile_)) choices_.push_back(std::move(*lanes));
+    if (auto lanes = lane_way(query_, topology_, profile_)) choices_.push_back(std::move(lanes->choice));
   }
 
   /// True if it may be chosen: clearly faster at the sizes that were measured around.

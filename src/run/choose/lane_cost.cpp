@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/clusters.hpp"
 #include "run/board/shape.hpp"
 #include "run/choose/board_cost.hpp"
 #include "run/messages/message_cost.hpp"
@@ -23,17 +25,174 @@ double node_gap(const Level& network, double bytes) {
 }
 
 bool symmetric(Kind kind) { return kind == Kind::allreduce || kind == Kind::barrier; }
+bool folds(Kind kind) { return combines(kind) && kind != Kind::barrier; }
+
+bool several(const Topology& topology) {
+  return topology.board && topology.messages && topology.nodes > 1 && topology.smallest_node > 1;
+}
+
+/// What the lanes of a node tell it lies in slots; those of larger boards may be shorter.
+bool fits_slot(const Query& query, const Topology& topology) {
+  return query.bytes <= std::max(kSlotPayload, BoardShape::for_ranks(topology.largest_node).wide);
+}
+
+/// On lanes that carry whole values folds are in any order.
+bool whole_values(const Query& query, const Topology& topology) {
+  if (!several(topology)) return false;
+  if (query.kind == Kind::broadcast) return true;
+  if (!query.commutative) return false;
+  return query.kind == Kind::reduce || (symmetric(query.kind) && fits_slot(query, topology));
+}
+
+/// Boards fold shares, or exchange them, and must have room for an element of each rank.
+bool shares(const Query& query, const Topology& topology) {
+  if (!several(topology) || topology.smallest_node != topology.largest_node || query.kind > Kind::barrier) return false;
+  if (query.kind == Kind::barrier || (folds(query.kind) && !query.commutative && !topology.ordered)) return false;
+  if (query.kind == Kind::scan && !topology.ordered) return false;
+  const Kind inside = folds(query.kind) ? Kind::reduce_scatter : query.kind;
+  return staged_element(inside, query.element, topology.largest_node) <= topology.largest_element;
+}
+
+/// The ranks of a node send at the same time: each has a part of the adapter.
+Profile with_shared_adapter(const Profile& profile, const Topology& topology) {
+  Profile shared = profile;
+  const Level& network = message_level(topology, profile);
+  for (Level& level : shared.levels) {
+    if (level.name != network.name) continue;
+    level.G.value = std::max(level.G.value, topology.largest_node * node_gap_per_byte(network));
+    level.g.value = std::max(level.g.value, topology.largest_node * node_gap(network, 0));
+  }
+  return shared;
+}
+
+Topology flat(const Topology& topology) {
+  Topology flat;
+  flat.ranks = flat.nodes = topology.nodes;
+  flat.native = false;
+  return flat;
+}
+
+/// What the styles with a lane for each rank cost.
+class AllLanes {
+ public:
+  AllLanes(const Query& query, const Topology& topology, const Profile& profile)
+      : query_(query), topology_(topology), profile_(profile), n_(topology.largest_node), N_(topology.nodes),
+        bytes_(static_cast<double>(query.bytes)) {}
+
+  LaneWay shares() const {
+    const std::size_t ranks = static_cast<std::size_t>(n_), count = query_.bytes / query_.element;
+    Query lane = query_;
+    const bool cuts = query_.kind == Kind::broadcast || folds(query_.kind);
+    if (cuts && query_.kind != Kind::reduce_scatter) lane.bytes = (count + ranks - 1) / ranks * query_.element;
+    if (query_.kind == Kind::alltoall) lane.bytes *= ranks;
+    const auto list = choices(lane, flat(topology_), with_shared_adapter(profile_, topology_));
+    const auto share = static_cast<double>(lane.bytes);
+    LaneWay way{LaneWay::Style::shares,
+                {Method::two_level, list.front().nanoseconds, n_, {}},
+                {list.front().method, list.front().parts},
+                {}};
+    way.choice.nanoseconds += inside(share);
+    way.choice.why = fmt::format("{} lanes a node, a share each by {}", n_, to_string(way.between.method));
+    return way;
+  }
+
+  std::optional<LaneWay> dealt() const {
+    if (N_ == 2) return {};  // one message
+    LaneWay way{LaneWay::Style::dealt, {Method::two_level, 0, std::min(n_, N_ - 1), {}}, {}, {}};
+    const double m = static_cast<double>(dealt_messages(N_, n_)), each = m * n_ + 1;
+    const double node = n_ * bytes_;
+    switch (query_.kind) {
+      case Kind::gather:
+        way.choice.nanoseconds = board(Kind::gather, bytes_) + straight(m, node) + board(Kind::gather, each * bytes_);
+        break;
+      case Kind::scatter:
+        way.choice.nanoseconds = board(Kind::scatter, each * bytes_) + straight(m, node) + board(Kind::scatter, bytes_);
+        break;
+      case Kind::alltoall:
+        way.choice.nanoseconds =
+            board(Kind::alltoall, each * bytes_) + straight(m, n_ * node) + board(Kind::alltoall, m * node);
+        break;
+      case Kind::reduce_scatter:
+        if (!query_.commutative) return {};
+        way.choice.nanoseconds =
+            board(Kind::reduce_scatter, m * node) + straight(m, node) + board(Kind::reduce_scatter, bytes_);
+        break;
+      case Kind::allgather: break;
+      case Kind::scan:
+        if (query_.commutative && fits_slot(query_, topology_)) break;
+        [[fallthrough]];
+      default: return {};
+    }
+    if (way.choice.nanoseconds == 0) choose_rounds(way);
+    way.choice.why = way.radices.empty()
+                         ? fmt::format("{} lanes a node, nodes dealt to them", way.choice.parts)
+                         : fmt::format("{} lanes a node, {} round{} of radix {}", way.choice.parts, way.radices.size(),
+                                       way.radices.size() == 1 ? "" : "s", way.radices.front());
+    return way;
+  }
+
+ private:
+  double board(Kind kind, double bytes) const { return board_time(profile_, kind, bytes, n_, topology_.shares_memory); }
+
+  /// What shares cost on the boards, before and after the messages.
+  double inside(double share) const {
+    switch (query_.kind) {
+      case Kind::broadcast: return board(Kind::broadcast, bytes_) + board(Kind::allgather, share);
+      case Kind::reduce: return board(Kind::reduce_scatter, share) + board(Kind::gather, share);
+      case Kind::allreduce: return board(Kind::reduce_scatter, share) + board(Kind::allgather, share);
+      case Kind::scan:
+        return board(Kind::scan, bytes_) + board(Kind::reduce_scatter, share) + board(Kind::allgather, share);
+      case Kind::alltoall: return board(Kind::alltoall, N_ * bytes_);
+      default: return board(query_.kind, N_ * bytes_);
+    }
+  }
+
+  /// `messages` of every lane, all lanes at once: first it sends, then it receives.
+  double straight(double messages, double bytes) const {
+    const Level level = with_everybody_sending(message_level(topology_, profile_), profile_);
+    const double lanes = std::min(n_, N_ - 1), gamma = node_gap(level, bytes), o_r = level.o_r.value;
+    const double gap = std::max({port_time(level, bytes), o_r, lanes * gamma});
+    return std::max(flight_time(level, bytes) + (messages - 1) * gap, messages * (level.o_s.value + o_r)) +
+           (lanes - 1) * gamma;
+  }
+
+  void choose_rounds(LaneWay& way) const {
+    const bool scans = query_.kind == Kind::scan;
+    const LaneCosts costs = lane_costs(query_, topology_, profile_);
+    for (std::int64_t rounds = 1;; ++rounds) {
+      auto radices = plan::equal_radices(N_, rounds);
+      double time = scans ? board(Kind::scan, bytes_) + costs.allreduce : board(Kind::allgather, bytes_);
+      double window = 1;
+      for (const std::int64_t radix : radices) {
+        const double lanes = static_cast<double>(std::min<std::int64_t>(n_, radix - 1));
+        const double each = static_cast<double>(divide_up(radix - 1, std::min<std::int64_t>(n_, radix - 1)));
+        const double message = scans ? bytes_ : window * n_ * bytes_;
+        time += straight(each, message);
+        time += scans ? costs.one_read + (lanes - 1) * costs.more_reads : board(Kind::allgather, each * message);
+        window = std::min<double>(N_, window * static_cast<double>(radix));
+      }
+      if (radices.front() == 2) return;  // one lane
+      if (way.radices.empty() || time < way.choice.nanoseconds) {
+        way.choice.nanoseconds = time;
+        way.choice.parts = std::min<std::int64_t>(n_, radices.front() - 1);
+        way.radices = std::move(radices);
+      }
+    }
+  }
+
+  const Query& query_;
+  const Topology& topology_;
+  const Profile& profile_;
+  int n_, N_;
+  double bytes_;
+};
 
 }  // namespace
 
 double node_gap_per_byte(const Level& network) { return knows_nodes(network) ? network.node_G.value : network.G.value; }
 
 bool takes_lanes(const Query& query, const Topology& topology) {
-  if (!topology.board || topology.nodes < 2 || topology.smallest_node < 2 || !query.commutative) return false;
-  if (query.kind == Kind::broadcast || query.kind == Kind::reduce) return true;
-  // What the lanes of a node tell it lies in slots; those of larger boards may be shorter.
-  const std::size_t slot = std::max(kSlotPayload, BoardShape::for_ranks(topology.largest_node).wide);
-  return symmetric(query.kind) && query.bytes <= slot;
+  return whole_values(query, topology) || shares(query, topology);
 }
 
 LaneCosts lane_costs(const Query& query, const Topology& topology, const Profile& profile) {
@@ -57,8 +216,10 @@ LaneCosts lane_costs(const Query& query, const Topology& topology, const Profile
   return costs;
 }
 
-std::optional<Choice> on_lanes(const Query& query, const Topology& topology, const Profile& profile) {
-  if (!takes_lanes(query, topology)) return {};
+namespace {
+
+std::optional<Choice> by_whole_values(const Query& query, const Topology& topology, const Profile& profile) {
+  if (!whole_values(query, topology)) return {};
   const LaneCosts costs = lane_costs(query, topology, profile);
   const std::int64_t N = topology.nodes, n = topology.smallest_node;
   if (symmetric(query.kind)) {
@@ -85,6 +246,34 @@ std::optional<Choice> on_lanes(const Query& query, const Topology& topology, con
   if (lanes < 2) return {};
   return Choice{Method::two_level, static_cast<double>(planned.plan->claim().finish.ticks) * planned.tick, lanes,
                 fmt::format("{} lanes a node, the tree of the cluster", lanes)};
+}
+
+}  // namespace
+
+std::optional<LaneWay> lane_way(const Query& query, const Topology& topology, const Profile& profile) {
+  std::optional<LaneWay> best;
+  const auto consider = [&](LaneWay way) {
+    if (!best || way.choice.nanoseconds < best->choice.nanoseconds) best = std::move(way);
+  };
+  if (auto whole = by_whole_values(query, topology, profile))
+    consider({LaneWay::Style::whole, std::move(*whole), {}, {}});
+  if (!shares(query, topology)) return best;
+  const AllLanes all(query, topology, profile);
+  consider(all.shares());
+  if (auto dealt = all.dealt()) consider(std::move(*dealt));
+  return best;
+}
+
+Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t lanes, const Nodes& nodes,
+                         const std::vector<int>& ranks, const Topology& topology, const Profile& profile) {
+  const auto way = lane_way(query, topology, profile);
+  if (!way) return {};
+  if (way->style == LaneWay::Style::whole)
+    return lane_program(shape, lanes, nodes, ranks, lane_costs(query, topology, profile));
+  const OnNodes where{shape, nodes.count(), nodes.largest(), ranks};
+  if (way->style == LaneWay::Style::dealt) return dealt_program(where, way->radices);
+  const Profile shared = with_shared_adapter(profile, topology);
+  return share_program(where, way->between, message_level(topology, shared), shared);
 }
 
 std::string reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile) {

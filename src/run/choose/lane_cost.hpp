@@ -6,6 +6,7 @@
 #include <string>
 
 #include "chasqui/run/choose.hpp"
+#include "run/messages/all_lanes.hpp"
 #include "run/messages/lanes.hpp"
 
 namespace chasqui::run {
@@ -13,14 +14,30 @@ namespace chasqui::run {
 /// What a byte of a node costs its adapter, whichever rank sends it.
 double node_gap_per_byte(const Level& network);
 
-/// Can this collective go on lanes? Folds are in any order there.
+/// Can this collective go on lanes, whatever the machine?
 bool takes_lanes(const Query& query, const Topology& topology);
 
 LaneCosts lane_costs(const Query& query, const Topology& topology, const Profile& profile);
 
-/// Two levels with the number of lanes that are of use; nothing where one is as good. Where nodes differ, all count as
-/// large as the smallest.
-std::optional<Choice> on_lanes(const Query& query, const Topology& topology, const Profile& profile);
+/// How several ranks of a node talk to other nodes.
+struct LaneWay {
+  enum class Style : std::uint8_t {
+    whole,   ///< whole values, along the tree of the cluster or in windows of nodes (lanes.hpp)
+    shares,  ///< all_lanes.hpp
+    dealt
+  };
+  Style style = Style::whole;
+  Choice choice;                      ///< two levels with so many lanes, and what they are predicted to take
+  Between between{};                  ///< shares
+  std::vector<std::int64_t> radices;  ///< dealt: of the rounds of an all-gather or a scan
+};
+/// The fastest; nothing where no more than one lane is of use. Where nodes differ, whole values see all as large as the smallest, and
+/// there is no other style.
+std::optional<LaneWay> lane_way(const Query& query, const Topology& topology, const Profile& profile);
+
+/// One rank's program on lanes, `lanes` a node at most: as lane_way() says; empty where that is nothing. `shape`, `ranks`: as in lanes.hpp.
+Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t lanes, const Nodes& nodes,
+                         const std::vector<int>& ranks, const Topology& topology, const Profile& profile);
 
 /// Why there are lanes, or none, in words; empty where there can be none.
 std::string reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile);

@@ -27,20 +27,32 @@ Task Engine::by_lanes(Call call, std::int64_t lanes, std::uint32_t tag) {
     };
     shape.rank = place(shape.rank);
     shape.root = place(shape.root);
-    const LaneCosts costs = lane_costs(query_of(call), topology_, *fabric_.profile);
-    return in_pieces(lane_program(shape, lanes, nodes_.sizes(), ranks, costs), fabric_.piece);
+    return in_pieces(program_on_lanes(shape, query_of(call), lanes, nodes_.sizes(), ranks, topology_, *fabric_.profile),
+                     fabric_.piece);
   });
+  if (program->list.empty()) {  // forced, and there are no lanes on this machine
+    co_await two_level(call, tag);
+    co_return;
+  }
   const Group group = group_of(tag);
   Scratch scratch;
   scratch.fit(*program);
-  Player player(*program, group, buffers_of(call, rank_), call.op, scratch);
+  Buffers buffers = buffers_of(call, rank_);
+  AlignedBuffer own;  // of a scatter in place, whose root keeps its block
+  if (call.kind == Kind::scatter && call.out == nullptr) buffers.output = own.grown_to(call.bytes());
+  Player player(*program, group, buffers, call.op, scratch);
+  const int place = nodes_.place_of(rank_);
   for (const BoardStep& step : program->steps) {
     co_await player;
     Call inner = call;
     inner.kind = step.kind;
     inner.root = step.root;
-    inner.in = step.kind == Kind::broadcast ? nullptr : player.at(step.in);
-    inner.out = player.at(step.out);
+    inner.count = static_cast<std::int64_t>(step.count);
+    inner.exclusive = step.exclusive;
+    const bool gives = step.kind != Kind::scatter || place == step.root;
+    const bool gets = step.kind != Kind::gather || place == step.root;
+    inner.in = gives && !(gets && step.in == step.out) ? player.at(step.in) : nullptr;
+    inner.out = gets ? player.at(step.out) : nullptr;
     if (step.contributors != 0) co_await fold_of_some(*fabric_.board, inner, step.contributors);
     else co_await inside_node(inner);
   }

@@ -73,7 +73,7 @@ class Builder {
       program_.send(rank(form.sends[sent].to), item);
     if (publishes || !form.readings.empty()) {
       const Rank from = publishes ? form.rank : form.readings[0].from;
-      program_.board({Kind::broadcast, from.index - shape_.rank + place_, 0, kOutput, kOutput});
+      program_.board({Kind::broadcast, from.index - shape_.rank + place_, 0, kOutput, kOutput, shape_.count});
     }
     for (; sent < form.sends.size(); ++sent) program_.send(rank(form.sends[sent].to), item);
     program_.finish();
@@ -103,7 +103,7 @@ class Builder {
       value = with(value, arrivals[taken]);
     if (size > 1) {
       const Address out = leads ? program_.more_scratch(shape_.bytes()) : kOutput;  // which nobody else gets
-      program_.board({Kind::reduce, leader, 0, value, out});
+      program_.board({Kind::reduce, leader, 0, value, out, shape_.count});
       if (leads) value = out;
     }
     for (; taken < arrivals.size(); ++taken) value = with(value, arrivals[taken]);
@@ -119,7 +119,7 @@ class Builder {
     Address own = kInput;
     if (shares) {
       own = program_.more_scratch(shape_.bytes());
-      program_.board({shape_.kind, 0, 0, kInput, own});
+      program_.board({shape_.kind, 0, 0, kInput, own, shape_.count});
     }
     std::optional<Address> others;
     Address all = own;
@@ -143,7 +143,7 @@ class Builder {
       }
       if (shares) {
         const Address told = program_.more_scratch(shape_.bytes());
-        program_.board({shape_.kind, 0, static_cast<int>(share.lanes), news.value_or(told), told});
+        program_.board({shape_.kind, 0, static_cast<int>(share.lanes), news.value_or(told), told, shape_.count});
         news = told;
       }
       others = others ? folded(*others, *news) : *news;
