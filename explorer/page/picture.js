@@ -31,6 +31,17 @@ function showPicture(name, text) {
     head.id = `cq-head-${name}`;
     for (const line of svg.querySelectorAll("[marker-end]")) line.setAttribute("marker-end", `url(#${head.id})`);
   }
+  if (name === "tree") scrollToRoot(place);
+}
+
+// A tree that is wider than its box opens at its root, not at its left leaves.
+function scrollToRoot(place) {
+  const boxes = [...place.querySelectorAll("svg rect")].filter(rect => rect.querySelector("title"));
+  if (boxes.length === 0) return;
+  const top = box => box.getBoundingClientRect().top;
+  const root = boxes.reduce((first, box) => top(box) < top(first) ? box : first).getBoundingClientRect();
+  const seen = place.getBoundingClientRect();
+  place.scrollLeft += root.left + root.width / 2 - seen.left - seen.width / 2;
 }
 
 // The chart's axes: time to x, rank to y. Null for a summary.

@@ -400,6 +400,15 @@ tests["phone and dark"] = async context => {
   await explorer.page.click("#show-controls");
   await explorer.page.emulateMedia({colorScheme: "light"});
   await shot(explorer, "phone");
+  await explorer.page.goto("about:blank");
+  await explorer.page.goto(url + "#collective=broadcast&P=64&L=6&o=2&g=4");
+  await explorer.settled();
+  const [left, root, right] = await explorer.page.$eval("figure[data-picture=tree] .picture", place => {
+    const [box, seen] = [place.querySelector("svg rect title").parentElement, place].map(e => e.getBoundingClientRect());
+    return [seen.left, box.left + box.width / 2, seen.right];
+  });
+  assert.ok(left < root && root < right, `the root of a wide tree is at ${root}, its box from ${left} to ${right}`);
+  await shot(explorer, "phone-wide-tree");
   return explorer;
 };
 
