@@ -458,6 +458,10 @@ std::string report_page(const ReportInput& input) {
   optimal_section(page, plans, sized.tick);
   scaling_figure(page, sized.machine, sized.tick);
   page.section("The collectives");
+  page.paragraph(
+      "Inside a node most collectives run through cache lines that all ranks share, not along the drawn trees, which are for "
+      "messages between nodes: measured times of one node do not follow the drawings. The predictions in the tables are those "
+      "of the method that ran.");
   page.paragraph(fmt::format(
       "Drawn for {} processors with the L, o and g above ({}, a tick is {}); timed on the ranks this machine has. "
       "Blue: a rank sends. Orange: it receives. Green: it adds.",
@@ -473,9 +477,8 @@ std::string report_page(const ReportInput& input) {
   }
   page.section("Limits of these numbers");
   page.paragraph(
-      "LogP has no topology: one L, o and g stand for every pair of ranks. Inside a node most collectives run through shared "
-      "cache lines rather than messages, so their measured times do not follow the drawn trees; the predictions in the tables are "
-      "those of the method that ran. Times taken on a loaded or oversubscribed machine say little.");
+      "LogP has no topology: one L, o and g stand for every pair of ranks; the clusters above have two levels. "
+      "Times taken on a loaded or oversubscribed machine say little.");
   return page.html();
 }
 
