@@ -48,6 +48,23 @@ TEST(BenchText, LinesFitEightyColumns) {
   }
 }
 
+TEST(BenchText, EveryWayThatWasTakenIsExplained) {
+  BenchTable table(kThreads);
+  EXPECT_EQ(table.ways(), "");
+  for (int way = 0; way <= static_cast<int>(run::Method::native); ++way) {
+    BenchRow row = row_of(1, 1);
+    row.method = to_string(static_cast<run::Method>(way));
+    table.add(row);
+    const std::string ways = table.ways();
+    EXPECT_EQ(std::count(ways.begin(), ways.end(), '\n'), way + 3) << ways;
+    const std::size_t line = ways.find("\n  " + row.method + " ");
+    ASSERT_NE(line, std::string::npos) << ways;
+    const std::size_t end = ways.find('\n', line + 1);
+    EXPECT_GT(end - line, 30u) << "words for " << row.method;
+    EXPECT_LE(end - line, 81u);
+  }
+}
+
 TEST(BenchText, RatiosAreRivalOverOurs) {
   EXPECT_NE(line_of(row_of(1000, 2500), {"native"}).find("x2.50"), std::string::npos);
   EXPECT_NE(line_of(row_of(10, 123456), {"native"}).find("x12346"), std::string::npos);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,9 +74,12 @@ class BenchTable {
   /// A line: times in microseconds, "!" where the prediction is off by more than 20 %, rival / ours. Before the first row
   /// of a table its heading.
   std::string add(const BenchRow& row);
+  /// What the names in the column "way" mean, a line each of those that were added.
+  std::string ways() const;
 
  private:
   std::vector<std::string> rivals_, columns_;
+  std::set<std::string> ways_;
   bool marks_;
 };
 /// A line that says where the column "expected" comes from, and the remedy where nobody measured; ended.

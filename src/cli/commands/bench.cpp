@@ -93,6 +93,7 @@ class BenchCommand final : public Command {
     };
     const std::vector<measure::BenchRow> rows = engine->bench(profile, options);
     if (!engine->speaks()) return 0;
+    if (!json_) out.write(table.ways());
     double off = 0;
     for (const measure::BenchRow& row : rows) off = std::max(off, row.clocks);
     if (off > 0)

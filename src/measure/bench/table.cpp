@@ -36,6 +36,28 @@ constexpr std::string_view kOfMany =
     "by messages; items: 8 from the root to all, so many bytes together; stream: one\n"
     "after another, bytes and time of each; sum: numbers lie where the plan puts them\n";
 
+/// One line of at most 80 columns with the name before it.
+std::string_view meaning(run::Method way) {
+  switch (way) {
+    case run::Method::slots: return "short data in cache lines that all ranks of a node share";
+    case run::Method::grouped_fold: return "cache lines; members of groups fold a line each";
+    case run::Method::tree_fold: return "shared memory; leaders of groups fold, then one of them";
+    case run::Method::shared_fold: return "shared memory; every rank folds a share";
+    case run::Method::exposed_fold: return "every rank folds a share out of the others' buffers";
+    case run::Method::staged: return "long data in rounds through shared memory";
+    case run::Method::direct: return "straight from buffer to buffer of threads";
+    case run::Method::cross_memory: return "from process to process, copied by the kernel";
+    case run::Method::tree: return "messages along the planned tree";
+    case run::Method::items: return "messages; the buffer travels in items";
+    case run::Method::exchange: return "messages; reduce-scatter, then all-gather";
+    case run::Method::windows: return "messages; all-gather by growing windows";
+    case run::Method::messages: return "messages; every block straight to where it is needed";
+    case run::Method::two_level: return "shared memory in each node, messages between nodes";
+    case run::Method::native: return "the MPI library's own collective";
+  }
+  return "";
+}
+
 }  // namespace
 
 bool is_guess(const Profile& profile) {
@@ -73,7 +95,18 @@ std::string BenchTable::add(const BenchRow& row) {
     text += fmt::format(" {:>{}}", ratio, width_of(name));
   }
   columns_ = std::move(columns);
+  ways_.insert(row.method);
   return text + "\n";
+}
+
+std::string BenchTable::ways() const {
+  std::string text;
+  for (int way = 0; way <= static_cast<int>(run::Method::native); ++way) {
+    const auto method = static_cast<run::Method>(way);
+    if (ways_.count(std::string(to_string(method))) != 0)
+      text += fmt::format("  {:<12} {}\n", to_string(method), meaning(method));
+  }
+  return text.empty() ? text : "\nways:\n" + text;
 }
 
 std::string legend(bool marks) {
