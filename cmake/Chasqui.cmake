@@ -1,5 +1,19 @@
 # Helper functions only: one line registers a room, a test or a benchmark.
 
+# chasqui_precompiled(TARGET HOLDER): the headers that most files read are parsed once, in HOLDER. Where ccache is at hand each file
+# is compiled by itself instead: ccache remembers it, and an include that a file forgot is found.
+set(CHASQUI_COMMON_HEADERS <algorithm> <cmath> <cstdint> <functional> <map> <memory> <optional> <set> <string> <vector> <fmt/core.h>)
+function(chasqui_precompiled target holder)
+  if(CHASQUI_CCACHE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    return()
+  endif()
+  if(target STREQUAL holder)
+    target_precompile_headers(${target} PRIVATE ${CHASQUI_COMMON_HEADERS} ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${holder})
+  endif()
+endfunction()
+
 # chasqui_room(NAME SOURCES a.cpp … DEPENDS room … LIBRARIES target …)
 # One room of the house: target chasqui_NAME, alias chasqui::NAME.
 # DEPENDS lists rooms to its left; a test compares them with the include lines.
@@ -18,6 +32,7 @@ function(chasqui_room name)
   endforeach()
   target_link_libraries(chasqui_${name} PUBLIC ${ARG_LIBRARIES}
     PRIVATE ${ARG_PRIVATE_LIBRARIES} $<BUILD_INTERFACE:chasqui_warnings>)
+  chasqui_precompiled(chasqui_${name} chasqui_base)
   set_property(GLOBAL APPEND PROPERTY CHASQUI_ROOMS ${name})
   list(JOIN ARG_DEPENDS " " depends)
   set_property(GLOBAL APPEND_STRING PROPERTY CHASQUI_ROOM_DEPENDS "${name} ${depends}\n")
@@ -36,10 +51,11 @@ function(chasqui_test name)
     target_compile_definitions(test_${name} PRIVATE
       CHASQUI_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CHASQUI_BINARY_DIR="${PROJECT_BINARY_DIR}")
   endif()
-  target_link_libraries(test_${name} PRIVATE ${ARG_LIBRARIES} chasqui_warnings GTest::gtest_main)
+  target_link_libraries(test_${name} PRIVATE ${ARG_LIBRARIES} fmt::fmt chasqui_warnings GTest::gtest_main)
   if(ARG_RAPIDCHECK)
     target_link_libraries(test_${name} PRIVATE rapidcheck)
   endif()
+  chasqui_precompiled(test_${name} chasqui_test_headers)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
