@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -237,7 +238,10 @@ std::string to_csv(const std::vector<Cell>& cells, const TunerOptions& options) 
 
 std::vector<Cell> cells_from_csv(const std::string& text, const std::string& place, const TunerOptions& options) {
   constexpr std::size_t kColumns = 11;
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+  constexpr double kMostTime = 1e18;
   std::vector<Cell> cells;
+  std::set<std::pair<std::string, std::int64_t>> raced;
   std::istringstream lines(text);
   std::string line;
   std::getline(lines, line);
@@ -255,21 +259,38 @@ std::vector<Cell> cells_from_csv(const std::string& text, const std::string& pla
       throw Error("{}:{}: a race of {} on {} ranks, and this is {} on {}: leave --resume out, or give another --out",
                   place, number, words[9], words[10], to_string(options.library), options.ranks);
     }
-    try {
-      Result result;
-      result.algorithm = {options.library,      words[0],           std::stoi(words[2]), words[6], std::stoll(words[4]),
-                          std::stoll(words[5]), std::stoi(words[3])};
-      if (result.algorithm.number == 0) result.algorithm.name.clear();
-      result.time = std::stod(words[7]);
-      result.predicted = std::stod(words[8]);
-      const std::int64_t bytes = std::stoll(words[1]);
-      kind_of(words[0]);
-      if (cells.empty() || cells.back().collective != words[0] || cells.back().bytes != bytes)
-        cells.push_back({words[0], bytes, {}});
-      cells.back().results.push_back(result);
-    } catch (const std::logic_error&) {
+    const auto read = [&](std::size_t column, auto most) {
+      const char* const end = words[column].data() + words[column].size();
+      auto value = most;
+      const auto [at, problem] = std::from_chars(words[column].data(), end, value);
+      if (problem != std::errc{} || at != end || !(value >= 0 && value <= most)) throw wrong();
+      return value;
+    };
+    const std::int64_t bytes = read(1, kMostBytes), fan = read(4, kMostBytes), segment = read(5, kMostBytes);
+    const int which = read(2, 1000), inner = read(3, 1000);
+    Result result;
+    result.time = read(7, kMostTime);
+    result.predicted = read(8, kMostTime);
+    result.algorithm.library = options.library;
+    result.algorithm.collective = words[0];
+    const auto& names = collectives();
+    if (std::none_of(names.begin(), names.end(), [&](const CollectiveName& each) { return each.word == words[0]; }))
       throw wrong();
+    if (which != 0 || inner != 0 || fan != 0 || segment != 0) {
+      // A message of two segments is long enough for every algorithm that cuts into such.
+      const auto known = algorithms(options.library, words[0], options.ranks, 2 * segment);
+      const auto found = std::find_if(known.begin(), known.end(), [&](const Algorithm& each) {
+        return each.number == which && each.inner == inner && each.name == words[6] && each.fan == fan &&
+               each.segment == segment;
+      });
+      if (found == known.end() || result.predicted == 0) throw wrong();
+      result.algorithm = *found;
     }
+    if (cells.empty() || cells.back().collective != words[0] || cells.back().bytes != bytes) {
+      if (!raced.emplace(words[0], bytes).second) throw wrong();  // two races of one size
+      cells.push_back({words[0], bytes, {}});
+    }
+    cells.back().results.push_back(result);
   }
   return cells;
 }

@@ -124,14 +124,25 @@ TEST(Tuner, RacesAreKeptInAFile) {
   others.ranks = options.ranks + 1;
   EXPECT_THROW(cells_from_csv(to_csv(cells, options), "races.csv", others), Error);
   EXPECT_EQ(back[1].results[1].algorithm, cells[1].results[1].algorithm);
-  for (const char* bad : {"head\nbcast,8,1\n", "head\nbcast,8,x,0,0,0,linear,1,1,mpich,8\n",
-                          "head\nnothing,8,1,0,0,0,linear,1,1,mpich,8\n"})
-    EXPECT_THROW(cells_from_csv(bad, "races.csv", options), Error) << bad;
-  try {
-    cells_from_csv("head\nbcast,8,1\n", "races.csv", options);
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("races.csv:2"), std::string::npos) << error.what();
+  for (const char* bad :
+       {"head\nbcast,8,1\n", "head\nbcast,8,x,0,0,0,linear,1,1,mpich,8\n",
+        "head\nnothing,8,1,0,0,0,linear,1,1,mpich,8\n", "head\nbcast,8,0,0,0,0,default,nan,1,mpich,8\n",
+        "head\nbcast,-8,0,0,0,0,default,1,1,mpich,8\n", "head\nbcast,8,77,0,0,0,linear,1,1,mpich,8\n",
+        "head\nbcast,8x,0,0,0,0,default,1,1,mpich,8\n"}) {
+    try {
+      cells_from_csv(bad, "races.csv", options);
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("races.csv:2"), std::string::npos) << error.what();
+    }
   }
+}
+
+TEST(Tuner, AnAlgorithmThatNeedsAFanHasOneInTheFileToo) {  // a tree whose nodes have no children divided by it
+  const TunerOptions options{.ranks = 8};
+  const std::string line = "head\nbcast,65536,2,0,{},8192,chain,1,1,openmpi,8\n";
+  EXPECT_EQ(cells_from_csv(fmt::format(fmt::runtime(line), 4), "races.csv", options).size(), 1U);
+  EXPECT_THROW(cells_from_csv(fmt::format(fmt::runtime(line), 0), "races.csv", options), Error);
 }
 
 TEST(Tuner, ShortlistsAreShortAndDifferent) {
