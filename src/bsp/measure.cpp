@@ -71,8 +71,14 @@ Profile profile_from_json(const std::string& text, const std::string& place) {
   try {
     const auto in = json_document(text, place, "write one with `chasqui bsp measure --json`");
     if (in.at("chasqui_bsp_profile").get<int>() != 1) throw Error("{}: not version 1 of a BSP profile", place);
-    return {in.at("p").get<std::int64_t>(), in.at("L_ns").get<double>(), in.at("g_ns").get<double>(),
-            in.at("block_ns").get<double>(), in.at("byte_ns").get<double>()};
+    const Profile profile{in.at("p").get<std::int64_t>(), in.at("L_ns").get<double>(), in.at("g_ns").get<double>(),
+                          in.at("block_ns").get<double>(), in.at("byte_ns").get<double>()};
+    constexpr double kMost = 1e18;  // 30 years
+    for (const double time : {profile.latency, profile.message_gap, profile.block_cost, profile.byte_gap}) {
+      if (!(time >= 0 && time <= kMost) || profile.p < 1)
+        throw Error("{}: no BSP profile: expected at least one processor and times of 0 .. {} ns", place, kMost);
+    }
+    return profile;
   } catch (const nlohmann::json::exception& error) {
     throw Error("{}: no BSP profile ({}); write one with `chasqui bsp measure --json`", place, error.what());
   }

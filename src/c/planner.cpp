@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "c/boundary.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/nearest.hpp"
@@ -80,8 +81,9 @@ void add(std::vector<std::string>& arguments, const std::string& name, const Jso
 void ask(cli::CommandPtr command, const std::string& subject, const char* input, const char* options, bool json,
          char** result) {
   *given(result, "the place of the result") = nullptr;
-  const Json object = options == nullptr ? Json::object() : Json::parse(options, nullptr, false);
-  if (!object.is_object()) throw Error("options: not a JSON object: write e.g. {}", R"({"P": 8, "L": 6})");
+  constexpr const char* kExample = R"(write an object such as {"P": 8, "L": 6})";
+  const Json object = options == nullptr ? Json::object() : json_document(options, "options", kExample);
+  if (!object.is_object()) throw Error("options: not a JSON object: {}", kExample);
   std::vector<std::string> arguments{subject};
   for (const auto& [key, value] : object.items()) {
     const std::string name = spelled(*command, key);

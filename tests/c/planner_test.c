@@ -67,7 +67,19 @@ static void refusals(void) {
   CHECK(chasqui_plan("broadcast", "{\"P\": {}}", &text) == CHASQUI_ERROR_INPUT);
   CHECK_HAS(chasqui_last_error(), "-P is a object");
   CHECK(chasqui_plan("broadcast", "P=8", &text) == CHASQUI_ERROR_INPUT);
+  CHECK_HAS(chasqui_last_error(), "options: line 1, column 1: this is not JSON");
+  CHECK(chasqui_plan("broadcast", "[8]", &text) == CHASQUI_ERROR_INPUT);
   CHECK_HAS(chasqui_last_error(), "not a JSON object");
+  CHECK(chasqui_plan("broadcast", "{\"P\": 8, \"P\": 9, \"L\": 6}", &text) == CHASQUI_ERROR_INPUT);
+  CHECK_HAS(chasqui_last_error(), "the key \"P\" is there twice");
+  enum { kDeep = 1000000 };  // as deep as this, a reader that calls itself overflows the stack
+  char* const nested = malloc(kDeep + 8);
+  strcpy(nested, "{\"P\":");
+  memset(nested + 5, '[', kDeep);
+  nested[5 + kDeep] = '\0';
+  CHECK(chasqui_plan("broadcast", nested, &text) == CHASQUI_ERROR_INPUT);
+  CHECK_HAS(chasqui_last_error(), "inside each other");
+  free(nested);
   CHECK(chasqui_verify("{\"version\": 1", NULL, &text) == CHASQUI_ERROR_INPUT);
   CHECK_HAS(chasqui_last_error(), "the given text");
   CHECK(chasqui_verify(NULL, NULL, &text) == CHASQUI_ERROR_INPUT);
