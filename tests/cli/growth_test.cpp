@@ -16,6 +16,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kernels.hpp"
 #include "chasqui/solve/drat.hpp"
+#include "chasqui/tune/tuner.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/plans/report_page.hpp"
 
@@ -183,6 +184,39 @@ std::vector<Case> cases() {
          write("profile.json", text);
        },
        [] { command("explain broadcast --machine " + path("profile.json")); }},
+      {"export --to goal", 300, wide, [=] { command("export " + s + " --to goal --out " + path("d")); }},
+      {"export --to msccl", 300, planned("broadcast", "-P"),
+       [=] { command("export " + s + " --to msccl --out " + path("d")); }},
+      {"import of GOAL", 300,
+       [=](int n) {
+         wide(n);
+         command("export " + s + " --to goal --out " + path("p.goal"));
+       },
+       [] { command("import " + path("p.goal") + " --collective scatter -L 6 -o 2 -g 4"); }},
+      {"import of MSCCL XML", 300,
+       [=](int n) {
+         planned("broadcast", "-P")(n);
+         command("export " + s + " --to msccl --out " + path("p.xml"));
+       },
+       [] { command("import " + path("p.xml") + " -L 6 -o 2 -g 4"); }},
+      {"profile --add", 500,
+       [](int n) {
+         std::string lines = "# OSU MPI Broadcast Latency Test v7.1\n# Size       Avg Latency(us)\n";
+         for (int i = 1; i <= n; ++i) lines += fmt::format("{} 3.5\n", 8 * i);
+         write("osu", lines);
+       },
+       [] { command("profile --ranks 4 --add " + path("osu") + " --out " + path("d")); }},
+      {"tune --resume", 300,
+       [](int n) {
+         std::string lines = "collective,bytes,number,inner,fan,segment,name,time_ns,predicted_ns,library,ranks\n";
+         for (int i = 0; i < n; ++i) lines += fmt::format("bcast,{},6,0,0,0,binomial,5,5,openmpi,8\n", i);
+         write("races", lines);
+       },
+       [] {
+         std::stringstream text;
+         text << std::ifstream(path("races")).rdbuf();
+         tune::cells_from_csv(text.str(), "races", {.ranks = 8});
+       }},
       {"kernels (CHASQUI_KERNELS)", 500,
        [](int n) {
          std::string lines;
