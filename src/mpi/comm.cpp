@@ -72,19 +72,6 @@ bool one_thread_at_a_time() {
   return level != MPI_THREAD_MULTIPLE;
 }
 
-/// How many lengths of messages tags can tell apart, where that must be.
-int told_apart() {
-#ifdef OPEN_MPI
-  int* most = nullptr;
-  int found = 0;
-  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-  const unsigned sets = found != 0 ? static_cast<unsigned>(*most) / kChannelTags : 1;
-  return static_cast<int>(std::bit_floor(std::clamp(sets, 1u, 1u << 15)));
-#else
-  return 1;
-#endif
-}
-
 std::unique_ptr<run::Comm> make_with(Together& making, Options options) {
   const MPI_Comm comm = making.comm();
   if (options.profile == nullptr) options.profile = profile_for_all(comm, nullptr);
@@ -101,7 +88,8 @@ std::unique_ptr<run::Comm> make_with(Together& making, Options options) {
                     MPI_Comm freed = own;
                     MPI_Comm_free(&freed);
                   }};
-  if (options.patience && options.patience->compare > 0) channel.lengths = told_apart();
+  if (options.patience && options.patience->compare > 0)
+    channel.lengths = static_cast<int>(std::bit_floor(static_cast<unsigned>(sets_of_tags())));
   run::Fabric fabric =
       make_fabric(making, std::move(channel), nodes_of(making, options.slots ? options.pretend_node_size : 0), options);
   if (options.native) {

@@ -76,6 +76,13 @@ class LivelyProgress {
 
 }  // namespace
 
+std::int64_t sets_of_tags() {
+  int* most = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+  return found != 0 ? (std::int64_t{*most} + 1) / kChannelTags : 1;
+}
+
 std::vector<int> nodes_of(Together& all, int pretended) {
   if (pretended != 0) return run::pretended_nodes(all.size(), pretended);
   std::vector<int> nodes(static_cast<std::size_t>(all.size()));

@@ -20,12 +20,15 @@ struct Channel {
   std::vector<int> members{};       ///< the rank in it of each rank; empty: they are the same
   int first_tag = 0;                ///< -1: no messages; the communicator only keeps the library going
   std::function<void()> give_back;  ///< called at the end, unless messages may still be under way
-  /// Messages of different lengths have different tags, kChannelTags apart, as far as so many of them go; a power of two. Open MPI 4.1 writes
-  /// a message that is longer than its receiver expects behind the buffer, where the kernel copies it. Only where ranks
-  /// that wait in vain compare their calls: nobody else would hear that lengths differ.
+  /// Messages of different lengths have different tags, kChannelTags apart, as far as so many of them go; a power of two. A message that is
+  /// longer than its receiver expects is written behind the buffer by Open MPI 4.1, where the kernel copies it, and ends the job by the error
+  /// handler of MPI_COMM_WORLD in MPICH 4.0. Only where ranks that wait in vain compare their calls: nobody else would hear that lengths differ.
   int lengths = 1;
 };
 inline constexpr int kChannelTags = 1 << 15;  ///< MPI promises no more
+
+/// How many times kChannelTags tags the library has.
+std::int64_t sets_of_tags();
 
 /// The node of every rank, numbered by first appearance; `pretended`: Options::pretend_node_size. Collective; makes a
 /// communicator, and frees it.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "chasqui/base/error.hpp"
+#include "preload/settings.hpp"
 #include "run/comm/node_fabric.hpp"
 
 namespace chasqui::preload {
@@ -15,15 +16,19 @@ namespace {
 // Sets of tags by number. Set 0 is for messages of a process to itself. A set is used by one communicator at a time on
 // each of its ranks: whoever has its own part in use, by whichever thread, refuses, and another one is proposed. A set
 // that is free on both ends of a pair has no message left between them.
-constexpr int kMostSets = 4096;
+constexpr std::int64_t kMostSets = 4096;
+constexpr int kLengths = 16;  ///< of messages that are told apart: Channel::lengths
 constexpr int kProposals = 64;
 
 MPI_Comm own = MPI_COMM_NULL;
 int own_rank = 0;
 std::vector<int> nodes;
+int lengths = 1;
 std::mutex mutex;         ///< of the two below
 std::vector<bool> taken;  ///< by number
 std::size_t turn = 0;     ///< where to look for a free one
+
+int tags_of_set() { return mpi::kChannelTags * lengths; }
 
 bool take(int set) {
   const std::lock_guard lock(mutex);
@@ -57,11 +62,9 @@ void open_private() {
     PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     return mpi::nodes_of(all, 0);
   });
-  int* most = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-  const std::size_t tags = found != 0 ? static_cast<std::size_t>(*most) + 1 : mpi::kChannelTags;
-  taken.assign(std::clamp<std::size_t>(tags / mpi::kChannelTags, 1, kMostSets), false);
+  const std::int64_t sets = mpi::sets_of_tags();
+  lengths = settings().stall > 0 && sets > kLengths ? kLengths : 1;
+  taken.assign(static_cast<std::size_t>(std::clamp<std::int64_t>(sets / lengths, 1, kMostSets)), false);
   taken[0] = true;
   turn = static_cast<std::size_t>(own_rank) * 7;
 }
@@ -90,7 +93,7 @@ std::optional<mpi::Channel> agree_on_channel(mpi::Together& all, const std::vect
     int set = world_ranks.front() == own_rank ? propose() : 0;
     set = all.most(set);  // 0 on the others
     if (set == 0) break;
-    mpi::Channel channel{own, world_ranks, set * mpi::kChannelTags, [set] { give_back(set); }};
+    mpi::Channel channel{own, world_ranks, set * tags_of_set(), [set] { give_back(set); }, lengths};
     const bool mine = take(set);
     if (all.most(mine ? 0 : 1) == 0) return channel;
     if (mine) give_back(set);

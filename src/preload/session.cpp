@@ -34,6 +34,7 @@ void end() {
   if (!active.exchange(false)) return;
   ++inside_of_chasqui;
   try {
+    meet_at_the_end();
     close_states();
     close_private();
     int rank = 0;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/run/call.hpp"
 #include "mpi/profile.hpp"
 #include "preload/handshake.hpp"
 
@@ -86,7 +87,8 @@ std::uint64_t Settings::hash() const {
   for (const char letter : std::string_view(CHASQUI_VERSION)) mix(static_cast<unsigned char>(letter));
   for (const bool off : disabled) mix(off ? 1 : 2);
   for (const bool on : {verify, reproducible, same_bits, !report.empty()}) mix(on ? 1 : 2);
-  for (const auto each : {after, trials, rehearse, node_size}) mix(static_cast<std::uint64_t>(each));
+  for (const auto each : {after, trials, rehearse, node_size, static_cast<std::int64_t>(stall * 1e6)})
+    mix(static_cast<std::uint64_t>(each));
   return value;
 }
 
@@ -101,6 +103,11 @@ Settings settings_of_environment(std::string& warnings) {
   s.trials = number("CHASQUI_TRIALS", s.trials, warnings);
   s.rehearse = number("CHASQUI_REHEARSE", s.rehearse, warnings);
   s.join = number("CHASQUI_JOIN", s.join, warnings);
+  try {
+    s.stall = run::patience_from_environment({s.stall, 0}).compare;
+  } catch (const Error& error) {
+    warnings += fmt::format("{}; {} is used. ", error.what(), s.stall);
+  }
   s.stall_notice = number("CHASQUI_STALL_NOTICE", s.stall_notice, warnings);
   s.node_size = number("CHASQUI_NODE_SIZE", s.node_size, warnings);
   if (const char* list = variable("CHASQUI_DISABLE")) disable(s, list, warnings);

@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
+#include "chasqui/run/choose.hpp"
 #include "preload/private.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
@@ -104,14 +107,42 @@ class LongWait {
   std::uint64_t call_ = 0;
 };
 
+/// Ranks of several nodes that wait in vain compare their calls: who waits elsewhere answers. Not where another thread may be in
+/// one of these calls.
+void answer_in_all(const run::Comm* except = nullptr) {
+  int level = MPI_THREAD_MULTIPLE;
+  PMPI_Query_thread(&level);
+  if (level == MPI_THREAD_MULTIPLE) return;
+  std::vector<CommState*> all;
+  {
+    const std::lock_guard lock(mutex);
+    all = living();
+  }
+  for (const CommState* state : all) {
+    if (state->comm != nullptr && state->comm.get() != except && state->comm->topology().nodes > 1)
+      run::answer(*state->comm);
+  }
+}
+
+std::vector<int> nodes_of(const std::vector<int>& world) {
+  const int pretended = static_cast<int>(settings().node_size);
+  return pretended != 0 ? run::pretended_nodes(static_cast<int>(world.size()), pretended) : nodes_among(world);
+}
+std::vector<int> whole_world(int size) {
+  std::vector<int> world(static_cast<std::size_t>(size));
+  std::iota(world.begin(), world.end(), 0);
+  return world;
+}
+bool on_one_node(const std::vector<int>& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
+}
+
 /// Nothing where its ranks cannot be served. On one node all goes over the board: without one the MPI library is no slower.
 std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<int>& world) {
   mpi::Options options;
   options.profile = settings().profile;
-  const int pretended = static_cast<int>(settings().node_size);
-  std::vector<int> nodes =
-      pretended != 0 ? run::pretended_nodes(static_cast<int>(world.size()), pretended) : nodes_among(world);
-  const bool alone = std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
+  std::vector<int> nodes = nodes_of(world);
+  const bool alone = on_one_node(nodes);
   auto channel = alone ? mpi::Channel{private_world(), world, -1, {}} : agree_on_channel(all, world);
   if (!channel) return nullptr;
   run::Fabric fabric = mpi::make_fabric(all, *std::move(channel), std::move(nodes), options);
@@ -120,6 +151,10 @@ std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<in
     if (idle) idle();
     wait.look();
   };
+  if (!alone) {  // on one node each call is compared as it is made
+    fabric.patience = {settings().stall, 0};
+    fabric.answer_others = [](const run::Comm& waiting) { answer_in_all(&waiting); };
+  }
   return run::make_comm(std::move(fabric));
 }
 
@@ -187,11 +222,8 @@ std::unique_ptr<run::Comm> make_private_part(const CommState& state, MPI_Comm co
 
 std::unique_ptr<run::Comm> make_private_world() {
   return mpi::make_together(private_world(), [](mpi::Together& all) -> std::unique_ptr<run::Comm> {
-    std::vector<int> world(static_cast<std::size_t>(all.size()));
-    std::iota(world.begin(), world.end(), 0);
-    const std::vector<int> nodes = nodes_among(world);
-    const bool one = settings().node_size == 0 && std::all_of(nodes.begin(), nodes.end(), [](int n) { return n == 0; });
-    return one ? make_private(all, world) : nullptr;
+    const std::vector<int> world = whole_world(all.size());
+    return on_one_node(nodes_of(world)) ? make_private(all, world) : nullptr;
   });
 }
 
@@ -212,6 +244,18 @@ void free_ended() {
     }
     add_to_report(*state);
     delete state;
+  }
+}
+
+void meet_at_the_end() {
+  int size = 1, done = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (settings().stall == 0 || on_one_node(nodes_of(whole_world(size)))) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (PMPI_Ibarrier(private_world(), &request) != MPI_SUCCESS) return;
+  while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+    answer_in_all();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 

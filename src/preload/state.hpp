@@ -38,6 +38,9 @@ struct CommState {
 
 /// Makes the attribute key. Called once in MPI_Init.
 void open_states();
+/// In MPI_Finalize on several nodes: a rank that waits for others in vain, because their calls were not like its own, hears so
+/// from those who have come to the end. Comes back when all have. Collective over MPI_COMM_WORLD.
+void meet_at_the_end();
 /// Gives back the private parts of all communicators. Before PMPI_Finalize.
 void close_states();
 
