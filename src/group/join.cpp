@@ -120,12 +120,14 @@ std::unique_ptr<run::Comm> make_comm(Meeting& all, Meeting& host, const Members&
                 host.size());
   static run::Departures::Word nowhere{0};  // other hosts are heard of by their connections
   std::vector<run::Departures::Word*> ended;
+  std::vector<std::string> names;
   for (int r = 0, place = 0; r < fabric.size; ++r) {
     const bool here =
         fabric.node_of[static_cast<std::size_t>(r)] == fabric.node_of[static_cast<std::size_t>(fabric.rank)];
     ended.push_back(here ? fabric.board->ended(place++) : &nowhere);
+    names.push_back(all.place().called(r));
   }
-  fabric.departures = std::make_shared<run::Departures>(fabric.board->any_ended(), std::move(ended));
+  fabric.departures = std::make_shared<run::Departures>(fabric.board->any_ended(), std::move(ended), std::move(names));
   fabric.idle = [mourner = Mourner(members, fabric), progress]() mutable {
     mourner();
     progress();
@@ -140,7 +142,8 @@ std::unique_ptr<run::Comm> make_comm(Meeting& all, Meeting& host, const Members&
 }
 
 /// The ranks of each colour meet around the first of them, at a socket whose name and password go over the whole.
-std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, const Members& members, const Options& options) {
+std::unique_ptr<run::Comm> make_part(run::Comm& comm, int colour, int key, const Members& members,
+                                     const Options& options) {
   struct Wish {
     int colour, key, rank;
   };
@@ -160,6 +163,7 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, const Mem
   const std::vector<int> hosts = some.hosts().host_of;
   const bool one_host = *std::max_element(hosts.begin(), hosts.end()) == 0;
   MeetingPlace place{.address = {}, .timeout = options.timeout};
+  place.names = some.ranks;
   Card card;
   if (colour >= 0 && rank == 0 && part.size() > 1) card = invite(place, one_host ? "" : members.company->host);
   std::vector<Card> cards(all.size());
@@ -169,7 +173,9 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, const Mem
   place.look = [&some] {
     for (std::size_t r = 0; r < some.ranks.size(); ++r) {
       if (!some.alive(static_cast<int>(r)))
-        throw Error("rank {} of a part of the group has ended while it was made", r);
+        throw Error(
+            "rank {} of this part, rank {} of the whole: its process has ended, or was killed, while the part was made",
+            r, some.ranks[r]);
     }
   };
   Meeting meeting(rank, static_cast<int>(part.size()), std::move(place));
@@ -179,6 +185,15 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, const Mem
   if (one_host) return make_comm(meeting, meeting, some, modest);
   const auto host = meet_on_host(meeting, hosts, options.timeout);
   return make_comm(meeting, *host, some, modest);
+}
+
+std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, const Members& members, const Options& options) {
+  try {
+    return make_part(comm, colour, key, members, options);
+  } catch (const std::exception& error) {
+    run::last_error_here() = error.what();
+    throw;
+  }
 }
 
 /// As rank 0 reads it: ranks with different profiles would choose different methods.

@@ -85,7 +85,8 @@ class Reception {
     const std::size_t here = visitors_.size();
     for (std::size_t r = 1; r < others_.size(); ++r) {
       if (others_[r].open() && news(1 + here + r))
-        throw Error("rank {} has ended while others were still on their way to {}", r, place_.address.text);
+        throw Error("{} has ended while others were still on their way to {}", place_.called(static_cast<int>(r)),
+                    place_.address.text);
     }
     for (std::size_t i = here; i-- > 0;) {
       if (news(1 + i) && !advance(visitors_[i])) visitors_.erase(visitors_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -168,6 +169,13 @@ class Reception {
 };
 
 }  // namespace
+
+std::string MeetingPlace::called(int rank) const {
+  const std::string here = fmt::format("rank {}", rank);
+  return names.empty()
+             ? here
+             : fmt::format("{} of this part, rank {} of the whole", here, names[static_cast<std::size_t>(rank)]);
+}
 
 Meeting::Meeting(int rank, int size, MeetingPlace place)
     : NodeRanks(rank, size), place_(std::move(place)), deadline_(place_.timeout) {
@@ -294,8 +302,8 @@ void Meeting::hear_first(void* data, std::size_t bytes) {
 
 void Meeting::check(bool went_well, int other) const {
   if (went_well) return;
-  const std::string why = fmt::format(
-      "rank {} has ended, or did not answer in time, while the group came together at {}", other, place_.address.text);
+  const std::string why = fmt::format("{} has ended, or did not answer in time, while the group came together at {}",
+                                      place_.called(other), place_.address.text);
   if (rank() == 0) const_cast<Meeting*>(this)->fail_all(why);
   throw Error("{}", why);
 }

@@ -20,6 +20,9 @@ struct MeetingPlace {
   Socket listener{};             ///< of rank 0, where it listens already
   double timeout = 60;           ///< seconds
   std::function<void()> look{};  ///< called now and then while waiting; may throw
+  std::vector<int> names{};      ///< what the ranks of a part are called in the whole group; empty: as they are here
+
+  std::string called(int rank) const;  ///< "rank 1", "rank 1 of this part, rank 3 of the whole"
 };
 
 class Meeting final : public run::NodeRanks {
@@ -30,6 +33,7 @@ class Meeting final : public run::NodeRanks {
   int open_memory(std::size_t bytes) override;                          ///< REQUIRES local sockets
   std::size_t free_memory() const override { return ~std::size_t{0}; }  ///< the memory has no folder that could be full
   std::string text_of_first(const std::string& text);                   ///< what rank 0 says, at every rank
+  const MeetingPlace& place() const { return place_; }
   std::string own_host() const;  ///< the address of this rank's host between the hosts of a group
 
  private:

@@ -5,15 +5,16 @@
 
 #if CHASQUI_HAVE_UCX
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <sys/resource.h>
 #include <ucp/api/ucp.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <iterator>
+#include <exception>
 #include <list>
 #include <memory>
 #include <string>
@@ -27,6 +28,9 @@ namespace {
 constexpr double kGrace = 1;        ///< seconds in which what was sent by a rank that has ended may still arrive
 constexpr double kFarewell = 5;     ///< seconds for the last messages of a communicator that is given back
 constexpr double kTakenBack = 0.5;  ///< seconds for a message whose buffer is needed, before its connection is closed
+/// Seconds until a connection that is half made may be closed: UCX 1.13 ends the process when it has to answer another one just then. Only a rank
+/// that fails has such.
+constexpr double kHalfway = 0.2;
 /// Tags are the sender's rank, then the collective's, or this one.
 constexpr std::uint32_t kNews = ~std::uint32_t{0};
 
@@ -113,15 +117,17 @@ class Context {
 };
 
 /// UCX ends the process where it finds no descriptor left for a connection: so many must be free before a worker is made.
-constexpr std::ptrdiff_t kSpareDescriptors = 64;
+constexpr rlim_t kSpareDescriptors = 64;
 
 bool descriptors_left() {
   rlimit most{};
   if (getrlimit(RLIMIT_NOFILE, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return true;
-  std::error_code unreadable;
-  const std::filesystem::directory_iterator open("/proc/self/fd", unreadable);
-  if (unreadable) return errno != EMFILE && errno != ENFILE;
-  return std::distance(begin(open), end(open)) + kSpareDescriptors < static_cast<std::ptrdiff_t>(most.rlim_cur);
+  DIR* const folder = opendir("/proc/self/fd");  // an iterator of std::filesystem ends the process when memory is short
+  if (folder == nullptr) return errno != EMFILE && errno != ENFILE;
+  rlim_t open = 0;
+  while (readdir(folder) != nullptr) ++open;
+  closedir(folder);
+  return open + kSpareDescriptors < most.rlim_cur;
 }
 
 /// The worker of a communicator and its connections.
@@ -148,9 +154,11 @@ class Worker {
     ucp_.worker_release_address(handle(), own);
     addresses_ = all.gather(padded.data(), longest);
     peers_.resize(static_cast<std::size_t>(all.size()));
+    for (int r = 0; r < all.size(); ++r) names_.push_back(all.place().called(r));
   }
   /// What this rank has sent is on its way afterwards. Who has not finished connecting is not waited for unless it was sent to.
   ~Worker() {
+    if (std::uncaught_exceptions() > 0) wait(kHalfway, [] { return false; });
     std::vector<void*> closing;
     for (Peer& peer : peers_) closing.push_back(begin_close(peer, !peer.used || peer.failed));
     wait(kFarewell,
@@ -196,8 +204,8 @@ class Worker {
   }
   [[noreturn]] void throw_lost(int rank) const {
     throw Error(
-        "rank {}: its process has ended, or was killed, or it has given its communicator back: its connection is gone ({})",
-        rank, ucp_.text(peers_[static_cast<std::size_t>(rank)].status));
+        "{}: its process has ended, or was killed, or it has given its communicator back: its connection is gone ({})",
+        names_[static_cast<std::size_t>(rank)], ucp_.text(peers_[static_cast<std::size_t>(rank)].status));
   }
   /// What is under way on it ends. The next message connects again.
   void disconnect(int rank) {
@@ -244,6 +252,7 @@ class Worker {
   std::unique_ptr<ucp_worker, decltype(&::ucp_worker_destroy)> handle_{nullptr, nullptr};
   std::vector<char> addresses_;  ///< of all ranks, one after the other
   std::vector<Peer> peers_;
+  std::vector<std::string> names_;
 };
 
 class Messages final : public run::Transport {

@@ -12,10 +12,10 @@ namespace chasqui::engines {
 void run_marked(run::Comm& comm) {
   std::signal(kMark, SIG_IGN);
   for (const int count : {3, 20'000}) {
-    std::map<Kind, std::unique_ptr<Case>> one_of_each;
+    std::map<std::pair<Kind, bool>, std::unique_ptr<Case>> one_of_each;
     for (const auto& recipe : recipes(comm.size(), {1}, {count})) {
       auto made = recipe.make(comm.rank(), comm.size());
-      const Kind kind = made->call.kind;
+      const std::pair kind{made->call.kind, made->call.uneven()};
       one_of_each.try_emplace(kind, std::move(made));
     }
     for (const auto& [kind, one] : one_of_each) {

@@ -316,6 +316,24 @@ TEST(Ends, OfAKilledProcess) {
         << ends[rank].text;
 }
 
+/// Rank 0 waits for rank 1 alone, which waits for rank 2 in a part of its own.
+TEST(Ends, OfAKilledProcessIsKnownInOtherParts) {
+  const Folder folder;
+  const auto ends = run_ranks(3, [&](int rank) {
+    const auto whole = join(at(rank, 3, folder / "meeting"));
+    const auto first = whole->split(rank < 2 ? 0 : -1, rank), last = whole->split(rank > 0 ? 0 : -1, rank);
+    whole->barrier();
+    if (rank == 2) raise(SIGKILL);
+    (rank == 0 ? first : last)->barrier();
+    return std::string("no error");
+  });
+  for (const std::size_t rank : {0u, 1u})
+    EXPECT_NE(ends[rank].text.find("rank 1 of this part, rank 2 of the whole: its process has ended, or was killed"),
+              std::string::npos)
+        << ends[rank].text;
+  EXPECT_EQ(ends[0].text.find("rank 1 left: an exception; the last error there: "), 0u) << ends[0].text;
+}
+
 TEST(Ends, OfOneThatGivesItsCommunicatorBack) {
   const auto ends = end_of_rank_one([](run::Comm&) {});
   for (const std::size_t rank : {0u, 2u})

@@ -97,7 +97,8 @@ Engine::~Engine() {
   rest();
   if (std::uncaught_exceptions() <= exceptions_ || !health_.usable()) return;
   try {
-    leave("an exception");
+    const std::string& before = last_error_here();
+    leave(before.empty() ? "an exception" : fmt::format("an exception; the last error there: {}", before));
   } catch (...) {  // nobody is left to tell
   }
 }

@@ -13,12 +13,19 @@
 
 namespace chasqui::run {
 
+/// Why a call of this thread failed last, on whichever communicator. A rank that leaves others by an exception says it.
+inline std::string& last_error_here() {
+  thread_local std::string text;
+  return text;
+}
+
 /// Shared by the ranks of a communicator; the words lie where all of them see them, zeroed.
 class Departures {
  public:
   using Word = std::atomic<std::uint64_t>;
-  /// `after`: a word for each rank.
-  Departures(Word* any, std::vector<Word*> after) : any_(any), after_(std::move(after)) {}
+  /// `after`: a word for each rank. `names`: what they are called.
+  Departures(Word* any, std::vector<Word*> after, std::vector<std::string> names)
+      : any_(any), after_(std::move(after)), names_(std::move(names)) {}
   /// Of threads.
   explicit Departures(int ranks) : own_(static_cast<std::size_t>(ranks) + 1), any_(&own_.back()) {
     for (int r = 0; r < ranks; ++r) after_.push_back(&own_[static_cast<std::size_t>(r)]);
@@ -49,14 +56,15 @@ class Departures {
     const std::size_t rank = first_for(call);
     const std::uint64_t found = rank < after_.size() ? after_[rank]->load() : 2, calls = (found >> 1) - 1;
     const std::string after = fmt::format("after {} collective{}, ", calls, calls == 1 ? "" : "s");
+    const std::string name = rank < names_.size() ? names_[rank] : fmt::format("rank {}", rank);
     if ((found & 1) != 0) {
-      throw Error("rank {}: its process has ended, or was killed, {}and will not come to number {}", rank,
+      throw Error("{}: its process has ended, or was killed, {}and will not come to number {}", name,
                   calls == 0 ? "" : after, call);
     }
     throw Error(
-        "rank {} has ended, or given its communicator back, {}and will not come to number {}: all ranks must make the same "
+        "{} has ended, or given its communicator back, {}and will not come to number {}: all ranks must make the same "
         "calls",
-        rank, after, call);
+        name, after, call);
   }
 
  private:
@@ -73,6 +81,7 @@ class Departures {
   std::vector<Word> own_;
   Word* any_;
   std::vector<Word*> after_;  ///< its calls and one, twice, and 1 more if its process died; 0: it is there
+  std::vector<std::string> names_;
 };
 
 }  // namespace chasqui::run

@@ -38,6 +38,7 @@ void Health::fail(std::uint64_t number) {
   } catch (...) {
     why_ = "an operator threw something that is no std::exception";
   }
+  last_error_here() = why_;
   report(number, fmt::format("rank {}: {}", rank_, why_));
 }
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Things that fail in a group: each memfd_create, posix_fallocate, mmap and many allocations of ours fail once in turn, on each rank, on one
+// host and on two pretended ones. Results are right, or every rank gets an Error; nobody waits for ever. The linker brings those calls
+// here (--wrap).
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/group/join.hpp"
+#include "patience.hpp"
+#include "processes.hpp"
+
+namespace {
+
+enum class Class { open, reserve, map, allocate };
+struct {
+  Class which = Class::open;
+  int countdown = 0;  ///< the call that fails; 0: none does
+  bool failed = false;
+} fault;
+
+bool fails(Class which) {
+  if (which != fault.which || fault.countdown == 0 || --fault.countdown != 0) return false;
+  return fault.failed = true;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  void* memory = nullptr;
+  if (fails(Class::allocate) || posix_memalign(&memory, alignment, bytes) != 0) throw std::bad_alloc();
+  return memory;
+}
+
+/// Not seen by the compiler, which would warn of memory from one of the operators below.
+[[gnu::noinline]] void give_back(void* memory) noexcept { std::free(memory); }
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void operator delete(void* memory) noexcept { give_back(memory); }
+void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
+
+extern "C" {
+int __real_memfd_create(const char* name, unsigned flags);
+int __real_posix_fallocate(int file, off_t from, off_t bytes);
+void* __real_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
+int __wrap_memfd_create(const char* name, unsigned flags);
+int __wrap_posix_fallocate(int file, off_t from, off_t bytes);
+void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
+
+int __wrap_memfd_create(const char* name, unsigned flags) {
+  if (!fails(Class::open)) return __real_memfd_create(name, flags);
+  errno = EMFILE;
+  return -1;
+}
+int __wrap_posix_fallocate(int file, off_t from, off_t bytes) {
+  return fails(Class::reserve) ? ENOSPC : __real_posix_fallocate(file, from, bytes);
+}
+void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from) {
+  if (!fails(Class::map)) return __real_mmap(at, bytes, protection, flags, file, from);
+  errno = ENOMEM;
+  return MAP_FAILED;
+}
+}
+
+namespace chasqui::group {
+namespace {
+
+constexpr int kRanks = 3;
+
+std::string live(const Options& options) {
+  const std::vector<long> few(3, 1), ones(12'000, 1);
+  std::vector<long> short_sums(few.size()), sums(ones.size()), prefix(few.size()), of_part(few.size());
+  const auto comm = join(options);
+  comm->allreduce(few, short_sums);
+  auto request = comm->iallreduce(ones, sums);
+  comm->scan(few, prefix);
+  request.wait();
+  const auto part = comm->split(0, -options.rank);
+  part->allreduce(few, of_part);
+  fault.countdown = 0;
+  comm->barrier();  // whoever failed does not come here
+  const bool right = short_sums.back() == kRanks && sums.front() == kRanks && sums.back() == kRanks &&
+                     prefix.back() == options.rank + 1 && of_part.back() == kRanks;
+  return right ? "right" : "a result is wrong";
+}
+
+/// The life of a group while the n-th call of a class fails on a rank. False: there is no such call.
+bool survived(Class which, int n, int where, int node_size) {
+  const Folder folder;
+  const auto ends = run_ranks(kRanks, [&](int rank) {
+    alarm(60 * chasqui::kPatience);  // a hang is a failure
+    Options options;
+    options.rank = rank;
+    options.size = kRanks;
+    options.rendezvous = folder / "meeting";
+    options.pretend_node_size = node_size;
+    options.timeout = 5 * chasqui::kPatience;  // who fails before it comes is waited for so long
+    fault = {which, rank == where ? n : 0, false};
+    std::string text;
+    try {
+      text = live(options);
+    } catch (const std::exception& error) {
+      text = fmt::format("error: {}", error.what());
+    }
+    return text + (fault.failed ? "!" : "");
+  });
+  const std::string what =
+      fmt::format("number {} of class {} on rank {}, nodes of {}", n, static_cast<int>(which), where, node_size);
+  int told = 0;
+  bool happened = false;
+  for (const End& end : ends) {
+    EXPECT_EQ(end.signal, 0) << what;
+    told += end.text.starts_with("error: ") ? 1 : 0;
+    happened = happened || end.text.ends_with("!");
+  }
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const std::string& text = ends[static_cast<std::size_t>(rank)].text;
+    if (told == 0) EXPECT_EQ(text.substr(0, 5), "right") << what << ": " << text;
+    else EXPECT_TRUE(told == kRanks) << what << ": rank " << rank << ": " << text;
+  }
+  EXPECT_TRUE(told == 0 || happened) << what;
+  return happened;
+}
+
+class Failing : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    setenv("UCX_TLS", "tcp", 1);
+    if (GetParam() != 0 && CHASQUI_HAVE_UCX == 0) GTEST_SKIP() << "no UCX";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Nodes, Failing, testing::Values(0, 2));
+
+TEST_P(Failing, EachPieceOfMemoryOnce) {
+  int failures = 0;
+  for (const Class which : {Class::open, Class::reserve, Class::map}) {
+    for (int where = 0; where < kRanks; ++where) {
+      for (int n = 1; survived(which, n, where, GetParam()); ++n) ++failures;
+    }
+  }
+  EXPECT_GE(failures, 2 + 2 + kRanks) << "hardly anything failed";
+}
+
+TEST_P(Failing, ManyAllocationsOnce) {
+  const int step = GetParam() == 0 ? 61 : 131;
+  int failures = 0;
+  for (int where = 0; where < kRanks; ++where) {
+    for (int n = 3 * (1 + where); survived(Class::allocate, n, where, GetParam()); n += step) ++failures;
+  }
+  EXPECT_GE(failures, 6) << "hardly anything failed";
+}
+
+}  // namespace
+}  // namespace chasqui::group
