@@ -3,24 +3,8 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define CHASQUI_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CHASQUI_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define CHASQUI_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CHASQUI_TSAN 1
-#endif
-#endif
 
 #ifdef CHASQUI_ASAN
 #include <sanitizer/asan_interface.h>
@@ -34,8 +18,6 @@ namespace chasqui::bsp::detail {
 
 namespace {
 
-/// What is asked for in advance: the frames of a sync and what the processor is made of.
-constexpr std::size_t kMostPrefetched = 3072;
 /// Registers are saved below the frame that suspends.
 constexpr std::size_t kSaved = 256;
 
@@ -59,14 +41,14 @@ Context::~Context() {
 void** Context::exceptions_of_thread() { return reinterpret_cast<void**>(abi::__cxa_get_globals()); }
 
 /// Exceptions being handled belong to the context, but the runtime keeps them per thread: two words, exchanged.
-void Context::swap_exceptions() {
-  std::swap(thread_exceptions_[0], exceptions_[0]);
-  std::swap(thread_exceptions_[1], exceptions_[1]);
+void Context::swap_exceptions(void** of_thread) {
+  std::swap(of_thread[0], exceptions_[0]);
+  std::swap(of_thread[1], exceptions_[1]);
 }
 
-void Context::begin() {
+void Context::begin(void (*entry)(void*), void* argument) {
 #ifdef CHASQUI_ASAN
-  __asan_unpoison_memory_region(stack_, bytes_);  // frames of a context that used the place before never returned
+  __asan_unpoison_memory_region(stack(), bytes_);  // frames of a context that used the place before never returned
 #endif
 #ifdef CHASQUI_TSAN
   // Making a context runs its first lines: their shadow frames belong to it.
@@ -75,12 +57,12 @@ void Context::begin() {
   __tsan_switch_to_fiber(tsan_inside_, 0);
 #endif
   boost::context::stack_context place;
-  place.sp = stack_ + bytes_;
+  place.sp = top_;
   place.size = bytes_;
   inside_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(place.sp, place.size, place),
-                                  BorrowedStack{}, [this](boost::context::fiber&& caller) {
+                                  BorrowedStack{}, [this, entry, argument](boost::context::fiber&& caller) {
                                     outside_ = std::move(caller);
-                                    enter();
+                                    enter(entry, argument);
                                     return std::move(outside_);
                                   });
 #ifdef CHASQUI_TSAN
@@ -88,13 +70,12 @@ void Context::begin() {
 #endif
 }
 
-void Context::enter() {
+void Context::enter(void (*entry)(void*), void* argument) {
 #ifdef CHASQUI_ASAN
   __sanitizer_finish_switch_fiber(nullptr, &outside_stack_, &outside_bytes_);
 #endif
-  entry_(argument_);
+  entry(argument);
   finished_ = true;
-  swap_exceptions();
 #ifdef CHASQUI_ASAN
   __sanitizer_start_switch_fiber(nullptr, outside_stack_, outside_bytes_);
 #endif
@@ -105,13 +86,12 @@ void Context::enter() {
 #endif
 }
 
-void Context::resume(void** exceptions) {
+void Context::resume(void** exceptions, void (*entry)(void*), void* argument) {
   if (!inside_) [[unlikely]]
-    begin();
-  thread_exceptions_ = exceptions;
-  swap_exceptions();
+    begin(entry, argument);
+  swap_exceptions(exceptions);
 #ifdef CHASQUI_ASAN
-  __sanitizer_start_switch_fiber(&outside_fake_stack_, stack_, bytes_);
+  __sanitizer_start_switch_fiber(&outside_fake_stack_, stack(), bytes_);
 #endif
 #ifdef CHASQUI_TSAN
   tsan_outside_ = __tsan_get_current_fiber();
@@ -121,12 +101,11 @@ void Context::resume(void** exceptions) {
 #ifdef CHASQUI_ASAN
   __sanitizer_finish_switch_fiber(outside_fake_stack_, nullptr, nullptr);
 #endif
+  swap_exceptions(exceptions);
 }
 
 void Context::suspend() {
   suspended_at_ = static_cast<const std::byte*>(__builtin_frame_address(0)) - kSaved;
-  prefetch_end_ = std::min<const std::byte*>(suspended_at_ + kMostPrefetched, stack_ + bytes_);
-  swap_exceptions();
 #ifdef CHASQUI_ASAN
   __sanitizer_start_switch_fiber(&fake_stack_, outside_stack_, outside_bytes_);
 #endif

@@ -21,13 +21,13 @@ constexpr std::size_t kMostBytes = 0xffffffffU;  ///< of a message
 }  // namespace
 
 Core::Core(Processor& processor, GroupInfo info, std::int32_t rank, std::shared_ptr<Core> parent)
-    : processor_(processor), info_(std::move(info)), rank_(rank), parent_(std::move(parent)), main_(processor.nest()),
-      places_(processor.nest()), outgoing_(processor.nest()), inbox_(processor.nest()) {
+    : processor_(processor), rank_(rank), main_(processor.nest()), places_(processor.nest()),
+      outgoing_(processor.nest()), inbox_(processor.nest()), parent_(std::move(parent)) {
   block_bytes_ = parent_ ? parent_->block_bytes_ : processor_.door().options().block_bytes;
   if (block_bytes_ <= 0) block_bytes_ = default_block_bytes();
-  main_.info = info_;
+  main_.info = std::move(info);
   main_.member = rank_;
-  main_.group = processor_.door().open(info_);
+  main_.group = processor_.door().open(main_.info);
   if (parent_) ++parent_->children_;
   outgoing_.reserve(2);
   outgoing_.emplace_back();
@@ -40,21 +40,22 @@ Core::~Core() {
   if (parent_) {
     --parent_->children_;
     if (!nothing_left()) {
-      processor_.deferred =
+      processor_.deferred = std::make_unique<std::string>(
           fmt::format("rank {} left {} with messages or gets that no sync delivered; sync before joining",
-                      parent_->rank_, machine_name());
+                      parent_->rank_, machine_name()));
     }
     parent_->begun_ = Ticks::now();
   }
-  for (const auto& variable : variables_) {
+  processor_.door().report(*main_.group, main_.rows);
+  if (rare_ == nullptr) return;
+  for (const auto& variable : rare_->variables) {
     if (variable->alive) processor_.door().release(variable->segment);
   }
-  processor_.door().report(*main_.group, main_.rows);
-  for (const auto& [ranks, subset] : subsets_) processor_.door().report(*subset->group, subset->rows);
+  for (const auto& [ranks, subset] : rare_->subsets) processor_.door().report(*subset->group, subset->rows);
 }
 
 std::string Core::machine_name() const {
-  return info_.parent == 0 ? "the whole machine" : fmt::format("a submachine of {} processors", size());
+  return main_.info.parent == 0 ? "the whole machine" : fmt::format("a submachine of {} processors", size());
 }
 
 void Core::set_block_bytes(std::int64_t bytes) {
@@ -91,10 +92,11 @@ Core::Outgoing& Core::outgoing(std::int32_t to) {
     }
     return add(outgoing_.size());
   }
-  if (far_slot_.empty()) {
-    for (std::size_t i = 1; i < outgoing_.size(); ++i) far_slot_[outgoing_[i].to] = static_cast<std::uint32_t>(i);
+  auto& far_slot = rare().far_slot;
+  if (far_slot.empty()) {
+    for (std::size_t i = 1; i < outgoing_.size(); ++i) far_slot[outgoing_[i].to] = static_cast<std::uint32_t>(i);
   }
-  const auto [known, fresh] = far_slot_.try_emplace(to, static_cast<std::uint32_t>(outgoing_.size()));
+  const auto [known, fresh] = far_slot.try_emplace(to, static_cast<std::uint32_t>(outgoing_.size()));
   return fresh ? add(outgoing_.size()) : outgoing_[known->second];
 }
 
@@ -194,7 +196,7 @@ std::pmr::vector<Parcel>& Core::pack(Meeting& meeting) {
     }
     meeting.parcels.push_back({member, std::move(out.full)});
   }
-  if (!far_slot_.empty()) far_slot_.clear();
+  if (rare_ != nullptr) rare_->far_slot.clear();
   outgoing_.resize(1);
   for (Outgoing& old : kept) {
     Outgoing& out = outgoing(old.to);
@@ -206,22 +208,31 @@ std::pmr::vector<Parcel>& Core::pack(Meeting& meeting) {
   return meeting.parcels;
 }
 
-void Core::check_ready(const SourceLocation& where) {
-  if (processor_.deferred) throw MachineError(Fault::lost_messages, *processor_.deferred);
-  if (children_ > 0) {
+void Core::not_ready(const SourceLocation& where) const {
+  if (processor_.deferred != nullptr) throw MachineError(Fault::lost_messages, *processor_.deferred);
+  throw MachineError(
+      Fault::open_submachine,
+      fmt::format("rank {} synchronises {} at {}:{} while its submachine is open; let it go out of scope first", rank_,
+                  machine_name(), where.file_name(), where.line()));
+}
+
+void Core::check_gets(const Meeting& meeting, const SourceLocation& where) const {
+  for (const Request& request : rare_->gets) {
+    if (meeting.member_of(request.from) >= 0) continue;
     throw MachineError(
-        Fault::open_submachine,
-        fmt::format("rank {} synchronises {} at {}:{} while its submachine is open; let it go out of scope first",
-                    rank_, machine_name(), where.file_name(), where.line()));
+        Fault::bad_get,
+        fmt::format("rank {} synchronises a subset at {}:{} with a get from rank {}, which is outside it", rank_,
+                    where.file_name(), where.line(), request.from));
   }
 }
 
 /// Books the superstep and begins the next. together: everybody ended it.
 void Core::end_step(Meeting& meeting, bool together) {
   begun_ = Ticks::now();
-  meeting.rows.push_back({current_, 0});
+  Booking booking{current_, 0};
   if (together && meeting.member == 0)
-    meeting.rows.back().span = Ticks::nanoseconds(begun_ - std::exchange(meeting.released, begun_));
+    booking.span = Ticks::nanoseconds(begun_ - std::exchange(meeting.released, begun_));
+  if (!processor_.door().book(*meeting.group, booking)) meeting.rows.push_back(booking);
   ++meeting.step;
   current_ = Row{};
   current_.rank = rank_;
@@ -233,26 +244,22 @@ void Core::exchange(Meeting& meeting, const SourceLocation& where) {
   check_ready(where);
   current_.nanoseconds = Ticks::nanoseconds(Ticks::now() - begun_) - processor_.take_waited();
   current_.step = meeting.step;
-  for (const Request& request : gets_) {
-    if (meeting.member_of(request.from) >= 0) continue;
-    throw MachineError(
-        Fault::bad_get,
-        fmt::format("rank {} synchronises a subset at {}:{} with a get from rank {}, which is outside it", rank_,
-                    where.file_name(), where.line(), request.from));
-  }
+  if (any_gets()) [[unlikely]]
+    check_gets(meeting, where);
   std::pmr::vector<Parcel>& parcels = pack(meeting);
   // Now, not after the others have come: with a spill file only one processor's mail is in memory.
   if (!inbox_.empty()) processor_.recycle(inbox_);
   const Waiting why{Waiting::For::barrier, meeting.info.id, meeting.info.members.count, meeting.step, 0, 0,
                     where.file_name(),     where.line()};
   Idle idle{current_.nanoseconds, current_.work, meeting.released};
-  const bool is_idle = parcels.empty() && gets_.empty() && (current_.sent_blocks | current_.received_blocks) == 0;
-  const Arrival arrival{meeting.step,    gets_.empty() ? 0 : kFlagGets, meeting.member, meeting.rows,
-                        Lane::superstep, is_idle ? &idle : nullptr};
+  const bool asks = any_gets();
+  const bool is_idle = parcels.empty() && !asks && (current_.sent_blocks | current_.received_blocks) == 0;
+  const Arrival arrival{meeting.step, asks ? kFlagGets : 0, meeting.member,
+                        meeting.rows, Lane::superstep,      is_idle ? &idle : nullptr};
   const std::uint32_t flags = processor_.door().meet(*meeting.group, arrival, parcels, inbox_, why);
   meeting.rows.clear();
   processor_.claim({meeting.info.id, meeting.step, Lane::superstep}, inbox_);
-  deliver(meeting);
+  if (!inbox_.empty() || processor_.any_early()) deliver(meeting);
   if ((flags & kAllIdle) != 0) {
     begun_ = meeting.released = idle.released;
     ++meeting.step;
@@ -299,7 +306,7 @@ void Core::sync(const SourceLocation& where) { exchange(main_, where); }
 
 void Core::sync_expecting(std::int64_t expected, const SourceLocation& where) {
   check_ready(where);
-  if (!gets_.empty()) {
+  if (any_gets()) {
     throw MachineError(Fault::sync_mismatch, fmt::format("rank {}: a get needs sync(), not sync(expected), at {}:{}",
                                                          rank_, where.file_name(), where.line()));
   }
@@ -308,18 +315,18 @@ void Core::sync_expecting(std::int64_t expected, const SourceLocation& where) {
   for (Parcel& parcel : pack(main_)) {
     for (Block* block = parcel.blocks.release(); block != nullptr;) {
       BlockPtr one(std::exchange(block, block->next));
-      processor_.door().post(info_.members.at(parcel.to), std::move(one));
+      processor_.door().post(main_.info.members.at(parcel.to), std::move(one));
     }
   }
   processor_.recycle(inbox_);
   std::int64_t have = 0;
   std::size_t counted = 0;
   for (;;) {
-    processor_.claim({info_.id, main_.step, Lane::superstep}, inbox_);
+    processor_.claim({main_.info.id, main_.step, Lane::superstep}, inbox_);
     for (; counted < inbox_.size(); ++counted) have += static_cast<std::int64_t>(inbox_[counted]->messages);
     if (have >= expected) break;
     processor_.await(
-        {Waiting::For::messages, info_.id, size(), main_.step, have, expected, where.file_name(), where.line()});
+        {Waiting::For::messages, main_.info.id, size(), main_.step, have, expected, where.file_name(), where.line()});
   }
   if (have > expected) {
     throw MachineError(Fault::lost_messages,
@@ -342,18 +349,18 @@ void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation&
                                                          rank_, where.file_name(), where.line()));
   }
   const std::int32_t member = static_cast<std::int32_t>(self - sorted.begin());
-  auto& subset = subsets_[sorted];
+  auto& subset = rare().subsets[sorted];
   if (subset == nullptr) {
     subset = std::make_unique<Meeting>(processor_.nest());
-    std::uint64_t id = mix(info_.id, 0x5ab5e7);
+    std::uint64_t id = mix(main_.info.id, 0x5ab5e7);
     auto list = std::make_shared<std::vector<std::int32_t>>();
     subset->members.assign(static_cast<std::size_t>(size()), -1);
     for (const std::int32_t rank : sorted) {
       id = mix(id, static_cast<std::uint64_t>(rank));
-      list->push_back(info_.members.at(rank));
+      list->push_back(main_.info.members.at(rank));
       subset->members[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(list->size()) - 1;
     }
-    subset->info = {id, info_.id, kSubsetSplit, {list->front(), static_cast<std::int32_t>(list->size()), list}};
+    subset->info = {id, main_.info.id, kSubsetSplit, {list->front(), static_cast<std::int32_t>(list->size()), list}};
     subset->member = member;
     subset->released = Ticks::now();
     subset->group = processor_.door().open(subset->info);
@@ -365,14 +372,14 @@ std::shared_ptr<Core> Core::split(const std::shared_ptr<Core>& self, std::int32_
   Core& core = *self;
   GroupInfo info;
   info.split = ++core.splits_;
-  info.id = mix(mix(core.info_.id, info.split), static_cast<std::uint64_t>(first));
-  info.parent = core.info_.id;
+  info.id = mix(mix(core.main_.info.id, info.split), static_cast<std::uint64_t>(first));
+  info.parent = core.main_.info.id;
   info.members.count = count;
-  if (core.info_.members.list) {
-    const auto begin = core.info_.members.list->begin() + first;
+  if (core.main_.info.members.list) {
+    const auto begin = core.main_.info.members.list->begin() + first;
     info.members.list = std::make_shared<std::vector<std::int32_t>>(begin, begin + count);
   }
-  info.members.first = core.info_.members.at(first);
+  info.members.first = core.main_.info.members.at(first);
   return std::make_shared<Core>(core.processor_, std::move(info), core.rank_ - first, self);
 }
 
@@ -380,12 +387,12 @@ std::shared_ptr<Core> Core::split(const std::shared_ptr<Core>& self, std::vector
   Core& core = *self;
   GroupInfo info;
   info.split = ++core.splits_;
-  info.parent = core.info_.id;
-  info.id = mix(core.info_.id, info.split);
+  info.parent = core.main_.info.id;
+  info.id = mix(core.main_.info.id, info.split);
   std::int32_t index = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] == core.rank_) index = static_cast<std::int32_t>(i);
-    ranks[i] = core.info_.members.at(ranks[i]);
+    ranks[i] = core.main_.info.members.at(ranks[i]);
     info.id = mix(info.id, static_cast<std::uint64_t>(ranks[i]));
   }
   info.members.first = ranks.front();
@@ -395,7 +402,7 @@ std::shared_ptr<Core> Core::split(const std::shared_ptr<Core>& self, std::vector
 }
 
 void Core::finish() {
-  if (processor_.deferred) throw MachineError(Fault::lost_messages, *processor_.deferred);
+  if (processor_.deferred != nullptr) throw MachineError(Fault::lost_messages, *processor_.deferred);
   if (!nothing_left()) {
     throw MachineError(Fault::lost_messages,
                        fmt::format("the program of rank {} ended with messages or gets that no sync delivered", rank_));

@@ -6,10 +6,22 @@
 
 #include "bsp/hash.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/bsp/search_tree.hpp"
 
 namespace chasqui::bsp {
 
 using detail::mix;
+
+TreeShape::TreeShape(std::int64_t segments, int d) : degree(d) {
+  const auto power = [&](std::int64_t base, int exponent) {  // or more than there are segments
+    std::int64_t product = 1;
+    for (; exponent > 0 && product < segments; --exponent) product *= base;
+    return product;
+  };
+  while (power(degree + degree / 64, levels) < segments) ++levels;
+  while (power(degree, levels) < segments) ++degree;
+  for (int level = 0; level < levels; ++level) leaves *= degree;
+}
 
 Permutation::Permutation(std::uint64_t n, std::uint64_t seed)
     : n_(n), seed_(seed), half_bits_(std::max(1, (static_cast<int>(std::bit_width(n > 0 ? n - 1 : 0)) + 1) / 2)) {}

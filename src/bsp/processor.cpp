@@ -19,24 +19,28 @@ Processor::Processor(Endpoint& door)
                                                              : kMostSpare) {}
 
 void Processor::claim(const Channel& channel, Blocks& to) {
-  if (!early_.empty()) {
-    if (const auto found = early_.find(channel); found != early_.end()) {
+  if (any_early()) {
+    if (const auto found = early_->find(channel); found != early_->end()) {
       std::move(found->second.begin(), found->second.end(), std::back_inserter(to));
-      early_.erase(found);
+      early_->erase(found);
     }
   }
   for (Block* block = door_.take(); block != nullptr;) {
     BlockPtr one(std::exchange(block, block->next));
     one->next = nullptr;
-    if (one->channel == channel) to.push_back(std::move(one));
-    else early_[one->channel].push_back(std::move(one));
+    if (one->channel == channel) {
+      to.push_back(std::move(one));
+      continue;
+    }
+    if (early_ == nullptr) early_ = std::make_unique<Early>();
+    (*early_)[one->channel].push_back(std::move(one));
   }
 }
 
 const Block* Processor::late(std::uint64_t group, std::uint64_t step) const {
-  if (early_.empty()) return nullptr;
-  for (auto it = early_.lower_bound({group, 0, Lane::superstep});
-       it != early_.end() && it->first.group == group && it->first.step < step; ++it) {
+  if (!any_early()) return nullptr;
+  for (auto it = early_->lower_bound({group, 0, Lane::superstep});
+       it != early_->end() && it->first.group == group && it->first.step < step; ++it) {
     if (it->first.lane == Lane::superstep) return it->second.front().get();
   }
   return nullptr;

@@ -17,7 +17,7 @@ namespace {
 template <typename T>
 struct InFrame {
   using value_type = T;
-  static constexpr std::size_t kBytes = sizeof(Core) + 64;
+  static constexpr std::size_t kBytes = sizeof(Core) + 32;
 
   explicit InFrame(std::byte* frame) : place(frame) {}
   template <typename Other>
@@ -34,13 +34,18 @@ struct InFrame {
   std::byte* place;
 };
 
+/// Not in line: what it needs would stay in the frame of the program.
+[[gnu::noinline]] World whole_machine(Processor& processor, std::byte* frame) {
+  GroupInfo whole;
+  whole.members.count = processor.door().size();
+  return World(std::allocate_shared<Core>(InFrame<Core>(frame), processor, std::move(whole), processor.door().rank()));
+}
+
 }  // namespace
 
 void run_program(Processor& processor, const Program& program) {
-  GroupInfo whole;
-  whole.members.count = processor.door().size();
   alignas(std::max_align_t) std::byte frame[InFrame<Core>::kBytes];
-  World world(std::allocate_shared<Core>(InFrame<Core>(frame), processor, whole, processor.door().rank()));
+  World world = whole_machine(processor, frame);
   program(world);
   world.core()->finish();
 }

@@ -3,6 +3,7 @@
 // board of run: every member reads a line of each, which says what it brings and where the blocks for others lie. Who waits for
 // mail spins while there is a core for everybody, then sleeps on the atomic. The caller's thread looks after them: when all wait
 // and nothing can wake them, it says who waits where.
+#include <algorithm>
 #include <condition_variable>
 #include <new>
 #include <system_error>
@@ -36,9 +37,10 @@ constexpr std::uint64_t kFinished = ~std::uint64_t{0};
 /// What a member shows to all at the end of a superstep: a line of the board.
 struct Shown {
   std::uint64_t step = 0;
+  std::uint64_t reach = 0;                 ///< bit m % 64: there may be something for member m
+  Block* const* first = nullptr;           ///< by member: the blocks for it
+  std::int64_t nanoseconds = 0, work = 0;  ///< of a member that is idle
   std::uint32_t flags = 0;
-  std::uint64_t reach = 0;        ///< bit m % 64: there may be something for member m
-  Block* const* first = nullptr;  ///< by member: the blocks for it
 };
 static_assert(sizeof(Shown) <= run::kLinePayload);
 constexpr std::uint64_t reach_of(std::int32_t member) { return std::uint64_t{1} << (member % 64); }
@@ -47,7 +49,16 @@ constexpr std::uint64_t reach_of(std::int32_t member) { return std::uint64_t{1} 
 struct Seen {
   std::uint64_t differ = 0;  ///< bits in which supersteps differ
   std::uint64_t reach = 0;
+  std::int64_t nanoseconds = 0, work = 0;  ///< the most
   std::uint32_t flags = 0;
+
+  void add(const Shown& one, std::uint64_t step) {
+    differ |= one.step ^ step;
+    reach |= one.reach;
+    flags |= one.flags;
+    nanoseconds = std::max(nanoseconds, one.nanoseconds);
+    work = std::max(work, one.work);
+  }
 };
 constexpr std::uint32_t kNotIdle = kAllIdle;  ///< a flag that members show
 
@@ -59,8 +70,8 @@ constexpr std::uint32_t kNotIdle = kAllIdle;  ///< a flag that members show
 /// 3. Rows of meetings up to n are complete as soon as anybody has left n.
 /// 4. Before meeting n of the kWindow-th a member closes its window of rows; after it each member adds the rows of all windows to
 ///    its own sums for a share of the supersteps, so that nobody waits for the books. When anybody has left n + 1, all have done so.
-/// 5. A superstep in which all are idle has a short row with every member, under the same number everywhere. Each member adds its
-///    share of kWindow of them after the first meeting of the next kWindow: by then all have written the last one.
+/// 5. Of a superstep in which all are idle everybody has seen what it cost; the first member notes it, before it comes to the
+///    next meeting.
 struct ThreadGroup final : SharedGroup {
   ThreadGroup(const GroupInfo& description, bool crowded)
       : SharedGroup(description), seats(std::make_unique<Seat[]>(count())) {
@@ -121,25 +132,48 @@ struct ThreadGroup final : SharedGroup {
     std::uint64_t step = 0;
   };
 
-  struct IdleRow {
-    std::int64_t nanoseconds = 0, work = 0;
-  };
+  /// A superstep in which all were idle.
   struct IdleStep {
     std::uint64_t step = 0;
-    std::int64_t span = 0;  ///< as the first member says
-  };
-  /// A superstep in which all were idle.
-  struct IdleSum {
-    IdleStep step;
-    IdleRow most;
+    std::int64_t nanoseconds = 0, work = 0, span = 0;
 
     void add_to(MachineCosts& to) const {
-      if (to.supersteps.size() <= step.step) to.supersteps.resize(step.step + 1);
-      Superstep& sum = to.supersteps[step.step];
-      sum.nanoseconds = std::max(sum.nanoseconds, most.nanoseconds);
-      sum.work = std::max(sum.work, most.work);
-      sum.span_nanoseconds += step.span;
+      if (to.supersteps.size() <= step) to.supersteps.resize(step + 1);
+      to.supersteps[step].nanoseconds = nanoseconds;
+      to.supersteps[step].work = work;
+      to.supersteps[step].span_nanoseconds = span;
     }
+  };
+  /// Written by the first member, one after another; read by any.
+  class IdleSteps {
+   public:
+    void note(const IdleStep& one) {
+      std::size_t next = noted_.load(std::memory_order_relaxed);
+      if (next == kFresh) {
+        const std::lock_guard lock(mutex_);
+        before_.insert(before_.end(), fresh_, fresh_ + kFresh);
+        noted_.store(next = 0, std::memory_order_relaxed);
+      }
+      fresh_[next] = one;
+      noted_.store(next + 1, std::memory_order_release);
+    }
+    /// Those before superstep `end`.
+    void add_to(MachineCosts& to, std::uint64_t end) {
+      const std::lock_guard lock(mutex_);
+      const std::span<const IdleStep> fresh(fresh_, noted_.load(std::memory_order_acquire));
+      for (const std::span<const IdleStep> some : {std::span<const IdleStep>(before_), fresh}) {
+        for (const IdleStep& one : some) {
+          if (one.step < end) one.add_to(to);
+        }
+      }
+    }
+
+   private:
+    static constexpr std::size_t kFresh = 64;
+    alignas(64) std::atomic<std::size_t> noted_{0};
+    IdleStep fresh_[kFresh];
+    std::mutex mutex_;  ///< guards what follows, and that nobody reads `fresh` while it is emptied
+    std::vector<IdleStep> before_;
   };
 
   struct alignas(64) Seat {
@@ -147,30 +181,13 @@ struct ThreadGroup final : SharedGroup {
     std::uint64_t took = 0;              ///< meetings whose blocks it has taken
     Outbox outbox[2];
     std::optional<run::Board> board;
-    std::atomic<std::uint64_t> written{0};   ///< rows
-    std::atomic<std::uint64_t> shared{0};    ///< windows of which the member has added its share
-    Window windows[2];                       ///< the last ones, by number
-    std::unique_ptr<Kept[]> rows;            ///< the last ones, by superstep
-    std::atomic<std::uint64_t> idle{0};      ///< supersteps in which all were idle
-    std::atomic<std::uint64_t> added{0};     ///< windows of them of which the member has added its share
-    std::unique_ptr<IdleRow[]> idle_rows;    ///< the last ones, by number; none before the first
-    std::unique_ptr<IdleStep[]> idle_steps;  ///< the same
-    std::mutex sums;                         ///< guards what follows: this member's shares
+    std::atomic<std::uint64_t> written{0};  ///< rows
+    std::atomic<std::uint64_t> shared{0};   ///< windows of which the member has added its share
+    Window windows[2];                      ///< the last ones, by number
+    std::unique_ptr<Kept[]> rows;           ///< the last ones, by superstep
+    std::uint64_t last_idle = 0;            ///< superstep in which all were idle
+    std::mutex sums;                        ///< guards what follows: this member's shares
     std::vector<std::pair<std::uint64_t, Superstep>> step_sums;
-    std::vector<IdleSum> idle_sums;
-
-    IdleRow& idle_row(std::uint64_t number) { return idle_rows[number % (2 * kWindow)]; }
-    IdleStep& idle_step(std::uint64_t number) { return idle_steps[number % (2 * kWindow)]; }
-    /// What may become the next idle superstep.
-    void expect_idle(std::uint64_t step, const Idle& row) {
-      if (idle_rows == nullptr) {
-        idle_rows = std::make_unique<IdleRow[]>(2 * kWindow);
-        idle_steps = std::make_unique<IdleStep[]>(2 * kWindow);
-      }
-      const std::uint64_t next = idle.load(std::memory_order_relaxed);
-      idle_row(next) = {row.nanoseconds, row.work};
-      idle_step(next) = {step, 0};
-    }
 
     /// The first row of a window that is not of a superstep before this one.
     std::uint64_t first_row(const Window& window, std::uint64_t step) const {
@@ -254,37 +271,17 @@ struct ThreadGroup final : SharedGroup {
   }
 
   /// Ends a superstep in which all were idle.
-  void end_idle(std::int32_t member, Idle& idle) {
-    Seat& own = seat(member);
-    const std::uint64_t number = own.idle.load(std::memory_order_relaxed);
+  void end_idle(std::int32_t member, std::uint64_t step, const Seen& seen, Idle& idle) {
     const std::int64_t now = Ticks::now();
-    if (member == 0) own.idle_step(number).span = Ticks::nanoseconds(now - idle.released);
-    idle.released = now;
-    own.idle.store(number + 1, std::memory_order_release);
-    if (number == 0 || number % kWindow != 0) return;
-    const auto bound = [&](std::int32_t share) {
-      return number - kWindow + kWindow * static_cast<std::uint64_t>(share) / count();
-    };
-    const std::lock_guard lock(own.sums);
-    for (std::uint64_t i = bound(member); i < bound(member + 1); ++i) own.idle_sums.push_back(idle_sum(i));
-    own.added.store(number / kWindow, std::memory_order_release);
+    const std::int64_t span = now - std::exchange(idle.released, now);
+    seat(member).last_idle = step;
+    if (member == 0) idle_steps.note({step, seen.nanoseconds, seen.work, Ticks::nanoseconds(span)});
   }
-  IdleSum idle_sum(std::uint64_t number) {
-    IdleSum sum{seats[0].idle_step(number), {}};
-    for (std::size_t member = 0; member < count(); ++member) {
-      const IdleRow& row = seats[member].idle_row(number);
-      sum.most.nanoseconds = std::max(sum.most.nanoseconds, row.nanoseconds);
-      sum.most.work = std::max(sum.most.work, row.work);
-    }
-    return sum;
-  }
-  /// The first idle superstep that is in nobody's share yet, of so many.
-  static std::uint64_t idle_rest(std::uint64_t idle) { return idle == 0 ? 0 : (idle - 1) / kWindow * kWindow; }
 
-  /// Adds what the members have added up, and the rest: rows of meetings up to `number`, idle supersteps up to `idle`. REQUIRES
+  /// Adds what the members have added up, and the rest: rows of meetings up to `number`, idle supersteps before `idle`. REQUIRES
   /// that all have added up their shares.
-  void add_all(MachineCosts& to, std::uint64_t number, std::uint64_t window, std::uint64_t rest, std::uint64_t idle,
-               bool keep_rows) {
+  void add_all(MachineCosts& to, std::uint64_t number, std::uint64_t window, std::uint64_t idle, bool keep_rows) {
+    idle_steps.add_to(to, idle);
     for (std::size_t member = 0; member < count(); ++member) {
       Seat& seat = seats[member];
       const std::lock_guard lock(seat.sums);
@@ -292,7 +289,6 @@ struct ThreadGroup final : SharedGroup {
         if (to.supersteps.size() <= step) to.supersteps.resize(step + 1);
         bsp::merge(to.supersteps[step], sum);
       }
-      for (const IdleSum& sum : seat.idle_sums) sum.add_to(to);
       const std::uint64_t written = seat.written.load(std::memory_order_acquire);
       for (std::uint64_t i = seat.windows[window % 2].to; i < written; ++i) {
         const Kept& kept = seat.rows[i % kRows];
@@ -300,7 +296,6 @@ struct ThreadGroup final : SharedGroup {
         merge(to, kept.row, keep_rows);
       }
     }
-    for (std::uint64_t i = rest; i < idle; ++i) idle_sum(i).add_to(to);
   }
 
   /// The costs of all meetings up to the last of this member, while others go on. Throws where the machine has failed.
@@ -308,18 +303,15 @@ struct ThreadGroup final : SharedGroup {
     const bool keep_rows = machine.options().per_processor_costs;
     const std::uint64_t number = seat(member).came.load(std::memory_order_relaxed);
     const std::uint64_t window = number / kWindow;
-    const std::uint64_t idle = seat(member).idle.load(std::memory_order_relaxed);
     for (std::int32_t other = 0; other < info.members.count; ++other) {
-      while (seat(other).shared.load(std::memory_order_acquire) < window ||
-             seat(other).added.load(std::memory_order_acquire) < idle_rest(idle) / kWindow) {
+      while (seat(other).shared.load(std::memory_order_acquire) < window) {
         machine.throw_if_failed();
         std::this_thread::yield();
       }
     }
     const std::lock_guard lock(books);
     MachineCosts known = costs;
-    // Of the last idle superstep the first member may not know the span.
-    add_all(known, number, window, idle_rest(idle), idle == 0 ? 0 : idle - 1, keep_rows);
+    add_all(known, number, window, seat(member).last_idle, keep_rows);  // not everybody may have noted the last one
     return known;
   }
 
@@ -329,13 +321,12 @@ struct ThreadGroup final : SharedGroup {
     std::uint64_t window = most;
     for (std::size_t member = 0; member < count(); ++member)
       window = std::min(window, seats[member].shared.load(std::memory_order_acquire));
-    std::uint64_t idle = most;
-    for (std::size_t member = 0; member < count(); ++member) idle = std::min(idle, seats[member].idle.load());
-    add_all(costs, most, window, idle_rest(idle), idle, keep_rows);
+    add_all(costs, most, window, most, keep_rows);
   }
 
   run::AlignedBuffer memory;  ///< of the board
   std::unique_ptr<Seat[]> seats;
+  IdleSteps idle_steps;
   // Of those who sleep.
   std::vector<Shown> all[2];  ///< of meetings n % 2
   alignas(64) std::atomic<std::int32_t> here{0};
@@ -461,17 +452,18 @@ class ThreadEndpoint final : public Endpoint {
     const bool keep_rows = options().per_processor_costs;
     ThreadGroup::Outbox& outbox = seat.outbox[number % 2];
     const std::uint64_t reach = outbox.fill(parcels, group.count(), number);
-    Idle* const idle = keep_rows || machine_.crowded ? nullptr : arrival.idle;
-    if (idle != nullptr) seat.expect_idle(arrival.step, *idle);
+    Idle* const idle = keep_rows ? nullptr : arrival.idle;
     group.book(seat, arrival.rows, number, keep_rows);
     ThreadGroup::close_window(seat, number, arrival.step);
     seat.came.store(number, std::memory_order_release);
-    const Shown shown{arrival.step, arrival.flags | (idle == nullptr ? kNotIdle : 0), reach, outbox.first.data()};
+    Shown shown{arrival.step, reach, outbox.first.data(), 0, 0, arrival.flags};
+    if (idle == nullptr) shown.flags |= kNotIdle;
+    else shown.nanoseconds = idle->nanoseconds, shown.work = idle->work;
     const Seen seen = machine_.crowded ? sleep_in(group, shown, arrival.member, number, in, why)
                                        : meet_on(group, shown, arrival.member, number, in, why);
     seat.took = number;
     group.add_share(arrival.member, number, keep_rows);
-    if ((seen.flags & kNotIdle) == 0) group.end_idle(arrival.member, *idle);
+    if ((seen.flags & kNotIdle) == 0) group.end_idle(arrival.member, arrival.step, seen, *idle);
     return seen.flags ^ kNotIdle;
   }
 
@@ -492,24 +484,16 @@ class ThreadEndpoint final : public Endpoint {
   void finish() { ticket_.value.store(kFinished, std::memory_order_release); }
 
  private:
-  /// Takes the blocks that others have shown for this member, and adds up what they have shown. at(member): what that one shows.
+  /// Takes the blocks that others have shown for this member. `seen`: what all have shown together, at(member): what that one has.
   template <typename At>
-  static Seen take(const ThreadGroup& group, std::int32_t me, std::uint64_t step, const At& at, Blocks& in) {
+  static void take(const ThreadGroup& group, std::int32_t me, const Seen& seen, const At& at, Blocks& in) {
     const std::int32_t members = group.info.members.count;
-    Seen seen;
-    for (std::int32_t member = 0; member < members; ++member) {
-      const Shown one = at(member);
-      seen.differ |= one.step ^ step;
-      seen.flags |= one.flags;
-      seen.reach |= one.reach;
-      if ((one.reach & reach_of(me)) != 0) __builtin_prefetch(one.first + me);
-    }
     if (seen.differ != 0) [[unlikely]] {
       Agreement agreement;
       for (std::int32_t member = 0; member < members; ++member) agreement.add(at(member).step, member, 0);
       agreement.agreed(group.info.members);
     }
-    if ((seen.reach & reach_of(me)) == 0) return seen;
+    if ((seen.reach & reach_of(me)) == 0) return;
     for (std::int32_t member = 0; member < members; ++member) {
       const Shown one = at(member);
       if ((one.reach & reach_of(me)) == 0) continue;
@@ -518,7 +502,6 @@ class ThreadEndpoint final : public Endpoint {
         in.emplace_back(block);
       }
     }
-    return seen;
   }
 
   template <typename Condition>
@@ -545,17 +528,22 @@ class ThreadEndpoint final : public Endpoint {
     board.look_at_all().wait();
     const std::int32_t members = group.info.members.count;
     for (std::int32_t slot = 0; members > 2 && slot < members; ++slot) board.fetch(slot, run::Place::first);
-    int in_vain = 0;
     const auto at = [&](std::int32_t slot) {
-      if (!board.published(slot)) {
-        ++in_vain;
-        wait_for([&] { return board.published(slot) || (++in_vain, false); }, group, number, why);
-      }
       Shown one;
       std::memcpy(&one, board.payload(slot, run::Place::first), sizeof one);
       return one;
     };
-    const Seen seen = take(group, me, shown.step, at, in);
+    int in_vain = 0;
+    Seen seen;
+    seen.add(shown, shown.step);
+    for (std::int32_t slot = me, left = members; --left > 0;) {
+      if (++slot == members) slot = 0;
+      if (!board.published(slot)) wait_for([&] { return ++in_vain, board.published(slot); }, group, number, why);
+      const Shown one = at(slot);
+      seen.add(one, shown.step);
+      if ((one.reach & reach_of(me)) != 0) __builtin_prefetch(one.first + me);
+    }
+    take(group, me, seen, at, in);
     board.look_at_all().learn(in_vain);
     board.everybody_began();
     board.finish();
@@ -578,8 +566,11 @@ class ThreadEndpoint final : public Endpoint {
       end_wait();
       machine_.throw_if_failed();
     }
-    return take(
-        group, me, shown.step, [&](std::int32_t member) { return all[static_cast<std::size_t>(member)]; }, in);
+    Seen seen;
+    for (const Shown& one : all) seen.add(one, shown.step);
+    take(
+        group, me, seen, [&](std::int32_t member) { return all[static_cast<std::size_t>(member)]; }, in);
+    return seen;
   }
 
   void begin_wait(const Waiting& why, std::uint64_t group, std::uint64_t number) {

@@ -60,12 +60,13 @@ std::uint32_t Core::register_variable(std::size_t elements, std::size_t element_
   variable->segment.bytes = elements * element_bytes;
   variable->element_bytes = element_bytes;
   processor_.door().allocate(variable->segment);
-  variables_.push_back(std::move(variable));
-  return static_cast<std::uint32_t>(variables_.size() - 1);
+  auto& variables = rare().variables;
+  variables.push_back(std::move(variable));
+  return static_cast<std::uint32_t>(variables.size() - 1);
 }
 
 void Core::free_variable(std::uint32_t id, const SourceLocation& where) noexcept {
-  Registered& variable = *variables_[id];
+  Registered& variable = *rare().variables[id];
   if (!variable.alive) return;
   processor_.door().release(variable.segment);
   variable.segment = {};
@@ -75,7 +76,7 @@ void Core::free_variable(std::uint32_t id, const SourceLocation& where) noexcept
 }
 
 Core::Registered& Core::alive(std::uint32_t id, const char* doing) {
-  Registered& variable = *variables_[id];
+  Registered& variable = *rare().variables[id];
   if (!variable.alive) {
     throw MachineError(Fault::freed_variable, fmt::format("rank {} {} variable #{}, which it freed at {}:{}", rank_,
                                                           doing, id, variable.file, variable.line));
@@ -100,10 +101,11 @@ void Core::put(std::uint32_t id, std::int32_t to, std::size_t offset, std::span<
 std::shared_ptr<Fetched> Core::get(std::uint32_t id, std::int32_t from, std::size_t offset, std::size_t bytes) {
   check_rank(from, "gets from");
   alive(id, "gets from");
-  const GetRequest request{offset, bytes, gets_.size()};
+  auto& gets = rare().gets;
+  const GetRequest request{offset, bytes, gets.size()};
   std::memcpy(add(from, make_tag(EntryKind::get, id), sizeof request), &request, sizeof request);
-  gets_.push_back({from, std::make_shared<Fetched>()});
-  return gets_.back().result;
+  gets.push_back({from, std::make_shared<Fetched>()});
+  return gets.back().result;
 }
 
 void Core::serve_gets(Meeting& meeting, const Waiting& why) {
@@ -114,7 +116,7 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
       GetRequest request;
       std::memcpy(&request, bytes.data(), sizeof request);
       const std::byte* const source =
-          place_in(variables_, id, {block->from, rank_, false}, request.offset, request.bytes);
+          place_in(rare().variables, id, {block->from, rank_, false}, request.offset, request.bytes);
       if (reply == nullptr) reply = processor_.fresh();
       const Run head{make_tag(EntryKind::reply, static_cast<std::uint32_t>(request.ticket)),
                      static_cast<std::uint32_t>(request.bytes), 1};
@@ -142,7 +144,7 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
   for (const BlockPtr& block : replies) {
     ++current_.received_blocks;
     for_each_entry(*block, EntryKind::reply, [&](std::uint32_t ticket, std::span<const std::byte> bytes) {
-      Fetched& result = *gets_[ticket].result;
+      Fetched& result = *rare_->gets[ticket].result;
       if (!bytes.empty()) std::memcpy(result.bytes.extend(bytes.size()), bytes.data(), bytes.size());
       result.ready = true;
       ++current_.received_messages;
@@ -150,7 +152,7 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
     });
   }
   processor_.recycle(replies);
-  gets_.clear();
+  if (rare_ != nullptr) rare_->gets.clear();
 }
 
 void Core::apply_puts() {
@@ -159,7 +161,7 @@ void Core::apply_puts() {
       std::uint64_t offset = 0;
       std::memcpy(&offset, bytes.data(), sizeof offset);
       const std::size_t length = bytes.size() - sizeof offset;
-      std::byte* const place = place_in(variables_, id, {block->from, rank_, true}, offset, length);
+      std::byte* const place = place_in(rare().variables, id, {block->from, rank_, true}, offset, length);
       if (length > 0) std::memcpy(place, bytes.data() + sizeof offset, length);
     });
   }

@@ -69,7 +69,8 @@ class VirtualEndpoint final : public Endpoint {
     }
     segment.spilled_at = file->allocate(segment.bytes) + 1;  // 0 means "in memory"
     segment.data = file->map(segment.spilled_at - 1, segment.bytes, nullptr);
-    self_.segments.push_back(&segment);
+    if (self_.segments == nullptr) self_.segments = std::make_unique<std::vector<Segment*>>();
+    self_.segments->push_back(&segment);
   }
   void release(Segment& segment) noexcept override {
     if (segment.spilled_at == 0) {
@@ -78,12 +79,14 @@ class VirtualEndpoint final : public Endpoint {
     }
     machine_.spill()->unmap(segment.data, segment.bytes);
     machine_.spill()->release(segment.spilled_at - 1, segment.bytes);
-    std::erase(self_.segments, &segment);
+    std::erase(*self_.segments, &segment);
   }
 
-  void report(GroupState& state, std::span<const Booking> rows) override {
-    static_cast<VirtualGroup&>(state).book(self_.home, rows, options().per_processor_costs);
+  bool book(GroupState& state, const Booking& row) override {
+    static_cast<VirtualGroup&>(state).book(self_.home, row, options().per_processor_costs);
+    return true;
   }
+  void report(GroupState&, std::span<const Booking>) override {}  // all rows are booked
   Ledger ledger() override { return machine_.ledger(0); }
 
  private:
@@ -106,13 +109,13 @@ void VirtualMachine::enter(VirtualProcessor& self) {
 }
 
 void VirtualMachine::bring_in(VirtualProcessor& one) {
-  for (Segment* segment : one.segments) {
+  for (Segment* segment : one.spilled()) {
     segment->data = spill_->map(segment->spilled_at - 1, segment->bytes, segment->data);
   }
 }
 
 void VirtualMachine::put_out(VirtualProcessor& one) {
-  for (Segment* segment : one.segments) {
+  for (Segment* segment : one.spilled()) {
     spill_->unmap(segment->data, segment->bytes);
     spill_->write_behind(segment->spilled_at - 1, segment->bytes);
   }
@@ -122,12 +125,12 @@ void VirtualMachine::put_out(VirtualProcessor& one) {
 void VirtualMachine::ask_ahead(std::int32_t self) {
   const Carrier& own = carriers_[static_cast<std::size_t>(self)];
   if (own.at >= 3) {
-    for (const Segment* segment : own.taken[own.at - 3]->segments)
+    for (const Segment* segment : own.taken[own.at - 3]->spilled())
       spill_->forget(segment->spilled_at - 1, segment->bytes);
   }
   if (own.at >= own.taken.size()) return;
   const VirtualProcessor& next = *own.taken[own.at];
-  for (const Segment* segment : next.segments) spill_->read_ahead(segment->spilled_at - 1, segment->bytes);
+  for (const Segment* segment : next.spilled()) spill_->read_ahead(segment->spilled_at - 1, segment->bytes);
   if (next.group == nullptr) return;
   const Block* block = next.group->incoming(next.arrival->member)[(next.group->meetings - 1) % 2].load();
   for (; block != nullptr; block = block->next) {

@@ -68,11 +68,10 @@ void VirtualGroup::close(bool keep_rows) {
   for (Section& section : sections) section.pay(costs, keep_rows);
 }
 
-void VirtualGroup::book(std::int32_t carrier, std::span<const Booking> rows, bool keep_rows) {
-  if (rows.empty()) return;
+void VirtualGroup::book(std::int32_t carrier, const Booking& booking, bool keep_row) {
   Section& section = sections[static_cast<std::size_t>(carrier) % sections.size()];
   const Holding holding(section.busy);
-  section.book(rows, keep_rows);
+  section.book(booking, keep_row);
 }
 
 void VirtualGroup::push(std::int32_t member, Block* block) {
@@ -92,23 +91,17 @@ void VirtualGroup::take(std::int32_t member, Blocks& in) {
   std::reverse(in.begin() + begin, in.end());
 }
 
-void Section::add(VirtualProcessor& one, const Arrival& arrival, bool keep_rows) {
+void Section::add(VirtualProcessor& one, const Arrival& arrival) {
   agreement.add(arrival.step, arrival.member, arrival.flags);
-  book(arrival.rows, keep_rows);
   asleep[static_cast<std::size_t>(arrival.member - first)] = &one;
   ++here;
 }
 
-void Section::book(std::span<const Booking> rows, bool keep_rows) {
-  for (const Booking& booking : rows) {
-    if (!std::exchange(any, true)) step = booking.row.step;
-    if (booking.row.step != step) {
-      others.push_back(booking);
-      continue;
-    }
-    merge(sum, booking.row, keep_rows);
-    sum.span_nanoseconds += booking.span;
-  }
+void Section::book(const Booking& booking, bool keep_row) {
+  if (!std::exchange(any, true)) step = booking.row.step;
+  if (booking.row.step != step) return others.push_back(booking);
+  merge(sum, booking.row, keep_row);
+  sum.span_nanoseconds += booking.span;
 }
 
 /// What all of them cost goes to the books; ready for the next superstep.
@@ -152,15 +145,9 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
     one.rank = rank;
     one.home = static_cast<std::int32_t>(static_cast<std::int64_t>(rank) * static_cast<std::int64_t>(carriers_.size()) /
                                          processors);
-    one.stack = stacks_ + stack_bytes_ * static_cast<std::size_t>(rank);
-    if (guarded) mprotect(one.stack, page, PROT_NONE);
-    one.context.start(
-        one.stack + (guarded ? page : 0), stack_bytes_ - (guarded ? page : 0),
-        [](void* self) {
-          auto& processor = *static_cast<VirtualProcessor*>(self);
-          processor.machine->enter(processor);
-        },
-        &one);
+    std::byte* const stack = stacks_ + stack_bytes_ * static_cast<std::size_t>(rank);
+    if (guarded) mprotect(stack, page, PROT_NONE);
+    one.context.place(stack + (guarded ? page : 0), stack_bytes_ - (guarded ? page : 0));
     carriers_[static_cast<std::size_t>(one.home)].ready.push_back(&one);
   }
   for (Carrier& carrier : carriers_) carrier.note();
@@ -188,12 +175,15 @@ void VirtualMachine::ask_for_next(const Carrier& own) const {
   const auto incoming = [](const VirtualProcessor& one) -> const std::atomic<Block*>& {
     return one.group->incoming(one.member)[(one.group->meetings - 1) % 2];
   };
-  if (left > 4) {
-    const auto* const far = reinterpret_cast<const std::byte*>(&after(4));
+  if (left > 6) {
+    const auto* const far = reinterpret_cast<const std::byte*>(&after(6));
     __builtin_prefetch(far, 1);
     __builtin_prefetch(far + 64, 1);
   }
-  if (left > 2 && after(2).group != nullptr) __builtin_prefetch(&incoming(after(2)), 1);
+  if (left > 3) {
+    after(3).context.prefetch_page();
+    if (after(3).group != nullptr) __builtin_prefetch(&incoming(after(3)), 1);
+  }
   if (left > 1) after(1).context.prefetch();
   if (left > 0 && after(0).group != nullptr) {
     const auto* const block = reinterpret_cast<const std::byte*>(incoming(after(0)).load(std::memory_order_relaxed));
@@ -218,13 +208,19 @@ void VirtualMachine::carry(std::int32_t self) {
       bring_in(*processor);
       ask_ahead(self);
     }
-    processor->context.resume(exceptions);
+    processor->context.resume(
+        exceptions,
+        [](void* one) {
+          auto& entered = *static_cast<VirtualProcessor*>(one);
+          entered.machine->enter(entered);
+        },
+        processor);
     if (spill_) put_out(*processor);
     handle(*processor);
   }
 }
 
-/// Takes a share of what is ready, small enough that others can still help.
+/// Takes a share of what is ready, small enough that others can still help, and not so small that nothing can be asked for ahead.
 VirtualProcessor* VirtualMachine::next(std::int32_t self) {
   Carrier& own = carriers_[static_cast<std::size_t>(self)];
   if (own.at < own.taken.size()) return own.taken[own.at++];
@@ -237,7 +233,9 @@ VirtualProcessor* VirtualMachine::next(std::int32_t self) {
     if (left > 0) {
       if (shares) {
         const auto first = own.ready.begin() + static_cast<std::ptrdiff_t>(own.head);
-        const std::size_t share = std::max<std::size_t>(1, left / (2 * carriers_.size()));
+        const std::size_t each = static_cast<std::size_t>(size()) / carriers_.size();
+        const std::size_t least = std::min(left, std::clamp<std::size_t>(each / 64, 1, 32));
+        const std::size_t share = std::max(least, left / (2 * carriers_.size()));
         own.taken.assign(first, first + static_cast<std::ptrdiff_t>(share));
         own.head += share;
       } else {
@@ -343,18 +341,10 @@ void VirtualMachine::wake_all() noexcept {
   announce();
 }
 
-void VirtualMachine::sleep(VirtualProcessor& self, VirtualGroup* group, const Arrival* arrival, const Waiting& why) {
-  throw_if_failed();
-  const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
-  if (here < self.stack + 2048) {
-    throw MachineError(Fault::stack_overflow,
-                       fmt::format("rank {} at {}:{} has used its {} bytes of stack; raise Options::stack_bytes",
-                                   self.rank, why.file, why.line, stack_bytes_));
-  }
-  self.group = group, self.arrival = arrival, self.why = &why;
-  if (arrival != nullptr) self.member = arrival->member;
-  self.context.suspend();
-  throw_if_failed();
+void VirtualMachine::stack_overflow(const VirtualProcessor& self, const Waiting& why) const {
+  throw MachineError(Fault::stack_overflow,
+                     fmt::format("rank {} at {}:{} has used its {} bytes of stack; raise Options::stack_bytes",
+                                 self.rank, why.file, why.line, stack_bytes_));
 }
 
 void VirtualMachine::handle(VirtualProcessor& one) {
@@ -382,7 +372,7 @@ void VirtualMachine::arrive(VirtualProcessor& one) {
   bool full = false;
   {
     const Holding holding(section.busy);
-    section.add(one, *one.arrival, options().per_processor_costs);
+    section.add(one, *one.arrival);
     full = section.here == section.members;
   }
   if (!full || group.full.fetch_add(1, std::memory_order_acq_rel) + 1 != group.sections.size()) return;

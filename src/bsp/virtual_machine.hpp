@@ -38,8 +38,8 @@ struct alignas(64) Section {
   Superstep sum;
   std::vector<Booking> others;  ///< rows of other supersteps
 
-  void add(VirtualProcessor& one, const Arrival& arrival, bool keep_rows);
-  void book(std::span<const Booking> rows, bool keep_rows);
+  void add(VirtualProcessor& one, const Arrival& arrival);
+  void book(const Booking& booking, bool keep_row);
   void pay(MachineCosts& costs, bool keep_rows);
 };
 
@@ -49,8 +49,8 @@ struct VirtualGroup final : SharedGroup {
   VirtualGroup(const GroupInfo& description, std::int32_t most_sections);
   ~VirtualGroup() override;
   void close(bool keep_rows) override;
-  /// Rows of a member that leaves, with those of a section near the carrier.
-  void book(std::int32_t carrier, std::span<const Booking> rows, bool keep_rows);
+  /// A row of a member, with those of a section near the carrier.
+  void book(std::int32_t carrier, const Booking& booking, bool keep_row);
 
   Section& section_of(std::int32_t member) {
     return sections[static_cast<std::size_t>(member) * sections.size() / static_cast<std::size_t>(info.members.count)];
@@ -71,19 +71,23 @@ struct VirtualGroup final : SharedGroup {
   std::unique_ptr<Incoming[]> incoming_;  ///< by member
 };
 
-struct alignas(64) VirtualProcessor {
+/// Two lines, which a superstep touches.
+struct alignas(128) VirtualProcessor {
   // Why it suspended; handled by the carrier, when its stack is no longer in use.
   VirtualGroup* group = nullptr;  ///< nullptr: waits for mail
   const Arrival* arrival = nullptr;
+  const Waiting* why = nullptr;
   std::int32_t member = 0;  ///< of the group
   std::int32_t home = 0;    ///< the carrier that ran it last
-  Context context;
-  VirtualMachine* machine = nullptr;
   std::int32_t rank = 0;
   std::atomic<bool> without_mail{false};  ///< sleeps until something comes
-  const Waiting* why = nullptr;
-  std::byte* stack = nullptr;
-  std::vector<Segment*> segments;  ///< spilled registered memory
+  VirtualMachine* machine = nullptr;
+  std::unique_ptr<std::vector<Segment*>> segments;  ///< spilled registered memory; nullptr: none
+  Context context;
+
+  std::span<Segment* const> spilled() const {
+    return segments == nullptr ? std::span<Segment* const>() : std::span<Segment* const>(*segments);
+  }
 };
 
 class VirtualMachine final : public SharedMachine {
@@ -94,7 +98,15 @@ class VirtualMachine final : public SharedMachine {
   void run();
   void wake(std::int32_t rank);
   /// Called inside a processor: gives the carrier back until the reason is gone. Throws Stopped on failure.
-  void sleep(VirtualProcessor& self, VirtualGroup* group, const Arrival* arrival, const Waiting& why);
+  void sleep(VirtualProcessor& self, VirtualGroup* group, const Arrival* arrival, const Waiting& why) {
+    throw_if_failed();
+    if (static_cast<const std::byte*>(__builtin_frame_address(0)) < self.context.stack() + kLeastStack) [[unlikely]]
+      stack_overflow(self, why);
+    self.group = group, self.arrival = arrival, self.why = &why;
+    if (arrival != nullptr) self.member = arrival->member;
+    self.context.suspend();
+    throw_if_failed();
+  }
   void enter(VirtualProcessor& self);
   SpillFile* spill() { return spill_ ? &*spill_ : nullptr; }
   VirtualProcessor& processor(std::int32_t rank) { return processors_[static_cast<std::size_t>(rank)]; }
@@ -107,6 +119,9 @@ class VirtualMachine final : public SharedMachine {
   }
 
  private:
+  static constexpr std::size_t kLeastStack = 2048;  ///< bytes that must be left of a stack
+  [[noreturn]] void stack_overflow(const VirtualProcessor& self, const Waiting& why) const;
+
   struct alignas(64) Carrier {
     std::vector<VirtualProcessor*> taken;  ///< its own, from `at` on
     std::size_t at = 0;

@@ -282,6 +282,33 @@ TEST(Multisearch, EqualsUpperBound) {
   }));
 }
 
+TEST(Multisearch, AFewMoreChildrenSaveALevel) {
+  constexpr int kP = 4, kD = 64;
+  for (const int z : {0, 2}) {
+    for (const std::int64_t splitters : {kD * kD - 1, kD * kD, 65 * 65 - 1, 65 * 65}) {
+      run(
+          kP,
+          [&](World& w) {
+            std::vector<std::int64_t> mine, queries;
+            for (std::int64_t i = splitters * w.rank() / kP; i < splitters * (w.rank() + 1) / kP; ++i)
+              mine.push_back(2 * i);
+            std::mt19937_64 random(static_cast<std::uint64_t>(w.rank()));
+            for (int i = 0; i < 500; ++i)
+              queries.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(2 * splitters + 2)) -
+                                1);
+            Multisearch<std::int64_t, std::int64_t> search(w, mine, {.d = kD, .z = z});
+            check(search.counts().levels == (splitters < 65 * 65 ? 2 : 3), "two levels hold 65 * 65 - 1 splitters");
+            const std::uint64_t before = w.superstep();
+            const auto found = search.search(w, queries);
+            check(search.counts().rounds.front() == before, "queries that are spread evenly stay where they are");
+            for (std::size_t i = 0; i < queries.size(); ++i)
+              check(found[i] == std::min(splitters, (queries[i] + 2) / 2), "the right segment");
+          },
+          kVirtual);
+    }
+  }
+}
+
 TEST(Multisearch, OtherTypesAndComparators) {
   struct Point {
     double x, y;

@@ -22,7 +22,7 @@
 namespace chasqui::bsp {
 /// How searches are packed and spread.
 struct MultisearchOptions {
-  int d = 16;              ///< degree of the search tree
+  int d = 16;              ///< degree of the search tree; a 64th more where that saves a level
   int z = 0;               ///< 0: random mapping (plain BSP); else the z-mapping (BSP*), at most p
   std::int64_t small = 0;  ///< r: jobs up to this size are small; 0: (n/p)^(1/2)
   int k = 4;               ///< degree of the trees that scan and broadcast
@@ -47,8 +47,8 @@ class Multisearch {
   /// Builds the tree: `mine` is this processor's part of the sorted splitters, parts in rank order.
   /// BSP costs: one superstep with h = O(m/p) after two collectives.
   Multisearch(World& w, std::span<const Splitter> mine, const MultisearchOptions& options = {}, Less less = {})
-      : options_(options), less_(less), tree_(w, mine, options.d, make_mapping(w.size(), options)),
-        levels_(tree_.levels()) {
+      : options_(checked(w.size(), options)), less_(less), tree_(w, mine, options.d, options.z, options.seed),
+        levels_(tree_.levels()), d_(tree_.degree()) {
     counts_.levels = levels_;
   }
 
@@ -95,11 +95,10 @@ class Multisearch {
     std::int64_t node, start, size, at;
   };
 
-  static NodeMapping make_mapping(int p, const MultisearchOptions& options) {
+  static const MultisearchOptions& checked(int p, const MultisearchOptions& options) {
     if (options.d < 2) throw Error("multisearch: d = {}: at least 2", options.d);
     if (options.z < 0 || options.z > p) throw Error("multisearch: z = {}: from 0 to p = {}", options.z, p);
-    return options.z == 0 ? NodeMapping::random(p, options.seed)
-                          : NodeMapping::z_mapping(p, options.d, options.z, options.seed);
+    return options;
   }
   bool leaves_right(const World& w, const Job& job) const { return job.start + job.size > (w.rank() + 1) * part_; }
   bool comes_from_left(const World& w, const Job& job) const { return job.start < w.rank() * part_; }
@@ -123,7 +122,7 @@ class Multisearch {
     work_ = 0;
   }
 
-  /// All queries are at the root: one job, large or small.
+  /// All queries are at the root: one job, large or small. No superstep where it is large and spread evenly already.
   void begin(World& w, std::span<const Query> queries) {
     const auto count = static_cast<std::int64_t>(queries.size());
     const std::int64_t first = w.exclusive_scan(count, std::plus<>{}, std::int64_t{0});
@@ -136,6 +135,12 @@ class Multisearch {
     for (std::size_t i = 0; i < queries.size(); ++i)
       large_.push_back({queries[i], w.rank(), static_cast<std::int32_t>(i), 0});
     if (levels_ == 0) return;  // they are where they end
+    const std::int64_t begin = std::min(n, w.rank() * part_), end = std::min(n, begin + part_);
+    const bool in_place = n > small_ && first == begin && first + count == end;
+    if (w.allreduce(static_cast<int>(in_place), std::bit_and<>{}) != 0) {
+      if (count > 0) jobs_.push_back({0, 0, n, first, 0, large_.size()});
+      return;
+    }
     order_.resize(large_.size());
     std::iota(order_.begin(), order_.end(), std::uint32_t{0});
     if (n > 0) children_.push_back({0, 0, n, first, 0, order_.size()});
@@ -189,25 +194,24 @@ class Multisearch {
   }
 
   void descend_small(int level) {
-    for (Traveller& one : here_)
-      one.node = one.node * options_.d + child_of(one.query, tree_.splitters(level, one.node));
+    for (Traveller& one : here_) one.node = one.node * d_ + child_of(one.query, tree_.splitters(level, one.node));
   }
 
   /// Every traveller of a large job finds its child; a two-way segmented scan tells how many go where.
   /// Returns whether there is any large job on any processor.
   bool descend_large(World& w, bool last) {
-    const auto d = static_cast<std::size_t>(options_.d);
-    for (Job& job : jobs_) {
-      job.here.assign(d, 0);
-      for (std::size_t i = job.first; i < job.last; ++i) {
-        Traveller& one = large_[i];
-        const std::int64_t child = child_of(one.query, job.splitters);
-        ++job.here[static_cast<std::size_t>(child)];
-        one.node = job.node * options_.d + child;
-      }
-      job.totals = job.here;
+    const auto d = static_cast<std::size_t>(d_);
+    for (const Job& job : jobs_) {
+      for (std::size_t i = job.first; i < job.last; ++i)
+        large_[i].node = job.node * d_ + child_of(large_[i].query, job.splitters);
     }
     if (last) return true;
+    for (Job& job : jobs_) {
+      job.here.assign(d, 0);
+      for (std::size_t i = job.first; i < job.last; ++i)
+        ++job.here[static_cast<std::size_t>(large_[i].node - job.node * d_)];
+      job.totals = job.here;
+    }
     // [0]: the counts begin here, [1]: there are large jobs, [2 …]: counts of the job that crosses the
     // border.
     std::vector<std::int64_t> forward(2, 0), backward(2, 0);
@@ -243,7 +247,7 @@ class Multisearch {
 
   /// Large jobs fall into their children; a child keeps its place within the parent's positions.
   void split_jobs() {
-    const auto d = static_cast<std::size_t>(options_.d);
+    const auto d = static_cast<std::size_t>(d_);
     children_.clear();
     order_.resize(large_.size());
     std::vector<std::size_t> next(d);
@@ -253,15 +257,14 @@ class Multisearch {
       for (std::size_t c = 0; c < d; ++c) {
         const std::size_t last = first + static_cast<std::size_t>(job.here[c]);
         if (first != last) {
-          children_.push_back({job.node * options_.d + static_cast<std::int64_t>(c), start, job.totals[c],
-                               start + job.before[c], first, last});
+          children_.push_back(
+              {job.node * d_ + static_cast<std::int64_t>(c), start, job.totals[c], start + job.before[c], first, last});
         }
         start += job.totals[c];
         next[c] = std::exchange(first, last);
       }
       for (std::size_t i = job.first; i < job.last; ++i)
-        order_[next[static_cast<std::size_t>(large_[i].node - job.node * options_.d)]++] =
-            static_cast<std::uint32_t>(i);
+        order_[next[static_cast<std::size_t>(large_[i].node - job.node * d_)]++] = static_cast<std::uint32_t>(i);
     }
     jobs_.clear();
   }
@@ -375,6 +378,7 @@ class Multisearch {
   Less less_;
   SearchTree<Splitter> tree_;
   int levels_;
+  std::int64_t d_;  ///< children of a node
 
   std::int64_t part_ = 1, small_ = 1;
   std::vector<Traveller> here_;       ///< small jobs: their nodes are kept on this processor

@@ -37,7 +37,7 @@ class Core {
   Core& operator=(const Core&) = delete;
 
   std::int32_t rank() const { return rank_; }
-  std::int32_t size() const { return info_.members.count; }
+  std::int32_t size() const { return main_.info.members.count; }
   std::uint64_t step() const { return main_.step; }
   std::int64_t block_bytes() const { return block_bytes_; }
   void set_block_bytes(std::int64_t bytes);
@@ -131,6 +131,18 @@ class Core {
     std::int32_t from;
     std::shared_ptr<Fetched> result;
   };
+  /// What most of many processors do not have.
+  struct Rare {
+    std::map<std::vector<std::int32_t>, std::unique_ptr<Meeting>> subsets;
+    std::unordered_map<std::int32_t, std::uint32_t> far_slot;  ///< large machines with many destinations
+    std::vector<std::unique_ptr<Registered>> variables;        ///< engines keep pointers into them
+    std::vector<Request> gets;
+  };
+  Rare& rare() {
+    if (rare_ == nullptr) rare_ = std::make_unique<Rare>();
+    return *rare_;
+  }
+  bool any_gets() const { return rare_ != nullptr && !rare_->gets.empty(); }
 
   [[noreturn]] void bad_rank(std::int32_t rank, const char* doing) const;
   std::byte* add(std::int32_t to, std::uint32_t tag, std::size_t bytes) {
@@ -146,9 +158,14 @@ class Core {
   void make_room(Place& place, Outgoing& out, std::size_t bytes);
   void end_run(Outgoing& out);
   void end_block(Outgoing& out);
-  bool nothing_left() const { return outgoing_.size() <= 1 && gets_.empty(); }
+  bool nothing_left() const { return outgoing_.size() <= 1 && !any_gets(); }
   std::pmr::vector<Parcel>& pack(Meeting& meeting);
-  void check_ready(const SourceLocation& where);
+  void check_ready(const SourceLocation& where) const {
+    if (processor_.deferred != nullptr || children_ > 0) [[unlikely]]
+      not_ready(where);
+  }
+  [[noreturn]] void not_ready(const SourceLocation& where) const;
+  void check_gets(const Meeting& meeting, const SourceLocation& where) const;
   void exchange(Meeting& meeting, const SourceLocation& where);
   void serve_gets(Meeting& meeting, const Waiting& why);
   void apply_puts();
@@ -160,27 +177,21 @@ class Core {
   class Messages;
 
   Processor& processor_;
-  GroupInfo info_;
   std::int32_t rank_;
-  std::shared_ptr<Core> parent_;
+  std::uint32_t direct_ = 0;  ///< ranks that have a place by rank
   std::int64_t block_bytes_;
+  std::unique_ptr<Rare> rare_;  ///< nullptr: nothing of that
   Meeting main_;
-  std::map<std::vector<std::int32_t>, std::unique_ptr<Meeting>> subsets_;
-
-  std::pmr::vector<Place> places_;                            ///< by rank; of large machines: as outgoing_
-  std::uint32_t direct_ = 0;                                  ///< ranks that have a place by rank
-  std::pmr::vector<Outgoing> outgoing_;                       ///< the first one is nobody's
-  std::unordered_map<std::int32_t, std::uint32_t> far_slot_;  ///< large machines with many destinations
+  std::pmr::vector<Place> places_;       ///< by rank; of large machines: as outgoing_
+  std::pmr::vector<Outgoing> outgoing_;  ///< the first one is nobody's
   Blocks inbox_;
-  std::vector<std::unique_ptr<Registered>> variables_;  ///< engines keep pointers into them
-  std::vector<Request> gets_;
-
   Row current_;
   std::int64_t begun_ = 0;  ///< in ticks
-  std::uint32_t next_channel_ = 1;
   std::uint32_t children_ = 0;
+  std::uint32_t next_channel_ = 1;
   std::uint64_t splits_ = 0;
   std::uint64_t collectives_ = 0;
+  std::shared_ptr<Core> parent_;
 };
 
 }  // namespace chasqui::bsp::detail

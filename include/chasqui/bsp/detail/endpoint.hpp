@@ -143,6 +143,8 @@ class Endpoint {
   virtual void allocate(Segment& segment) = 0;
   virtual void release(Segment& segment) noexcept = 0;
 
+  /// A row for the books of the machine. False: not yet; an arrival brings it, or report().
+  virtual bool book(GroupState&, const Booking&) { return false; }
   /// Rows that no barrier will carry any more.
   virtual void report(GroupState& group, std::span<const Booking> rows) = 0;
   /// The ledger as far as barriers have carried it.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,7 +17,7 @@ namespace chasqui::bsp::detail {
 /// touches few lines. Given back when the processor is gone.
 class Nest final : public std::pmr::memory_resource {
  private:
-  static constexpr std::size_t kBytes = 384;
+  static constexpr std::size_t kBytes = 256;
 
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
     const std::size_t begin = (used_ + alignment - 1) / alignment * alignment;
@@ -46,6 +46,9 @@ class Processor {
 
   /// Appends the blocks of `channel` that have arrived to `to`.
   void claim(const Channel& channel, Blocks& to);
+  bool any_early() const {
+    return early_ != nullptr && !early_->empty();
+  }  ///< are there blocks that nobody has claimed?
   /// A block of a superstep of `group` that is already over: somebody's sync(expected) counted too few.
   const Block* late(std::uint64_t group, std::uint64_t step) const;
   /// Waits for any block; the time does not count as work.
@@ -64,11 +67,12 @@ class Processor {
   void recycle(Blocks& blocks);
 
   /// A fault that was noticed where nothing can be thrown; thrown by the next sync.
-  std::optional<std::string> deferred;
+  std::unique_ptr<std::string> deferred;  ///< nullptr: none
 
  private:
   Endpoint& door_;
-  std::map<Channel, std::vector<BlockPtr>> early_;
+  using Early = std::map<Channel, std::vector<BlockPtr>>;
+  std::unique_ptr<Early> early_;  ///< nullptr: none so far
   Nest nest_;
   Blocks spare_{&nest_};
   std::size_t most_spare_;
