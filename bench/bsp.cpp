@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bulk-synchronous programs against what one would use instead, in one run: `bench_bsp [FILE.csv]`. Times are
-// medians.
+// Bulk-synchronous programs against what one would use instead, in one run: `bench_bsp [FILE.csv] [PART...]`, all parts or these:
+// sync, messages, algorithms, multisearch, virtual, uneven, idle. Times are medians.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -355,16 +355,26 @@ void deterministic_cost() {
 }  // namespace chasqui::bsp
 
 int main(int argc, char** argv) {
+  namespace bsp = chasqui::bsp;
   const int cores = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
-  chasqui::bsp::barriers(2);
-  if (cores > 2) chasqui::bsp::barriers(cores);
-  chasqui::bsp::exchange(2);
-  if (cores > 2) chasqui::bsp::exchange(cores);
-  chasqui::bsp::algorithms(cores);
-  chasqui::bsp::multisearch(cores);
-  chasqui::bsp::many_processors(100'000, 100);
-  chasqui::bsp::many_processors(1'000'000, 10);
-  chasqui::bsp::uneven_work();
-  chasqui::bsp::deterministic_cost();
-  if (argc > 1) std::ofstream(argv[1]) << chasqui::bsp::csv;
+  const std::pair<std::string, std::function<void()>> parts[] = {
+      {"sync", [&] { bsp::barriers(2), cores > 2 ? bsp::barriers(cores) : void(); }},
+      {"messages", [&] { bsp::exchange(2), cores > 2 ? bsp::exchange(cores) : void(); }},
+      {"algorithms", [&] { bsp::algorithms(cores); }},
+      {"multisearch", [&] { bsp::multisearch(cores); }},
+      {"virtual", [] { bsp::many_processors(100'000, 100), bsp::many_processors(1'000'000, 10); }},
+      {"uneven", bsp::uneven_work},
+      {"idle", bsp::deterministic_cost},
+  };
+  std::string file;
+  std::vector<std::string> wanted;
+  for (const std::string& one : std::vector<std::string>(argv + 1, argv + argc)) {
+    if (one.ends_with(".csv")) file = one;
+    else if (std::ranges::any_of(parts, [&](const auto& part) { return part.first == one; })) wanted.push_back(one);
+    else return fmt::print(stderr, "bench_bsp: no part \"{}\": see the head of bench/bsp.cpp\n", one), 2;
+  }
+  for (const auto& [name, run] : parts) {
+    if (wanted.empty() || std::ranges::find(wanted, name) != wanted.end()) run();
+  }
+  if (!file.empty()) std::ofstream(file) << bsp::csv;
 }
