@@ -24,8 +24,9 @@ enum {
 /// "0.1.0", of the library. Never freed.
 const char* chasqui_version(void);
 
-/// What the calling thread's last call complained of. After a call that returned 0: what it wants to be known, such as that a
-/// drawn schedule is not legal; mostly empty. Valid until the thread's next call.
+/// What the calling thread's last call complained of. After a function of the planner that returned 0: what it wants to be known,
+/// such as that a drawn schedule is not legal; mostly empty. A collective that returns 0 leaves it as it was. Valid until the
+/// thread's next call.
 const char* chasqui_last_error(void);
 
 /// Frees a text of this library; NULL is nothing.

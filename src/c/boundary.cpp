@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 
 #include "chasqui/base/version.hpp"
 
@@ -11,6 +13,21 @@ namespace chasqui::c {
 std::string& last_words() {
   thread_local std::string words;
   return words;
+}
+
+int code_of_exception() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    last_words() = error.what();
+    return CHASQUI_ERROR_INPUT;
+  } catch (const std::bad_alloc&) {
+    last_words() = "out of memory";  // fits into the string itself
+    return CHASQUI_ERROR_MEMORY;
+  } catch (const std::exception& error) {
+    last_words() = std::string("unexpected: ") + error.what();
+    return CHASQUI_ERROR_BUG;
+  }
 }
 
 char* copied(const std::string& text) {

@@ -2,8 +2,6 @@
 // What every function of chasqui.h goes through: no exception leaves it, and each failure is a code and a line of text.
 #pragma once
 
-#include <exception>
-#include <new>
 #include <string>
 
 #include "chasqui/base/error.hpp"
@@ -24,23 +22,28 @@ T* given(T* pointer, const char* name) {
   return pointer;
 }
 
-/// Runs `body` and returns 0, or the code of what it threw.
+/// The code of the exception that is being handled, whose text becomes the last words.
+int code_of_exception() noexcept;
+
+/// Runs `body` and returns 0, or the code of what it threw. The last words stay unless it throws: to find this thread's takes as
+/// long as many a call.
 template <typename Body>
-int guarded(Body&& body) noexcept {
+int guarded_call(Body&& body) noexcept {
   try {
-    last_words().clear();
     body();
     return 0;
-  } catch (const Error& error) {
-    last_words() = error.what();
-    return CHASQUI_ERROR_INPUT;
-  } catch (const std::bad_alloc&) {
-    last_words() = "out of memory";  // fits into the string itself
-    return CHASQUI_ERROR_MEMORY;
-  } catch (const std::exception& error) {
-    last_words() = std::string("unexpected: ") + error.what();
-    return CHASQUI_ERROR_BUG;
+  } catch (...) {
+    return code_of_exception();
   }
+}
+
+/// The same, and the last words are those of this call.
+template <typename Body>
+int guarded(Body&& body) noexcept {
+  return guarded_call([&] {
+    last_words().clear();
+    body();
+  });
 }
 
 }  // namespace chasqui::c

@@ -32,7 +32,7 @@ namespace {
 /// The same for what goes over a communicator: after a failure that the other ranks hear of, it is of no use any more.
 template <typename Body>
 int guarded_by(const chasqui_comm* comm, Body&& body) noexcept {
-  const int code = guarded([&] { body(*given(comm, "comm")); });
+  const int code = guarded_call([&] { body(*given(comm, "comm")); });
   return code == CHASQUI_ERROR_INPUT && comm != nullptr && run::broken(*comm->comm) ? CHASQUI_ERROR_GROUP : code;
 }
 
