@@ -14,6 +14,7 @@
 #include "chasqui/model/profile.hpp"
 #include "group/appointment.hpp"
 #include "group/hosts.hpp"
+#include "group/lifeline.hpp"
 #include "group/origin.hpp"
 #include "group/ucx.hpp"
 #include "group/watch.hpp"
@@ -102,12 +103,15 @@ std::unique_ptr<run::Comm> make_comm(Meeting& all, Meeting& host, const Members&
   fabric.size = all.size();
   fabric.profile = options.profile;
   std::function<void()> progress = [] {};
+  double agreed_silence = 0;  // 0: on one host
   if (host.size() < all.size()) {
     Wires wires = connect_by_ucx(all);
     fabric.messages = std::move(wires.messages);
     fabric.faults = std::make_shared<run::NewsByPost>(fabric.rank, fabric.size, std::move(wires.post), 1);
     const run::Patience patience = run::patience_from_environment();
     fabric.patience = all.gather(&patience).front();
+    const double silence = silence_from_environment();
+    agreed_silence = all.gather(&silence).front();
     run::cut_messages(fabric, ~std::size_t{0});
     progress = std::move(wires.progress);
   }
@@ -127,10 +131,12 @@ std::unique_ptr<run::Comm> make_comm(Meeting& all, Meeting& host, const Members&
     ended.push_back(here ? fabric.board->ended(place++) : &nowhere);
     names.push_back(all.place().called(r));
   }
+  const auto lifeline = agreed_silence == 0 ? nullptr : std::make_shared<Lifeline>(all.end(), names, agreed_silence);
   fabric.departures = std::make_shared<run::Departures>(fabric.board->any_ended(), std::move(ended), std::move(names));
-  fabric.idle = [mourner = Mourner(members, fabric), progress]() mutable {
+  fabric.idle = [mourner = Mourner(members, fabric), progress, lifeline]() mutable {
     mourner();
     progress();
+    if (lifeline != nullptr) lifeline->look();
   };
   fabric.board->watch(fabric.idle);
   fabric.split = [members, options](run::Comm& whole, int colour, int key) {

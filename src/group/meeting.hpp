@@ -34,6 +34,7 @@ class Meeting final : public run::NodeRanks {
   std::size_t free_memory() const override { return ~std::size_t{0}; }  ///< the memory has no folder that could be full
   std::string text_of_first(const std::string& text);                   ///< what rank 0 says, at every rank
   const MeetingPlace& place() const { return place_; }
+  std::vector<Socket> end() { return std::move(others_); }  ///< the sockets; the meeting is over
   std::string own_host() const;  ///< the address of this rank's host between the hosts of a group
 
  private:

@@ -32,7 +32,7 @@ struct Options {
 
 /// Comes back when all ranks are there. Throws an Error within `timeout` if they are not, names who is missing, and for bad
 /// options. A rank whose process dies later ends the calls of everybody who waits for it with an Error: within a tenth of a
-/// second on its host, within two on others.
+/// second on its host, within two on others. A host that vanishes does so after 20 s (CHASQUI_SILENCE).
 std::unique_ptr<run::Comm> join(Options options = {});
 
 /// From now on a call of this communicator in which nothing moves for so long fails; 0: never.
