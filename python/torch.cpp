@@ -16,8 +16,14 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #endif
 #include <ATen/ATen.h>
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <fstream>
@@ -504,27 +510,75 @@ std::string random_name() {
   return name;
 }
 
-std::string this_machine() {
+/// Its kernel and its network.
+std::string this_host() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   file >> id;
-  return id;
+  struct stat network {};
+  stat("/proc/self/ns/net", &network);
+  return id + "/" + std::to_string(network.st_ino);
 }
 
-/// The ranks meet under a name that nobody can guess, which rank 0 tells the others through torch's store.
+/// A place on this host that the others can reach: CHASQUI_ADDRESS, else the address from which torch's master is reached, and a
+/// port that is free.
+std::string place_for_hosts() {
+  std::string address;
+  const char* const given = std::getenv("CHASQUI_ADDRESS");
+  const char* const master = std::getenv("MASTER_ADDR");
+  sockaddr_in own{};
+  socklen_t length = sizeof own;
+  const auto text_of = [&] {
+    char text[INET_ADDRSTRLEN] = "";
+    inet_ntop(AF_INET, &own.sin_addr, text, sizeof text);
+    return std::string(text);
+  };
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_family = AF_INET;
+  if (given != nullptr && *given != '\0') {
+    address = given;
+  } else if (master != nullptr && getaddrinfo(master, "1", &hints, &found) == 0) {
+    const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (connect(socket, found->ai_addr, found->ai_addrlen) == 0 &&
+        getsockname(socket, reinterpret_cast<sockaddr*>(&own), &length) == 0)
+      address = text_of();
+    close(socket);
+    freeaddrinfo(found);
+  }
+  TORCH_CHECK(!address.empty() && address.rfind("127.", 0) != 0,
+              "chasqui: the ranks are on several hosts, and it is not known by which address they reach this one: set "
+              "CHASQUI_ADDRESS");
+  own = {};
+  own.sin_family = AF_INET;
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool bound = inet_pton(AF_INET, address.c_str(), &own.sin_addr) == 1 &&
+                     bind(socket, reinterpret_cast<sockaddr*>(&own), sizeof own) == 0 &&
+                     getsockname(socket, reinterpret_cast<sockaddr*>(&own), &(length = sizeof own)) == 0;
+  close(socket);
+  TORCH_CHECK(bound, "chasqui: ", address, " is no IPv4 address of this host: set CHASQUI_ADDRESS to one");
+  return "tcp://" + address + ":" + std::to_string(ntohs(own.sin_port));
+}
+
+/// The ranks meet at a place that rank 0 tells the others through torch's store, with a password.
 c10::intrusive_ptr<Base> make_group(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                                     std::chrono::milliseconds timeout) {
-  if (rank == 0) {
-    const std::string told = random_name() + " " + random_name() + " " + this_machine();
-    store->set("chasqui", {told.begin(), told.end()});
+  const auto tell = [&](const std::string& key, const std::string& text) {
+    store->set(key, {text.begin(), text.end()});
+  };
+  const auto ask = [&](const std::string& key) {
+    const std::vector<std::uint8_t> text = store->get(key);
+    return std::string(text.begin(), text.end());
+  };
+  if (rank != 0) {
+    tell("chasqui/" + std::to_string(rank), this_host());
+  } else {
+    bool several = false;
+    for (int r = 1; r < size; ++r) several = ask("chasqui/" + std::to_string(r)) != this_host() || several;
+    tell("chasqui", random_name() + " " + (several ? place_for_hosts() : "unix:@chasqui-torch-" + random_name()));
   }
-  const std::vector<std::uint8_t> told = store->get("chasqui");
-  std::istringstream words(std::string(told.begin(), told.end()));
-  std::string name, secret, machine;
-  words >> name >> secret >> machine;
-  TORCH_CHECK(machine == this_machine(), "chasqui: rank ", rank,
-              " is on another machine than rank 0: a group is of one machine; make one for each with new_group()");
-  const std::string place = "unix:@chasqui-torch-" + name;
+  std::istringstream words(ask("chasqui"));
+  std::string secret, place;
+  words >> secret >> place;
   chasqui_join_options options = CHASQUI_JOIN_OPTIONS;
   options.rank = rank;
   options.size = size;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """torch.distributed.all_reduce by this backend and by gloo, in one run: both groups are of the same processes and are timed in
-turn. Prints the median time of a call at the slowest rank, and how many times as fast ours is. Gloo has no bfloat16: its ranks
-convert to float and back, as a program would.
+turn. Prints the median time of a call at the slowest rank, and how many times as fast ours is. Gloo of torch 1 has no bfloat16: its
+ranks convert to float and back, as a program would.
 
     bench/python/torch_allreduce.py --ranks 2 --types float32,bfloat16 --bytes 4096,65536,1048576,16777216
 """
@@ -20,7 +20,7 @@ import chasqui.torch
 
 
 def by_gloo(tensor, group):
-    if tensor.dtype != torch.bfloat16:
+    if tensor.dtype != torch.bfloat16 or not torch.__version__.startswith("1."):
         return dist.all_reduce(tensor, group=group)
     wide = tensor.float()
     dist.all_reduce(wide, group=group)

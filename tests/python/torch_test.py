@@ -270,6 +270,27 @@ def tensor_parallel(rank, size):
     assert torch.allclose(own_x.grad, whole_x.grad, atol=1e-4)
 
 
+def launched():
+    """Two ranks on each of two hosts, started by chasqui launch (tests/group/hosts.sh)."""
+    rank, size = int(os.environ["CHASQUI_RANK"]), int(os.environ["CHASQUI_SIZE"])
+    os.environ["MASTER_ADDR"] = os.environ["CHASQUI_RENDEZVOUS"].split("/")[2].split(":")[0]
+    store = "tcp://{}:29777".format(os.environ["MASTER_ADDR"])
+    dist.init_process_group("chasqui", init_method=store, rank=rank, world_size=size, timeout=timedelta(seconds=40))
+    for kind in (torch.float32, torch.bfloat16, torch.int64):
+        for count in (1, 1000, 100000):
+            x = torch.full((count,), rank + 1, dtype=kind)
+            dist.all_reduce(x)
+            assert (x == size * (size + 1) // 2).all()
+    for members in ([1, 3], [2, 3]):  # on both hosts; on the second
+        group = dist.new_group(members)
+        if rank in members:
+            parts = [torch.zeros(2) for _ in members]
+            dist.all_gather(parts, torch.full((2,), float(rank)), group=group)
+            assert [int(part[0]) for part in parts] == members
+    dist.barrier()
+    dist.destroy_process_group()
+
+
 class Backend(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -305,4 +326,4 @@ class Backend(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    launched() if sys.argv[1:] == ["--launched"] else unittest.main()
