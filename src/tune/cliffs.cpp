@@ -53,7 +53,9 @@ std::vector<Cliff> find_cliffs(const std::vector<TimedCall>& calls, double toler
       }
       if (other.ranks == slow.ranks && other.bytes < slow.bytes && (smaller == nullptr || other.bytes > smaller->bytes))
         smaller = &other;
-      if (other.bytes == slow.bytes && other.ranks > slow.ranks && faster(crowd)) crowd = &other;
+      // More ranks of each node are more senders, which fewer ranks do not have.
+      if (other.bytes == slow.bytes && other.ranks > slow.ranks && other.of_node == slow.of_node && faster(crowd))
+        crowd = &other;
     }
     const auto note = [&](Remedy remedy, const TimedCall& fast, double low, double high, double factor,
                           std::string words) {

@@ -36,6 +36,14 @@ TEST(Cliffs, MoreRanksAreFaster) {
   EXPECT_EQ(cliffs[0].instead, "8 ranks");
 }
 
+TEST(Cliffs, MoreRanksOfEachNodeAreMoreSenders) {
+  std::vector<TimedCall> calls = {call(Kind::barrier, 4, 0, 500), call(Kind::barrier, 8, 0, 300)};
+  calls[0].of_node = calls[1].of_node = 1;
+  EXPECT_EQ(find_cliffs(calls).size(), 1U);
+  calls[1].of_node = 2;
+  EXPECT_TRUE(find_cliffs(calls).empty());
+}
+
 TEST(Cliffs, SeveralSmallerCallsAreFaster) {
   const auto cliffs = find_cliffs({call(Kind::scan, 4, 1024, 100), call(Kind::scan, 4, 4096, 900)});
   ASSERT_EQ(cliffs.size(), 1U);

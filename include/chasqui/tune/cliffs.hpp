@@ -21,6 +21,7 @@ struct TimedCall {
   double low = 0;          ///< nanoseconds: first quartile …
   double time = 0;         ///< … median …
   double high = 0;         ///< … third quartile; all three equal: predicted
+  int of_node = 0;         ///< ranks of each of several nodes; 0: one node, or unknown
 };
 
 /// Where time does not grow as it should.

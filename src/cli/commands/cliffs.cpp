@@ -101,7 +101,7 @@ class CliffsCommand final : public Command {
         for (const std::int64_t bytes : bytes_for(kind, 2)) {
           const run::Query query{kind, static_cast<std::size_t>(bytes), 8, true};
           const double time = run::choices(query, topology, profile).front().nanoseconds;
-          calls_.push_back({"chasqui", kind, ranks, bytes, time, time, time});
+          calls_.push_back({"chasqui", kind, ranks, bytes, time, time, time, nodes > 1 ? topology.largest_node : 0});
         }
       }
     }
