@@ -10,8 +10,8 @@ namespace chasqui::run {
 
 class SlotCall {
  public:
-  /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data. `contributors`: of an all-reduce or
-  /// barrier to which only so many ranks, the first ones, bring something; 0: all do.
+  /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data. `contributors`: of a reduction, an
+  /// all-reduce or a barrier to which only so many ranks, the first ones, bring something; 0: all do.
   [[gnu::always_inline]] SlotCall(Board& board, const Call& call, int contributors = 0)
       : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
         slot_(slot_bytes(board, call)) {
@@ -28,7 +28,7 @@ class SlotCall {
                 (bytes_ <= kLinePayload || result_offset() + bytes_ <= board.shape().wide);
     } else if (contributors != 0) {
       published_ = me >= contributors;
-      last_ = contributors;
+      if (!has_root(call.kind) || me == root) last_ = contributors;
     } else if (!has_root(call.kind) || me == root) {
       last_ = board.ranks();
     }

@@ -213,6 +213,7 @@ LaneCosts lane_costs(const Query& query, const Topology& topology, const Profile
   costs.one_read = beside ? costs.broadcast : further * lines.publish;
   const double all = beside_lines_time(lines, Method::slots, Kind::allreduce, costs.bytes) - lines.publish;
   costs.more_reads = beside ? all / (ranks - 1) : further * lines.each;
+  costs.in_slots = fits_slot(query, topology);
   return costs;
 }
 
@@ -239,12 +240,12 @@ std::optional<Choice> by_whole_values(const Query& query, const Topology& topolo
   const LanePlan planned = lane_plan(query.kind, nodes, 0, costs);
   if (planned.plan == nullptr) return {};
   std::int64_t lanes = 0;
-  for (std::int32_t rank = 0; rank < n; ++rank) {
+  for (std::int32_t rank = 0; rank < planned.lanes; ++rank) {
     const LocalForm form = planned.plan->local({rank});
     if (!form.sends.empty() || !form.receives.empty()) ++lanes;
   }
   if (lanes < 2) return {};
-  return Choice{Method::two_level, static_cast<double>(planned.plan->claim().finish.ticks) * planned.tick, lanes,
+  return Choice{Method::two_level, planned.nanoseconds, lanes,
                 fmt::format("{} lanes a node, the tree of the cluster", lanes)};
 }
 

@@ -16,7 +16,7 @@
 namespace chasqui::run {
 namespace {
 
-constexpr std::int64_t kLaneTicks = 256;  ///< of a message's flight: plans have a table over time
+constexpr std::int64_t kLaneTicks = 1024;  ///< of a message's flight: plans have a table over time
 constexpr Address kInput{Memory::input, 0}, kOutput{Memory::output, 0};
 
 /// Plans of this process, shared by its communicators (and by the ranks of a simulation).
@@ -80,36 +80,53 @@ class Builder {
     return std::move(program_);
   }
 
-  /// Each lane folds what it receives into its own contribution; then the board folds those of all ranks, at lane 0, which
-  /// may receive some more. So one fold on the board does for what the plan does in two.
-  Program reduce(const plan::Plan& plan) {
-    const LocalForm form = plan.local({shape_.rank});
+  /// The plan is a broadcast on so many lanes a node, backwards: lanes receive where it sends, and lane 0, who is the root or the
+  /// first of its node, receives some more and sends on. Before anything arrives the board folds the node, at lane 0; then what
+  /// the lanes have received. Where lanes are not the first ranks, or a slot cannot hold a value, one fold does for both: each
+  /// lane folds what it receives into its own contribution, and all wait for the last lane.
+  Program reduce(const LanePlan& planned, const LaneCosts& costs) {
+    const plan::Plan& plan = *planned.plan;
+    const std::int64_t lanes = planned.lanes;
     const std::int64_t first = nodes_.first_rank(node_), size = nodes_.size(node_);
     const bool at_root = nodes_.node_of({shape_.root}) == node_;
     const int leader = at_root ? static_cast<int>(shape_.root - first) : 0;
-    const bool leads = leader == place_;
+    const std::int64_t own_lane = modulo(place_ - leader, size);
+    const auto form_of = [&](std::int64_t lane) {
+      return plan.local({static_cast<std::int32_t>(node_ * lanes + lane)});
+    };
+    int used = 1;
+    while (used < lanes && !form_of(used).sends.empty()) ++used;
+    const LocalForm form = own_lane < lanes ? form_of(own_lane) : LocalForm{};
+    const bool leads = own_lane == 0, twice = costs.in_slots && leader == 0 && used > 1;
     std::vector<Arrival> arrivals;
-    for (const Send& message : form.receives) {
+    std::size_t early = 0;  // before the lanes report
+    for (auto send = form.sends.rbegin(); send != form.sends.rend(); ++send) {
       const Address at = program_.more_scratch(shape_.bytes());
+      const std::int64_t child = send->to.index / lanes;
       arrivals.push_back(
-          {available(plan.machine(), message), program_.post(rank(message.from), {at, shape_.bytes()}), at});
+          {program_.post(ranks_[static_cast<std::size_t>(nodes_.first_rank(child))], {at, shape_.bytes()}), at});
+      if (!leads || used == 1 || send->begin >= form.publications.front().begin) ++early;
     }
-    std::stable_sort(arrivals.begin(), arrivals.end(),
-                     [](const Arrival& a, const Arrival& b) { return a.when < b.when; });
-    Address value = kInput;
-    std::size_t taken = 0;
-    const bool reads = leads && !form.readings.empty();
-    for (; taken < arrivals.size() && (!reads || arrivals[taken].when <= form.readings.back().begin); ++taken)
-      value = with(value, arrivals[taken]);
-    if (size > 1) {
+    if (costs.network.shares_bandwidth) program_.begin(0);
+    std::optional<Address> value = kInput;
+    const auto fold_on_board = [&](int contributors) {
       const Address out = leads ? program_.more_scratch(shape_.bytes()) : kOutput;  // which nobody else gets
-      program_.board({Kind::reduce, leader, 0, value, out, shape_.count});
-      if (leads) value = out;
+      program_.board({Kind::reduce, leader, contributors, value.value_or(out), out, shape_.count});
+      value = leads ? std::optional(out) : std::nullopt;
+    };
+    if (size > 1 && (twice || used == 1)) fold_on_board(0);
+    for (std::size_t i = 0; i < early; ++i) value = value ? with(*value, arrivals[i]) : arrived(arrivals[i]);
+    if (size > 1 && used > 1) fold_on_board(twice ? used : 0);
+    for (std::size_t i = early; i < arrivals.size(); ++i) value = with(*value, arrivals[i]);
+    if (leads && !at_root && costs.network.shares_bandwidth) {
+      // Messages that nobody takes yet would share the link with those that are wanted: they go when half of the time until
+      // their turn is over, so that nothing is lost where the machine is up to twice as fast as its profile.
+      const Time turn = plan.claim().finish - available(plan.machine(), form.receives.front());
+      program_.pause(static_cast<double>(turn.ticks) * planned.tick / 2);
     }
-    for (; taken < arrivals.size(); ++taken) value = with(value, arrivals[taken]);
-    for (const Send& message : form.sends) program_.send(rank(message.to), {value, shape_.bytes()});
+    if (leads && !at_root) program_.send(parent_of(form.receives.front().from, lanes), {*value, shape_.bytes()});
     program_.finish();
-    if (shape_.rank == shape_.root) program_.copy(kOutput, {value, shape_.bytes()});
+    if (shape_.rank == shape_.root) program_.copy(kOutput, {*value, shape_.bytes()});
     return std::move(program_);
   }
 
@@ -130,7 +147,7 @@ class Builder {
       std::vector<Arrival> arrivals;
       for (std::size_t c = begin; c < end; ++c) {
         const Address at = program_.more_scratch(shape_.bytes());
-        arrivals.push_back({Time{0}, program_.post(same_place(node_ + pieces[c].sender), {at, shape_.bytes()}), at});
+        arrivals.push_back({program_.post(same_place(node_ + pieces[c].sender), {at, shape_.bytes()}), at});
       }
       for (std::size_t c = begin; c < end; ++c) {
         const bool whole = pieces[c].sender == pieces[c].window;
@@ -156,10 +173,16 @@ class Builder {
 
  private:
   struct Arrival {
-    Time when;
     std::int32_t post;
     Address at;
   };
+
+  /// The rank that is a lane of its node in a plan with `lanes` ranks a node.
+  int parent_of(Rank planned, std::int64_t lanes) const {
+    const std::int64_t node = planned.index / lanes, first = nodes_.first_rank(node);
+    const std::int64_t leader = nodes_.node_of({shape_.root}) == node ? shape_.root - first : 0;
+    return ranks_[static_cast<std::size_t>(first + (leader + planned.index % lanes) % nodes_.size(node))];
+  }
 
   int rank(Rank planned) const { return ranks_[static_cast<std::size_t>(planned.index)]; }
   int same_place(std::int64_t node) const {
@@ -190,19 +213,43 @@ class Builder {
 
 }  // namespace
 
-LanePlan lane_plan(Kind kind, const Nodes& nodes, int root, const LaneCosts& costs) {
-  const bool folds = kind == Kind::reduce;
-  const auto sized =
-      (folds ? receiving_machine_for : machine_for)(costs.network, nodes.ranks(), costs.bytes, kLaneTicks);
+namespace {
+
+LanePlan broadcast_plan(const SizedMachine& sized, const Nodes& nodes, int root, const LaneCosts& costs, double board) {
   Cluster cluster{sized.machine, nodes};
+  cluster.base.P = nodes.ranks();
   const auto ticks = [&](double time) { return Time{std::llround(time / sized.tick)}; };
   cluster.nodes.gamma = std::min(ticks(costs.gamma), sized.machine.gap());
-  // Writers and readers pay a half each; whoever folds reads one after another.
-  const double half = (folds ? costs.reduce : costs.broadcast) / 2;
-  cluster.nodes.publish = ticks(half);
-  cluster.nodes.read = ticks(folds ? half / static_cast<double>(std::max<std::int64_t>(1, nodes.largest() - 1)) : half);
+  cluster.nodes.publish = ticks(board / 2);
+  cluster.nodes.read = ticks(board) - cluster.nodes.publish;
   if (cluster.nodes.publish + cluster.nodes.read > sized.machine.lambda()) return {};
-  return {shared_plan(cluster, {.kind = kind, .root = {root}}), sized.tick};
+  LanePlan planned{shared_plan(cluster, {.kind = Kind::broadcast, .root = {root}}), nodes.largest(), 0, sized.tick};
+  planned.nanoseconds = static_cast<double>(planned.plan->claim().finish.ticks) * sized.tick;
+  return planned;
+}
+
+}  // namespace
+
+LanePlan lane_plan(Kind kind, const Nodes& nodes, int root, const LaneCosts& costs) {
+  if (kind == Kind::broadcast) {
+    const auto sized = machine_for(costs.network, nodes.ranks(), costs.bytes, kLaneTicks);
+    return broadcast_plan(sized, nodes, root, costs, costs.broadcast);
+  }
+  const auto sized = receiving_machine_for(costs.network, nodes.ranks(), costs.bytes, kLaneTicks);
+  const std::int64_t root_node = nodes.node_of({root});
+  LanePlan best;
+  for (std::int64_t lanes = nodes.smallest(); lanes >= 2; lanes = costs.in_slots ? lanes / 2 : 0) {
+    Nodes seen;
+    seen.add(lanes, nodes.count());
+    const double board =
+        costs.in_slots ? costs.one_read + static_cast<double>(lanes - 1) * costs.more_reads : costs.reduce;
+    LanePlan planned = broadcast_plan(sized, seen, static_cast<int>(root_node * lanes), costs, board);
+    if (planned.plan == nullptr) continue;
+    planned.nanoseconds +=
+        costs.reduce - board;  // nodes fold first what they have, where the broadcast tells the last of them
+    if (best.plan == nullptr || planned.nanoseconds < best.nanoseconds) best = std::move(planned);
+  }
+  return best;
 }
 
 LaneWindows lane_windows(std::int64_t N, std::int64_t lanes, const LaneCosts& costs) {
@@ -231,7 +278,7 @@ Program lane_program(const Shape& shape, std::int64_t lanes, const Nodes& nodes,
   }
   const LanePlan planned = lane_plan(shape.kind, nodes, shape.root, costs);
   CHASQUI_CHECK(planned.plan != nullptr, "no lanes for {} of {} bytes", to_string(shape.kind), shape.bytes());
-  return shape.kind == Kind::broadcast ? builder.broadcast(*planned.plan) : builder.reduce(*planned.plan);
+  return shape.kind == Kind::broadcast ? builder.broadcast(*planned.plan) : builder.reduce(planned, costs);
 }
 
 }  // namespace chasqui::run

@@ -24,12 +24,16 @@ struct LaneCosts {
   double allreduce = 0;
   double one_read = 0;    ///< on the board, what one rank brings, to all
   double more_reads = 0;  ///< what each further rank brings
+  bool in_slots = true;   ///< a slot holds a contribution: some ranks alone may bring one
 };
 
-/// The plan of a broadcast or a commutative reduce for these nodes, in ticks. Nothing where the board is slower than the network.
+/// The plan of a broadcast for these nodes; of a commutative reduce that of a broadcast on N nodes of so many ranks, to be played backwards. Nothing
+/// where the board is slower than the network.
 struct LanePlan {
   plan::PlanPtr plan;
-  double tick = 1;  ///< nanoseconds
+  std::int64_t lanes = 0;  ///< ranks a node in it, at most
+  double nanoseconds = 0;  ///< that the program takes
+  double tick = 1;         ///< nanoseconds
 };
 LanePlan lane_plan(Kind kind, const Nodes& nodes, int root, const LaneCosts& costs);
 
