@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Chasqui against an MPI library's default and all its algorithms that can be forced, where latency counts.
 //   wan_bench [--rounds 15] [--sizes 8,65536] [--kinds broadcast,reduce,allreduce,barrier] [--profile FILE]
-//   [--seconds 4]
-// Without --profile the network is measured first, for about --seconds.
+//   [--seconds 4] [--forced 1]
+// Without --profile the network is measured first, for about --seconds. --forced 0: of the library only its default. Where hosts have several
+// ranks, both one leader and lanes are timed, whichever is chosen.
 // All processes on one machine with one clock (network namespaces): a common start, the latest finish, rounds of all rivals
 // alternate in random order (measure/race.hpp); a round that somebody began late is dropped. Prints lines
 //   ROW,kind,bytes,who,rounds,q1_us,median_us,q3_us,predicted_us
@@ -66,13 +67,15 @@ constexpr chasqui::tune::Library kLibrary = std::string_view(CHASQUI_MPI_FLAVOUR
                                                 : chasqui::tune::Library::mpich;
 
 /// Ours, the library's default, and its algorithms; the first two always have all rounds.
-void compare(chasqui::run::Comm& ours, CommonStart& start, Kind kind, std::size_t bytes, int rounds) {
+void compare(chasqui::run::Comm& ours, CommonStart& start, Kind kind, std::size_t bytes, int rounds, bool with_forced) {
   const SampleCall sample(kind, bytes, ours.size());
-  const auto choice = ours.choices_for(sample.call()).front();
+  const auto choices = ours.choices_for(sample.call());
+  const auto& choice = choices.front();
   std::vector<std::string> names = {fmt::format("ours {}({})", to_string(choice.method), choice.parts)};
   std::vector<Contestant> contestants = {{[] {}, [&](const chasqui::run::Call& call) { return ours.run(call), true; }}};
   const std::string word(chasqui::tune::word_of(kind));
-  auto list = chasqui::tune::algorithms(kLibrary, word, ours.size(), static_cast<std::int64_t>(bytes));
+  std::vector<chasqui::tune::Algorithm> list;
+  if (with_forced) list = chasqui::tune::algorithms(kLibrary, word, ours.size(), static_cast<std::int64_t>(bytes));
   list.insert(list.begin(), {.library = kLibrary, .collective = word});
   for (const auto& algorithm : list) {
     if (!algorithm.forced_in_place) continue;
@@ -82,18 +85,32 @@ void compare(chasqui::run::Comm& ours, CommonStart& start, Kind kind, std::size_
     names.push_back(algorithm.number == 0 ? "default" : to_string(algorithm));
     contestants.push_back({forced.prepare, forced.run});
   }
+  std::vector<double> predicted = {choice.nanoseconds};
+  predicted.resize(contestants.size());
+  for (const auto& other : choices) {
+    if (&other == &choice || other.method != chasqui::run::Method::two_level) continue;
+    names.push_back(fmt::format("also {}({})", to_string(other.method), other.parts));
+    predicted.push_back(other.nanoseconds);
+    contestants.push_back({[] {},
+                           [&ours, &other](const chasqui::run::Call& call) {
+                             ours.force(other);
+                             ours.run(call);
+                             ours.unforce();
+                             return true;
+                           }});
+  }
   const auto raced =
       race(ours, start, kind, bytes, contestants, {.few = 5, .rounds = rounds, .most = 1, .near = 1.5, .kept = 2});
   if (ours.rank() != 0) return;
   const std::string name(to_string(kind));
-  const auto row = [&](const std::string& who, std::size_t count, const Quartiles& times, double predicted) {
+  const auto row = [&](const std::string& who, std::size_t count, const Quartiles& times, double expected) {
     std::printf("ROW,%s,%zu,%s,%zu,%.1f,%.1f,%.1f,%.1f\n", name.c_str(), bytes, who.c_str(), count, times.low / 1e3,
-                times.median / 1e3, times.high / 1e3, predicted / 1e3);
+                times.median / 1e3, times.high / 1e3, expected / 1e3);
   };
   for (std::size_t i = 0; i < raced.size(); ++i) {
     const Quartiles& times = raced[i].times;
     if (!raced[i].works) std::printf("REFUSED %s %s\n", name.c_str(), names[i].c_str());
-    else row(names[i], raced[i].in_time ? times.spans.size() : 0, times, i == 0 ? choice.nanoseconds : 0);
+    else row(names[i], raced[i].in_time ? times.spans.size() : 0, times, predicted[i]);
   }
   const auto* level = ours.profile().level("network");
   const double bound =
@@ -107,11 +124,9 @@ void compare(chasqui::run::Comm& ours, CommonStart& start, Kind kind, std::size_
 int main(int argc, char** argv) {
   chasqui::mpi::allow_forcing();
   MPI_Init(&argc, &argv);
-  std::map<std::string, std::string> options = {{"--rounds", "15"},
-                                                {"--sizes", "8,65536"},
-                                                {"--profile", ""},
-                                                {"--seconds", "4"},
-                                                {"--kinds", "broadcast,reduce,allreduce,barrier"}};
+  std::map<std::string, std::string> options = {{"--rounds", "15"}, {"--sizes", "8,65536"},
+                                                {"--profile", ""},  {"--seconds", "4"},
+                                                {"--forced", "1"},  {"--kinds", "broadcast,reduce,allreduce,barrier"}};
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -134,7 +149,7 @@ int main(int argc, char** argv) {
     for (const auto& name : words(options["--kinds"])) {
       const Kind kind = chasqui::kind_from(name).value_or(Kind::barrier);
       for (const auto& size : words(kind == Kind::barrier ? "0" : options["--sizes"])) {
-        compare(*comm, start, kind, std::stoul(size), std::stoi(options["--rounds"]));
+        compare(*comm, start, kind, std::stoul(size), std::stoi(options["--rounds"]), options["--forced"] != "0");
       }
     }
     MPI_Barrier(MPI_COMM_WORLD);
