@@ -32,7 +32,7 @@ if [ -z "$(find "$common/done" -newer "$root/src" 2>/dev/null)" ] || [ -n "$(fin
   embed kernels kShippedKernel
   embed kernel_bases kBaseKernel
   # shellcheck disable=SC2046
-  objects "${CXX:-c++}" "$common" "$common/kernels.cpp" "$common/kernel_bases.cpp" $(sources base model schedule plan run threads measure show) >"$common/list"
+  objects "${CXX:-c++}" "$common" "$common/kernels.cpp" "$common/kernel_bases.cpp" $(sources base model schedule plan run threads measure show tune) >"$common/list"
   compile <"$common/list"
   touch "$common/done"
 fi
@@ -64,9 +64,9 @@ fi
 for program in $programs; do
   source="$root/bench/node/$program.cpp"
   if [ "$program" = chasqui-mpi ]; then
-    for command in measure bench record; do echo "CHASQUI_COMMAND($command, \"$command\")"; done >"$out/cli/commands.inc"
+    for command in measure bench record tune cliffs; do echo "CHASQUI_COMMAND($command, \"$command\")"; done >"$out/cli/commands.inc"
     flags="$flags -I$out/cli"
-    for part in commands/measure commands/bench commands/record launch/engine launch/mpi_engine frame/completion_script frame/help \
+    for part in commands/measure commands/bench commands/record commands/tune commands/cliffs launch/engine launch/mpi_engine frame/completion_script frame/help \
       frame/interrupt frame/man_page frame/nearest frame/output frame/parse frame/progress frame/registry frame/run_main; do
       objects "$mpicxx" "$out/cli" "$root/src/cli/$part.cpp"
     done >"$out/cli/objects"

@@ -136,7 +136,11 @@ class MpiEngine final : public Engine {
   }
 
   std::optional<tune::Library> library() const override {
-    return std::string_view(CHASQUI_MPI_FLAVOUR) == "openmpi" ? tune::Library::openmpi : tune::Library::mpich;
+#ifdef OPEN_MPI  // as its mpi.h says, whatever this build calls it
+    return tune::Library::openmpi;
+#else
+    return tune::Library::mpich;
+#endif
   }
   measure::Contestant forced(const tune::Algorithm& algorithm, int ranks) const override {
     const mpi::Forced own = mpi::forced(MPI_COMM_WORLD,
