@@ -21,6 +21,8 @@ struct Layout {
   void (*unpack)(void* context, void* to, std::size_t first, std::size_t count, const void* packed) = nullptr;
   void* context = nullptr;  ///< handed to both
 
+  /// Contiguous whatever the elements are. No branches: every call asks.
+  bool nothing_set() const { return (stride == 0) & (pack == nullptr) & (unpack == nullptr); }
   /// Neither of the two functions is set, or both are.
   bool whole() const { return (pack == nullptr) == (unpack == nullptr); }
   /// Nothing needs to be copied for elements of so many bytes.
@@ -70,7 +72,11 @@ struct Call {
   bool exchanges() const { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }  ///< a block for each rank
   bool uneven() const { return in_blocks.counts != nullptr || out_blocks.counts != nullptr; }  ///< blocks not alike
   /// Its data can be used where it lies: contiguous, blocks alike, and what is read is not what is written to.
-  bool plain() const { return contiguous() && !(exchanges() && (uneven() || in == nullptr || in == out)); }
+  bool plain() const {
+    const bool nothing_set = in_layout.nothing_set() & out_layout.nothing_set() & (in_blocks.counts == nullptr) &
+                             (out_blocks.counts == nullptr);
+    return (nothing_set || (contiguous() && !uneven())) && !(exchanges() && (in == nullptr || in == out));
+  }
 };
 
 /// The methods to run a collective. Board: shared memory of a node.
@@ -95,27 +101,6 @@ std::string_view to_string(Method method);  ///< as `chasqui explain` prints it
 
 /// Does it run on a board that spans all ranks?
 constexpr bool on_board(Method method) { return method <= Method::cross_memory; }
-
-/// Are the arguments in range, whatever the layouts? Purely local, a few instructions. Never of uneven blocks.
-inline bool in_range(const Call& call, int rank, int size) {
-  const auto bit = [](Kind kind) { return 1u << static_cast<unsigned>(kind); };
-  const unsigned kind = bit(call.kind);
-  constexpr std::int64_t usual = std::int64_t{1} << 15, most = std::int64_t{1} << 46;
-  const auto element = static_cast<std::int64_t>(call.element);
-  if (call.kind > Kind::barrier || call.uneven() || call.count < 0 || element < 1) return false;
-  if ((call.count | element | size) >= usual && call.count > most / element / size) return false;
-  const bool at_root = call.root == rank;
-  const unsigned rooted = bit(Kind::broadcast) | bit(Kind::scatter) | bit(Kind::gather) | bit(Kind::reduce);
-  if ((kind & rooted) != 0 && static_cast<std::uint64_t>(call.root) >= static_cast<std::uint64_t>(size)) return false;
-  if (call.kind == Kind::barrier || call.count == 0) return true;
-  const unsigned writes = bit(Kind::broadcast) | bit(Kind::allreduce) | bit(Kind::scan) | bit(Kind::allgather) |
-                          bit(Kind::alltoall) | bit(Kind::reduce_scatter) |
-                          (at_root ? bit(Kind::reduce) | bit(Kind::gather) : bit(Kind::scatter));
-  const unsigned reads = at_root ? bit(Kind::scatter) : bit(Kind::reduce) | bit(Kind::gather);
-  const unsigned folds = bit(Kind::reduce) | bit(Kind::allreduce) | bit(Kind::scan) | bit(Kind::reduce_scatter);
-  return ((kind & writes) == 0 || call.out != nullptr) && ((kind & reads) == 0 || call.in != nullptr) &&
-         ((kind & folds) == 0 || call.op.combine != nullptr);
-}
 
 /// Throws an Error naming the argument for which the call is not acceptable.
 void validate(const Call& call, int rank, int size);

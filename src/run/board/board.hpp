@@ -95,7 +95,7 @@ class alignas(2 * kLine) Board {
   /// The next collective: the same call on every rank, or they will find out.
   void begin(const Signature& call) {
     ++sequence_;
-    if (call != call_) change_to(call);
+    if (call != call_) change_to(Signature(call));  // a copy: the call itself stays in registers
     history_ = Signature::sum(history_, word_);
     header_ = (sequence_ << kSignBits) | (history_ >> (64 - kSignBits));
     lines_ = row(sequence_);
@@ -184,8 +184,8 @@ class alignas(2 * kLine) Board {
     more_lines_until_ = sequence_ + kSlotRing;
   }  ///< so many bytes of this rank's are written there now; probably soon again
   /// The same in two steps: the payload is written, then announced.
-  std::byte* room(Place place) { return line(rank_, place)->payload; }
-  void announce(Place place) { publish_line(rank_, place, nullptr, 0); }  ///< what room() holds may be read now
+  std::byte* own_payload(Place place) { return line(rank_, place)->payload; }
+  void announce(Place place) { publish_line(rank_, place, nullptr, 0); }  ///< what own_payload() holds may be read now
   const std::byte* payload(int slot, Place place) const {
     return line(slot, place)->payload;
   }  ///< REQUIRES published(slot, place)

@@ -40,7 +40,7 @@ void GroupedFold::publish() {
 /// In rank order.
 void GroupedFold::fold_group(int part) {
   fold_values(call_, board_.payload(groups_.base, contribution(part)), board_.stride(), groups_.members,
-              board_.room(result(part)), count(part));
+              board_.own_payload(result(part)), count(part));
   board_.announce(result(part));
 }
 

@@ -11,44 +11,35 @@ void SlotCall::fetch_wide(int slot) const {
   fetch_lines(board_.wide(slot) + before, bytes_);
 }
 
-/// Not what a root has beside its line: whoever asks for it too early takes it from the root, line by line, and all wait.
-void SlotCall::fetch_more(bool apart) const {
-  for (int slot = first_; slot < last_; ++slot) {
-    if (slot_ <= kSlotPayload) board_.fetch(slot, Place::second);
-    else if (last_ - first_ > 1 && (!apart || chains_)) fetch_wide(slot);
-  }
+void SlotCall::fetch_all_wide() const {
+  for (int slot = first_; slot < last_; ++slot) fetch_wide(slot);
 }
 
-/// A scan that hands on its result. Calls back to back form a pipeline: whoever finds that the rank before has its result needs
-/// only that. From the left in rank order either way, so the result is the same to the bit.
-void SlotCall::fold_chain() const {
+/// Of a scan that hands on its result: calls back to back form a pipeline, and whoever finds that the rank before has its result
+/// needs only that. From the left in rank order either way, so the result is the same to the bit.
+void SlotCall::fold_prefix() const {
   const int me = board_.rank();
   const auto count = static_cast<std::size_t>(call_.count);
-  const bool read = me > 0 && me + 1 < board_.ranks();  // does the next rank look for it?
   if (bytes_ > kLinePayload) {
-    if (prefix_) {
-      const std::byte* before = board_.wide(me - 1) + result_offset();
-      fetch_lines(before, bytes_);
-      alignas(kLargestAlignment) std::byte own[kSlotPayload];
-      if (bytes_ <= kSlotPayload) board_.read(me, own, bytes_);
-      call_.op(before, bytes_ <= kSlotPayload ? own : board_.wide(me), call_.out, count);
-    } else {
-      fold_more();
-    }
-    if (!read) return;
-    std::memcpy(board_.wide(me) + result_offset(), call_.out, bytes_);
-    board_.uses_wide(result_offset() + bytes_);
-    return board_.announce(Place::result);
+    const std::byte* before = board_.wide(me - 1) + result_offset();
+    fetch_lines(before, bytes_);
+    alignas(kLargestAlignment) std::byte own[kSlotPayload];
+    if (bytes_ <= kSlotPayload) board_.read(me, own, bytes_);
+    return call_.op(before, bytes_ <= kSlotPayload ? own : board_.wide(me), call_.out, count);
   }
-  if (prefix_) {
-    alignas(kLargestAlignment) std::byte both[2 * kLine];
-    std::memcpy(both, board_.payload(me - 1, Place::result), bytes_);
-    std::memcpy(both + kLine, board_.payload(me, Place::first), bytes_);
-    fold_values(call_, both, kLine, 2, call_.out, count);
-  } else {
-    fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, call_.out, count);
-  }
-  if (read) board_.publish_line(me, Place::result, call_.out, bytes_);
+  alignas(kLargestAlignment) std::byte both[2 * kLine];
+  std::memcpy(both, board_.payload(me - 1, Place::result), bytes_);
+  std::memcpy(both + kLine, board_.payload(me, Place::first), bytes_);
+  fold_values(call_, both, kLine, 2, call_.out, count);
+}
+
+void SlotCall::fold_more() const {
+  if (prefix_) fold_prefix();
+  else fold_contributions();
+  if (!hands_on()) return;
+  std::memcpy(board_.wide(board_.rank()) + result_offset(), call_.out, bytes_);
+  board_.uses_wide(result_offset() + bytes_);
+  board_.announce(Place::result);
 }
 
 /// This rank's block of every slot.
@@ -77,15 +68,15 @@ void SlotCall::take_blocks() const {
   std::memcpy(out, fold, bytes_);
 }
 
-void SlotCall::fold_more() const {
+void SlotCall::fold_contributions() const {
   const auto count = static_cast<std::size_t>(call_.count);
   if (bytes_ > kSlotPayload) {
     return fold_in_order(call_, last_, count, call_.out,
                          [&](int r) { return static_cast<const std::byte*>(board_.wide(r)); });
   }
   if (call_.op.in_order && call_.op.fold_many != nullptr) {
-    thread_local AlignedBuffer room;
-    std::byte* const all = room.grown_to(static_cast<std::size_t>(last_) * 2 * kLine);
+    thread_local AlignedBuffer scratch;
+    std::byte* const all = scratch.grown_to(static_cast<std::size_t>(last_) * 2 * kLine);
     for (int slot = 0; slot < last_; ++slot)
       board_.read(slot, all + static_cast<std::size_t>(slot) * 2 * kLine, bytes_);
     return fold_in_order(call_, last_, count, call_.out, [&](int r) {

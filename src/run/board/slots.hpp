@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A collective whose contributions fit a slot, as a state machine that polls; no allocation. The path that programs take
-// most often: all of it is in line.
+// most often: all of it is in line, and its state in registers, because what is not in line works on a copy().
 #pragma once
 
 #include "run/board/collectives.hpp"
@@ -22,21 +22,23 @@ class SlotCall {
       published_ = me != root;
       first_ = root;
       last_ = published_ ? root + 1 : root;
+      look_ = &board.look_at_root();
     } else if (call.kind == Kind::scan) {
       last_ = call.exclusive ? me : me + 1;
-      chains_ = !call.exclusive && !call.op.in_order && bytes_ != 0 &&
+      chains_ = me > 0 && board.ranks() > 2 && !call.exclusive && !call.op.in_order && bytes_ != 0 &&
                 (bytes_ <= kLinePayload || result_offset() + bytes_ <= board.shape().wide);
-    } else if (contributors != 0) {
-      published_ = me >= contributors;
-      if (!has_root(call.kind) || me == root) last_ = contributors;
-    } else if (!has_root(call.kind) || me == root) {
-      last_ = board.ranks();
+    } else {
+      const int all = contributors != 0 ? contributors : board.ranks();
+      const bool rooted = call.kind == Kind::gather || call.kind == Kind::reduce;
+      published_ = me >= all;
+      if (!rooted || me == root) last_ = all;
+      if (rooted) look_ = &board.look_at_given();
     }
     awaited_ = Awaited(first_, last_, me);
   }
 
   /// Advances; true when the result is in place and the collective finished. Throws Error when ranks disagree.
-  bool poll() {
+  [[gnu::always_inline]] bool poll() {
     if (!published_) {
       if (!board_.may_publish()) return false;
       publish();
@@ -60,19 +62,23 @@ class SlotCall {
       std::memmove(call_.out, in + before, bytes_);
   }
 
-  /// All lines, and what is longer, are asked for at once before the first is looked at; the latter not where ranks are apart.
+  /// All lines, and what is longer, are asked for at once before the first is looked at. The latter not where ranks are apart, nor what
+  /// a root has: whoever asks for it too early takes it from the root, line by line, and all wait.
   void fetch(bool apart) const {
-    if (slot_ > kLinePayload) fetch_more(apart);
-    else if (last_ - first_ <= 2) return;  // one, and this rank's own
-    for (int slot = first_; slot < last_; ++slot) board_.fetch(slot, Place::first);
+    if (slot_ <= kLinePayload && last_ - first_ <= 2) return;  // one, and this rank's own
+    if (slot_ > kSlotPayload && last_ - first_ > 1 && (!apart || chains_)) copy().fetch_all_wide();
+    for (int slot = first_; slot < last_; ++slot) {
+      if (slot_ > kLinePayload && slot_ <= kSlotPayload) board_.fetch(slot, Place::second);
+      board_.fetch(slot, Place::first);
+    }
   }
-  void fetch_more(bool apart) const;
+  void fetch_all_wide() const;
   void fetch_wide(int slot) const;
 
   [[gnu::always_inline]] bool all_here() {
     if (chains_ && board_.rank() > 1 && board_.published(board_.rank() - 1, Place::result)) return prefix_ = true;
     if (first_ == last_) return true;
-    FirstLook& look = first_look();
+    FirstLook& look = *look_;
     if (looks_ == 0) {
       look.wait();
       fetch(look.apart());
@@ -81,39 +87,40 @@ class SlotCall {
     const bool late = (looks_ > 0 || look.apart()) && slot_ > kSlotPayload && !chains_;
     const bool found = awaited_.none([this, late](int slot) {
       if (!board_.arrived(slot, slot_)) return false;
-      if (late) fetch_wide(slot);
+      if (late) copy().fetch_wide(slot);
       return true;
     });
     if (found) look.learn(looks_);
     else ++looks_;
     return found;
   }
-  /// A root that collects does not wait: nothing is gained by it.
-  FirstLook& first_look() const {
-    if (!has_root(call_.kind)) return board_.look_at_all();
-    return last_ - first_ == 1 ? board_.look_at_root() : board_.look_at_given();
-  }
 
   /// All lines are there, and something is in them. Folds are in rank order.
   [[gnu::always_inline]] void take() {
     auto* out = static_cast<std::byte*>(call_.out);
     if (slot_ > kSlotPayload && last_ - first_ == 1 && looks_ == 0 && !board_.look_at_root().apart())
-      fetch_wide(first_);
-    if (call_.exchanges()) return take_blocks();
+      copy().fetch_wide(first_);
+    if (call_.exchanges()) return copy().take_blocks();
     if (combines(call_.kind)) {
-      if (chains_) return fold_chain();
-      if (bytes_ > kLinePayload) return fold_more();
-      return fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, out,
-                         static_cast<std::size_t>(call_.count));
+      if (bytes_ > kLinePayload) return copy().fold_more();
+      if (prefix_) copy().fold_prefix();
+      else
+        fold_values(call_, board_.payload(0, Place::first), board_.stride(), last_, out,
+                    static_cast<std::size_t>(call_.count));
+      if (hands_on()) board_.publish_line(board_.rank(), Place::result, out, bytes_);
+      return;
     }
     if (call_.kind == Kind::scatter) {
       return board_.read_part(first_, slot_, static_cast<std::size_t>(board_.rank()) * bytes_, out, bytes_);
     }
     for (int slot = first_; slot < last_; ++slot, out += bytes_) board_.read(slot, out, bytes_);
   }
+  SlotCall copy() const { return *this; }
   void take_blocks() const;
   void fold_more() const;
-  void fold_chain() const;
+  void fold_contributions() const;
+  void fold_prefix() const;
+  bool hands_on() const { return chains_ && board_.rank() + 1 < board_.ranks(); }
   /// Of a scan of more than a line: where its result lies, after its contribution if that is there.
   std::size_t result_offset() const { return bytes_ > kSlotPayload ? (bytes_ + kLine - 1) / kLine * kLine : 0; }
 
@@ -125,9 +132,10 @@ class SlotCall {
   int last_ = 0;
   Awaited awaited_;
   bool published_ = false;
-  int looks_ = 0;        ///< in vain
-  bool chains_ = false;  ///< a scan that publishes its result for the next rank
-  bool prefix_ = false;  ///< what the rank before has folded is there
+  FirstLook* look_ = &board_.look_at_all();  ///< a root that collects does not wait: nothing is gained by it
+  int looks_ = 0;                            ///< in vain
+  bool chains_ = false;                      ///< a scan that publishes its result for the next rank
+  bool prefix_ = false;                      ///< what the rank before has folded is there
 };
 
 }  // namespace chasqui::run

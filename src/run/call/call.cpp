@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "chasqui/base/error.hpp"
+#include "run/call/in_range.hpp"
 
 namespace chasqui::run {
 

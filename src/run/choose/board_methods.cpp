@@ -277,8 +277,8 @@ BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool thread
     Row& row = rows_[k];
     row.entries = row_of(costs, kind, wide, threads);
     row.short_method = row.entries.front().method;
-    if (kind != Kind::barrier && costs.ranks > 1) row.in_line = kLinePayload / blocks_in_slot(kind, costs.ranks);
   }
+  find_short();
 }
 
 BoardMethods::BoardMethods(const Topology& topology, const Profile& profile)
@@ -290,11 +290,26 @@ BoardMethods::BoardMethods(const Topology& topology, const Profile& profile)
     const Competitors competitors(topology, profile, static_cast<Kind>(k), rows_[k].entries);
     if (competitors.any()) rows_[k].entries = competitors.row();
   }
+  find_short();
+}
+
+/// What fits a line, and all that goes by slots before another method begins.
+void BoardMethods::find_short() {
+  for (std::size_t k = 0; k < kKinds && ranks_ > 1; ++k) {
+    const auto kind = static_cast<Kind>(k);
+    if (kind == Kind::barrier) continue;
+    Row& row = rows_[k];
+    row.short_bytes = kLinePayload / blocks_in_slot(kind, ranks_);
+    const MethodFrom& first = row.entries.front();
+    const bool slots = first.method == Method::slots && row.short_method == Method::slots && !first.native;
+    const std::size_t most = slots && row.entries.size() > 1 ? row.entries[1].bytes - 1 : 0;
+    if (staged_element(kind, most, ranks_) <= largest_element_) row.short_bytes = std::max(row.short_bytes, most);
+  }
 }
 
 std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::size_t element, bool blocking) const {
   const Row& row = rows_[static_cast<std::size_t>(kind)];
-  if (bytes <= row.in_line) return row.short_method;
+  if (bytes <= row.short_bytes) return row.short_method;
   if (staged_element(kind, element, ranks_) > largest_element_) return {};
   const MethodFrom& entry = entry_at(row.entries, bytes);
   if (blocking && entry.native) return Method::native;

@@ -68,7 +68,7 @@ class BoardMethods {
   /// How a blocking call runs; nothing if its elements are too large for the board: then by messages, or natively.
   std::optional<Method> of(Kind kind, std::size_t bytes, std::size_t element) const {
     const Row& row = rows_[static_cast<std::size_t>(kind)];
-    if (bytes <= row.in_line) return row.short_method;
+    if (bytes <= row.short_bytes) return row.short_method;
     return longer(kind, bytes, element, true);
   }
   /// The same without the MPI library, whose collectives cannot be started.
@@ -83,11 +83,12 @@ class BoardMethods {
  private:
   static constexpr std::size_t kKinds = 10;  ///< broadcast .. barrier
   struct Row {
-    std::size_t in_line = ~std::size_t{0};   ///< up to so many bytes a contribution is one line
-    Method short_method = Method::slots;     ///< of those
-    std::vector<MethodFrom> entries = {{}};  ///< by size; the first from 0 on
+    std::size_t short_bytes = ~std::size_t{0};  ///< up to so many the first entry holds, whatever the elements
+    Method short_method = Method::slots;        ///< of those
+    std::vector<MethodFrom> entries = {{}};     ///< by size; the first from 0 on
   };
   std::optional<Method> longer(Kind kind, std::size_t bytes, std::size_t element, bool blocking) const;
+  void find_short();
 
   std::array<Row, kKinds> rows_;
   std::array<int, 3> groups_{};

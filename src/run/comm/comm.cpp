@@ -10,14 +10,16 @@
 #include "run/board/fold.hpp"
 #include "run/board/process_memory.hpp"
 #include "run/board/slots.hpp"
+#include "run/call/in_range.hpp"
 #include "run/comm/engine.hpp"
 #include "run/comm/operation.hpp"
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
 
+/// A copy of what has begun: the state of those who need not wait stays in registers.
 template <typename Small>
-void Engine::wait_for(Small& small, std::uint64_t number) {
+[[gnu::noinline]] void Engine::wait_for(Small small, std::uint64_t number) {
   health_.moved();
   const bool crowded = fabric_.board->crowded();
   for (Backoff backoff(crowded, Backoff::looks(crowded)); !small.poll();) {
@@ -27,7 +29,7 @@ void Engine::wait_for(Small& small, std::uint64_t number) {
 
 /// The fast path: no allocation, no table.
 template <typename Small>
-void Engine::run_small(const Call& call) {
+[[gnu::always_inline]] inline void Engine::run_small(const Call& call) {
   const std::uint64_t number = health_.next();
   try {
     Small small(*fabric_.board, call);
@@ -49,7 +51,7 @@ void Engine::run_small(const Call& call) {
     const auto method = call.op.in_order ? in_order_method(call) : methods_.of(call.kind, call.bytes(), call.element);
     if (method && here) {
       switch (*method) {
-        case Method::slots: return run_small<SlotCall>(call);
+        [[likely]] case Method::slots : return run_small<SlotCall>(call);
         case Method::grouped_fold: return run_small<GroupedFold>(call);
         case Method::tree_fold: return run_small<TreeFold>(call);
         case Method::shared_fold: return run_small<SharedFold>(call);

@@ -8,6 +8,7 @@
 #include "run/board/collectives.hpp"
 #include "run/board/process_memory.hpp"
 #include "run/board/slots.hpp"
+#include "run/call/in_range.hpp"
 #include "run/comm/operation.hpp"
 #include "run/faults/departures.hpp"
 #include "run/messages/builders.hpp"

@@ -93,7 +93,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   template <typename Small>
   void run_small(const Call& call);
   template <typename Small>
-  void wait_for(Small& small, std::uint64_t number);
+  void wait_for(Small small, std::uint64_t number);
   void run_packed(const Call& call);
   void run_long(const Call& call, Method method);
   bool run_repeated(const Call& call);
