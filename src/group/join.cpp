@@ -15,7 +15,7 @@
 #include "group/appointment.hpp"
 #include "group/hosts.hpp"
 #include "group/lifeline.hpp"
-#include "group/origin.hpp"
+#include "group/rendezvous.hpp"
 #include "group/ucx.hpp"
 #include "group/watch.hpp"
 #include "run/board/board.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "group/origin.hpp"
+#include "group/rendezvous.hpp"
 
 #include <unistd.h>
 
