@@ -10,7 +10,7 @@
 #include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
 #include "preload/native.hpp"
-#include "preload/private.hpp"
+#include "preload/private_comm.hpp"
 #include "preload/race.hpp"
 #include "preload/serve.hpp"
 #include "preload/settings.hpp"

@@ -83,8 +83,8 @@ class RankOrder {
   int at_once() {
     const int n = fold_.count;
     const MPI_Comm comm = served_.comm();
-    const run::AlignedBuffer room(at(n) * wire_.size() * at(ranks_));
-    std::byte* const slots = room.data();
+    const run::AlignedBuffer scratch(at(n) * wire_.size() * at(ranks_));
+    std::byte* const slots = scratch.data();
     check(fold_.keep == Keep::root
               ? CHASQUI_LIBRARY(Gather)(in_, n, wire_.type(), slots, n, wire_.type(), fold_.root, comm)
               : CHASQUI_LIBRARY(Allgather)(in_, n, wire_.type(), slots, n, wire_.type(), comm),
@@ -107,8 +107,8 @@ class RankOrder {
     const int longest = *std::max_element(counts.begin(), counts.end());
     const int step =
         static_cast<int>(std::clamp<std::size_t>(kPiece / wire_.size() / at(ranks_), 1, at(std::max(1, longest))));
-    const run::AlignedBuffer room(at(std::min(step, counts[at(me_)])) * at(ranks_) * wire_.size());
-    std::byte* const slots = room.data();
+    const run::AlignedBuffer scratch(at(std::min(step, counts[at(me_)])) * at(ranks_) * wire_.size());
+    std::byte* const slots = scratch.data();
     std::vector<int> taken(at(ranks_)), from(at(ranks_)), mine(at(ranks_)), slot(at(ranks_));
     for (int done = 0; done < longest; done += step) {
       for (int r = 0; r < ranks_; ++r) {

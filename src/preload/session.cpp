@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "preload/private.hpp"
+#include "preload/private_comm.hpp"
 #include "preload/rehearsal.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"

@@ -14,7 +14,7 @@
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
-#include "preload/private.hpp"
+#include "preload/private_comm.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
 #include "preload/settings.hpp"

@@ -7,7 +7,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "preload/component/component.h"
-#include "preload/private.hpp"
+#include "preload/private_comm.hpp"
 
 namespace chasqui::preload {
 namespace {

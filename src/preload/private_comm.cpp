@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "preload/private.hpp"
+#include "preload/private_comm.hpp"
 
 #include <algorithm>
 #include <atomic>
