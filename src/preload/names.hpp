@@ -4,36 +4,20 @@
 
 #include <string_view>
 
+#include "preload/collectives.h"
+
 namespace chasqui::preload {
 
-// clang-format off
-// Each has three forms: blocking, non-blocking (MPI_Ibcast) and persistent (MPI_Bcast_init).
-#define CHASQUI_WITH_COUNTS(X)                                                                                \
-  X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block)                 \
-  X(Gather) X(Scatter) X(Allgather) X(Allgatherv) X(Gatherv) X(Scatterv)                                      \
-  X(Alltoall) X(Alltoallv) X(Alltoallw)
-#define CHASQUI_SERVED(X) X(Barrier) CHASQUI_WITH_COUNTS(X)
-#define CHASQUI_NONBLOCKING(X)                                                                                \
-  X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iscan) X(Iexscan) X(Ireduce_scatter) X(Ireduce_scatter_block) \
-  X(Igather) X(Iscatter) X(Iallgather) X(Iallgatherv) X(Igatherv) X(Iscatterv)                                \
-  X(Ialltoall) X(Ialltoallv) X(Ialltoallw)
-#define CHASQUI_PERSISTENT(X)                                                                                 \
-  X(Barrier_init) X(Bcast_init) X(Reduce_init) X(Allreduce_init) X(Scan_init) X(Exscan_init)                  \
-  X(Reduce_scatter_init) X(Reduce_scatter_block_init) X(Gather_init) X(Scatter_init) X(Allgather_init)        \
-  X(Allgatherv_init) X(Gatherv_init) X(Scatterv_init) X(Alltoall_init) X(Alltoallv_init) X(Alltoallw_init)
-// clang-format on
-#define CHASQUI_ALL(X) CHASQUI_SERVED(X) CHASQUI_NONBLOCKING(X) CHASQUI_PERSISTENT(X)
-
 enum class Collective : int {
-#define CHASQUI_NAME(name) name,
-  CHASQUI_ALL(CHASQUI_NAME)
+#define CHASQUI_NAME(Name, name, parameters, arguments) Name,
+#define CHASQUI_INAME(Name, name, parameters, arguments) I##name,
+#define CHASQUI_NAME_INIT(Name, name, parameters, arguments) Name##_init,
+  CHASQUI_COLLECTIVES(CHASQUI_NAME) CHASQUI_COLLECTIVES(CHASQUI_INAME) CHASQUI_COLLECTIVES(CHASQUI_NAME_INIT)
 #undef CHASQUI_NAME
+#undef CHASQUI_INAME
+#undef CHASQUI_NAME_INIT
 };
-#define CHASQUI_ONE(name) +1
-inline constexpr int kServed = 0 CHASQUI_SERVED(CHASQUI_ONE);
-inline constexpr int kCollectives = 0 CHASQUI_ALL(CHASQUI_ONE);
-#undef CHASQUI_ONE
-static_assert(kCollectives == 3 * kServed);
+inline constexpr int kServed = static_cast<int>(Collective::Ibarrier), kCollectives = 3 * kServed;
 
 enum class Form : int { blocking, nonblocking, persistent };
 /// The form of a blocking collective.
@@ -44,9 +28,13 @@ static_assert(in_form(Collective::Scatterv, Form::nonblocking) == Collective::Is
 static_assert(in_form(Collective::Scatterv, Form::persistent) == Collective::Scatterv_init);
 
 inline constexpr std::string_view kNames[kCollectives] = {
-#define CHASQUI_NAME(name) #name,
-    CHASQUI_ALL(CHASQUI_NAME)
+#define CHASQUI_NAME(Name, name, parameters, arguments) #Name,
+#define CHASQUI_INAME(Name, name, parameters, arguments) "I" #name,
+#define CHASQUI_NAME_INIT(Name, name, parameters, arguments) #Name "_init",
+    CHASQUI_COLLECTIVES(CHASQUI_NAME) CHASQUI_COLLECTIVES(CHASQUI_INAME) CHASQUI_COLLECTIVES(CHASQUI_NAME_INIT)
 #undef CHASQUI_NAME
+#undef CHASQUI_INAME
+#undef CHASQUI_NAME_INIT
 };
 inline std::string_view to_string(Collective what) { return kNames[static_cast<int>(what)]; }
 

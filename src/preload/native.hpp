@@ -18,8 +18,9 @@
 #define CHASQUI_LIBRARY(name) PMPI_##name
 #define CHASQUI_NAMES(name)
 #define CHASQUI_CALLER
-#define CHASQUI_DECLARE(name) extern "C" decltype(MPI_##name) chasqui_called_##name, chasqui_below_##name;
-CHASQUI_SERVED(CHASQUI_DECLARE)
+#define CHASQUI_DECLARE(Name, name, parameters, arguments) \
+  extern "C" decltype(MPI_##Name) chasqui_called_##Name, chasqui_below_##Name;
+CHASQUI_COLLECTIVES(CHASQUI_DECLARE)
 #undef CHASQUI_DECLARE
 #else
 #define CHASQUI_CALLED(name) MPI_##name
@@ -64,8 +65,9 @@ class Next<int (*)(Arguments...)> {
 };
 namespace next {
 #define CHASQUI_NEXT(name) inline constinit const Next<decltype(&MPI_##name)> name("PMPI_" #name);
-#define CHASQUI_NEXT_C(name) CHASQUI_NEXT(name##_c)
-CHASQUI_SERVED(CHASQUI_NEXT)
+#define CHASQUI_NEXT_OF(Name, name, parameters, arguments) CHASQUI_NEXT(Name)
+#define CHASQUI_NEXT_C(Name, name, parameters, arguments) CHASQUI_NEXT(Name##_c)
+CHASQUI_COLLECTIVES(CHASQUI_NEXT_OF)
 CHASQUI_NEXT(Init)
 CHASQUI_NEXT(Init_thread)
 CHASQUI_NEXT(Finalize)
@@ -75,6 +77,7 @@ CHASQUI_NEXT(Comm_disconnect)
 CHASQUI_WITH_COUNTS(CHASQUI_NEXT_C)
 #endif
 #undef CHASQUI_NEXT_C
+#undef CHASQUI_NEXT_OF
 #undef CHASQUI_NEXT
 }  // namespace next
 
