@@ -166,8 +166,8 @@ template <typename T, Folding folding>
 void fold_strided(void*, const void* first, std::size_t stride, std::size_t n, void* out, std::size_t count) {
   const auto* const begin = static_cast<const std::byte*>(first);
   for (std::size_t i = 0; i < count; ++i) {
-    auto all = widened(element<T>(begin, i));
-    for (std::size_t r = 1; r < n; ++r) all = folded<folding>(all, widened(element<T>(begin + r * stride, i)));
+    auto all = widened(value_at<T>(begin, i));
+    for (std::size_t r = 1; r < n; ++r) all = folded<folding>(all, widened(value_at<T>(begin + r * stride, i)));
     put(out, i, narrowed<T>(all));
   }
 }
@@ -231,7 +231,7 @@ void divide(Type type, void* values, std::size_t count, int divisor) {
     using T = decltype(one);
     using W = decltype(widened(one));
     for (std::size_t i = 0; i < count; ++i)
-      put(values, i, narrowed<T>(widened(element<T>(values, i)) / static_cast<W>(divisor)));
+      put(values, i, narrowed<T>(widened(value_at<T>(values, i)) / static_cast<W>(divisor)));
   };
   if (type == Type::f16) each(Float16{});
   if (type == Type::bf16) each(BFloat16{});

@@ -8,6 +8,7 @@
 
 #include "c/half.hpp"
 #include "c/typed.hpp"
+#include "chasqui/base/value_at.hpp"
 
 namespace chasqui::c {
 
@@ -101,12 +102,6 @@ auto with_operator(Type type, Folding folding, const Visit& visit) -> decltype(w
 }
 
 template <typename T>
-T element(const void* values, std::size_t at) {
-  T value;
-  std::memcpy(&value, static_cast<const std::byte*>(values) + at * sizeof(T), sizeof(T));
-  return value;
-}
-template <typename T>
 void put(void* values, std::size_t at, T value) {
   std::memcpy(static_cast<std::byte*>(values) + at * sizeof(T), &value, sizeof(T));
 }
@@ -115,8 +110,8 @@ void put(void* values, std::size_t at, T value) {
 template <typename T, Folding folding>
 void fold_scalar(const void* const* values, std::size_t n, void* out, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
-    auto all = widened(element<T>(values[0], i));
-    for (std::size_t r = 1; r < n; ++r) all = folded<folding>(all, widened(element<T>(values[r], i)));
+    auto all = widened(value_at<T>(values[0], i));
+    for (std::size_t r = 1; r < n; ++r) all = folded<folding>(all, widened(value_at<T>(values[r], i)));
     put(out, i, narrowed<T>(all));
   }
 }

@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstring>
 
+#include "chasqui/base/value_at.hpp"
 #include "preload/native.hpp"
 
 namespace chasqui::preload {
@@ -25,19 +26,12 @@ bool visit_number(MPI_Datatype type, Visit&& visit) {
   return false;
 }
 
-template <typename T>
-T number_at(const void* data, std::size_t i) {
-  T value;
-  std::memcpy(&value, static_cast<const std::byte*>(data) + i * sizeof(T), sizeof(T));
-  return value;
-}
-
 /// `sizes`: of the operands of each element, or nullptr.
 template <typename T>
 double worst_of(const std::byte* a, const std::byte* b, std::size_t count, double allowed, const double* sizes) {
   double worst = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const T x = number_at<T>(a, i), y = number_at<T>(b, i);
+    const T x = value_at<T>(a, i), y = value_at<T>(b, i);
     if (std::memcmp(a + i * sizeof(T), b + i * sizeof(T), sizeof(T)) == 0 || x == y || (x != x && y != y)) continue;
     double scale = std::max(static_cast<double>(std::abs(x)), static_cast<double>(std::abs(y)));
     if (sizes != nullptr) scale = std::max(scale, sizes[i]);
@@ -65,7 +59,7 @@ std::vector<double> operand_sizes(const CallFacts& facts, MPI_Comm comm) {
   visit_number(facts.folds, [&]<typename T>(T, double) {
     const std::size_t count = facts.bytes / sizeof(T);
     for (std::size_t i = 0; i < count; ++i) {
-      sizes.push_back(static_cast<double>(std::abs(number_at<T>(facts.in, i))));
+      sizes.push_back(static_cast<double>(std::abs(value_at<T>(facts.in, i))));
     }
     CHASQUI_LIBRARY(Allreduce)(MPI_IN_PLACE, sizes.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, comm);
   });
