@@ -19,7 +19,7 @@ struct Signature {
 
   static constexpr std::uint64_t kKind = 31, kOwn = kKind, kExclusive = 32, kInOrder = 64,
                                  kUneven = 128;    ///< parts of `what`
-  static Signature own() { return {0, 0, kOwn}; }  ///< an operation of the program's own (Comm::launch)
+  static Signature own() { return {0, 0, kOwn}; }  ///< an operation of the program's own (run::launch)
 
   friend bool operator==(const Signature&, const Signature&) = default;
   bool known() const { return what != 0; }  ///< neither forgotten nor refused for its arguments

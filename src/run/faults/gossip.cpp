@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
@@ -16,21 +15,7 @@ constexpr std::int64_t kMostUnanswered = 8;
 constexpr std::size_t kMostWaiting = 16;  ///< calls in flight, the oldest, that others are told of
 constexpr std::size_t kMostRemembered = 256;
 
-double seconds_from(const char* name, double otherwise) {
-  const char* text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return otherwise;
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (*end == '\0' && value >= 0 && value < 1e9) return value;
-  throw Error("{}={}: expected seconds, 0 or more (0: never)", name, text);
-}
-
 }  // namespace
-
-Patience patience_from_environment(Patience otherwise) {
-  return {seconds_from("CHASQUI_STALL_SECONDS", otherwise.compare),
-          seconds_from("CHASQUI_STALL_NOTICE", otherwise.notice)};
-}
 
 bool Gossip::Done::has(std::uint64_t number) const {
   return number < below_ || std::binary_search(numbers_.begin(), numbers_.end(), number);

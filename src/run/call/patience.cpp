@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include <cstdlib>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/run/call.hpp"
+
+namespace chasqui::run {
+namespace {
+
+double seconds_from(const char* name, double otherwise) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return otherwise;
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  if (*end == '\0' && value >= 0 && value < 1e9) return value;
+  throw Error("{}={}: expected seconds, 0 or more (0: never)", name, text);
+}
+
+}  // namespace
+
+Patience patience_from_environment(Patience otherwise) {
+  return {seconds_from("CHASQUI_STALL_SECONDS", otherwise.compare),
+          seconds_from("CHASQUI_STALL_NOTICE", otherwise.notice)};
+}
+
+}  // namespace chasqui::run
