@@ -53,7 +53,9 @@ std::string by_size(Kind kind, const BoardMethods& board) {
 }  // namespace
 
 std::string explain(const Query& query, const Topology& topology, const Profile& profile) {
-  const auto list = choices(query, topology, profile);
+  const bool spans = topology.board && topology.nodes == 1;
+  const BoardMethods board = spans ? BoardMethods(topology, profile) : BoardMethods();
+  const auto list = choices(query, topology, profile, board);
   const std::string size = query.kind == Kind::barrier ? "" : fmt::format(" of {} bytes", query.bytes);
   std::string text = fmt::format("{}{} on {} rank{}, {} node{}\n", to_string(query.kind), size, topology.ranks,
                                  topology.ranks == 1 ? "" : "s", topology.nodes, topology.nodes == 1 ? "" : "s");
@@ -67,9 +69,7 @@ std::string explain(const Query& query, const Topology& topology, const Profile&
   text += fmt::format("{:<9} {}\n", "why", reason(list));
   if (const std::string lanes = reason_for_lanes(query, topology, profile); !lanes.empty())
     text += fmt::format("{:<9} {}\n", "lanes", lanes);
-  const bool board = topology.board && topology.nodes == 1;
-  if (board && query.kind != Kind::barrier)
-    text += fmt::format("{:<9} {}\n", "by size", by_size(query.kind, BoardMethods(topology, profile)));
+  if (spans && query.kind != Kind::barrier) text += fmt::format("{:<9} {}\n", "by size", by_size(query.kind, board));
   if (const std::string doubt = doubt_of(topology, profile); !doubt.empty())
     text += fmt::format("{:<9} {}\n", "but", doubt);
   return text;
