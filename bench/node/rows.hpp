@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chasqui/measure/bench.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/run/comm.hpp"
 #include "measure/common_start.hpp"
 #include "measure/sample_call.hpp"
@@ -73,7 +74,7 @@ struct Row {
 /// Calls visit(row) for every row wanted, the same on every rank.
 template <typename Visit>
 void for_each_row(int ranks, const Settings& settings, Visit visit) {
-  for (const Kind kind : chasqui::measure::kCalls) {
+  for (const Kind kind : chasqui::plan::called_kinds()) {
     if (!settings.wants(kind)) continue;
     for (const std::size_t bytes : settings.sizes) {
       if (kind == Kind::barrier && bytes > 8) break;

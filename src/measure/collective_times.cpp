@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/sample_call.hpp"
 #include "measure/sampler.hpp"
@@ -32,7 +33,7 @@ bool has_method(const Comm& comm, const Call& call, Method method) {
 std::vector<CollectiveTimes::Entry> CollectiveTimes::entries_for(int ranks) {
   std::vector<Entry> list;
   for (const std::int64_t bytes : kSizes) {
-    for (const Kind kind : kCalls) {
+    for (const Kind kind : plan::called_kinds()) {
       const bool fits = kind != Kind::barrier && bytes * (has_blocks(kind) ? ranks : 1) <= kLargest;
       if (bytes == kSizes[0] || fits) list.push_back({kind, bytes});
     }

@@ -8,10 +8,6 @@
 
 namespace chasqui::measure {
 
-/// The collectives that are one call.
-inline constexpr Kind kCalls[] = {Kind::barrier, Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather,
-                                  Kind::gather,  Kind::scatter,   Kind::scan,   Kind::alltoall,  Kind::reduce_scatter};
-
 /// Do blocks of all ranks lie side by side, at the root or everywhere?
 inline bool has_blocks(Kind kind) {
   return kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter || kind == Kind::alltoall ||

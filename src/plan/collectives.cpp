@@ -119,6 +119,17 @@ std::vector<std::string> collective_names(bool Collective::*wanted) {
   return names;
 }
 
+const std::vector<Kind>& called_kinds() {
+  static const std::vector<Kind> kinds = [] {
+    std::vector<Kind> called;
+    for (const Collective& collective : collectives()) {
+      if (collective.called) called.push_back(collective.kind);
+    }
+    return called;
+  }();
+  return kinds;
+}
+
 std::int64_t message_count(const Plan& plan) {
   const std::int64_t P = plan.machine().P;
   const std::int64_t one_tree = saturating_multiply(P - 1, plan.problem().items);

@@ -15,9 +15,9 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/measure/measure.hpp"
 #include "chasqui/mpi/comm.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/compare_profiles.hpp"
-#include "measure/sample_call.hpp"
 #include "suite.hpp"
 
 namespace chasqui::engines {
@@ -196,9 +196,9 @@ void measuring(const mpi::Options& options) {
   if (profile.level("network")->ranks != size) throw std::runtime_error("the network has other ranks");
   if (profile.level("node")->ranks != node) throw std::runtime_error("the node has other ranks");
   if (measured.rounds < 1 || measured.rounds > measure::kRounds) throw std::runtime_error("a strange number of rounds");
-  if (measured.timed > measured.collectives || profile.measured.size() > std::size(measure::kCalls))
+  if (measured.timed > measured.collectives || profile.measured.size() > plan::called_kinds().size())
     throw std::runtime_error("too many collectives");
-  if (measured.timed == measured.collectives && profile.measured.size() != std::size(measure::kCalls))
+  if (measured.timed == measured.collectives && profile.measured.size() != plan::called_kinds().size())
     throw std::runtime_error("a collective is missing");
   for (const auto& [kind, times] : profile.measured) {
     if (profile.native.at(kind).size() != times.size()) throw std::runtime_error(kind + " was not timed in turn");

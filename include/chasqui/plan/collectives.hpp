@@ -66,6 +66,9 @@ const Collective& collective(std::string_view name);
 /// The names of all, or of those for which a field holds: `collective_names(&Collective::called)`.
 std::vector<std::string> collective_names(bool Collective::*wanted = nullptr);
 
+/// The kinds that run::Comm offers.
+const std::vector<Kind>& called_kinds();
+
 /// How many messages plan.schedule() would hold; an upper estimate where it goes by rounds. Saturates.
 std::int64_t message_count(const Plan& plan);
 /// Of those, how many plan.local(rank) would hold where they grow with P; 0 where they are few.

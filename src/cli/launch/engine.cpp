@@ -7,6 +7,7 @@
 #include <map>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "chasqui/threads/team.hpp"
 #include "cli/frame/progress.hpp"
 #include "measure/bench/rivals.hpp"
@@ -137,14 +138,11 @@ void refuse_launched(const Command& command, std::string_view remedy) {
 int default_threads() { return std::max(2, run::available_cores()); }
 
 std::vector<Kind> calls_from(const std::string& list) {
-  std::vector<Kind> all = {Kind::broadcast, Kind::reduce,  Kind::allreduce,      Kind::allgather, Kind::alltoall,
-                           Kind::gather,    Kind::scatter, Kind::reduce_scatter, Kind::scan,      Kind::barrier};
-  if (list.empty()) return all;
-  std::vector<std::string> known;
-  for (const Kind kind : all) known.emplace_back(to_string(kind));
-  all.clear();
-  for (const std::string& word : measure::kinds_from(list, "--kinds", known)) all.push_back(*kind_from(word));
-  return all;
+  if (list.empty()) return plan::called_kinds();
+  std::vector<Kind> kinds;
+  for (const auto& word : measure::kinds_from(list, "--kinds", plan::collective_names(&plan::Collective::called)))
+    kinds.push_back(*kind_from(word));
+  return kinds;
 }
 
 void check_seconds(double seconds) {
