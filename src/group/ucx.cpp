@@ -2,6 +2,7 @@
 #include "group/ucx.hpp"
 
 #include "chasqui/base/error.hpp"
+#include "run/messages/tickets.hpp"
 
 #if CHASQUI_HAVE_UCX
 
@@ -274,12 +275,12 @@ class Messages final : public run::Transport {
                  ucp_.tag_recv_nbx(worker_->handle(), data, bytes, tag_from(from, tag), ~ucp_tag_t{0}, &params));
   }
   bool done(Ticket ticket) override {
-    if (at(ticket).request != nullptr && !look(ticket)) {
+    if (operations_[ticket].request != nullptr && !look(ticket)) {
       worker_->progress();
       if (!look(ticket)) return false;
     }
-    const Operation ended = at(ticket);
-    free_.push_back(ticket);
+    const Operation ended = operations_[ticket];
+    operations_.give_back(ticket);
     if (ended.status == UCS_ERR_MESSAGE_TRUNCATED ||
         (ended.receives && ended.status == UCS_OK && ended.arrived != ended.bytes)) {
       throw Error("rank {} expected a message of {} bytes from rank {} and got {}: all ranks must pass the same size",
@@ -293,8 +294,8 @@ class Messages final : public run::Transport {
     return true;
   }
   void abandon(Ticket ticket) override {
-    take_back(at(ticket));
-    free_.push_back(ticket);
+    take_back(operations_[ticket]);
+    operations_.give_back(ticket);
   }
 
  private:
@@ -306,23 +307,15 @@ class Messages final : public run::Transport {
     ucs_status_t status = UCS_OK;
     std::size_t arrived = 0;  ///< bytes
   };
-  Operation& at(Ticket ticket) { return operations_[static_cast<std::size_t>(ticket)]; }
 
   Ticket begun(Operation operation, void* request) {
     if (UCS_PTR_IS_ERR(request)) operation.status = UCS_PTR_STATUS(request);
     else operation.request = request;
-    if (free_.empty()) {
-      operations_.emplace_back();
-      free_.push_back(static_cast<Ticket>(operations_.size() - 1));
-    }
-    const Ticket ticket = free_.back();
-    free_.pop_back();
-    at(ticket) = operation;
-    return ticket;
+    return operations_.take(operation);
   }
   /// Has it ended? A message of a rank that has itself ended is given up after a while.
   bool look(Ticket ticket) {
-    Operation& operation = at(ticket);
+    Operation& operation = operations_[ticket];
     ucp_tag_recv_info_t info{};
     const ucs_status_t status = operation.receives ? ucp_.tag_recv_request_test(operation.request, &info)
                                                    : ucp_.request_check_status(operation.request);
@@ -352,8 +345,7 @@ class Messages final : public run::Transport {
 
   const Ucp& ucp_ = Ucp::library();
   std::shared_ptr<Worker> worker_;
-  std::vector<Operation> operations_;
-  std::vector<Ticket> free_;
+  run::Tickets<Operation> operations_;
 };
 
 class Post final : public run::Post {

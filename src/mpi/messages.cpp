@@ -38,20 +38,13 @@ run::Timing simulated_time() { return {true, now, sleep_until}; }
 
 run::Transport::Ticket Messages::fresh(int from, std::size_t bytes) {
   CHASQUI_CHECK(bytes <= kLongest, "a message of {} bytes that nobody cut", bytes);
-  if (free_.empty()) {
-    operations_.emplace_back();
-    free_.push_back(static_cast<Ticket>(operations_.size() - 1));
-  }
-  const Ticket ticket = free_.back();
-  free_.pop_back();
-  at(ticket) = {.from = from, .bytes = bytes};
-  return ticket;
+  return operations_.take({.from = from, .bytes = bytes});
 }
 
 run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
   const Ticket ticket = fresh(-1, bytes);
   check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, channel_->place(to), channel_->tag(tag, bytes),
-                  channel_->comm(), &at(ticket).request),
+                  channel_->comm(), &operations_[ticket].request),
         "MPI_Isend");
   return ticket;
 }
@@ -59,7 +52,7 @@ run::Transport::Ticket Messages::send(int to, std::uint32_t tag, const void* dat
 run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
   const Ticket ticket = fresh(from, bytes);
   check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, channel_->place(from), channel_->tag(tag, bytes),
-                  channel_->comm(), &at(ticket).request),
+                  channel_->comm(), &operations_[ticket].request),
         "MPI_Irecv");
   return ticket;
 }
@@ -75,7 +68,7 @@ void Messages::complete(Operation& operation, int code, const MPI_Status& status
 }
 
 void Messages::wait(Ticket ticket) {
-  Operation& operation = at(ticket);
+  Operation& operation = operations_[ticket];
   if (operation.complete) return;
   MPI_Status status{};
   const int code = MPI_Wait(&operation.request, &status);
@@ -100,9 +93,9 @@ bool Messages::look(Operation& operation) {
 }
 
 bool Messages::done(Ticket ticket) {
-  Operation& operation = at(ticket);
+  Operation& operation = operations_[ticket];
   if (!operation.complete && (blocking_waits_ || !look(operation))) return false;
-  free_.push_back(ticket);
+  operations_.give_back(ticket);
   check(operation.code, "a message of a collective (ranks that pass different sizes?)");
   if (operation.from >= 0 && operation.arrived != operation.bytes) {
     throw Error("rank {} expected a message of {} bytes from rank {} and got {}: all ranks must pass the same size",
@@ -114,14 +107,14 @@ bool Messages::done(Ticket ticket) {
 void Messages::abandon(Ticket ticket) {
   channel_->disturbed = true;
   if (OpenChannel::ended()) return;
-  Operation& operation = at(ticket);
+  Operation& operation = operations_[ticket];
   const bool receives = operation.from >= 0;
   if (operation.request != MPI_REQUEST_NULL) {
     if (receives) MPI_Cancel(&operation.request);
     settle(operation.request, MPI_Wtime() + (blocking_waits_ ? 0 : receives ? 10.0 : 0.2));
     if (operation.request != MPI_REQUEST_NULL) MPI_Request_free(&operation.request);
   }
-  free_.push_back(ticket);
+  operations_.give_back(ticket);
 }
 
 }  // namespace chasqui::mpi

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpi/open_channel.hpp"
-#include "run/messages/transport.hpp"
+#include "run/messages/tickets.hpp"
 
 namespace chasqui::mpi {
 
@@ -37,15 +37,13 @@ class Messages final : public run::Transport {
     std::size_t arrived = 0;  ///< bytes
     bool complete = false;
   };
-  Operation& at(Ticket ticket) { return operations_[static_cast<std::size_t>(ticket)]; }
   Ticket fresh(int from, std::size_t bytes);
   bool look(Operation& operation);
   void complete(Operation& operation, int code, const MPI_Status& status);
 
   std::shared_ptr<OpenChannel> channel_;
   bool blocking_waits_;
-  std::vector<Operation> operations_;
-  std::vector<Ticket> free_;
+  run::Tickets<Operation> operations_;
 };
 
 }  // namespace chasqui::mpi

@@ -36,25 +36,9 @@ ChannelMemory::Channel& ChannelTransport::outgoing(int to) {
   return *there.to;
 }
 
-run::Transport::Ticket ChannelTransport::fresh() {
-  if (free_.empty()) {
-    operations_.emplace_back();
-    return static_cast<Ticket>(operations_.size() - 1);
-  }
-  const Ticket ticket = free_.back();
-  free_.pop_back();
-  operations_[static_cast<std::size_t>(ticket)] = Operation{};
-  return ticket;
-}
-
 run::Transport::Ticket ChannelTransport::send(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
-  const Ticket ticket = fresh();
-  auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  operation.sends = true;
-  operation.peer = to;
-  operation.tag = tag;
-  operation.data = static_cast<std::byte*>(const_cast<void*>(data));
-  operation.bytes = bytes;
+  auto* const from = static_cast<std::byte*>(const_cast<void*>(data));
+  const Ticket ticket = operations_.take({.sends = true, .peer = to, .tag = tag, .data = from, .bytes = bytes});
   Peer& there = peer(to);
   there.outgoing.push_back(ticket);
   push(to);
@@ -65,16 +49,12 @@ run::Transport::Ticket ChannelTransport::send(int to, std::uint32_t tag, const v
 }
 
 run::Transport::Ticket ChannelTransport::receive(int from, std::uint32_t tag, void* data, std::size_t bytes) {
-  const Ticket ticket = fresh();
-  auto& operation = operations_[static_cast<std::size_t>(ticket)];
-  operation.peer = from;
-  operation.tag = tag;
-  operation.data = static_cast<std::byte*>(data);
-  operation.bytes = bytes;
+  const Ticket ticket =
+      operations_.take({.peer = from, .tag = tag, .data = static_cast<std::byte*>(data), .bytes = bytes});
   Peer& there = peer(from);
   const auto early = std::find_if(there.early.begin(), there.early.end(), [&](const Early& e) { return e.tag == tag; });
   if (early != there.early.end()) {
-    deliver(operation, early->data.data(), early->data.size());
+    deliver(operations_[ticket], early->data.data(), early->data.size());
     there.early.erase(early);
   } else {
     there.expected.push_back(ticket);
@@ -94,7 +74,7 @@ void ChannelTransport::push(int to) {
   auto& channel = outgoing(to);
   while (!there.outgoing.empty() &&
          there.sent - channel.taken.load(std::memory_order_acquire) < ChannelMemory::kDepth) {
-    auto& operation = operations_[static_cast<std::size_t>(there.outgoing.front())];
+    auto& operation = operations_[there.outgoing.front()];
     there.outgoing.pop_front();
     operation.number = ++there.sent;
     auto& line = channel.lines[operation.number % ChannelMemory::kDepth];
@@ -126,11 +106,10 @@ void ChannelTransport::pull(int from) {
       }
     }
     const auto* data = inside ? line.data : static_cast<const std::byte*>(line.where);
-    const auto match = std::find_if(there.expected.begin(), there.expected.end(), [&](Ticket ticket) {
-      return operations_[static_cast<std::size_t>(ticket)].tag == line.tag;
-    });
+    const auto match = std::find_if(there.expected.begin(), there.expected.end(),
+                                    [&](Ticket ticket) { return operations_[ticket].tag == line.tag; });
     if (match != there.expected.end()) {
-      deliver(operations_[static_cast<std::size_t>(*match)], data, line.bytes);
+      deliver(operations_[*match], data, line.bytes);
       there.expected.erase(match);
     } else {
       there.early.push_back({line.tag, std::vector<std::byte>(data, data + line.bytes)});
@@ -141,7 +120,7 @@ void ChannelTransport::pull(int from) {
 }
 
 bool ChannelTransport::done(Ticket ticket) {
-  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  auto& operation = operations_[ticket];
   if (!operation.complete) {
     // Whoever waits, for whatever, also moves the messages that found their channel full.
     std::erase_if(held_, [&](int to) { return push(to), peer(to).outgoing.empty(); });
@@ -154,7 +133,7 @@ bool ChannelTransport::done(Ticket ticket) {
     }
     if (!operation.complete) return false;
   }
-  free_.push_back(ticket);
+  operations_.give_back(ticket);
   if (operation.mismatch) {
     throw Error("rank {} expected a message of {} bytes from rank {} and got {}: all ranks must pass the same size",
                 rank_, operation.bytes, operation.peer, operation.theirs);
@@ -163,7 +142,7 @@ bool ChannelTransport::done(Ticket ticket) {
 }
 
 void ChannelTransport::abandon(Ticket ticket) {
-  auto& operation = operations_[static_cast<std::size_t>(ticket)];
+  auto& operation = operations_[ticket];
   Peer& there = peer(operation.peer);
   std::erase(there.outgoing, ticket);
   std::erase(there.expected, ticket);
@@ -172,7 +151,7 @@ void ChannelTransport::abandon(Ticket ticket) {
     channel.lines[operation.number % ChannelMemory::kDepth].withdrawn.store(operation.number);
     while (channel.copying.load() == operation.number && channel.taken.load() < operation.number) run::cpu_relax();
   }
-  free_.push_back(ticket);
+  operations_.give_back(ticket);
 }
 
 }  // namespace chasqui::threads

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "run/board/shape.hpp"
-#include "run/messages/transport.hpp"
+#include "run/messages/tickets.hpp"
 
 namespace chasqui::threads {
 
@@ -94,15 +94,13 @@ class ChannelTransport final : public run::Transport {
 
   Peer& peer(int rank);
   ChannelMemory::Channel& outgoing(int to);
-  Ticket fresh();
   void push(int to);
   void pull(int from);
   static void deliver(Operation& operation, const std::byte* data, std::size_t bytes);
 
   std::shared_ptr<ChannelMemory> memory_;
   int rank_;
-  std::vector<Operation> operations_;
-  std::vector<Ticket> free_;
+  run::Tickets<Operation> operations_;
   std::vector<std::unique_ptr<Peer>> peers_;  ///< empty until the first message
   std::vector<int> held_;                     ///< peers with outgoing messages that wait for a free line
 };

@@ -108,6 +108,7 @@ const std::set<std::string> kDoors = {
     "run/messages/message_cost.hpp",
     "run/messages/player.hpp",
     "run/messages/sized_machine.hpp",
+    "run/messages/tickets.hpp",
     "run/messages/transport.hpp",
     "run/wait/backoff.hpp",
     "run/wait/cores.hpp",
