@@ -38,58 +38,44 @@ inline constexpr std::string_view kNames[kCollectives] = {
 };
 inline std::string_view to_string(Collective what) { return kNames[static_cast<int>(what)]; }
 
+/// Why a call goes to the MPI library, with the words of the report.
+#define CHASQUI_REASONS(X)                                                                                     \
+  X(none, "served")                                                                                            \
+  X(disabled, "disabled by CHASQUI_DISABLE")                                                                   \
+  X(early, "one of the first calls on its communicator (CHASQUI_AFTER)")                                       \
+  X(short_lived,                                                                                               \
+    "a reduction that rounds, on a communicator that was not prepared in time: it stays with the MPI library") \
+  X(one_rank, "a communicator of one rank")                                                                    \
+  X(inter, "an inter-communicator")                                                                            \
+  X(foreign, "ranks that are not of this MPI_COMM_WORLD")                                                      \
+  X(no_room, "the private communicator or its memory could not be made")                                       \
+  X(empty, "no data")                                                                                          \
+  X(too_long, "too long for the private buffers")                                                              \
+  X(operation, "an operation that is not known to be defined for the datatype")                                \
+  X(argument, "an argument that the MPI library must judge")                                                   \
+  X(uneven, "blocks of very different sizes")                                                                  \
+  X(nonblocking, "non-blocking: progress belongs to the MPI library")                                          \
+  X(unsized, "non-blocking with sizes that the root alone knows: they would have to be sent first")            \
+  X(unverified, "non-blocking: not verified")                                                                  \
+  X(unprepared, "non-blocking on a communicator without a blocking collective before (CHASQUI_AFTER)")         \
+  X(threads, "non-blocking with MPI_THREAD_MULTIPLE: any thread may go on with it")                            \
+  X(many_turns, "non-blocking and so long that it takes many turns")                                           \
+  X(slower, "the MPI library's own is faster")                                                                 \
+  X(comparing, "being compared with the MPI library's own")                                                    \
+  X(irreproducible, "non-blocking reductions are not reproducible")                                            \
+  X(broken, "a collective on this communicator failed before")                                                 \
+  X(failed, "an error inside before anything was sent")
+
 enum class Reason : int {
-  none,
-  disabled,
-  early,
-  short_lived,
-  one_rank,
-  inter,
-  foreign,
-  no_room,
-  empty,
-  too_long,
-  operation,
-  argument,
-  uneven,
-  nonblocking,
-  unsized,
-  unverified,
-  unprepared,
-  threads,
-  many_turns,
-  slower,
-  comparing,
-  irreproducible,
-  broken,
-  failed,
+#define CHASQUI_REASON(name, text) name,
+  CHASQUI_REASONS(CHASQUI_REASON)
+#undef CHASQUI_REASON
 };
-inline constexpr int kReasons = static_cast<int>(Reason::failed) + 1;
-inline constexpr std::string_view kReasonTexts[kReasons] = {
-    "served",
-    "disabled by CHASQUI_DISABLE",
-    "one of the first calls on its communicator (CHASQUI_AFTER)",
-    "a reduction that rounds, on a communicator that was not prepared in time: it stays with the MPI library",
-    "a communicator of one rank",
-    "an inter-communicator",
-    "ranks that are not of this MPI_COMM_WORLD",
-    "the private communicator or its memory could not be made",
-    "no data",
-    "too long for the private buffers",
-    "an operation that is not known to be defined for the datatype",
-    "an argument that the MPI library must judge",
-    "blocks of very different sizes",
-    "non-blocking: progress belongs to the MPI library",
-    "non-blocking with sizes that the root alone knows: they would have to be sent first",
-    "non-blocking: not verified",
-    "non-blocking on a communicator without a blocking collective before (CHASQUI_AFTER)",
-    "non-blocking with MPI_THREAD_MULTIPLE: any thread may go on with it",
-    "non-blocking and so long that it takes many turns",
-    "the MPI library's own is faster",
-    "being compared with the MPI library's own",
-    "non-blocking reductions are not reproducible",
-    "a collective on this communicator failed before",
-    "an error inside before anything was sent",
+inline constexpr std::string_view kReasonTexts[] = {
+#define CHASQUI_REASON(name, text) text,
+    CHASQUI_REASONS(CHASQUI_REASON)
+#undef CHASQUI_REASON
 };
+inline constexpr int kReasons = sizeof kReasonTexts / sizeof kReasonTexts[0];
 
 }  // namespace chasqui::preload
