@@ -27,12 +27,15 @@ class SlotCall {
       last_ = call.exclusive ? me : me + 1;
       chains_ = me > 0 && board.ranks() > 2 && !call.exclusive && !call.op.in_order && bytes_ != 0 &&
                 (bytes_ <= kLinePayload || result_offset() + bytes_ <= board.shape().wide);
+    } else if (call.kind == Kind::gather || call.kind == Kind::reduce) {
+      if (me == root) last_ = board.ranks();
+      look_ = &board.look_at_given();
     } else {
-      const int all = contributors != 0 ? contributors : board.ranks();
-      const bool rooted = call.kind == Kind::gather || call.kind == Kind::reduce;
-      published_ = me >= all;
-      if (!rooted || me == root) last_ = all;
-      if (rooted) look_ = &board.look_at_given();
+      last_ = board.ranks();
+    }
+    if (contributors != 0) {
+      published_ = me >= contributors;
+      last_ = std::min(last_, contributors);
     }
     awaited_ = Awaited(first_, last_, me);
   }
