@@ -73,8 +73,8 @@ struct Call {
   bool uneven() const { return in_blocks.counts != nullptr || out_blocks.counts != nullptr; }  ///< blocks not alike
   /// Its data can be used where it lies: contiguous, blocks alike, and what is read is not what is written to.
   bool plain() const {
-    const bool nothing_set = in_layout.nothing_set() & out_layout.nothing_set() & (in_blocks.counts == nullptr) &
-                             (out_blocks.counts == nullptr);
+    const bool in_usual = in_layout.nothing_set(), out_usual = out_layout.nothing_set();
+    const bool nothing_set = in_usual & out_usual & (in_blocks.counts == nullptr) & (out_blocks.counts == nullptr);
     return (nothing_set || (contiguous() && !uneven())) && !(exchanges() && (in == nullptr || in == out));
   }
 };
