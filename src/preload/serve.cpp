@@ -275,14 +275,15 @@ void ran(Race& race, double time) {
   compared_time += time;
 }
 
-int run_ours(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
+/// kDeclined: not done.
+int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   Race& race = *decision.race;
   const bool timed = decision.way != Decision::ours || !settings().report.empty();
   const double begin = timed ? clock_now() : 0;
   ServedCall served(*decision.state, comm);
-  int code = attempt(what, served, decision.way == Decision::reproducible ? call.reproducible : call.ours);
-  ++(code == kDeclined ? race.native_calls : race.ours_calls);
-  if (code == kDeclined) code = call.native();
+  const int code = attempt(what, served, decision.way == Decision::reproducible ? call.reproducible : call.ours);
+  if (code == kDeclined) return code;
+  ++race.ours_calls;
   race.bytes += decision.facts.bytes;
   race.saved += race.gain;
   if (!timed) return code;
@@ -291,6 +292,13 @@ int run_ours(Collective what, MPI_Comm comm, const Interposed& call, Decision& d
   ++race.ours_timed;
   if (decision.comparing()) ran(race, time);
   return code;
+}
+
+int run_ours(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
+  const int code = attempt_timed(what, comm, call, decision);
+  if (code != kDeclined) return code;
+  ++decision.race->native_calls;
+  return call.native();
 }
 
 int run_native(const Interposed& call, Decision& decision) {
@@ -375,15 +383,18 @@ int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& dec
   return decision.way == Decision::ours ? run_ours(what, comm, call, decision) : run_native(call, decision);
 }
 
-/// Both, on the same input; the program keeps the MPI library's result.
+/// Both, on the same input; the program keeps the MPI library's result. Where that is an error, maybe on this rank alone, the others wait for
+/// it in ours all the same.
 int run_both(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   const BufferCopy before(decision.facts.out, decision.facts.touched);
   const std::vector<double> sizes = operand_sizes(decision.facts, comm);
   const int code = run_native(call, decision);
-  if (code != MPI_SUCCESS) return code;
   const BufferCopy native(decision.facts.out, decision.facts.touched);
   before.restore();
-  const int ours = run_ours(what, comm, call, decision);
+  const int ours = attempt_timed(what, comm, call, decision);
+  if (ours == kDeclined)
+    native.restore();  // once is enough: whoever has heard of a failure passes the call on, and once
+  if (code != MPI_SUCCESS || ours == kDeclined) return code;
   if (ours != MPI_SUCCESS) return ours;
   const double worst = difference(native, decision.facts, sizes);
   note_verified(what, worst == 0, worst);
@@ -396,9 +407,8 @@ int run_reproducibly(Collective what, MPI_Comm comm, const Interposed& call, Dec
   race.plan = "in order";
   if (race.native_timed < kReferences) {
     const BufferCopy before(decision.facts.out, decision.facts.touched);
-    const int code = run_native(call, decision);
-    --race.native_calls;  // a reference, not a call of the program
-    if (code != MPI_SUCCESS) return code;
+    run_native(call, decision);  // the call itself says what is wrong
+    --race.native_calls;         // a reference, not a call of the program
     before.restore();
   }
   return run_ours(what, comm, call, decision);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wrong: what a program may get wrong with MPI_ERRORS_RETURN. It gets a code, and goes on with all ranks.
+// wrong [--alone]: what a program may get wrong with MPI_ERRORS_RETURN. It gets a code, and goes on with all ranks.
 #include <cstring>
 
 #include "check.hpp"
@@ -33,6 +33,18 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     return comm;
   };
+
+  // --alone: the MPI library is asked too, and would wait for ever in most of what follows.
+  if (argc > 1) {
+    MPI_Comm comm = fresh("too short at the root, done both ways");
+    const int code = MPI_Gather(data, 10, MPI_INT, all, me.rank == 0 ? 1 : 10, MPI_INT, 0, comm);
+    if (me.rank == 0 && code == MPI_SUCCESS) fail("code", code, MPI_ERR_TRUNCATE);
+    go_on(comm, me);
+    MPI_Comm_free(&comm);
+    if (me.rank == 0) std::printf("errors on %d ranks: right\n", me.size);
+    MPI_Finalize();
+    return 0;
+  }
 
   MPI_Comm comm = fresh("different lengths");
   const int code = MPI_Bcast(data, me.rank == 0 ? 1 : 10, MPI_INT, 0, comm);
