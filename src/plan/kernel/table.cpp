@@ -21,10 +21,10 @@ namespace {
 
 constexpr int kMost = 1'000'000;  ///< of P and of L
 
-int number(std::string_view& line, std::string_view place, std::size_t row) {
+int number(std::string_view& line, int least, std::string_view place, std::size_t row) {
   int value = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
-  if (error != std::errc{} || end == line.data() + line.size() || *end != ' ' || value < 1 || value > kMost) {
+  if (error != std::errc{} || end == line.data() + line.size() || *end != ' ' || value < least || value > kMost) {
     throw Error("{}:{}: expected 'P L kernel'; delete the line or rebuild the table", place, row);
   }
   line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
@@ -51,8 +51,8 @@ std::vector<TableLine> parse_table(std::string_view text, std::string_view place
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#') continue;
     TableLine entry;
-    entry.P = number(line, place, row);
-    entry.L = number(line, place, row);
+    entry.P = number(line, 2, place, row);
+    entry.L = number(line, 1, place, row);
     entry.text = line;
     lines.push_back(entry);
   }
