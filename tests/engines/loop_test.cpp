@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Many ranks in one thread: all start, then they are polled in turn, so every run is the same. Every method that
 // applies to a call is tried, not only the chosen one.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -444,6 +445,45 @@ TEST(Loop, ErrorsNameRanksOfTheCommunicator) {
           "rank 3 calls broadcast of 5 x 8 bytes from rank 1 where rank 1 calls broadcast of 4 x 8 bytes from rank 1 (call 1 of this node)"),
       std::string::npos)
       << heard;
+}
+
+/// 199 and 200 elements are three shares of 67: the ranks of a node must compare what was called.
+TEST(Loop, LanesCompareWhatWasCalled) {
+  Profile profile = default_profile();
+  for (auto& level : profile.levels) {
+    level.G = Estimate::exactly(20);
+    level.node_g = Estimate::exactly(1);
+    level.node_G = Estimate::exactly(0.01);
+  }
+  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce}) {
+    const auto comms = node_comms({0, 0, 0, 1, 1, 1}, std::make_shared<const Profile>(profile));
+    std::vector<std::vector<double>> data(6, std::vector<double>(200));
+    std::vector<run::Request> requests;
+    const run::Sum sum;
+    for (std::size_t r = 0; r < 6; ++r) {
+      comms[r]->force(run::Choice{run::Method::two_level, 0, 3, {}});
+      run::Call call;
+      call.kind = kind;
+      call.out = data[r].data();
+      if (kind == Kind::reduce && r != 5) call.in = data[r].data();
+      call.count = r == 1 ? 199 : 200;
+      call.element = sizeof(double);
+      call.root = kind == Kind::allreduce ? 0 : 5;
+      call.op = run::operator_of<double>(sum, true);
+      requests.push_back(comms[r]->start(call));
+    }
+    std::string heard;
+    for (int i = 0; i < 1000 && heard.empty(); ++i) {
+      try {
+        for (auto& request : requests) request.test();
+      } catch (const Error& error) {
+        heard = error.what();
+      }
+    }
+    const std::string whose = kind == Kind::broadcast ? " from rank 5" : kind == Kind::reduce ? " to rank 5" : "";
+    EXPECT_NE(heard.find(fmt::format("{} of 199 x 8 bytes{}", to_string(kind), whose)), std::string::npos) << heard;
+    EXPECT_NE(heard.find(fmt::format("{} of 200 x 8 bytes{}", to_string(kind), whose)), std::string::npos) << heard;
+  }
 }
 
 }  // namespace

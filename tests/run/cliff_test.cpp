@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "chasqui/run/choose.hpp"
 
@@ -70,6 +71,37 @@ TEST(Cliff, Allreduce) {
 }
 TEST(Cliff, Allgather) {
   for (const std::size_t bytes : {8, 65'536}) expect_no_cliffs(Kind::allgather, bytes, true, 130, 2);
+}
+TEST(Cliff, GatherAndScatter) {
+  for (const Kind kind : {Kind::gather, Kind::scatter}) {
+    for (const std::size_t bytes : {8, 1024, 65'536}) {
+      for (const bool shares : {true, false}) expect_no_cliffs(kind, bytes, shares, 256);
+    }
+  }
+}
+/// Longer blocks take longer by every method, across the size where the network changes its protocol, too.
+TEST(Cliff, LongerBlocksTakeLonger) {
+  for (const Machine& machine : kMachines) {
+    for (const bool shares : {true, false}) {
+      Profile profile = profile_of(machine, shares);
+      for (Level& level : profile.levels) {
+        level.o_r = Estimate::exactly(5 * machine.o);
+        level.switches = {65'536};
+      }
+      Topology topology;
+      topology.ranks = topology.nodes = 64;
+      for (const Kind kind : {Kind::gather, Kind::scatter}) {
+        std::map<Method, double> before;
+        for (std::size_t bytes = 8; bytes <= std::size_t{1} << 20; bytes += bytes / 4 / 8 * 8 + 8) {
+          for (const Choice& choice : choices({kind, bytes, 8, true}, topology, profile)) {
+            EXPECT_GE(choice.nanoseconds, before[choice.method])
+                << to_string(kind) << " of " << bytes << " bytes, " << machine.name << ", " << to_string(choice.method);
+            before[choice.method] = choice.nanoseconds;
+          }
+        }
+      }
+    }
+  }
 }
 TEST(Cliff, Barrier) { expect_no_cliffs(Kind::barrier, 0, true, 130, 3); }
 

@@ -199,7 +199,8 @@ std::uint64_t Board::complete() const {
 void Board::disagree(int other) const {
   const auto name = [&](std::size_t rank) { return names_.empty() ? static_cast<int>(rank) : names_[rank]; };
   const auto named = [&](Signature call) {
-    if (has_root(call.kind())) call.what = (call.what & 0xff) | static_cast<std::uint64_t>(name(call.root())) << 8;
+    if (has_root(call.kind()) && (call.what & Signature::kOfCommunicator) == 0)
+      call.what = (call.what & 0xff) | static_cast<std::uint64_t>(name(call.root())) << 8;
     return call;
   };
   const int me = name(static_cast<std::size_t>(rank_)), they = name(static_cast<std::size_t>(other));

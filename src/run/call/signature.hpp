@@ -18,13 +18,15 @@ struct Signature {
       0;  ///< 0: unknown. Kind + 1, whether exclusive, in rank order, of uneven blocks; above 8 bits the root
 
   static constexpr std::uint64_t kKind = 31, kOwn = kKind, kExclusive = 32, kInOrder = 64,
-                                 kUneven = 128;    ///< parts of `what`
+                                 kUneven = 128;  ///< parts of `what`
+  /// Part of `what`: the root is a rank of the communicator, where other calls of its board have a place on the board.
+  static constexpr std::uint64_t kOfCommunicator = std::uint64_t{1} << 63;
   static Signature own() { return {0, 0, kOwn}; }  ///< an operation of the program's own (run::launch)
 
   friend bool operator==(const Signature&, const Signature&) = default;
   bool known() const { return what != 0; }  ///< neither forgotten nor refused for its arguments
-  Kind kind() const { return static_cast<Kind>((what & kKind) - 1); }  ///< REQUIRES a collective
-  std::uint64_t root() const { return what >> 8; }                     ///< of kinds that have one
+  Kind kind() const { return static_cast<Kind>((what & kKind) - 1); }    ///< REQUIRES a collective
+  std::uint64_t root() const { return (what & ~kOfCommunicator) >> 8; }  ///< of kinds that have one
 
   /// What the call adds to the sum over all calls.
   std::uint64_t word() const { return count + (element << 24) + (what << 40); }

@@ -183,9 +183,10 @@ class Chooser {
 
   /// The tree of empty messages takes `empty`; in a gather or scatter every block passes the root's port beside that. Where
   /// bandwidth is shared blocks overlap with the tree: within a sixth of simulated times (16 and 64 ranks, two networks). Where
-  /// receives go on at a time the heaviest path counts, a third of the blocks at most there.
+  /// receives go on at a time the heaviest path counts, a third of the blocks at most there. A twentieth more for the memory that
+  /// ranks on the way need: long blocks, where there is nothing to gain, go straight.
   double with_blocks(double empty, const Level& level, int ranks) const {
-    const double all = bytes() * level.G.value * (ranks - 1);
+    const double all = 1.05 * bytes() * level.G.value * (ranks - 1);
     if (query_.kind == Kind::scatter) return empty + (level.shares_bandwidth ? 1.15 : 1) * all;
     if (level.shares_bandwidth) return std::max(empty + all / 2, flight_time(level, 0) + all);
     return empty + (level.receives_in_parallel ? all / 3 : all);
@@ -291,8 +292,8 @@ class Chooser {
     double gap = everybody                     ? spread_step(level, bytes())
                  : query_.kind == Kind::gather ? receive_port_time(level, bytes())
                                                : port_time(level, bytes());
-    // Messages that nobody waits for to be received fill the link beside the receiver's work, others after it.
-    if (query_.kind == Kind::gather && level.shares_bandwidth && bytes() <= static_cast<double>(eager_bytes(level)))
+    // Where bandwidth is shared the receiver's own work comes beside the link.
+    if (query_.kind == Kind::gather && level.shares_bandwidth)
       gap = std::max(gap, level.o_r.value + level.G.value * bytes());
     list.push_back(
         {Method::messages, flight_time(level, bytes()) + (ranks - 2) * gap, 1, "every block straight to its reader"});

@@ -34,6 +34,10 @@ Task Engine::by_lanes(Call call, std::int64_t lanes, std::uint32_t tag) {
     co_await two_level(call, tag);
     co_return;
   }
+  // Shares of different counts may have one length: the ranks of a node compare what was called before what is done for it.
+  Signature called = signature_of(call);
+  called.what |= Signature::kOfCommunicator;
+  fabric_.board->pass_by(called);
   const Group group = group_of(tag);
   Scratch scratch;
   scratch.fit(*program);
