@@ -185,12 +185,12 @@ class Contest {
   }
   const Choice& chosen() const { return choices_.front(); }
 
-  void run(const Choice& choice, std::uint64_t number) {
+  void run(const Choice& choice, std::uint64_t number, bool plain) {
     if (choice.method != Method::two_level) return forced(comm_, call_, choice);
     SimulatedBoard board(node_, place_, n_, costs_, *profile_, fabric_.timing);
     board_ = &board;
     tag_ = 31'000 + static_cast<std::uint32_t>(number % 900);
-    choice.parts > 1 ? by_lanes(choice.parts) : by_leaders();
+    if (plain || !by_lanes(choice.parts)) by_leaders();
   }
 
  private:
@@ -225,15 +225,18 @@ class Contest {
     on_board({kind, 0, 0, nowhere, nowhere, count()}, in, out);
   }
 
-  void by_lanes(std::int64_t lanes) {
+  /// False: leaders, with messages and boards one after the other.
+  bool by_lanes(std::int64_t lanes) {
     chasqui::Nodes nodes;
     nodes.add(n_, topology_.nodes);
     std::vector<int> ranks(static_cast<std::size_t>(comm_.size()));
     for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
     const Program program = program_on_lanes(shape_of(call_, comm_.rank(), comm_.size()), query_of(call_), lanes, nodes,
                                              ranks, topology_, *profile_);
+    if (program.list.empty()) return false;
     play(program, {fabric_.messages.get(), {}, comm_.rank(), comm_.size(), tag_, fabric_.timing},
          buffers_of(call_, comm_.rank()));
+    return true;
   }
 
   /// As Engine::two_level_fold does it; the root is rank 0. REQUIRES broadcast, reduce, allreduce or barrier.
@@ -401,7 +404,7 @@ int main(int argc, char** argv) {
       } else if (boards) {
         Contest contest(*comm, sample.call(), std::atoi(argv[8]), options.profile);
         const auto by = [&](const std::string& who, const std::optional<Choice>& choice) {
-          if (choice) one(who, *choice, [&] { contest.run(*choice, ++number); });
+          if (choice) one(who, *choice, [&] { contest.run(*choice, ++number, who == "leaders"); });
         };
         by("lanes", contest.find(true));
         if (has_blocks(kind) || kind == Kind::scan) continue;  // what leaders do with these is not played here

@@ -230,6 +230,32 @@ TEST(Loop, LanesOnNodesOfAnyShape) {
   }
 }
 
+/// Long values in items, each on the board of a node while others are under way: whatever root and shape, paced or not.
+TEST(Loop, ItemsOnBoardsWhileMessagesAreUnderWay) {
+  Profile plain = *network(1000, 300, 0.5);
+  Profile shared = plain;
+  for (auto& level : shared.levels) level.shares_bandwidth = true;
+  std::set<std::pair<Kind, bool>> piped;  // and whether sends keep to the plan's times
+  for (const Profile& machine : {plain, shared}) {
+    const auto profile = std::make_shared<const Profile>(machine);
+    for (const std::vector<int>& node_of :
+         std::vector<std::vector<int>>{{0, 0, 1, 1}, {0, 0, 0, 1, 2, 2, 3}, {0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1}}) {
+      const auto comms = node_comms(node_of, profile);
+      for (const Kind kind : {Kind::broadcast, Kind::reduce}) {
+        if (run::piped_leaders({kind, 160'000, 8, true}, comms[0]->topology(), machine))
+          piped.insert({kind, machine.levels.front().shares_bandwidth});
+        EXPECT_FALSE(run::piped_leaders({kind, 8, 8, true}, comms[0]->topology(), machine));
+      }
+      EXPECT_FALSE(run::piped_leaders({Kind::reduce, 160'000, 8, false}, comms[0]->topology(), machine));
+      std::set<run::Method> used;
+      play_all(static_cast<int>(node_of.size()), profile, {20'011}, used, node_comms(node_of, profile),
+               run::Method::two_level);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_EQ(piped.size(), 4u);
+}
+
 /// Every collective that can, by the others' memory; stages so small that the board is used in many rounds.
 TEST(Loop, CrossMemoryOnNodesOfAnySize) {
   const auto profile = network(20'000, 3000, 0.8);

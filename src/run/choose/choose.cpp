@@ -343,8 +343,13 @@ class Chooser {
     if (exchanges(query_.kind)) std::erase_if(list, [](const Choice& each) { return each.method == Method::windows; });
     const auto best = std::min_element(list.begin(), list.end(),
                                        [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
-    choices_.push_back({Method::two_level, inside + best->nanoseconds, 1,
-                        fmt::format("slots in the nodes, {} between them", to_string(best->method))});
+    Choice leaders{Method::two_level, inside + best->nanoseconds, 1,
+                   fmt::format("slots in the nodes, {} between them", to_string(best->method))};
+    if (const auto piped = piped_leaders(query_, topology_, profile_)) {
+      leaders.nanoseconds = piped->nanoseconds;
+      leaders.why = fmt::format("{} items, boards while they arrive", piped->items);
+    }
+    choices_.push_back(std::move(leaders));
     if (auto lanes = lane_way(query_, topology_, profile_)) choices_.push_back(std::move(lanes->choice));
   }
 

@@ -6,9 +6,12 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/clusters.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "run/board/shape.hpp"
 #include "run/choose/board_cost.hpp"
 #include "run/messages/message_cost.hpp"
+#include "run/messages/piped.hpp"
+#include "run/messages/sized_machine.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -265,8 +268,45 @@ std::optional<LaneWay> lane_way(const Query& query, const Topology& topology, co
   return best;
 }
 
+namespace {
+
+double item_on_board(const Query& query, double bytes, const Topology& topology, const Profile& profile) {
+  return board_time(profile, query.kind, bytes, topology.largest_node, topology.shares_memory);
+}
+
+}  // namespace
+
+std::optional<Piped> piped_leaders(const Query& query, const Topology& topology, const Profile& profile) {
+  const bool reduces = query.kind == Kind::reduce && query.commutative;
+  if (!topology.board || topology.nodes < 2 || topology.largest_node < 2 || !topology.messages) return {};
+  if (query.kind != Kind::broadcast && !reduces) return {};
+  const Level& network = message_level(topology, profile);
+  const auto bytes = static_cast<double>(query.bytes);
+  const auto elements = static_cast<std::int64_t>(query.bytes / query.element);
+  const std::int64_t most = std::min<std::int64_t>({elements, static_cast<std::int64_t>(query.bytes / 1024), 1024});
+  std::optional<Piped> best;
+  for (std::int64_t items = 2; items <= most; items += std::max<std::int64_t>(1, items / 8)) {
+    const double item = bytes / static_cast<double>(items), board = item_on_board(query, item, topology, profile);
+    const auto sized = item_machine(with_board(network, board / 2), topology.nodes, item);
+    const double time = static_cast<double>(plan::quick_kitem_time(sized.machine, items).ticks) * sized.tick + board;
+    if (!best || time < best->nanoseconds) best = {items, time};
+  }
+  if (!best) return {};
+  const double apart =
+      choices(query, flat(topology), profile).front().nanoseconds + item_on_board(query, bytes, topology, profile);
+  return best->nanoseconds < apart ? best : std::nullopt;
+}
+
 Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t lanes, const Nodes& nodes,
                          const std::vector<int>& ranks, const Topology& topology, const Profile& profile) {
+  if (lanes < 2) {
+    const auto piped = piped_leaders(query, topology, profile);
+    if (!piped) return {};
+    const double item = static_cast<double>(query.bytes) / static_cast<double>(piped->items);
+    const double busy =
+        item_on_board(query, item, topology, profile) / 2;  // the other half is its readers' or its writers'
+    return piped_program(shape, nodes, ranks, piped->items, message_level(topology, profile), busy);
+  }
   const auto way = lane_way(query, topology, profile);
   if (!way) return {};
   if (way->style == LaneWay::Style::whole)

@@ -35,7 +35,15 @@ struct LaneWay {
 /// there is no other style.
 std::optional<LaneWay> lane_way(const Query& query, const Topology& topology, const Profile& profile);
 
-/// One rank's program on lanes, `lanes` a node at most: as lane_way() says; empty where that is nothing. `shape`, `ranks`: as in lanes.hpp.
+/// One leader a node with a long value in items, whose boards work while messages are under way (piped.hpp).
+struct Piped {
+  std::int64_t items = 1;
+  double nanoseconds = 0;
+};
+/// With the best number of items; nothing where it is not faster than messages and boards one after the other.
+std::optional<Piped> piped_leaders(const Query& query, const Topology& topology, const Profile& profile);
+
+/// One rank's program on lanes, `lanes` a node at most: as lane_way() says; of one lane as piped_leaders() says; empty where that is nothing. `shape`, `ranks`: as in lanes.hpp.
 Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t lanes, const Nodes& nodes,
                          const std::vector<int>& ranks, const Topology& topology, const Profile& profile);
 

@@ -30,7 +30,7 @@ Task Engine::by_lanes(Call call, std::int64_t lanes, std::uint32_t tag) {
     return in_pieces(program_on_lanes(shape, query_of(call), lanes, nodes_.sizes(), ranks, topology_, *fabric_.profile),
                      fabric_.piece);
   });
-  if (program->list.empty()) {  // forced, and there are no lanes on this machine
+  if (program->list.empty()) {
     co_await two_level(call, tag);
     co_return;
   }

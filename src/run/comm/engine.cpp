@@ -236,8 +236,7 @@ Task Engine::task_of(Call call, Choice choice, std::uint32_t tag) {
   if (size_ == 1) return alone(call);
   if (run::on_board(choice.method)) return on_board(call, choice.method);
   methods_run_ |= 1u << static_cast<unsigned>(choice.method);
-  if (choice.method == Method::two_level)
-    return choice.parts > 1 ? by_lanes(call, choice.parts, tag) : two_level(call, tag);
+  if (choice.method == Method::two_level) return by_lanes(call, choice.parts, tag);
   return by_messages(group_of(tag), call, choice);
 }
 

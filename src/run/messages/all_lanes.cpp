@@ -17,30 +17,6 @@ constexpr Address kInput{Memory::input, 0}, kOutput{Memory::output, 0};
 
 constexpr std::size_t parts_of(std::size_t all, std::size_t each) { return (all + each - 1) / each; }
 
-/// Appends `part` with other buffers; its messages go to peer(their rank).
-void append(Program& program, const Program& part, Address input, Address output, const std::function<int(int)>& peer) {
-  const std::int32_t posts = program.posts;
-  const Address scratch = program.more_scratch(parts_of(part.scratch, kLargestAlignment) * kLargestAlignment);
-  const auto moved = [&](Address at) {
-    return (at.memory == Memory::input ? input : at.memory == Memory::output ? output : scratch) + at.offset;
-  };
-  using What = Instruction::What;
-  for (const Instruction& one : part.list) {
-    switch (one.what) {
-      case What::post: program.post(peer(one.other), {moved(one.to), one.size}); break;
-      case What::arrive: program.arrive(posts + one.other); break;
-      case What::send: program.send(peer(one.other), {moved(one.from), one.size}); break;
-      case What::fold: program.fold(moved(one.from), moved(one.right), moved(one.to), one.size); break;
-      case What::copy: program.copy(moved(one.to), {moved(one.from), one.size}); break;
-      case What::finish: program.finish(); break;
-      case What::begin: program.begin(part.times[static_cast<std::size_t>(one.other)]); break;
-      case What::align: program.align(part.times[static_cast<std::size_t>(one.other)]); break;
-      case What::pause: program.pause(part.times[static_cast<std::size_t>(one.other)]); break;
-      case What::board: CHASQUI_CHECK(false, "a step on the board in a program of messages"); break;
-    }
-  }
-}
-
 /// One rank's program, step by step. Blocks are counted [place][node] or [node][place] where a comment says so.
 class Builder {
  public:

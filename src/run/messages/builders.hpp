@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -30,11 +31,14 @@ struct Items {
   std::size_t element = 1;
   std::int64_t items = 1;
 };
-/// From the root to all, in `data` everywhere.
-void add_items(Program& program, const LocalPlan& plan, const Items& items, Address data);
+/// From the root to all, in `data` everywhere. known(item): may append something when an item is there and has been sent on, before
+/// the next one is waited for.
+void add_items(Program& program, const LocalPlan& plan, const Items& items, Address data,
+               const std::function<void(std::int64_t item)>& known = {});
 /// Along the reversed plan: what lies at `own` on all ranks is folded on the way, in any order, to `result` at the root.
+/// wanted(item): may append something before an item of `own` is first used.
 void add_item_folds(Program& program, const LocalPlan& plan, const Items& items, Address own,
-                    std::optional<Address> result);
+                    std::optional<Address> result, const std::function<void(std::int64_t item)>& wanted = {});
 
 /// Intervals of blocks travel (all-gather, gather; reversed: scatter, reduce-scatter). Block b is bytes
 /// offsets[b] .. offsets[b+1]-1 of `data`; intervals wrap around. Blocks of no bytes do not travel.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <limits>
+#include <optional>
 
 #include "run/call/aligned_buffer.hpp"
 #include "run/messages/builders.hpp"
@@ -51,20 +52,33 @@ void arrive_paced(Program& program, const LocalPlan& plan, const Move& move) {
 
 }  // namespace
 
-void add_items(Program& program, const LocalPlan& plan, const Items& items, Address data) {
+void add_items(Program& program, const LocalPlan& plan, const Items& items, Address data,
+               const std::function<void(std::int64_t item)>& known) {
   auto moves = moves_of(plan, items);
   for (Move& move : moves) {
     if (move.step.receives) move.post = program.post(move.step.peer, {data + move.offset, move.bytes});
   }
   begin_paced(program, plan, moves);
+  std::vector<bool> seen(static_cast<std::size_t>(items.items), false);
+  std::optional<std::int64_t> latest;
+  const auto tell = [&] {
+    if (latest && known) known(*latest);
+    latest.reset();
+  };
   for (const Move& move : moves) {
+    const std::int64_t item = move.step.part.lo;
+    const bool first = !seen[static_cast<std::size_t>(item)];
+    if (first) tell();
     if (move.step.receives) arrive_paced(program, plan, move);
     else send_paced(program, plan, move, data + move.offset);
+    if (first) latest = item;
+    seen[static_cast<std::size_t>(item)] = true;
   }
+  tell();
 }
 
 void add_item_folds(Program& program, const LocalPlan& plan, const Items& items, Address own,
-                    std::optional<Address> result) {
+                    std::optional<Address> result, const std::function<void(std::int64_t item)>& wanted) {
   auto moves = moves_of(plan, items);
   std::vector<Address> arrivals(moves.size(), own);
   for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -72,10 +86,18 @@ void add_item_folds(Program& program, const LocalPlan& plan, const Items& items,
     arrivals[i] = program.more_scratch(moves[i].bytes);
     moves[i].post = program.post(moves[i].step.peer, {arrivals[i], moves[i].bytes});
   }
-  begin_paced(program, plan, moves);
   std::vector<std::optional<Address>> folds(static_cast<std::size_t>(items.items));
+  std::vector<bool> seen(folds.size(), false);
+  const auto want = [&](const Move& move) {
+    const auto item = static_cast<std::size_t>(move.step.part.lo);
+    if (!seen[item] && wanted) wanted(move.step.part.lo);
+    seen[item] = true;
+  };
+  if (!moves.empty()) want(moves.front());  // the plan's time begins when there is something to send
+  begin_paced(program, plan, moves);
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
+    want(move);
     auto& fold = folds[static_cast<std::size_t>(move.step.part.lo)];
     const Address so_far = fold.value_or(own + move.offset);
     if (!move.step.receives) {

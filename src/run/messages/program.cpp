@@ -73,6 +73,36 @@ void Program::board(const BoardStep& step) {
   steps.push_back(step);
 }
 
+void append(Program& program, const Program& part, Address input, Address output, const std::function<int(int)>& peer) {
+  const std::int32_t posts = program.posts;
+  const std::size_t lines = (part.scratch + kLargestAlignment - 1) / kLargestAlignment;
+  const Address scratch = program.more_scratch(lines * kLargestAlignment);
+  const auto moved = [&](Address at) {
+    return (at.memory == Memory::input ? input : at.memory == Memory::output ? output : scratch) + at.offset;
+  };
+  using What = Instruction::What;
+  for (const Instruction& one : part.list) {
+    const auto number = static_cast<std::size_t>(one.other);
+    switch (one.what) {
+      case What::post: program.post(peer(one.other), {moved(one.to), one.size}); break;
+      case What::arrive: program.arrive(posts + one.other); break;
+      case What::send: program.send(peer(one.other), {moved(one.from), one.size}); break;
+      case What::fold: program.fold(moved(one.from), moved(one.right), moved(one.to), one.size); break;
+      case What::copy: program.copy(moved(one.to), {moved(one.from), one.size}); break;
+      case What::finish: program.finish(); break;
+      case What::begin: program.begin(part.times[number]); break;
+      case What::align: program.align(part.times[number]); break;
+      case What::pause: program.pause(part.times[number]); break;
+      case What::board: {
+        BoardStep step = part.steps[number];
+        step.in = moved(step.in);
+        step.out = moved(step.out);
+        program.board(step);
+      }
+    }
+  }
+}
+
 Program in_pieces(Program whole, const std::function<std::size_t(std::size_t bytes)>& piece) {
   if (!piece) return whole;
   Program cut;

@@ -98,6 +98,9 @@ struct Program {
   void add_time(Instruction::What what, double time);
 };
 
+/// Appends `part` with other buffers; its messages go to peer(their rank).
+void append(Program& program, const Program& part, Address input, Address output, const std::function<int(int)>& peer);
+
 /// The same with its messages cut: piece(bytes) says of how many bytes the pieces of a message are, but for the last;
 /// missing: whole.
 Program in_pieces(Program whole, const std::function<std::size_t(std::size_t bytes)>& piece);
