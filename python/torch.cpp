@@ -563,7 +563,7 @@ std::string place_for_hosts() {
 c10::intrusive_ptr<Base> make_group(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                                     std::chrono::milliseconds timeout) {
   const auto tell = [&](const std::string& key, const std::string& text) {
-    store->set(key, {text.begin(), text.end()});
+    store->set(key, std::vector<std::uint8_t>(text.begin(), text.end()));
   };
   const auto ask = [&](const std::string& key) {
     const std::vector<std::uint8_t> text = store->get(key);

@@ -525,9 +525,11 @@ class ThreadEndpoint final : public Endpoint {
     if (!board.may_publish()) [[unlikely]]
       wait_for([&] { return board.may_publish(); }, group, number, why);
     board.publish(me, &shown, sizeof shown);
-    board.look_at_all().wait();
     const std::int32_t members = group.info.members.count;
-    for (std::int32_t slot = 0; members > 2 && slot < members; ++slot) board.fetch(slot, run::Place::first);
+    if (members > 2) {  // between two a look that comes too early costs less than a pause
+      board.look_at_all().wait();
+      for (std::int32_t slot = 0; slot < members; ++slot) board.fetch(slot, run::Place::first);
+    }
     const auto at = [&](std::int32_t slot) {
       Shown one;
       std::memcpy(&one, board.payload(slot, run::Place::first), sizeof one);
