@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/run/call.hpp"
 #include "mpi/profile.hpp"
 #include "preload/handshake.hpp"
+#include "run/call/patience.hpp"
 
 namespace chasqui::preload {
 namespace {
@@ -28,6 +28,15 @@ const char* variable(const char* name) {
 bool flag(const char* name) {
   const char* text = variable(name);
   return text != nullptr && std::strcmp(text, "0") != 0;
+}
+
+double seconds(const char* name, double otherwise, std::string& warnings) {
+  try {
+    return run::seconds_of_variable(name, otherwise);
+  } catch (const Error& error) {
+    warnings += fmt::format("{}; {} is used. ", error.what(), otherwise);
+    return otherwise;
+  }
 }
 
 std::int64_t number(const char* name, std::int64_t otherwise, std::string& warnings) {
@@ -103,12 +112,8 @@ Settings settings_of_environment(std::string& warnings) {
   s.trials = number("CHASQUI_TRIALS", s.trials, warnings);
   s.rehearse = number("CHASQUI_REHEARSE", s.rehearse, warnings);
   s.join = number("CHASQUI_JOIN", s.join, warnings);
-  try {
-    s.stall = run::patience_from_environment({s.stall, 0}).compare;
-  } catch (const Error& error) {
-    warnings += fmt::format("{}; {} is used. ", error.what(), s.stall);
-  }
-  s.stall_notice = number("CHASQUI_STALL_NOTICE", s.stall_notice, warnings);
+  s.stall = seconds("CHASQUI_STALL_SECONDS", s.stall, warnings);
+  s.stall_notice = seconds("CHASQUI_STALL_NOTICE", s.stall_notice, warnings);
   s.node_size = number("CHASQUI_NODE_SIZE", s.node_size, warnings);
   if (const char* list = variable("CHASQUI_DISABLE")) disable(s, list, warnings);
   return s;

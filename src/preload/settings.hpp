@@ -24,7 +24,7 @@ struct Settings {
   std::int64_t node_size = 0;        ///< CHASQUI_NODE_SIZE: ranks that count as one node; 0: as they are
   std::int64_t join = 60;  ///< CHASQUI_JOIN: seconds to wait in MPI_Init for ranks without the library; 0: for ever
   double stall = 2;  ///< CHASQUI_STALL_SECONDS: ranks on several nodes that wait so long compare their calls; 0: never
-  std::int64_t stall_notice = 60;  ///< CHASQUI_STALL_NOTICE: seconds after which a wait says so; 0: never
+  double stall_notice = 60;  ///< CHASQUI_STALL_NOTICE: seconds after which a wait says so; 0: never
   std::shared_ptr<const Profile> profile;
 
   std::uint64_t hash() const;  ///< of what ranks must agree on, the version of this library included

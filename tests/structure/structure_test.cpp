@@ -98,6 +98,7 @@ const std::set<std::string> kDoors = {
     "run/board/process_memory.hpp",
     "run/board/shape.hpp",
     "run/call/aligned_buffer.hpp",
+    "run/call/patience.hpp",
     "run/comm/fabric.hpp",
     "run/comm/node_fabric.hpp",
     "run/faults/bad_news.hpp",

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
+#include "run/call/patience.hpp"
+
 #include <cstdlib>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/call.hpp"
 
 namespace chasqui::run {
-namespace {
 
-double seconds_from(const char* name, double otherwise) {
+double seconds_of_variable(const char* name, double otherwise) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return otherwise;
   char* end = nullptr;
@@ -16,11 +17,9 @@ double seconds_from(const char* name, double otherwise) {
   throw Error("{}={}: expected seconds, 0 or more (0: never)", name, text);
 }
 
-}  // namespace
-
 Patience patience_from_environment(Patience otherwise) {
-  return {seconds_from("CHASQUI_STALL_SECONDS", otherwise.compare),
-          seconds_from("CHASQUI_STALL_NOTICE", otherwise.notice)};
+  return {seconds_of_variable("CHASQUI_STALL_SECONDS", otherwise.compare),
+          seconds_of_variable("CHASQUI_STALL_NOTICE", otherwise.notice)};
 }
 
 }  // namespace chasqui::run
