@@ -84,7 +84,7 @@ class LongWait {
  public:
   LongWait(int rank, int size) : rank_(rank), size_(size) {
     const unsigned turn = std::bit_floor(static_cast<unsigned>(std::max(1, rank)));
-    after_ = static_cast<double>(settings().stall_notice) * 1e9 * turn;
+    after_ = settings().stall_notice * 1e9 * turn;
   }
   void look() {
     constexpr double kApart = 10e9;  // nanoseconds between two looks: nobody waited in between
@@ -109,7 +109,7 @@ class LongWait {
 
 /// Ranks of several nodes that wait in vain compare their calls: who waits elsewhere answers. Not where another thread may be in
 /// one of these calls.
-void answer_in_all(const run::Comm* except = nullptr) {
+void answer_in_all(const run::Comm* except = nullptr, bool leaves = false) {
   int level = MPI_THREAD_MULTIPLE;
   PMPI_Query_thread(&level);
   if (level == MPI_THREAD_MULTIPLE) return;
@@ -120,7 +120,7 @@ void answer_in_all(const run::Comm* except = nullptr) {
   }
   for (const CommState* state : all) {
     if (state->comm != nullptr && state->comm.get() != except && state->comm->topology().nodes > 1)
-      run::answer(*state->comm);
+      run::answer(*state->comm, leaves);
   }
 }
 
@@ -254,7 +254,11 @@ void meet_at_the_end() {
   MPI_Request request = MPI_REQUEST_NULL;
   if (PMPI_Ibarrier(private_world(), &request) != MPI_SUCCESS) return;
   while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
-    answer_in_all();
+    try {
+      answer_in_all(nullptr, true);
+    } catch (const std::exception& error) {  // the others are met all the same
+      say(error.what());
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }

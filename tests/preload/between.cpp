@@ -38,6 +38,17 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const Place me(MPI_COMM_WORLD);
   const bool last = me.rank == me.size - 1;
+  if (argc > 1) {  // the last rank leaves a call out and waits in MPI_Finalize
+    part = "a call left out";
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 5; ++i) MPI_Barrier(MPI_COMM_WORLD);
+    const int code = last ? MPI_SUCCESS : MPI_Barrier(MPI_COMM_WORLD);
+    if (!last && code == MPI_SUCCESS) fail("code", code, MPI_ERR_OTHER);
+    if (me.rank == 0) std::printf("calls of %d ranks: told apart\n", me.size);
+    std::fflush(stdout);
+    MPI_Finalize();
+    return 0;
+  }
   const auto longer = [&](int here) { return static_cast<int>(kLong) / (last ? here : 1); };
   expect_error("a short broadcast", me,
                [&](MPI_Comm comm, int* give, int*) { return MPI_Bcast(give, last ? 10 : 1, MPI_INT, 0, comm); });

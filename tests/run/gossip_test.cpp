@@ -146,6 +146,19 @@ TEST(Gossip, WhoComesLateComparesThen) {
       << found->what;
 }
 
+TEST(Gossip, WhoLeavesIsWaitedForInVain) {
+  World world(2);
+  for (int r = 0; r < 2; ++r) world[r].begin(call_of(Kind::barrier, 0));
+  world[0].begin(call_of(Kind::allgather, 14));
+  EXPECT_FALSE(world.look(5));  // rank 1 may still come
+  EXPECT_FALSE(world[0].look());
+  const auto found = world[1].gossip.look(world[1].words, world[1].calls, 1, {}, true);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->number, 2u);
+  EXPECT_EQ(found->what,
+            "rank 0 waits in allgather of 14 x 8 bytes (call 2 of this communicator), and rank 1 ends after call 1");
+}
+
 TEST(Gossip, WhoNeverListensIsToldAFewTimesOnly) {
   World world(2);
   for (int i = 1; i <= 1000; ++i) {

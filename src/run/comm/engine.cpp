@@ -151,17 +151,17 @@ void Engine::look_for_failure(std::uint64_t number) {
   if (fabric_.answer_others) fabric_.answer_others(*this);
 }
 
-std::string Engine::compare_calls(std::uint64_t number) {
+std::string Engine::compare_calls(std::uint64_t number, bool leaves) {
   std::vector<std::uint64_t> waiting;
   for (const auto& operation : pending_) waiting.push_back(operation->number);
   if (waiting.empty() && number != 0) waiting.push_back(number);
-  return spans_ ? health_.compare(fabric_.board->calls(), fabric_.board->current(), waiting)
-                : health_.compare(health_.history(), health_.last(), waiting);
+  return spans_ ? health_.compare(fabric_.board->calls(), fabric_.board->current(), waiting, leaves)
+                : health_.compare(health_.history(), health_.last(), waiting, leaves);
 }
 
-void Engine::answer() {
+void Engine::answer(bool leaves) {
   if (!health_.may_answer()) return;
-  if (const std::string found = compare_calls(0); !found.empty()) health_.retire(found);
+  if (const std::string found = compare_calls(0, leaves); !found.empty()) health_.retire(found);
 }
 
 void Engine::force(std::optional<Choice> choice) {
@@ -413,7 +413,7 @@ Request launch(Comm& comm, const std::function<Task(Group)>& make, std::shared_p
   return Engine::of(comm).launch(make, std::move(kept));
 }
 Request start_at_once(Comm& comm, const Call& call, int turns) { return Engine::of(comm).begin_at_once(call, turns); }
-void answer(Comm& comm) { Engine::of(comm).answer(); }
+void answer(Comm& comm, bool leaves) { Engine::of(comm).answer(leaves); }
 void set_timeout(Comm& comm, double seconds) { Engine::of(comm).set_timeout(seconds); }
 void rest(Comm& comm) { Engine::of(comm).rest(); }
 void resume(Comm& comm) { Engine::of(comm).resume(); }

@@ -56,7 +56,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   Request begin_at_once(const Call& call, int turns);
   void force(std::optional<Choice> choice);
   const BoardMethods& methods() const { return methods_; }  ///< how calls run on the board
-  void answer();
+  void answer(bool leaves);
   void set_timeout(double seconds) { health_.limit(seconds); }
   void rest() { health_.rest(); }
   void resume() { health_.resume(); }
@@ -125,7 +125,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   void check_arguments(const Call& call);
   [[noreturn]] void refuse_call(const std::string& why);
   void look_for_failure(std::uint64_t number);
-  std::string compare_calls(std::uint64_t number);
+  std::string compare_calls(std::uint64_t number, bool leaves = false);
   void note(std::uint64_t number, const Signature& call, bool on_board = false);
   void pass_by(std::uint64_t number, const Signature& call);
 

@@ -65,8 +65,9 @@ Request launch(Comm& comm, const std::function<Task(Group)>& make, std::shared_p
 Request start_at_once(Comm& comm, const Call& call, int turns);
 
 /// Answers ranks that wait in vain in a call of this communicator, while this one waits in another one. If they called
-/// something else than this rank did, they get an Error, and so does this rank in its next call.
-void answer(Comm& comm);
+/// something else than this rank did, they get an Error, and so does this rank in its next call. `leaves`: it makes no other
+/// call, and whoever waits for it in one gets an Error, too.
+void answer(Comm& comm, bool leaves = false);
 
 void set_timeout(Comm& comm, double seconds);  ///< a call in which nothing moves for longer fails; 0: never
 

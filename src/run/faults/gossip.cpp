@@ -60,7 +60,7 @@ bool Gossip::due() {
 }
 
 std::optional<Disagreement> Gossip::look(FaultChannel& channel, const CallHistory& calls, std::uint64_t last,
-                                         const std::vector<std::uint64_t>& waiting) {
+                                         const std::vector<std::uint64_t>& waiting, bool leaves) {
   if (peers_.empty()) {
     for (const int peer : peers_of(rank_, size_)) peers_.push_back({.rank = peer, .told = {}, .last = {}});
   }
@@ -69,6 +69,12 @@ std::optional<Disagreement> Gossip::look(FaultChannel& channel, const CallHistor
   std::erase_if(early_, [&](const Told& told) { return told.number <= last && (heard.push_back(told), true); });
   for (const Told& told : heard) {
     if (auto found = compare(told, calls)) return found;
+  }
+  if (leaves && !early_.empty()) {
+    const Told& told = early_.front();
+    return Disagreement{
+        told.number, fmt::format("rank {} waits in {} (call {} of this communicator), and rank {} ends after call {}",
+                                 told.from, to_text(told.call), told.number, rank_, last)};
   }
   if (patience_.compare > 0) {
     for (const std::uint64_t number : agreed_) tell(channel, calls, number);

@@ -33,9 +33,9 @@ class Gossip {
   bool due();
 
   /// Hears what others told and tells them of `waiting`, the calls that this rank waits in. `last` is the number of the last
-  /// call that it began. REQUIRES due().
+  /// call that it began; `leaves`: it begins no other. REQUIRES due().
   std::optional<Disagreement> look(FaultChannel& channel, const CallHistory& calls, std::uint64_t last,
-                                   const std::vector<std::uint64_t>& waiting);
+                                   const std::vector<std::uint64_t>& waiting, bool leaves = false);
 
   /// The ranks that `rank` tells: those 1, 2, 4 … before and behind it, of `size` in a ring.
   static std::vector<int> peers_of(int rank, int size);

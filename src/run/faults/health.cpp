@@ -92,8 +92,9 @@ bool Health::look(std::uint64_t number) {
 }
 
 /// Everybody hears of it: those who wait in that call, too, when this rank has got further.
-std::string Health::compare(const CallHistory& calls, std::uint64_t last, const std::vector<std::uint64_t>& waiting) {
-  const auto found = gossip_.look(*channels_.messages, calls, last, waiting);
+std::string Health::compare(const CallHistory& calls, std::uint64_t last, const std::vector<std::uint64_t>& waiting,
+                            bool leaves) {
+  const auto found = gossip_.look(*channels_.messages, calls, last, waiting, leaves);
   if (!found) return {};
   report(found->number, fmt::format("rank {}: {}", rank_, found->what));
   return found->what;

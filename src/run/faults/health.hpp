@@ -57,7 +57,8 @@ class Health {
   /// has moved for long, and calls are to be compared.
   bool look(std::uint64_t number);
   /// Compares calls with the other ranks; tells all of what is found. Empty: nothing.
-  std::string compare(const CallHistory& calls, std::uint64_t last, const std::vector<std::uint64_t>& waiting);
+  std::string compare(const CallHistory& calls, std::uint64_t last, const std::vector<std::uint64_t>& waiting,
+                      bool leaves);
   bool earlier() const { return earlier_; }  ///< what look() threw was said of a call before `number`
   bool may_answer() { return usable() && channels_.messages != nullptr && gossip_.due(); }
 
