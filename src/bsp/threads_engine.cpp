@@ -185,7 +185,7 @@ struct ThreadGroup final : SharedGroup {
     std::atomic<std::uint64_t> shared{0};   ///< windows of which the member has added its share
     Window windows[2];                      ///< the last ones, by number
     std::unique_ptr<Kept[]> rows;           ///< the last ones, by superstep
-    std::uint64_t last_idle = 0;            ///< superstep in which all were idle
+    std::uint64_t met = 0;                  ///< superstep of its last meeting
     std::mutex sums;                        ///< guards what follows: this member's shares
     std::vector<std::pair<std::uint64_t, Superstep>> step_sums;
 
@@ -274,7 +274,6 @@ struct ThreadGroup final : SharedGroup {
   void end_idle(std::int32_t member, std::uint64_t step, const Seen& seen, Idle& idle) {
     const std::int64_t now = Ticks::now();
     const std::int64_t span = now - std::exchange(idle.released, now);
-    seat(member).last_idle = step;
     if (member == 0) idle_steps.note({step, seen.nanoseconds, seen.work, Ticks::nanoseconds(span)});
   }
 
@@ -311,7 +310,7 @@ struct ThreadGroup final : SharedGroup {
     }
     const std::lock_guard lock(books);
     MachineCosts known = costs;
-    add_all(known, number, window, seat(member).last_idle, keep_rows);  // not everybody may have noted the last one
+    add_all(known, number, window, seat(member).met, keep_rows);  // invariant 5: all idle ones before it are noted
     return known;
   }
 
@@ -462,6 +461,7 @@ class ThreadEndpoint final : public Endpoint {
     const Seen seen = machine_.crowded ? sleep_in(group, shown, arrival.member, number, in, why)
                                        : meet_on(group, shown, arrival.member, number, in, why);
     seat.took = number;
+    seat.met = arrival.step;
     group.add_share(arrival.member, number, keep_rows);
     if ((seen.flags & kNotIdle) == 0) group.end_idle(arrival.member, arrival.step, seen, *idle);
     return seen.flags ^ kNotIdle;
