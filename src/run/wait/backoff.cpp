@@ -2,6 +2,7 @@
 #include "run/wait/backoff.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -14,6 +15,13 @@ namespace {
 void sleep_for(long nanoseconds) {
   const timespec time{0, nanoseconds};
   nanosleep(&time, nullptr);
+}
+
+/// How often this thread's core has gone to another thread.
+long switches() {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nvcsw + used.ru_nivcsw;
 }
 
 }  // namespace
@@ -53,8 +61,10 @@ bool Backoff::give_away(bool may_sleep) {
       return true;
     }
   }
+  // A virtual core that its host takes away comes back late as well. Then nobody here has had it, and sleeping would not help.
+  const long before = switches(), from = clock_nanoseconds();
   sched_yield();
-  core_shortage.gave_away(now, clock_nanoseconds());
+  if (const long back = clock_nanoseconds(); switches() != before) core_shortage.gave_away(from, back);
   return true;
 }
 
