@@ -270,14 +270,20 @@ std::optional<LaneWay> lane_way(const Query& query, const Topology& topology, co
 
 namespace {
 
-double item_on_board(const Query& query, double bytes, const Topology& topology, const Profile& profile) {
-  return board_time(profile, query.kind, bytes, topology.largest_node, topology.shares_memory);
+double item_on_board(Kind kind, double bytes, const Topology& topology, const Profile& profile) {
+  return board_time(profile, kind, bytes, topology.largest_node, topology.shares_memory);
+}
+
+/// What a collective in items is made of.
+std::vector<Kind> ways_of(Kind kind) {
+  if (kind == Kind::allreduce) return {Kind::reduce, Kind::broadcast};
+  return {kind};
 }
 
 }  // namespace
 
 std::optional<Piped> piped_leaders(const Query& query, const Topology& topology, const Profile& profile) {
-  const bool reduces = query.kind == Kind::reduce && query.commutative;
+  const bool reduces = (query.kind == Kind::reduce || query.kind == Kind::allreduce) && query.commutative;
   if (!topology.board || topology.nodes < 2 || topology.largest_node < 2 || !topology.messages) return {};
   if (query.kind != Kind::broadcast && !reduces) return {};
   const Level& network = message_level(topology, profile);
@@ -286,14 +292,18 @@ std::optional<Piped> piped_leaders(const Query& query, const Topology& topology,
   const std::int64_t most = std::min<std::int64_t>({elements, static_cast<std::int64_t>(query.bytes / 1024), 1024});
   std::optional<Piped> best;
   for (std::int64_t items = 2; items <= most; items += std::max<std::int64_t>(1, items / 8)) {
-    const double item = bytes / static_cast<double>(items), board = item_on_board(query, item, topology, profile);
-    const auto sized = item_machine(with_board(network, board / 2), topology.nodes, item);
-    const double time = static_cast<double>(plan::quick_kitem_time(sized.machine, items).ticks) * sized.tick + board;
+    const double item = bytes / static_cast<double>(items);
+    double time = 0;
+    for (const Kind kind : ways_of(query.kind)) {
+      const double board = item_on_board(kind, item, topology, profile);
+      const auto sized = item_machine(with_board(network, board / 2), topology.nodes, item);
+      time += static_cast<double>(plan::quick_kitem_time(sized.machine, items).ticks) * sized.tick + board;
+    }
     if (!best || time < best->nanoseconds) best = {items, time};
   }
   if (!best) return {};
-  const double apart =
-      choices(query, flat(topology), profile).front().nanoseconds + item_on_board(query, bytes, topology, profile);
+  double apart = choices(query, flat(topology), profile).front().nanoseconds;
+  for (const Kind kind : ways_of(query.kind)) apart += item_on_board(kind, bytes, topology, profile);
   return best->nanoseconds < apart ? best : std::nullopt;
 }
 
@@ -303,8 +313,9 @@ Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t la
     const auto piped = piped_leaders(query, topology, profile);
     if (!piped) return {};
     const double item = static_cast<double>(query.bytes) / static_cast<double>(piped->items);
-    const double busy =
-        item_on_board(query, item, topology, profile) / 2;  // the other half is its readers' or its writers'
+    const auto busy = [&](Kind kind) {  // the other half is its readers' or its writers'
+      return item_on_board(kind, item, topology, profile) / 2;
+    };
     return piped_program(shape, nodes, ranks, piped->items, message_level(topology, profile), busy);
   }
   const auto way = lane_way(query, topology, profile);

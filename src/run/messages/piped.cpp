@@ -12,9 +12,14 @@ Level with_board(Level level, double busy) {
   return level;
 }
 
-Program piped_program(const Shape& shape, const Nodes& nodes, const std::vector<int>& ranks, std::int64_t items,
-                      const Level& level, double busy) {
-  constexpr Address input{Memory::input, 0}, output{Memory::output, 0};
+namespace {
+
+constexpr Address kOutput{Memory::output, 0};
+
+/// Broadcast or reduce.
+Program one_way(const Shape& shape, const Nodes& nodes, const std::vector<int>& ranks, std::int64_t items,
+                const Level& level, double busy) {
+  constexpr Address input{Memory::input, 0}, output = kOutput;
   const std::int64_t node = nodes.node_of({shape.rank}), root_node = nodes.node_of({shape.root});
   const auto leader_of = [&](std::int64_t each) { return each == root_node ? shape.root : nodes.first_rank(each); };
   const bool folds = shape.kind == Kind::reduce, at_root = node == root_node, leads = leader_of(node) == shape.rank;
@@ -44,6 +49,21 @@ Program piped_program(const Shape& shape, const Nodes& nodes, const std::vector<
     if (folds) step.out = output;  // which nobody else gets
     program.board(step);
   }
+  return program;
+}
+
+}  // namespace
+
+Program piped_program(const Shape& shape, const Nodes& nodes, const std::vector<int>& ranks, std::int64_t items,
+                      const Level& level, const std::function<double(Kind)>& busy) {
+  if (shape.kind != Kind::allreduce) return one_way(shape, nodes, ranks, items, level, busy(shape.kind));
+  Shape part = shape;
+  part.root = 0;
+  part.kind = Kind::reduce;
+  Program program = one_way(part, nodes, ranks, items, level, busy(Kind::reduce));
+  part.kind = Kind::broadcast;
+  append(program, one_way(part, nodes, ranks, items, level, busy(Kind::broadcast)), kOutput, kOutput,
+         [](int rank) { return rank; });
   return program;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "chasqui/model/cluster.hpp"
@@ -15,9 +16,9 @@ namespace chasqui::run {
 /// What a leader sees of the network who is busy for so many nanoseconds with each item on its board.
 Level with_board(Level level, double busy);
 
-/// One rank's program of a broadcast or of a reduce in any order. `shape`, `ranks`: as in lanes.hpp; `busy`: as above. REQUIRES at
-/// least two items.
+/// One rank's program of a broadcast, of a reduce in any order, or of both as an all-reduce. `shape`, `ranks`: as in lanes.hpp;
+/// `busy`: as above, of a broadcast or a reduce. REQUIRES at least two items.
 Program piped_program(const Shape& shape, const Nodes& nodes, const std::vector<int>& ranks, std::int64_t items,
-                      const Level& level, double busy);
+                      const Level& level, const std::function<double(Kind)>& busy);
 
 }  // namespace chasqui::run
