@@ -164,7 +164,7 @@ class Reader {
     const double trip = least[2] / 2 * kMicrosecond - (least[0] - 1) * G.value;
     level.L = Estimate::exactly(std::max(0.0, trip - level.o_s.value - level.o_r.value));
     level.publish = level.publish_per_rank = level.copy = Estimate::exactly(0);
-    level.B = Estimate::exactly(G.value > 0 ? trip / G.value : 0);
+    level.B = Estimate::exactly(G.value > 0 ? std::clamp(trip / G.value, 0.0, kMost) : 0);
     found_.network = level;
   }
 

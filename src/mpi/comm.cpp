@@ -23,12 +23,14 @@ class Neighbour {
  public:
   explicit Neighbour(bool answers) : answers_(answers) {
     const std::lock_guard lock(mutex());
+    static bool attached = false;
+    if (!attached) {  // what is attached to this communicator is let go by MPI_Finalize, before anything else
+      int key = MPI_KEYVAL_INVALID;
+      check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &key, nullptr), "MPI_Comm_create_keyval");
+      check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+      attached = true;
+    }
     all().push_back(this);
-    // What is attached to this communicator is let go by MPI_Finalize, before anything else.
-    static int key = MPI_KEYVAL_INVALID;
-    if (key != MPI_KEYVAL_INVALID) return;
-    check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &key, nullptr), "MPI_Comm_create_keyval");
-    check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
   }
   ~Neighbour() {
     const std::lock_guard lock(mutex());

@@ -114,6 +114,9 @@ FAILS_AFTERWARDS(MPI_Allgather, (const void* a, int b, MPI_Datatype c, void* d, 
                  (a, b, c, d, e, f, g))
 FAILS_INSTEAD(MPI_Allreduce, (const void* a, void* b, int c, MPI_Datatype d, MPI_Op e, MPI_Comm f), (a, b, c, d, e, f))
 FAILS_AFTERWARDS(MPI_Bcast, (void* a, int b, MPI_Datatype c, int d, MPI_Comm e), (a, b, c, d, e))
+FAILS_INSTEAD(MPI_Comm_create_keyval,
+              (MPI_Comm_copy_attr_function * a, MPI_Comm_delete_attr_function* b, int* c, void* d), (a, b, c, d))
+FAILS_INSTEAD(MPI_Comm_set_attr, (MPI_Comm a, int b, void* c), (a, b, c))
 FAILS_AFTERWARDS(MPI_Comm_dup, (MPI_Comm a, MPI_Comm* b), (a, b))
 FAILS_AFTERWARDS(MPI_Comm_split, (MPI_Comm a, int b, int c, MPI_Comm* d), (a, b, c, d))
 FAILS_AFTERWARDS(MPI_Comm_split_type, (MPI_Comm a, int b, int c, MPI_Info d, MPI_Comm* e), (a, b, c, d, e))
