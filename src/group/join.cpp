@@ -31,8 +31,9 @@ constexpr int kMostRanks = 1024;
 /// The group, as one of its processes knows it.
 struct Company {
   Hosts hosts;
-  std::string host;              ///< the address of this rank's, between hosts
-  std::shared_ptr<Watch> watch;  ///< over the ranks of this rank's host
+  std::string host;                    ///< the address of this rank's, between hosts
+  std::shared_ptr<Watch> watch;        ///< over the ranks of this rank's host
+  std::shared_ptr<Lifeline> lifeline;  ///< to the other hosts; null: there are none, or they are not watched
 };
 
 /// What the ranks of one communicator need of the whole group.
@@ -103,15 +104,12 @@ std::unique_ptr<run::Comm> make_comm(Meeting& all, Meeting& host, const Members&
   fabric.size = all.size();
   fabric.profile = options.profile;
   std::function<void()> progress = [] {};
-  double agreed_silence = 0;  // 0: on one host
   if (host.size() < all.size()) {
     Wires wires = connect_by_ucx(all);
     fabric.messages = std::move(wires.messages);
     fabric.faults = std::make_shared<run::NewsByPost>(fabric.rank, fabric.size, std::move(wires.post), 1);
     const run::Patience patience = run::patience_from_environment();
     fabric.patience = all.gather(&patience).front();
-    const double silence = silence_from_environment();
-    agreed_silence = all.gather(&silence).front();
     run::cut_messages(fabric, ~std::size_t{0});
     progress = std::move(wires.progress);
   }
@@ -131,12 +129,19 @@ std::unique_ptr<run::Comm> make_comm(Meeting& all, Meeting& host, const Members&
     ended.push_back(here ? fabric.board->ended(place++) : &nowhere);
     names.push_back(all.place().called(r));
   }
-  const auto lifeline = agreed_silence == 0 ? nullptr : std::make_shared<Lifeline>(all.end(), names, agreed_silence);
+  const auto& lifeline = members.company->lifeline;
+  const auto lookout = std::make_shared<Lookout>(lifeline);
+  std::vector<Socket> sockets = all.end();  // of rank 0: to each rank; elsewhere: to rank 0
+  for (std::size_t r = 0; lifeline != nullptr && r < sockets.size(); ++r) {
+    if (!sockets[r].open() || hosts.host_of[r] == hosts.host_of[static_cast<std::size_t>(fabric.rank)]) continue;
+    lifeline->keep(members.ranks[r], std::move(sockets[r]));
+    lookout->watch(members.ranks[r], names[r]);
+  }
   fabric.departures = std::make_shared<run::Departures>(fabric.board->any_ended(), std::move(ended), std::move(names));
-  fabric.idle = [mourner = Mourner(members, fabric), progress, lifeline]() mutable {
+  fabric.idle = [mourner = Mourner(members, fabric), progress, lookout]() mutable {
     mourner();
     progress();
-    if (lifeline != nullptr) lifeline->look();
+    lookout->look();
   };
   fabric.board->watch(fabric.idle);
   fabric.split = [members, options](run::Comm& whole, int colour, int key) {
@@ -275,6 +280,11 @@ std::unique_ptr<run::Comm> join(Options options) {
   else company->hosts.host_of.assign(static_cast<std::size_t>(options.size), 0);
   if (!several) company->hosts.machine_of = company->hosts.host_of;
   company->host = all.own_host();
+  if (several) {
+    const double mine = silence_from_environment();
+    const double silence = all.gather(&mine).front();
+    if (silence != 0) company->lifeline = std::make_shared<Lifeline>(silence);
+  }
   std::unique_ptr<Meeting> host;
   if (several) host = meet_on_host(all, company->hosts.host_of, options.timeout);
   Meeting& near = host != nullptr ? *host : all;

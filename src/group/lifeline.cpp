@@ -38,33 +38,47 @@ double silence_from_environment() {
   return seconds;
 }
 
-Lifeline::Lifeline(std::vector<Socket> others, std::vector<std::string> names, double silence)
-    : others_(std::move(others)), names_(std::move(names)), silence_(silence) {
-  const int third = std::max(1, static_cast<int>(std::lround(silence / (kQuestions + 1))));
-  for (const Socket& other : others_) {
-    if (!other.open() || silence == 0) continue;
-    set(other, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(other, IPPROTO_TCP, TCP_KEEPIDLE, third);
-    set(other, IPPROTO_TCP, TCP_KEEPINTVL, third);
-    set(other, IPPROTO_TCP, TCP_KEEPCNT, kQuestions);
-    set(other, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(silence * 1000));
-  }
+void Lifeline::Line::look() {
+  pollfd one{socket.file(), POLLRDHUP, 0};
+  if (!socket.open() || poll(&one, 1, 0) <= 0 || one.revents == 0) return;
+  int error = 0;
+  socklen_t length = sizeof error;
+  getsockopt(one.fd, SOL_SOCKET, SO_ERROR, &error, &length);
+  socket = Socket();  // an end that was said is heard of elsewhere
+  silent = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
 }
 
-void Lifeline::look() {
+void Lifeline::keep(int rank, Socket socket) {
+  const std::lock_guard lock(mutex_);
+  Line& line = lines_[rank];
+  line.look();
+  if (line.socket.open()) return;
+  const int third = std::max(1, static_cast<int>(std::lround(silence_ / (kQuestions + 1))));
+  set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, third);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, third);
+  set(socket, IPPROTO_TCP, TCP_KEEPCNT, kQuestions);
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(silence_ * 1000));
+  line = {std::move(socket)};
+}
+
+bool Lifeline::silent(int rank) {
+  const std::lock_guard lock(mutex_);
+  Line& line = lines_[rank];
+  line.look();
+  return line.silent;
+}
+
+void Lookout::look() {
   const double now = clock_now();
-  if (silence_ == 0 || now - looked_ < kBetweenLooks * 1e9) return;
+  if (others_.empty() || now - looked_ < kBetweenLooks * 1e9) return;
   looked_ = now;
-  for (std::size_t rank = 0; rank < others_.size(); ++rank) {
-    pollfd one{others_[rank].file(), POLLRDHUP, 0};
-    if (!others_[rank].open() || poll(&one, 1, 0) <= 0 || one.revents == 0) continue;
-    int error = 0;
-    socklen_t length = sizeof error;
-    getsockopt(one.fd, SOL_SOCKET, SO_ERROR, &error, &length);
-    others_[rank] = Socket();  // an end that was said is heard of elsewhere
-    if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH)
-      throw Error("{}: its host has not answered for {} s (CHASQUI_SILENCE): it is down, or cut off", names_[rank],
-                  silence_);
+  for (auto other = others_.begin(); other != others_.end(); ++other) {
+    if (!lifeline_->silent(other->first)) continue;
+    const std::string name = std::move(other->second);
+    others_.erase(other);
+    throw Error("{}: its host has not answered for {} s (CHASQUI_SILENCE): it is down, or cut off", name,
+                lifeline_->silence());
   }
 }
 

@@ -2,8 +2,11 @@
 // Groups on several hosts: pretended ones, and network namespaces that the test makes where it may.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -173,6 +176,42 @@ TEST_P(Hosts, WhatARankHasDoneCounts) {
     return std::to_string(value);
   });
   for (const End& end : ends) EXPECT_EQ(end.text, "42");
+}
+
+/// Internet sockets of this process over which the kernel asks after 7 s without a word.
+int kept_sockets() {
+  int found = 0;
+  for (int file = 3; file < 1024; ++file) {
+    int idle = 0, asks = 0;
+    socklen_t length = sizeof idle;
+    if (getsockopt(file, IPPROTO_TCP, TCP_KEEPIDLE, &idle, &length) != 0 || idle != 7) continue;
+    found += getsockopt(file, SOL_SOCKET, SO_KEEPALIVE, &asks, &length) == 0 && asks != 0 ? 1 : 0;
+  }
+  return found;
+}
+
+/// Two processes keep one socket, and none where they share a host.
+TEST_P(Hosts, PartsShareTheSocketsThatAreKept) {
+  setenv("CHASQUI_SILENCE", "21", 1);
+  const auto ends = run(4, 2, [](run::Comm& comm) {
+    std::vector<std::unique_ptr<run::Comm>> parts;
+    std::string kept = fmt::format("{}", kept_sockets());
+    const auto make = [&](int key) {
+      for (int i = 0; i < 3; ++i) parts.push_back(comm.split(0, key));
+      comm.barrier();
+      kept += fmt::format(" {}", kept_sockets());
+      comm.barrier();
+    };
+    make(comm.rank());   // around rank 0, as the whole
+    make(-comm.rank());  // around rank 3
+    return kept;
+  });
+  unsetenv("CHASQUI_SILENCE");
+  // The whole of pretended hosts meets at local sockets.
+  const std::vector<std::string> expected = GetParam() == Where::pretended
+                                                ? std::vector<std::string>{"0 0 0", "0 0 1", "0 0 0", "0 0 1"}
+                                                : std::vector<std::string>{"2 2 2", "0 0 1", "1 1 1", "1 1 2"};
+  for (std::size_t rank = 0; rank < ends.size(); ++rank) EXPECT_EQ(ends[rank].text, expected[rank]) << "rank " << rank;
 }
 
 TEST_P(Hosts, WhoNeverComesIsNamed) {
