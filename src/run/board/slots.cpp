@@ -28,8 +28,8 @@ void SlotCall::fold_prefix() const {
     return call_.op(before, bytes_ <= kSlotPayload ? own : board_.wide(me), call_.out, count);
   }
   alignas(kLargestAlignment) std::byte both[2 * kLine];
-  std::memcpy(both, board_.payload(me - 1, Place::result), bytes_);
-  std::memcpy(both + kLine, board_.payload(me, Place::first), bytes_);
+  copy_short(both, board_.payload(me - 1, Place::result), bytes_);
+  copy_short(both + kLine, board_.payload(me, Place::first), bytes_);
   fold_values(call_, both, kLine, 2, call_.out, count);
 }
 
