@@ -205,7 +205,10 @@ std::vector<Case> cases() {
          for (int i = 1; i <= n; ++i) lines += fmt::format("{} 3.5\n", 8 * i);
          write("osu", lines);
        },
-       [] { command("profile --ranks 4 --add " + path("osu") + " --out " + path("d")); }},
+       [] {
+         command("profile " CHASQUI_SOURCE_DIR "/data/example_cluster.json --add " + path("osu") + " --out " +
+                 path("d"));
+       }},
       {"tune --resume", 300,
        [](int n) {
          std::string lines = "collective,bytes,number,inner,fan,segment,name,time_ns,predicted_ns,library,ranks\n";
