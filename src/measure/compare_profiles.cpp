@@ -108,6 +108,7 @@ std::string to_table(const Profile& profile) {
     line("publish", level.publish, "ns", "a line to all readers");
     line("publish_per_rank", level.publish_per_rank, "ns", "each further line");
     line("copy", level.copy, "ns a byte", "when all copy");
+    if (level.near.high > 0) line("near", level.near, "of it", "publish inside a cache");
   }
   line("bsp g", profile.bsp_g, "ns a word", "in a superstep");
   line("bsp L", profile.bsp_L, "ns", "a superstep");

@@ -46,6 +46,7 @@ Profile profile_of(const std::vector<Parameters>& rounds, const CollectiveTimes&
         over_rounds(rounds, [&](const Parameters& r) { return std::max(0.0, r.publish_all - r.publish) / others; });
     node.copy = over_rounds(rounds, [](const Parameters& r) { return r.copy; });
     node.threads = first.threads;
+    if (first.near > 0) node.near = over_rounds(rounds, [](const Parameters& r) { return r.near; });
   }
   node.ranks = first.node_ranks;
   node.assumed = !first.node && !first.board;

@@ -28,6 +28,22 @@ void measure_board(Comm& comm, Sampler& sampler, Parameters& round) {
   round.copy = std::max(0.0, whole - round.publish) / static_cast<double>(data.size());
 }
 
+/// The same line inside each cache at the same time; rank 0's counts.
+void measure_cache(Comm& comm, double nanoseconds, Parameters& round) {
+  const Grouping& caches = comm.topology().caches;
+  if (caches.size == 0) return;
+  comm.broadcast(nanoseconds, 0);
+  const auto near = comm.split(caches.dealt ? comm.rank() % caches.count : comm.rank() / caches.size, comm.rank());
+  if (near->size() > 1) {
+    Sampler inside(*near);
+    inside.open(nanoseconds, true);
+    double value = 1;
+    const double publish = *inside.together(1, [&] { near->broadcast(value, 0); });
+    round.near = std::min(1.0, publish / std::max(round.publish, 1.0));
+  }
+  comm.barrier();
+}
+
 /// Supersteps in which everybody sends and gets h messages, then a barrier.
 double superstep(Comm& comm, Sampler& sampler, double share, int h, std::size_t bytes) {
   Transport& transport = *fabric_of(comm).messages;
@@ -132,6 +148,7 @@ void measure_node(Comm& comm, const RoundBudget& budget, Parameters& round) {
     round.node = messages_of(*node, inside, times[0]);
     inside.open(times[1], true);
     measure_board(*node, inside, round);
+    measure_cache(*node, 0.02 * budget.nanoseconds, round);
     round.board = true;
     round.node_ranks = node->size();
     round.least += inside.least();
@@ -166,6 +183,7 @@ Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
     measure_board(comm, sampler, round);
     round.board = true;
     round.node_ranks = comm.size();
+    measure_cache(comm, 0.02 * budget.nanoseconds, round);
   } else if (nodes) {
     measure_node(comm, budget, round);
   }

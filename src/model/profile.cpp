@@ -75,14 +75,15 @@ constexpr Field kFields[] = {{"L", &Level::L},
                              {"copy", &Level::copy},
                              {"B", &Level::B}};
 
-/// Missing where nodes had one rank each, and in older files.
-constexpr Field kOptional[] = {{"node_g", &Level::node_g}, {"node_G", &Level::node_G}};
+/// Missing where nodes had one rank each, or ranks one cache, and in older files.
+constexpr Field kOptional[] = {{"node_g", &Level::node_g}, {"node_G", &Level::node_G}, {"near", &Level::near}};
 
 Level level_from(const json& value, std::string_view place, const std::string& where) {
   std::set<std::string> required = {"name", "ranks", "switches"};
   for (const auto& field : kFields) required.insert(field.name);
-  check_keys(value, required, {"shares_bandwidth", "receives_in_parallel", "threads", "assumed", "node_g", "node_G"},
-             place, where);
+  check_keys(value, required,
+             {"shares_bandwidth", "receives_in_parallel", "threads", "assumed", "node_g", "node_G", "near"}, place,
+             where);
   Level level;
   level.name = text(value["name"], place, where + ".name");
   if (level.name != "node" && level.name != "network") {

@@ -12,6 +12,7 @@
 #include "run/board/board.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/faults/departures.hpp"
+#include "run/wait/caches.hpp"
 #include "run/wait/cores.hpp"
 #include "threads/channels.hpp"
 #include "threads/faults.hpp"
@@ -21,11 +22,13 @@ namespace {
 
 /// What the ranks of one communicator share.
 struct Shared {
-  Shared(int ranks, bool with_board, run::Patience patience_of_all)
-      : channels(std::make_shared<ChannelMemory>(ranks)), faults(std::make_shared<FaultMemory>(ranks)),
-        departures(std::make_shared<run::Departures>(ranks)), patience(patience_of_all) {
+  Shared(int ranks, bool with_board, run::Patience patience_of_all, std::vector<int> cache_of_rank)
+      : caches(std::move(cache_of_rank)), channels(std::make_shared<ChannelMemory>(ranks)),
+        faults(std::make_shared<FaultMemory>(ranks)), departures(std::make_shared<run::Departures>(ranks)),
+        patience(patience_of_all) {
     cores = run::available_cores();
     shape = run::BoardShape::for_threads(ranks);
+    shape.caches = run::groups_by_cache(caches);
     if (with_board) {
       const std::size_t bytes = shape.bytes();
       memory = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{4096}));
@@ -39,7 +42,8 @@ struct Shared {
   Shared& operator=(const Shared&) = delete;
 
   run::BoardShape shape;
-  int cores = 1;  ///< of this process
+  int cores = 1;            ///< of this process
+  std::vector<int> caches;  ///< of each rank; empty: nobody knows
   std::byte* memory = nullptr;
   std::shared_ptr<ChannelMemory> channels;
   std::shared_ptr<FaultMemory> faults;
@@ -47,7 +51,7 @@ struct Shared {
   run::Patience patience;
 };
 
-std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, run::Patience patience);
+std::unique_ptr<run::Comm> split(const Shared& whole, run::Comm& comm, int colour, int key);
 
 std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int rank,
                                      const std::shared_ptr<const Profile>& profile) {
@@ -65,13 +69,11 @@ std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int 
   fabric.crowded = fabric.size > shared->cores;
   fabric.profile = profile;
   fabric.patience = shared->patience;
-  fabric.split = [patience = shared->patience](run::Comm& comm, int colour, int key) {
-    return split(comm, colour, key, patience);
-  };
+  fabric.split = [shared](run::Comm& comm, int colour, int key) { return split(*shared, comm, colour, key); };
   return run::make_comm(std::move(fabric));
 }
 
-std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, run::Patience patience) {
+std::unique_ptr<run::Comm> split(const Shared& whole, run::Comm& comm, int colour, int key) {
   struct Wish {
     int colour, key, rank;
   };
@@ -87,8 +89,12 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, run::Pati
   // The first of each colour makes the memory; everybody takes a share of it before the holder goes.
   std::unique_ptr<std::shared_ptr<Shared>> holder;
   if (colour >= 0 && members[0].rank == comm.rank()) {
-    holder = std::make_unique<std::shared_ptr<Shared>>(
-        std::make_shared<Shared>(static_cast<int>(members.size()), comm.topology().board, patience));
+    std::vector<int> caches;
+    for (const Wish& wish : members) {
+      if (!whole.caches.empty()) caches.push_back(whole.caches[static_cast<std::size_t>(wish.rank)]);
+    }
+    holder = std::make_unique<std::shared_ptr<Shared>>(std::make_shared<Shared>(
+        static_cast<int>(members.size()), comm.topology().board, whole.patience, std::move(caches)));
   }
   const std::shared_ptr<Shared>* offered = holder.get();
   std::vector<const std::shared_ptr<Shared>*> offers(n);
@@ -106,10 +112,10 @@ std::unique_ptr<run::Comm> split(run::Comm& comm, int colour, int key, run::Pati
 
 }  // namespace
 
-CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_board, run::Patience patience) {
-  return [shared = std::make_shared<Shared>(n, with_board, patience), profile = std::move(profile)](int rank) {
-    return make_comm(shared, rank, profile);
-  };
+CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_board, run::Patience patience,
+                      std::vector<int> caches) {
+  return [shared = std::make_shared<Shared>(n, with_board, patience, std::move(caches)),
+          profile = std::move(profile)](int rank) { return make_comm(shared, rank, profile); };
 }
 
 std::vector<std::unique_ptr<run::Comm>> make_comms(int n, std::shared_ptr<const Profile> profile, bool with_board,

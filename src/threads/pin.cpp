@@ -6,6 +6,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "run/wait/caches.hpp"
 #include "run/wait/launcher.hpp"
 
 #if CHASQUI_HAVE_HWLOC
@@ -39,6 +40,7 @@ struct Cores {
   bool bind(int place) const {
     return hwloc_set_cpubind(topology, list[static_cast<std::size_t>(place)]->cpuset, HWLOC_CPUBIND_THREAD) == 0;
   }
+  int processor(int place) const { return hwloc_bitmap_first(list[static_cast<std::size_t>(place)]->cpuset); }
   hwloc_topology_t topology = nullptr;  // kept until the process ends
   std::vector<hwloc_obj_t> list;
   int all = 0;  ///< of the machine
@@ -63,6 +65,7 @@ struct Cores {
     CPU_SET(list[static_cast<std::size_t>(place)], &one);
     return pthread_setaffinity_np(pthread_self(), sizeof one, &one) == 0;
   }
+  int processor(int place) const { return list[static_cast<std::size_t>(place)]; }
   std::vector<int> list;
   int all = 0;  ///< of the machine
 };
@@ -103,6 +106,17 @@ bool CoreClaim::pin_this_thread(int index) const {
   Claims& all = claims();
   const std::lock_guard lock(all.mutex);
   return all.cores.bind(cores_[static_cast<std::size_t>(index)]);
+}
+
+std::vector<int> CoreClaim::caches() const {
+  std::vector<int> found;
+  for (const int place : cores_) {
+    const auto processor = static_cast<std::size_t>(claims().cores.processor(place));
+    run::Cores one;
+    if (processor / 64 < one.mask.size()) one.mask[processor / 64] = std::uint64_t{1} << processor % 64;
+    found.push_back(run::cache_of(one));
+  }
+  return found;
 }
 
 std::vector<int> least_used(const std::vector<int>& uses, int first, int last, int n) {

@@ -59,7 +59,7 @@ struct Team::State {
 
   /// Each thread makes its own, so that what it writes lies in memory apart from the others'.
   void make_comms() {
-    make = share_comms(n, options.profile, true, options.patience);
+    make = share_comms(n, options.profile, true, options.patience, cores.caches());
     run(nullptr, nullptr);
   }
 

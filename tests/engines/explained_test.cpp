@@ -33,6 +33,7 @@ struct Machine {
   bool messages = false;
   bool crowded = false;
   int node = 0;  ///< ranks of each; 0: all on one, negative: each on its own
+  Grouping caches{};
 };
 
 /// Reading is dear: groups fold.
@@ -40,6 +41,13 @@ Profile grouped() {
   Profile profile = default_profile();
   profile.levels[0].publish = Estimate::exactly(1);
   profile.levels[0].publish_per_rank = Estimate::exactly(1000);
+  return profile;
+}
+
+/// The same, and what is near is cheap.
+Profile near() {
+  Profile profile = grouped();
+  profile.levels[0].near = Estimate::exactly(0.1);
   return profile;
 }
 
@@ -78,6 +86,7 @@ Comms make(const Machine& machine) {
     const int members = std::min(node, machine.ranks - rank / node * node);
     run::BoardShape shape =
         machine.threads ? run::BoardShape::for_threads(members) : run::BoardShape::for_ranks(members, 64 * 1024);
+    shape.caches = machine.caches;
     if (rank % node == 0) {
       constexpr std::align_val_t kPage{4096};
       memory = {static_cast<std::byte*>(::operator new(shape.bytes(), kPage)),
@@ -293,6 +302,10 @@ std::vector<Machine> one_node(int ranks) {
        .ranks = ranks,
        .profile = measured(ranks, false),
        .cross_memory = true},
+      {.name = "two sockets",
+       .ranks = ranks,
+       .profile = near(),
+       .caches = ranks < 8 ? Grouping{} : Grouping::by_turns(ranks, 2)},
       {.name = "threads", .ranks = ranks, .threads = true},
       {.name = "threads, groups, crowded", .ranks = ranks, .profile = grouped(), .threads = true, .crowded = true},
       {.name = "threads, measured", .ranks = ranks, .profile = measured(ranks, true), .threads = true, .native = true},
@@ -313,8 +326,8 @@ TEST(Explained, WhatIsStartedOnOneNode) {
     }
   }
   EXPECT_TRUE(
-      all_of(seen, {run::Method::slots, run::Method::grouped_fold, run::Method::shared_fold, run::Method::exposed_fold,
-                    run::Method::staged, run::Method::direct, run::Method::cross_memory}))
+      all_of(seen, {run::Method::slots, run::Method::relay, run::Method::grouped_fold, run::Method::shared_fold,
+                    run::Method::exposed_fold, run::Method::staged, run::Method::direct, run::Method::cross_memory}))
       << names(seen);
 }
 
@@ -326,9 +339,9 @@ TEST(Explained, WhatBlocksOnOneNode) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_TRUE(
-      all_of(seen, {run::Method::slots, run::Method::grouped_fold, run::Method::shared_fold, run::Method::exposed_fold,
-                    run::Method::staged, run::Method::direct, run::Method::cross_memory, run::Method::native}))
+  EXPECT_TRUE(all_of(seen, {run::Method::slots, run::Method::relay, run::Method::grouped_fold, run::Method::shared_fold,
+                            run::Method::exposed_fold, run::Method::staged, run::Method::direct,
+                            run::Method::cross_memory, run::Method::native}))
       << names(seen);
 }
 

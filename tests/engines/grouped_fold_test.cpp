@@ -10,7 +10,9 @@
 #include "chasqui/threads/team.hpp"
 #include "run/board/collectives.hpp"
 #include "run/choose/board_methods.hpp"
+#include "run/comm/engine.hpp"
 #include "suite.hpp"
+#include "threads/comms.hpp"
 
 namespace chasqui::engines {
 namespace {
@@ -76,16 +78,16 @@ TEST_P(Groups, FoldsInRankOrderAtEverySize) {
   });
 }
 
-/// Between 113 bytes and what lies beside the lines.
-TEST_P(Groups, TreesFoldInRankOrder) {
-  if (GetParam() < 4) return;  // nothing to group
+/// From three lines on, as many as there are.
+TEST_P(Groups, ManyLinesFoldInRankOrder) {
   threads::Team team(GetParam());
   team.run([](run::Comm& comm) {
-    comm.force(run::Choice{run::Method::tree_fold, 0, 1, ""});
-    for (const std::size_t count : {15, 16, 17, 60, 255, 512}) check_texts<8>(comm, count);
-    for (const std::size_t count : {2, 9, 36}) check_texts<112>(comm, count);
+    comm.force(run::Choice{run::Method::grouped_fold, 0, 1, ""});
+    for (const std::size_t count : {15, 21, 22, 60, 128, 133}) check_texts<8>(comm, count);
+    for (const std::size_t count : {7, 57}) check_texts<16>(comm, count);
+    for (const std::size_t count : {3, 19}) check_texts<56>(comm, count);
     for (int root = 0; root < comm.size(); ++root) {
-      for (const std::size_t count : {29, 64, 200, 1024}) {
+      for (const std::size_t count : {29, 64, 200, 266}) {
         std::vector<int> in(count), out(count, -1);
         for (std::size_t i = 0; i < count; ++i) in[i] = static_cast<int>(i) * (comm.rank() + 1);
         comm.reduce(std::span<const int>(in), std::span<int>(out), root);
@@ -126,28 +128,103 @@ TEST(Groups, SizesThatDisagreeAreAnErrorEverywhere) {
 }
 
 TEST(Groups, TheirSizeIsTheFastest) {
-  EXPECT_EQ(run::best_group({1, 400, 25}, 1), 0);
-  EXPECT_EQ(run::best_group({16, 400, 25}, 1), 0);  // one line each: everybody reads all
-  EXPECT_EQ(run::best_group({16, 400, 25}, 2), 8);
-  EXPECT_NE(run::best_group({64, 400, 25}, 1), 0);
+  EXPECT_EQ(run::best_groups({1, 400, 25}, 1).size, 0);
+  EXPECT_EQ(run::best_groups({16, 400, 25}, 1).size, 0);  // one line each: everybody reads all
+  EXPECT_EQ(run::best_groups({16, 400, 25}, 2).size, 8);
+  EXPECT_NE(run::best_groups({64, 400, 25}, 1).size, 0);
   for (int ranks = 1; ranks <= 200; ++ranks) {
     for (const int lines : {1, 2}) {
-      const int best = run::best_group({ranks, 300, 20}, lines);
+      const Grouping best = run::best_groups({ranks, 300, 20}, lines);
       const double time = run::grouped_fold_time({ranks, 300, 20}, lines, best);
-      EXPECT_LE(time, run::grouped_fold_time({ranks, 300, 20}, lines, 0));
-      for (int group = 2; group <= ranks; ++group) {
-        if (ranks % group == 0) {
-          EXPECT_LE(time, run::grouped_fold_time({ranks, 300, 20}, lines, group)) << ranks << " in " << group;
+      EXPECT_LE(time, run::grouped_fold_time({ranks, 300, 20}, lines, {}));
+      for (int size = 2; size <= ranks; ++size) {
+        const auto groups = Grouping::neighbours(ranks, size);
+        if (ranks % size == 0) {
+          EXPECT_LE(time, run::grouped_fold_time({ranks, 300, 20}, lines, groups)) << ranks << " in " << size;
         }
       }
-      if (best != 0 && ranks % best != 0) {
-        EXPECT_GE(ranks % best, lines);
+      if (best.size != 0) {
+        EXPECT_GE(best.smallest(ranks), lines);
       }
     }
   }
 }
 
-TEST(Groups, AMachineWithoutAMeasuredNodeHasNone) { EXPECT_EQ(run::best_group({64, 0, 0}, 2), 0); }
+TEST(Groups, AMachineWithoutAMeasuredNodeHasNone) { EXPECT_EQ(run::best_groups({64, 0, 0}, 2).size, 0); }
+
+/// Where each rank lies on a made-up machine: the first processor of its cache.
+std::vector<int> on_caches(int ranks, int caches, bool dealt) {
+  std::vector<int> all;
+  for (int r = 0; r < ranks; ++r) all.push_back(64 * (dealt ? r % caches : r * caches / ranks));
+  return all;
+}
+
+/// Ranks of a team on caches that this machine does not have.
+void on_machine(const std::vector<int>& caches, void (*body)(run::Comm&)) {
+  Profile profile = *with_groups().profile;
+  profile.levels[0].near = Estimate::exactly(0.1);
+  const auto ranks = static_cast<int>(caches.size());
+  const auto make =
+      threads::share_comms(ranks, std::make_shared<const Profile>(std::move(profile)), true, {0, 0}, caches);
+  threads::Team team(ranks);
+  team.run([&](run::Comm& outer) {
+    const auto comm = make(outer.rank());
+    body(*comm);
+    outer.barrier();
+  });
+}
+
+TEST(Caches, EveryCollectiveOnSocketsFilledAndByTurns) {
+  for (const int ranks : {4, 7, 8, 12}) {
+    for (const bool dealt : {false, true}) {
+      on_machine(on_caches(ranks, 2, dealt), [](run::Comm& comm) { run_everything(comm, false); });
+    }
+  }
+}
+
+TEST(Caches, FoldsKeepRankOrderWhereOperatorsNeedIt) {
+  for (const auto& caches : {on_caches(9, 2, true), on_caches(8, 4, true), on_caches(12, 3, false)}) {
+    on_machine(caches, [](run::Comm& comm) {
+      for (const std::size_t count : {1, 7, 8, 14}) check_texts<8>(comm, count);
+      for (const auto method : {run::Method::grouped_fold, run::Method::shared_fold}) {
+        comm.force(run::Choice{method, 0, 1, ""});
+        for (const std::size_t count : {15, 60, 133}) check_texts<8>(comm, count);
+      }
+    });
+  }
+}
+
+void check_broadcasts(run::Comm& comm, std::initializer_list<std::size_t> counts) {
+  run::Engine& engine = run::Engine::of(comm);
+  engine.forget_methods();
+  for (const std::size_t count : counts) {
+    for (int root = 0; root < comm.size(); ++root) {
+      std::vector<std::int64_t> data(count, comm.rank() == root ? 100 * root + 7 : -1);
+      comm.broadcast(std::span<std::int64_t>(data), root);
+      if (data != std::vector<std::int64_t>(count, 100 * root + 7)) throw std::runtime_error("wrong data");
+    }
+  }
+  if (engine.methods_run() != 1u << static_cast<unsigned>(run::Method::relay)) throw std::runtime_error("not relayed");
+}
+
+TEST(Caches, BroadcastsAreRelayedFromEveryRoot) {
+  for (const auto& caches : {on_caches(16, 4, false), on_caches(16, 4, true), on_caches(15, 4, true)}) {
+    on_machine(caches, [](run::Comm& comm) {
+      check_broadcasts(comm, {1, 7, 8, 14});
+      comm.force(run::Choice{run::Method::relay, 0, 1, ""});
+      check_broadcasts(comm, {1, 15, 512});
+    });
+  }
+}
+
+TEST(Caches, ASplitKnowsItsOwn) {
+  on_machine(on_caches(12, 3, true), [](run::Comm& comm) {
+    const auto half = comm.split(comm.rank() / 6, comm.rank());
+    if (half->topology().caches != Grouping::by_turns(6, 3)) throw std::runtime_error("other caches");
+    const auto one = comm.split(comm.rank() % 3, comm.rank());
+    if (one->topology().caches.size != 0) throw std::runtime_error("they share a cache");
+  });
+}
 
 }  // namespace
 }  // namespace chasqui::engines

@@ -392,6 +392,46 @@ TEST(Loop, SummationOnManyRanks) {
   }
 }
 
+/// A root that has waited long asks all who are missing at once and folds what has come: with the same bits, whoever comes last.
+TEST(Loop, ReductionsOfRanksThatComeApart) {
+  constexpr std::size_t kRanks = 6, kCount = 128;
+  constexpr int kLong = 700;  // looks: more than ranks that come together need
+  auto comms = threads::make_comms(kRanks, nullptr);
+  std::vector<double> in[kRanks], out(kCount), expected(kCount);
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    for (std::size_t i = 0; i < kCount; ++i) in[r].push_back(1.0 / static_cast<double>(1 + r + 7 * i));
+    for (std::size_t i = 0; i < kCount; ++i) expected[i] = r == 0 ? in[r][i] : expected[i] + in[r][i];
+    comms[r]->force(run::Choice{run::Method::slots, 0, 1, ""});
+  }
+  std::vector<std::size_t> order = {1, 2, 3, 4, 5};
+  do {
+    std::fill(out.begin(), out.end(), -1);
+    const auto begin = [&](std::size_t r) {
+      run::Call call;
+      call.kind = Kind::reduce;
+      call.in = in[r].data();
+      call.out = out.data();
+      call.count = kCount;
+      call.element = sizeof(double);
+      static const run::Sum sum;
+      call.op = run::operator_of<double>(sum, true);
+      return comms[r]->start(call);
+    };
+    std::vector<run::Request> requests;
+    requests.push_back(begin(0));
+    for (const std::size_t r : order) {
+      for (int looks = 0; looks < kLong; ++looks) ASSERT_FALSE(requests[0].test());
+      requests.push_back(begin(r));
+      for (std::size_t i = 1; i < requests.size(); ++i) requests[i].test();
+    }
+    for (int turns = 0; requests[0].active(); ++turns) {
+      ASSERT_LT(turns, 10'000) << "does not end";
+      for (auto& request : requests) request.test();
+    }
+    ASSERT_EQ(out, expected) << "rank " << order.back() << " comes last";
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
 /// Both ranks send more than a channel holds before either receives: waiting for one message must move the others.
 TEST(Loop, AFullChannelDoesNotStopBothSides) {
   auto comms = threads::make_comms(2, network(1000, 300, 0.08), false);

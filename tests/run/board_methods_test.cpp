@@ -35,8 +35,8 @@ TEST(BoardMethods, NoOtherMethodIsPredictedFasterThanTheOneTaken) {
             EXPECT_LE(time(method), time(Method::slots));
             if (kind == Kind::reduce || kind == Kind::allreduce) {
               EXPECT_LE(time(method), time(Method::shared_fold));
-              if (methods.group(3) != 0) {
-                EXPECT_LE(time(method), time(Method::tree_fold));
+              if (kind == Kind::allreduce && methods.groups()[2].size != 0 && slot <= 19 * kLinePayload) {
+                EXPECT_LE(time(method), time(Method::grouped_fold));
               }
             }
             EXPECT_TRUE(method == Method::slots || kind == Kind::reduce || kind == Kind::allreduce)
@@ -56,14 +56,20 @@ TEST(BoardMethods, WhatIsMeasuredDecides) {
   EXPECT_EQ(method(400, 16, Kind::allgather, 256, true), Method::slots);
   EXPECT_EQ(method(400, 16, Kind::allgather, 1024, true), Method::direct) << "all lines of all, read by all";
   EXPECT_EQ(method(4000, 16, Kind::allgather, 1024, true), Method::slots) << "handshakes are dear";
-  EXPECT_EQ(method(400, 16, Kind::allreduce, 256, true), Method::slots);
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 512, true), Method::grouped_fold);
   EXPECT_EQ(method(400, 16, Kind::allreduce, 1024, true), Method::exposed_fold) << "only results go onto the board";
   EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide, true), Method::exposed_fold);
   EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide + 1, true), Method::direct) << "a share that fits no slot";
-  EXPECT_EQ(method(400, 16, Kind::allreduce, 256, false), Method::slots);
-  EXPECT_EQ(method(400, 16, Kind::allreduce, 1024, false), Method::tree_fold) << "few flags";
-  EXPECT_EQ(method(400, 16, Kind::allreduce, 4096, false), Method::shared_fold) << "few bytes for each";
-  EXPECT_EQ(method(400, 16, Kind::reduce, 1024, false), Method::tree_fold);
+  for (const std::size_t bytes : {128, 256, 512}) {
+    EXPECT_EQ(method(400, 16, Kind::allreduce, bytes, false), Method::grouped_fold) << "value and number in each line";
+  }
+  for (const std::size_t bytes : {1024, 2048, 4096}) {
+    EXPECT_EQ(method(400, 16, Kind::allreduce, bytes, false), Method::shared_fold) << "few bytes for each";
+  }
+  for (const std::size_t bytes : {128, 512, 1024}) {
+    EXPECT_EQ(method(400, 16, Kind::reduce, bytes, false), Method::slots) << "a root folds while others are late";
+  }
+  EXPECT_EQ(method(400, 16, Kind::reduce, 2048, false), Method::shared_fold);
   EXPECT_EQ(method(400, 25, Kind::broadcast, kWide, false), Method::slots);
   EXPECT_EQ(method(400, 25, Kind::broadcast, kWide + 1, false), Method::staged);
   EXPECT_EQ(method(400, 25, Kind::gather, kWideFromAll, false), Method::slots);
@@ -75,6 +81,39 @@ TEST(BoardMethods, WhatIsMeasuredDecides) {
   EXPECT_EQ(method(400, 25, Kind::allreduce, 64, false), Method::grouped_fold);
   EXPECT_EQ(method(400, 25, Kind::reduce, 64, false), Method::grouped_fold);
   EXPECT_EQ(method(1, 1000, Kind::barrier, 0, false), Method::grouped_fold);
+}
+
+TEST(BoardMethods, GroupsLieInsideCaches) {
+  constexpr int kRanks = 64;
+  for (const Grouping& caches : {Grouping::neighbours(kRanks, 32), Grouping::neighbours(kRanks, 8),
+                                 Grouping::by_turns(kRanks, 2), Grouping::by_turns(kRanks, 8)}) {
+    const LineCosts costs{kRanks, 400, 16, caches, 0.4};
+    const BoardMethods methods(costs, kWide, false);
+    for (const std::size_t i : {0, 1, 3}) {
+      EXPECT_TRUE(methods.groups()[i].inside(caches)) << methods.groups()[i].size << " in " << caches.size;
+    }
+    for (const int lines : {1, 2}) {
+      const double time = grouped_fold_time(costs, lines, best_groups(costs, lines));
+      EXPECT_LT(time, grouped_fold_time(costs, lines, Grouping::neighbours(kRanks, 12)));
+      EXPECT_LT(time, grouped_fold_time({kRanks, 400, 16}, lines, best_groups({kRanks, 400, 16}, lines)));
+    }
+    EXPECT_LE(beside_lines_time(costs, Method::grouped_fold, Kind::allreduce, 1024),
+              beside_lines_time({kRanks, 400, 16}, Method::grouped_fold, Kind::allreduce, 1024));
+  }
+}
+
+TEST(BoardMethods, BroadcastsAreRelayedWhereThatIsPredictedFaster) {
+  const auto method = [](int ranks, int each, double near, std::size_t bytes) {
+    return *BoardMethods({ranks, 400, 16, Grouping::neighbours(ranks, each), near}, kWide, false)
+                .of(Kind::broadcast, bytes, 1);
+  };
+  EXPECT_EQ(method(64, 8, 0.4, 8), Method::relay);
+  EXPECT_EQ(method(64, 8, 0.4, 112), Method::relay);
+  EXPECT_EQ(method(64, 8, 0.4, 128), Method::relay);
+  EXPECT_EQ(method(64, 8, 0.4, kWide), Method::slots) << "copying twice takes longer";
+  EXPECT_EQ(method(64, 8, 0.9, 8), Method::slots) << "near ranks are hardly nearer";
+  EXPECT_EQ(method(16, 8, 0.5, 8), Method::slots) << "few readers";
+  EXPECT_EQ(*BoardMethods({64, 400, 16}, kWide, false).of(Kind::broadcast, 8, 1), Method::slots) << "one cache";
 }
 
 // Each method forced on 16 processes (docs/laboratory.md, "All-to-all").
@@ -100,8 +139,10 @@ TEST(BoardMethods, ExchangesOfSixteenProcessesTakeWhatWasFastest) {
 TEST(BoardMethods, ElementsThatAMethodCannotHoldTakeTheNext) {
   const BoardMethods processes({16, 400, 25}, kWide, false);
   EXPECT_EQ(processes.of(Kind::allreduce, 112, 8), Method::grouped_fold);
-  EXPECT_EQ(processes.of(Kind::allreduce, 112, 16), Method::slots) << "four elements of 16 do not fit a line";
-  EXPECT_EQ(processes.of(Kind::allreduce, 112, 112), Method::slots);
+  EXPECT_EQ(processes.of(Kind::allreduce, 112, 16), Method::grouped_fold);
+  EXPECT_EQ(processes.of(Kind::allreduce, 112, 112), Method::slots) << "one element does not fit a line";
+  EXPECT_EQ(processes.of(Kind::allreduce, 580, 10), Method::grouped_fold);
+  EXPECT_EQ(processes.of(Kind::allreduce, 580, 29), Method::slots) << "one element a line: more lines than there are";
   const BoardMethods threads({16, 400, 16}, kWide, true);
   EXPECT_EQ(threads.of(Kind::allreduce, 16 * kWide, 8), Method::exposed_fold);
   EXPECT_EQ(threads.of(Kind::allreduce, 16 * kWide - 16, 24), Method::direct)

@@ -112,6 +112,7 @@ const std::set<std::string> kDoors = {
     "run/messages/tickets.hpp",
     "run/messages/transport.hpp",
     "run/wait/backoff.hpp",
+    "run/wait/caches.hpp",
     "run/wait/cores.hpp",
     "run/wait/launcher.hpp",
     "simulate/program.hpp",

@@ -41,6 +41,7 @@ struct Level {
   bool assumed = false;                ///< nothing of it was measured: the other level's values stand in, or guesses
   Estimate node_g{};                   ///< network: from one message of a node to its next, whichever rank sends it
   Estimate node_G{};                   ///< network: gap per byte of a whole node; both 0: not measured
+  Estimate near{};  ///< node: what a line between ranks that share a cache takes of `publish`; 0: not measured
 
   friend bool operator==(const Level&, const Level&) = default;
 };

@@ -82,8 +82,8 @@ struct Call {
 /// The methods to run a collective. Board: shared memory of a node.
 enum class Method : std::uint8_t {
   slots,         ///< board: whoever has something publishes it once, whoever needs it reads it
-  grouped_fold,  ///< board: folds of one line or two in groups whose members fold a line each
-  tree_fold,     ///< board: longer folds; members of groups fold a part each, then some ranks a part of all groups
+  relay,         ///< board: a broadcast that one rank of each group publishes again for its group
+  grouped_fold,  ///< board: folds of up to 19 lines in groups whose members fold some of them each
   shared_fold,   ///< board: longer folds; contributions are published, some ranks fold a share each
   exposed_fold,  ///< threads: the same, contributions stay in their owners' buffers
   staged,        ///< board: long data in rounds through a stage of each rank

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "chasqui/model/grouping.hpp"
 #include "chasqui/model/problem.hpp"
 #include "chasqui/model/profile.hpp"
 #include "chasqui/run/call.hpp"
@@ -38,7 +39,8 @@ struct Topology {
   bool native = true;                             ///< can the MPI library's own collectives be asked?
   std::size_t largest_element = ~std::size_t{0};  ///< bytes of an element that the board can fold
   std::optional<std::size_t>
-      wide;  ///< bytes of a slot beside its lines; nothing: as boards of so many ranks usually have
+      wide;           ///< bytes of a slot beside its lines; nothing: as boards of so many ranks usually have
+  Grouping caches{};  ///< of one node: ranks that share a cache; none: all share one, or nobody knows
 };
 /// A method with its predicted time.
 struct Choice {

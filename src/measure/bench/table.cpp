@@ -40,8 +40,8 @@ constexpr std::string_view kOfMany =
 std::string_view meaning(run::Method way) {
   switch (way) {
     case run::Method::slots: return "short data in cache lines that all ranks of a node share";
-    case run::Method::grouped_fold: return "cache lines; members of groups fold a line each";
-    case run::Method::tree_fold: return "shared memory; leaders of groups fold, then one of them";
+    case run::Method::relay: return "cache lines; one rank of each cache publishes again";
+    case run::Method::grouped_fold: return "cache lines; members of groups fold some each";
     case run::Method::shared_fold: return "shared memory; every rank folds a share";
     case run::Method::exposed_fold: return "every rank folds a share out of the others' buffers";
     case run::Method::staged: return "long data in rounds through shared memory";

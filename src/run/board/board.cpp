@@ -4,12 +4,16 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "chasqui/base/error.hpp"
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
 namespace {
+
+/// Beside the two lines of a contribution and of a result.
+constexpr std::size_t further_lines(int ranks) { return 2 * static_cast<std::size_t>(most_lines(ranks) - 2); }
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -34,7 +38,7 @@ BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine); 
 std::size_t BoardShape::zeroed() const {
   const auto n = static_cast<std::size_t>(ranks);
   return round_up(sizeof(Board::News), 128) + n * (sizeof(Board::Counters) + sizeof(Board::Calls)) +
-         2 * slot_spacing(ranks) * kSlotRing * n * sizeof(Board::Line);
+         (2 * slot_spacing(ranks) + further_lines(ranks)) * kSlotRing * n * sizeof(Board::Line);
 }
 
 std::size_t BoardShape::bytes() const {
@@ -64,6 +68,9 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   own_slot_ = spacing_ * static_cast<std::size_t>(rank);
   results_ = kSlotRing * row_;
   at += 2 * results_ * sizeof(Line);
+  more_ = reinterpret_cast<Line*>(at);
+  further_ = further_lines(shape.ranks);
+  at += kSlotRing * n * further_ * sizeof(Line);
   wide_ = at;
   at += kSlotRing * n * wide_stride();
   stages_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
@@ -107,20 +114,32 @@ void Board::own_more() {
     std::byte* const to = wide_ + next * wide_stride();
     for (std::size_t at = 0; at < owned_wide_; at += kLine) own_line(to + at);
   }
-  for (const Place place : {Place::second, Place::result, Place::second_result}) {
-    if ((more_lines_ >> static_cast<unsigned>(place) & 1u) != 0)
-      own_line(row(sequence_ + 1) + own_slot_ + offset(place));
+  for (std::uint64_t left = more_lines_ & ~kWideBit; left != 0; left &= left - 1) {
+    const auto place = static_cast<Place>(std::countr_zero(left));
+    own_line(place < Place::further ? row(sequence_ + 1) + own_slot_ + offset(place)
+                                    : further_line(sequence_ + 1, rank_, place));
   }
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }
 
-void Board::arrange(const std::array<int, 3>& sizes) {
-  const auto as_seen_here = [this](int size) -> Groups {
-    if (size == 0) return {};
-    const int base = rank_ / size * size;
-    return {size, (shape_.ranks + size - 1) / size, base, std::min(size, shape_.ranks - base)};
+void Board::arrange(const std::array<Grouping, 4>& groups) {
+  const int ranks = shape_.ranks;
+  const auto as_seen_here = [&](const Grouping& all) -> Groups {
+    if (all.size == 0) return {};
+    Groups seen{all.size, all.count, all.smallest(ranks), all.dealt ? all.count : 1, all.dealt ? 1 : all.size};
+    seen.own = seen.group_of(rank_);
+    seen.place = (rank_ - seen.rank_of(seen.own, 0)) / seen.step;
+    seen.members = all.dealt ? (ranks - seen.own + all.count - 1) / all.count
+                             : std::min(all.size, ranks - seen.rank_of(seen.own, 0));
+    return seen;
   };
-  for (std::size_t i = 0; i < sizes.size(); ++i) groups_[i] = as_seen_here(sizes[i]);
+  for (std::size_t i = 0; i < groups.size(); ++i) groups_[i] = as_seen_here(groups[i]);
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!groups[i].dealt) continue;
+    const auto neighbours = Grouping::neighbours(ranks, groups[i].size);
+    const bool enough = neighbours.smallest(ranks) >= 2;  // members for two lines
+    in_order_[i] = as_seen_here(enough ? neighbours : Grouping::neighbours(ranks, ranks));
+  }
 }
 
 std::uint64_t Board::refresh_slowest() {

@@ -53,6 +53,8 @@
 #include <utility>
 #include <vector>
 
+#include "chasqui/model/grouping.hpp"
+#include "chasqui/run/operator.hpp"
 #include "run/board/copy.hpp"
 #include "run/board/shape.hpp"
 #include "run/faults/call_history.hpp"
@@ -68,13 +70,22 @@ enum class Place {
   second,         ///< the rest of it, from 57 bytes on
   result,         ///< what it folded for its group
   second_result,  ///< the rest of that
+  further,        ///< and from here on the lines after those two, of contributions and results by turns
 };
-/// Groups of which members fold for the others, as one rank sees them.
+/// Groups of which members fold or publish for the others, as one rank sees them.
 struct Groups {
-  int size = 0;     ///< ranks of each but the last; 0: everybody folds everything
-  int count = 0;    ///< how many there are
-  int base = 0;     ///< the first rank of this rank's
-  int members = 0;  ///< of this rank's
+  int size = 0;      ///< ranks of the largest; 0: there are none
+  int count = 0;     ///< how many there are
+  int smallest = 0;  ///< ranks of that one
+  int step = 1;      ///< from a member to the next
+  int leap = 0;      ///< from a group's first rank to that of the next
+  int own = 0;       ///< this rank's group
+  int place = 0;     ///< this rank's in it
+  int members = 0;   ///< of this rank's
+
+  int rank_of(int group, int member) const { return group * leap + member * step; }
+  int member(int i) const { return rank_of(own, i); }  ///< of this rank's group
+  int group_of(int rank) const { return step == 1 ? rank / leap : rank % step; }
 };
 
 /// One rank's view of a board. Written at every call: not in a pair of lines with anything of another rank, which one
@@ -174,7 +185,7 @@ class alignas(2 * kLine) Board {
     copy_short(to->payload, data, bytes);
     to->header.store(header_, std::memory_order_release);
     if (place != Place::first) {
-      more_lines_ |= 1u << static_cast<unsigned>(place);
+      more_lines_ |= std::uint64_t{1} << static_cast<unsigned>(place);
       more_lines_until_ = sequence_ + kSlotRing;
     }
   }
@@ -190,15 +201,22 @@ class alignas(2 * kLine) Board {
     return line(slot, place)->payload;
   }  ///< REQUIRES published(slot, place)
   /// Bytes from a slot's lines to those of the next slot.
-  std::size_t stride() const { return spacing_ * kLine; }
+  std::size_t stride(Place place = Place::first) const {
+    return (place < Place::further ? spacing_ : further_) * kLine;
+  }
   void fetch(int slot, Place place) const {
     __builtin_prefetch(line(slot, place));
   }  ///< asks for a line that will be read soon
 
-  // --- groups of which members fold for the others
-  /// Of so many ranks each, for contributions of one line, of two, and beside the lines; 0: none. The same on every rank.
-  void arrange(const std::array<int, 3>& sizes);
-  const Groups& groups(int lines) const { return groups_[lines - 1]; }  ///< 3: beside the lines
+  // --- groups of which members fold or publish for the others
+  /// For folds of one line, of two, and of more, and for broadcasts. The same on every rank.
+  void arrange(const std::array<Grouping, 4>& groups);
+  /// Where operands keep the order of the ranks, so do the groups.
+  const Groups& groups(int lines, const Operator& op) const {
+    const int which = std::min(lines, 3) - 1;
+    return groups_[which].step != 1 && op.combine != nullptr && !op.commutative ? in_order_[which] : groups_[which];
+  }
+  const Groups& readers() const { return groups_[3]; }  ///< of a broadcast
 
   // --- for tests
   std::uint32_t methods_run() const { return methods_run_; }  ///< a bit for each that ran since forget_methods()
@@ -336,11 +354,19 @@ class alignas(2 * kLine) Board {
     const auto which = static_cast<std::size_t>(place);
     return which / 2 * results_ + which % 2 * (spacing_ / 2);
   }
-  Line* line(int slot, Place place) const { return lines_ + spacing_ * static_cast<std::size_t>(slot) + offset(place); }
+  Line* line(int slot, Place place) const {
+    if (place >= Place::further) return further_line(sequence_, slot, place);
+    return lines_ + spacing_ * static_cast<std::size_t>(slot) + offset(place);
+  }
+  Line* further_line(std::uint64_t sequence, int slot, Place place) const {
+    const std::uint64_t before = sequence % kSlotRing * static_cast<std::uint64_t>(shape_.ranks);
+    return more_ + (before + static_cast<std::uint64_t>(slot)) * further_ +
+           (static_cast<std::size_t>(place) - static_cast<std::size_t>(Place::further));
+  }
   void change_to(const Signature& call);
   std::size_t publish_more(int slot, const void* data, std::size_t bytes);
   void read_more(int slot, void* data, std::size_t bytes) const;
-  static constexpr unsigned kWideBit = 1u << 4;  ///< in more_lines_, beside the places
+  static constexpr std::uint64_t kWideBit = std::uint64_t{1} << 63;  ///< in more_lines_, beside the places
   void own_more();
   std::atomic<std::uint64_t>& done(int rank) const { return counters_[rank].done; }
   std::atomic<std::uint64_t>& consumed(int rank) const { return counters_[rank].consumed; }
@@ -355,6 +381,7 @@ class alignas(2 * kLine) Board {
   Counters* own_;  ///< of this rank
   Calls* calls_;
   Line* slots_;
+  Line* more_;  ///< from the third line of a contribution on
   std::byte* wide_;
   std::byte* stages_;
   Line* lines_;           ///< of the present collective
@@ -362,10 +389,12 @@ class alignas(2 * kLine) Board {
   std::size_t row_;       ///< lines of all slots of a collective
   std::size_t own_slot_;  ///< lines from the first slot to this rank's
   std::size_t results_;   ///< lines from contributions to results
-  Groups groups_[3];
+  std::size_t further_;   ///< a rank has so many there, for contributions and results
+  Groups groups_[4];
+  Groups in_order_[3];  ///< neighbours, where groups_ are dealt out by turns
   std::uint32_t methods_run_ = 0;
   std::size_t owned_wide_ = 0;          ///< bytes published wide lately
-  unsigned more_lines_ = 0;             ///< places besides the first that were published lately: a bit each
+  std::uint64_t more_lines_ = 0;        ///< places besides the first that were published lately: a bit each
   std::uint64_t more_lines_until_ = 0;  ///< and how long that counts as lately
   FirstLook look_at_all_;
   FirstLook look_at_root_;

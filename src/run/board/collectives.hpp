@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Collectives inside one node, on a board; one for each method, which its caller has decided on. Short ones (SlotCall):
 // everybody who has something publishes one slot, everybody who needs it reads it; one line that all read beats every
-// tree of point-to-point messages there. Where there are many lines to read, ranks fold a line each for their groups
-// (GroupedFold), a part each for their groups and then for all (TreeFold), or a share each for all (SharedFold). Long ones: staged (copied through the board, in rounds), direct
+// tree of point-to-point messages there. Where there are many lines to read, ranks fold some lines each for their groups
+// (GroupedFold), or a share each for all (SharedFold). Long ones: staged (copied through the board, in rounds), direct
 // (threads read each other's buffers) or cross_memory (processes read and write each other's memory).
 // All fold in rank order, so operators need not commute; where they do, the root of a long reduction adds its own at the end.
 #pragma once
@@ -22,83 +22,58 @@ inline std::size_t slot_bytes(const Board& board, const Call& call) {
   return blocks ? call.bytes() * static_cast<std::size_t>(board.ranks()) : call.bytes();
 }
 
-/// All-reduce or barrier in two steps, or a reduction of two lines. Contributions are parts of one line each (at most
-/// two); in each group of ranks, member i folds part i of its group and publishes that; everybody, or the root, reads the
-/// results of all groups.
+/// Broadcast in two steps: the root's group and the first rank of each other read what the root publishes; each of those publishes it
+/// again, for its group. Fewer read a line, and most of them one that was written near them.
+class Relay {
+ public:
+  /// Begins the board's next collective. REQUIRES contiguous data that a slot holds, and groups of readers.
+  Relay(Board& board, const Call& call);
+
+  /// As SlotCall::poll().
+  bool poll();
+
+ private:
+  Board& board_;
+  const Call& call_;
+  bool publishes_;  ///< what it has, or will have read, for its group or for all
+  int from_;        ///< whose slot it reads; its own: none
+  int looks_ = 0;   ///< in vain
+  bool here_;       ///< the data
+};
+
+/// All-reduce or barrier in two steps, or a reduction of more than a line. Contributions are cut into lines, each with its
+/// own number, so that a reader waits for nothing else; in each group of ranks, members fold some of the lines of their group and publish
+/// that; everybody, or the root, reads the results of all groups.
 class GroupedFold {
  public:
-  /// Begins the board's next collective. REQUIRES contiguous data of one line, or of two whose halves fit one each, and
-  /// groups for so many lines.
+  /// Begins the board's next collective. REQUIRES contiguous data of at most most_lines(), and groups for so many.
   GroupedFold(Board& board, const Call& call);
 
   /// As SlotCall::poll().
   bool poll();
 
  private:
-  /// Member `part` of each group leads that part; groups have at least two members.
-  int leader(int group, int part) const { return group * groups_.size + part; }
-  bool leads(int part) const { return board_.rank() - groups_.base == part; }
+  /// The member of each group that folds this line.
+  int leader(int part) const { return part % groups_.smallest; }
   void publish();
   bool lead();
   void look_at_group();
-  bool results_here() const;
+  bool results_here();
   void fold_group(int part);
   void take(int part);
-  std::size_t count(int part) const { return begin_[part + 1] - begin_[part]; }
+  std::size_t begin(int part) const { return std::min(static_cast<std::size_t>(part) * each_, count_); }
+  std::size_t count(int part) const { return begin(part + 1) - begin(part); }
 
   Board& board_;
   const Call& call_;
-  std::size_t total_;
-  int parts_;
+  std::size_t count_;  ///< elements
+  int parts_;          ///< lines
+  std::size_t each_;   ///< elements of a line, but for the last
   const Groups& groups_;
-  std::size_t begin_[3];  ///< the first element of each part, and the end
-  int part_ = 0;          ///< leading: the part being collected
+  int part_;  ///< leading: the line being collected
   bool published_ = false;
-  bool folded_ = false;  ///< all that this rank leads
-  int looks_ = 0;        ///< in vain, since it last went on
-  Awaited awaited_;
-};
-
-/// Reduce or all-reduce of contributions beside the lines by a tree of groups: every step waits for few flags and reads few
-/// sources. Of an all-reduce the first member folds what its group has, in place of its own, which nobody else reads; rank 0 what
-/// the groups have, and everybody reads that. Of a reduction the members fold a part of their group's each, and the root all
-/// parts of all groups.
-class TreeFold {
- public:
-  /// Begins the board's next collective. REQUIRES contiguous data that fits beside the lines and not in them, and groups for it.
-  TreeFold(Board& board, const Call& call);
-
-  /// As SlotCall::poll().
-  bool poll();
-
- private:
-  std::size_t begin(int part) const {
-    return std::min(static_cast<std::size_t>(part) * share_ * call_.element, total_);
-  }
-  std::size_t size(int part) const { return begin(part + 1) - begin(part); }
-  int leader(int group, int part) const { return group * groups_.size + part; }
-  std::byte* part_at(int rank, int part) const { return board_.wide(rank) + begin(part); }
-  void fold(int sources, int first, int apart, int part, std::byte* to) const;
-  void publish();
-  bool fold_group();
-  bool fold_groups();
-  template <typename Here, typename Fetch>
-  bool all_here(FirstLook& look, int n, Here here, Fetch fetch);
-  bool take();
-
-  Board& board_;
-  const Call& call_;
-  std::size_t total_;
-  const Groups& groups_;
-  std::size_t share_;  ///< elements of a part; the last may have fewer
-  int parts_;
-  int part_;  ///< that this rank folds for its group, if there is one
-  bool everywhere_;
-  bool published_ = false;
-  bool group_folded_;       ///< or nothing to do there
-  bool all_folded_;         ///< the same for all groups
-  int looks_ = 0;           ///< in vain, since it last went on
-  std::uint64_t seen_ = 0;  ///< flags that have come since the first look: a bit each
+  int looks_ = 0;  ///< in vain, since it last went on
+  int here_ = 0;   ///< results that have come, in order
   Awaited awaited_;
 };
 

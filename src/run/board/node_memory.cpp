@@ -9,6 +9,7 @@
 #include <fstream>
 #include <vector>
 
+#include "run/wait/caches.hpp"
 #include "run/wait/cores.hpp"
 
 namespace chasqui::run {
@@ -61,10 +62,13 @@ int cores_of(NodeRanks& node) {
 
 std::shared_ptr<Board> make_board(NodeRanks& node, int cores, std::size_t ring) {
   auto shape = shape_for(node.size(), ring, node.free_memory());
-  const std::size_t mine[2] = {shape.stage, shape.ring};
-  const auto all = node.gather(mine, 2);  // as the first one says
-  shape.stage = all[0];
+  const std::size_t mine[] = {shape.stage, shape.ring, static_cast<std::size_t>(cache_of(process_cores()))};
+  const auto all = node.gather(mine, std::size(mine));
+  shape.stage = all[0];  // as the first one says
   shape.ring = all[1];
+  std::vector<int> caches;
+  for (std::size_t at = 2; at < all.size(); at += std::size(mine)) caches.push_back(static_cast<int>(all[at]));
+  shape.caches = groups_by_cache(caches);
   const std::size_t bytes = shape.bytes();
   const int file = node.open_memory(node.rank() == 0 && bytes <= node.free_memory() ? bytes : 0);
   // With all pages in this process's page table: a long ring brings a call new pages for a long time, and 60 faults take

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chasqui/model/grouping.hpp"
+
 namespace chasqui::run {
 
 inline constexpr std::size_t kLine = 64;                                    ///< a cache line
@@ -21,10 +23,13 @@ inline constexpr std::size_t kLeastStage = 2 * kLeastRound;  ///< staged calls a
 /// (bench/node/lines.cpp), so there is space between them, on boards of usual size.
 constexpr std::size_t slot_spacing(int ranks) { return ranks <= 64 ? 8 : 2; }
 
-/// Of `count` elements in two lines: does the larger half, of whole elements, fit one?
-constexpr bool halves_fit_lines(std::size_t count, std::size_t element) {
-  return (count + 1) / 2 * element <= kLinePayload;
+/// Lines of whole elements that a contribution takes which is folded line by line; 0: an element fits none.
+constexpr int lines_of(std::size_t count, std::size_t element) {
+  if (element > kLinePayload) return 0;
+  return static_cast<int>(std::max<std::size_t>(1, (count + kLinePayload / element - 1) / (kLinePayload / element)));
 }
+/// As many as there are room for: 1 KiB of doubles, on boards of usual size.
+constexpr int most_lines(int ranks) { return ranks <= 64 ? 19 : 2; }
 
 /// Elements that a rank folds of a shared fold: whole lines, and enough that there is a share at most for every rank.
 constexpr std::size_t share_elements(std::size_t count, std::size_t element, int ranks) {
@@ -50,6 +55,7 @@ struct BoardShape {
   std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
   std::size_t wide = kWide;        ///< bytes of a slot beside its lines; 0: none
   std::size_t ring = 0;            ///< bytes that a rank's stage moves through, if more than `stage`
+  Grouping caches{};               ///< ranks that share a cache; none: all, or nobody knows
 
   /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB, or have kLeastStage
   /// each; the wide parts of all slots below 8 MiB.

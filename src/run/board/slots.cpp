@@ -15,6 +15,29 @@ void SlotCall::fetch_all_wide() const {
   for (int slot = first_; slot < last_; ++slot) fetch_wide(slot);
 }
 
+/// At a root, where ranks come one by one: what each has is asked for when it comes, whoever is still missing, and folded when all before
+/// it are, with the same bits as by fold_in_order(). So little is left to do when the last one has come.
+SlotCall::Came SlotCall::more_came() const {
+  Came now{came_.slots, came_.folded, 0};
+  for (int slot = first_; slot < last_; ++slot) {
+    const std::uint64_t bit = std::uint64_t{1} << (slot - first_);
+    if ((now.slots & bit) != 0) continue;
+    if (board_.arrived(slot, slot_)) {
+      now.slots |= bit;
+      fetch_wide(slot);
+    } else {
+      ++now.missing;
+    }
+  }
+  if (call_.kind != Kind::reduce || call_.op.fold_many != nullptr) return now;
+  const auto count = static_cast<std::size_t>(call_.count);
+  for (; now.folded < last_ && (now.slots >> now.folded & 1) != 0; ++now.folded) {
+    if (now.folded == 1) call_.op(board_.wide(0), board_.wide(1), call_.out, count);
+    else if (now.folded > 1) call_.op(call_.out, board_.wide(now.folded), call_.out, count);
+  }
+  return now;
+}
+
 /// Of a scan that hands on its result: calls back to back form a pipeline, and whoever finds that the rank before has its result
 /// needs only that. From the left in rank order either way, so the result is the same to the bit.
 void SlotCall::fold_prefix() const {
@@ -71,6 +94,7 @@ void SlotCall::take_blocks() const {
 void SlotCall::fold_contributions() const {
   const auto count = static_cast<std::size_t>(call_.count);
   if (bytes_ > kSlotPayload) {
+    if (came_.folded == last_ && last_ > 1) return;
     return fold_in_order(call_, last_, count, call_.out,
                          [&](int r) { return static_cast<const std::byte*>(board_.wide(r)); });
   }

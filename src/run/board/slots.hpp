@@ -86,6 +86,12 @@ class SlotCall {
       look.wait();
       fetch(look.apart());
     }
+    if (slot_ > kSlotPayload && look.apart() && has_root(call_.kind) && last_ - first_ <= 64) {
+      came_ = copy().more_came();
+      looks_ += came_.missing;
+      if (came_.missing == 0) look.learn(looks_);
+      return came_.missing == 0;
+    }
     // What was asked for before it was announced has been written since; a scan may need only what the rank before it hands on.
     const bool late = (looks_ > 0 || look.apart()) && slot_ > kSlotPayload && !chains_;
     const bool found = awaited_.none([this, late](int slot) {
@@ -118,6 +124,13 @@ class SlotCall {
     }
     for (int slot = first_; slot < last_; ++slot, out += bytes_) board_.read(slot, out, bytes_);
   }
+  /// What a rank has found that looks for all who are missing, where ranks are apart.
+  struct Came {
+    std::uint64_t slots = 0;  ///< a bit each
+    int folded = 0;           ///< contributions that are in the result of a reduction already, from rank 0 on
+    int missing = 0;
+  };
+  Came more_came() const;
   SlotCall copy() const { return *this; }
   void take_blocks() const;
   void fold_more() const;
@@ -139,6 +152,7 @@ class SlotCall {
   int looks_ = 0;                            ///< in vain
   bool chains_ = false;                      ///< a scan that publishes its result for the next rank
   bool prefix_ = false;                      ///< what the rank before has folded is there
+  Came came_;
 };
 
 }  // namespace chasqui::run

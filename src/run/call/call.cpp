@@ -11,8 +11,8 @@ namespace chasqui::run {
 std::string_view to_string(Method method) {
   switch (method) {
     case Method::slots: return "slots";
+    case Method::relay: return "relay";
     case Method::grouped_fold: return "grouped-fold";
-    case Method::tree_fold: return "tree-fold";
     case Method::shared_fold: return "shared-fold";
     case Method::exposed_fold: return "exposed-fold";
     case Method::staged: return "staged";

@@ -43,21 +43,23 @@ double passes_of(Kind kind, int ranks, bool threads) {
 }
 
 /// From the cost of publishing and copying alone.
-double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool threads) {
-  const LineCosts costs = line_costs(profile, ranks);
+double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool threads, const Grouping& caches) {
+  const LineCosts costs = line_costs(profile, ranks, caches);
   const double others = ranks - 1;
   const bool one_writer = kind == Kind::broadcast || kind == Kind::scatter;
   const double lines = (one_writer ? 0 : others * costs.each) + costs.publish;
   const bool exchanges = kind == Kind::alltoall || kind == Kind::reduce_scatter;
   const double slot = kind == Kind::scatter || exchanges ? bytes * ranks : bytes;
   const int parts = (exchanges ? slot : bytes) > static_cast<double>(kLinePayload) ? 2 : 1;
-  const Method method = usual_method(profile, kind, static_cast<std::size_t>(bytes), ranks, threads);
+  const Method method = usual_method(costs, kind, static_cast<std::size_t>(bytes), threads);
   switch (method) {
-    case Method::grouped_fold: return grouped_fold_time(costs, parts, best_group(costs, parts));
+    case Method::relay: return relay_time(costs, bytes);
+    case Method::grouped_fold:
+      if (bytes > static_cast<double>(kSlotPayload)) return beside_lines_time(costs, method, kind, bytes);
+      return grouped_fold_time(costs, parts, best_groups(costs, parts));
     case Method::slots:
       if (slot <= static_cast<double>(kSlotPayload)) return parts == 2 ? kTwoLines * lines : lines;
       [[fallthrough]];
-    case Method::tree_fold:
     case Method::shared_fold:
     case Method::exposed_fold: return beside_lines_time(costs, method, kind, slot);
     default: break;
@@ -118,14 +120,15 @@ double at_size(const Times& times, double bytes) {
   return std::max(t0 + (bytes - static_cast<double>(low)) * slope, bytes <= static_cast<double>(high) ? 0 : t1);
 }
 
-double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads) {
+double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads, const Grouping& caches) {
   const Level& node = node_level(profile);
   const Times* times = table(profile.measured, kind);
-  const auto model = [&] { return modelled(profile, kind, bytes, ranks, threads); };
+  const auto model = [&] { return modelled(profile, kind, bytes, ranks, threads, caches); };
   if (times == nullptr || !one_node(profile) || node.threads != threads || node.ranks < 1) return model();
   const double measured = at_size(*times, bytes);
   const auto there = static_cast<int>(node.ranks);
-  return there == ranks ? measured : measured * model() / std::max(1.0, modelled(profile, kind, bytes, there, threads));
+  return there == ranks ? measured
+                        : measured * model() / std::max(1.0, modelled(profile, kind, bytes, there, threads, {}));
 }
 
 double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ranks) {

@@ -14,7 +14,8 @@ namespace chasqui::run {
 double at_size(const Times& times, double bytes);
 
 /// `ranks` ranks of one node on their board. The measured time if so many were measured; else it is scaled by the model.
-double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads);
+double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads,
+                  const Grouping& caches = {});
 
 /// The same for processes that read and write each other's memory. REQUIRES crosses_memory(kind). Where it was measured,
 /// sizes below the measured ones do not pay.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "run/board/process_memory.hpp"
@@ -22,15 +23,15 @@ struct Cost {
 
 Cost cost_of(Method method, Kind kind) {
   const bool threads = method == Method::direct;
-  if (method == Method::tree_fold) return kind == Kind::reduce ? Cost{2, 0, 0.79} : Cost{3.25, 0, 0.49};
   if (method == Method::exposed_fold) return {4.5, 0, 0.09};
-  if (method == Method::shared_fold) return kind == Kind::reduce ? Cost{3, 0, 0.2} : Cost{4, 0, 0.2};
+  if (method == Method::shared_fold) return kind == Kind::reduce ? Cost{3.4, 0, 0.2} : Cost{5, 0, 0.2};
   if (method == Method::slots) {
     switch (kind) {
       case Kind::broadcast: return {1, 0, 0.6};
       case Kind::scatter: return {1, 0, 0.3};
       case Kind::reduce:
       case Kind::gather: return {1, 0.4, 0.4};
+      case Kind::allreduce: return {2, 0.8, 0.8};
       case Kind::scan: return {2, 0.5, 0.5};
       case Kind::alltoall: return {1.6, 0.8, 1.8};
       case Kind::reduce_scatter: return {1.3, 0.2, 2.4};
@@ -86,45 +87,71 @@ const Level& node_level(const Profile& profile) {
   return found != nullptr ? *found : profile.levels.front();
 }
 
-LineCosts line_costs(const Profile& profile, int ranks) {
+LineCosts line_costs(const Profile& profile, int ranks, const Grouping& caches) {
+  constexpr double kNear = 0.5;  // where nobody has measured it
   const Level& node = node_level(profile);
-  return {ranks, node.publish.value, node.publish_per_rank.value};
+  const double near = node.near.value > 0 ? std::min(1.0, node.near.value) : kNear;
+  return {ranks, node.publish.value, node.publish_per_rank.value, caches, caches.size == 0 ? 1 : near};
 }
 
 namespace {
 
-/// Lines that ranks read one after another for each line of a contribution. Of a reduction the members of a group fold a part
-/// each, and every group has one for each part.
-double lines_of_tree(const LineCosts& costs, Kind kind) {
-  const int group = best_group(costs, 3), groups = (costs.ranks + group - 1) / group;
-  if (kind == Kind::allreduce) return group - 1 + groups - 1 + 1;
-  return static_cast<double>(group - 1) / std::min(group, costs.ranks - (groups - 1) * group) + groups;
+/// All that have a member for each line, or several, by size.
+std::vector<Grouping> groupings(const LineCosts& costs, int lines) {
+  std::vector<Grouping> all;
+  for (int size = 2; size <= costs.ranks; ++size) all.push_back(Grouping::neighbours(costs.ranks, size));
+  const int caches = costs.caches.dealt ? costs.caches.count : costs.ranks;
+  for (int count = costs.ranks / 2 / caches * caches; count > 0; count -= caches)
+    all.push_back(Grouping::by_turns(costs.ranks, count));
+  std::erase_if(all, [&](const Grouping& groups) { return groups.smallest(costs.ranks) < std::min(lines, 2); });
+  return all;
+}
+
+/// Of a slot: lines that are read, in units of LineCosts::each; the first comes with what announces it.
+double lines_beside(double bytes) {
+  return bytes <= static_cast<double>(kSlotPayload) ? 0 : std::ceil(bytes / static_cast<double>(kLine));
 }
 
 }  // namespace
 
-double grouped_fold_time(const LineCosts& costs, int lines, int group) {
-  if (group == 0) {
+/// Of more than two: each is read by all at the same time, and so much longer for every one of them (docs/laboratory.md, "Line by
+/// line").
+constexpr double kManyLines = 0.31;
+
+double grouped_fold_time(const LineCosts& costs, int lines, const Grouping& groups) {
+  if (groups.size == 0) {
     const double one_line = costs.publish + (costs.ranks - 1) * costs.each;
     return lines == 1 ? one_line : kTwoLines * one_line;
   }
-  const int groups = (costs.ranks + group - 1) / group;
-  return 2 * costs.publish + (group - 1 + lines * groups - 1) * costs.each;
+  const double near = groups.inside(costs.caches) ? costs.near : 1;
+  const int folded = (lines + groups.smallest(costs.ranks) - 1) / groups.smallest(costs.ranks);  // by a member
+  const double read = lines > 2 ? kManyLines * costs.ranks * lines * groups.count : lines * groups.count - 1;
+  return (near + 1) * costs.publish + (near * folded * (groups.size - 1) + read) * costs.each;
 }
 
-int best_group(const LineCosts& costs, int lines) {
-  if (lines == 3) return costs.ranks < 4 ? 0 : static_cast<int>(std::ceil(std::sqrt(costs.ranks)));
-  int best = 0;
-  double least = grouped_fold_time(costs, lines, 0);
-  for (int group = 2; group <= costs.ranks; ++group) {
-    if (costs.ranks % group != 0 && costs.ranks % group < lines) continue;  // a member for each line
-    const double time = grouped_fold_time(costs, lines, group);
-    if (time < least || (time == least && best != 0)) {  // of equal ones the largest: fewer results to read
-      best = group;
+Grouping best_groups(const LineCosts& costs, int lines) {
+  Grouping best;
+  double least = lines > 2 ? std::numeric_limits<double>::infinity() : grouped_fold_time(costs, lines, {});
+  for (const Grouping& groups : groupings(costs, lines)) {
+    const double time = grouped_fold_time(costs, lines, groups);
+    if (time < least || (time == least && best.size != 0)) {  // of equal ones the largest: fewer results to read
+      best = groups;
       least = time;
     }
   }
   return best;
+}
+
+Grouping groups_of_many(const LineCosts& costs) {
+  return most_lines(costs.ranks) > 2 ? best_groups(costs, most_lines(costs.ranks)) : Grouping{};
+}
+
+double relay_time(const LineCosts& costs, double bytes) {
+  // A line takes its way, as long as so many turns, and a turn for each reader (docs/laboratory.md, "Readers of a line").
+  constexpr double kWay = 8;
+  const double readers = costs.caches.size - 1 + costs.caches.count - 1;
+  const double lines = cost_of(Method::slots, Kind::broadcast).lines * lines_beside(bytes) * costs.each;
+  return ((kWay + readers) / (kWay + costs.ranks - 1) + costs.near) * costs.publish + (1 + costs.near) * lines;
 }
 
 double pipeline_time(const LineCosts& costs, double work) {
@@ -133,12 +160,15 @@ double pipeline_time(const LineCosts& costs, double work) {
 }
 
 double beside_lines_time(const LineCosts& costs, Method method, Kind kind, double bytes) {
+  if (method == Method::relay) return relay_time(costs, bytes);
+  if (method == Method::grouped_fold)
+    return grouped_fold_time(costs, static_cast<int>(std::ceil(bytes / static_cast<double>(kLinePayload))),
+                             groups_of_many(costs));
   const bool one_source = kind == Kind::broadcast || kind == Kind::scatter;
   const double read = exchanges(kind) ? bytes / costs.ranks : bytes;  // of each slot
   const double lines = std::ceil(read / static_cast<double>(kLine));
   if (method == Method::staged && kind == Kind::scan) return pipeline_time(costs, lines * kLineAlong * costs.each);
   double sources = one_source ? 1 : costs.ranks - 1;
-  if (method == Method::tree_fold) sources = lines_of_tree(costs, kind);
   const Cost cost = cost_of(method, kind);
   return cost.publications * costs.publish + sources * (cost.reads + cost.lines * lines) * costs.each;
 }
@@ -154,18 +184,24 @@ std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wi
   if (costs.ranks == 1) return {{}};
   const bool everywhere = kind == Kind::allreduce || kind == Kind::barrier;
   std::vector<MethodFrom> row;
-  append(row, 0, everywhere && best_group(costs, 1) != 0 ? Method::grouped_fold : Method::slots);
+  const bool relays = kind == Kind::broadcast && costs.caches.size != 0 && relay_time(costs, 0) < costs.publish;
+  append(row, 0,
+         everywhere && best_groups(costs, 1).size != 0 ? Method::grouped_fold
+         : relays                                      ? Method::relay
+                                                       : Method::slots);
   if (kind == Kind::barrier) return row;
   const std::size_t blocks = blocks_in_slot(kind, costs.ranks);
   const auto after = [&](std::size_t bytes) { return bytes / blocks + 1; };
-  const bool grouped = (kind == Kind::reduce || kind == Kind::allreduce) && best_group(costs, 2) != 0;
-  append(row, after(kLinePayload), grouped ? Method::grouped_fold : Method::slots);
+  const bool grouped = (kind == Kind::reduce || kind == Kind::allreduce) && best_groups(costs, 2).size != 0;
+  append(row, after(kLinePayload), grouped ? Method::grouped_fold : relays ? Method::relay : Method::slots);
   const Method longest = threads ? Method::direct : Method::staged;
   const std::size_t exposed_to = threads && kind == Kind::allreduce ? wide * static_cast<std::size_t>(costs.ranks) : 0;
   const Method longer = exposed_to != 0 ? Method::exposed_fold : longest;
   const bool shares = kind == Kind::reduce || kind == Kind::allreduce;
   std::vector<Method> ways = {Method::slots};
-  if (shares && best_group(costs, 3) != 0) ways.push_back(Method::tree_fold);
+  if (relays) ways.push_back(Method::relay);
+  const bool in_lines = kind == Kind::allreduce && groups_of_many(costs).size != 0;
+  if (in_lines) ways.push_back(Method::grouped_fold);
   if (shares) ways.push_back(Method::shared_fold);
   std::size_t most = wide, slots_to = kSlotPayload;
   if (longest == Method::staged && kind != Kind::broadcast && !shares && !exchanges(kind))
@@ -173,7 +209,9 @@ std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wi
   for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= most; bytes += kLine) {
     Method best = longer;
     double least = beside_lines_time(costs, longer, kind, static_cast<double>(bytes));
+    const bool lines = in_lines && bytes <= static_cast<std::size_t>(most_lines(costs.ranks)) * kLinePayload;
     for (std::size_t i = ways.size(); i-- > 0;) {  // of equal ones the first
+      if (ways[i] == Method::grouped_fold && !lines) continue;
       const double time = beside_lines_time(costs, ways[i], kind, static_cast<double>(bytes));
       if (time > least) continue;
       best = ways[i];
@@ -231,7 +269,7 @@ class Competitors {
     const auto size = static_cast<double>(bytes);
     MethodFrom entry = entry_at(board_, bytes);
     entry.bytes = bytes;
-    double least = board_time(profile_, kind_, size, topology_.ranks, topology_.shares_memory);
+    double least = board_time(profile_, kind_, size, topology_.ranks, topology_.shares_memory, topology_.caches);
     if (crosses_ && entry.method == Method::staged && bytes >= kCrossMemoryFrom) {
       const double time = cross_memory_time(profile_, kind_, size, topology_.ranks);
       if (time < least) entry.method = Method::cross_memory;
@@ -265,13 +303,13 @@ class Competitors {
 
 }  // namespace
 
-Method usual_method(const Profile& profile, Kind kind, std::size_t bytes, int ranks, bool threads) {
-  const auto row = row_of(line_costs(profile, ranks), kind, usual_shape(ranks, threads).wide, threads);
-  return entry_at(row, bytes).method;
+Method usual_method(const LineCosts& costs, Kind kind, std::size_t bytes, bool threads) {
+  return entry_at(row_of(costs, kind, usual_shape(costs.ranks, threads).wide, threads), bytes).method;
 }
 
 BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool threads)
-    : groups_{best_group(costs, 1), best_group(costs, 2), best_group(costs, 3)}, ranks_(costs.ranks), wide_(wide) {
+    : groups_{best_groups(costs, 1), best_groups(costs, 2), groups_of_many(costs), costs.caches}, ranks_(costs.ranks),
+      wide_(wide) {
   for (std::size_t k = 0; k < kKinds; ++k) {
     const auto kind = static_cast<Kind>(k);
     Row& row = rows_[k];
@@ -282,7 +320,7 @@ BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool thread
 }
 
 BoardMethods::BoardMethods(const Topology& topology, const Profile& profile)
-    : BoardMethods(line_costs(profile, topology.ranks),
+    : BoardMethods(line_costs(profile, topology.ranks, topology.caches),
                    topology.wide.value_or(usual_shape(topology.ranks, topology.shares_memory).wide),
                    topology.shares_memory) {
   if (topology.messages) largest_element_ = topology.largest_element;
@@ -313,7 +351,12 @@ std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::si
   if (staged_element(kind, element, ranks_) > largest_element_) return {};
   const MethodFrom& entry = entry_at(row.entries, bytes);
   if (blocking && entry.native) return Method::native;
-  if (entry.method == Method::grouped_fold && !halves_fit_lines(bytes / element, element)) return Method::slots;
+  if (entry.method == Method::grouped_fold) {
+    const int lines = lines_of(bytes / element, element);
+    const bool fits = lines != 0 && lines <= most_lines(ranks_) &&
+                      groups_[static_cast<std::size_t>(std::min(lines, 3) - 1)].size != 0;
+    return fits ? Method::grouped_fold : Method::slots;
+  }
   if (entry.method == Method::exposed_fold && share_elements(bytes / element, element, ranks_) * element > wide_)
     return Method::direct;
   return entry.method;

@@ -18,8 +18,10 @@ struct LineCosts {
   int ranks = 1;       ///< that share the board
   double publish = 0;  ///< one line from its writer to all readers
   double each = 0;     ///< reading each further line while everybody does
+  Grouping caches{};   ///< ranks that share one; none: all do
+  double near = 1;     ///< inside a cache both take so much of that
 };
-LineCosts line_costs(const Profile& profile, int ranks);
+LineCosts line_costs(const Profile& profile, int ranks, const Grouping& caches = {});
 
 /// Bytes of a stage that a collective needs in one piece: an element of folds, one or a line for each rank of exchanges.
 std::size_t staged_element(Kind kind, std::size_t element, int ranks);
@@ -27,12 +29,17 @@ std::size_t staged_element(Kind kind, std::size_t element, int ranks);
 /// The level of a profile that tells of shared memory.
 const Level& node_level(const Profile& profile);
 
-/// An all-reduce whose contributions take 1 or 2 lines. group 0: everybody reads all lines (slots); otherwise a member of
-/// each group of that many ranks folds each line, and everybody reads what the groups have.
-double grouped_fold_time(const LineCosts& costs, int lines, int group);
+/// An all-reduce whose contributions take so many lines. No groups (1 or 2 lines): everybody reads all lines (slots); otherwise a
+/// member of each group folds each line, and everybody reads what the groups have.
+double grouped_fold_time(const LineCosts& costs, int lines, const Grouping& groups);
 
-/// The fastest group; 0 when nothing is faster than without groups. lines 3: contributions beside the lines, folded by a tree.
-int best_group(const LineCosts& costs, int lines);
+/// The fastest groups; of 1 or 2 lines none when nothing is faster than without.
+Grouping best_groups(const LineCosts& costs, int lines);
+/// Those for contributions of more than two lines: the same for all of them.
+Grouping groups_of_many(const LineCosts& costs);
+
+/// A broadcast of so many bytes, that a slot holds, in two steps. Groups: those of the caches.
+double relay_time(const LineCosts& costs, double bytes);
 
 /// A scan in chunks of the best length that pass from rank to rank: `work` is what a rank does for all of them.
 double pipeline_time(const LineCosts& costs, double work);
@@ -40,7 +47,7 @@ double pipeline_time(const LineCosts& costs, double work);
 inline constexpr double kLineAlong = 1;
 
 /// A collective that puts `bytes` beside the lines of a slot (a scatter: the blocks of all), or takes one of the longer
-/// methods that compete with that. REQUIRES slots, tree_fold, shared_fold, exposed_fold, direct or staged.
+/// methods that compete with that. REQUIRES relay, slots, grouped_fold, shared_fold, exposed_fold, direct or staged.
 double beside_lines_time(const LineCosts& costs, Method method, Kind kind, double bytes);
 
 /// How often as long a payload of two lines takes as one of one line (flat all-reduces of 8 and 64 B on 16 ranks,
@@ -48,7 +55,7 @@ double beside_lines_time(const LineCosts& costs, Method method, Kind kind, doubl
 inline constexpr double kTwoLines = 1.7;
 
 /// What boards of the usual shape for so many ranks do.
-Method usual_method(const Profile& profile, Kind kind, std::size_t bytes, int ranks, bool threads);
+Method usual_method(const LineCosts& costs, Kind kind, std::size_t bytes, bool threads);
 
 /// From so many bytes of one rank's contribution on, up to the next entry's.
 struct MethodFrom {
@@ -77,8 +84,8 @@ class BoardMethods {
   }
   const std::vector<MethodFrom>& entries(Kind kind) const { return rows_[static_cast<std::size_t>(kind)].entries; }
   std::size_t wide() const { return wide_; }  ///< bytes that a slot holds beside its lines
-  /// Ranks of each for contributions of 1 or 2 lines, or (3) beside them; 0: none.
-  int group(int lines) const { return groups_[static_cast<std::size_t>(lines - 1)]; }
+  /// For folds of 1 or 2 lines, and of more; and for broadcasts.
+  const std::array<Grouping, 4>& groups() const { return groups_; }
 
  private:
   static constexpr std::size_t kKinds = 10;  ///< broadcast .. barrier
@@ -91,7 +98,7 @@ class BoardMethods {
   void find_short();
 
   std::array<Row, kKinds> rows_;
-  std::array<int, 3> groups_{};
+  std::array<Grouping, 4> groups_{};
   int ranks_ = 1;
   std::size_t wide_ = 0;
   std::size_t largest_element_ = ~std::size_t{0};  ///< that the stages hold

@@ -63,8 +63,8 @@ bool keeps_order(const Query& query, const Topology& topology) {
 
 const char* words_for(Method method, std::size_t bytes) {
   switch (method) {
-    case Method::grouped_fold: return "groups fold a line each, all read what the groups have";
-    case Method::tree_fold: return "groups fold a part a member, some ranks what the groups have";
+    case Method::relay: return "one rank of each cache publishes it again for the others there";
+    case Method::grouped_fold: return "members fold some lines each for their group, all read that";
     case Method::shared_fold: return "some ranks fold a share each of what all publish";
     case Method::exposed_fold: return "some ranks fold a share each of all buffers";
     case Method::staged: return "shared memory of the node";
@@ -146,8 +146,9 @@ class Chooser {
     if (!method) return;
     const bool crosses = topology_.cross_memory && crosses_memory(query_.kind) && query_.bytes >= kCrossMemoryFrom;
     const Method over = *method == Method::cross_memory ? Method::staged : *method;
-    choices_.push_back({over, board_time(query_.kind, bytes(), topology_.ranks, topology_.shares_memory), 1,
-                        words_for(over, query_.bytes)});
+    const double time =
+        run::board_time(profile_, query_.kind, bytes(), topology_.ranks, topology_.shares_memory, topology_.caches);
+    choices_.push_back({over, time, 1, words_for(over, query_.bytes)});
     if (over != Method::staged || !crosses) return;
     choices_.push_back({Method::cross_memory, cross_memory_time(profile_, query_.kind, bytes(), topology_.ranks), 1,
                         words_for(Method::cross_memory, query_.bytes)});
@@ -396,17 +397,20 @@ std::string board_objection(Method method, const Query& query, const Topology& t
   const auto too_long = [&](std::size_t most) { return fmt::format("a slot holds {} bytes, not {}", most, slot); };
   switch (method) {
     case Method::slots: return slot <= std::max(kSlotPayload, wide) ? "" : too_long(std::max(kSlotPayload, wide));
+    case Method::relay:
+      if (kind != Kind::broadcast) return "only broadcasts are relayed";
+      if (board.groups()[3].size == 0) return "all ranks share a cache, or nobody knows";
+      return slot <= std::max(kSlotPayload, wide) ? "" : too_long(std::max(kSlotPayload, wide));
     case Method::grouped_fold: {
       if (!reduces && kind != Kind::barrier) return "only folds have groups";
-      if (bytes > kSlotPayload) return too_long(kSlotPayload);
-      const int lines = bytes > kLinePayload ? 2 : 1;
+      const int lines = lines_of(count, query.element), most = most_lines(topology.ranks);
+      if (lines == 0) return "an element does not fit a line";
+      if (lines > most) return fmt::format("it takes {} lines, and there are {}", lines, most);
       if (lines == 1 && kind == Kind::reduce) return "a reduction of one line has no groups";
-      if (board.group(lines) == 0) return fmt::format("this board has no groups for {} lines", lines);
-      return lines == 1 || halves_fit_lines(count, query.element) ? "" : "half of the elements do not fit a line";
+      if (board.groups()[static_cast<std::size_t>(std::min(lines, 3) - 1)].size == 0)
+        return fmt::format("this board has no groups for {} lines", lines);
+      return "";
     }
-    case Method::tree_fold:
-      if (reduces && board.group(3) == 0) return "this board has no groups beside the lines";
-      [[fallthrough]];
     case Method::shared_fold:
       if (!reduces) return "only reductions are shared";
       return bytes > kSlotPayload && bytes <= wide ? "" : fmt::format("only {} to {} bytes", kSlotPayload + 1, wide);

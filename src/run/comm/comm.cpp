@@ -52,8 +52,8 @@ template <typename Small>
     if (method && here) {
       switch (*method) {
         [[likely]] case Method::slots : return run_small<SlotCall>(call);
+        case Method::relay: return run_small<Relay>(call);
         case Method::grouped_fold: return run_small<GroupedFold>(call);
-        case Method::tree_fold: return run_small<TreeFold>(call);
         case Method::shared_fold: return run_small<SharedFold>(call);
         case Method::exposed_fold: return run_small<ExposedFold>(call);
         case Method::native: return run_native(call);
@@ -133,8 +133,7 @@ bool Engine::must_gather(const Call& call) const {
 
 std::optional<Method> Engine::in_order_method(const Call& call) const {
   const auto method = methods_.own(call.kind, call.bytes(), call.element);
-  if (method == Method::tree_fold) return Method::shared_fold;  // groups would be brackets
-  return method == Method::grouped_fold ? Method::slots : method;
+  return method == Method::grouped_fold ? Method::slots : method;  // groups would be brackets
 }
 
 /// A few MiB at a time. REQUIRES contiguous layouts.

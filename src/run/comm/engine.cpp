@@ -86,9 +86,11 @@ Engine::Engine(Fabric fabric)
   if (fabric_.board != nullptr) {
     const BoardShape& shape = fabric_.board->shape();
     topology_.wide = shape.wide;
+    if (spans_) topology_.caches = shape.caches;
     methods_ = spans_ ? BoardMethods(topology_, *fabric_.profile)
-                      : BoardMethods(line_costs(*fabric_.profile, shape.ranks), shape.wide, fabric_.shares_memory);
-    fabric_.board->arrange({methods_.group(1), methods_.group(2), methods_.group(3)});
+                      : BoardMethods(line_costs(*fabric_.profile, shape.ranks, shape.caches), shape.wide,
+                                     fabric_.shares_memory);
+    fabric_.board->arrange(methods_.groups());
   }
   if (fabric_.board != nullptr && !spans_) fabric_.board->name_ranks(nodes_.members(nodes_.node_of(rank_)));
 }
@@ -210,12 +212,10 @@ Task Engine::on_board(Call call, Method method) {
   Board& board = *fabric_.board;
   switch (method) {
     case Method::slots: return small<SlotCall>(board, call);
+    case Method::relay: return small<Relay>(board, call);
     case Method::grouped_fold:
       if (call.op.in_order) return small<SlotCall>(board, call);
       return small<GroupedFold>(board, call);
-    case Method::tree_fold:
-      if (call.op.in_order) return small<SharedFold>(board, call);
-      return small<TreeFold>(board, call);
     case Method::shared_fold: return small<SharedFold>(board, call);
     case Method::exposed_fold: return small<ExposedFold>(board, call);
     case Method::direct: return direct(board, call);
@@ -336,8 +336,8 @@ Request Engine::begin_at_once(const Call& call, int turns) {
     return begin(call, nullptr);
   switch (methods_.own(call.kind, call.bytes(), call.element).value_or(Method::native)) {
     case Method::slots: return begin_small<SlotCall>(call, turns);
+    case Method::relay: return begin_small<Relay>(call, turns);
     case Method::grouped_fold: return begin_small<GroupedFold>(call, turns);
-    case Method::tree_fold: return begin_small<TreeFold>(call, turns);
     case Method::shared_fold: return begin_small<SharedFold>(call, turns);
     default: return begin(call, nullptr);
   }

@@ -60,8 +60,8 @@ void run_on(Board& board, const Call& call, Method method) {
   SameProcess memory;
   switch (method) {
     case Method::slots: return wait_for<SlotCall>(board, call);
+    case Method::relay: return wait_for<Relay>(board, call);
     case Method::grouped_fold: return wait_for<GroupedFold>(board, call);
-    case Method::tree_fold: return wait_for<TreeFold>(board, call);
     case Method::shared_fold: return wait_for<SharedFold>(board, call);
     case Method::exposed_fold: return wait_for<ExposedFold>(board, call);
     case Method::direct: return wait_for(direct(board, call));
@@ -95,7 +95,8 @@ class Node {
     boards_.clear();
     for (int r = 0; r < shape_.ranks; ++r) {
       boards_.emplace_back(memory_, shape_, r, 1);
-      boards_.back().arrange({2, 2, 2});
+      const auto groups = Grouping::neighbours(shape_.ranks, 2);
+      boards_.back().arrange({groups, groups, groups, groups});
     }
   }
 
@@ -222,6 +223,13 @@ TEST(Protocol, SlotsOfSeveralKinds) {
   for (const int ranks : {2, 3}) expect_right(ranks, steps);
 }
 
+/// Rank 2 publishes again for rank 3 what rank 0 has, rank 0 for rank 1 what rank 3 has.
+TEST(Protocol, Relay) {
+  for (const std::int64_t count : {1, 9, 15}) expect_right(3, repeated({Method::relay, Kind::broadcast, count, 0}, 3));
+  expect_right(4, repeated({Method::relay, Kind::broadcast, 1, 0}, 3));
+  expect_right(4, {{Method::relay, Kind::broadcast, 15, 3}, {Method::relay, Kind::broadcast, 15, 0}});
+}
+
 TEST(Protocol, GroupedFold) {
   for (const Kind kind : {Kind::allreduce, Kind::barrier}) {
     expect_right(3, repeated({Method::grouped_fold, kind, 1, 0}, 4));
@@ -232,10 +240,11 @@ TEST(Protocol, GroupedFold) {
   }
 }
 
-TEST(Protocol, TreeFold) {
+/// Three lines, folded by two members of each group.
+TEST(Protocol, GroupedFoldOfManyLines) {
   for (const Kind kind : {Kind::allreduce, Kind::reduce}) {
-    expect_right(3, repeated({Method::tree_fold, kind, 20, 1}, 3));
-    expect_right(4, {{Method::tree_fold, kind, 20, 3}});
+    expect_right(2, repeated({Method::grouped_fold, kind, 20, 1}, 3));
+    expect_right(3, {{Method::grouped_fold, kind, 20, 1}});
   }
 }
 
