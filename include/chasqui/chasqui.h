@@ -62,8 +62,15 @@ int chasqui_draw(const char* schedule, const char* options, char** picture);
 typedef struct chasqui_comm chasqui_comm;        ///< one rank's end of a communicator
 typedef struct chasqui_request chasqui_request;  ///< a collective that was started
 
+// To C++ every int is a value of these types, as it is to C: what is not in the list is refused.
+#ifdef __cplusplus
+#define CHASQUI_INT : int
+#else
+#define CHASQUI_INT
+#endif
+
 /// What an element is. Half floats are accumulated in float and rounded once.
-typedef enum chasqui_type {
+typedef enum chasqui_type CHASQUI_INT {
   CHASQUI_I8,
   CHASQUI_I16,
   CHASQUI_I32,
@@ -80,7 +87,7 @@ typedef enum chasqui_type {
 } chasqui_type;
 
 /// How elements are folded. Bit operations are for integers and bool, averages for floats.
-typedef enum chasqui_operation {
+typedef enum chasqui_operation CHASQUI_INT {
   CHASQUI_SUM,
   CHASQUI_PRODUCT,
   CHASQUI_MIN,
