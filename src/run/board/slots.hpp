@@ -86,14 +86,17 @@ class SlotCall {
       look.wait();
       fetch(look.apart());
     }
-    if (slot_ > kSlotPayload && look.apart() && has_root(call_.kind) && last_ - first_ <= 64) {
-      came_ = copy().more_came();
-      looks_ += came_.missing;
-      if (came_.missing == 0) look.learn(looks_);
-      return came_.missing == 0;
-    }
     // What was asked for before it was announced has been written since; a scan may need only what the rank before it hands on.
-    const bool late = (looks_ > 0 || look.apart()) && slot_ > kSlotPayload && !chains_;
+    bool late = false;
+    if (slot_ > kSlotPayload) {
+      if (looks_ > 0 && look.apart() && has_root(call_.kind) && last_ - first_ <= 64) {
+        came_ = copy().more_came();
+        looks_ += came_.missing;
+        if (came_.missing == 0) look.learn(looks_);
+        return came_.missing == 0;
+      }
+      late = (looks_ > 0 || look.apart()) && !chains_;
+    }
     const bool found = awaited_.none([this, late](int slot) {
       if (!board_.arrived(slot, slot_)) return false;
       if (late) copy().fetch_wide(slot);
