@@ -89,11 +89,9 @@ void validate(const Call& call, int rank, int size) {
     throw Error("{}: the layout has {} and no {}: set both, or neither", name,
                 layout.pack != nullptr ? "pack" : "unpack", layout.pack != nullptr ? "unpack" : "pack");
   }
-  if (combines(call.kind) && call.op.combine == nullptr) throw Error("{}: no operator", name);
-  const bool at_root = has_root(call.kind) && rank == static_cast<int>(call.root);
-  const bool writes = !has_root(call.kind) || call.kind == Kind::broadcast || (call.kind == Kind::scatter) != at_root;
-  if (writes && call.out == nullptr) throw Error("{}: no output buffer on rank {}", name, rank);
-  throw Error("{}: no input buffer on rank {}", name, rank);
+  const unsigned lacks = lacking(call, rank);
+  if ((lacks & kOp) != 0) throw Error("{}: no operator", name);
+  throw Error("{}: no {} buffer on rank {}", name, (lacks & kOut) != 0 ? "output" : "input", rank);
 }
 
 void pack(const Layout& layout, std::size_t element, const void* from, std::size_t first, std::size_t count,

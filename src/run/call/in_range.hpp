@@ -6,22 +6,31 @@
 
 namespace chasqui::run {
 
-/// Whatever the layouts; purely local. REQUIRES that blocks are alike.
-inline bool in_range(const Call& call, int rank, int size) {
-  constexpr std::uint8_t in = 1, out = 2, op = 4;
+/// What a call may need.
+inline constexpr std::uint8_t kIn = 1, kOut = 2, kOp = 4;
+
+/// What it needs of these and does not have: bits. REQUIRES a kind up to barrier, data.
+inline unsigned lacking(const Call& call, int rank) {
   constexpr std::uint8_t needs[][2] = {
       // elsewhere, at the root
-      {out, out},            // broadcast
-      {out, in},             // scatter
-      {in, out},             // gather
-      {out, out},            // allgather
-      {out, out},            // alltoall
-      {in | op, out | op},   // reduce
-      {out | op, out | op},  // allreduce
-      {out | op, out | op},  // reduce_scatter
-      {out | op, out | op},  // scan
-      {0, 0},                // barrier
+      {kOut, kOut},              // broadcast
+      {kOut, kIn},               // scatter
+      {kIn, kOut},               // gather
+      {kOut, kOut},              // allgather
+      {kOut, kOut},              // alltoall
+      {kIn | kOp, kOut | kOp},   // reduce
+      {kOut | kOp, kOut | kOp},  // allreduce
+      {kOut | kOp, kOut | kOp},  // reduce_scatter
+      {kOut | kOp, kOut | kOp},  // scan
+      {0, 0},                    // barrier
   };
+  const unsigned has =
+      (call.in != nullptr ? kIn : 0u) | (call.out != nullptr ? kOut : 0u) | (call.op.combine != nullptr ? kOp : 0u);
+  return needs[static_cast<std::size_t>(call.kind)][call.root == rank] & ~has;
+}
+
+/// Whatever the layouts; purely local. REQUIRES that blocks are alike.
+inline bool in_range(const Call& call, int rank, int size) {
   constexpr std::int64_t usual = std::int64_t{1} << 15, most = std::int64_t{1} << 46;
   const auto element = static_cast<std::int64_t>(call.element);
   if (call.kind > Kind::barrier) return false;
@@ -29,10 +38,7 @@ inline bool in_range(const Call& call, int rank, int size) {
     if (call.count < 0 || element < 1 || call.count > most / element / size) return false;
   }
   if (static_cast<std::uint64_t>(call.root) >= static_cast<std::uint64_t>(size) && has_root(call.kind)) return false;
-  if (call.count == 0) return true;
-  const unsigned has =
-      (call.in != nullptr ? in : 0u) | (call.out != nullptr ? out : 0u) | (call.op.combine != nullptr ? op : 0u);
-  return (needs[static_cast<std::size_t>(call.kind)][call.root == rank] & ~has) == 0;
+  return call.count == 0 || lacking(call, rank) == 0;
 }
 
 }  // namespace chasqui::run
