@@ -520,9 +520,37 @@ std::string this_host() {
   return id + "/" + std::to_string(network.st_ino);
 }
 
+/// A port of this host. While it is held the kernel gives it to nobody else, and rank 0 can listen there: both sockets are bound
+/// for reuse.
+class Port {
+ public:
+  Port() = default;
+  ~Port() {
+    if (socket_ >= 0) close(socket_);
+  }
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+  /// A free one; 0: that is no IPv4 address of this host.
+  int take(const std::string& address) {
+    const int yes = 1;
+    sockaddr_in own{};
+    socklen_t length = sizeof own;
+    own.sin_family = AF_INET;
+    socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    const bool bound = inet_pton(AF_INET, address.c_str(), &own.sin_addr) == 1 &&
+                       bind(socket_, reinterpret_cast<sockaddr*>(&own), sizeof own) == 0 &&
+                       getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &length) == 0;
+    return bound ? ntohs(own.sin_port) : 0;
+  }
+
+ private:
+  int socket_ = -1;
+};
+
 /// A place on this host that the others can reach: CHASQUI_ADDRESS, else the address from which torch's master is reached, and a
 /// port that is free.
-std::string place_for_hosts() {
+std::string place_for_hosts(Port& port) {
   std::string address;
   const char* const given = std::getenv("CHASQUI_ADDRESS");
   const char* const master = std::getenv("MASTER_ADDR");
@@ -545,21 +573,18 @@ std::string place_for_hosts() {
     close(socket);
     freeaddrinfo(found);
   }
-  TORCH_CHECK(!address.empty() && address.rfind("127.", 0) != 0,
-              "chasqui: the ranks are on several hosts, and it is not known by which address they reach this one: set "
-              "CHASQUI_ADDRESS");
-  own = {};
-  own.sin_family = AF_INET;
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool bound = inet_pton(AF_INET, address.c_str(), &own.sin_addr) == 1 &&
-                     bind(socket, reinterpret_cast<sockaddr*>(&own), sizeof own) == 0 &&
-                     getsockname(socket, reinterpret_cast<sockaddr*>(&own), &(length = sizeof own)) == 0;
-  close(socket);
-  TORCH_CHECK(bound, "chasqui: ", address, " is no IPv4 address of this host: set CHASQUI_ADDRESS to one");
-  return "tcp://" + address + ":" + std::to_string(ntohs(own.sin_port));
+  if (address.empty() || address.rfind("127.", 0) == 0)
+    throw std::runtime_error(
+        "chasqui: the ranks are on several hosts, and it is not known by which address they reach that of rank 0: set "
+        "CHASQUI_ADDRESS there");
+  const int number = port.take(address);
+  if (number == 0)
+    throw std::runtime_error("chasqui: " + address +
+                             " is no IPv4 address of rank 0's host: set CHASQUI_ADDRESS to one there");
+  return "tcp://" + address + ":" + std::to_string(number);
 }
 
-/// The ranks meet at a place that rank 0 tells the others through torch's store, with a password.
+/// The ranks meet at a place that rank 0 tells the others through torch's store, with a password; or why there is none.
 c10::intrusive_ptr<Base> make_group(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                                     std::chrono::milliseconds timeout) {
   const auto tell = [&](const std::string& key, const std::string& text) {
@@ -569,14 +594,31 @@ c10::intrusive_ptr<Base> make_group(const c10::intrusive_ptr<c10d::Store>& store
     const std::vector<std::uint8_t> text = store->get(key);
     return std::string(text.begin(), text.end());
   };
+  Port port;  // held until rank 0 listens there
   if (rank != 0) {
     tell("chasqui/" + std::to_string(rank), this_host());
   } else {
-    bool several = false;
-    for (int r = 1; r < size; ++r) several = ask("chasqui/" + std::to_string(r)) != this_host() || several;
-    tell("chasqui", random_name() + " " + (several ? place_for_hosts() : "unix:@chasqui-torch-" + random_name()));
+    try {
+      bool several = false;
+      for (int r = 1; r < size; ++r) several = ask("chasqui/" + std::to_string(r)) != this_host() || several;
+      tell("chasqui", random_name() + " " + (several ? place_for_hosts(port) : "unix:@chasqui-torch-" + random_name()));
+    } catch (const std::exception& error) {
+      tell("chasqui", std::string("! ") + error.what());
+      std::vector<std::string> heard;
+      for (int r = 1; r < size; ++r) heard.push_back("chasqui/heard/" + std::to_string(r));
+      try {
+        store->wait(heard, 10s);  // the store may end with this process
+      } catch (const std::exception&) {
+      }
+      throw;
+    }
   }
-  std::istringstream words(ask("chasqui"));
+  const std::string told = ask("chasqui");
+  if (told[0] == '!') {
+    tell("chasqui/heard/" + std::to_string(rank), "");
+    throw std::runtime_error(told.substr(2));
+  }
+  std::istringstream words(told);
   std::string secret, place;
   words >> secret >> place;
   chasqui_join_options options = CHASQUI_JOIN_OPTIONS;

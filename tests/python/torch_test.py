@@ -2,6 +2,7 @@
 """The backend of torch.distributed: every collective equals gloo's; work handles, sub-groups, timeouts; training."""
 import importlib.util
 import os
+import socket
 import sys
 import tempfile
 import threading
@@ -208,6 +209,60 @@ def late(rank, size, path):
     time.sleep(1.5)
 
 
+class Store(dist.Store):
+    """One whose keys and values a test sees on their way: on_set(key, value) says what is kept."""
+
+    def __init__(self, path, on_set):
+        super().__init__()
+        self.store, self.on_set = dist.FileStore(path, 2), on_set
+        self.store.set_timeout(timedelta(seconds=20))
+
+    def set(self, key, value):
+        self.store.set(key, self.on_set(key, value))
+
+    def get(self, key):
+        return self.store.get(key)
+
+    def wait(self, keys, timeout=timedelta(seconds=20)):
+        self.store.wait(keys, timeout)
+
+
+def join_from_two_hosts(rank, path, on_set=lambda key, value: value):
+    """Rank 1 says that it is on another host."""
+    store = Store(path, lambda key, value: "elsewhere" if key == "chasqui/1" else on_set(key, value))
+    return chasqui._torch.make_group(store, rank, 2, timedelta(seconds=20))
+
+
+def no_address(rank, size, path, variables, words):
+    for name in ("MASTER_ADDR", "CHASQUI_ADDRESS"):
+        os.environ.pop(name, None)
+    os.environ.update(variables)
+    fails(words, lambda: join_from_two_hosts(rank, path))
+
+
+def held_port(rank, size, path, address):
+    os.environ["CHASQUI_ADDRESS"] = address
+
+    def on_set(key, value):
+        if key == "chasqui":
+            place = value.decode().split("//")[1].split(":")
+            with socket.socket() as other:
+                fails("in use", lambda: other.bind((place[0], int(place[1]))))
+        return value
+
+    join_from_two_hosts(rank, path, on_set)
+
+
+def own_address():
+    """One that other hosts may reach; empty: there is none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 1))  # sends nothing
+            return probe.getsockname()[0]
+        except OSError:
+            return ""
+
+
 def train(backend, path, rank, size, report):
     dist.init_process_group(backend, init_method="file://" + path, rank=rank, world_size=size, timeout=timedelta(seconds=60))
     torch.manual_seed(5)
@@ -313,6 +368,17 @@ class Backend(unittest.TestCase):
 
     def test_a_late_rank_is_an_error(self):
         ranks.run(2, late, self.path())
+
+    def test_all_ranks_hear_why_there_is_no_place(self):
+        for i, (variables, words) in enumerate([({}, "set CHASQUI_ADDRESS"), ({"MASTER_ADDR": "127.0.1.1"}, "set CHASQUI_ADDRESS"),
+                                                ({"CHASQUI_ADDRESS": "203.0.113.9"}, "203.0.113.9 is no IPv4 address")]):
+            ranks.run(2, no_address, self.path(str(i)), variables, words)
+
+    def test_nobody_else_gets_the_port(self):
+        address = own_address()
+        if not address or address.startswith("127."):
+            self.skipTest("this host has no address but its own")
+        ranks.run(2, held_port, self.path(), address)
 
     def test_training_equals_that_of_gloo(self):
         for backend in ("gloo", "chasqui"):
