@@ -58,8 +58,8 @@ struct Instruction {
 /// What the ranks of a node do on their board in the midst of a program; each of their programs has it.
 struct BoardStep {
   Kind kind;
-  int root;  ///< place on the board; 0 where there is none
-  int contributors;  ///< reduce, allreduce, barrier: places 0 .. contributors-1 bring something, all get it; 0: all bring something
+  int root;                ///< place on the board; 0 where there is none
+  int contributors;        ///< reduce, allreduce, barrier: places 0 .. contributors-1 bring something; 0: all do
   Address in, out;         ///< the same: in place
   std::size_t count;       ///< elements, as in a call
   bool exclusive = false;  ///< scan
