@@ -10,6 +10,7 @@
 #define MPI_Bcast PMPI_Bcast
 #define MPI_Cancel PMPI_Cancel
 #define MPI_Comm_free PMPI_Comm_free
+#define MPI_Comm_get_attr PMPI_Comm_get_attr
 #define MPI_Comm_rank PMPI_Comm_rank
 #define MPI_Comm_size PMPI_Comm_size
 #define MPI_Comm_split_type PMPI_Comm_split_type
