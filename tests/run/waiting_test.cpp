@@ -83,6 +83,8 @@ TEST(CoreShortage, IsFoundByACoreThatComesBackLate) {
   long now = 5'000 * kMillisecond;
   for (long length = 100 * kMillisecond; length < 800 * kMillisecond;
        length *= 2) {  // found again, believed for longer
+    shortage.gave_away(now - 10 * kMillisecond, now - 7 * kMillisecond);
+    EXPECT_FALSE(shortage.known()) << "once is nothing";
     shortage.gave_away(now, now + 3 * kMillisecond);
     now += 3 * kMillisecond;
     EXPECT_TRUE(shortage.known());
@@ -90,9 +92,12 @@ TEST(CoreShortage, IsFoundByACoreThatComesBackLate) {
     now += length;
     EXPECT_FALSE(shortage.holds(now)) << length;
     EXPECT_FALSE(shortage.known());
+    now += 70 * kMillisecond;
   }
   now += 100'000 * kMillisecond;
+  shortage.gave_away(now - 2 * kMillisecond, now - kMillisecond);
   shortage.gave_away(now, now + kMillisecond);
+  EXPECT_TRUE(shortage.holds(now + 100 * kMillisecond));
   EXPECT_FALSE(shortage.holds(now + 101 * kMillisecond)) << "after a long time it begins anew";
 }
 
@@ -101,7 +106,8 @@ TEST(CoreShortage, NobodySpinsInOne) {
   Backoff patient(false);
   EXPECT_FALSE(patient.pause()) << "it spins first";
   const long now = clock_nanoseconds();
-  core_shortage.gave_away(now - 1'000'000'000, now);
+  core_shortage.gave_away(now - 2'000'000, now - 1'000'000);
+  core_shortage.gave_away(now - 1'000'000, now);
   Backoff backoff(false, Backoff::looks(false));
   int spins = 0;
   while (!backoff.pause()) ++spins;

@@ -37,6 +37,7 @@ bool CoreShortage::holds(long now) {
 
 void CoreShortage::gave_away(long from, long back) {
   if (back - from < kSomebodyComputes) return;
+  if (from - late_.exchange(back, std::memory_order_relaxed) > kSoon) return;
   const long before = length_.load(std::memory_order_relaxed);
   const bool again = from - until_.load(std::memory_order_relaxed) < before;
   const long length = again ? std::min(2 * before, kLongest) : kFirst;
