@@ -8,11 +8,11 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/group/join.hpp"
+#include "failing_new.hpp"
 #include "patience.hpp"
 #include "processes.hpp"
 
@@ -30,32 +30,9 @@ bool fails(Class which) {
   return fault.failed = true;
 }
 
-void* allocate(std::size_t bytes, std::size_t alignment) {
-  void* memory = nullptr;
-  if (fails(Class::allocate) || posix_memalign(&memory, alignment, bytes) != 0) throw std::bad_alloc();
-  return memory;
-}
-
-/// Not seen by the compiler, which would warn of memory from one of the operators below.
-[[gnu::noinline]] void give_back(void* memory) noexcept { std::free(memory); }
-
 }  // namespace
 
-void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  try {
-    return operator new(bytes);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void operator delete(void* memory) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
+static bool allocation_fails() { return fails(Class::allocate); }
 
 extern "C" {
 int __real_memfd_create(const char* name, unsigned flags);

@@ -8,47 +8,25 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
 #include "chasqui/threads/team.hpp"
+#include "failing_new.hpp"
 
 namespace {
 
 thread_local int countdown = 0;  ///< the allocation of this thread that fails; 0: none does
 std::atomic<int> failed{0};
 
-void* allocate(std::size_t bytes, std::size_t alignment) {
-  if (countdown > 0 && --countdown == 0) {
-    ++failed;
-    throw std::bad_alloc();
-  }
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, bytes) != 0) throw std::bad_alloc();
-  return memory;
-}
-
 }  // namespace
 
-void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
+static bool allocation_fails() {
+  if (countdown <= 0 || --countdown != 0) return false;
+  ++failed;
+  return true;
 }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  try {
-    return operator new(bytes);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-/// Not seen by the compiler, which would warn of memory from one of the operators above.
-[[gnu::noinline]] static void give_back(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
 
 namespace chasqui::run {
 namespace {
