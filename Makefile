@@ -6,6 +6,8 @@ help:  ## this list
 	@echo "  new here: make demo, then docs/tutorial.md"
 
 JOBS ?= $(shell nproc)
+# Most tests start processes and wait for them: two for each core keep the cores busy.
+TESTS ?= $(shell expr 2 '*' $(JOBS))
 # The rooms that read files and flags from outside: their tests also run under ASan and UBSan in `make test`.
 SANITIZED = base model schedule verify show
 
@@ -28,32 +30,32 @@ demo:  ## plan, check and draw everything; leaves report.html
 	@scripts/demo build/dev/bin/chasqui
 
 test: build  ## what CI runs
-	ctest --preset dev -j $(JOBS)
+	ctest --preset dev -j $(TESTS)
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS) --target $(SANITIZED:%=test_%) replay_schedule
-	ctest --preset asan -j $(JOBS) -R '^($(shell echo $(SANITIZED) fuzz_schedule | tr ' ' '|'))$$'
+	ctest --preset asan -j $(TESTS) -R '^($(shell echo $(SANITIZED) fuzz_schedule | tr ' ' '|'))$$'
 
 test-all: test asan tsan clang release bench  ## the whole suite under every sanitizer and compiler, and the benchmarks
 
 asan: packages  ## all tests under ASan and UBSan
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
-	ctest --preset asan -j $(JOBS)
+	ctest --preset asan -j $(TESTS)
 
 tsan: packages  ## all tests under TSan
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS)
-	ctest --preset tsan -j $(JOBS)
+	ctest --preset tsan -j $(TESTS)
 
 clang: packages  ## all tests with the other compiler
 	cmake --preset clang
 	cmake --build --preset clang -j $(JOBS)
-	ctest --preset clang -j $(JOBS)
+	ctest --preset clang -j $(TESTS)
 
 release: packages  ## all tests, fully optimised
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(JOBS)
+	ctest --preset release -j $(TESTS)
 
 bench: packages  ## the benchmarks, fully optimised
 	cmake --preset release
