@@ -25,18 +25,89 @@ std::size_t piece_bytes(const Board& board, std::size_t largest, std::size_t uni
 }
 
 /// What each rank tells of uneven blocks before they move.
-Task tell_uneven(Board& board, const Call& call, bool exposes, std::size_t& largest, std::vector<Exposed>& all) {
-  Exposed mine = exposed_by(call, board.rank());
-  mine.bytes = largest;
+struct Told {
+  Exposed places;         ///< bytes: of the largest block that it gives or gets
+  std::uint64_t readers;  ///< ranks for which it has a block, a bit each
+};
+static_assert(sizeof(Told) <= kLinePayload);
+
+/// Uneven blocks that lie beside the lines which tell of them, so that they have come when these have; only where all blocks of all ranks
+/// are short, which a rank finds out when it has read all lines.
+class ShortBlocks {
+ public:
+  ShortBlocks(const Board& board, const Call& call)
+      : board_(board), call_(call), me_(board.rank()), ranks_(board.ranks()),
+        room_(ranks_ <= 64 ? board.shape().wide / static_cast<std::size_t>(ranks_) / kLine * kLine : 0),
+        head_(call.kind == Kind::alltoall ? sizeof(std::uint64_t) : 0) {}
+
+  bool holds(std::size_t largest) const { return room_ != 0 && largest <= room_ - head_; }
+  /// For whom there is something.
+  std::uint64_t readers() const {
+    std::uint64_t bits = 0;
+    for (int r = 0; r < ranks_ && room_ != 0; ++r)
+      bits |= std::uint64_t{block_bytes(call_, call_.in_blocks, r) != 0} << r;
+    return bits;
+  }
+  void give() const {
+    for (int r = 0; r < ranks_; ++r) {
+      const std::uint64_t bytes = block_bytes(call_, call_.in_blocks, r);
+      if (r == me_ || bytes == 0) continue;
+      std::byte* to = board_.wide(me_) + static_cast<std::size_t>(r) * room_;
+      std::memcpy(to, &bytes, head_);
+      std::memcpy(to + head_, given_to(call_, r), bytes);
+    }
+  }
+  void fetch(int r) const {
+    if (room_ != 0) __builtin_prefetch(mine_of(r));
+  }
+  void take(const std::vector<Told>& all) const {
+    if (call_.kind == Kind::reduce_scatter) {
+      const std::size_t bytes = gotten_from(call_, me_, me_).bytes;
+      return fold_in_order(call_, ranks_, bytes / call_.element, call_.out,
+                           [&](int r) { return r == me_ ? given_to(call_, me_) : mine_of(r); });
+    }
+    for (int k = 0; k < ranks_; ++k) {
+      const int r = (me_ + k) % ranks_;
+      const Gotten got = gotten_from(call_, me_, r);
+      std::byte* to = static_cast<std::byte*>(call_.out) + got.at;
+      std::uint64_t given = 0;
+      const bool any = (all[static_cast<std::size_t>(r)].readers >> me_ & 1) != 0;
+      if (any && k != 0) std::memcpy(&given, mine_of(r), head_);
+      if (k != 0) check_length(call_, r, given, me_, got.bytes);
+      copy_bytes(to, k == 0 ? given_to(call_, me_) : mine_of(r) + head_, got.bytes);
+    }
+  }
+
+ private:
+  const std::byte* mine_of(int r) const { return board_.wide(r) + static_cast<std::size_t>(me_) * room_; }
+
+  const Board& board_;
+  const Call& call_;
+  int me_, ranks_;
+  std::size_t room_;  ///< whole lines for each block; 0: there are none
+  std::size_t head_;  ///< bytes before a block that say how many it has
+};
+
+/// Afterwards `largest` is that of all ranks.
+Task tell_uneven(Board& board, const Call& call, bool exposes, const ShortBlocks& blocks, std::size_t& largest,
+                 std::vector<Told>& all) {
+  Told mine{exposed_by(call, board.rank()), blocks.readers()};
+  mine.places.bytes = largest;
   co_await until([&] { return board.may_publish(); });
+  if (blocks.holds(largest)) blocks.give();
   if (exposes) board.expose();
   board.publish(board.rank(), &mine, sizeof mine);
   Awaited awaited(0, board.ranks(), board.rank());
-  co_await until([&] { return awaited.none([&](int r) { return board.published(r); }); });
+  const auto here = [&](int r) {
+    if (!board.published(r)) return false;
+    blocks.fetch(r);
+    return true;
+  };
+  co_await until([&] { return awaited.none(here); });
   board.everybody_began();
   for (int r = 0; r < board.ranks(); ++r) {
-    board.read(r, &all[static_cast<std::size_t>(r)], sizeof(Exposed));
-    largest = std::max<std::size_t>(largest, all[static_cast<std::size_t>(r)].bytes);
+    board.read(r, &all[static_cast<std::size_t>(r)], sizeof(Told));
+    largest = std::max<std::size_t>(largest, all[static_cast<std::size_t>(r)].places.bytes);
   }
 }
 
@@ -150,15 +221,22 @@ class Exchange {
 Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
   board.begin(signature_of(call), Method::staged);
   std::size_t largest = largest_block(call, board.ranks());
-  bool reads = false;
+  bool taken = false, reads = false;
   if (call.uneven()) {
-    std::vector<Exposed> all(static_cast<std::size_t>(board.ranks()));
-    co_await tell_uneven(board, call, memory != nullptr, largest, all);
-    reads = memory != nullptr && largest >= kLongUneven;
-    if (reads) co_await take_from_memory(board, *memory, call, all);
-    else board.cover();
+    const ShortBlocks blocks(board, call);
+    std::vector<Told> all(static_cast<std::size_t>(board.ranks()));
+    co_await tell_uneven(board, call, memory != nullptr, blocks, largest, all);
+    taken = blocks.holds(largest);
+    reads = !taken && memory != nullptr && largest >= kLongUneven;
+    if (!reads) board.cover();
+    if (taken) blocks.take(all);
+    if (reads) {
+      std::vector<Exposed> places;
+      for (const Told& each : all) places.push_back(each.places);
+      co_await take_from_memory(board, *memory, call, places);
+    }
   }
-  if (!reads) {
+  if (!taken && !reads) {
     Exchange exchange(board, call, largest);
     co_await exchange.run();
   }
