@@ -520,6 +520,23 @@ TEST(Loop, ErrorsNameRanksOfTheCommunicator) {
       << heard;
 }
 
+/// Over the board of a node: beside the lines, and by the stages.
+TEST(Loop, WhoTakesAnotherLengthThanItIsGivenFindsOut) {
+  for (const auto& [gives, takes] : {std::pair{1, 0}, {0, 1}, {5, 4}, {3000, 2999}}) {
+    const auto comms = node_comms({0, 0, 0}, network(1000, 300, 0.08));
+    std::vector<std::vector<long>> in(3, std::vector<long>(9000)), out = in;
+    std::vector<run::Request> requests;
+    const std::vector<std::int64_t> none(3), given = {0, 0, gives}, taken = {takes, 0, 0};
+    for (std::size_t r = 0; r < 3; ++r)
+      requests.push_back(comms[r]->ialltoallv(std::span<const long>(in[r]), r == 0 ? given : none, std::span(out[r]),
+                                              r == 2 ? taken : none));
+    const std::string heard = first_error(requests);
+    EXPECT_NE(heard.find(fmt::format("rank 0 gives {} bytes to rank 2, which takes {}", 8 * gives, 8 * takes)),
+              std::string::npos)
+        << heard;
+  }
+}
+
 /// 199 and 200 elements are three shares of 67: the ranks of a node must compare what was called.
 TEST(Loop, LanesCompareWhatWasCalled) {
   Profile profile = default_profile();
