@@ -119,10 +119,9 @@ class Builder {
     if (size > 1 && used > 1) fold_on_board(twice ? used : 0);
     for (std::size_t i = early; i < arrivals.size(); ++i) value = with(*value, arrivals[i]);
     if (leads && !at_root && costs.network.shares_bandwidth) {
-      // Messages that nobody takes yet would share the link with those that are wanted: they go when half of the time until
-      // their turn is over, so that nothing is lost where the machine is up to twice as fast as its profile.
+      // Messages that nobody takes yet would share the link with those that are wanted.
       const Time turn = plan.claim().finish - available(plan.machine(), form.receives.front());
-      program_.pause(static_cast<double>(turn.ticks) * planned.tick / 2);
+      program_.pause(static_cast<double>(turn.ticks) * planned.tick);
     }
     if (leads && !at_root) program_.send(parent_of(form.receives.front().from, lanes), {*value, shape_.bytes()});
     program_.finish();

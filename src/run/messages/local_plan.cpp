@@ -132,12 +132,14 @@ LocalPlan local_plan(const Shape& shape, Method method, std::int64_t parts, cons
   const bool symmetric =
       kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::scan || kind == Kind::barrier;
   const bool receives = kind == Kind::reduce || (kind == Kind::gather && method == Method::messages);
-  const LogP machine =
-      (receives ? receiving_machine_for : machine_for)(
-          level, shape.size, blocks && method != Method::messages ? 0 : bytes, symmetric ? kWindowTicks : kTreeTicks)
-          .machine;
-  const auto plan = shared_plan(method, kind, machine, {shape.root}, 1, shape.commutative, shape.exclusive);
-  return {plan->local({shape.rank}), machine, kind == Kind::scatter && method == Method::tree, {}};
+  const SizedMachine sized = (receives ? receiving_machine_for : machine_for)(
+      level, shape.size, blocks && method != Method::messages ? 0 : bytes, symmetric ? kWindowTicks : kTreeTicks);
+  const auto plan = shared_plan(method, kind, sized.machine, {shape.root}, 1, shape.commutative, shape.exclusive);
+  LocalPlan local{plan->local({shape.rank}), sized.machine, kind == Kind::scatter && method == Method::tree, {}};
+  // Contributions that all went at once would share the link of the rank that folds them, and the first be as late as the last.
+  if (kind == Kind::reduce && level.shares_bandwidth)
+    local.pace = {sized.tick, flight_time(level, bytes), plan->claim().finish};
+  return local;
 }
 
 std::vector<Step> steps_of(const LocalPlan& plan) {

@@ -124,9 +124,11 @@ void add_folds(Program& program, const LocalPlan& plan, const Shape& shape, Addr
   };
   const auto steps = steps_of(plan);
   const auto posted = post_all(program, steps, bytes, true);
+  if (plan.pace.tick > 0) program.begin(0);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     const Part parts[2] = {step.part, step.second};
+    if (plan.pace.tick > 0 && !step.receives) program.pause(plan.pace.tick * static_cast<double>(step.at.ticks));
     if (step.receives) {
       program.arrive(posted[i].number);
       Address at = posted[i].to;
