@@ -128,5 +128,34 @@ TEST(Predict, OtherRanksScaleTheMeasuredTime) {
   EXPECT_NE(board_time(profile, Kind::broadcast, 65'536, 4, true), broadcast4) << "threads were not measured";
 }
 
+/// On machines that nobody has measured, slow and fast boards.
+TEST(Predict, GuessesAgreeWithThemselves) {
+  constexpr Kind kinds[] = {Kind::broadcast, Kind::scatter,  Kind::gather,         Kind::allgather, Kind::reduce,
+                            Kind::allreduce, Kind::alltoall, Kind::reduce_scatter, Kind::scan};
+  constexpr double kRounding = 1 + 1e-9;
+  for (const double slow : {0.2, 1., 5.}) {
+    Profile profile = default_profile();
+    for (Level& level : profile.levels) {
+      level.publish.value *= slow;
+      level.copy.value /= slow;
+    }
+    for (const int ranks : {2, 3, 16, 64}) {
+      for (const bool threads : {false, true}) {
+        const auto time = [&](Kind kind, double bytes) { return board_time(profile, kind, bytes, ranks, threads); };
+        for (double bytes = 8; bytes <= 1 << 20; bytes *= 2) {
+          for (const Kind kind : kinds) {
+            EXPECT_LE(time(kind, bytes), kRounding * time(kind, 2 * bytes)) << to_string(kind) << " " << bytes;
+            EXPECT_LE(time(kind, 2 * bytes), kRounding * 2 * time(kind, bytes)) << to_string(kind) << " " << bytes;
+          }
+          EXPECT_LE(time(Kind::reduce, bytes), kRounding * time(Kind::allreduce, bytes)) << bytes;
+          EXPECT_LE(time(Kind::allreduce, bytes),
+                    kRounding * (time(Kind::reduce, bytes) + time(Kind::broadcast, bytes)))
+              << bytes;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace chasqui::run

@@ -60,13 +60,13 @@ void append(std::vector<MethodFrom>& entries, std::size_t bytes, Method method, 
     entries.push_back({bytes, method, native});
 }
 
+}  // namespace
+
 const MethodFrom& entry_at(const std::vector<MethodFrom>& entries, std::size_t bytes) {
   std::size_t i = entries.size() - 1;
   while (entries[i].bytes > bytes) --i;
   return entries[i];
 }
-
-}  // namespace
 
 std::size_t staged_element(Kind kind, std::size_t element, int ranks) {
   const bool folds = combines(kind) && kind != Kind::barrier;
@@ -303,8 +303,8 @@ class Competitors {
 
 }  // namespace
 
-Method usual_method(const LineCosts& costs, Kind kind, std::size_t bytes, bool threads) {
-  return entry_at(row_of(costs, kind, usual_shape(costs.ranks, threads).wide, threads), bytes).method;
+std::vector<MethodFrom> usual_methods(const LineCosts& costs, Kind kind, bool threads) {
+  return row_of(costs, kind, usual_shape(costs.ranks, threads).wide, threads);
 }
 
 BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool threads)

@@ -54,15 +54,16 @@ double beside_lines_time(const LineCosts& costs, Method method, Kind kind, doubl
 /// bench/node/lines.cpp).
 inline constexpr double kTwoLines = 1.7;
 
-/// What boards of the usual shape for so many ranks do.
-Method usual_method(const LineCosts& costs, Kind kind, std::size_t bytes, bool threads);
-
 /// From so many bytes of one rank's contribution on, up to the next entry's.
 struct MethodFrom {
   std::size_t bytes = 0;
   Method method = Method::slots;
   bool native = false;  ///< blocking calls go to the MPI library instead
 };
+const MethodFrom& entry_at(const std::vector<MethodFrom>& entries, std::size_t bytes);
+
+/// What boards of the usual shape for so many ranks do.
+std::vector<MethodFrom> usual_methods(const LineCosts& costs, Kind kind, bool threads);
 
 class BoardMethods {
  public:
