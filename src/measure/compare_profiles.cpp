@@ -91,8 +91,8 @@ std::string to_text(const std::vector<Comparison>& comparisons) {
 
 std::string to_table(const Profile& profile) {
   constexpr const char* kUnits[] = {"ns", "ns", "ns", "ns", "ns a byte", "bytes"};
-  constexpr const char* kWords[] = {"latency",           "the sender is busy",     "the receiver is busy",
-                                    "between two sends", "each byte of a message", "bytes cost as the start"};
+  constexpr const char* kMeanings[] = {"latency",           "the sender is busy",     "the receiver is busy",
+                                       "between two sends", "each byte of a message", "bytes cost as the start"};
   std::string text;
   const auto line = [&](const std::string& name, const Estimate& e, const char* unit, const char* meaning) {
     text += fmt::format("{:<16} {:<27} {:<9}  {}\n", name, to_text(e), unit, meaning);
@@ -101,7 +101,7 @@ std::string to_table(const Profile& profile) {
     if (level.assumed) continue;
     text += fmt::format("{}, {} ranks: median (interval)\n", level.name, level.ranks);
     for (std::size_t i = 0; i < std::size(kMessages); ++i)
-      line(kMessages[i].name, level.*kMessages[i].member, kUnits[i], kWords[i]);
+      line(kMessages[i].name, level.*kMessages[i].member, kUnits[i], kMeanings[i]);
     if (level.node_g.high > 0) line("node_g", level.node_g, "ns", "between two sends of a node");
     if (level.node_G.high > 0) line("node_G", level.node_G, "ns a byte", "when all ranks of a node send");
     if (level.name != "node") continue;

@@ -13,8 +13,8 @@
 namespace chasqui::measure {
 namespace {
 
-constexpr double kMicrosecond = 1000;  // nanoseconds
-constexpr double kMost = 1e15;         ///< bytes or microseconds that anybody has measured
+constexpr double kMicrosecond = 1000;   // nanoseconds
+constexpr double kMostMeasured = 1e15;  ///< bytes or microseconds that anybody has measured
 
 /// How the benchmarks call the collectives; a title has one of these words.
 constexpr std::pair<std::string_view, Kind> kTitles[] = {
@@ -114,7 +114,7 @@ class Reader {
     for (std::string word; words >> word;) {
       char* end = nullptr;
       const double value = std::strtod(word.c_str(), &end);
-      if (*end != 0 || !(value >= 0 && value <= kMost)) fail("'{}' is no number of a table", word);
+      if (*end != 0 || !(value >= 0 && value <= kMostMeasured)) fail("'{}' is no number of a table", word);
       values.push_back(value);
     }
     return values;
@@ -164,7 +164,7 @@ class Reader {
     const double trip = least[2] / 2 * kMicrosecond - (least[0] - 1) * G.value;
     level.L = Estimate::exactly(std::max(0.0, trip - level.o_s.value - level.o_r.value));
     level.publish = level.publish_per_rank = level.copy = Estimate::exactly(0);
-    level.B = Estimate::exactly(G.value > 0 ? std::clamp(trip / G.value, 0.0, kMost) : 0);
+    level.B = Estimate::exactly(G.value > 0 ? std::clamp(trip / G.value, 0.0, kMostMeasured) : 0);
     found_.network = level;
   }
 

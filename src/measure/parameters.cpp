@@ -17,7 +17,8 @@ using namespace run;
 
 namespace {
 
-constexpr double kMessages = 0.3, kBoard = 0.4, kBsp = 0.5;  ///< shares of a round after which each must be over
+constexpr double kMessagesShare = 0.3, kBoardShare = 0.4,
+                 kBspShare = 0.5;  ///< shares of a round after which each must be over
 
 void measure_board(Comm& comm, Sampler& sampler, Parameters& round) {
   double value = 1;
@@ -139,8 +140,8 @@ MessageParameters messages_of(Comm& comm, Sampler& sampler, double nanoseconds) 
 
 /// The inside of the nodes, every node at the same time; rank 0's counts.
 void measure_node(Comm& comm, const RoundBudget& budget, Parameters& round) {
-  double times[2] = {budget.left(kMessages), 0};
-  times[1] = budget.left(kBoard) - std::max(0.0, times[0]);
+  double times[2] = {budget.left(kMessagesShare), 0};
+  times[1] = budget.left(kBoardShare) - std::max(0.0, times[0]);
   comm.broadcast(times, 0);
   const auto node = comm.split(node_of(comm, comm.rank()), comm.rank());
   if (node->size() > 1 && node->topology().nodes == 1) {
@@ -175,11 +176,12 @@ Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
   const bool one_node = comm.topology().nodes == 1;
   const bool nodes = !one_node && comm.topology().largest_node > 1 && comm.topology().board;
   tell("messages");
-  const MessageParameters messages = messages_of(comm, sampler, budget.left(nodes ? kMessages / 2 : kMessages));
+  const MessageParameters messages =
+      messages_of(comm, sampler, budget.left(nodes ? kMessagesShare / 2 : kMessagesShare));
   (one_node ? round.node : round.network) = messages;
   tell("memory that ranks share");
   if (one_node && comm.topology().board) {
-    sampler.open(budget.left(kBoard), true);
+    sampler.open(budget.left(kBoardShare), true);
     measure_board(comm, sampler, round);
     round.board = true;
     round.node_ranks = comm.size();
@@ -188,7 +190,7 @@ Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
     measure_node(comm, budget, round);
   }
   tell("supersteps");
-  sampler.open(budget.left(kBsp), true);
+  sampler.open(budget.left(kBspShare), true);
   round.superstep = superstep(comm, sampler, 0.15, 1, 8);
   round.long_superstep = superstep(comm, sampler, 0.15, kWords, 8);
   round.block_superstep = superstep(comm, sampler, 0.2, blocks_sent(comm.size()), kBlock);

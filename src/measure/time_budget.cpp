@@ -6,10 +6,10 @@
 namespace chasqui::measure {
 namespace {
 
-constexpr double kMost = 400;      ///< samples of one part
-constexpr double kAtOnce = 32;     ///< between two looks at the clock
-constexpr double kShort = 50;      ///< nanoseconds; nothing is faster
-constexpr double kNothing = 1e-9;  ///< what rounding leaves of all shares
+constexpr double kMostSamples = 400;  ///< samples of one part
+constexpr double kAtOnce = 32;        ///< between two looks at the clock
+constexpr double kShort = 50;         ///< nanoseconds; nothing is faster
+constexpr double kNothing = 1e-9;     ///< what rounding leaves of all shares
 
 }  // namespace
 
@@ -29,7 +29,7 @@ void TimeBudget::begin(double now, double share) {
 int TimeBudget::more(double now, double fastest, std::size_t taken) const {
   const double cost = std::max(fastest, kShort);
   const double wanted =
-      std::min((begun_ + own_ - now) / cost, std::min(own_ / cost, kMost) - static_cast<double>(taken));
+      std::min((begun_ + own_ - now) / cost, std::min(own_ / cost, kMostSamples) - static_cast<double>(taken));
   return static_cast<int>(std::clamp(wanted, 0.0, kAtOnce));
 }
 

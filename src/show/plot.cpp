@@ -31,7 +31,7 @@ struct Scale {
   }
 };
 
-bool drawable(const PlotPoint& point) {
+bool on_paper(const PlotPoint& point) {
   return point.x > 0 && point.y > 0 && std::isfinite(point.x) && std::isfinite(point.y) && std::isfinite(point.low) &&
          std::isfinite(point.high);
 }
@@ -66,7 +66,7 @@ void curve(Svg& svg, const Curve& one, std::size_t which, const Scale& x, const 
   const std::string style = fmt::format("{}{}", one.dashed ? "dash" : "line", which % 6);
   const PlotPoint* before = nullptr;
   for (const PlotPoint& point : one.points) {
-    if (!drawable(point)) continue;
+    if (!on_paper(point)) continue;
     if (before != nullptr) svg.line(x.at(before->x), y.at(before->y), x.at(point.x), y.at(point.y), style);
     if (point.low > 0 && point.high > point.low) {
       svg.line(x.at(point.x), y.at(point.low), x.at(point.x), y.at(point.high), fmt::format("line{}", which % 6));
@@ -74,7 +74,7 @@ void curve(Svg& svg, const Curve& one, std::size_t which, const Scale& x, const 
     before = &point;
   }
   for (const PlotPoint& point : one.points) {
-    if (!drawable(point) || one.dashed) continue;
+    if (!on_paper(point) || one.dashed) continue;
     mark(svg, which, x.at(point.x), y.at(point.y), fmt::format("{}: {:.4g} at {}", one.name, point.y, bytes(point.x)));
   }
 }
@@ -85,7 +85,7 @@ std::string plot_svg(const Plot& plot) {
   double x_low = INFINITY, x_high = 0, y_low = INFINITY, y_high = 0;
   for (const Curve& one : plot.curves) {
     for (const PlotPoint& point : one.points) {
-      if (!drawable(point)) continue;
+      if (!on_paper(point)) continue;
       x_low = std::min(x_low, point.x), x_high = std::max(x_high, point.x);
       y_low = std::min(y_low, point.low > 0 ? point.low : point.y), y_high = std::max({y_high, point.high, point.y});
     }
@@ -115,7 +115,7 @@ std::string plot_svg(const Plot& plot) {
   svg.text((kLeft + kWidth - kRight) / 2, bottom + 38, plot.x_label, "dim", Anchor::middle);
   for (std::size_t i = 0; i < plot.curves.size(); ++i) curve(svg, plot.curves[i], colour_of(plot, i), x, y);
   for (const auto& [point, words] : plot.marks) {
-    if (drawable(point)) svg.circle(x.at(point.x), y.at(point.y), 8, "edge", words);
+    if (on_paper(point)) svg.circle(x.at(point.x), y.at(point.y), 8, "edge", words);
   }
   double at = kLeft, row = bottom + kBottom + 18;
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {

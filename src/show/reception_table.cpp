@@ -123,7 +123,7 @@ void band(std::string& text, const ReceptionTable& table, Cursors& cursors, std:
   }
 }
 
-constexpr double kTop = 84;
+constexpr double kTableTop = 84;
 
 double cell_width(const ReceptionTable& table) {
   double width = 18;
@@ -197,26 +197,26 @@ std::string table_svg(const ReceptionTable& table) {
                                    "forwarded; dashed, with a prime: waited in a buffer";
   svg.text(24, 46, legend, "dim", Anchor::start, 11);
   for (std::size_t i = 0; i < table.times.size(); ++i) {
-    svg.text(left + cell * (static_cast<double>(i) + 0.5), kTop - 8, fmt::format("{}", table.times[i].ticks), "dim",
-             Anchor::middle, 11);
+    svg.text(left + cell * (static_cast<double>(i) + 0.5), kTableTop - 8, fmt::format("{}", table.times[i].ticks),
+             "dim", Anchor::middle, 11);
   }
   const double width = left + cell * static_cast<double>(table.times.size());
   for (std::int64_t rank = 0; rank < table.P; ++rank) {
-    const double y = kTop + row * static_cast<double>(rank);
+    const double y = kTableTop + row * static_cast<double>(rank);
     svg.text(left - 6, y + row / 2 + 4, fmt::format("P{}", rank), "dim", Anchor::end, row < 14 ? 9 : 12);
     svg.line(left, y, width, y, "grid");
   }
   for (const Reception& reception : table.receptions) {
     const auto found = std::lower_bound(table.times.begin(), table.times.end(), reception.time);
     const double x = left + cell * static_cast<double>(found - table.times.begin());
-    const double y = kTop + row * reception.rank.index;
+    const double y = kTableTop + row * reception.rank.index;
     const std::string_view style = reception.delayed ? "delayed" : reception.active ? "active" : "plain";
     svg.rectangle(x + 1, y + 1, cell - 2, row - 2, style, titled ? story(reception, table.combining) : "", 2);
     svg.text(x + cell / 2, y + row / 2 + 4, cell_text(reception, table.combining) + (reception.delayed ? "'" : ""),
              reception.active ? "strong" : "text", Anchor::middle, row < 14 ? 9 : 11);
   }
   const double right = std::max({width, 24 + title_width(table.title), 24 + text_width(legend, 11)});
-  return svg.document(right + 24, kTop + row * static_cast<double>(table.P) + 24, table.title,
+  return svg.document(right + 24, kTableTop + row * static_cast<double>(table.P) + 24, table.title,
                       fmt::format("Reception table of {} processors at {} times.", table.P, table.times.size()));
 }
 

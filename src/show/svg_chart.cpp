@@ -13,12 +13,12 @@
 namespace chasqui::show {
 namespace {
 
-constexpr double kTop = 86;
-constexpr double kRight = 24;
+constexpr double kChartTop = 86;
+constexpr double kChartRight = 24;
 constexpr std::size_t kMostArrows = 1500;
 constexpr std::size_t kMostTitles = 6000;
 
-struct Geometry {
+struct ChartGeometry {
   Time begin;
   double left;
   double width;  ///< of the time axis
@@ -27,11 +27,11 @@ struct Geometry {
   double cell;  ///< height of a bar inside its row
 
   double x(Time time) const { return left + per_tick * static_cast<double>(time.ticks - begin.ticks); }
-  double middle(Rank rank) const { return kTop + row * (rank.index + 0.5); }
+  double middle(Rank rank) const { return kChartTop + row * (rank.index + 0.5); }
 };
 
-Geometry geometry_of(const Timeline& timeline) {
-  Geometry geometry{};
+ChartGeometry geometry_of(const Timeline& timeline) {
+  ChartGeometry geometry{};
   for (const Activity& activity : timeline.activities) geometry.begin = std::min(geometry.begin, activity.begin);
   const double span = std::max(1.0, static_cast<double>(timeline.end.ticks - geometry.begin.ticks));
   geometry.row = timeline.P <= 24 ? 30 : timeline.P <= 80 ? 20 : 12;
@@ -67,12 +67,12 @@ std::string story(const Timeline& timeline, const Activity& activity) {
   return fmt::format("P{} receives {} from P{}, {}", activity.rank.index, what, message.from.index, when);
 }
 
-void draw_grid(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
-  const double bottom = kTop + geometry.row * static_cast<double>(timeline.P);
+void draw_grid(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry) {
+  const double bottom = kChartTop + geometry.row * static_cast<double>(timeline.P);
   for (std::size_t node = 0; node < timeline.nodes.size(); node += 2) {  // every other node is a band
     const std::int64_t first = timeline.nodes[node];
     const std::int64_t end = node + 1 < timeline.nodes.size() ? timeline.nodes[node + 1] : timeline.P;
-    svg.rectangle(4, kTop + geometry.row * static_cast<double>(first), geometry.left + geometry.width,
+    svg.rectangle(4, kChartTop + geometry.row * static_cast<double>(first), geometry.left + geometry.width,
                   geometry.row * static_cast<double>(end - first), "band", fmt::format("node {}", node));
   }
   for (std::int64_t rank = 0; rank < timeline.P; ++rank) {
@@ -84,20 +84,20 @@ void draw_grid(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
   const auto most = static_cast<std::int64_t>(geometry.width / 48);
   for (const Time mark : axis_marks(geometry.begin, timeline.end, most)) {
     const double x = geometry.x(mark);
-    svg.line(x, kTop - 4, x, bottom, "grid");
-    svg.text(x, kTop - 8, fmt::format("{}", mark.ticks), "dim", Anchor::middle, 11);
+    svg.line(x, kChartTop - 4, x, bottom, "grid");
+    svg.text(x, kChartTop - 8, fmt::format("{}", mark.ticks), "dim", Anchor::middle, 11);
     if (timeline.P > 60) svg.text(x, bottom + 14, fmt::format("{}", mark.ticks), "dim", Anchor::middle, 11);
   }
 }
 
-void draw_instant(Svg& svg, const Timeline& timeline, const Geometry& geometry, const Activity& activity) {
+void draw_instant(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry, const Activity& activity) {
   const double size = std::clamp(geometry.cell * 0.5, 4.0, 9.0);
   const bool up = activity.doing == Doing::send;
   svg.triangle(geometry.x(activity.begin), geometry.middle(activity.rank), size, up, style_of(activity.doing),
                story(timeline, activity));
 }
 
-void draw_bar(Svg& svg, const Timeline& timeline, const Geometry& geometry, const Activity& activity) {
+void draw_bar(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry, const Activity& activity) {
   const double from = geometry.x(activity.begin);
   const double to = std::max(geometry.x(activity.end), from + 1);
   const double inset = to - from > 6 ? 0.75 : 0;
@@ -112,7 +112,7 @@ void draw_bar(Svg& svg, const Timeline& timeline, const Geometry& geometry, cons
 
 /// Very many bars: a shape per row and kind, without labels; bars that touch on the screen become one. Without
 /// overhead sends and receptions may coincide: sends take the upper half of the row, receptions the lower.
-void draw_dense_bars(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
+void draw_dense_bars(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry) {
   const auto& all = timeline.activities;
   const bool halves = all.front().begin == all.front().end;
   const double least = halves ? std::min(1.5, geometry.per_tick * 0.8) : 0.5;
@@ -137,7 +137,7 @@ void draw_dense_bars(Svg& svg, const Timeline& timeline, const Geometry& geometr
   }
 }
 
-void draw_bars(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
+void draw_bars(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry) {
   if (timeline.activities.size() > kMostTitles) return draw_dense_bars(svg, timeline, geometry);
   for (const Activity& activity : timeline.activities) {
     if (activity.begin == activity.end) {
@@ -148,7 +148,7 @@ void draw_bars(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
   }
 }
 
-void draw_arrows(Svg& svg, const Timeline& timeline, const Geometry& geometry) {
+void draw_arrows(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry) {
   const double edge = geometry.cell / 2;
   for (const Message& message : timeline.messages) {
     const double from = geometry.middle(message.from);
@@ -194,7 +194,7 @@ double draw_legend(Svg& svg, const Timeline& timeline) {
 }  // namespace
 
 std::string chart_svg(const Timeline& timeline) {
-  const Geometry geometry = geometry_of(timeline);
+  const ChartGeometry geometry = geometry_of(timeline);
   Svg svg;
   const std::string title = printable(timeline.title);
   svg.text(24, 26, title, "strong", Anchor::start, 15);
@@ -202,14 +202,14 @@ std::string chart_svg(const Timeline& timeline) {
   draw_grid(svg, timeline, geometry);
   if (timeline.messages.size() <= kMostArrows) draw_arrows(svg, timeline, geometry);
   draw_bars(svg, timeline, geometry);
-  double height = kTop + geometry.row * static_cast<double>(timeline.P) + 24;
+  double height = kChartTop + geometry.row * static_cast<double>(timeline.P) + 24;
   if (timeline.left_out > 0) {
     svg.text(24, height + 4,
              fmt::format("{} messages are left out: they never came, or their ranks do not exist", timeline.left_out),
              "dim", Anchor::start, 11);
     height += 18;
   }
-  const double width = std::max({geometry.left + geometry.width, 24 + title_width(title), legend}) + kRight;
+  const double width = std::max({geometry.left + geometry.width, 24 + title_width(title), legend}) + kChartRight;
   return svg.document(
       width, height, title,
       fmt::format("Activity of {} processors until time {}{}, with {} messages.", timeline.P, timeline.end.ticks,

@@ -15,7 +15,7 @@ constexpr std::size_t kTopDown = 64;
 constexpr double kMargin = 24;
 constexpr double kHeading = 64;
 
-struct Geometry {
+struct TreeGeometry {
   bool top_down;
   double across;  ///< between neighbours of one level
   double along;   ///< between levels
@@ -26,9 +26,9 @@ struct Geometry {
 
 std::string label_of(const TreeNode& node) { return fmt::format("{}", node.label.ticks); }
 
-Geometry geometry_of(const Tree& tree) {
+TreeGeometry geometry_of(const Tree& tree) {
   const bool top_down = tree.nodes.size() <= kTopDown;
-  Geometry geometry{top_down, 0, 0, 0, top_down ? 26.0 : 15.0, top_down ? 13.0 : 10.0};
+  TreeGeometry geometry{top_down, 0, 0, 0, top_down ? 26.0 : 15.0, top_down ? 13.0 : 10.0};
   for (const TreeNode& node : tree.nodes) {
     geometry.node_width = std::max(geometry.node_width, text_width(label_of(node), geometry.font) + 12);
   }
@@ -51,7 +51,7 @@ struct Place {
   double y;
 };
 
-Place place_of(const TreeNode& node, double position, const Geometry& geometry) {
+Place place_of(const TreeNode& node, double position, const TreeGeometry& geometry) {
   const double across = position * geometry.across;
   const double along = node.depth * geometry.along;
   const double half = geometry.node_width / 2;
@@ -59,7 +59,7 @@ Place place_of(const TreeNode& node, double position, const Geometry& geometry) 
   return {kMargin + half + along, kHeading + 12 + across};
 }
 
-void draw_edge(Svg& svg, const Place& parent, const Place& child, const Geometry& geometry) {
+void draw_edge(Svg& svg, const Place& parent, const Place& child, const TreeGeometry& geometry) {
   if (geometry.top_down) {
     svg.curve(parent.x, parent.y + geometry.node_height / 2, child.x, child.y - geometry.node_height / 2, true);
   } else {
@@ -68,7 +68,7 @@ void draw_edge(Svg& svg, const Place& parent, const Place& child, const Geometry
   }
 }
 
-void draw_node(Svg& svg, const TreeNode& node, const Place& place, const Geometry& geometry) {
+void draw_node(Svg& svg, const TreeNode& node, const Place& place, const TreeGeometry& geometry) {
   const bool root = node.parent < 0;
   svg.rectangle(place.x - geometry.node_width / 2, place.y - geometry.node_height / 2, geometry.node_width,
                 geometry.node_height, root ? "root" : "node", story(node), geometry.node_height / 2);
@@ -87,7 +87,7 @@ void draw_node(Svg& svg, const TreeNode& node, const Place& place, const Geometr
 }  // namespace
 
 std::string tree_svg(const Tree& tree) {
-  const Geometry geometry = geometry_of(tree);
+  const TreeGeometry geometry = geometry_of(tree);
   const std::vector<double> positions = tree_layout(tree);
   std::vector<Place> places;
   double width = kMargin + title_width(tree.title);

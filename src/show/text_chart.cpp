@@ -39,7 +39,7 @@ std::string_view colour_of(unsigned cell) {
   }
 }
 
-struct Scale {
+struct TextScale {
   Time begin;
   std::int64_t ticks_per_column;
   std::size_t columns;
@@ -51,7 +51,7 @@ struct Scale {
 };
 
 /// At most one column a tick; instants at `end` need a column too.
-Scale scale_of(const Timeline& timeline, std::size_t room) {
+TextScale scale_of(const Timeline& timeline, std::size_t room) {
   Time begin{0};
   bool instants = false;
   for (const Activity& activity : timeline.activities) {
@@ -63,7 +63,7 @@ Scale scale_of(const Timeline& timeline, std::size_t room) {
   return {begin, ticks, static_cast<std::size_t>(divide_up(span, ticks))};
 }
 
-std::string axis_line(const Scale& scale, std::size_t margin, std::size_t width) {
+std::string axis_line(const TextScale& scale, std::size_t margin, std::size_t width) {
   std::string line(margin + scale.columns, ' ');
   const Time end = scale.begin + Time{static_cast<std::int64_t>(scale.columns) * scale.ticks_per_column - 1};
   const std::size_t digits = fmt::format("{}", end.ticks).size();
@@ -108,7 +108,7 @@ std::string legend(const Timeline& timeline, bool utf8) {
 std::string chart_text(const Timeline& timeline, const TextStyle& style) {
   const std::size_t margin = fmt::format("{}", std::max<std::int64_t>(0, timeline.P - 1)).size() + 2;
   const auto width = static_cast<std::size_t>(std::max(style.width, 20));
-  const Scale scale = scale_of(timeline, width - margin);
+  const TextScale scale = scale_of(timeline, width - margin);
   std::string text = printable(timeline.title) + "\n";
   text += legend(timeline, style.utf8);
   if (scale.ticks_per_column > 1) text += fmt::format("; a column is {} {}", scale.ticks_per_column, unit_of(timeline));

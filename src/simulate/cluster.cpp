@@ -13,7 +13,7 @@
 namespace chasqui::simulate {
 namespace {
 
-using Event = CriticalStep::Event;
+using What = CriticalStep::Event;
 using Reason = CriticalStep::Reason;
 
 constexpr std::size_t kNone = ~std::size_t{0};
@@ -23,20 +23,20 @@ class Numbers {
  public:
   explicit Numbers(const Schedule& s)
       : sends_(s.sends.size()), publications_(s.publications.size()), readings_(s.readings.size()) {}
-  std::size_t of(Event event, std::size_t index) const {
+  std::size_t of(What event, std::size_t index) const {
     switch (event) {
-      case Event::send: return index;
-      case Event::reception: return sends_ + index;
-      case Event::publication: return 2 * sends_ + index;
-      case Event::reading: break;
+      case What::send: return index;
+      case What::reception: return sends_ + index;
+      case What::publication: return 2 * sends_ + index;
+      case What::reading: break;
     }
     return 2 * sends_ + publications_ + index;
   }
-  std::pair<Event, std::size_t> which(std::size_t number) const {
-    if (number < sends_) return {Event::send, number};
-    if (number < 2 * sends_) return {Event::reception, number - sends_};
-    if (number < 2 * sends_ + publications_) return {Event::publication, number - 2 * sends_};
-    return {Event::reading, number - 2 * sends_ - publications_};
+  std::pair<What, std::size_t> which(std::size_t number) const {
+    if (number < sends_) return {What::send, number};
+    if (number < 2 * sends_) return {What::reception, number - sends_};
+    if (number < 2 * sends_ + publications_) return {What::publication, number - 2 * sends_};
+    return {What::reading, number - 2 * sends_ - publications_};
   }
   std::size_t count() const { return 2 * sends_ + publications_ + readings_; }
 
@@ -85,7 +85,7 @@ class ClusterPlay {
  private:
   /// What a rank does on its own account, in planned order.
   struct Action {
-    Event event = Event::send;
+    What event = What::send;
     std::size_t index = 0;
     Time planned{0};
     std::vector<std::size_t> needs{};  ///< messages
@@ -143,16 +143,16 @@ class ClusterPlay {
   Adapter& adapter(std::size_t rank) {
     return nodes_[static_cast<std::size_t>(s_.nodes.node_of(Rank{static_cast<std::int32_t>(rank)}))];
   }
-  Time length(Event event, std::size_t rank) const {
-    return event == Event::publication ? s_.nodes.publish : event == Event::reading ? s_.nodes.read : overhead(rank);
+  Time length(What event, std::size_t rank) const {
+    return event == What::publication ? s_.nodes.publish : event == What::reading ? s_.nodes.read : overhead(rank);
   }
   std::size_t rank_of(std::size_t number) const {
     const auto [event, i] = numbers_.which(number);
     switch (event) {
-      case Event::send: return index(s_.sends[i].from);
-      case Event::reception: return index(s_.sends[i].to);
-      case Event::publication: return index(s_.publications[i].rank);
-      case Event::reading: break;
+      case What::send: return index(s_.sends[i].from);
+      case What::reception: return index(s_.sends[i].to);
+      case What::publication: return index(s_.publications[i].rank);
+      case What::reading: break;
     }
     return index(s_.readings[i].rank);
   }
@@ -174,11 +174,11 @@ class ClusterPlay {
 
   void list_actions() {
     for (std::size_t i = 0; i < s_.sends.size(); ++i)
-      ranks_[index(s_.sends[i].from)].actions.push_back({Event::send, i, s_.sends[i].begin});
+      ranks_[index(s_.sends[i].from)].actions.push_back({What::send, i, s_.sends[i].begin});
     for (std::size_t i = 0; i < s_.publications.size(); ++i)
-      ranks_[index(s_.publications[i].rank)].actions.push_back({Event::publication, i, s_.publications[i].begin});
+      ranks_[index(s_.publications[i].rank)].actions.push_back({What::publication, i, s_.publications[i].begin});
     for (std::size_t i = 0; i < s_.readings.size(); ++i)
-      ranks_[index(s_.readings[i].rank)].actions.push_back({Event::reading, i, s_.readings[i].begin});
+      ranks_[index(s_.readings[i].rank)].actions.push_back({What::reading, i, s_.readings[i].begin});
     std::vector<std::vector<std::size_t>> incoming(ranks_.size());
     for (std::size_t m = 0; m < s_.sends.size(); ++m) incoming[index(s_.sends[m].to)].push_back(m);
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
@@ -188,11 +188,11 @@ class ClusterPlay {
       std::size_t ended = 0;  // readings before this one have ended by then
       for (std::size_t a = 0; a < actions.size(); ++a) {
         while (ended < a &&
-               (actions[ended].event != Event::reading || actions[ended].planned + s_.nodes.read <= actions[a].planned))
+               (actions[ended].event != What::reading || actions[ended].planned + s_.nodes.read <= actions[a].planned))
           ++ended;
-        if (actions[a].event == Event::reading) continue;
+        if (actions[a].event == What::reading) continue;
         for (std::size_t b = ended; b-- > 0 && actions[a].after == kNone;) {
-          if (actions[b].event == Event::reading) actions[a].after = numbers_.of(Event::reading, actions[b].index);
+          if (actions[b].event == What::reading) actions[a].after = numbers_.of(What::reading, actions[b].index);
         }
         add_needs(actions[a], incoming[r]);
       }
@@ -205,7 +205,7 @@ class ClusterPlay {
 
   /// What carries items needs the messages that bring its item; what folds, all that the plan has before it.
   void add_needs(Action& action, const std::vector<std::size_t>& incoming) const {
-    const bool sends = action.event == Event::send;
+    const bool sends = action.event == What::send;
     const Part& part = sends ? s_.sends[action.index].part : s_.publications[action.index].part;
     const Part& second = sends ? s_.sends[action.index].second : s_.publications[action.index].second;
     for (const std::size_t m : incoming) {
@@ -248,22 +248,22 @@ class ClusterPlay {
     if (state.next == state.actions.size()) return false;
     const Action& action = state.actions[state.next];
     for (const std::size_t m : action.needs) {
-      const std::size_t reception = numbers_.of(Event::reception, m);
+      const std::size_t reception = numbers_.of(What::reception, m);
       if (begins_[reception] == kNever) return false;
       add(waits, Reason::data, reception, end_of(reception));
     }
     if (action.after != kNone) add(waits, Reason::data, action.after, end_of(action.after));
-    if (action.event == Event::reading) {
+    if (action.event == What::reading) {
       const std::size_t source = sources_[action.index];
       if (source == kNone) return false;
-      const std::size_t publication = numbers_.of(Event::publication, source);
+      const std::size_t publication = numbers_.of(What::publication, source);
       if (begins_[publication] == kNever) {
         readers_[source].push_back(rank);
         return false;
       }
       add(waits, Reason::board, publication, end_of(publication));
     }
-    if (action.event == Event::send) {
+    if (action.event == What::send) {
       const Adapter& of_node = adapter(rank);
       if (state.last_send != kNone) add(waits, Reason::send_gap, state.last_send, begins_[state.last_send] + gap(rank));
       if (of_node.last_send != kNone)
@@ -314,7 +314,7 @@ class ClusterPlay {
     }
   }
 
-  void begin(std::size_t rank, Event event, std::size_t i, Time now, const std::vector<Wait>& waits) {
+  void begin(std::size_t rank, What event, std::size_t i, Time now, const std::vector<Wait>& waits) {
     const std::size_t number = numbers_.of(event, i);
     begins_[number] = now;
     for (const Wait& wait : waits) {
@@ -330,18 +330,18 @@ class ClusterPlay {
     State& state = ranks_[rank];
     const std::size_t m = first_in_pool(state);
     std::erase(state.pool, m);
-    begin(rank, Event::reception, m, now, waits);
-    state.last_reception = adapter(rank).last_reception = numbers_.of(Event::reception, m);
+    begin(rank, What::reception, m, now, waits);
+    state.last_reception = adapter(rank).last_reception = numbers_.of(What::reception, m);
   }
 
   void begin_action(std::size_t rank, Time now, const std::vector<Wait>& waits) {
     State& state = ranks_[rank];
     const Action& action = state.actions[state.next++];
     begin(rank, action.event, action.index, now, waits);
-    if (action.event == Event::send) {
+    if (action.event == What::send) {
       state.last_send = adapter(rank).last_send = action.index;
       wake(index(s_.sends[action.index].to), arrival(action.index), action.index);
-    } else if (action.event == Event::publication) {
+    } else if (action.event == What::publication) {
       for (const std::size_t reader : readers_[action.index]) wake(reader, now + s_.nodes.publish);
       readers_[action.index].clear();
     }
@@ -353,13 +353,13 @@ class ClusterPlay {
     bool stuck = false;
     for (std::size_t number = 0; number < begins_.size(); ++number) {
       stuck = stuck || begins_[number] == kNever;
-      const Event event = numbers_.which(number).first;
-      if (stuck || event == Event::send || event == Event::publication) continue;
+      const What event = numbers_.which(number).first;
+      if (stuck || event == What::send || event == What::publication) continue;
       if (last == kNone || end_of(number) > end_of(last)) last = number;
     }
     trace.finish = stuck ? kNever : last == kNone ? Time{0} : end_of(last);
     for (std::size_t m = 0; m < s_.sends.size(); ++m)
-      trace.times.push_back({begins_[m], begins_[numbers_.of(Event::reception, m)]});
+      trace.times.push_back({begins_[m], begins_[numbers_.of(What::reception, m)]});
     const auto boards = begins_.begin() + static_cast<std::ptrdiff_t>(2 * s_.sends.size());
     trace.publication_begins.assign(boards, boards + static_cast<std::ptrdiff_t>(s_.publications.size()));
     trace.reading_begins.assign(boards + static_cast<std::ptrdiff_t>(s_.publications.size()), begins_.end());

@@ -17,7 +17,7 @@
 namespace chasqui::simulate {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint32_t kNoMessage = 0xffffffff;
 constexpr Time kLongAgo{-(std::int64_t{1} << 62)};
 
 class Engine {
@@ -69,8 +69,8 @@ class Engine {
   struct State {
     std::uint32_t next_action = 0;
     std::uint32_t end_action = 0;
-    std::uint32_t pool = kNone;  // the first message that waits; the others are in a heap below it
-    std::uint32_t last_received = kNone;
+    std::uint32_t pool = kNoMessage;  // the first message that waits; the others are in a heap below it
+    std::uint32_t last_received = kNoMessage;
     std::uint32_t waiting : 30 = 0;
     std::uint32_t concerned : 1 = false;
     std::uint32_t acted : 1 = false;  // an action has begun: the one before next_action
@@ -79,8 +79,8 @@ class Engine {
 
   /// What is under a message in the heap of those that wait with it.
   struct Below {
-    std::uint32_t left = kNone;
-    std::uint32_t right = kNone;
+    std::uint32_t left = kNoMessage;
+    std::uint32_t right = kNoMessage;
   };
 
   /// What a rank has received, where that takes more than a bit.
@@ -153,16 +153,16 @@ class Engine {
 
   /// The root of two skew heaps made one. Time: O(log n) on average over all calls.
   std::uint32_t merged(std::uint32_t a, std::uint32_t b) {
-    std::uint32_t root = kNone;
+    std::uint32_t root = kNoMessage;
     std::uint32_t* place = &root;
-    while (a != kNone && b != kNone) {
+    while (a != kNoMessage && b != kNoMessage) {
       if (is_received_first(b, a)) std::swap(a, b);
       *place = a;
       Below& below = below_[a];
       a = std::exchange(below.right, below.left);
       place = &below.left;
     }
-    *place = a == kNone ? b : a;
+    *place = a == kNoMessage ? b : a;
     return root;
   }
 
@@ -190,7 +190,7 @@ class Engine {
   void wake(Rank rank, Time time) { queue_.push({time, rank, Event::kWake}); }
 
   bool has(const State& of_rank, Rank rank, std::uint32_t action) const {
-    if (program_.single()) return of_rank.last_received != kNone || rank == program_.schedule().problem.root;
+    if (program_.single()) return of_rank.last_received != kNoMessage || rank == program_.schedule().problem.root;
     const std::int32_t need = program_.needs(action);
     if (need == Program::kNothing) return true;
     if (program_.needs_prefix()) {
@@ -217,7 +217,7 @@ class Engine {
     return action & Program::kAdd ? kLongAgo : times_[action].send;
   }
   Time last_reception(const State& of_rank) const {
-    return of_rank.last_received == kNone ? kLongAgo : times_[of_rank.last_received].reception;
+    return of_rank.last_received == kNoMessage ? kLongAgo : times_[of_rank.last_received].reception;
   }
 
   /// When the next action of the rank may begin; kNever if it lacks something.
@@ -276,7 +276,7 @@ class Engine {
 
   /// Whether a message for this rank is still under way or unsent.
   bool more_to_come(const State& of_rank, Rank rank) const {
-    if (program_.single()) return of_rank.last_received == kNone && rank != program_.schedule().problem.root;
+    if (program_.single()) return of_rank.last_received == kNoMessage && rank != program_.schedule().problem.root;
     return progress_[static_cast<std::size_t>(rank.index)].received < program_.receptions_of(rank);
   }
 

@@ -15,7 +15,7 @@ namespace chasqui::solve {
 namespace {
 
 constexpr std::int64_t kMostRanks = 16;
-constexpr std::int64_t kMostTicks = 100;
+constexpr std::int64_t kMostClusterTicks = 100;
 
 /// A rank, with times counted from now. Who receives or reads has the item and is busy until then.
 struct RankState {
@@ -33,9 +33,9 @@ struct NodeState {
   std::vector<RankState> ranks;
 };
 
-class Search {
+class ClusterSearch {
  public:
-  Search(const Cluster& cluster, Rank root, const Options& options)
+  ClusterSearch(const Cluster& cluster, Rank root, const Options& options)
       : cluster_(cluster), root_(root), options_(options), started_(std::chrono::steady_clock::now()) {
     lambda_ = static_cast<int>(cluster.base.lambda().ticks);
     gap_ = static_cast<int>(cluster.base.gap().ticks);
@@ -226,9 +226,9 @@ Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options
   const plan::PlanPtr plan = plan::on_cluster(cluster, {.kind = Kind::broadcast, .root = root});
   if (cluster.base.P > kMostRanks)
     throw Error("{} ranks are too many to try everything: at most {}", cluster.base.P, kMostRanks);
-  if (plan->claim().finish.ticks > kMostTicks)
+  if (plan->claim().finish.ticks > kMostClusterTicks)
     throw Error("{} ticks are too many to try everything (at most {}): use a coarser unit of time",
-                plan->claim().finish.ticks, kMostTicks);
+                plan->claim().finish.ticks, kMostClusterTicks);
   if (cluster.nodes.publish < Time{1} || cluster.nodes.read < Time{1})
     throw Error("publish={} and read={} must be at least 1 for this search", cluster.nodes.publish.ticks,
                 cluster.nodes.read.ticks);
@@ -237,15 +237,15 @@ Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options
     answer.bound = plan->claim().bound;
     answer.bound_source = plan->claim().bound_source;
   }
-  Search search(cluster, root, options);
+  ClusterSearch search(cluster, root, options);
   if (options.at_most) {
-    const bool yes = search.within(std::min(options.at_most->ticks, kMostTicks));
+    const bool yes = search.within(std::min(options.at_most->ticks, kMostClusterTicks));
     if (yes) answer.best = search.found();
     answer.status = yes || search.stopped() ? Status::unknown : Status::infeasible;
     if (answer.status == Status::infeasible) answer.bound = *options.at_most + Time{1};
   } else {
     if (options.warm_start) answer.best = plan->schedule();
-    const std::int64_t most = options.warm_start ? plan->claim().finish.ticks - 1 : kMostTicks;
+    const std::int64_t most = options.warm_start ? plan->claim().finish.ticks - 1 : kMostClusterTicks;
     std::int64_t T = options.warm_start ? answer.bound.ticks : 0;
     for (; T <= most; ++T) {
       if (search.within(T)) {

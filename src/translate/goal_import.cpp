@@ -28,9 +28,9 @@ struct Message {
 };
 
 /// The text as actions.
-class Reader {
+class GoalReader {
  public:
-  Reader(std::string_view text, std::string_view place) : text_(text), place_(place) {}
+  GoalReader(std::string_view text, std::string_view place) : text_(text), place_(place) {}
 
   void read() {
     std::vector<std::string_view> words;
@@ -213,7 +213,7 @@ class Reader {
 /// What the messages carry, played in the order of the placement.
 class Flow {
  public:
-  Flow(const Problem& problem, const Reader& goal, Schedule& schedule)
+  Flow(const Problem& problem, const GoalReader& goal, Schedule& schedule)
       : problem_(problem), goal_(goal), schedule_(schedule), P_(goal.ranks) {
     if (!combines(problem.kind)) return;
     for (std::int32_t r = 0; r < P_; ++r) knows_.emplace_back(P_, Rank{r});
@@ -262,7 +262,7 @@ class Flow {
   void receive(std::uint32_t a) { knows_[static_cast<std::size_t>(goal_.actions[a].rank.index)].unite(*carried_[a]); }
 
   const Problem& problem_;
-  const Reader& goal_;
+  const GoalReader& goal_;
   Schedule& schedule_;
   std::int64_t P_;
   std::vector<Contributions> knows_;
@@ -283,7 +283,7 @@ void require_plain(const Problem& problem) {
 
 Imported from_goal(std::string_view text, std::string_view place, const Machine& machine, const Problem& problem) {
   require_plain(problem);
-  Reader goal(text, place);
+  GoalReader goal(text, place);
   goal.read();
   constexpr std::int64_t kMostFolding = 16'384;
   if (combines(problem.kind) && goal.ranks > kMostFolding) {

@@ -13,9 +13,9 @@ namespace {
 constexpr std::int64_t kMostGpus = 4096;
 constexpr std::int64_t kMostChunks = 1 << 20;
 
-class Reader {
+class MscclReader {
  public:
-  Reader(std::string_view text, std::string_view place) : text_(text), place_(place) {}
+  MscclReader(std::string_view text, std::string_view place) : text_(text), place_(place) {}
 
   MscclProgram read() {
     pugi::xml_document document;
@@ -165,6 +165,6 @@ class Reader {
 
 }  // namespace
 
-MscclProgram read_msccl(std::string_view text, std::string_view place) { return Reader(text, place).read(); }
+MscclProgram read_msccl(std::string_view text, std::string_view place) { return MscclReader(text, place).read(); }
 
 }  // namespace chasqui::translate

@@ -266,9 +266,9 @@ void require_writable(const Schedule& schedule) {
                 to_string(kind));
   }
   if (!schedule.nodes.empty()) throw Error("a board of a cluster is nothing that MSCCL has: plan without -N");
-  constexpr std::int64_t kMostRanks = 4096;
-  if (schedule.machine.P > kMostRanks)
-    throw Error("P={}: MSCCL's programs are for {} ranks at most", schedule.machine.P, kMostRanks);
+  constexpr std::int64_t kMostMscclRanks = 4096;
+  if (schedule.machine.P > kMostMscclRanks)
+    throw Error("P={}: MSCCL's programs are for {} ranks at most", schedule.machine.P, kMostMscclRanks);
   for (const Send& send : schedule.sends) {
     for (const Rank rank : {send.from, send.to}) {
       if (rank.index < 0 || rank.index >= schedule.machine.P)

@@ -8,7 +8,7 @@
 namespace chasqui::verifier {
 namespace {
 
-void items(const Case& c, const Holdings& holdings, Findings& findings) {
+void possess_items(const Case& c, const Holdings& holdings, Findings& findings) {
   for (std::size_t id = 0; id < c.ranks().count(); ++id) {
     const auto sends = c.sends().of(id);
     const auto publications = c.publications().of(id);
@@ -50,7 +50,7 @@ void items(const Case& c, const Holdings& holdings, Findings& findings) {
   }
 }
 
-void folds(const Case& c, const Folds& judged, Findings& findings) {
+void possess_folds(const Case& c, const Folds& judged, Findings& findings) {
   for (std::size_t id = 0; id < c.ranks().count(); ++id) {
     for (const Event& event : c.sends().of(id)) {
       if (judged.message[event.index] != Cover::missing) continue;
@@ -125,8 +125,8 @@ void complete_values(const Case& c, std::size_t id, Findings& findings) {
 
 void rule1_possession(const Case& c, const Evidence& evidence, Findings& findings) {
   if (!findings.wants(1)) return;
-  if (evidence.holdings) items(c, *evidence.holdings, findings);
-  if (evidence.folds) folds(c, *evidence.folds, findings);
+  if (evidence.holdings) possess_items(c, *evidence.holdings, findings);
+  if (evidence.folds) possess_folds(c, *evidence.folds, findings);
   if (c.problem().kind != Kind::sum) return;
   for (std::size_t id = 0; id < c.ranks().count(); ++id) {
     added_values(c, id, findings);

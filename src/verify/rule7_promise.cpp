@@ -62,7 +62,7 @@ void for_each_unmentioned(const Case& c, Findings& findings, Report report) {
   findings.omit(7, left);
 }
 
-void items(const Case& c, const Holdings& holdings, Findings& findings) {
+void promise_items(const Case& c, const Holdings& holdings, Findings& findings) {
   const std::int64_t end = c.finish();
   for (std::size_t id = 0; id < c.ranks().count(); ++id) {
     report_items(c, c.ranks().rank(id), holdings.of(id), end, findings);
@@ -71,7 +71,7 @@ void items(const Case& c, const Holdings& holdings, Findings& findings) {
   for_each_unmentioned(c, findings, [&](Rank rank) { report_items(c, rank, {}, end, findings); });
 }
 
-void folds(const Case& c, const Folds& judged, Findings& findings) {
+void promise_folds(const Case& c, const Folds& judged, Findings& findings) {
   const std::int64_t end = c.finish();
   const auto report = [&](Rank rank) {
     const std::optional<Part> promise = promised_fold(c, rank);
@@ -123,8 +123,8 @@ void claims(const Case& c, Findings& findings) {
 
 void rule7_promise(const Case& c, const Evidence& evidence, bool complete, Findings& findings) {
   if (!findings.wants(7)) return;
-  if (evidence.holdings) items(c, *evidence.holdings, findings);
-  if (evidence.folds) folds(c, *evidence.folds, findings);
+  if (evidence.holdings) promise_items(c, *evidence.holdings, findings);
+  if (evidence.folds) promise_folds(c, *evidence.folds, findings);
   if (c.problem().kind == Kind::sum) additions_of_root(c, findings);
   if (complete) claims(c, findings);
 }

@@ -8,7 +8,7 @@
 namespace chasqui::cli {
 namespace {
 
-constexpr std::size_t kColumn = 14;
+constexpr std::size_t kClaimColumn = 14;
 
 std::string carried(const plan::Plan& plan, const Send& send) {
   if (plan.problem().kind == Kind::alltoall) return fmt::format("item {}", send.item_number());
@@ -76,8 +76,9 @@ std::string claim_text(const plan::Plan& plan, const Output& out) {
                                                     static_cast<double>(std::max<std::int64_t>(1, claim.bound.ticks)));
   const char* measure = plan.problem().kind == Kind::stream ? "delay" : "finish";
   std::string text = fmt::format("{:<13} {} ({})\n", measure, claim.finish.ticks, verdict);
-  text += "lower bound   " + wrap(fmt::format("{}, {}", claim.bound.ticks, claim.bound_source), kColumn, width) + "\n";
-  text += "construction  " + wrap(claim.construction, kColumn, width) + "\n";
+  text +=
+      "lower bound   " + wrap(fmt::format("{}, {}", claim.bound.ticks, claim.bound_source), kClaimColumn, width) + "\n";
+  text += "construction  " + wrap(claim.construction, kClaimColumn, width) + "\n";
   return text;
 }
 

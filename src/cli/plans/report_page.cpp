@@ -405,9 +405,9 @@ void cluster_section(show::Page& page, const Profile& profile) {
   };
   // From the writer of a line to all its readers; the model knows no board that is slower than its network.
   const Time half = std::min(ticks(profile.levels.front().publish.value / 2), Time{sized.machine.lambda().ticks / 2});
-  const auto cluster = [&](std::int64_t nodes, std::int64_t ranks) {
-    return Cluster::uniform(nodes, ranks, sized.machine, std::min(sized.machine.gap(), ticks(network.node_g.value)),
-                            half, half);
+  const auto cluster = [&](std::int64_t nodes, std::int64_t ranks_of_each) {
+    return Cluster::uniform(nodes, ranks_of_each, sized.machine,
+                            std::min(sized.machine.gap(), ticks(network.node_g.value)), half, half);
   };
   const Cluster machine = cluster(kNodes, kRanks);
   page.section("On a cluster");

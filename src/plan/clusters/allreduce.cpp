@@ -16,7 +16,7 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::int64_t kMostListed = 200'000;  ///< ranks of a leader scheme that is compared with
+constexpr std::int64_t kMostListedRanks = 200'000;  ///< ranks of a leader scheme that is compared with
 
 /// A piece goes from a lane of its sender to the same lane of its receiver.
 struct WindowMessage {
@@ -308,10 +308,10 @@ std::vector<std::vector<WindowPiece>> node_windows(std::int64_t N, const std::ve
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
   Bound bound = cluster_broadcast_bound(cluster);
   if (Bound reduce = cluster_reduce_bound(cluster); reduce.time > bound.time) bound = std::move(reduce);
-  const bool listed = cluster.base.P <= kMostListed;
+  const bool listed = cluster.base.P <= kMostListedRanks;
   if (lanes == Lanes::leaders && !listed)
     throw Error("{} ranks are too many to list for leaders (at most {}): ask for fewer nodes", cluster.base.P,
-                kMostListed);
+                kMostListedRanks);
   Exchange exchange = Planner(cluster).best();
   if (listed) {
     Schedule leaders = by_leaders(cluster, problem, bound.time);

@@ -11,8 +11,8 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::int64_t kMostListed = 1'000'000;  ///< nodes of a plan that is a list
-constexpr std::int64_t kMostMixed = 4096;        ///< ranks of a plan that enters some nodes more than once
+constexpr std::int64_t kMostListedNodes = 1'000'000;  ///< nodes of a plan that is a list
+constexpr std::int64_t kMostMixed = 4096;             ///< ranks of a plan that enters some nodes more than once
 
 /// When lane 0 publishes: as its habit says, or after its last send. Counted from the start.
 std::int64_t publication_begin(const SpreadShape& shape, const Habit& habit, const std::vector<Spread::Node>& children,
@@ -333,8 +333,9 @@ PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
   const std::string how =
       lanes == Lanes::leaders ? "leaders: one rank a node sends" : "lanes: every node is entered once";
   if (!nodes.uniform()) {
-    if (nodes.count() > kMostListed)
-      throw Error("{} unequal nodes are too many to list (at most {}): make them equal", nodes.count(), kMostListed);
+    if (nodes.count() > kMostListedNodes)
+      throw Error("{} unequal nodes are too many to list (at most {}): make them equal", nodes.count(),
+                  kMostListedNodes);
     Schedule schedule =
         UnequalBroadcast(cluster, root, lanes)
             .plan(Spread(spread_shape(cluster, nodes.largest()), nodes.count(), lanes == Lanes::leaders).time());

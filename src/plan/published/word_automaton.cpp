@@ -10,17 +10,17 @@
 namespace chasqui::plan {
 namespace {
 
-using Letters = std::vector<std::int32_t>;
+using State = std::vector<std::int32_t>;
 
 /// May `letter` follow? Its item must not be the one received `back` steps ago.
-bool may_follow(const Letters& before, std::int32_t letter) {
+bool may_follow(const State& before, std::int32_t letter) {
   for (std::size_t back = 1; back <= before.size(); ++back) {
     if (before[before.size() - back] == letter + static_cast<std::int32_t>(back)) return false;
   }
   return true;
 }
 
-void list_states(Letters& state, std::int64_t L, std::vector<Letters>& states) {
+void list_states(State& state, std::int64_t L, std::vector<State>& states) {
   if (std::ssize(state) == L - 1) {
     states.push_back(state);
     return;
@@ -57,14 +57,14 @@ WordAutomaton word_automaton(std::int64_t L) {
   if (L < 2 || L > 6) throw Error("L={}: the word automaton is drawn for 2 <= L <= 6; it has about L^(L-1) states", L);
   WordAutomaton all;
   all.L = L;
-  Letters state;
+  State state;
   list_states(state, L, all.states);
-  std::map<Letters, std::size_t> number;
+  std::map<State, std::size_t> number;
   for (std::size_t s = 0; s < all.states.size(); ++s) number[all.states[s]] = s;
   for (std::size_t s = 0; s < all.states.size(); ++s) {
     for (std::int32_t letter = 0; letter < L; ++letter) {
       if (!may_follow(all.states[s], letter)) continue;
-      Letters next(all.states[s].begin() + 1, all.states[s].end());
+      State next(all.states[s].begin() + 1, all.states[s].end());
       next.push_back(letter);
       all.edges.push_back({s, letter, number.at(next)});
     }
@@ -92,7 +92,7 @@ WordAutomaton word_automaton(std::int64_t L) {
   return kept;
 }
 
-std::string spell(const Letters& letters) {
+std::string spell(const State& letters) {
   std::string text;
   for (const std::int32_t letter : letters) {
     if (letter >= 0 && letter < 26) {

@@ -9,7 +9,7 @@
 namespace chasqui::plan::stream_detail {
 namespace {
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 class TableStream final : public Stream {
  public:
@@ -17,15 +17,15 @@ class TableStream final : public Stream {
       : Stream(P, table.L, root, std::move(claim)), table_(std::move(table)) {
     for (std::int64_t item = 0; item < table_.period; ++item) {
       std::vector<StreamMessage> messages;
-      std::vector<std::vector<std::int64_t>> senders(index(table_.t) + 1);
+      std::vector<std::vector<std::int64_t>> senders(place(table_.t) + 1);
       for (std::int64_t label = 0; label <= table_.t; ++label) {
         std::size_t k = 0;
         for (std::size_t rank = 0; rank < table_.words.size(); ++rank) {
-          if (table_.words[rank][index((item + label) % table_.period)] != table_.t - label) continue;
-          const std::int64_t from = label == 0 ? -1 : senders[index(label)].at(k++);
+          if (table_.words[rank][place((item + label) % table_.period)] != table_.t - label) continue;
+          const std::int64_t from = label == 0 ? -1 : senders[place(label)].at(k++);
           messages.push_back({{item + label}, item, from, static_cast<std::int64_t>(rank)});
           for (std::int64_t child = label + L_; child <= table_.t; ++child) {
-            senders[index(child)].push_back(static_cast<std::int64_t>(rank));
+            senders[place(child)].push_back(static_cast<std::int64_t>(rank));
           }
         }
       }
@@ -54,7 +54,7 @@ class TableStream final : public Stream {
   }
 
   std::vector<StreamMessage> messages_of(std::int64_t item) const override {
-    std::vector<StreamMessage> messages = by_item_[index(modulo(item, table_.period))];
+    std::vector<StreamMessage> messages = by_item_[place(modulo(item, table_.period))];
     for (StreamMessage& message : messages) {
       message.begin += Time{item - message.item};
       message.item = item;

@@ -19,9 +19,9 @@
 namespace chasqui::solve {
 namespace {
 
-class Search {
+class WorstCaseSearch {
  public:
-  Search(const Schedule& schedule, const AdversaryOptions& options)
+  WorstCaseSearch(const Schedule& schedule, const AdversaryOptions& options)
       : program_(schedule), options_(options), machine_(schedule.machine),
         due_(due_times(program_.schedule(), options.lateness)) {
     const auto P = static_cast<std::size_t>(machine_.P);
@@ -264,7 +264,7 @@ class Search {
 WorstCase worst_case_exact(const Schedule& schedule, const AdversaryOptions& options) {
   if (!schedule.adds.empty()) throw Error("the exact adversary plays messages only: use the heuristic for sums");
   if (schedule.machine.o > Time{0}) throw Error("the exact adversary needs o = 0: use the heuristic where o > 0");
-  WorstCase result = Search(schedule, options).run();
+  WorstCase result = WorstCaseSearch(schedule, options).run();
   result.nominal = actual_finish(schedule);
   result.late = std::max(result.late, Time{0});
   return result;
