@@ -494,14 +494,20 @@ class ThreadEndpoint final : public Endpoint {
       agreement.agreed(group.info.members);
     }
     if ((seen.reach & reach_of(me)) == 0) return;
-    for (std::int32_t member = 0; member < members; ++member) {
-      const Shown one = at(member);
-      if ((one.reach & reach_of(me)) == 0) continue;
-      for (Block* block = one.first[me]; block != nullptr; block = block->next) {
+    const auto for_each_sender = [&](const auto& visit) {
+      for (std::int32_t member = 0; member < members; ++member) {
+        if ((at(member).reach & reach_of(me)) != 0) visit(at(member).first + me);
+      }
+    };
+    // What all have for this member travels at the same time: where their blocks lie, then the first of each.
+    for_each_sender([](Block* const* first) { __builtin_prefetch(first); });
+    for_each_sender([](Block* const* first) { __builtin_prefetch(*first); });
+    for_each_sender([&](Block* const* first) {
+      for (Block* block = *first; block != nullptr; block = block->next) {
         __builtin_prefetch(block->payload.data());
         in.emplace_back(block);
       }
-    }
+    });
   }
 
   template <typename Condition>
@@ -530,21 +536,17 @@ class ThreadEndpoint final : public Endpoint {
       board.look_at_all().wait();
       for (std::int32_t slot = 0; slot < members; ++slot) board.fetch(slot, run::Place::first);
     }
-    const auto at = [&](std::int32_t slot) {
-      Shown one;
-      std::memcpy(&one, board.payload(slot, run::Place::first), sizeof one);
-      return one;
-    };
+    // First the numbers alone, as a barrier does: so all lines that are still on their way travel at the same time.
     int in_vain = 0;
-    Seen seen;
-    seen.add(shown, shown.step);
     for (std::int32_t slot = me, left = members; --left > 0;) {
       if (++slot == members) slot = 0;
       if (!board.published(slot)) wait_for([&] { return ++in_vain, board.published(slot); }, group, number, why);
-      const Shown one = at(slot);
-      seen.add(one, shown.step);
-      if ((one.reach & reach_of(me)) != 0) __builtin_prefetch(one.first + me);
     }
+    const auto at = [&](std::int32_t slot) -> const Shown& {
+      return *std::launder(reinterpret_cast<const Shown*>(board.payload(slot, run::Place::first)));
+    };
+    Seen seen;
+    for (std::int32_t slot = 0; slot < members; ++slot) seen.add(at(slot), shown.step);
     take(group, me, seen, at, in);
     board.look_at_all().learn(in_vain);
     board.everybody_began();

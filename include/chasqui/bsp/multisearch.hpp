@@ -10,7 +10,6 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -59,11 +58,10 @@ class Multisearch {
     counts_.rounds.clear();
     for (int level = 0; level < levels_; ++level) {
       counts_.rounds.push_back(w.superstep());
-      const bool last = level + 1 == levels_;
       if (any_large) fetch_splitters(w, level);
       descend_small(level);
-      if (any_large) any_large = descend_large(w, last);
-      if (!last) route(w, level + 1);
+      if (any_large) any_large = descend_large(w, level);
+      if (level + 1 < levels_) route(w, level + 1);
     }
     counts_.rounds.push_back(w.superstep());
     return bring_home(w, queries.size());
@@ -82,17 +80,27 @@ class Multisearch {
     std::int64_t node = 0, start = 0,
                  size = 0;            ///< it fills positions start .. start+size-1 of all processors
     std::int64_t at = 0;              ///< where this part begins
-    std::size_t first = 0, last = 0;  ///< its travellers in large_
+    std::size_t first = 0, last = 0;  ///< its travellers
     std::vector<Splitter> splitters{};
     std::vector<std::int64_t> here{}, before{},
         totals{};  ///< of each child: on this processor; on earlier ones; in all
   };
   struct Child {  ///< this processor's part of a job of the next level whose parent is large
     std::int64_t node, start, size, at;
-    std::size_t first, last;  ///< in order_
+    std::size_t count;   ///< its travellers
+    std::int64_t owner;  ///< of the node of a small one
   };
-  struct Parcel {  ///< goes ahead of a span of travellers of a large job
+  struct Fallen {                        ///< a large job that has found its children
+    std::int64_t first_child;            ///< their nodes begin there
+    std::size_t first, last;             ///< its travellers
+    std::size_t children, children_end;  ///< in children_, those that are not empty
+  };
+  struct Parcel {  ///< goes ahead of the travellers of a large job, all of which have its node
     std::int64_t node, start, size, at;
+  };
+  struct Cursor {  ///< where the next traveller of a child goes
+    Traveller *next, *end;
+    Traveller* then;  ///< and after the end
   };
 
   static const MultisearchOptions& checked(int p, const MultisearchOptions& options) {
@@ -105,15 +113,39 @@ class Multisearch {
 
   /// Halves the splitters without a branch that depends on them: which way a query goes cannot be foreseen.
   std::int64_t child_of(const Query& query, std::span<const Splitter> splitters) {
-    work_ += static_cast<std::int64_t>(std::bit_width(splitters.size()));
-    if (splitters.empty()) return 0;
-    const Splitter* first = splitters.data();
-    for (std::size_t left = splitters.size(); left > 1;) {
-      const std::size_t half = left / 2;
-      first += less_(query, first[half - 1]) ? 0 : half;
-      left -= half;
+    std::int64_t child = 0;
+    find_children(
+        splitters, 0, 1, [&](std::size_t) { return query; }, [&](std::size_t, std::int64_t c) { child = c; });
+    return child;
+  }
+
+  /// The same for the queries first .. last-1, several at a time, so that one's halving does not wait for another's: calls
+  /// found(i, child) for each.
+  template <typename At, typename Found>
+  void find_children(std::span<const Splitter> splitters, std::size_t first, std::size_t last, const At& query,
+                     const Found& found) {
+    constexpr std::size_t kTogether = 8;
+    work_ += static_cast<std::int64_t>((last - first) * std::bit_width(splitters.size()));
+    for (std::size_t i = first; i < last;) {
+      const std::size_t some = std::min(kTogether, last - i);
+      const Splitter* at[kTogether];
+      Query asked[kTogether];
+      for (std::size_t k = 0; k < kTogether; ++k) {
+        at[k] = splitters.data();
+        asked[k] = query(i + std::min(k, some - 1));
+      }
+      for (std::size_t left = splitters.size(); left > 1;) {
+        const std::size_t half = left / 2;
+        for (std::size_t k = 0; k < kTogether; ++k)
+          at[k] += half & (std::size_t{0} - static_cast<std::size_t>(!less_(asked[k], at[k][half - 1])));
+        left -= half;
+      }
+      for (std::size_t k = 0; k < some; ++k) {
+        const bool right = !splitters.empty() && !less_(asked[k], *at[k]);
+        found(i + k, at[k] - splitters.data() + static_cast<std::int64_t>(right));
+      }
+      i += some;
     }
-    return first - splitters.data() + (less_(query, *first) ? 0 : 1);
   }
 
   void charge(World& w) {
@@ -130,21 +162,32 @@ class Multisearch {
     part_ = std::max<std::int64_t>(1, (n + w.size() - 1) / w.size());
     small_ = options_.small > 0 ? options_.small
                                 : std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(part_))));
-    jobs_.clear(), here_.clear(), large_.clear(), children_.clear(), order_.clear();
-    large_.reserve(queries.size());
-    for (std::size_t i = 0; i < queries.size(); ++i)
-      large_.push_back({queries[i], w.rank(), static_cast<std::int32_t>(i), 0});
+    jobs_.clear(), here_.clear(), large_.clear(), children_.clear(), fallen_.clear();
+    at_home_ = queries;
+    if (levels_ <= 1) leave_home(w);
     if (levels_ == 0) return;  // they are where they end
     const std::int64_t begin = std::min(n, w.rank() * part_), end = std::min(n, begin + part_);
     const bool in_place = n > small_ && first == begin && first + count == end;
     if (w.allreduce(static_cast<int>(in_place), std::bit_and<>{}) != 0) {
-      if (count > 0) jobs_.push_back({0, 0, n, first, 0, large_.size()});
+      if (count > 0) jobs_.push_back({0, 0, n, first, 0, queries.size()});
       return;
     }
-    order_.resize(large_.size());
-    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
-    if (n > 0) children_.push_back({0, 0, n, first, 0, order_.size()});
+    child_.assign(queries.size(), 0);
+    if (count > 0) {
+      children_.push_back({0, 0, n, first, queries.size(), tree_.mapping().owner(0, 0)});
+      fallen_.push_back({0, 0, queries.size(), 0, 1});
+    }
     route(w, 0);
+  }
+
+  /// Makes travellers of the queries, which are not moved before they must.
+  void leave_home(const World& w) {
+    large_.reserve(at_home_.size());
+    for (std::size_t i = 0; i < at_home_.size(); ++i) large_.push_back(traveller_from_home(w.rank(), i));
+    at_home_ = {};
+  }
+  Traveller traveller_from_home(int rank, std::size_t i) const {
+    return {at_home_[i], rank, static_cast<std::int32_t>(i), 0};
   }
 
   /// Superstep 1: the first processor of each large job asks for the node. 2: the owner answers. Then the
@@ -197,19 +240,35 @@ class Multisearch {
     for (Traveller& one : here_) one.node = one.node * d_ + child_of(one.query, tree_.splitters(level, one.node));
   }
 
+  /// find(job, found) calls found(i, child) for all travellers of a large job.
+  template <typename Found>
+  void find_children(const Job& job, const Found& found) {
+    if (at_home_.empty()) {
+      find_children(
+          job.splitters, job.first, job.last, [&](std::size_t i) { return large_[i].query; }, found);
+    } else {
+      find_children(
+          job.splitters, job.first, job.last, [&](std::size_t i) { return at_home_[i]; }, found);
+    }
+  }
+
   /// Every traveller of a large job finds its child; a two-way segmented scan tells how many go where.
   /// Returns whether there is any large job on any processor.
-  bool descend_large(World& w, bool last) {
+  bool descend_large(World& w, int level) {
+    const bool last = level + 1 == levels_;
     const auto d = static_cast<std::size_t>(d_);
-    for (const Job& job : jobs_) {
-      for (std::size_t i = job.first; i < job.last; ++i)
-        large_[i].node = job.node * d_ + child_of(large_[i].query, job.splitters);
+    if (last) {
+      for (const Job& job : jobs_)
+        find_children(job, [&](std::size_t i, std::int64_t child) { large_[i].node = job.node * d_ + child; });
+      return true;
     }
-    if (last) return true;
+    child_.resize(std::max(large_.size(), at_home_.size()));
     for (Job& job : jobs_) {
       job.here.assign(d, 0);
-      for (std::size_t i = job.first; i < job.last; ++i)
-        ++job.here[static_cast<std::size_t>(large_[i].node - job.node * d_)];
+      find_children(job, [&](std::size_t i, std::int64_t child) {
+        child_[i] = static_cast<std::uint32_t>(child);
+        ++job.here[static_cast<std::size_t>(child)];
+      });
       job.totals = job.here;
     }
     // [0]: the counts begin here, [1]: there are large jobs, [2 …]: counts of the job that crosses the
@@ -241,30 +300,24 @@ class Multisearch {
     }
     const bool any =
         forward[1] != 0 || (!both.before.empty() && both.before[1] != 0) || (!both.after.empty() && both.after[1] != 0);
-    split_jobs();
+    split_jobs(level + 1);
     return any;
   }
 
   /// Large jobs fall into their children; a child keeps its place within the parent's positions.
-  void split_jobs() {
-    const auto d = static_cast<std::size_t>(d_);
-    children_.clear();
-    order_.resize(large_.size());
-    std::vector<std::size_t> next(d);
+  void split_jobs(int level) {
     for (const Job& job : jobs_) {
       std::int64_t start = job.start;
-      std::size_t first = job.first;
-      for (std::size_t c = 0; c < d; ++c) {
-        const std::size_t last = first + static_cast<std::size_t>(job.here[c]);
-        if (first != last) {
-          children_.push_back(
-              {job.node * d_ + static_cast<std::int64_t>(c), start, job.totals[c], start + job.before[c], first, last});
+      const std::size_t first = children_.size();
+      for (std::size_t c = 0; c < static_cast<std::size_t>(d_); ++c) {
+        if (job.here[c] != 0) {
+          const std::int64_t node = job.node * d_ + static_cast<std::int64_t>(c), size = job.totals[c];
+          children_.push_back({node, start, size, start + job.before[c], static_cast<std::size_t>(job.here[c]),
+                               size <= small_ ? tree_.mapping().owner(level, node) : -1});
         }
         start += job.totals[c];
-        next[c] = std::exchange(first, last);
       }
-      for (std::size_t i = job.first; i < job.last; ++i)
-        order_[next[static_cast<std::size_t>(large_[i].node - job.node * d_)]++] = static_cast<std::uint32_t>(i);
+      fallen_.push_back({job.node * d_, job.first, job.last, first, children_.size()});
     }
     jobs_.clear();
   }
@@ -272,7 +325,7 @@ class Multisearch {
   /// One superstep: everybody goes where the next level wants it.
   void route(World& w, int level) {
     charge(w);
-    Queue<Traveller> small(w), large(w);
+    Queue<Traveller> small(w), others(w);
     Queue<Parcel> parcels(w);
     // Small jobs that were here, by destination: one message each.
     const std::int64_t small_blocks = send_grouped(w, small, here_.size(), [&](const auto& each) {
@@ -280,47 +333,100 @@ class Multisearch {
     });
     counts_.most_small_blocks = std::max(counts_.most_small_blocks, small_blocks);
     here_.clear();
-    std::size_t fallen = 0;  // of jobs that were large and are small now
-    std::int64_t large_blocks = 0;
-    for (const Child& job : children_) {
-      if (job.size <= small_) {
-        fallen += job.last - job.first;
-        continue;
-      }
-      for (std::size_t i = job.first; i < job.last;) {
-        const std::int64_t at = job.at + static_cast<std::int64_t>(i - job.first), there = at / part_;
-        const std::int64_t room = (there + 1) * part_ - at;
-        const auto count = std::min<std::size_t>(static_cast<std::size_t>(room), job.last - i);
-        parcels.send(static_cast<int>(there), Parcel{job.node, job.start, job.size, at});
-        for (Traveller& one : large.room(static_cast<int>(there), count)) one = large_[order_[i++]];
-        ++large_blocks;
-      }
-    }
-    large_blocks += send_grouped(w, small, fallen, [&](const auto& each) {
-      for (const Child& job : children_) {
-        if (job.size > small_) continue;
-        const std::int64_t owner = tree_.mapping().owner(level, job.node);
-        for (std::size_t i = job.first; i < job.last; ++i) each(large_[order_[i]], owner);
-      }
-    });
-    counts_.most_large_blocks = std::max(counts_.most_large_blocks, large_blocks);
-    children_.clear(), large_.clear();
+    counts_.most_large_blocks = std::max(counts_.most_large_blocks, send_children(w, others, parcels));
     w.sync();
     for (const auto& message : small) here_.insert(here_.end(), message.values.begin(), message.values.end());
-    auto travellers = large.begin();
     std::vector<std::pair<Parcel, std::span<const Traveller>>> arrived;
-    for (const auto& parcel : parcels) {
-      arrived.emplace_back(parcel.value(), travellers->values);
-      ++travellers;
+    auto parcel = parcels.begin();
+    for (const auto& message : others) {
+      auto rest = message.values;
+      for (; parcel != parcels.end() && parcel->from == message.from; ++parcel) {
+        const auto other = [&](const Traveller& one) { return one.node != parcel->value().node; };
+        const auto count = static_cast<std::size_t>(std::find_if(rest.begin(), rest.end(), other) - rest.begin());
+        arrived.emplace_back(parcel->value(), rest.first(count));
+        rest = rest.subspan(count);
+      }
+      here_.insert(here_.end(), rest.begin(), rest.end());
     }
     std::sort(arrived.begin(), arrived.end(), [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
-    for (const auto& [parcel, some] : arrived) {
-      if (jobs_.empty() || jobs_.back().start != parcel.start) {
-        jobs_.push_back({parcel.node, parcel.start, parcel.size, parcel.at, large_.size(), large_.size()});
+    std::size_t count = 0;
+    for (const auto& one : arrived) count += one.second.size();
+    large_.reserve(count);
+    for (const auto& [head, some] : arrived) {
+      if (jobs_.empty() || jobs_.back().start != head.start) {
+        jobs_.push_back({head.node, head.start, head.size, head.at, large_.size(), large_.size()});
       }
       large_.insert(large_.end(), some.begin(), some.end());
       jobs_.back().last = large_.size();
     }
+  }
+
+  /// The travellers of large jobs, one message to each destination: first those of jobs that are still large, by position, each
+  /// announced by a parcel, then those of small ones. Everybody is moved once. Returns to how many processors parts went.
+  std::int64_t send_children(World& w, Queue<Traveller>& queue, Queue<Parcel>& parcels) {
+    std::vector<std::size_t> large(static_cast<std::size_t>(w.size())), small(large.size());
+    std::int64_t blocks = 0;
+    // Calls visit(destination, at, count) for the one or two parts of a large job's travellers.
+    const auto for_each_part = [&](const Child& job, const auto& visit) {
+      for (std::size_t done = 0; done < job.count;) {
+        const std::int64_t at = job.at + static_cast<std::int64_t>(done), there = at / part_;
+        const auto room = static_cast<std::size_t>((there + 1) * part_ - at);
+        const std::size_t count = std::min(room, job.count - done);
+        visit(static_cast<std::size_t>(there), at, count);
+        done += count;
+      }
+    };
+    for (const Child& job : children_) {
+      if (job.size <= small_) {
+        std::size_t& there = small[static_cast<std::size_t>(job.owner)];
+        blocks += there == 0 ? 1 : 0;
+        there += job.count;
+        continue;
+      }
+      for_each_part(job, [&](std::size_t there, std::int64_t at, std::size_t count) {
+        parcels.send(static_cast<int>(there), Parcel{job.node, job.start, job.size, at});
+        large[there] += count;
+        ++blocks;
+      });
+    }
+    std::vector<Traveller*> next_large(large.size()), next_small(large.size());
+    for (std::size_t there = 0; there < large.size(); ++there) {
+      if (large[there] + small[there] == 0) continue;
+      next_large[there] = queue.room(static_cast<int>(there), large[there] + small[there]).data();
+      next_small[there] = next_large[there] + large[there];
+    }
+    std::vector<Cursor> cursors(static_cast<std::size_t>(d_));
+    const auto take = [](Traveller*& next, std::size_t count) { return std::exchange(next, next + count); };
+    for (const Fallen& parent : fallen_) {
+      for (std::size_t i = parent.children; i < parent.children_end; ++i) {
+        const Child& job = children_[i];
+        Cursor& cursor = cursors[static_cast<std::size_t>(job.node - parent.first_child)];
+        cursor = {};
+        if (job.size <= small_) {
+          cursor.next = take(next_small[static_cast<std::size_t>(job.owner)], job.count);
+          continue;
+        }
+        for_each_part(job, [&](std::size_t there, std::int64_t, std::size_t count) {
+          Traveller* const begin = take(next_large[there], count);
+          if (cursor.next == nullptr) cursor.next = begin, cursor.end = begin + count;
+          else cursor.then = begin;
+        });
+      }
+      const auto move = [&](std::size_t i, Traveller one) {
+        Cursor& cursor = cursors[child_[i]];
+        one.node = parent.first_child + child_[i];
+        *cursor.next++ = one;
+        if (cursor.next == cursor.end) cursor.next = cursor.then;
+      };
+      if (at_home_.empty()) {
+        for (std::size_t i = parent.first; i < parent.last; ++i) move(i, large_[i]);
+      } else {
+        for (std::size_t i = parent.first; i < parent.last; ++i) move(i, traveller_from_home(w.rank(), i));
+      }
+    }
+    children_.clear(), fallen_.clear(), large_.clear();
+    at_home_ = {};
+    return blocks;
   }
 
   /// One message to each destination; returns how many there are. visit(each) calls each(item, destination) for all of the
@@ -383,9 +489,11 @@ class Multisearch {
   std::int64_t part_ = 1, small_ = 1;
   std::vector<Traveller> here_;       ///< small jobs: their nodes are kept on this processor
   std::vector<Traveller> large_;      ///< of large jobs
+  std::span<const Query> at_home_;    ///< the same as they were given, before they travel first
   std::vector<Job> jobs_;             ///< large jobs, by position
-  std::vector<Child> children_;       ///< on their way
-  std::vector<std::uint32_t> order_;  ///< travellers in large_, by child
+  std::vector<Fallen> fallen_;        ///< on their way, and
+  std::vector<Child> children_;       ///< their children
+  std::vector<std::uint32_t> child_;  ///< of each traveller of large jobs, which of its node's
   std::int64_t work_ = 0;
   MultisearchCounts counts_;
 };
