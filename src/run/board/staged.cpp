@@ -108,12 +108,23 @@ Task from_root(Board& board, const Call& call) {
   }
 }
 
+/// Elements of a round that a rank keeps to itself.
+struct Kept {
+  std::size_t begin = 0, end = 0;
+};
+
 /// Stages this rank's data of round i and says so: the slot announces size and first round in one line.
-Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, const std::byte* in) {
+Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, const std::byte* in,
+                 Kept kept = {}) {
   const std::uint64_t round = rounds.base + i;
   const std::size_t element = call.element;
   co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
-  std::memcpy(board.stage(board.rank(), round), in + rounds.begin(i) * element, rounds.size(i) * element);
+  std::byte* const stage = board.stage(board.rank(), round);
+  const auto copy = [&](std::size_t begin, std::size_t end) {
+    std::memcpy(stage + begin * element, in + (rounds.begin(i) + begin) * element, (end - begin) * element);
+  };
+  copy(0, kept.begin);
+  copy(kept.end, rounds.size(i));
   if (i == 0) publish_size(board, call);
   else board.post(round);
 }
@@ -211,7 +222,8 @@ Task from_all(Board& board, const Call& call) {
   }
 }
 
-/// Everybody stages its own, folds its share of every round, and reads the others' shares: allreduce, some reductions.
+/// Everybody stages what others fold of its own, folds its share of every round, and reads the others' shares: allreduce, some
+/// reductions.
 Task fold_for_all(Board& board, const Call& call) {
   const int me = board.rank();
   const int ranks = board.ranks();
@@ -221,16 +233,19 @@ Task fold_for_all(Board& board, const Call& call) {
   auto* out = static_cast<std::byte*>(call.out);
   const auto* in = static_cast<const std::byte*>(call.in != nullptr ? call.in : call.out);
   for (std::uint64_t i = 0; i <= rounds.count; ++i) {
-    if (i < rounds.count) co_await stage_round(board, call, rounds, i, in);  // one round ahead
+    const auto own_share = [&](std::uint64_t of) {
+      return Kept{share_begin(rounds.size(of), ranks, me), share_begin(rounds.size(of), ranks, me + 1)};
+    };
+    if (i < rounds.count) co_await stage_round(board, call, rounds, i, in, own_share(i));  // one round ahead
     if (i == 0) continue;
     const std::uint64_t round = rounds.base + i - 1;
     const std::size_t size = rounds.size(i - 1);
     co_await staged_by(board, call, rounds, i - 1, ranks);
-    const std::size_t low = share_begin(size, ranks, me);
-    const std::size_t high = share_begin(size, ranks, me + 1);
+    const auto [low, high] = own_share(i - 1);
+    const std::byte* const own = in + (rounds.begin(i - 1) + low) * element;
     fold_in_order(
         call, ranks, high - low, board.stage(me, round) + low * element,
-        [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)) + low * element; }, true);
+        [&, low = low](int r) { return r == me ? own : board.stage(r, round) + low * element; }, true);
     board.post_result(round);
     if (reads) {
       Awaited awaited(0, ranks, me);
