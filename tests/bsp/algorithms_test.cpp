@@ -262,12 +262,15 @@ TEST(Multisearch, EqualsUpperBound) {
     const auto range = *rc::gen::element(3, 50, 100000);
     auto splitters = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, range));
     const auto queries = *rc::gen::container<std::vector<int>>(rc::gen::inRange(-1, range + 1));
+    const auto holder = *rc::gen::inRange(-1, p);  // has all queries; -1: everybody has as many
     std::sort(splitters.begin(), splitters.end());
     run(
         p,
         [&](World& w) {
           const auto mine = part_of(splitters, w.rank(), p);
-          const auto asked = part_of(queries, w.rank(), p);
+          const auto asked = holder < 0           ? part_of(queries, w.rank(), p)
+                             : w.rank() == holder ? queries
+                                                  : std::vector<int>();
           Multisearch<int, int> search(w, mine, {.d = d, .z = z, .small = small, .k = k, .seed = 9});
           for (int again = 0; again < 2; ++again) {
             const auto found = search.search(w, asked);

@@ -93,7 +93,14 @@ class Multisearch {
   struct Fallen {                        ///< a large job that has found its children
     std::int64_t first_child;            ///< their nodes begin there
     std::size_t first, last;             ///< its travellers
-    std::size_t children, children_end;  ///< in children_, those that are not empty
+    std::size_t children, children_end;  ///< in Leaving::children, those that are not empty
+  };
+  struct Leaving {  ///< on their way
+    std::vector<Fallen> jobs;
+    std::vector<Child> children;       ///< of those
+    std::vector<std::uint32_t> child;  ///< of each traveller: which of its node's
+
+    void clear() { jobs.clear(), children.clear(); }
   };
   struct Parcel {  ///< goes ahead of the travellers of a large job, all of which have its node
     std::int64_t node, start, size, at;
@@ -111,40 +118,30 @@ class Multisearch {
   bool leaves_right(const World& w, const Job& job) const { return job.start + job.size > (w.rank() + 1) * part_; }
   bool comes_from_left(const World& w, const Job& job) const { return job.start < w.rank() * part_; }
 
-  /// Halves the splitters without a branch that depends on them: which way a query goes cannot be foreseen.
-  std::int64_t child_of(const Query& query, std::span<const Splitter> splitters) {
-    std::int64_t child = 0;
-    find_children(
-        splitters, 0, 1, [&](std::size_t) { return query; }, [&](std::size_t, std::int64_t c) { child = c; });
-    return child;
-  }
-
-  /// The same for the queries first .. last-1, several at a time, so that one's halving does not wait for another's: calls
-  /// found(i, child) for each.
+  /// The children that the queries at(first) .. at(last - 1) go to: calls found(i, child) for each. Halves the splitters without a
+  /// branch that depends on them, because which way a query goes cannot be foreseen, for several queries at a time, so that one
+  /// need not wait for another's.
   template <typename At, typename Found>
-  void find_children(std::span<const Splitter> splitters, std::size_t first, std::size_t last, const At& query,
+  void find_children(std::span<const Splitter> splitters, std::size_t first, std::size_t last, const At& at,
                      const Found& found) {
+    work_ += static_cast<std::int64_t>(last - first) * static_cast<std::int64_t>(std::bit_width(splitters.size()));
     constexpr std::size_t kTogether = 8;
-    work_ += static_cast<std::int64_t>((last - first) * std::bit_width(splitters.size()));
-    for (std::size_t i = first; i < last;) {
-      const std::size_t some = std::min(kTogether, last - i);
-      const Splitter* at[kTogether];
-      Query asked[kTogether];
-      for (std::size_t k = 0; k < kTogether; ++k) {
-        at[k] = splitters.data();
-        asked[k] = query(i + std::min(k, some - 1));
-      }
-      for (std::size_t left = splitters.size(); left > 1;) {
-        const std::size_t half = left / 2;
-        for (std::size_t k = 0; k < kTogether; ++k)
-          at[k] += half & (std::size_t{0} - static_cast<std::size_t>(!less_(asked[k], at[k][half - 1])));
-        left -= half;
-      }
-      for (std::size_t k = 0; k < some; ++k) {
-        const bool right = !splitters.empty() && !less_(asked[k], *at[k]);
-        found(i + k, at[k] - splitters.data() + static_cast<std::int64_t>(right));
-      }
-      i += some;
+    std::size_t i = first;
+    for (; i + kTogether <= last; i += kTogether) find_some<kTogether>(splitters, i, at, found);
+    for (; i < last; ++i) find_some<1>(splitters, i, at, found);
+  }
+  template <std::size_t kCount, typename At, typename Found>
+  void find_some(std::span<const Splitter> splitters, std::size_t first, const At& at, const Found& found) const {
+    const Splitter* place[kCount];
+    std::fill(place, place + kCount, splitters.data());
+    for (std::size_t left = splitters.size(); left > 1;) {
+      const std::size_t half = left / 2;
+      for (std::size_t k = 0; k < kCount; ++k) place[k] += less_(at(first + k), place[k][half - 1]) ? 0 : half;
+      left -= half;
+    }
+    for (std::size_t k = 0; k < kCount; ++k) {
+      const bool right = !splitters.empty() && !less_(at(first + k), *place[k]);
+      found(first + k, place[k] - splitters.data() + static_cast<std::int64_t>(right));
     }
   }
 
@@ -162,7 +159,7 @@ class Multisearch {
     part_ = std::max<std::int64_t>(1, (n + w.size() - 1) / w.size());
     small_ = options_.small > 0 ? options_.small
                                 : std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(part_))));
-    jobs_.clear(), here_.clear(), large_.clear(), children_.clear(), fallen_.clear();
+    jobs_.clear(), here_.clear(), large_.clear(), leaving_.clear();
     at_home_ = queries;
     if (levels_ <= 1) leave_home(w);
     if (levels_ == 0) return;  // they are where they end
@@ -172,10 +169,13 @@ class Multisearch {
       if (count > 0) jobs_.push_back({0, 0, n, first, 0, queries.size()});
       return;
     }
-    child_.assign(queries.size(), 0);
-    if (count > 0) {
-      children_.push_back({0, 0, n, first, queries.size(), tree_.mapping().owner(0, 0)});
-      fallen_.push_back({0, 0, queries.size(), 0, 1});
+    leaving_.child.assign(queries.size(), 0);
+    for (std::int64_t at = first; at < first + count;) {  // in parts for one processor each
+      const std::int64_t some = std::min(first + count - at, part_ - at % part_);
+      const auto from = static_cast<std::size_t>(at - first), size = static_cast<std::size_t>(some);
+      leaving_.jobs.push_back({0, from, from + size, leaving_.children.size(), leaving_.children.size() + 1});
+      leaving_.children.push_back({0, 0, n, at, size, tree_.mapping().owner(0, 0)});
+      at += some;
     }
     route(w, 0);
   }
@@ -236,20 +236,23 @@ class Multisearch {
     }
   }
 
+  /// Those of one node came together from each processor.
   void descend_small(int level) {
-    for (Traveller& one : here_) one.node = one.node * d_ + child_of(one.query, tree_.splitters(level, one.node));
+    const auto query = [&](std::size_t i) -> const Query& { return here_[i].query; };
+    for (std::size_t i = 0, end = 0; i < here_.size(); i = end) {
+      const std::int64_t node = here_[i].node;
+      while (end < here_.size() && here_[end].node == node) ++end;
+      find_children(tree_.splitters(level, node), i, end, query,
+                    [&](std::size_t which, std::int64_t child) { here_[which].node = node * d_ + child; });
+    }
   }
 
-  /// find(job, found) calls found(i, child) for all travellers of a large job.
   template <typename Found>
   void find_children(const Job& job, const Found& found) {
-    if (at_home_.empty()) {
-      find_children(
-          job.splitters, job.first, job.last, [&](std::size_t i) { return large_[i].query; }, found);
-    } else {
-      find_children(
-          job.splitters, job.first, job.last, [&](std::size_t i) { return at_home_[i]; }, found);
-    }
+    const auto travelling = [&](std::size_t i) -> const Query& { return large_[i].query; };
+    const auto at_home = [&](std::size_t i) -> const Query& { return at_home_[i]; };
+    if (at_home_.empty()) find_children(job.splitters, job.first, job.last, travelling, found);
+    else find_children(job.splitters, job.first, job.last, at_home, found);
   }
 
   /// Every traveller of a large job finds its child; a two-way segmented scan tells how many go where.
@@ -262,11 +265,11 @@ class Multisearch {
         find_children(job, [&](std::size_t i, std::int64_t child) { large_[i].node = job.node * d_ + child; });
       return true;
     }
-    child_.resize(std::max(large_.size(), at_home_.size()));
+    leaving_.child.resize(std::max(large_.size(), at_home_.size()));
     for (Job& job : jobs_) {
       job.here.assign(d, 0);
       find_children(job, [&](std::size_t i, std::int64_t child) {
-        child_[i] = static_cast<std::uint32_t>(child);
+        leaving_.child[i] = static_cast<std::uint32_t>(child);
         ++job.here[static_cast<std::size_t>(child)];
       });
       job.totals = job.here;
@@ -308,16 +311,16 @@ class Multisearch {
   void split_jobs(int level) {
     for (const Job& job : jobs_) {
       std::int64_t start = job.start;
-      const std::size_t first = children_.size();
+      const std::size_t first = leaving_.children.size();
       for (std::size_t c = 0; c < static_cast<std::size_t>(d_); ++c) {
         if (job.here[c] != 0) {
           const std::int64_t node = job.node * d_ + static_cast<std::int64_t>(c), size = job.totals[c];
-          children_.push_back({node, start, size, start + job.before[c], static_cast<std::size_t>(job.here[c]),
-                               size <= small_ ? tree_.mapping().owner(level, node) : -1});
+          leaving_.children.push_back({node, start, size, start + job.before[c], static_cast<std::size_t>(job.here[c]),
+                                       size <= small_ ? tree_.mapping().owner(level, node) : -1});
         }
         start += job.totals[c];
       }
-      fallen_.push_back({job.node * d_, job.first, job.last, first, children_.size()});
+      leaving_.jobs.push_back({job.node * d_, job.first, job.last, first, leaving_.children.size()});
     }
     jobs_.clear();
   }
@@ -376,7 +379,7 @@ class Multisearch {
         done += count;
       }
     };
-    for (const Child& job : children_) {
+    for (const Child& job : leaving_.children) {
       if (job.size <= small_) {
         std::size_t& there = small[static_cast<std::size_t>(job.owner)];
         blocks += there == 0 ? 1 : 0;
@@ -397,9 +400,9 @@ class Multisearch {
     }
     std::vector<Cursor> cursors(static_cast<std::size_t>(d_));
     const auto take = [](Traveller*& next, std::size_t count) { return std::exchange(next, next + count); };
-    for (const Fallen& parent : fallen_) {
+    for (const Fallen& parent : leaving_.jobs) {
       for (std::size_t i = parent.children; i < parent.children_end; ++i) {
-        const Child& job = children_[i];
+        const Child& job = leaving_.children[i];
         Cursor& cursor = cursors[static_cast<std::size_t>(job.node - parent.first_child)];
         cursor = {};
         if (job.size <= small_) {
@@ -413,8 +416,8 @@ class Multisearch {
         });
       }
       const auto move = [&](std::size_t i, Traveller one) {
-        Cursor& cursor = cursors[child_[i]];
-        one.node = parent.first_child + child_[i];
+        Cursor& cursor = cursors[leaving_.child[i]];
+        one.node = parent.first_child + leaving_.child[i];
         *cursor.next++ = one;
         if (cursor.next == cursor.end) cursor.next = cursor.then;
       };
@@ -424,7 +427,7 @@ class Multisearch {
         for (std::size_t i = parent.first; i < parent.last; ++i) move(i, traveller_from_home(w.rank(), i));
       }
     }
-    children_.clear(), fallen_.clear(), large_.clear();
+    leaving_.clear(), large_.clear();
     at_home_ = {};
     return blocks;
   }
@@ -487,13 +490,11 @@ class Multisearch {
   std::int64_t d_;  ///< children of a node
 
   std::int64_t part_ = 1, small_ = 1;
-  std::vector<Traveller> here_;       ///< small jobs: their nodes are kept on this processor
-  std::vector<Traveller> large_;      ///< of large jobs
-  std::span<const Query> at_home_;    ///< the same as they were given, before they travel first
-  std::vector<Job> jobs_;             ///< large jobs, by position
-  std::vector<Fallen> fallen_;        ///< on their way, and
-  std::vector<Child> children_;       ///< their children
-  std::vector<std::uint32_t> child_;  ///< of each traveller of large jobs, which of its node's
+  std::vector<Traveller> here_;     ///< small jobs: their nodes are kept on this processor
+  std::vector<Traveller> large_;    ///< of large jobs
+  std::span<const Query> at_home_;  ///< the same as they were given, before they travel first
+  std::vector<Job> jobs_;           ///< large jobs, by position
+  Leaving leaving_;
   std::int64_t work_ = 0;
   MultisearchCounts counts_;
 };
