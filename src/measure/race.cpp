@@ -58,7 +58,7 @@ std::vector<Raced> race(run::Comm& comm, CommonStart& start, Kind kind, std::siz
   for (std::size_t i = 0; i < runners.size(); ++i) {
     Runner& runner = runners[i];
     runner.who = &contestants[i];
-    for (int again = 0; again < 2 && runner.works; ++again) {  // connections and windows grow
+    for (int again = 0; again < options.warm && runner.works; ++again) {
       const bool gives = kind == Kind::broadcast && comm.rank() == 0;
       std::fill(sample.out().begin(), sample.out().end(), gives ? 1.0 : 0.0);
       bool ran = false;

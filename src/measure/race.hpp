@@ -13,6 +13,7 @@ namespace chasqui::measure {
 
 /// How long a race is.
 struct RaceOptions {
+  int warm = 2;        ///< calls of each that do not count: connections and windows grow
   int few = 3;         ///< rounds of all
   int rounds = 9;      ///< of those that are near the fastest after the few
   double time = 20e6;  ///< nanoseconds: where calls are short there are more rounds, so that as long is spent on each …

@@ -15,7 +15,8 @@
 namespace chasqui::tune {
 namespace {
 
-constexpr double kWorthARace = 2;       ///< times the best prediction; three race anyway
+constexpr double kWorthARace = 1.3;     ///< times the best prediction; two race anyway
+constexpr double kNearTheBest = 1.3;    ///< times the best prediction: who won around a size needs no race there
 constexpr double kWorthARule = 1.02;    ///< times faster than the default, to be written down
 constexpr double kWorthASwitch = 1.03;  ///< times faster than who is taken for the size before
 
@@ -129,12 +130,41 @@ std::vector<Result> shortlist(const TunerOptions& options, std::string_view coll
   for (const bool variants : {false, true}) {
     for (const Result& result : all) {
       if (chosen.size() >= options.most) break;
-      if (chosen.size() >= 3 && result.predicted > kWorthARace * all.front().predicted) break;
+      if (chosen.size() >= 2 && result.predicted > kWorthARace * all.front().predicted) break;
       const bool fresh = names.insert(result.algorithm.name).second;
       if ((variants || fresh) && !is_chosen(result.algorithm)) chosen.push_back(result);
     }
   }
   return chosen;
+}
+
+std::optional<std::int64_t> next_size(const TunerOptions& options, const CollectiveName& name,
+                                      const std::vector<Cell>& cells, const Profile& profile) {
+  std::vector<std::int64_t> sizes = raced_sizes(name.kind, options);
+  if (!tells_sizes(options.library, name.word)) sizes = {sizes[sizes.size() / 2]};
+  const auto raced = [&](std::int64_t bytes) {
+    return std::find_if(cells.begin(), cells.end(),
+                        [&](const Cell& cell) { return cell.collective == name.word && cell.bytes == bytes; });
+  };
+  for (const std::int64_t end : {sizes.front(), sizes.back()}) {
+    if (raced(end) == cells.end()) return end;
+  }
+  const auto settled = [&](const Cell& low, const Cell& high, std::int64_t bytes) {
+    if (low.best() == nullptr || high.best() == nullptr) return false;
+    const Algorithm& winner = low.best()->algorithm;
+    if (!(winner == high.best()->algorithm)) return false;
+    const auto all = predicted(options, name.word, bytes, profile);
+    return winner.number == 0 || std::any_of(all.begin(), all.end(), [&](const Result& result) {
+             return result.algorithm == winner && result.predicted <= kNearTheBest * all.front().predicted;
+           });
+  };
+  for (std::size_t low = 0, high = 1; high < sizes.size(); ++high) {
+    if (raced(sizes[high]) == cells.end()) continue;
+    const std::int64_t middle = sizes[(low + high) / 2];
+    if (high - low > 1 && !settled(*raced(sizes[low]), *raced(sizes[high]), middle)) return middle;
+    low = high;
+  }
+  return {};
 }
 
 std::vector<Algorithm> guests(const TunerOptions& options, const std::vector<Cell>& cells, const Cell& here) {

@@ -11,7 +11,8 @@ fail() { echo "tune_mpi: $*" >&2; cat said.txt >&2; exit 1; }
 
 "$@" "$chasqui" tune --mpi --seconds 0.3 --kinds broadcast,barrier --largest 2048 --rounds 3 --most 2 --regret --out tuned \
   > printed.txt 2> said.txt || fail "tune failed"
-[ "$(sed '/regret$/,$d' printed.txt | grep -c '^bcast .* [um]s  *[0-9.]* [um]s  [a-z]')" = 3 ] || fail "not a line for every race"
+races=$(sed '/regret$/,$d' printed.txt | grep -c '^bcast .* [um]s  *[0-9.]* [um]s  [a-z]') || true
+[ "$races" = 2 ] || [ "$races" = 3 ] || fail "not a line for every race, least and largest size and perhaps one between"
 grep -q '^bcast .* %$' printed.txt || fail "says nothing about sizes that no race had"
 grep -q '^brute force .* times as long$' printed.txt || fail "does not say what brute force takes"
 head -1 tuned/races.csv | grep -q '^collective,bytes,number,' || fail "races.csv has no head"

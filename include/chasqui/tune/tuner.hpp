@@ -3,6 +3,7 @@
 // those sizes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,9 @@ struct TunerOptions {
   bool commutative = false;        ///< all operations commute: those that do not keep the order may be taken, too
 };
 
-/// The sizes that are raced, a factor of 16 apart.
+/// The sizes that may be raced, a factor of 16 apart.
 std::vector<std::int64_t> raced_sizes(Kind kind, const TunerOptions& options);
-/// Those between them, which are not.
+/// Those between them, which never are.
 std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options);
 
 /// All algorithms that can be forced for this size, by predicted time.
@@ -48,6 +49,12 @@ std::vector<Result> predicted(const TunerOptions& options, std::string_view coll
 /// each name the best variant first.
 std::vector<Result> shortlist(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
                               const Profile& profile);
+
+/// The size to race next; nothing where the races so far are enough. First the least and the largest; between two sizes one in the
+/// middle, unless one and the same algorithm has won at both and is predicted to be near the best there. One size is enough where
+/// the library cannot tell sizes apart.
+std::optional<std::int64_t> next_size(const TunerOptions& options, const CollectiveName& name,
+                                      const std::vector<Cell>& cells, const Profile& profile);
 
 /// Who won at the next smaller and the next larger raced size and has not run here: between two sizes one of the two winners is
 /// taken, and both must be known on either side.

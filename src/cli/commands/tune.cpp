@@ -58,11 +58,11 @@ class TuneCommand final : public Command {
     flag("--mpi", mpi_, "tune the library of the MPI run this is part of: mpirun -np 8 chasqui tune --mpi (required)");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure --mpi` (default: measured first)")
         .file();
-    option("--seconds", "S", &seconds_, "how long to measure the machine, without --machine (default 4)");
+    option("--seconds", "S", &seconds_, "how long to measure the machine, without --machine (default 2)");
     option("--kinds", "LIST", &kinds_, "only these collectives, separated by commas: broadcast,allreduce,…");
     option("--largest", "BYTES", &largest_, "largest size, of one rank or of all blocks together (default 1048576)");
     option("--most", "N", &most_, "algorithms in a race (default 4)");
-    option("--rounds", "N", &rounds_, "calls of each that is near the fastest (default 9)");
+    option("--rounds", "N", &rounds_, "calls of each with --regret; half of them in a race (default 9)");
     option("--out", "DIR", &out_, "where the files go (default tuned)");
     flag(
         "--commutative", commutative_,
@@ -164,15 +164,15 @@ class TuneCommand final : public Command {
   tune::Algorithm default_of(const std::string& word) const {
     return {.library = options_.library, .collective = word};
   }
-  measure::RaceOptions few() const { return {.few = 3, .rounds = static_cast<int>(rounds_), .near = 1.5}; }
+  /// Those within a tenth of the fastest are as good as each other soon.
+  measure::RaceOptions few() const {
+    return {.warm = 1, .few = 2, .rounds = static_cast<int>(rounds_ + 1) / 2, .near = 1.1};
+  }
 
   void tune_one(const Engine& engine, run::Comm& comm, measure::CommonStart& start, Kind kind, Output& out) {
     const std::string word(tune::word_of(kind));
-    for (const std::int64_t bytes : tune::raced_sizes(kind, options_)) {
-      const auto known = std::find_if(cells_.begin(), cells_.end(), [&](const tune::Cell& cell) {
-        return cell.collective == word && cell.bytes == bytes;
-      });
-      if (known != cells_.end()) continue;
+    while (const auto next = tune::next_size(options_, {word, kind}, cells_, *profile_)) {
+      const std::int64_t bytes = *next;
       tune::Cell cell{word, bytes, {{default_of(word)}}};
       for (const tune::Result& result : tune::shortlist(options_, word, bytes, *profile_))
         cell.results.push_back(result);
@@ -338,7 +338,7 @@ class TuneCommand final : public Command {
   bool mpi_ = false, resume_ = false, regret_ = false, commutative_ = false, speaks_ = false;
   std::optional<std::string> machine_;
   std::string kinds_, out_ = "tuned";
-  double seconds_ = 4;
+  double seconds_ = 2;
   std::int64_t largest_ = 1 << 20, most_ = 4, rounds_ = 9;
   tune::TunerOptions options_;
   ProfilePtr profile_;
