@@ -145,6 +145,11 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
     }
     const auto comm = chasqui::mpi::make_comm(MPI_COMM_WORLD, how);
+    if (const auto& where = comm->topology(); rank == 0)
+      std::printf("NODES %d of %d to %d ranks, board %d, publish %.1f us and %.2f a rank\n", where.nodes,
+                  where.smallest_node, where.largest_node, where.board ? 1 : 0,
+                  how.profile->level("node")->publish.value / 1e3,
+                  how.profile->level("node")->publish_per_rank.value / 1e3);
     CommonStart start(*comm, chasqui::clock_now, false);
     for (const auto& name : words(options["--kinds"])) {
       const Kind kind = chasqui::kind_from(name).value_or(Kind::barrier);

@@ -79,18 +79,22 @@ TEST(MessageCost, ReductionsAreFlatWhereReceptionsDoNotWaitForEachOther) {
 }
 
 TEST(MessageCost, EverybodySendingRaisesTheGapsToWhatWasMeasured) {
-  const Level level = network(5e6, 40'000, 1);
+  Level level = network(5e6, 40'000, 1);
+  level.ranks = 16;
   Profile profile = default_profile();
   profile.bsp_g = Estimate::exactly(60'000);  // less than both overheads
-  EXPECT_EQ(with_everybody_sending(level, profile), level);
+  EXPECT_EQ(with_everybody_sending(level, profile, 16), level);
   profile.bsp_g = Estimate::exactly(200'000);
   profile.bsp_G = Estimate::exactly(3);
-  const Level crowd = with_everybody_sending(level, profile);
+  const Level crowd = with_everybody_sending(level, profile, 16);
   EXPECT_EQ(crowd.g.value, 200'000);
   EXPECT_EQ(crowd.G.value, 3);
   EXPECT_EQ(crowd.L, level.L);
+  EXPECT_EQ(with_everybody_sending(level, profile, 8).g.value, 100'000) << "half of them share what all share";
+  EXPECT_EQ(with_everybody_sending(level, profile, 8).G.value, 1.5);
+  EXPECT_EQ(with_everybody_sending(level, profile, 4), level) << "no less than one of them takes alone";
   profile.bsp_G = Estimate::exactly(0.5);
-  EXPECT_EQ(with_everybody_sending(level, profile).G.value, 1) << "one sender alone is no faster than everybody";
+  EXPECT_EQ(with_everybody_sending(level, profile, 16).G.value, 1) << "one sender alone is no faster than everybody";
 }
 
 /// Where all ranks at once are slow, an all-reduce takes more rounds of fewer messages.

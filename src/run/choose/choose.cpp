@@ -195,7 +195,7 @@ class Chooser {
 
   /// Symmetric plans that fold whole contributions: parts 0 is the plan for ranks that share something, 1 that for a rank alone.
   void windows(const Level& alone, int ranks, std::vector<Choice>& list, Method method) const {
-    const Level level = with_everybody_sending(alone, profile_);
+    const Level level = with_everybody_sending(alone, profile_, ranks);
     const double size = query_.kind == Kind::barrier ? 0 : bytes();
     const bool blocks = method == Method::windows;
     const auto plan_for = [&](const Level& seen) {
@@ -234,7 +234,7 @@ class Chooser {
 
   /// Blocks on their way to all, several in one message.
   void by_digits(const Level& alone, int ranks, std::vector<Choice>& list) const {
-    const Level level = with_everybody_sending(alone, profile_);
+    const Level level = with_everybody_sending(alone, profile_, ranks);
     for (const int radix : radices(ranks)) {
       if (radix >= ranks) break;  // straight
       list.push_back({Method::windows, symmetric_time(by_distance(ranks, 0, radix), level, bytes()), radix,
@@ -243,7 +243,7 @@ class Chooser {
   }
 
   void exchange(const Level& level, int ranks, std::vector<Choice>& list) const {
-    const Level crowd = with_everybody_sending(level, profile_);
+    const Level crowd = with_everybody_sending(level, profile_, ranks);
     const double block = query_.kind == Kind::reduce_scatter ? bytes() : bytes() / ranks;
     for (const int radix : radices(ranks)) {
       const LocalPlan windows = circulant(ranks, 0, radix);
@@ -289,7 +289,7 @@ class Chooser {
 
   void direct_messages(const Level& alone, int ranks, std::vector<Choice>& list) const {
     const bool everybody = query_.kind == Kind::allgather || exchanges(query_.kind);
-    const Level level = everybody ? with_everybody_sending(alone, profile_) : alone;
+    const Level level = everybody ? with_everybody_sending(alone, profile_, ranks) : alone;
     double gap = everybody                     ? spread_step(level, bytes())
                  : query_.kind == Kind::gather ? receive_port_time(level, bytes())
                                                : port_time(level, bytes());

@@ -152,8 +152,9 @@ class AllLanes {
 
   /// `messages` of every lane, all lanes at once: first it sends, then it receives.
   double straight(double messages, double bytes) const {
-    const Level level = with_everybody_sending(message_level(topology_, profile_), profile_);
-    const double lanes = std::min(n_, N_ - 1), gamma = node_gap(level, bytes), o_r = level.o_r.value;
+    const int lanes = std::min(n_, N_ - 1);
+    const Level level = with_everybody_sending(message_level(topology_, profile_), profile_, lanes * N_);
+    const double gamma = node_gap(level, bytes), o_r = level.o_r.value;
     const double gap = std::max({port_time(level, bytes), o_r, lanes * gamma});
     return std::max(flight_time(level, bytes) + (messages - 1) * gap, messages * (level.o_s.value + o_r)) +
            (lanes - 1) * gamma;

@@ -68,11 +68,16 @@ double spread_step(const Level& level, double bytes) {
   return std::max(port_time(level, bytes), both);
 }
 
-Level with_everybody_sending(Level level, const Profile& profile) {
+Level with_everybody_sending(Level level, const Profile& profile, std::int64_t ranks) {
+  const double share = ranks < level.ranks ? static_cast<double>(ranks) / static_cast<double>(level.ranks) : 1;
+  const auto of_all = [&](Estimate gap) {
+    gap.value *= share;
+    return gap;
+  };
   // A rank that sends and receives pays both overheads for a message; more than that is what ranks share.
-  if (profile.bsp_g.value > level.o_s.value + level.o_r.value && profile.bsp_g.value > level.g.value)
-    level.g = profile.bsp_g;
-  if (profile.bsp_G.value > level.G.value) level.G = profile.bsp_G;
+  const Estimate g = of_all(profile.bsp_g), G = of_all(profile.bsp_G);
+  if (g.value > level.o_s.value + level.o_r.value && g.value > level.g.value) level.g = g;
+  if (G.value > level.G.value) level.G = G;
   return level;
 }
 

@@ -19,7 +19,8 @@ struct Machine {
       return circulant(shape.size, shape.rank, static_cast<int>(parts));
     const bool everybody = !has_root(shape.kind);
     const bool alone = method == Method::items || (method == Method::tree && parts == 1);
-    return local_plan(shape, method, parts, everybody && !alone ? with_everybody_sending(level, profile) : level);
+    return local_plan(shape, method, parts,
+                      everybody && !alone ? with_everybody_sending(level, profile, shape.size) : level);
   }
   LocalPlan tree(Shape shape, Kind kind) const {
     shape.kind = kind;
