@@ -196,10 +196,15 @@ Choice choose(const TunerOptions& options, const std::string& collective, const 
   Choice choice{collective, options.ranks, {}};
   if (own.empty()) return choice;
   std::sort(own.begin(), own.end(), [](const Cell& a, const Cell& b) { return a.bytes < b.bytes; });
-  // Raced on either side of this size, where it can be, and faster than the default on the nearer side; in the middle, on one of them:
-  // a time far away from where it was taken is a guess.
+  // Raced on either side of this size, where it can be, and faster than the default on the nearer side; in the middle, on one of them.
+  // On the farther side alone is enough where the default is no faster on the nearer one: what it does between the two nobody knows.
   const auto proven = [&](const Algorithm& algorithm, std::int64_t bytes) {
-    double nearest = std::numeric_limits<double>::max(), won = 0;
+    const auto length = [](std::int64_t size) {
+      return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
+    };
+    struct Side {
+      double away = std::numeric_limits<double>::max(), gain = 0;
+    } near, far;
     for (std::size_t i = 0; i < own.size(); ++i) {
       const bool below = own[i].bytes <= bytes && (i + 1 == own.size() || own[i + 1].bytes > bytes);
       const bool above = own[i].bytes >= bytes && (i == 0 || own[i - 1].bytes < bytes);
@@ -208,14 +213,13 @@ Choice choose(const TunerOptions& options, const std::string& collective, const 
       const Result* result = own[i].of(algorithm);
       const Result* plain = own[i].of({.library = options.library, .collective = collective});
       if (result == nullptr) return false;
-      const double gain = plain == nullptr ? kWorthARule : plain->time / result->time;
-      const double away = std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(own[i].bytes, 1))) -
-                                   std::log2(static_cast<double>(std::max<std::int64_t>(bytes, 1))));
-      if (away < nearest - 0.5) won = gain;
-      else if (away < nearest + 0.5) won = std::max(won, gain);
-      nearest = std::min(nearest, away);
+      Side side{std::abs(length(own[i].bytes) - length(bytes)),
+                plain == nullptr ? kWorthARule : plain->time / result->time};
+      if (side.away < near.away) std::swap(side, near);
+      if (side.gain > 0) far = side;
     }
-    return won >= kWorthARule;
+    if (far.away < near.away + 0.5 && far.gain > near.gain) std::swap(near, far);
+    return near.gain >= kWorthARule || (near.gain >= 1 && far.gain >= kWorthARule);
   };
   std::vector<std::int64_t> sizes;
   const std::int64_t last = own.back().bytes;

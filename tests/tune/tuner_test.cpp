@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -107,6 +108,27 @@ TEST(Tuner, LeavesADefaultThatNobodyBeats) {
       choose(options, "bcast", raced(options, {"bcast", Kind::broadcast}, default_profile(), 1), default_profile());
   ASSERT_EQ(choice.steps.size(), 1U);
   EXPECT_EQ(choice.steps[0].algorithm.number, 0);
+}
+
+/// What it does between two sizes nobody knows.
+TEST(Tuner, ADefaultThatIsSlowOnOneSideIsNotTrustedInBetween) {
+  const TunerOptions options{.ranks = 8, .largest = 65536};
+  const Profile profile = default_profile();
+  const auto all = predicted(options, "bcast", 32768, profile);
+  const auto linear = std::find_if(all.begin(), all.end(), [](const Result& result) {
+    return result.algorithm.segment == 0 && rounds_of(result.algorithm, 8, 128);
+  });
+  ASSERT_NE(linear, all.end());
+  for (const double there : {1.01, 0.9}) {  // how much slower the default is at 32 KiB
+    std::vector<Cell> cells;
+    for (const std::int64_t bytes : {128, 32768}) {
+      const Result plain{{.library = options.library, .collective = "bcast"}, bytes == 128 ? 3e6 : there * 1e6, 0};
+      cells.push_back({"bcast", bytes, {plain, {linear->algorithm, 1e6, linear->predicted}}});
+    }
+    const Choice choice = choose(options, "bcast", cells, profile);
+    EXPECT_EQ(step_for(choice, 8192).algorithm.number, there > 1 ? linear->algorithm.number : 0);
+    EXPECT_EQ(step_for(choice, 128).algorithm.number, linear->algorithm.number);
+  }
 }
 
 TEST(Tuner, WhoRefusesIsNotTaken) {
