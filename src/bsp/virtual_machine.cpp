@@ -193,13 +193,21 @@ void VirtualMachine::ask_for_next(const Carrier& own) const {
   }
 }
 
+/// When all have finished: a share of the memory, by each carrier at the same time.
+void VirtualMachine::give_back_stacks(std::int32_t self) {
+  const auto first_of = [&](std::int64_t carrier) {
+    return stack_bytes_ * static_cast<std::size_t>(size() * carrier / static_cast<std::int64_t>(carriers_.size()));
+  };
+  madvise(stacks_ + first_of(self), first_of(self + 1) - first_of(self), MADV_DONTNEED);
+}
+
 void VirtualMachine::carry(std::int32_t self) {
   void** const exceptions = Context::exceptions_of_thread();
   const Carrier& own = carriers_[static_cast<std::size_t>(self)];
   for (;;) {
     VirtualProcessor* const processor = next(self);
     if (processor == nullptr) {
-      if (!rest(self)) return;
+      if (!rest(self)) return give_back_stacks(self);
       continue;
     }
     if (processor->home != self) processor->home = self;
@@ -236,7 +244,9 @@ VirtualProcessor* VirtualMachine::next(std::int32_t self) {
         const std::size_t each = static_cast<std::size_t>(size()) / carriers_.size();
         const std::size_t least = std::min(left, std::clamp<std::size_t>(each / 64, 1, 32));
         const std::size_t share = std::max(least, left / (2 * carriers_.size()));
-        own.taken.assign(first, first + static_cast<std::ptrdiff_t>(share));
+        const auto end = first + static_cast<std::ptrdiff_t>(share);
+        own.taken.assign(first, end);
+        std::fill(first, end, nullptr);
         own.head += share;
       } else {
         own.taken.swap(own.ready);
@@ -423,10 +433,18 @@ void VirtualMachine::release_to_carriers(VirtualGroup& group) {
     Section& section = group.sections[i];
     const std::lock_guard lock(carrier.mutex);
     const Holding holding(section.busy);
-    if (carrier.head == carrier.ready.size()) carrier.ready.swap(section.asleep), carrier.head = 0;
-    else carrier.ready.insert(carrier.ready.end(), section.asleep.begin(), section.asleep.end());
-    section.asleep.assign(static_cast<std::size_t>(section.members), nullptr);
-    if (failed()) std::erase(carrier.ready, nullptr);  // some have been woken by that
+    if (carrier.head == carrier.ready.size()) {
+      carrier.ready.swap(section.asleep);  // each carrier has emptied its own: one alone would take longer for all
+      carrier.head = 0;
+    } else {
+      carrier.ready.insert(carrier.ready.end(), section.asleep.begin(), section.asleep.end());
+      std::ranges::fill(section.asleep, nullptr);
+    }
+    section.asleep.resize(static_cast<std::size_t>(section.members));
+    if (failed()) {  // some have been woken by that
+      const auto left = carrier.ready.begin() + static_cast<std::ptrdiff_t>(carrier.head);
+      carrier.ready.erase(std::remove(left, carrier.ready.end(), nullptr), carrier.ready.end());
+    }
   }
   for (Carrier& carrier : carriers_) {
     const std::lock_guard lock(carrier.mutex);

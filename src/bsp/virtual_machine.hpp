@@ -125,8 +125,8 @@ class VirtualMachine final : public SharedMachine {
   struct alignas(64) Carrier {
     std::vector<VirtualProcessor*> taken;  ///< its own, from `at` on
     std::size_t at = 0;
-    std::mutex mutex;  ///< guards what follows; others may take from it
-    std::vector<VirtualProcessor*> ready;
+    std::mutex mutex;                      ///< guards what follows; others may take from it
+    std::vector<VirtualProcessor*> ready;  ///< from `head` on; with several carriers nullptr before it
     std::size_t head = 0;
     std::atomic<std::size_t> left{0};  ///< from head on
 
@@ -134,6 +134,7 @@ class VirtualMachine final : public SharedMachine {
   };
 
   void carry(std::int32_t self);
+  void give_back_stacks(std::int32_t self);
   VirtualProcessor* next(std::int32_t self);
   bool steal(std::int32_t self);
   /// False when everything is over.
