@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Bulk (Buurlage and others) and LPF (Suijlen and Yzelman) in the same run as ours, on threads: `bench/bsp_rivals.sh BULK_DIR LPF_DIR
-// BUILD_DIR`. No part of them is in this tree. Bulk's queues carry what ours do, 8 bytes a message; both of its barriers are tried. LPF has puts
-// only: 8 bytes each, to a place that belongs to the sender, and how many there are. Medians.
-#include <lpf/core.h>
-
+// Bulk (Buurlage and others) and LPF (Suijlen and Yzelman) in the same run as ours, on threads, and Bulk over MPI
+// (BSP_RIVALS_MPI): `bench/bsp_rivals.sh BULK_DIR LPF_DIR BUILD_DIR`. No part of them is in this tree. Bulk's queues carry what
+// ours do, 8 bytes a message; both of its barriers are tried. LPF has puts only: 8 bytes each, to a place that belongs to the
+// sender, and how many there are. Medians.
 #include <algorithm>
 #include <atomic>
-#include <bulk/backends/thread/thread.hpp>
-#include <bulk/bulk.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/bsp/run.hpp"
+
+// Bulk's headers need standard ones before them.
+#include <bulk/bulk.hpp>
+#ifdef BSP_RIVALS_MPI
+#include <bulk/backends/mpi/mpi.hpp>
+
+#include "chasqui/bsp/mpi.hpp"
+#else
+#include <lpf/core.h>
+
+#include <bulk/backends/thread/thread.hpp>
+#endif
 
 namespace {
 
@@ -40,29 +51,30 @@ struct Times {
 };
 
 void ours(int p, Times& times) {
-  chasqui::bsp::run(p,
-                    [&](chasqui::bsp::World& w) {
-                      w.sync();
-                      const double begin = chasqui::clock_now();
-                      for (int i = 0; i < kSyncs; ++i) w.sync();
-                      if (w.rank() == 0) times.sync.push_back((chasqui::clock_now() - begin) / kSyncs);
-                      const std::vector<int> to = destinations(w.rank(), p);
-                      std::int64_t sum = 0;
-                      for (int round = 0; round < kRounds; ++round) {
-                        const double start = chasqui::clock_now();
-                        for (int i = 0; i < kMessages; ++i) w.send(to[static_cast<std::size_t>(i)], std::int64_t{i});
-                        w.sync();
-                        for (const auto& message : w.received<std::int64_t>()) sum += message.value();
-                        if (w.rank() == 0) times.exchange.push_back(chasqui::clock_now() - start);
-                      }
-                      times.sum += sum;
-                    },
-                    {.engine = chasqui::bsp::Engine::threads});
+  const auto program = [&](chasqui::bsp::World& w) {
+    w.sync();
+    const double begin = chasqui::clock_now();
+    for (int i = 0; i < kSyncs; ++i) w.sync();
+    if (w.rank() == 0) times.sync.push_back((chasqui::clock_now() - begin) / kSyncs);
+    const std::vector<int> to = destinations(w.rank(), p);
+    std::int64_t sum = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      const double start = chasqui::clock_now();
+      for (int i = 0; i < kMessages; ++i) w.send(to[static_cast<std::size_t>(i)], std::int64_t{i});
+      w.sync();
+      for (const auto& message : w.received<std::int64_t>()) sum += message.value();
+      if (w.rank() == 0) times.exchange.push_back(chasqui::clock_now() - start);
+    }
+    times.sum += sum;
+  };
+#ifdef BSP_RIVALS_MPI
+  chasqui::bsp::run_mpi(program);
+#else
+  chasqui::bsp::run(p, program, {.engine = chasqui::bsp::Engine::threads});
+#endif
 }
 
-template <typename Environment>
-void bulks(int p, Times& times) {
-  Environment environment;
+void bulks(bulk::environment& environment, int p, Times& times) {
   environment.spawn(p, [&](bulk::world& world) {
     world.sync();
     const double begin = chasqui::clock_now();
@@ -82,6 +94,13 @@ void bulks(int p, Times& times) {
     times.sum += sum;
     world.sync();
   });
+}
+
+#ifndef BSP_RIVALS_MPI
+template <typename Environment>
+void bulks(int p, Times& times) {
+  Environment environment;
+  bulks(environment, p, times);
 }
 
 void check(lpf_err_t status) {
@@ -136,9 +155,27 @@ void lpfs(int p, Times& times) {
   lpf_times = &times;
   check(lpf_exec(LPF_ROOT, static_cast<lpf_pid_t>(p), lpf_program, LPF_NO_ARGS));
 }
+#endif
 
 }  // namespace
 
+#ifdef BSP_RIVALS_MPI
+int main() {
+  bulk::mpi::environment environment;  // MPI begins and ends with it
+  const int p = environment.available_processors();
+  Times mine, theirs;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    ours(p, mine);
+    bulks(environment, p, theirs);
+  }
+  if (mine.sum != theirs.sum) std::fprintf(stderr, "the sums differ\n"), std::abort();
+  if (mine.sync.empty()) return 0;
+  std::printf("ranks,what,ours,Bulk,unit\n");
+  std::printf("%d,sync() without messages,%.3g,%.3g,us\n", p, median(mine.sync) / 1e3, median(theirs.sync) / 1e3);
+  std::printf("%d,10^4 messages of 8 bytes,%.3g,%.3g,us\n", p, median(mine.exchange) / 1e3,
+              median(theirs.exchange) / 1e3);
+}
+#else
 int main() {
   const int cores = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
   std::printf("threads,what,ours,Bulk with std::barrier,Bulk with its spinning barrier,LPF,unit\n");
@@ -147,7 +184,7 @@ int main() {
     for (int repeat = 0; repeat < kRepeats; ++repeat) {
       ours(p, mine);
       bulks<bulk::thread::environment>(p, standard);
-      bulks<bulk::thread::environment_<bulk::thread::spinning_barrier>>(p, spinning);
+      bulks<bulk::thread::environment_<bulk::thread::spinning_barrier> >(p, spinning);
       lpfs(p, lpf);
     }
     if (mine.sum != standard.sum || mine.sum != spinning.sum || mine.sum != lpf.sum)
@@ -159,3 +196,4 @@ int main() {
     if (p == cores && cores == 2) break;
   }
 }
+#endif

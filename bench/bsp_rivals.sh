@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench/bsp_rivals.sh BULK_DIR LPF_DIR BUILD_DIR: Bulk and LPF on threads against ours in one run. BULK_DIR, LPF_DIR: checkouts of
+# bench/bsp_rivals.sh BULK_DIR LPF_DIR BUILD_DIR: Bulk and LPF on threads against ours in one run, and Bulk over Open MPI (RANKS, 2). BULK_DIR, LPF_DIR: checkouts of
 # github.com/jwbuurlage/Bulk and github.com/Algebraic-Programming/LPF, whose engine of threads is compiled as its own CMake file says, into
 # BUILD_DIR; that is a build of this tree (cmake --preset release && cmake --build --preset release).
 set -eu
@@ -23,3 +23,7 @@ for room in bsp threads run plan schedule model base; do libraries="$libraries $
 "${CXX:-c++}" -std=c++20 -O3 -I"$root/include" -I"$bulk/include" -I"$lpf/include" "$root/bench/bsp_rivals.cpp" $objects "$work/rng.o" $libraries \
   $(pkg-config --libs hwloc 2>/dev/null || true) -lboost_context -lfmt -ldl -lrt -lpthread -o "$build/bin/bsp_rivals"
 LPF_ENGINE=pthread "$build/bin/bsp_rivals"
+# shellcheck disable=SC2086
+mpicxx.openmpi -std=c++20 -O3 -DBSP_RIVALS_MPI -DOMPI_SKIP_MPICXX -I"$root/include" -I"$bulk/include" "$root/bench/bsp_rivals.cpp" "$build/src/bsp/libchasqui_bsp_mpi_openmpi.a" \
+  $libraries $(pkg-config --libs hwloc 2>/dev/null || true) -lboost_context -lfmt -ldl -lrt -lpthread -o "$build/bin/bsp_rivals_mpi"
+mpirun.openmpi -np "${RANKS:-2}" "$build/bin/bsp_rivals_mpi"
