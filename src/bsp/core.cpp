@@ -172,10 +172,7 @@ void Core::end_block(Outgoing& out) {
   out.full.push_back(std::move(out.open));
 }
 
-/// What the members of this meeting get; messages to others stay.
-std::pmr::vector<Parcel>& Core::pack(Meeting& meeting) {
-  meeting.parcels.clear();
-  if (outgoing_.size() <= 1) return meeting.parcels;
+void Core::pack_some(Meeting& meeting) {
   std::vector<Outgoing> kept;
   for (std::size_t i = 1; i < outgoing_.size(); ++i) {
     Outgoing& out = outgoing_[i];
@@ -205,7 +202,6 @@ std::pmr::vector<Parcel>& Core::pack(Meeting& meeting) {
     out.next_index = old.next_index;
     places_[out.place].at = places_[out.place].end = out.open->payload.data() + out.open->payload.size();
   }
-  return meeting.parcels;
 }
 
 void Core::not_ready(const SourceLocation& where) const {

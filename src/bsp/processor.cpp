@@ -18,15 +18,15 @@ Processor::Processor(Endpoint& door)
                                : door.size() > kMany         ? kMostSpareOfMany
                                                              : kMostSpare) {}
 
-void Processor::claim(const Channel& channel, Blocks& to) {
+void Processor::claim(const Channel& channel, Block* arrived, Blocks& to) {
   if (any_early()) {
     if (const auto found = early_->find(channel); found != early_->end()) {
       std::move(found->second.begin(), found->second.end(), std::back_inserter(to));
       early_->erase(found);
     }
   }
-  for (Block* block = door_.take(); block != nullptr;) {
-    BlockPtr one(std::exchange(block, block->next));
+  while (arrived != nullptr) {
+    BlockPtr one(std::exchange(arrived, arrived->next));
     one->next = nullptr;
     if (one->channel == channel) {
       to.push_back(std::move(one));

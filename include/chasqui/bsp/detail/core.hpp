@@ -159,7 +159,13 @@ class Core {
   void end_run(Outgoing& out);
   void end_block(Outgoing& out);
   bool nothing_left() const { return outgoing_.size() <= 1 && !any_gets(); }
-  std::pmr::vector<Parcel>& pack(Meeting& meeting);
+  /// What the members of this meeting get; messages to others stay.
+  std::pmr::vector<Parcel>& pack(Meeting& meeting) {
+    meeting.parcels.clear();
+    if (outgoing_.size() > 1) pack_some(meeting);
+    return meeting.parcels;
+  }
+  void pack_some(Meeting& meeting);
   void check_ready(const SourceLocation& where) const {
     if (processor_.deferred != nullptr || children_ > 0) [[unlikely]]
       not_ready(where);

@@ -45,7 +45,10 @@ class Processor {
   std::pmr::memory_resource* nest() { return &nest_; }
 
   /// Appends the blocks of `channel` that have arrived to `to`.
-  void claim(const Channel& channel, Blocks& to);
+  void claim(const Channel& channel, Blocks& to) {
+    Block* const arrived = door_.take();
+    if (arrived != nullptr || any_early()) claim(channel, arrived, to);
+  }
   bool any_early() const {
     return early_ != nullptr && !early_->empty();
   }  ///< are there blocks that nobody has claimed?
@@ -70,6 +73,8 @@ class Processor {
   std::unique_ptr<std::string> deferred;  ///< nullptr: none
 
  private:
+  void claim(const Channel& channel, Block* arrived, Blocks& to);
+
   Endpoint& door_;
   using Early = std::map<Channel, std::vector<BlockPtr>>;
   std::unique_ptr<Early> early_;  ///< nullptr: none so far
