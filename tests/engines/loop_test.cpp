@@ -236,11 +236,16 @@ TEST(Loop, ItemsOnBoardsWhileMessagesAreUnderWay) {
   Profile shared = plain;
   for (auto& level : shared.levels) level.shares_bandwidth = true;
   std::set<std::pair<Kind, bool>> piped;  // and whether sends keep to the plan's times
+  std::set<int> nodes_in_pieces;          // where an all-reduce on all lanes goes in pieces
   for (const Profile& machine : {plain, shared}) {
     const auto profile = std::make_shared<const Profile>(machine);
-    for (const std::vector<int>& node_of :
-         std::vector<std::vector<int>>{{0, 0, 1, 1}, {0, 0, 0, 1, 2, 2, 3}, {0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1}}) {
+    for (const std::vector<int>& node_of : std::vector<std::vector<int>>{{0, 0, 1, 1},
+                                                                         {0, 0, 0, 1, 2, 2, 3},
+                                                                         {0, 1, 2, 3, 4, 0, 1, 2, 3, 4},
+                                                                         {0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1}}) {
       const auto comms = node_comms(node_of, profile);
+      const auto lanes = run::lane_way({Kind::allreduce, 160'088, 8, true}, comms[0]->topology(), machine);
+      if (lanes && lanes->between.pieces > 1) nodes_in_pieces.insert(comms[0]->topology().nodes);
       for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce}) {
         if (run::piped_leaders({kind, 160'000, 8, true}, comms[0]->topology(), machine))
           piped.insert({kind, machine.levels.front().shares_bandwidth});
@@ -256,6 +261,7 @@ TEST(Loop, ItemsOnBoardsWhileMessagesAreUnderWay) {
   for (const Kind kind : {Kind::broadcast, Kind::reduce})
     EXPECT_TRUE(piped.contains({kind, false}) && piped.contains({kind, true})) << to_string(kind);
   EXPECT_TRUE(piped.contains({Kind::allreduce, false}) || piped.contains({Kind::allreduce, true}));
+  EXPECT_EQ(nodes_in_pieces, (std::set<int>{2, 5}));
 }
 
 /// Every collective that can, by the others' memory; stages so small that the board is used in many rounds.

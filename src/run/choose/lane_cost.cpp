@@ -2,6 +2,7 @@
 #include "run/choose/lane_cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
@@ -83,19 +84,15 @@ class AllLanes {
         bytes_(static_cast<double>(query.bytes)) {}
 
   LaneWay shares() const {
-    const std::size_t ranks = static_cast<std::size_t>(n_), count = query_.bytes / query_.element;
-    Query lane = query_;
-    const bool cuts = query_.kind == Kind::broadcast || folds(query_.kind);
-    if (cuts && query_.kind != Kind::reduce_scatter) lane.bytes = (count + ranks - 1) / ranks * query_.element;
-    if (query_.kind == Kind::alltoall) lane.bytes *= ranks;
-    const auto list = choices(lane, flat(topology_), with_shared_adapter(profile_, topology_));
-    const auto share = static_cast<double>(lane.bytes);
+    const auto list = between();
+    const auto share = static_cast<double>(share_of().bytes);
     LaneWay way{LaneWay::Style::shares,
                 {Method::two_level, list.front().nanoseconds, n_, {}},
                 {list.front().method, list.front().parts},
                 {}};
     way.choice.nanoseconds += inside(share);
     way.choice.why = fmt::format("{} lanes a node, a share each by {}", n_, to_string(way.between.method));
+    if (query_.kind == Kind::allreduce) consider_pieces(way);
     return way;
   }
 
@@ -136,6 +133,48 @@ class AllLanes {
 
  private:
   double board(Kind kind, double bytes) const { return board_time(profile_, kind, bytes, n_, topology_.shares_memory); }
+
+  /// What a rank carries of it.
+  Query share_of() const {
+    const std::size_t ranks = static_cast<std::size_t>(n_), count = query_.bytes / query_.element;
+    Query lane = query_;
+    const bool cuts = query_.kind == Kind::broadcast || folds(query_.kind);
+    if (cuts && query_.kind != Kind::reduce_scatter) lane.bytes = (count + ranks - 1) / ranks * query_.element;
+    if (query_.kind == Kind::alltoall) lane.bytes *= ranks;
+    return lane;
+  }
+  /// How it may get to the other nodes.
+  std::vector<Choice> between() const {
+    return choices(share_of(), flat(topology_), with_shared_adapter(profile_, topology_));
+  }
+
+  /// Pieces that follow each other take as long as one alone, and for each further one as long as its boards and messages keep a
+  /// rank busy or the adapter, whichever is longer.
+  void consider_pieces(LaneWay& way) const {
+    constexpr int kMost = 8;
+    const std::size_t count = query_.bytes / query_.element, least = static_cast<std::size_t>(n_) * N_;
+    for (int pieces = 2; pieces <= kMost && count / pieces >= least; ++pieces) {
+      Query piece = query_;
+      piece.bytes = (count + pieces - 1) / pieces * query_.element;
+      AllLanes one(piece, topology_, profile_);
+      for (const Choice& choice : one.between()) {
+        if (choice.method != Method::exchange) continue;
+        const double boards = one.inside(static_cast<double>(one.share_of().bytes));
+        const Level& network = message_level(topology_, profile_);
+        const double rounds = std::ceil(std::log(N_) / std::log(choice.parts) - 1e-9);
+        if (2 * rounds > pieces)
+          continue;  // there and back: with fewer pieces there are steps in which nothing else is to be done
+        const double busy = boards + 2 * rounds * (choice.parts - 1) * (network.o_s.value + network.o_r.value);
+        const double link = 2 * (N_ - 1.0) / N_ * one.bytes_ * node_gap_per_byte(network);
+        const double time = boards + choice.nanoseconds + (pieces - 1) * std::max(busy, link);
+        if (time >= way.choice.nanoseconds) continue;
+        way.choice.nanoseconds = time;
+        way.between = {choice.method, choice.parts, pieces};
+        way.choice.why = fmt::format("{} lanes a node, {} pieces by {}, boards while they arrive", n_, pieces,
+                                     to_string(choice.method));
+      }
+    }
+  }
 
   /// What shares cost on the boards, before and after the messages.
   double inside(double share) const {

@@ -60,9 +60,9 @@ bool Player::done(std::size_t index) {
   return false;
 }
 
-bool Player::sent() {
-  while (ended_ < begun_ && done(ended_)) ++ended_;
-  return ended_ == begun_;
+bool Player::sent(std::size_t tickets) {
+  while (ended_ < tickets && done(ended_)) ++ended_;
+  return ended_ >= tickets;
 }
 
 /// Sends end while this rank waits for something else: at the end they would be paid for. Where waiting blocks, a look
@@ -70,7 +70,7 @@ bool Player::sent() {
 void Player::look_at_sends() {
   if (ended_ == begun_ || group_.timing.blocks) return;
   const std::size_t waits = waits_;
-  sent();
+  sent(begun_);
   waits_ = waits;
 }
 
@@ -98,7 +98,7 @@ bool Player::ready() {
       case What::fold: op_(at(now.from), at(now.right), at(now.to), now.size); break;
       case What::copy: copy_bytes(at(now.to), at(now.from), now.size); break;
       case What::finish:
-        if (!sent()) return false;
+        if (!sent(begun_ - now.size)) return false;
         break;
       case What::begin: origin_ = group_.timing.now() + times_[now.other]; break;
       case What::align: origin_ = std::min(origin_, group_.timing.now() - times_[now.other]); break;

@@ -49,7 +49,7 @@ class Player final : public Waiting {
 
  private:
   bool done(std::size_t ticket);
-  bool sent();
+  bool sent(std::size_t tickets);
   void look_at_sends();
   bool past(double time);
 

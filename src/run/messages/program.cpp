@@ -2,6 +2,7 @@
 #include "run/messages/program.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/operator.hpp"
@@ -58,7 +59,9 @@ void Program::copy(Address to, Range from) {
   if (from.bytes != 0 && from.at != to) list.push_back({Instruction::What::copy, 0, from.at, kNone, to, from.bytes});
 }
 
-void Program::finish() { list.push_back({Instruction::What::finish, 0, kNone, kNone, kNone, 0}); }
+void Program::finish(std::size_t but_last) {
+  list.push_back({Instruction::What::finish, 0, kNone, kNone, kNone, but_last});
+}
 
 void Program::add_time(Instruction::What what, double time) {
   list.push_back({what, static_cast<std::int32_t>(times.size()), kNone, kNone, kNone, 0});
@@ -73,34 +76,112 @@ void Program::board(const BoardStep& step) {
   steps.push_back(step);
 }
 
-void append(Program& program, const Program& part, Address input, Address output, const std::function<int(int)>& peer) {
-  const std::int32_t posts = program.posts;
-  const std::size_t lines = (part.scratch + kLargestAlignment - 1) / kLargestAlignment;
-  const Address scratch = program.more_scratch(lines * kLargestAlignment);
-  const auto moved = [&](Address at) {
-    return (at.memory == Memory::input ? input : at.memory == Memory::output ? output : scratch) + at.offset;
-  };
-  using What = Instruction::What;
-  for (const Instruction& one : part.list) {
+namespace {
+
+/// Puts the instructions of a part into a program, in any order in which posts come before their arrivals.
+class Copier {
+ public:
+  Copier(Program& program, const Program& part, Address input, Address output, const std::function<int(int)>& peer)
+      : program_(program), part_(part), input_(input), output_(output),
+        scratch_(program.more_scratch((part.scratch + kLargestAlignment - 1) / kLargestAlignment * kLargestAlignment)),
+        peer_(peer), posts_(static_cast<std::size_t>(part.posts)), sends_(program.sends) {}
+
+  /// `post`: the number of its post in the part.
+  void add(const Instruction& one, std::size_t post) {
+    using What = Instruction::What;
     const auto number = static_cast<std::size_t>(one.other);
     switch (one.what) {
-      case What::post: program.post(peer(one.other), {moved(one.to), one.size}); break;
-      case What::arrive: program.arrive(posts + one.other); break;
-      case What::send: program.send(peer(one.other), {moved(one.from), one.size}); break;
-      case What::fold: program.fold(moved(one.from), moved(one.right), moved(one.to), one.size); break;
-      case What::copy: program.copy(moved(one.to), {moved(one.from), one.size}); break;
-      case What::finish: program.finish(); break;
-      case What::begin: program.begin(part.times[number]); break;
-      case What::align: program.align(part.times[number]); break;
-      case What::pause: program.pause(part.times[number]); break;
+      case What::post: posts_[post] = program_.post(peer_(one.other), {moved(one.to), one.size}); break;
+      case What::arrive: program_.arrive(posts_[number]); break;
+      case What::send:
+        program_.send(peer_(one.other), {moved(one.from), one.size});
+        sends_ = program_.sends;
+        break;
+      case What::fold: program_.fold(moved(one.from), moved(one.right), moved(one.to), one.size); break;
+      case What::copy: program_.copy(moved(one.to), {moved(one.from), one.size}); break;
+      case What::finish: program_.finish(one.size + static_cast<std::size_t>(program_.sends - sends_)); break;
+      case What::begin: program_.begin(part_.times[number]); break;
+      case What::align: program_.align(part_.times[number]); break;
+      case What::pause: program_.pause(part_.times[number]); break;
       case What::board: {
-        BoardStep step = part.steps[number];
+        BoardStep step = part_.steps[number];
         step.in = moved(step.in);
         step.out = moved(step.out);
-        program.board(step);
+        program_.board(step);
       }
     }
   }
+
+ private:
+  Address moved(Address at) const {
+    return (at.memory == Memory::input ? input_ : at.memory == Memory::output ? output_ : scratch_) + at.offset;
+  }
+
+  Program& program_;
+  const Program& part_;
+  Address input_, output_, scratch_;
+  const std::function<int(int)>& peer_;
+  std::vector<std::int32_t> posts_;  ///< as the program counts them
+  std::int32_t sends_ = 0;           ///< of the program, up to the last of this part
+};
+
+/// An instruction, and of a post its number.
+using Numbered = std::pair<const Instruction*, std::size_t>;
+
+/// Cut where what was sent is waited for. A message is asked for in the step in which its sender sends it, so that both ends have
+/// the messages of all parts in one order.
+std::vector<std::vector<Numbered>> cut_into_steps(const Program& part) {
+  std::vector<std::vector<Numbered>> steps(1);
+  std::vector<const Instruction*> posts;
+  bool sends = false;
+  for (const Instruction& one : part.list) {
+    if (one.what == Instruction::What::post) {
+      posts.push_back(&one);
+      continue;
+    }
+    if (one.what == Instruction::What::arrive) {
+      if (sends) steps.emplace_back();
+      sends = false;
+      const auto number = static_cast<std::size_t>(one.other);
+      auto& sending = steps[steps.size() - std::min<std::size_t>(2, steps.size())];
+      const auto first_send = std::find_if(sending.begin(), sending.end(), [](const Numbered& each) {
+        return each.first->what == Instruction::What::send;
+      });
+      sending.insert(first_send, {posts[number], number});
+    }
+    sends = sends || one.what == Instruction::What::send;
+    steps.back().emplace_back(&one, 0);
+  }
+  return steps;
+}
+
+}  // namespace
+
+void append(Program& program, const Program& part, Address input, Address output, const std::function<int(int)>& peer) {
+  Copier copier(program, part, input, output, peer);
+  std::size_t posts = 0;
+  for (const Instruction& one : part.list) copier.add(one, one.what == Instruction::What::post ? posts++ : 0);
+}
+
+Program side_by_side(const std::vector<PlacedPart>& parts) {
+  Program program;
+  const std::function<int(int)> peer = [](int rank) { return rank; };
+  std::vector<Copier> copiers;
+  std::vector<std::vector<std::vector<Numbered>>> steps;
+  std::size_t most = 0;
+  for (const auto& [part, offset] : parts) {
+    copiers.emplace_back(program, part, Address{Memory::input, offset}, Address{Memory::output, offset}, peer);
+    steps.push_back(cut_into_steps(part));
+    most = std::max(most, steps.back().size());
+  }
+  for (std::size_t time = 0; time < most + parts.size(); ++time) {
+    for (std::size_t i = std::min(time + 1, parts.size());
+         i-- > 0;) {  // the newest first: who waits has waited longest
+      if (time - i >= steps[i].size()) continue;
+      for (const auto& [one, post] : steps[i][time - i]) copiers[i].add(*one, post);
+    }
+  }
+  return program;
 }
 
 Program in_pieces(Program whole, const std::function<std::size_t(std::size_t bytes)>& piece) {
@@ -110,6 +191,7 @@ Program in_pieces(Program whole, const std::function<std::size_t(std::size_t byt
   cut.steps = whole.steps;
   cut.scratch = whole.scratch;
   std::vector<std::int32_t> first;  // piece of each message asked for
+  std::vector<std::int32_t> sent;   // pieces before each message
   const auto each_piece = [&](std::size_t bytes, const auto& add) {
     const std::size_t most = std::max<std::size_t>(1, piece(bytes));
     std::size_t at = 0;
@@ -129,7 +211,11 @@ Program in_pieces(Program whole, const std::function<std::size_t(std::size_t byt
         break;
       }
       case Instruction::What::send:
+        sent.push_back(cut.sends);
         each_piece(one.size, [&](std::size_t at, std::size_t bytes) { cut.send(one.other, {one.from + at, bytes}); });
+        break;
+      case Instruction::What::finish:
+        cut.finish(one.size == 0 ? 0 : static_cast<std::size_t>(cut.sends - sent[sent.size() - one.size]));
         break;
       default: cut.list.push_back(one);
     }

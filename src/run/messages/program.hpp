@@ -38,10 +38,10 @@ struct Instruction {
   enum class What : std::uint8_t {
     post,    ///< asks for a message: `to`, `size` from rank `other` of the plan
     arrive,  ///< waits until post number `other` has its message
-    send,    ///< `from`, `size` to rank `other` of the plan; what is sent stays as it is until the next finish
+    send,    ///< `from`, `size` to rank `other` of the plan; what is sent stays as it is until the next finish of it
     fold,    ///< to = from o right on `size` elements; `to` may be one of the two
     copy,    ///< `size` bytes
-    finish,  ///< waits until everything sent has gone
+    finish,  ///< waits until everything sent has gone but for the last `size` messages
     begin,   ///< a plan with times begins: its time 0 is times[other] nanoseconds from now
     align,   ///< its time 0 was times[other] nanoseconds ago, or earlier: messages are late, never early
     pause,   ///< waits until times[other] nanoseconds after its time 0
@@ -87,7 +87,7 @@ struct Program {
   void send(int peer, Range from);
   void fold(Address left, Address right, Address to, std::size_t count);
   void copy(Address to, Range from);
-  void finish();
+  void finish(std::size_t but_last = 0);
   void begin(double time);
   void align(double time);
   void pause(double time);
@@ -101,7 +101,16 @@ struct Program {
 /// Appends `part` with other buffers; its messages go to peer(their rank).
 void append(Program& program, const Program& part, Address input, Address output, const std::function<int(int)>& peer);
 
-/// The same with its messages cut: piece(bytes) says of how many bytes the pieces of a message are, but for the last;
+/// A program for a part of the buffers that begins so many bytes behind their beginning.
+struct PlacedPart {
+  Program program;
+  std::size_t offset;
+};
+/// Parts of a call side by side: each is a step behind the one before it, and where one waits for messages the others go on. A step
+/// ends where what was sent in it is waited for. REQUIRES that what a rank sends in a step of a part its partner receives in the next.
+Program side_by_side(const std::vector<PlacedPart>& parts);
+
+/// A program with its messages cut: piece(bytes) says of how many bytes the pieces of a message are, but for the last;
 /// missing: whole.
 Program in_pieces(Program whole, const std::function<std::size_t(std::size_t bytes)>& piece);
 
