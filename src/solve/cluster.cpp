@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tick by tick every rank that has the item and is free sends, publishes or waits; who can read reads. States that failed with as
-// much time left are remembered, with ranks of a node and nodes in order of their state, so that names do not matter.
+// much time left are remembered, with ranks of a node and nodes in order of their state, so that names do not matter. A reduction is
+// sought backwards in time: a broadcast that publishes for one reader at a time, publishing and reading exchanged.
 #include "chasqui/solve/cluster.hpp"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ struct RankState {
   bool informed = false;
   int busy = 0;  ///< so long
   int next = 0;  ///< until it may send again
+  int told = 0;  ///< backwards: until it may publish again
   friend auto operator<=>(const RankState&, const RankState&) = default;
 };
 
@@ -35,8 +37,9 @@ struct NodeState {
 
 class ClusterSearch {
  public:
-  ClusterSearch(const Cluster& cluster, Rank root, const Options& options)
-      : cluster_(cluster), root_(root), options_(options), started_(std::chrono::steady_clock::now()) {
+  ClusterSearch(const Cluster& cluster, Rank root, bool backwards, const Options& options)
+      : cluster_(cluster), root_(root), backwards_(backwards), options_(options),
+        started_(std::chrono::steady_clock::now()) {
     lambda_ = static_cast<int>(cluster.base.lambda().ticks);
     gap_ = static_cast<int>(cluster.base.gap().ticks);
     overhead_ = static_cast<int>(cluster.base.o.ticks);
@@ -44,6 +47,7 @@ class ClusterSearch {
     gamma_ = static_cast<int>(cluster.nodes.gamma.ticks);
     publish_ = static_cast<int>(cluster.nodes.publish.ticks);
     read_ = static_cast<int>(cluster.nodes.read.ticks);
+    if (backwards) std::swap(publish_, read_);
   }
 
   /// Is there a broadcast that takes at most T ticks? Its events are in found().
@@ -94,7 +98,8 @@ class ClusterSearch {
                     static_cast<char>(receptions.size())};
     for (const int begin : receptions) key += static_cast<char>(begin);
     for (const RankState& r : ranks)
-      key += {static_cast<char>(r.informed), static_cast<char>(r.busy), static_cast<char>(r.next)};
+      key += {static_cast<char>(r.informed), static_cast<char>(r.busy), static_cast<char>(r.next),
+              static_cast<char>(r.told)};
     return key;
   }
 
@@ -141,7 +146,8 @@ class ClusterSearch {
     const bool free = self.informed && self.busy == 0;
     if (free && self.next == 0 && nodes[node].adapter == 0 && lambda_ <= left && send(nodes, node, i, left))
       return true;
-    if (free && nodes[node].published < 0 && publish_ + read_ <= left && has_uninformed(nodes[node])) {
+    if (backwards_ && free && self.told == 0 && publish_ + read_ <= left && tell(nodes, node, i, left)) return true;
+    if (!backwards_ && free && nodes[node].published < 0 && publish_ + read_ <= left && has_uninformed(nodes[node])) {
       if (publish(nodes, node, i, left)) return true;
     }
     return act(nodes, node, i + 1, left);
@@ -160,6 +166,20 @@ class ClusterSearch {
     // A send without overhead fits beside a publication.
     if (act(nodes, node, overhead_ > 0 ? i + 1 : i, left)) return true;
     found_.publications.pop_back();
+    nodes[node] = saved;
+    return false;
+  }
+
+  /// Publishes for one reader, who is idle until then.
+  bool tell(std::vector<NodeState>& nodes, std::size_t node, std::size_t i, int left) {
+    const auto whom = std::find_if(nodes[node].ranks.begin(), nodes[node].ranks.end(),
+                                   [](const RankState& r) { return !r.informed; });
+    if (whom == nodes[node].ranks.end()) return false;
+    const NodeState saved = nodes[node];
+    *whom = {true, publish_ + read_, publish_ + read_, publish_ + read_};
+    nodes[node].ranks[i].told = publish_;
+    if (overhead_ > 0) nodes[node].ranks[i].busy = publish_;
+    if (act(nodes, node, overhead_ > 0 ? i + 1 : i, left)) return true;
     nodes[node] = saved;
     return false;
   }
@@ -204,6 +224,7 @@ class ClusterSearch {
       for (RankState& r : node.ranks) {
         r.busy = std::max(0, r.busy - 1);
         r.next = std::max(0, r.next - 1);
+        r.told = std::max(0, r.told - 1);
       }
     }
     return nodes;
@@ -211,6 +232,7 @@ class ClusterSearch {
 
   const Cluster& cluster_;
   Rank root_;
+  bool backwards_;  ///< a reduction
   const Options& options_;
   std::chrono::steady_clock::time_point started_;
   int lambda_, gap_, overhead_, flight_, gamma_, publish_, read_, horizon_ = 0;
@@ -220,10 +242,9 @@ class ClusterSearch {
   Schedule found_;
 };
 
-}  // namespace
-
-Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options) {
-  const plan::PlanPtr plan = plan::on_cluster(cluster, {.kind = Kind::broadcast, .root = root});
+Answer solved(const Cluster& cluster, Kind kind, Rank root, const Options& options) {
+  const plan::PlanPtr plan = plan::on_cluster(cluster, {.kind = kind, .root = root});
+  const bool backwards = kind == Kind::reduce;
   if (cluster.base.P > kMostRanks)
     throw Error("{} ranks are too many to try everything: at most {}", cluster.base.P, kMostRanks);
   if (plan->claim().finish.ticks > kMostClusterTicks)
@@ -237,10 +258,10 @@ Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options
     answer.bound = plan->claim().bound;
     answer.bound_source = plan->claim().bound_source;
   }
-  ClusterSearch search(cluster, root, options);
+  ClusterSearch search(cluster, root, backwards, options);
   if (options.at_most) {
     const bool yes = search.within(std::min(options.at_most->ticks, kMostClusterTicks));
-    if (yes) answer.best = search.found();
+    if (yes && !backwards) answer.best = search.found();
     answer.status = yes || search.stopped() ? Status::unknown : Status::infeasible;
     if (answer.status == Status::infeasible) answer.bound = *options.at_most + Time{1};
   } else {
@@ -249,7 +270,8 @@ Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options
     std::int64_t T = options.warm_start ? answer.bound.ticks : 0;
     for (; T <= most; ++T) {
       if (search.within(T)) {
-        answer.best = search.found();
+        answer.best.reset();
+        if (!backwards) answer.best = search.found();
         break;
       }
       if (search.stopped()) break;
@@ -263,6 +285,16 @@ Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options
   if (answer.best) answer.best->bound = answer.bound;
   answer.seconds = search.seconds();
   return answer;
+}
+
+}  // namespace
+
+Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options) {
+  return solved(cluster, Kind::broadcast, root, options);
+}
+
+Answer solve_reduce(const Cluster& cluster, Rank root, const Options& options) {
+  return solved(cluster, Kind::reduce, root, options);
 }
 
 }  // namespace chasqui::solve

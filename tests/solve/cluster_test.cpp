@@ -75,6 +75,33 @@ TEST(TinyClusters, EqualBruteForce) {
   EXPECT_EQ(single, 1249);
 }
 
+/// The bound holds, the plan states its gap, and with two ranks a node a reduction takes
+/// as long as a broadcast with publishing and reading exchanged.
+TEST(TinyClusters, ReductionsToo) {
+  int clusters = 0, optimal = 0, tight = 0, late = 0;
+  for_tiny_clusters(5, 12, 5, [&](const Cluster& c) {
+    const plan::Claim claim = plan::on_cluster(c, {.kind = Kind::reduce})->claim();
+    const Answer answer = solve_reduce(c, Rank{0});
+    ASSERT_EQ(answer.status, Status::optimal);
+    EXPECT_GE(answer.bound, claim.bound) << to_string(c);
+    EXPECT_LE(answer.bound, claim.finish) << to_string(c);
+    EXPECT_EQ(answer.best.has_value(), answer.bound == claim.finish) << to_string(c);
+    ++clusters;
+    optimal += answer.bound == claim.finish ? 1 : 0;
+    tight += answer.bound == claim.bound ? 1 : 0;
+    late = std::max(late, static_cast<int>((claim.finish - answer.bound).ticks));
+    if (c.nodes.largest() == 2 && c.nodes.publish + c.nodes.read <= c.base.lambda()) {
+      Cluster exchanged = c;
+      std::swap(exchanged.nodes.publish, exchanged.nodes.read);
+      EXPECT_EQ(answer.bound, solve_broadcast(exchanged, Rank{0}).bound) << to_string(c);
+    }
+  });
+  EXPECT_EQ(clusters, 2112);
+  EXPECT_EQ(optimal, 242);
+  EXPECT_EQ(tight, 1251);
+  EXPECT_EQ(late, 6);
+}
+
 TEST(TinyClusters, AnswerIsAScheduleWithItsBound) {
   const Cluster c = Cluster::uniform(3, 2, {1, Time{2}, Time{1}, Time{3}}, Time{0}, Time{2}, Time{2});
   const Answer answer = solve_broadcast(c, Rank{3});

@@ -87,15 +87,16 @@ class SolveCommand final : public Command {
 
  private:
   int run_on_cluster(const Cluster& cluster, Output& out) const {
-    if (kind_ != "broadcast" || items_ != 1 || single_ || proof_)
-      throw Error("on clusters only a broadcast of one item is solved, without --proof: leave the rest out");
+    if ((kind_ != "broadcast" && kind_ != "reduce") || items_ != 1 || single_ || proof_ || non_commutative_)
+      throw Error(
+          "on clusters only a broadcast or a commutative reduce of one item is solved, without --proof: leave the rest out");
     const Interrupt interrupt;
     solve::Options options = this->options();
     options.interrupted = [] { return Interrupt::asked(); };
     const Rank root{static_cast<std::int32_t>(std::clamp<std::int64_t>(root_, -1, kMaxProcessors - 1))};
-    const Answer answer = solve::solve_broadcast(cluster, root, options);
+    const Answer answer = (kind_ == "reduce" ? solve::solve_reduce : solve::solve_broadcast)(cluster, root, options);
     if (out_ && answer.best) write_schedule(*out_, *answer.best);
-    const std::string title = fmt::format("broadcast on {}", to_string(cluster));
+    const std::string title = fmt::format("{} on {}", kind_, to_string(cluster));
     json_ ? print_json(title, false, answer, out) : print(title, false, answer, {}, out);
     return answer.status == Status::optimal ? 0 : 1;
   }
@@ -143,6 +144,7 @@ class SolveCommand final : public Command {
     out.print("answer  {}{}\n", answer.status == Status::optimal ? out.good(status) : status,
               answer.stopped.empty() ? "" : fmt::format(" ({})", answer.stopped));
     if (answer.best) out.print("{:7} {}\n", what, objective(*answer.best).ticks);
+    else if (answer.status == Status::optimal) out.print("{:7} {}\n", what, answer.bound.ticks);
     out.print("bound   {} ({})\n", answer.bound.ticks, answer.bound_source);
     if (out_ && answer.best) out.print("written {}\n", *out_);
     if (proof_) {
@@ -155,7 +157,8 @@ class SolveCommand final : public Command {
     nlohmann::ordered_json json;
     json["instance"] = title;
     json["status"] = to_string(answer.status);
-    if (answer.best) json[stream ? "delay" : "finish"] = objective(*answer.best).ticks;
+    if (answer.best || answer.status == Status::optimal)
+      json[stream ? "delay" : "finish"] = answer.best ? objective(*answer.best).ticks : answer.bound.ticks;
     json["bound"] = answer.bound.ticks;
     json["bound_source"] = answer.bound_source;
     json["evidence"] = to_string(answer.evidence);
