@@ -297,21 +297,25 @@ std::pair<double, double> resident() {
 void many_processors(int p, int steps) {
   const double before = resident().first;
   double all = 0, stacks = 0;
-  const double begin = now();
-  run(p,
-      [&](World& w) {
-        int value = w.rank();
-        for (int step = 0; step < steps; ++step) {
-          w.send((w.rank() + 1) % w.size(), value);
-          w.sync();
-          value = w.received<int>().begin()->value();
-          if (w.rank() == 0 && step == steps / 2) std::tie(all, stacks) = resident();
-        }
-        if (value != (w.rank() - steps + p) % p) std::abort();
-      },
-      {.engine = Engine::virtual_processors});
+  std::vector<double> times;
+  for (int repeat = 0; repeat < 4; ++repeat) {  // the first is for the memory, which takes time to ask for
+    const double begin = now();
+    run(p,
+        [&](World& w) {
+          int value = w.rank();
+          for (int step = 0; step < steps; ++step) {
+            w.send((w.rank() + 1) % w.size(), value);
+            w.sync();
+            value = w.received<int>().begin()->value();
+            if (repeat == 0 && w.rank() == 0 && step == steps / 2) std::tie(all, stacks) = resident();
+          }
+          if (value != (w.rank() - steps + p) % p) std::abort();
+        },
+        {.engine = Engine::virtual_processors});
+    if (repeat > 0) times.push_back(now() - begin);
+  }
   const std::string what = fmt::format("{} virtual processors, {} supersteps", p, steps);
-  note(what, "wall clock, a message each", now() - begin, "s");
+  note(what, "wall clock, a message each", median(times), "s");
   note(what, "touched memory each, stacks", stacks / p, "bytes");
   note(what, "touched memory each, beyond stacks", (all - before - stacks) / p, "bytes");
 }

@@ -43,6 +43,9 @@ def rank_main(rank, arguments, path):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method="file://" + path, rank=rank, world_size=arguments.ranks)
     ours, gloo = dist.new_group(backend="chasqui"), dist.group.WORLD
+    if arguments.bind:  # gloo's threads have begun, and may run anywhere
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[rank % len(cores)]})
     if rank == 0:
         print("{} ranks{:>10}{:>12}{:>14}{:>14}{:>8}".format(arguments.ranks, "type", "bytes", "chasqui us", "gloo us", "times"))
     for name in arguments.types.split(","):
@@ -71,6 +74,7 @@ def main():
     parser.add_argument("--bytes", default="4096,16384,65536,262144,1048576,4194304,16777216")
     parser.add_argument("--calls", type=int, default=200, help="calls in a round; fewer of messages above 64 KiB")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--bind", action="store_true", help="the thread of each rank has a core of its own")
     arguments = parser.parse_args()
     context = multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as folder:

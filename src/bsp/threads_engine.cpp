@@ -455,15 +455,11 @@ class ThreadEndpoint final : public Endpoint {
     group.book(seat, arrival.rows, number, keep_rows);
     ThreadGroup::close_window(seat, number, arrival.step);
     seat.came.store(number, std::memory_order_release);
-    // Made where the others read it: a copy of what has just been written in parts would have to wait until it is in the cache.
-    const auto show = [&](void* place) {
-      const bool busy = idle == nullptr;
-      new (place) Shown{arrival.step,          reach,
-                        outbox.first.data(),   busy ? 0 : idle->nanoseconds,
-                        busy ? 0 : idle->work, arrival.flags | (busy ? kNotIdle : 0)};
-    };
-    const Seen seen = machine_.crowded ? sleep_in(group, show, arrival, number, in, why)
-                                       : meet_on(group, show, arrival, number, in, why);
+    Shown shown{arrival.step, reach, outbox.first.data(), 0, 0, arrival.flags};
+    if (idle == nullptr) shown.flags |= kNotIdle;
+    else shown.nanoseconds = idle->nanoseconds, shown.work = idle->work;
+    const Seen seen = machine_.crowded ? sleep_in(group, shown, arrival.member, number, in, why)
+                                       : meet_on(group, shown, arrival.member, number, in, why);
     seat.took = number;
     seat.met = arrival.step;
     group.add_share(arrival.member, number, keep_rows);
@@ -526,18 +522,15 @@ class ThreadEndpoint final : public Endpoint {
   }
 
   /// An all-gather of a line each, read where it lies.
-  template <typename Show>
-  Seen meet_on(ThreadGroup& group, const Show& show, const Arrival& arrival, std::uint64_t number, Blocks& in,
+  Seen meet_on(ThreadGroup& group, const Shown& shown, std::int32_t me, std::uint64_t number, Blocks& in,
                const Waiting& why) {
-    const std::int32_t me = arrival.member;
     static const run::Signature kMeeting =
         run::signature_of({.kind = Kind::allgather, .count = 1, .element = sizeof(Shown)});
     run::Board& board = *group.seat(me).board;
     board.begin(kMeeting, run::Method::slots);
     if (!board.may_publish()) [[unlikely]]
       wait_for([&] { return board.may_publish(); }, group, number, why);
-    show(board.own_payload(run::Place::first));
-    board.announce(run::Place::first);
+    board.publish(me, &shown, sizeof shown);
     const std::int32_t members = group.info.members.count;
     if (members > 2) {  // between two a look that comes too early costs less than a pause
       board.look_at_all().wait();
@@ -553,20 +546,18 @@ class ThreadEndpoint final : public Endpoint {
       return *std::launder(reinterpret_cast<const Shown*>(board.payload(slot, run::Place::first)));
     };
     Seen seen;
-    for (std::int32_t slot = 0; slot < members; ++slot) seen.add(at(slot), arrival.step);
+    for (std::int32_t slot = 0; slot < members; ++slot) seen.add(slot == me ? shown : at(slot), shown.step);
     take(group, me, seen, at, in);
-    if (members > 2) board.look_at_all().learn(in_vain);
+    board.look_at_all().learn(in_vain);
     board.everybody_began();
     board.finish();
     return seen;
   }
 
-  template <typename Show>
-  Seen sleep_in(ThreadGroup& group, const Show& show, const Arrival& arrival, std::uint64_t number, Blocks& in,
+  Seen sleep_in(ThreadGroup& group, const Shown& shown, std::int32_t me, std::uint64_t number, Blocks& in,
                 const Waiting& why) {
-    const std::int32_t me = arrival.member;
     std::vector<Shown>& all = group.all[number % 2];
-    show(&all[static_cast<std::size_t>(me)]);
+    all[static_cast<std::size_t>(me)] = shown;
     const std::uint32_t generation = group.generation.load(std::memory_order_acquire);
     if (group.here.fetch_add(1, std::memory_order_acq_rel) + 1 == group.info.members.count) {
       group.here.store(0, std::memory_order_relaxed);
@@ -580,7 +571,7 @@ class ThreadEndpoint final : public Endpoint {
       machine_.throw_if_failed();
     }
     Seen seen;
-    for (const Shown& one : all) seen.add(one, arrival.step);
+    for (const Shown& one : all) seen.add(one, shown.step);
     take(
         group, me, seen, [&](std::int32_t member) { return all[static_cast<std::size_t>(member)]; }, in);
     return seen;

@@ -136,7 +136,10 @@ class Multisearch {
     std::fill(place, place + kCount, splitters.data());
     for (std::size_t left = splitters.size(); left > 1;) {
       const std::size_t half = left / 2;
-      for (std::size_t k = 0; k < kCount; ++k) place[k] += less_(at(first + k), place[k][half - 1]) ? 0 : half;
+      for (std::size_t k = 0; k < kCount; ++k) {
+        const auto right = static_cast<std::size_t>(!less_(at(first + k), place[k][half - 1]));
+        place[k] += half & (std::size_t{0} - right);  // compilers make a branch of half or nothing
+      }
       left -= half;
     }
     for (std::size_t k = 0; k < kCount; ++k) {
