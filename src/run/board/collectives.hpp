@@ -96,7 +96,6 @@ class SharedFold {
   std::byte* share_at(int share) const { return board_.wide(share) + (exposed_ ? 0 : begin(share)); }
   const std::byte* contribution(int rank) const;
   void publish();
-  void fetch() const;
   bool contributed(int rank) const;
   void fold_own();
   bool shares_here();

@@ -44,15 +44,6 @@ const std::byte* SharedFold::contribution(int rank) const {
   return in;
 }
 
-/// Asks for everything that this rank's share is folded from, as far as one knows where it is.
-void SharedFold::fetch() const {
-  const std::size_t low = begin(board_.rank()), high = end(board_.rank());
-  for (int r = 0; r < board_.ranks(); ++r) {
-    board_.fetch(r, Place::first);
-    if (!exposed_ && !board_.look_at_given().apart()) fetch_share(board_.wide(r) + low, high - low);
-  }
-}
-
 bool SharedFold::contributed(int rank) const {
   if (!board_.published(rank)) return false;
   fetch_share(contribution(rank) + begin(board_.rank()), end(board_.rank()) - begin(board_.rank()));
@@ -104,7 +95,9 @@ bool SharedFold::poll() {
   if (!published_) {
     if (!board_.may_publish()) return false;
     publish();
-    if (!folded_) fetch();
+    // Of threads the announcements of all are asked for at once. What a process has is not: it is being written, and would have to be
+    // taken back for that (docs/laboratory.md, "Asked for too early").
+    for (int r = 0; exposed_ && !folded_ && r < board_.ranks(); ++r) board_.fetch(r, Place::first);
     awaited_ = Awaited(0, folded_ ? shares_ : board_.ranks(), board_.rank());
   }
   if (!folded_) {

@@ -108,20 +108,23 @@ Task from_root(Board& board, const Call& call) {
   }
 }
 
-/// Elements of a round that a rank keeps to itself.
-struct Kept {
+/// Elements of a round that one rank folds.
+struct Share {
   std::size_t begin = 0, end = 0;
 };
 
-/// Stages this rank's data of round i and says so: the slot announces size and first round in one line.
+/// Stages this rank's data of round i, but for what it keeps, and says so: the slot announces size and first round in one line.
 Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, const std::byte* in,
-                 Kept kept = {}) {
+                 Share kept = {}) {
   const std::uint64_t round = rounds.base + i;
   const std::size_t element = call.element;
   co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
   std::byte* const stage = board.stage(board.rank(), round);
   const auto copy = [&](std::size_t begin, std::size_t end) {
-    std::memcpy(stage + begin * element, in + (rounds.begin(i) + begin) * element, (end - begin) * element);
+    std::byte* const to = stage + begin * element;
+    const std::byte* const from = in + (rounds.begin(i) + begin) * element;
+    if (call.kind == Kind::allreduce) copy_ahead(to, from, (end - begin) * element);
+    else std::memcpy(to, from, (end - begin) * element);
   };
   copy(0, kept.begin);
   copy(kept.end, rounds.size(i));
@@ -129,15 +132,19 @@ Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint
   else board.post(round);
 }
 
-/// Waits until ranks 0 .. last-1 have staged round i.
-Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, int last) {
+/// Waits until ranks 0 .. last-1 have staged round i. The beginning of this share of each is asked for when it has come.
+Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, int last, Share share = {}) {
+  constexpr std::size_t kFetched = 512;
+  const std::uint64_t round = rounds.base + i;
+  const auto here = [&](int r) {
+    if (!(i > 0 ? board.has_posted(r, round) : board.published(r))) return false;
+    fetch_lines(board.stage(r, round) + share.begin * call.element,
+                std::min(kFetched, (share.end - share.begin) * call.element));
+    return true;
+  };
   Awaited awaited(0, last, board.rank());
-  if (i > 0) {
-    co_await until([&] { return awaited.none([&](int r) { return board.has_posted(r, rounds.base + i); }); });
-    co_return;
-  }
-  co_await until([&] { return awaited.none([&](int r) { return board.published(r); }); });
-  for (int r = 0; r < last; ++r) check_size(board, call, r);
+  co_await until([&] { return awaited.none(here); });
+  for (int r = 0; i == 0 && r < last; ++r) check_size(board, call, r);
 }
 
 /// A scan: each rank folds its own to what the rank before it hands on, chunk by chunk. Chunks and calls form one pipeline:
@@ -234,24 +241,23 @@ Task fold_for_all(Board& board, const Call& call) {
   const auto* in = static_cast<const std::byte*>(call.in != nullptr ? call.in : call.out);
   for (std::uint64_t i = 0; i <= rounds.count; ++i) {
     const auto own_share = [&](std::uint64_t of) {
-      return Kept{share_begin(rounds.size(of), ranks, me), share_begin(rounds.size(of), ranks, me + 1)};
+      return Share{share_begin(rounds.size(of), ranks, me), share_begin(rounds.size(of), ranks, me + 1)};
     };
     if (i < rounds.count) co_await stage_round(board, call, rounds, i, in, own_share(i));  // one round ahead
     if (i == 0) continue;
     const std::uint64_t round = rounds.base + i - 1;
     const std::size_t size = rounds.size(i - 1);
-    co_await staged_by(board, call, rounds, i - 1, ranks);
     const auto [low, high] = own_share(i - 1);
+    co_await staged_by(board, call, rounds, i - 1, ranks, {low, high});
     const std::byte* const own = in + (rounds.begin(i - 1) + low) * element;
     fold_in_order(
         call, ranks, high - low, board.stage(me, round) + low * element,
         [&, low = low](int r) { return r == me ? own : board.stage(r, round) + low * element; }, true);
     board.post_result(round);
     if (reads) {
-      Awaited awaited(0, ranks, me);
-      co_await until([&] { return awaited.none([&](int r) { return board.has_result(r, round); }); });
       for (int k = 0; k < ranks; ++k) {
         const int other = (me + k) % ranks;
+        if (!board.has_result(other, round)) co_await until([&] { return board.has_result(other, round); });
         const std::size_t from = share_begin(size, ranks, other) * element;
         const std::size_t to = share_begin(size, ranks, other + 1) * element;
         copy_ahead(out + rounds.begin(i - 1) * element + from, board.stage(other, round) + from, to - from);
