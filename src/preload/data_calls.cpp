@@ -116,6 +116,7 @@ int serve_movement(Collective what, const Movement& movement, MPI_Comm comm, Fun
                 [&](ServedCall& served) { run_movement(served, movement); }, nothing});
   if (code != MPI_SUCCESS || !may_repeat(comm) || (by_send ? movement.send : movement.receive) == MPI_IN_PLACE)
     return code;
+  if (like.count == 0 && alike) return remember_empty(like), code;
   if (const TypeFacts type = facts_of(like.type); type.dense && like.count > 0)
     remember(like, call_of(movement.kind, static_cast<std::size_t>(like.count) * type.size, 0), false);
   return code;

@@ -111,6 +111,7 @@ void run_reproducibly(ServedCall& served, const Reduction& reduction) {
 
 /// If its operator needs nothing of this call's.
 void remember_fold(const RepeatedCall& like, const Reduction& reduction) {
+  if (like.count == 0) return remember_empty(like);
   TypeFold fold{reduction.op, {reduction.type, facts_of(reduction.type)}};
   const TypeFacts& type = fold.packer.facts;
   if (reduction.exclusive || !type.dense || like.count <= 0 || !defined(like.op, type)) return;

@@ -15,7 +15,7 @@ struct Known {
   RepeatedCall like;
   std::uint64_t generation;
   CommState* state;
-  Race* race;
+  Race* race;  ///< nullptr: it brings nothing
   run::Call call;
 };
 
@@ -65,7 +65,13 @@ bool repeats(const RepeatedCall& call, const Places& places, FunctionRef<int()> 
   std::optional<Known>& found = place_of(call);
   if (!found || !(found->like == call) || found->generation != generation_of_handles()) return false;
   CommState& state = *found->state;
-  if (state.never != Reason::none || state.failed_in != 0 || !plain(found->call, places, state)) return false;
+  if (state.never != Reason::none || state.failed_in != 0) return false;
+  if (found->race == nullptr) {
+    if (!places.alike || static_cast<unsigned>(places.root) >= static_cast<unsigned>(state.size)) return false;
+    code = pass_on_empty(call.what, state, native);
+    return true;
+  }
+  if (!plain(found->call, places, state)) return false;
   if (!settled(*found->race)) return false;
   run::Call now = found->call;
   now.in = places.in;
@@ -92,6 +98,11 @@ void remember(const RepeatedCall& call, const run::Call& shape, bool rounds) {
   if (bytes > kShort || s.disabled[static_cast<int>(call.what)]) return;
   Race& race = state->race(call.what, bytes, rounds && s.same_bits);
   if (race.verdict != Verdict::open) place_of(call) = Known{call, generation, state, &race, shape};
+}
+
+void remember_empty(const RepeatedCall& call) {
+  if (settings().disabled[static_cast<int>(call.what)]) return;
+  place_of(call) = Known{call, generation_of_handles(), state_of(call.comm), nullptr, {}};
 }
 
 }  // namespace chasqui::preload

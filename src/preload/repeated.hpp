@@ -36,4 +36,7 @@ bool may_repeat(MPI_Comm comm);
 /// operator must outlive it. rounds: may the order of folding change the bits? REQUIRES may_repeat(call.comm)
 void remember(const RepeatedCall& call, const run::Call& shape, bool rounds);
 
+/// Of a call that brings nothing: the next one like it goes to the MPI library at once. REQUIRES may_repeat(call.comm)
+void remember_empty(const RepeatedCall& call);
+
 }  // namespace chasqui::preload

@@ -460,6 +460,13 @@ int run_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, co
   return code;
 }
 
+int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native) {
+  const Inside inside;
+  count_call(state);
+  note(what, Reason::empty);
+  return native();
+}
+
 void pass_on(Collective what) {
   if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0) return;
   const bool folds = what == Collective::Ireduce || what == Collective::Iallreduce || what == Collective::Iscan ||

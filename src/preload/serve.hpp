@@ -172,6 +172,9 @@ inline int serve(Collective what, MPI_Comm comm, const Interposed& call) {
 int run_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
                 FunctionRef<int()> native);
 
+/// A call that brings nothing, like one before.
+int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native);
+
 /// Counts a call that is never served, and says nothing else.
 void pass_on(Collective what);
 
