@@ -18,8 +18,8 @@ namespace {
 
 /// In the order in which they are worth most, when time is short: the ends first. Between 8 and 512 KiB data outgrows one cache after
 /// another, and a straight line from 8 to 64 is off by a factor of two (docs/laboratory.md): so there are more.
-constexpr std::int64_t kSizes[] = {8,       65'536, 1024, 524'288, 64,  8192, std::int64_t{2} << 20, 32'768,
-                                   262'144, 4096,   56,   112,     120, 2048, std::int64_t{4} << 20};
+constexpr std::int64_t kSizes[] = {8,    65'536, 1024, 524'288, 64,  8192, std::int64_t{2} << 20, 32'768, 262'144,
+                                   4096, 512,    56,   112,     120, 2048, std::int64_t{4} << 20};
 constexpr std::int64_t kLargest = std::int64_t{8} << 20;  ///< of all ranks' blocks together
 constexpr std::int64_t kFar = 64;  ///< times the longest that was timed must reach the longest there is
 
@@ -55,20 +55,26 @@ void CollectiveTimes::measure(Comm& comm, const RoundBudget& budget) {
   const bool has_native = fabric_of(comm).native != nullptr;
   const int ways = 1 + (has_native ? 1 : 0) + (comm.topology().cross_memory ? 1 : 0);
   const double share = 1. / static_cast<double>(list.size()) / ways;
+  SampleCall sample(Kind::barrier, 0, comm.size());  // one memory for all: what is new has not been touched
+  const Call& call = sample.call();
+  // Between nodes the caches do not matter, and a barrier does.
+  const std::function<void()> before = comm.topology().nodes == 1 ? [&] { sample.refresh(); } : std::function<void()>();
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Entry& entry = list[(static_cast<std::size_t>(at) + i) % list.size()];
-    const SampleCall sample(entry.kind, static_cast<std::size_t>(entry.bytes), comm.size());
-    const Call& call = sample.call();
+    sample.become(entry.kind, static_cast<std::size_t>(entry.bytes), comm.size());
     const auto forced = [&](Method method) {
       const Choice choice{method, 0, 1, ""};
-      return sampler.together(share, [&] {  // the sampler's own messages go their usual way
+      const auto body = [&] {  // the sampler's own messages go their usual way
         comm.force(choice);
         comm.run(call);
         comm.unforce();
-      });
+      };
+      return sampler.together(share, body, before);
     };
     const bool crosses = comm.topology().cross_memory && has_method(comm, call, Method::cross_memory);
-    const auto ours = crosses ? forced(Method::staged) : sampler.together(share, [&] { comm.run(call); });
+    const auto ours = crosses ? forced(Method::staged)
+                              : sampler.together(
+                                    share, [&] { comm.run(call); }, before);
     std::optional<double> cross_memory, native;
     if (crosses && ours) cross_memory = forced(Method::cross_memory);
     if (has_native && ours && (cross_memory || !crosses)) native = forced(Method::native);

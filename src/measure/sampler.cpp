@@ -38,12 +38,20 @@ std::optional<double> Sampler::median(double share, const std::function<double()
   next_ = word.next;
   least_ += fastest;
   cut_ = cut_ || budget_.cut();
-  if (samples.size() > 1) samples.erase(samples.begin());  // it warmed up
+  const std::size_t warm = samples.size() > 4 ? 2 : samples.size() > 1 ? 1 : 0;
+  samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(warm));
   return median_of(std::move(samples)).value;
 }
 
-std::optional<double> Sampler::together(double share, const std::function<void()>& body) {
-  return median(share, [&] { return start_.once(body); });
+std::optional<double> Sampler::together(double share, const std::function<void()>& body,
+                                        const std::function<void()>& before) {
+  return median(share, [&] {
+    if (before) {
+      before();
+      comm_.barrier();
+    }
+    return start_.once(body);
+  });
 }
 
 Median Sampler::every() {

@@ -21,11 +21,12 @@ class Sampler {
   /// `each`: every part takes a sample at least, however late it is; otherwise what does not fit is left out.
   void open(double nanoseconds, bool each);
 
-  /// The median of samples that take this share of the time opened; the first warms up. Nothing: it did not fit.
+  /// The median of samples that take this share of the time opened; the first, of five and more the first two, warm up. Nothing: it did not fit.
   std::optional<double> median(double share, const std::function<double()>& sample);
 
-  /// One collective from a common start to the latest finish.
-  std::optional<double> together(double share, const std::function<void()>& body);
+  /// One collective from a common start to the latest finish. before: what each rank does before that start.
+  std::optional<double> together(double share, const std::function<void()>& body,
+                                 const std::function<void()>& before = {});
 
   /// For parts that all take a sample at least.
   Median every();

@@ -109,10 +109,16 @@ std::vector<std::pair<std::string, std::size_t>> bench_plan(const BenchOptions& 
 }
 
 Contest contest_of_call(Comm& comm, Kind kind, std::size_t bytes) {
-  const auto sample = std::make_shared<const SampleCall>(kind, bytes, comm.size());
+  const auto sample = std::make_shared<SampleCall>(kind, bytes, comm.size());
   const Choice choice = comm.choices_for(sample->call()).front();
-  const auto once = [sample](const std::function<void(const Call&)>& run) {
-    return [sample, run](CommonStart& start) { return std::vector<double>{start.once([&] { run(sample->call()); })}; };
+  const auto once = [&comm, sample](const std::function<void(const Call&)>& run) {
+    return [&comm, sample, run](CommonStart& start) {
+      if (comm.topology().nodes == 1) {
+        sample->refresh();
+        comm.barrier();
+      }
+      return std::vector<double>{start.once([&] { run(sample->call()); })};
+    };
   };
   Contest contest{
       {std::string(to_string(kind))}, bytes, std::string(to_string(choice.method)), {choice.nanoseconds}, {}, {}, {}};
