@@ -116,23 +116,43 @@ TEST(BoardMethods, BroadcastsAreRelayedWhereThatIsPredictedFaster) {
   EXPECT_EQ(*BoardMethods({64, 400, 16}, kWide, false).of(Kind::broadcast, 8, 1), Method::slots) << "one cache";
 }
 
-// Each method forced on 16 processes (docs/laboratory.md, "All-to-all").
-TEST(BoardMethods, ExchangesOfSixteenProcessesTakeWhatWasFastest) {
+BoardMethods of_processes(int ranks) {
   Topology topology;
-  topology.ranks = 16;
+  topology.ranks = topology.largest_node = ranks;
   topology.nodes = 1;
-  topology.largest_node = 16;
   topology.board = true;
   topology.cross_memory = true;
-  const BoardMethods methods(topology, default_profile());
+  return BoardMethods(topology, default_profile());
+}
+
+// Each method forced on 16 processes (docs/laboratory.md, "All-to-all").
+TEST(BoardMethods, ExchangesOfSixteenProcessesTakeWhatWasFastest) {
+  const BoardMethods methods = of_processes(16);
   const auto method = [&](Kind kind, std::size_t bytes) { return *methods.of(kind, bytes, 8); };
   for (const Kind kind : {Kind::alltoall, Kind::reduce_scatter}) {
     for (const std::size_t bytes : {8, 64, 256}) EXPECT_EQ(method(kind, bytes), Method::slots) << bytes;
-    for (const std::size_t bytes : {512, 4096, 16'384, 32'768}) EXPECT_EQ(method(kind, bytes), Method::staged) << bytes;
+    for (const std::size_t bytes : {512, 4096, 16'384}) EXPECT_EQ(method(kind, bytes), Method::staged) << bytes;
   }
-  for (const std::size_t bytes : {65'536, 262'144, 1'048'576}) {
+  for (const std::size_t bytes : {32'768, 65'536, 262'144, 1'048'576}) {
     EXPECT_EQ(method(Kind::alltoall, bytes), Method::cross_memory) << bytes;
     EXPECT_EQ(method(Kind::reduce_scatter, bytes), Method::staged) << bytes;
+  }
+}
+
+// The same on fewer (docs/laboratory.md, "Fewer ranks").
+TEST(BoardMethods, LongBlocksOfFewProcessesTakeWhatWasFastest) {
+  for (const int ranks : {2, 4, 16}) {
+    const BoardMethods methods = of_processes(ranks);
+    for (const std::size_t bytes : {32'768, 131'072, 524'288}) {
+      for (const Kind kind : {Kind::gather, Kind::scatter})
+        EXPECT_EQ(*methods.of(kind, bytes, 1), Method::cross_memory) << ranks << " ranks, " << bytes;
+      EXPECT_EQ(*methods.of(Kind::allgather, bytes, 1),
+                ranks == 2 && bytes > 32'768 ? Method::cross_memory : Method::staged)
+          << ranks << " ranks, " << bytes;
+      EXPECT_EQ(*methods.of(Kind::alltoall, bytes, 1),
+                ranks == 2 && bytes == 32'768 ? Method::staged : Method::cross_memory)
+          << ranks << " ranks, " << bytes;
+    }
   }
 }
 

@@ -26,7 +26,7 @@ const Times* table(const std::map<std::string, Times>& tables, Kind kind) {
 
 /// How often each byte is copied, in units of everybody copying at once; a root that copies alone is faster. From the rows
 /// of 64 KiB to 4 MiB on 16 ranks in docs/results.md, "Threads and processes", and of 512 B to 1 MiB in docs/laboratory.md, "All-to-all"; threads
-/// also from 2 and 4: the more copy at once, the longer each takes.
+/// and all-to-alls also from 2 and 4: the more copy at once, the longer each takes.
 double passes_of(Kind kind, int ranks, bool threads) {
   const double doublings = std::log2(ranks);
   switch (kind) {
@@ -35,9 +35,9 @@ double passes_of(Kind kind, int ranks, bool threads) {
     case Kind::reduce: return threads ? 0.5 + 0.22 * doublings : 2.4;
     case Kind::gather:
     case Kind::scatter: return threads ? 0.1 + 0.3 * doublings : 0.6;
-    case Kind::alltoall: return threads ? 1 : 2;
+    case Kind::alltoall: return threads ? 1 : 3.02 * (ranks - 1) / ranks - 0.79;
     case Kind::reduce_scatter: return threads ? 1 : 1.6;
-    case Kind::allgather: return threads ? 0.45 + 0.16 * doublings : 1.3;
+    case Kind::allgather: return threads ? 0.45 + 0.16 * doublings : 1;
     default: return threads ? 0.1 + 0.18 * doublings : 1.3;
   }
 }
@@ -54,6 +54,7 @@ class Modelled {
     const double own = of_sizes(kind, bytes);
     if (kind == Kind::reduce) return std::min(own, of_sizes(Kind::allreduce, bytes));
     if (kind == Kind::allreduce) return std::min(own, of_sizes(Kind::reduce, bytes) + of_sizes(Kind::broadcast, bytes));
+    if (kind == Kind::allgather && !threads_) return std::min(own, of_sizes(Kind::alltoall, bytes));
     return own;
   }
 
@@ -95,7 +96,7 @@ class Modelled {
     if (kind == Kind::scan) return pipeline_time(costs_, work);
     const bool blocks =
         kind == Kind::allgather || exchanges || ((kind == Kind::gather || kind == Kind::scatter) && !threads_);
-    const double handshakes = exchanges && !threads_ ? 7 : 2;
+    const double handshakes = exchanges && !threads_ ? 0.9 + 1.5 * std::log2(ranks_) : 2;
     return handshakes * lines + (blocks ? ranks_ : 1) * work;  // threads take their block, or put it there, all at once
   }
 
@@ -113,9 +114,9 @@ double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool
 /// From trials on 16 bare processes (docs/laboratory.md, "Reaching into the others' memory"), exchanges from 256 B to 256 KiB a
 /// block ("All-to-all"): there everybody is called upon all the time, and a call takes longer.
 double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ranks) {
-  constexpr double kPage = 4096, kPagesOfTable = 512;                 // bytes; pages
-  constexpr double kCall = 1500, kLookUp = 120, kLookUpInTurn = 400;  // nanoseconds
-  constexpr double kCallOfAll = 2400;                                 // of an exchange
+  constexpr double kPage = 4096, kPagesOfTable = 512;                                    // bytes; pages
+  constexpr double kCall = 1500, kLookUp = 120, kLookUpInTurn = 400, kLookUpAlone = 50;  // nanoseconds
+  constexpr double kCallOfAll = 3400;                                                    // of an exchange
   const double others = ranks - 1;
   const double lines = others * node.publish_per_rank.value + node.publish.value;
   const double pages = bytes / kPage, copy = bytes * node.copy.value;
@@ -125,15 +126,22 @@ double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ran
     case Kind::gather:
     case Kind::scatter: {
       const double served = bytes < static_cast<double>(kServedBelow) ? (ranks - 1) / 2 : 0;
-      const double looked_up = kLookUpInTurn * std::min(kPagesOfTable, (others - served) * pages);
-      return 2 * lines + kCall + copy + std::max(looked_up, served * copy * passes_of(kind, ranks, false));
+      // Readers of pages of one table take turns, one alone does not (docs/laboratory.md, "Fewer ranks").
+      const double readers = std::max(1.0, others - served);
+      const double page = kLookUpInTurn + (kLookUpAlone - kLookUpInTurn) / readers;
+      const double looked_up = page * std::min(kPagesOfTable, readers * pages);
+      const double moved = (0.55 + 0.11 * std::log2(ranks)) * copy;
+      return 2 * lines + kCall + moved + std::max(looked_up, served * copy * passes_of(kind, ranks, false));
     }
     case Kind::reduce: return 2 * lines + fold + in_turn;
-    case Kind::alltoall: return 2 * lines + others * (kCallOfAll + 1.5 * copy + pages * kLookUp);
-    case Kind::reduce_scatter: return 2 * lines + others * (kCallOfAll + 1.75 * copy + pages * kLookUp);
+    case Kind::alltoall: {
+      const double moved = (0.65 + 0.17 * std::log2(ranks)) * copy;
+      return 2 * lines + others * (kCallOfAll + moved + pages * kLookUp);
+    }
+    case Kind::reduce_scatter: return 2 * lines + others * (kCallOfAll + 1.7 * copy + pages * kLookUp);
     // On 16 ranks as long as over the board; on fewer, or in place, longer (docs/pytorch.md).
     case Kind::allreduce: return 2 * lines + fold + 1.6 * copy;
-    default: return 2 * lines + others * (kCall + 1.7 * copy + pages * kLookUp);
+    default: return 2 * lines + others * (kCall + (0.95 + 0.11 * std::log2(ranks)) * copy + pages * kLookUp);
   }
 }
 

@@ -269,8 +269,10 @@ class Competitors {
     const auto size = static_cast<double>(bytes);
     MethodFrom entry = entry_at(board_, bytes);
     entry.bytes = bytes;
+    const bool crosses = crosses_ && entry.method == Method::staged && bytes >= kCrossMemoryFrom;
+    if (!crosses && !asks_) return entry;
     double least = board_time(profile_, kind_, size, topology_.ranks, topology_.shares_memory, topology_.caches);
-    if (crosses_ && entry.method == Method::staged && bytes >= kCrossMemoryFrom) {
+    if (crosses) {
       const double time = cross_memory_time(profile_, kind_, size, topology_.ranks);
       if (time < least) entry.method = Method::cross_memory;
       least = std::min(least, time);
