@@ -95,10 +95,21 @@ TEST(CoreShortage, IsFoundByACoreThatComesBackLate) {
     now += 70 * kMillisecond;
   }
   now += 100'000 * kMillisecond;
-  shortage.gave_away(now - 2 * kMillisecond, now - kMillisecond);
-  shortage.gave_away(now, now + kMillisecond);
-  EXPECT_TRUE(shortage.holds(now + 100 * kMillisecond));
-  EXPECT_FALSE(shortage.holds(now + 101 * kMillisecond)) << "after a long time it begins anew";
+  shortage.gave_away(now - 4 * kMillisecond, now - kMillisecond);
+  shortage.gave_away(now, now + 3 * kMillisecond);
+  EXPECT_TRUE(shortage.holds(now + 102 * kMillisecond));
+  EXPECT_FALSE(shortage.holds(now + 103 * kMillisecond)) << "after a long time it begins anew";
+}
+
+TEST(CoreShortage, IsNotFoundByServicesOfTheSystem) {
+  constexpr long kMillisecond = 1'000'000;
+  CoreShortage shortage;
+  for (long now = kMillisecond; now < 10'000 * kMillisecond; now += 8 * kMillisecond) {
+    shortage.gave_away(now, now + kMillisecond / 2);
+    ASSERT_FALSE(shortage.known()) << "a sixteenth of the time, after " << now;
+  }
+  shortage.gave_away(20'000 * kMillisecond, 21'000 * kMillisecond);
+  EXPECT_FALSE(shortage.known()) << "once, however long";
 }
 
 TEST(CoreShortage, NobodySpinsInOne) {
@@ -106,8 +117,8 @@ TEST(CoreShortage, NobodySpinsInOne) {
   Backoff patient(false);
   EXPECT_FALSE(patient.pause()) << "it spins first";
   const long now = clock_nanoseconds();
-  core_shortage.gave_away(now - 2'000'000, now - 1'000'000);
-  core_shortage.gave_away(now - 1'000'000, now);
+  core_shortage.gave_away(now - 6'000'000, now - 3'000'000);
+  core_shortage.gave_away(now - 3'000'000, now);
   Backoff backoff(false, Backoff::looks(false));
   int spins = 0;
   while (!backoff.pause()) ++spins;

@@ -37,7 +37,11 @@ bool CoreShortage::holds(long now) {
 
 void CoreShortage::gave_away(long from, long back) {
   if (back - from < kSomebodyComputes) return;
-  if (from - late_.exchange(back, std::memory_order_relaxed) > kSoon) return;
+  const long since = from - late_.exchange(back, std::memory_order_relaxed);
+  const long left = std::max(0l, away_.load(std::memory_order_relaxed) - std::max(0l, since) / kTenth);
+  const long away = left + std::min(back - from, kSlice);  // one long absence is one
+  away_.store(away, std::memory_order_relaxed);
+  if (away < kMuch) return;
   const long before = length_.load(std::memory_order_relaxed);
   const bool again = from - until_.load(std::memory_order_relaxed) < before;
   const long length = again ? std::min(2 * before, kLongest) : kFirst;

@@ -18,8 +18,9 @@ inline void cpu_relax() {
 /// Do others want the cores that this process waits on? A core that is given away tells: where nobody wants it, it comes back
 /// at once; a rank that waits too gives it back soon; somebody who computes keeps it for milliseconds. Who gives its core
 /// away again and again then hardly runs, whereas who sleeps gets one soon after it wakes up: ten thousand barriers in the time of
-/// a hundred beside four programs that compute (2 ranks, 2 cores). Once may be a service of the system; a core that comes back late twice, soon
-/// after each other, is believed for a while, twice as long each time it is found again.
+/// a hundred beside four programs that compute (2 ranks, 2 cores). Services of the system keep a core for some tenths of a millisecond now and
+/// then: only cores that are away for a tenth of the time, for several milliseconds in all and more than once, are believed to be short, for a
+/// while, twice as long each time that is found again.
 class CoreShortage {
  public:
   bool known() const { return known_.load(std::memory_order_relaxed); }
@@ -27,10 +28,11 @@ class CoreShortage {
   void gave_away(long from, long back);  ///< a core, from then to then
 
  private:
-  static constexpr long kSomebodyComputes = 200'000, kSoon = 50'000'000, kFirst = 100'000'000,
-                        kLongest = 10'000'000'000;
+  static constexpr long kSomebodyComputes = 200'000, kSlice = 3'000'000, kMuch = 4'000'000, kTenth = 10,
+                        kFirst = 100'000'000, kLongest = 10'000'000'000;
   std::atomic<bool> known_{false};
   std::atomic<long> late_{-kLongest};  ///< when a core came back late, the last time
+  std::atomic<long> away_{0};          ///< what was lost until then; a tenth of the time since is forgotten
   std::atomic<long> until_{0}, length_{0};
 };
 extern CoreShortage core_shortage;  ///< of this process
