@@ -45,6 +45,17 @@ bool SharedMachine::asleep(std::int32_t owner) const {
   return mail_[static_cast<std::size_t>(owner)].load(std::memory_order_acquire) == sleeping_mark();
 }
 
+/// The last member to leave hands the accounts to the ledger.
+SharedMachine::Owner::~Owner() {
+  if (machine == nullptr) return;
+  try {
+    group->close(machine->options_.per_processor_costs);
+    machine->settle(group->costs);
+  } catch (...) {
+    machine->fail(std::current_exception());
+  }
+}
+
 GroupPtr SharedMachine::open(const GroupInfo& info) {
   std::shared_ptr<SharedGroup> group;
   {
@@ -52,12 +63,10 @@ GroupPtr SharedMachine::open(const GroupInfo& info) {
     std::weak_ptr<SharedGroup>& known = groups_[info.id];
     group = known.lock();
     if (group == nullptr) {
-      // The last member to leave hands the accounts to the ledger.
-      group = std::shared_ptr<SharedGroup>(make_group(info), [this](SharedGroup* done) {
-        done->close(options_.per_processor_costs);
-        settle(done->costs);
-        delete done;
-      });
+      auto owner = std::make_shared<Owner>();
+      owner->group.reset(make_group(info));
+      owner->machine = this;
+      group = std::shared_ptr<SharedGroup>(owner, owner->group.get());
       known = group;
     }
   }

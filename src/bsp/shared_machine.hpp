@@ -77,6 +77,16 @@ class SharedMachine {
   virtual SharedGroup* make_group(const GroupInfo& info) = 0;  ///< the caller owns it
 
  private:
+  struct Owner {
+    Owner() = default;
+    ~Owner();
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+
+    SharedMachine* machine = nullptr;
+    std::unique_ptr<SharedGroup> group{};
+  };
+
   std::int32_t processors_;
   Options options_;
   std::unique_ptr<std::atomic<Block*>[]> mail_;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "chasqui/bsp/fault.hpp"
 
@@ -75,7 +76,10 @@ void SpillFile::release(std::uint64_t offset, std::uint64_t bytes) noexcept {
       return;
     }
   }
-  free_[offset] = length;
+  try {
+    free_[offset] = length;
+  } catch (const std::bad_alloc&) {  // it is not used again: the disk has its pages back
+  }
 }
 
 void SpillFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {

@@ -621,7 +621,7 @@ Ledger run_threads(std::int32_t processors, const Options& options, const Body& 
   for (std::int32_t rank = 0; rank < processors; ++rank) {
     try {
       workers.emplace_back(work, rank);
-    } catch (const std::system_error& error) {
+    } catch (const std::exception& error) {  // no memory, or no more threads
       machine.fail(std::make_exception_ptr(MachineError(
           Fault::resources, fmt::format("thread {} of {}: {}; use fewer processors or Engine::virtual_processors", rank,
                                         processors, error.what()))));
@@ -630,7 +630,11 @@ Ledger run_threads(std::int32_t processors, const Options& options, const Body& 
       break;
     }
   }
-  machine.watch(mutex, done, running);
+  try {
+    machine.watch(mutex, done, running);
+  } catch (...) {  // no memory for what it would say; the others are still waited for
+    machine.fail(std::current_exception());
+  }
   for (std::thread& thread : workers) thread.join();
   machine.rethrow_failure();
   return machine.ledger(static_cast<double>(clock_nanoseconds() - begin) * 1e-9);

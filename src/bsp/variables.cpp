@@ -59,9 +59,14 @@ std::uint32_t Core::register_variable(std::size_t elements, std::size_t element_
   auto variable = std::make_unique<Registered>();
   variable->segment.bytes = elements * element_bytes;
   variable->element_bytes = element_bytes;
-  processor_.door().allocate(variable->segment);
   auto& variables = rare().variables;
   variables.push_back(std::move(variable));
+  try {
+    processor_.door().allocate(variables.back()->segment);
+  } catch (...) {
+    variables.pop_back();
+    throw;
+  }
   return static_cast<std::uint32_t>(variables.size() - 1);
 }
 

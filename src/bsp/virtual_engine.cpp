@@ -46,9 +46,9 @@ class VirtualEndpoint final : public Endpoint {
   void stow(Block& block) override {
     SpillFile* const file = machine_.spill();
     if (file == nullptr || block.payload.size() < kSmallest) return;
-    block.spilled_bytes = block.payload.size();
-    block.spilled_at = file->allocate(block.spilled_bytes);
+    block.spilled_at = file->allocate(block.payload.size());
     file->write(block.spilled_at, block.payload.view());
+    block.spilled_bytes = block.payload.size();
     file->write_behind(block.spilled_at, block.spilled_bytes);
     block.payload.release();
   }
@@ -67,17 +67,24 @@ class VirtualEndpoint final : public Endpoint {
       segment.data = new std::byte[segment.bytes + 1];
       return;
     }
-    segment.spilled_at = file->allocate(segment.bytes) + 1;  // 0 means "in memory"
-    segment.data = file->map(segment.spilled_at - 1, segment.bytes, nullptr);
     if (self_.segments == nullptr) self_.segments = std::make_unique<std::vector<Segment*>>();
+    const std::uint64_t at = file->allocate(segment.bytes);
     self_.segments->push_back(&segment);
+    try {
+      segment.data = file->map(at, segment.bytes, nullptr);
+    } catch (...) {
+      self_.segments->pop_back();
+      file->release(at, segment.bytes);
+      throw;
+    }
+    segment.spilled_at = at + 1;  // 0 means "in memory"
   }
   void release(Segment& segment) noexcept override {
     if (segment.spilled_at == 0) {
       delete[] segment.data;
       return;
     }
-    machine_.spill()->unmap(segment.data, segment.bytes);
+    if (segment.data != nullptr) machine_.spill()->unmap(segment.data, segment.bytes);
     machine_.spill()->release(segment.spilled_at - 1, segment.bytes);
     std::erase(*self_.segments, &segment);
   }
@@ -110,12 +117,14 @@ void VirtualMachine::enter(VirtualProcessor& self) {
 
 void VirtualMachine::bring_in(VirtualProcessor& one) {
   for (Segment* segment : one.spilled()) {
-    segment->data = spill_->map(segment->spilled_at - 1, segment->bytes, segment->data);
+    std::byte* const before = std::exchange(segment->data, nullptr);  // it stays so if it cannot be mapped
+    if (!failed()) segment->data = spill_->map(segment->spilled_at - 1, segment->bytes, before);
   }
 }
 
 void VirtualMachine::put_out(VirtualProcessor& one) {
   for (Segment* segment : one.spilled()) {
+    if (segment->data == nullptr) continue;
     spill_->unmap(segment->data, segment->bytes);
     spill_->write_behind(segment->spilled_at - 1, segment->bytes);
   }

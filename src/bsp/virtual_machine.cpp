@@ -133,7 +133,7 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
     throw MachineError(Fault::resources, fmt::format("{} stacks of {} bytes: {}; lower Options::stack_bytes",
                                                      processors, stack_bytes_, std::strerror(errno)));
   }
-  stacks_ = static_cast<std::byte*>(stacks);
+  stacks_ = {static_cast<std::byte*>(stacks), Unmap{mapped_}};
   madvise(stacks, mapped_, MADV_NOHUGEPAGE);  // one touched page must not cost two megabytes
   if (!options.spill.empty()) spill_.emplace(options.spill);
   GroupInfo all;
@@ -145,7 +145,7 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
     one.rank = rank;
     one.home = static_cast<std::int32_t>(static_cast<std::int64_t>(rank) * static_cast<std::int64_t>(carriers_.size()) /
                                          processors);
-    std::byte* const stack = stacks_ + stack_bytes_ * static_cast<std::size_t>(rank);
+    std::byte* const stack = stacks_.get() + stack_bytes_ * static_cast<std::size_t>(rank);
     if (guarded) mprotect(stack, page, PROT_NONE);
     one.context.place(stack + (guarded ? page : 0), stack_bytes_ - (guarded ? page : 0));
     carriers_[static_cast<std::size_t>(one.home)].ready.push_back(&one);
@@ -153,10 +153,9 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
   for (Carrier& carrier : carriers_) carrier.note();
 }
 
-VirtualMachine::~VirtualMachine() {
-  processors_.reset();
-  munmap(stacks_, mapped_);
-}
+VirtualMachine::~VirtualMachine() { processors_.reset(); }
+
+void VirtualMachine::Unmap::operator()(std::byte* stacks) const { munmap(stacks, bytes); }
 
 void VirtualMachine::run() {
   std::vector<std::thread> threads;
@@ -198,7 +197,7 @@ void VirtualMachine::give_back_stacks(std::int32_t self) {
   const auto first_of = [&](std::int64_t carrier) {
     return stack_bytes_ * static_cast<std::size_t>(size() * carrier / static_cast<std::int64_t>(carriers_.size()));
   };
-  madvise(stacks_ + first_of(self), first_of(self + 1) - first_of(self), MADV_DONTNEED);
+  madvise(stacks_.get() + first_of(self), first_of(self + 1) - first_of(self), MADV_DONTNEED);
 }
 
 void VirtualMachine::carry(std::int32_t self) {
@@ -213,7 +212,11 @@ void VirtualMachine::carry(std::int32_t self) {
     if (processor->home != self) processor->home = self;
     ask_for_next(own);
     if (spill_) {
-      bring_in(*processor);
+      try {
+        bring_in(*processor);
+      } catch (...) {  // nobody runs on: it ends where it waits
+        fail(std::current_exception());
+      }
       ask_ahead(self);
     }
     processor->context.resume(

@@ -156,7 +156,11 @@ class VirtualMachine final : public SharedMachine {
   GroupPtr whole_;
   std::unique_ptr<VirtualProcessor[]> processors_;
   std::vector<Carrier> carriers_;
-  std::byte* stacks_ = nullptr;
+  struct Unmap {
+    std::size_t bytes;
+    void operator()(std::byte* stacks) const;
+  };
+  std::unique_ptr<std::byte, Unmap> stacks_;  ///< of all processors
   std::size_t stack_bytes_;
   std::size_t mapped_ = 0;
   std::optional<SpillFile> spill_;

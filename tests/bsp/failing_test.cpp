@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// What a machine cannot get: each open, posix_fallocate, mmap and allocation fails once in turn while a program runs. Its result is right, or run()
+// throws; nobody waits for ever. The linker brings those calls here (--wrap).
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+
+#include "chasqui/bsp/run.hpp"
+#include "chasqui/bsp/variable.hpp"
+#include "failing_new.hpp"
+#include "patience.hpp"
+
+namespace {
+
+enum class Class { open, reserve, map, allocate };
+std::atomic<Class> failing{Class::open};
+std::atomic<int> countdown{0};  ///< the call of that class that fails, by whichever thread; 0: none does
+std::atomic<bool> failed{false};
+
+bool fails(Class which) {
+  if (countdown.load(std::memory_order_relaxed) <= 0 || failing != which || countdown.fetch_sub(1) != 1) return false;
+  failed = true;
+  return true;
+}
+
+}  // namespace
+
+static bool allocation_fails() { return fails(Class::allocate); }
+
+extern "C" {
+int __real_open(const char* name, int flags, ...);
+int __real_mkstemp(char* name);
+int __real_posix_fallocate(int file, off_t from, off_t bytes);
+void* __real_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
+int __wrap_open(const char* name, int flags, mode_t mode);
+int __wrap_mkstemp(char* name);
+int __wrap_posix_fallocate(int file, off_t from, off_t bytes);
+void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
+
+int __wrap_open(const char* name, int flags, mode_t mode) {
+  if (!fails(Class::open)) return __real_open(name, flags, mode);
+  errno = EMFILE;
+  return -1;
+}
+int __wrap_mkstemp(char* name) {
+  if (!fails(Class::open)) return __real_mkstemp(name);
+  errno = EMFILE;
+  return -1;
+}
+int __wrap_posix_fallocate(int file, off_t from, off_t bytes) {
+  return fails(Class::reserve) ? ENOSPC : __real_posix_fallocate(file, from, bytes);
+}
+void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from) {
+  if (!fails(Class::map)) return __real_mmap(at, bytes, protection, flags, file, from);
+  errno = ENOMEM;
+  return MAP_FAILED;
+}
+}
+
+namespace chasqui::bsp {
+namespace {
+
+constexpr int kProcessors = 3;
+constexpr std::size_t kLength = 3000;
+
+struct Wrong : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+void expect(bool holds, const char* what) {
+  if (!holds) throw Wrong(what);
+}
+
+void program(World& w) {
+  Array<int> data(w, kLength, w.rank());
+  const int next = (w.rank() + 1) % w.size(), before = (w.rank() + w.size() - 1) % w.size();
+  w.send(next, std::vector<int>(kLength, w.rank()));
+  data.put(next, 7, -1);
+  auto seen = data.get(next, 0, 5);
+  w.sync();
+  expect(data[7] == -1, "a put is missing");
+  expect(seen.values()[4] == next, "a get is wrong");
+  int messages = 0;
+  for (const auto& each : w.received<int>()) {
+    expect(each.from == before && each.values.size() == kLength && each.values.back() == before, "a message is wrong");
+    ++messages;
+  }
+  expect(messages == 1, "messages are missing");
+  {
+    World part = w.split(2);
+    expect(part.allreduce(1, std::plus<>{}) == part.size(), "a sum of a part is wrong");
+  }
+  Array<int> more(w, kLength, 1);
+  w.sync();
+  data.free();
+  expect(std::accumulate(more.begin(), more.end(), 0) == static_cast<int>(kLength), "an array is wrong");
+  expect(w.allreduce(w.rank(), std::plus<>{}) == kProcessors * (kProcessors - 1) / 2, "a sum is wrong");
+}
+
+/// False: there is no such call.
+bool survived(Class which, int n, const Options& options) {
+  failing = which;
+  failed = false;
+  countdown = n;
+  try {
+    run(kProcessors, program, options);
+  } catch (const Wrong& wrong) {
+    countdown = 0;
+    ADD_FAILURE() << wrong.what() << ": number " << n << " of class " << static_cast<int>(which);
+  } catch (const std::exception& error) {
+    countdown = 0;
+    EXPECT_TRUE(failed) << error.what();
+  }
+  countdown = 0;
+  return failed;
+}
+
+class Failing : public testing::TestWithParam<Engine> {
+ protected:
+  void SetUp() override {
+    alarm(60 * kPatience);  // a hang is a failure
+    options_.engine = GetParam();
+    if (GetParam() == Engine::virtual_processors) options_.spill = ".";
+  }
+  void TearDown() override { alarm(0); }
+
+  Options options_;
+};
+INSTANTIATE_TEST_SUITE_P(Engines, Failing, testing::Values(Engine::threads, Engine::virtual_processors));
+
+TEST_P(Failing, EachPieceOfMemoryOnce) {
+  int failures = 0;
+  for (const Class which : {Class::open, Class::reserve, Class::map}) {
+    for (int n = 1; survived(which, n, options_); ++n) ++failures;
+  }
+  EXPECT_GE(failures, GetParam() == Engine::virtual_processors ? 6 : 0) << "hardly anything failed";
+}
+
+TEST_P(Failing, EachAllocationOnce) {
+  if (GetParam() == Engine::virtual_processors)
+    GTEST_SKIP() << "a carrier without memory for its list ends the program";
+  int n = 1;
+  while (survived(Class::allocate, n, options_)) ++n;
+  EXPECT_GT(n, 20) << "hardly anything was allocated";
+  std::printf("%d allocations failed in turn\n", n - 1);
+}
+
+}  // namespace
+}  // namespace chasqui::bsp
