@@ -24,7 +24,11 @@ struct Channel {
   /// longer than its receiver expects is written behind the buffer by Open MPI 4.1, where the kernel copies it, and ends the job by the error
   /// handler of MPI_COMM_WORLD in MPICH 4.0. Only where ranks that wait in vain compare their calls: nobody else would hear that lengths differ.
   int lengths = 1;
+  /// No call begins on a rank before the last one has ended there. Messages keep their order then without a number of the call in
+  /// their tags, and kLengthsApart lengths have tags of their own, where `lengths` is at least 16: those of one call that differ by no multiple of it.
+  bool one_at_a_time = false;
 };
+inline constexpr int kLengthsApart = 31'991;  ///< below 16 * 2000; a prime, because what programs send is round
 inline constexpr int kChannelTags = 1 << 15;  ///< MPI promises no more
 
 /// How many times kChannelTags tags the library has.

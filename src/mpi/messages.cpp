@@ -57,6 +57,15 @@ run::Transport::Ticket Messages::receive(int from, std::uint32_t tag, void* data
   return ticket;
 }
 
+void Messages::call_off(Operation& operation) {
+  channel_->disturbed = true;
+  if (operation.request == MPI_REQUEST_NULL) return;
+  const bool receives = operation.from >= 0;
+  if (receives) MPI_Cancel(&operation.request);
+  settle(operation.request, MPI_Wtime() + (blocking_waits_ ? 0 : receives ? 10.0 : 0.2));
+  if (operation.request != MPI_REQUEST_NULL) MPI_Request_free(&operation.request);
+}
+
 void Messages::complete(Operation& operation, int code, const MPI_Status& status) {
   operation.request = MPI_REQUEST_NULL;  // libraries differ in whether they do so after an error
   operation.complete = true;
@@ -86,7 +95,8 @@ bool Messages::look(Operation& operation) {
 #else
   int code = MPI_Request_get_status(operation.request, &flag, MPI_STATUS_IGNORE);
   if (code == MPI_SUCCESS && flag == 0) return false;
-  code = MPI_Wait(&operation.request, &status);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&operation.request, &status);
+  else call_off(operation);  // it is under way still, and its buffer is about to go
 #endif
   complete(operation, code, status);
   return true;
@@ -105,15 +115,11 @@ bool Messages::done(Ticket ticket) {
 }
 
 void Messages::abandon(Ticket ticket) {
-  channel_->disturbed = true;
-  if (OpenChannel::ended()) return;
-  Operation& operation = operations_[ticket];
-  const bool receives = operation.from >= 0;
-  if (operation.request != MPI_REQUEST_NULL) {
-    if (receives) MPI_Cancel(&operation.request);
-    settle(operation.request, MPI_Wtime() + (blocking_waits_ ? 0 : receives ? 10.0 : 0.2));
-    if (operation.request != MPI_REQUEST_NULL) MPI_Request_free(&operation.request);
+  if (OpenChannel::ended()) {
+    channel_->disturbed = true;
+    return;
   }
+  call_off(operations_[ticket]);
   operations_.give_back(ticket);
 }
 

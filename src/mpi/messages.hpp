@@ -39,6 +39,7 @@ class Messages final : public run::Transport {
   };
   Ticket fresh(int from, std::size_t bytes);
   bool look(Operation& operation);
+  void call_off(Operation& operation);
   void complete(Operation& operation, int code, const MPI_Status& status);
 
   std::shared_ptr<OpenChannel> channel_;

@@ -26,6 +26,11 @@ struct OpenChannel {
   int tag(std::uint32_t of) const { return channel.first_tag + static_cast<int>(of); }
   /// Of a message of so many bytes.
   int tag(std::uint32_t of, std::size_t bytes) const {
+    if (channel.one_at_a_time && channel.lengths >= 16) {
+      const auto mixed =
+          static_cast<int>((bytes + of / 16 * std::size_t{16'001}) % kLengthsApart);  // with the number of the call
+      return tag(of % 16) + mixed % 2000 * 16 + kChannelTags * (mixed / 2000);
+    }
     const std::uint64_t mixed = (bytes * 0x9e3779b97f4a7c15u) >> 40;
     return tag(of) + kChannelTags * static_cast<int>(mixed & static_cast<std::uint64_t>(channel.lengths - 1));
   }

@@ -42,7 +42,9 @@ std::optional<int> Post::receive(void* news, std::size_t bytes) {
   const int tag = channel_->tag(kNewsTag);
   if (MPI_Iprobe(MPI_ANY_SOURCE, tag, channel_->comm(), &flag, &status) != MPI_SUCCESS || flag == 0)
     return std::nullopt;
-  MPI_Recv(news, static_cast<int>(bytes), MPI_BYTE, status.MPI_SOURCE, tag, channel_->comm(), MPI_STATUS_IGNORE);
+  if (MPI_Recv(news, static_cast<int>(bytes), MPI_BYTE, status.MPI_SOURCE, tag, channel_->comm(), MPI_STATUS_IGNORE) !=
+      MPI_SUCCESS)
+    return std::nullopt;
   return channel_->rank_at(status.MPI_SOURCE);
 }
 

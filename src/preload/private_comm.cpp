@@ -19,6 +19,11 @@ namespace {
 constexpr std::int64_t kMostSets = 4096;
 constexpr int kLengths = 16;  ///< of messages that are told apart: Channel::lengths
 constexpr int kProposals = 64;
+#ifdef CHASQUI_COMPONENT
+constexpr bool kOneAtATime = false;  // it has non-blocking calls too
+#else
+constexpr bool kOneAtATime = true;
+#endif
 
 MPI_Comm own = MPI_COMM_NULL;
 int own_rank = 0;
@@ -93,7 +98,7 @@ std::optional<mpi::Channel> agree_on_channel(mpi::Together& all, const std::vect
     int set = world_ranks.front() == own_rank ? propose() : 0;
     set = all.most(set);  // 0 on the others
     if (set == 0) break;
-    mpi::Channel channel{own, world_ranks, set * tags_of_set(), [set] { give_back(set); }, lengths};
+    mpi::Channel channel{own, world_ranks, set * tags_of_set(), [set] { give_back(set); }, lengths, kOneAtATime};
     const bool mine = take(set);
     if (all.most(mine ? 0 : 1) == 0) return channel;
     if (mine) give_back(set);

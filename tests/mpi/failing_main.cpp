@@ -31,6 +31,7 @@ struct {
   int countdown = 0;  ///< the call that fails; 0: none does
   int failed = 0;
   const char* name = "";  ///< of the call of MPI that failed
+  bool heard = false;     ///< news of a failure; the first time MPI_Recv fails
 } fault;
 
 bool fails(Class which, const char* name = "") {
@@ -107,6 +108,17 @@ int __wrap_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status);
 int __wrap_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {  // a message that comes with an error
   const int code = __real_MPI_Test(request, flag, status);
   return *flag != 0 && fails(Class::call, "MPI_Test") ? MPI_ERR_OTHER : code;
+}
+int __real_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+int __wrap_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+int __wrap_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  const int code = __real_MPI_Request_get_status(request, flag, status);
+  return *flag != 0 && fails(Class::call, "MPI_Request_get_status") ? MPI_ERR_OTHER : code;
+}
+int __real_MPI_Recv(void* a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Status* g);
+int __wrap_MPI_Recv(void* a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Status* g);
+int __wrap_MPI_Recv(void* a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Status* g) {
+  return std::exchange(fault.heard, true) ? __real_MPI_Recv(a, b, c, d, e, f, g) : MPI_ERR_OTHER;
 }
 FAILS_AFTERWARDS(MPI_Wait, (MPI_Request * a, MPI_Status* b), (a, b))
 }

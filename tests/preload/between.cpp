@@ -52,6 +52,10 @@ int main(int argc, char** argv) {
   const auto longer = [&](int here) { return static_cast<int>(kLong) / (last ? here : 1); };
   expect_error("a short broadcast", me,
                [&](MPI_Comm comm, int* give, int*) { return MPI_Bcast(give, last ? 10 : 1, MPI_INT, 0, comm); });
+  // 4 and 152 bytes: of 16 tags for all lengths they have the same.
+  const bool far = me.rank >= me.size / 2;
+  expect_error("a broadcast that is longer on its root's node", me,
+               [&](MPI_Comm comm, int* give, int*) { return MPI_Bcast(give, far ? 1 : 38, MPI_INT, 0, comm); });
   // What the last rank has room for ends where the guard begins.
   expect_error("a long broadcast", me, [&](MPI_Comm comm, int* give, int* get) {
     return MPI_Bcast(last ? get + kLong - kLong / 2 : give, longer(2), MPI_INT, 0, comm);
