@@ -93,8 +93,7 @@ void remember(const RepeatedCall& call, const run::Call& shape, bool rounds) {
   const Settings& s = settings();
   const std::uint64_t generation = generation_of_handles();
   CommState* state = state_of(call.comm);
-  const std::size_t blocks = shape.kind == Kind::reduce_scatter ? static_cast<std::size_t>(state->size) : 1;
-  const std::size_t bytes = shape.kind == Kind::barrier ? 0 : shape.bytes() * blocks;
+  const std::size_t bytes = bytes_of(shape, *state);
   if (bytes > kShort || s.disabled[static_cast<int>(call.what)]) return;
   Race& race = state->race(call.what, bytes, rounds && s.same_bits);
   if (race.verdict != Verdict::open) place_of(call) = Known{call, generation, state, &race, shape};

@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
@@ -23,11 +24,16 @@ thread_local bool in_engine = false;
 std::atomic<bool> engine_ran{false};
 thread_local UnderWay under_way;
 
-int raise(MPI_Comm comm, int error_class, const std::string& text) {
+static bool handled_by(MPI_Errhandler wanted, MPI_Comm comm) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(comm, &handler);
-  if (handler != MPI_ERRORS_RETURN || settings().log) say(text);
+  const bool found = handler == wanted;
   if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+  return found;
+}
+
+int raise(MPI_Comm comm, int error_class, const std::string& text) {
+  if (!handled_by(MPI_ERRORS_RETURN, comm) || settings().log) say(text);
   int code = error_class;
 #ifdef OPEN_MPI
   if (PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS) {
@@ -40,10 +46,38 @@ int raise(MPI_Comm comm, int error_class, const std::string& text) {
 
 namespace {
 
+constexpr std::size_t kAstray = ~std::size_t{0};  ///< bytes of a call after one that ranks made with different lengths
+
+/// Where the MPI library does calls that ranks may well make with different lengths: it would wait for ever in most of those, so they ask
+/// each other first. Each rank gets the error of a call that they do not make alike, and nobody makes it.
+int make_alike(Collective what, MPI_Comm comm, std::size_t bytes, FunctionRef<int()> made) {
+  constexpr int kBits = 50;
+  constexpr std::int64_t kLonger = (std::int64_t{1} << kBits) - 1;
+  const auto in_words = [](std::int64_t call) {
+    if (call < 0) return std::string("one after a call that others made with another length");
+    return fmt::format("MPI_{} of {} bytes", to_string(static_cast<Collective>(call >> kBits)), call & kLonger);
+  };
+  const auto length = static_cast<std::int64_t>(std::min<std::size_t>(kLonger, bytes));
+  const std::int64_t mine = bytes == kAstray ? -1 : static_cast<std::int64_t>(what) << kBits | length;
+  std::int64_t least_and_most[2] = {-mine, mine};
+  const int code = CHASQUI_LIBRARY(Allreduce)(MPI_IN_PLACE, least_and_most, 2, MPI_INT64_T, MPI_MAX, comm);
+  if (code != MPI_SUCCESS) return code;
+  const std::int64_t least = -least_and_most[0], most = least_and_most[1];
+  if (least == most) return made();
+  return raise(comm, MPI_ERR_OTHER,
+               fmt::format("MPI_{}: ranks have called different things: {} and {}", to_string(what), in_words(least),
+                           in_words(most)));
+}
+
+/// A call goes to the MPI library: a rank that waits for it in one of ours, because it has passed another length, finds out.
+void leave_to_library(CommState& state) {
+  if (state.comm != nullptr && !state.goes_on && state.failed_in == 0) run::call_elsewhere(*state.comm);
+}
+
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
 
 struct Decision {
-  enum Way { native, judge, compare_native, compare_ours, ours, both, reproducible, settle } way = native;
+  enum Way { native, judge, compare_native, compare_ours, ours, both, reproducible, settle, alike } way = native;
   bool comparing() const { return way == compare_native || way == compare_ours; }
   CommState* state = nullptr;
   Race* race = nullptr;
@@ -157,12 +191,16 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   if (state == nullptr) return passed(Reason::argument);
   decision.state = state;
   count_call(*state);
-  if (state->never != Reason::none) return passed(state->never);
+  if (state->never != Reason::none && state->never != Reason::broken) return passed(state->never);
   decision.facts = call.look(*state);
   if (decision.facts.reason == Reason::argument) {
     --state->calls;
     decision.way = Decision::judge;
     return passed(Reason::argument);
+  }
+  if (state->never == Reason::broken) {
+    decision.way = Decision::alike;
+    return passed(Reason::broken);
   }
   const bool folds = decision.facts.folds != MPI_DATATYPE_NULL;
   if (s.reproducible && folds && (decision.facts.reason == Reason::none || decision.facts.reason == Reason::too_long)) {
@@ -210,7 +248,9 @@ constexpr int kDeclined = -1;  ///< all ranks alike: the MPI library does it
 /// this call, and it counts for nothing.
 int judge(const Interposed& call, CommState& state) {
   const int code = call.native();
-  if (code == MPI_SUCCESS) ++state.calls;
+  if (code != MPI_SUCCESS) return code;
+  ++state.calls;
+  leave_to_library(state);
   return code;
 }
 
@@ -233,7 +273,8 @@ int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCa
   const auto text = [&] { return fmt::format("MPI_{}: {}", to_string(what), why); };
   CommState& state = served.state();
   if (state.comm != nullptr && (state.failed_in != 0 || run::broken(*state.comm))) {
-    state.failed_in = state.failed_in != 0 ? state.failed_in + 1 : run::call_numbers(*state.comm).begun + 1;
+    const run::CallNumbers numbers = run::call_numbers(*state.comm);
+    state.failed_in = state.failed_in != 0 ? state.failed_in + 1 : numbers.begun + numbers.astray + 1;
     if (left_behind(state)) return note(what, Reason::broken), kDeclined;
     why = "a collective on this communicator failed before";
     return raise(served.comm(), error_class, text());
@@ -264,8 +305,13 @@ int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCa
   }
   if (state.comm == nullptr) return raise(served.comm(), error_class, text());
   const run::CallNumbers numbers = run::call_numbers(*state.comm);
-  state.failed_in = numbers.begun;
-  if (numbers.earlier && left_behind(state)) return note(what, Reason::broken), kDeclined;
+  state.failed_in = numbers.begun + numbers.astray;
+  if ((numbers.earlier || numbers.astray > 0) && left_behind(state)) {
+    if (numbers.found_astray && handled_by(MPI_ERRORS_ARE_FATAL, served.comm()))
+      return raise(served.comm(), error_class, text());
+    state.astray = numbers.found_astray;
+    return note(what, Reason::broken), kDeclined;
+  }
   return raise(served.comm(), error_class, text());
 }
 
@@ -294,15 +340,24 @@ int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decisi
   return code;
 }
 
+int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t bytes, FunctionRef<int()> native) {
+  if (state.never != Reason::broken) {
+    leave_to_library(state);
+    return native();
+  }
+  return make_alike(what, comm, std::exchange(state.astray, false) ? kAstray : bytes, native);
+}
+
 int run_ours(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   const int code = attempt_timed(what, comm, call, decision);
   if (code != kDeclined) return code;
   ++decision.race->native_calls;
-  return call.native();
+  return run_declined(what, comm, *decision.state, decision.facts.bytes, call.native);
 }
 
 int run_native(const Interposed& call, Decision& decision) {
   Race& race = *decision.race;
+  leave_to_library(*decision.state);
   const double begin = clock_now();
   const int code = call.native();
   const double time = clock_now() - begin;
@@ -332,6 +387,7 @@ int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decis
   const auto made_by = [&](Side side) {
     int code = MPI_SUCCESS;
     if (side == Side::native) {
+      leave_to_library(*decision.state);
       call.native();  // the call itself says what is wrong
     } else {
       ServedCall served(*decision.state, comm);
@@ -370,7 +426,8 @@ int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& dec
   const double begin = clock_now();
   int code = MPI_SUCCESS;
   try {
-    code = rehearse(what, comm, call, decision);
+    leave_to_library(*decision.state);
+    code = make_alike(what, comm, decision.facts.bytes, [&] { return rehearse(what, comm, call, decision); });
   } catch (const std::exception& error) {  // in agreeing: the MPI library goes on without us
     note(what, Reason::failed);
     if (settings().log) say(error.what());
@@ -379,6 +436,8 @@ int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& dec
   if (race.comparison != nullptr) race.verdict = Verdict::native;
   race.comparison.reset();
   if (code != MPI_SUCCESS) return code;
+  if (decision.state->never == Reason::broken)
+    return run_declined(what, comm, *decision.state, decision.facts.bytes, call.native);
   decision.way = settled_side(race) == Side::ours ? Decision::ours : Decision::native;
   return decision.way == Decision::ours ? run_ours(what, comm, call, decision) : run_native(call, decision);
 }
@@ -386,6 +445,9 @@ int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& dec
 /// Both, on the same input; the program keeps the MPI library's result. Where that is an error, maybe on this rank alone, the others wait for
 /// it in ours all the same.
 int run_both(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
+  leave_to_library(*decision.state);
+  if (const int code = make_alike(what, comm, decision.facts.bytes, [] { return MPI_SUCCESS; }); code != MPI_SUCCESS)
+    return code;
   const BufferCopy before(decision.facts.out, decision.facts.touched);
   const std::vector<double> sizes = operand_sizes(decision.facts, comm);
   const int code = run_native(call, decision);
@@ -425,14 +487,18 @@ int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
     if (decision.state != nullptr && decision.state->comm != nullptr) {  // the others wait for this rank
       ServedCall served(*decision.state, comm);
       const int code = attempt(what, served, [&](ServedCall& own) { own.refuse(error.what()); });
-      return code == kDeclined ? call.native() : code;
+      if (code != kDeclined) return code;
+      return run_declined(what, comm, *decision.state, decision.facts.bytes, call.native);
     }
     say_last(fmt::format("MPI_{}: {}: this rank cannot take part in what the others agree on", to_string(what),
                          error.what()));
     PMPI_Abort(comm, 1);
   }
   switch (decision.way) {
-    case Decision::native: return call.native();
+    case Decision::native:
+      if (decision.state != nullptr) leave_to_library(*decision.state);
+      return call.native();
+    case Decision::alike: return make_alike(what, comm, decision.facts.bytes, call.native);
     case Decision::judge: return judge(call, *decision.state);
     case Decision::compare_native: return run_native(call, decision);
     case Decision::settle: return settle(what, comm, call, decision);
@@ -449,13 +515,15 @@ int run_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, co
   if (race.verdict == Verdict::native) {
     ++race.native_calls;
     note(what, Reason::slower);
+    leave_to_library(state);
     return native();
   }
   ServedCall served(state, comm);
   int code = attempt(what, served, [&call](ServedCall& one) { one.run(call); });
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
-  if (code == kDeclined) code = native();
-  race.bytes += call.kind == Kind::barrier ? 0 : call.bytes();
+  const std::size_t bytes = bytes_of(call, state);
+  if (code == kDeclined) code = run_declined(what, comm, state, bytes, native);
+  race.bytes += bytes;
   race.saved += race.gain;
   return code;
 }

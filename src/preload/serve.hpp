@@ -168,6 +168,12 @@ inline int serve(Collective what, MPI_Comm comm, const Interposed& call) {
   return serve_actively(what, comm, call);
 }
 
+/// What CallFacts say of a plain call.
+inline std::size_t bytes_of(const run::Call& call, const CommState& state) {
+  const std::size_t blocks = call.kind == Kind::reduce_scatter ? static_cast<std::size_t>(state.size) : 1;
+  return call.kind == Kind::barrier ? 0 : call.bytes() * blocks;
+}
+
 /// A call that was decided before: by the side that the race's verdict names.
 int run_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
                 FunctionRef<int()> native);

@@ -30,7 +30,10 @@ struct CommState {
   std::optional<bool> early;  ///< are reductions that round served here? Not yet asked: nothing
   double preparing = 0;       ///< nanoseconds that preparing for those took
   std::array<std::unique_ptr<std::array<Race, 2 * kClasses>>, kCollectives> races;
-  int lasting = 0;  ///< calls that go on or may be started again: nothing is given back before they end
+  bool astray =
+      false;  ///< the others are to hear of a call that this rank made with another length, in the next that the MPI library makes
+  bool goes_on = false;  ///< some calls did or do by themselves: who is in which blocking one says nothing then
+  int lasting = 0;       ///< calls that go on or may be started again: nothing is given back before they end
 
   /// for_good: one whose verdict stays.
   Race& race(Collective what, std::size_t bytes, bool for_good);

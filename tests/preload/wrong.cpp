@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wrong [--alone]: what a program may get wrong with MPI_ERRORS_RETURN. It gets a code, and goes on with all ranks.
+// wrong [--alone | --apart]: what a program may get wrong with MPI_ERRORS_RETURN. It gets a code, and goes on with all ranks.
 #include <cstring>
 
 #include "check.hpp"
@@ -19,6 +19,14 @@ void go_on(MPI_Comm comm, const Place& me) {
   }
 }
 
+/// Rank 0 gives `here` numbers to a sum and the others `there`: an error on each of those, and all are together again.
+void expect_no_sum(MPI_Comm comm, const Place& me, int here, int there) {
+  const int give[10] = {};
+  int get[10];
+  const int code = MPI_Allreduce(give, get, me.rank == 0 ? here : there, MPI_INT, MPI_SUM, comm);
+  if (me.rank != 0 && code == MPI_SUCCESS) fail("code", code, MPI_ERR_OTHER);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -34,11 +42,25 @@ int main(int argc, char** argv) {
     return comm;
   };
 
+  // --apart: one rank waits in the MPI library; the others know, and end the job.
+  if (argc > 1 && std::strcmp(argv[1], "--apart") == 0) {
+    MPI_Comm comm = fresh("no data on one rank");
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    expect_no_sum(comm, me, 0, 10);
+    MPI_Barrier(comm);
+    MPI_Finalize();
+    return 0;
+  }
+
   // --alone: the MPI library is asked too, and would wait for ever in most of what follows.
   if (argc > 1) {
     MPI_Comm comm = fresh("too short at the root, done both ways");
     const int code = MPI_Gather(data, 10, MPI_INT, all, me.rank == 0 ? 1 : 10, MPI_INT, 0, comm);
     if (me.rank == 0 && code == MPI_SUCCESS) fail("code", code, MPI_ERR_TRUNCATE);
+    go_on(comm, me);
+    part = "different lengths, done both ways";
+    expect_no_sum(comm, me, 1, 10);
+    expect_no_sum(comm, me, 10, 1);
     go_on(comm, me);
     MPI_Comm_free(&comm);
     if (me.rank == 0) std::printf("errors on %d ranks: right\n", me.size);
@@ -57,6 +79,22 @@ int main(int argc, char** argv) {
   }
   go_on(comm, me);
   MPI_Comm_free(&comm);
+
+  // After the first one the MPI library does the calls, and would wait for ever in the second.
+  comm = fresh("different lengths, one call after the other");
+  expect_no_sum(comm, me, 1, 10);
+  expect_no_sum(comm, me, 10, 1);
+  expect_no_sum(comm, me, 1, 10);
+  go_on(comm, me);
+  MPI_Comm_free(&comm);
+
+#ifdef OPEN_MPI
+  // What has no data goes to the MPI library, on one rank only. MPICH's own waits for the others there.
+  comm = fresh("no data on one rank");
+  expect_no_sum(comm, me, 0, 10);
+  go_on(comm, me);
+  MPI_Comm_free(&comm);
+#endif
 
   comm = fresh("too short at the root");
   const int short_code = MPI_Gather(data, 10, MPI_INT, all, me.rank == 0 ? 1 : 10, MPI_INT, 0, comm);

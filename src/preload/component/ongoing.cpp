@@ -131,6 +131,7 @@ void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(
     }
     auto one = std::make_unique<Ongoing>(
         Ongoing{what, comm, state, &state->race(what, facts.bytes, false), facts.bytes, make(*state), std::move(own)});
+    state->goes_on = true;
     ++state->lasting;
     return one.release();
   } catch (const std::exception& error) {  // before anything was sent; no memory here alone

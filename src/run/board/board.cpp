@@ -173,6 +173,7 @@ void Board::report(std::uint64_t first, std::uint64_t last, const std::string& w
   }
   news_->first.store(first);
   news_->last.store(last);
+  news_->elsewhere.store(elsewhere(rank_) - astray_);
   const std::size_t length = std::min(why.size(), sizeof(news_->why) - 1);
   std::memcpy(news_->why, why.data(), length);
   news_->why[length] = '\0';
@@ -199,6 +200,12 @@ void Board::change_to(const Signature& call) {
   word_ = call.word();
 }
 
+Signature Board::named(Signature call) const {
+  if (has_root(call.kind()) && (call.what & Signature::kOfCommunicator) == 0)
+    call.what = (call.what & 0xff) | static_cast<std::uint64_t>(name(static_cast<int>(call.root()))) << 8;
+  return call;
+}
+
 void Board::compare_calls(std::uint64_t& seen) const {
   for (int r = 0; r < shape_.ranks; ++r) {
     // Nobody tells that it goes on with the calls that it made before: what is certain is what it has finished or changed.
@@ -206,6 +213,9 @@ void Board::compare_calls(std::uint64_t& seen) const {
     const std::uint64_t begun = std::max(done(r).load(std::memory_order_acquire), theirs.latest_change());
     seen = std::min(begun, sequence_);
     if (!agree(theirs.find(seen), calls().find(seen))) disagree(r);
+    if (elsewhere(r) <= elsewhere(rank_) || done(r).load(std::memory_order_acquire) >= sequence_) continue;
+    seen = sequence_;
+    throw_gone_elsewhere(r, rank_);
   }
 }
 
@@ -215,14 +225,25 @@ std::uint64_t Board::complete() const {
   return last;
 }
 
+std::uint64_t Board::astray(std::uint64_t number) const {
+  if (astray_ != 0 || !broken() || number != news_->first.load()) return astray_;
+  return std::max(elsewhere(rank_), news_->elsewhere.load()) - news_->elsewhere.load();
+}
+
+void Board::throw_gone_elsewhere(int gone, int here) const {
+  throw Error(
+      "rank {} makes a call as {} that went another way on rank {}: all ranks must make the same calls with the same sizes",
+      name(here), to_text(named(calls_[here].noted.find(sequence_))), name(gone));
+}
+
 void Board::disagree(int other) const {
-  const auto name = [&](std::size_t rank) { return names_.empty() ? static_cast<int>(rank) : names_[rank]; };
-  const auto named = [&](Signature call) {
-    if (has_root(call.kind()) && (call.what & Signature::kOfCommunicator) == 0)
-      call.what = (call.what & 0xff) | static_cast<std::uint64_t>(name(call.root())) << 8;
-    return call;
-  };
-  const int me = name(static_cast<std::size_t>(rank_)), they = name(static_cast<std::size_t>(other));
+  const std::uint64_t mine = elsewhere(rank_), others = elsewhere(other);
+  if (mine != others && line(other, Place::first)->header.load() >> kSignBits == sequence_) {
+    if (mine < others) throw_gone_elsewhere(other, rank_);
+    astray_ = mine - others;
+    throw_gone_elsewhere(rank_, other);
+  }
+  const int me = name(rank_), they = name(other);
   const CallHistory& theirs = calls_[other].noted;
   std::vector<std::uint64_t> changes = calls().changes();
   for (const std::uint64_t number : theirs.changes()) changes.push_back(number);

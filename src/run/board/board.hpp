@@ -131,6 +131,14 @@ class alignas(2 * kLine) Board {
     begin(call);
     finish();
   }  ///< the next collective goes another way, or was refused: an unknown one
+  /// A collective of all ranks goes another way, between two on this board: who waits for this rank instead finds out.
+  void call_elsewhere() {
+    calls_[rank_].elsewhere.store(elsewhere(rank_) + 1, std::memory_order_release);
+    history_ = Signature::sum(history_, 1);
+  }
+  /// So many calls of this rank's went another way before collective `number`, its present one or its next, that another rank made on this board.
+  std::uint64_t astray(std::uint64_t number) const;
+  bool found_astray() const { return astray_ != 0; }  ///< and it was this rank that found out
   /// Everybody has begun the current collective, hence finished the previous one.
   void everybody_began() { slowest_ = sequence_ - 1; }
 
@@ -337,11 +345,13 @@ class alignas(2 * kLine) Board {
   };
   struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
     CallHistory noted;
+    std::atomic<std::uint64_t> elsewhere;  ///< so many calls went another way
   };
   struct alignas(2 * kLine) News {
     std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
     std::atomic<std::uint64_t> first;
     std::atomic<std::uint64_t> last;
+    std::atomic<std::uint64_t> elsewhere;  ///< calls of who said so that had gone another way
     std::atomic<std::uint64_t> withdrawn;  ///< the first collective from which a rank took its buffers back; 0: none
     std::atomic<std::uint64_t> ended;      ///< has any rank ended?
     char why[400];
@@ -370,6 +380,10 @@ class alignas(2 * kLine) Board {
   void own_more();
   std::atomic<std::uint64_t>& done(int rank) const { return counters_[rank].done; }
   std::atomic<std::uint64_t>& consumed(int rank) const { return counters_[rank].consumed; }
+  std::uint64_t elsewhere(int rank) const { return calls_[rank].elsewhere.load(std::memory_order_acquire); }
+  int name(int rank) const { return names_.empty() ? rank : names_[static_cast<std::size_t>(rank)]; }
+  [[noreturn]] void throw_gone_elsewhere(int gone, int here) const;
+  Signature named(Signature call) const;  ///< with its root as errors call it
   std::uint64_t refresh_slowest();
   std::uint64_t refresh_consumed();
 
@@ -412,9 +426,10 @@ class alignas(2 * kLine) Board {
   std::uint64_t consumed_by_all_ = 0;
   std::size_t chunk_ = kLine;
   std::uint64_t depth_ = 1;
-  std::uint64_t divided_ = 0;  ///< the round from which the present division of the stage holds
-  std::size_t refusals_ = 0;   ///< ranges of them
-  std::vector<int> names_;     ///< empty: their places on the board
+  std::uint64_t divided_ = 0;         ///< the round from which the present division of the stage holds
+  std::size_t refusals_ = 0;          ///< ranges of them
+  std::vector<int> names_;            ///< empty: their places on the board
+  mutable std::uint64_t astray_ = 0;  ///< calls that went another way, as this rank has found
   std::function<void()> look_;
   std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
 };

@@ -419,6 +419,9 @@ void rest(Comm& comm) { Engine::of(comm).rest(); }
 void resume(Comm& comm) { Engine::of(comm).resume(); }
 bool broken(const Comm& comm) { return Engine::of(comm).broken(); }
 CallNumbers call_numbers(const Comm& comm) { return Engine::of(comm).call_numbers(); }
+void call_elsewhere(Comm& comm) {
+  if (Board* const board = fabric_of(comm).board.get(); board != nullptr) board->call_elsewhere();
+}
 void retire(Comm& comm, const std::string& why) { Engine::of(comm).retire(why); }
 
 }  // namespace chasqui::run

@@ -66,7 +66,10 @@ class alignas(2 * kLine) Engine final : public Comm {
     return !health_.usable() || (board != nullptr && board->broken() && board->failed(health_.last(), {}));
   }
   CallNumbers call_numbers() const {
-    return {health_.last(), spans_ ? fabric_.board->complete() : 0, health_.earlier()};
+    if (!spans_) return {health_.last(), 0, health_.earlier()};
+    const Board& board = *fabric_.board;
+    const std::uint64_t number = health_.last() + (health_.usable() ? 1 : 0);
+    return {health_.last(), board.complete(), health_.earlier(), board.astray(number), board.found_astray()};
   }
 
   // --- for tests: a bit for each method that ran since

@@ -80,8 +80,15 @@ struct CallNumbers {
   std::uint64_t begun = 0;     ///< the last call of this rank, from 1
   std::uint64_t complete = 0;  ///< the last one that some rank of this node has completed
   bool earlier = false;        ///< what the last call threw was said of one before it
+  /// On a node where a call failed: calls of this rank's that went elsewhere where another rank made them here, before its last one that failed or before its next.
+  std::uint64_t astray = 0;
+  bool found_astray = false;  ///< by this rank
 };
 CallNumbers call_numbers(const Comm& comm);
+
+/// The next collective of all ranks goes another way than this communicator, as some of its calls do: a rank of this node that waits
+/// for this one in a call of its own gets an Error. REQUIRES that nothing is in flight.
+void call_elsewhere(Comm& comm);
 
 /// What this communicator stands on is gone: every later call throws an Error that says why, and so does what is in
 /// flight. Tells nobody.
