@@ -157,7 +157,7 @@ TEST(BoardMethods, LongBlocksOfFewProcessesTakeWhatWasFastest) {
 }
 
 TEST(BoardMethods, ElementsThatAMethodCannotHoldTakeTheNext) {
-  const BoardMethods processes({16, 400, 25}, kWide, false);
+  const BoardMethods processes({16, 400, 16}, kWide, false);
   EXPECT_EQ(processes.of(Kind::allreduce, 112, 8), Method::grouped_fold);
   EXPECT_EQ(processes.of(Kind::allreduce, 112, 16), Method::grouped_fold);
   EXPECT_EQ(processes.of(Kind::allreduce, 112, 112), Method::slots) << "one element does not fit a line";

@@ -25,18 +25,18 @@ const Times* table(const std::map<std::string, Times>& tables, Kind kind) {
 }
 
 /// How often each byte is copied, in units of everybody copying at once; a root that copies alone is faster. From the rows
-/// of 64 KiB to 4 MiB on 16 ranks in docs/results.md, "Threads and processes", and of 512 B to 1 MiB in docs/laboratory.md, "All-to-all"; threads
-/// and all-to-alls also from 2 and 4: the more copy at once, the longer each takes.
+/// of 64 KiB to 4 MiB on 16 ranks in docs/results.md, "Threads and processes", and of 512 B to 1 MiB in docs/laboratory.md, "All-to-all"; most
+/// also from 2 and 4: the more copy at once, the longer each takes.
 double passes_of(Kind kind, int ranks, bool threads) {
   const double doublings = std::log2(ranks);
   switch (kind) {
     case Kind::scan: return threads ? 1.5 : 2.5;
-    case Kind::allreduce: return threads ? 0.5 + 0.62 * doublings : 2.8;
-    case Kind::reduce: return threads ? 0.5 + 0.22 * doublings : 2.4;
+    case Kind::allreduce: return 0.5 + (threads ? 0.62 : 0.58) * doublings;
+    case Kind::reduce: return 0.5 + (threads ? 0.22 : 0.48) * doublings;
     case Kind::gather:
     case Kind::scatter: return threads ? 0.1 + 0.3 * doublings : 0.6;
     case Kind::alltoall: return threads ? 1 : 3.02 * (ranks - 1) / ranks - 0.79;
-    case Kind::reduce_scatter: return threads ? 1 : 1.6;
+    case Kind::reduce_scatter: return threads ? 1 : 2.4 * (ranks - 1) / ranks - 0.63;
     case Kind::allgather: return threads ? 0.45 + 0.16 * doublings : 1;
     default: return threads ? 0.1 + 0.18 * doublings : 1.3;
   }
@@ -54,6 +54,7 @@ class Modelled {
     const double own = of_sizes(kind, bytes);
     if (kind == Kind::reduce) return std::min(own, of_sizes(Kind::allreduce, bytes));
     if (kind == Kind::allreduce) return std::min(own, of_sizes(Kind::reduce, bytes) + of_sizes(Kind::broadcast, bytes));
+    if (kind == Kind::broadcast && !threads_) return std::min(own, of_sizes(Kind::allreduce, bytes));
     if (kind == Kind::allgather && !threads_) return std::min(own, of_sizes(Kind::alltoall, bytes));
     return own;
   }

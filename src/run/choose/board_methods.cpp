@@ -24,7 +24,7 @@ struct Cost {
 Cost cost_of(Method method, Kind kind) {
   const bool threads = method == Method::direct;
   if (method == Method::exposed_fold) return {4.5, 0, 0.09};
-  if (method == Method::shared_fold) return kind == Kind::reduce ? Cost{3.4, 0, 0.2} : Cost{5, 0, 0.2};
+  if (method == Method::shared_fold) return kind == Kind::reduce ? Cost{3.4, 0, 0.2} : Cost{4.5, 0, 0.2};
   if (method == Method::slots) {
     switch (kind) {
       case Kind::broadcast: return {1, 0, 0.6};
