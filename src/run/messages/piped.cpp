@@ -7,8 +7,9 @@
 
 namespace chasqui::run {
 
-Level with_board(Level level, double busy) {
+Level with_board(Level level, Kind kind, double busy) {
   level.o_s.value += busy;
+  if (kind == Kind::reduce) level.L.value += busy;
   return level;
 }
 
@@ -27,7 +28,7 @@ Program one_way(const Shape& shape, const Nodes& nodes, const std::vector<int>& 
   between.rank = static_cast<int>(node);
   between.size = static_cast<int>(nodes.count());
   between.root = static_cast<int>(root_node);
-  LocalPlan plan = local_plan(between, Method::items, items, with_board(level, busy));
+  LocalPlan plan = local_plan(between, Method::items, items, with_board(level, shape.kind, busy));
   plan.pace.flight = flight_time(level, static_cast<double>(shape.bytes()) / static_cast<double>(items));
   const Items cut{shape.count, shape.element, items};
   Program leader;
