@@ -52,8 +52,9 @@ class Context {
   void prefetch_page() const { __builtin_prefetch(suspended_at_, 1); }
 
  private:
-  static constexpr std::size_t kMostPrefetched = 1024;  ///< as many lines as a core asks for at a time
-  static constexpr std::size_t kFirstFrames = 192;      ///< bytes of those that only begin the context
+  static constexpr std::size_t kMostPrefetched =
+      640;                                          ///< more lines than a core asks for at a time make all of them late
+  static constexpr std::size_t kFirstFrames = 192;  ///< bytes of those that only begin the context
 
   void begin(void (*entry)(void*), void* argument);
   void enter(void (*entry)(void*), void* argument);
