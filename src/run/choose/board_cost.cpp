@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <vector>
 
 #include "run/board/process_memory.hpp"
 #include "run/board/shape.hpp"
@@ -42,6 +44,20 @@ double passes_of(Kind kind, int ranks, bool threads) {
   }
 }
 
+/// What boards of the usual shape do, remembered for the last costs: who makes a communicator's table asks hundreds of times.
+const std::vector<MethodFrom>& methods_for(const LineCosts& costs, Kind kind, bool threads) {
+  struct Known {
+    LineCosts costs;
+    bool threads = false;
+    std::map<Kind, std::vector<MethodFrom>> rows;
+  };
+  thread_local Known known;
+  if (!(known.costs == costs) || known.threads != threads) known = {costs, threads, {}};
+  std::vector<MethodFrom>& row = known.rows[kind];
+  if (row.empty()) row = usual_methods(costs, kind, threads);
+  return row;
+}
+
 /// From the cost of publishing and copying alone.
 class Modelled {
  public:
@@ -63,9 +79,9 @@ class Modelled {
   /// Methods have formulas of their own, fitted to some sizes each, and where one ends and the next begins they may jump. What was
   /// measured does not (`chasqui cliffs --mpi` on 16 cores): no size takes longer than a larger one, nor than two calls of half of it.
   double of_sizes(Kind kind, double bytes) const {
-    if (kind == Kind::barrier || bytes <= 0) return formula(kind, bytes, usual_methods(costs_, kind, threads_));
+    const std::vector<MethodFrom>& methods = methods_for(costs_, kind, threads_);
+    if (kind == Kind::barrier || bytes <= 0) return formula(kind, bytes, methods);
     constexpr double kLeast = 8, kMost = 1 << 17;
-    const auto methods = usual_methods(costs_, kind, threads_);
     double least = formula(kind, bytes, methods);
     for (double size = 2 * bytes; size <= kMost; size *= 2) least = std::min(least, formula(kind, size, methods));
     for (double size = bytes / 2, calls = 2; size >= kLeast; size /= 2, calls *= 2)

@@ -20,6 +20,7 @@ struct LineCosts {
   double each = 0;     ///< reading each further line while everybody does
   Grouping caches{};   ///< ranks that share one; none: all do
   double near = 1;     ///< inside a cache both take so much of that
+  friend bool operator==(const LineCosts&, const LineCosts&) = default;
 };
 LineCosts line_costs(const Profile& profile, int ranks, const Grouping& caches = {});
 
