@@ -154,6 +154,17 @@ int main(int argc, char** argv) {
   go_on(comm, me);
   MPI_Comm_free(&comm);
 
+  comm = fresh("a type that is not committed");  // where it is packed, the root finds out
+  {
+    MPI_Datatype pair;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    const int raw = MPI_Bcast(data, 1, pair, 0, comm);
+    if (raw == MPI_SUCCESS) fail("code", raw, MPI_ERR_TYPE);
+    MPI_Type_free(&pair);
+  }
+  go_on(comm, me);
+  MPI_Comm_free(&comm);
+
   comm = fresh("a call that only one rank makes, and wrong");
   if (me.rank == 0 && MPI_Bcast(data, -1, MPI_INT, 0, comm) == MPI_SUCCESS) fail("code", MPI_SUCCESS, MPI_ERR_COUNT);
   go_on(comm, me);

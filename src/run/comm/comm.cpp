@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <numeric>
+#include <optional>
 
 #include "chasqui/base/error.hpp"
 #include "run/board/collectives.hpp"
@@ -76,10 +77,11 @@ template <typename Small>
 void Engine::run_packed(const Call& call) {
   if (call.uneven()) return begin(call, nullptr).wait();
   check_arguments(call);
-  const Packed packed(call, rank_, size_);
-  run(packed.call);
+  std::optional<Packed> packed;
+  refusing([&] { packed.emplace(call, rank_, size_); });
+  run(packed->call);
   try {
-    packed.deliver(rank_, size_);
+    packed->deliver(rank_, size_);
   } catch (...) {
     health_.fail(health_.last());
     throw;
@@ -160,7 +162,8 @@ Request Engine::begin(const Call& call, std::shared_ptr<const void> kept) {
     return begin(gathered->call(), gathered);
   }
   if (forced_) check_forced(call, true);
-  auto operation = std::make_shared<Operation>(call, rank_, size_);
+  std::shared_ptr<Operation> operation;
+  refusing([&] { operation = std::make_shared<Operation>(call, rank_, size_); });
   operation->kept = std::move(kept);
   operation->number = health_.next();
   const Call& packed = operation->packed.call;

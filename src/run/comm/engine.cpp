@@ -107,11 +107,7 @@ Engine::~Engine() {
 }
 
 void Engine::check_arguments(const Call& call) {
-  try {
-    validate(call, rank_, size_);
-  } catch (const Error& error) {
-    refuse(error.what());
-  }
+  refusing([&] { validate(call, rank_, size_); });
 }
 
 void Engine::refuse_call(const std::string& why) {

@@ -125,6 +125,15 @@ class alignas(2 * kLine) Engine final : public Comm {
   void check_usable() const {
     if (!health_.usable()) health_.throw_unusable();
   }
+  /// What is thrown before a call has begun is told to the others: this rank does not come.
+  template <typename Before>
+  void refusing(const Before& before) {
+    try {
+      before();
+    } catch (const Error& error) {
+      refuse(error.what());
+    }
+  }
   void check_arguments(const Call& call);
   [[noreturn]] void refuse_call(const std::string& why);
   void look_for_failure(std::uint64_t number);
