@@ -6,7 +6,7 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
 libraries=""
-for room in measure run plan schedule model base; do libraries="$libraries $build/src/$room/libchasqui_$room.a"; done
+for room in measure show run plan schedule model base; do libraries="$libraries $build/src/$room/libchasqui_$room.a"; done
 mkdir -p "$build/bin" "$build/smpi"
 "${CXX:-c++}" -std=c++20 -O2 -Wall -Wextra -fPIC -shared "$root"/bench/smpi/detached.cpp -ldl -o "$build/bin/libsmpi_detached.so"
 objects=""

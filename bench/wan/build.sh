@@ -5,7 +5,7 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
 libraries=""
-for room in measure tune run plan schedule model base; do libraries="$libraries $build/src/$room/libchasqui_$room.a"; done
+for room in measure tune show run plan schedule model base; do libraries="$libraries $build/src/$room/libchasqui_$room.a"; done
 mkdir -p "$build/bin"
 for library in openmpi mpich; do
   command -v "mpicxx.$library" > /dev/null || { echo "no mpicxx.$library: skipped"; continue; }
