@@ -3,7 +3,6 @@
 // throws; nobody waits for ever. The linker brings those calls here (--wrap).
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +13,7 @@
 
 #include "chasqui/bsp/run.hpp"
 #include "chasqui/bsp/variable.hpp"
+#include "failing_memory.hpp"
 #include "failing_new.hpp"
 #include "patience.hpp"
 
@@ -33,16 +33,14 @@ bool fails(Class which) {
 }  // namespace
 
 static bool allocation_fails() { return fails(Class::allocate); }
+static bool reserving_fails() { return fails(Class::reserve); }
+static bool mapping_fails() { return fails(Class::map); }
 
 extern "C" {
 int __real_open(const char* name, int flags, ...);
 int __real_mkstemp(char* name);
-int __real_posix_fallocate(int file, off_t from, off_t bytes);
-void* __real_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
 int __wrap_open(const char* name, int flags, mode_t mode);
 int __wrap_mkstemp(char* name);
-int __wrap_posix_fallocate(int file, off_t from, off_t bytes);
-void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
 
 int __wrap_open(const char* name, int flags, mode_t mode) {
   if (!fails(Class::open)) return __real_open(name, flags, mode);
@@ -53,14 +51,6 @@ int __wrap_mkstemp(char* name) {
   if (!fails(Class::open)) return __real_mkstemp(name);
   errno = EMFILE;
   return -1;
-}
-int __wrap_posix_fallocate(int file, off_t from, off_t bytes) {
-  return fails(Class::reserve) ? ENOSPC : __real_posix_fallocate(file, from, bytes);
-}
-void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from) {
-  if (!fails(Class::map)) return __real_mmap(at, bytes, protection, flags, file, from);
-  errno = ENOMEM;
-  return MAP_FAILED;
 }
 }
 

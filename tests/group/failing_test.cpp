@@ -3,7 +3,6 @@
 // host and on two pretended ones. Results are right, or every rank gets an Error; nobody waits for ever. The linker brings those calls
 // here (--wrap).
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/group/join.hpp"
+#include "failing_memory.hpp"
 #include "failing_new.hpp"
 #include "patience.hpp"
 #include "processes.hpp"
@@ -33,27 +33,17 @@ bool fails(Class which) {
 }  // namespace
 
 static bool allocation_fails() { return fails(Class::allocate); }
+static bool reserving_fails() { return fails(Class::reserve); }
+static bool mapping_fails() { return fails(Class::map); }
 
 extern "C" {
 int __real_memfd_create(const char* name, unsigned flags);
-int __real_posix_fallocate(int file, off_t from, off_t bytes);
-void* __real_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
 int __wrap_memfd_create(const char* name, unsigned flags);
-int __wrap_posix_fallocate(int file, off_t from, off_t bytes);
-void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
 
 int __wrap_memfd_create(const char* name, unsigned flags) {
   if (!fails(Class::open)) return __real_memfd_create(name, flags);
   errno = EMFILE;
   return -1;
-}
-int __wrap_posix_fallocate(int file, off_t from, off_t bytes) {
-  return fails(Class::reserve) ? ENOSPC : __real_posix_fallocate(file, from, bytes);
-}
-void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from) {
-  if (!fails(Class::map)) return __real_mmap(at, bytes, protection, flags, file, from);
-  errno = ENOMEM;
-  return MAP_FAILED;
 }
 }
 

@@ -5,7 +5,6 @@
 // mpirun -np P mpi_failing memory | allocations | calls [board | messages | nodes [every]]; every 20th alone saves time.
 #include <fcntl.h>
 #include <mpi.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "../failing_memory.hpp"
 #include "../failing_new.hpp"
 #include "../patience.hpp"
 #include "chasqui/base/error.hpp"
@@ -44,6 +44,8 @@ bool fails(Class which, const char* name = "") {
 }  // namespace
 
 static bool allocation_fails() { return fails(Class::allocate); }
+static bool reserving_fails() { return fails(Class::reserve); }
+static bool mapping_fails() { return fails(Class::map); }
 
 // Collectives of MPI fail after they are done: otherwise the others would wait inside the library, which nobody can help. But an
 // all-reduce, by which ranks tell of failures, fails before anything is sent.
@@ -63,11 +65,7 @@ extern "C" {
 int __real_open(const char* name, int flags, ...);
 int __wrap_open(const char* name, int flags, mode_t mode);
 int __real_shm_open(const char* name, int flags, mode_t mode);
-int __real_posix_fallocate(int file, off_t from, off_t bytes);
-void* __real_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
 int __wrap_shm_open(const char* name, int flags, mode_t mode);
-int __wrap_posix_fallocate(int file, off_t from, off_t bytes);
-void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from);
 
 int __wrap_open(const char* name, int flags, mode_t mode) {
   if (!fails(Class::open)) return __real_open(name, flags, mode);
@@ -78,14 +76,6 @@ int __wrap_shm_open(const char* name, int flags, mode_t mode) {
   if (!fails(Class::open)) return __real_shm_open(name, flags, mode);
   errno = EMFILE;
   return -1;
-}
-int __wrap_posix_fallocate(int file, off_t from, off_t bytes) {
-  return fails(Class::reserve) ? ENOSPC : __real_posix_fallocate(file, from, bytes);
-}
-void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from) {
-  if (!fails(Class::map)) return __real_mmap(at, bytes, protection, flags, file, from);
-  errno = ENOMEM;
-  return MAP_FAILED;
 }
 
 FAILS_AFTERWARDS(MPI_Allgather, (const void* a, int b, MPI_Datatype c, void* d, int e, MPI_Datatype f, MPI_Comm g),
