@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -121,6 +122,31 @@ bool try_all(const std::vector<Trial>& trials, int rank) {
   return true;
 }
 
+/// Where every rank may leave a mark: others write there until all have agreed that they are done. Memory that a rank takes
+/// back earlier, because that agreement fails, would be written to when it has become something else: it is kept for ever.
+class Marks {
+ public:
+  explicit Marks(int ranks) : marks_(new std::uint64_t[1 + static_cast<std::size_t>(ranks)]() + 1) {}
+  ~Marks() {
+    static std::atomic<std::uint64_t*> kept{nullptr};  // the latest; before its marks stands the one before
+    if (complete_) delete[](marks_ - 1);
+    else marks_[-1] = reinterpret_cast<std::uint64_t>(kept.exchange(marks_ - 1));
+  }
+  Marks(const Marks&) = delete;
+  Marks& operator=(const Marks&) = delete;
+
+  std::uint64_t place() const { return reinterpret_cast<std::uint64_t>(marks_); }
+  void all_are_done() { complete_ = true; }
+  bool holds(int rank, std::uint64_t mark) const {
+    const volatile std::uint64_t* written = marks_ + rank;  // behind the compiler's back
+    return *written == mark;
+  }
+
+ private:
+  std::uint64_t* marks_;
+  bool complete_ = false;
+};
+
 #endif
 
 bool off() {
@@ -149,21 +175,19 @@ std::shared_ptr<ProcessMemory> open_process_memory(NodeRanks& node, bool wanted)
   const int rank = node.rank();
   const int size = node.size();
   if (!node.agreed(wanted && !off())) return nullptr;
-  std::vector<std::uint64_t> marks(static_cast<std::size_t>(size));
+  Marks marks(size);
   std::uint64_t word = 0;
-  Trial mine{static_cast<std::uint64_t>(getpid()), reinterpret_cast<std::uint64_t>(&word), 0,
-             reinterpret_cast<std::uint64_t>(marks.data())};
+  Trial mine{static_cast<std::uint64_t>(getpid()), reinterpret_cast<std::uint64_t>(&word), 0, marks.place()};
   mine.value = word = (mine.process * 0x9E3779B97F4A7C15u) ^ mine.marks ^ (static_cast<std::uint64_t>(rank) << 48);
   const std::vector<Trial> trials = node.gather(&mine);
   std::vector<int> numbers;
   for (const Trial& trial : trials) numbers.push_back(static_cast<int>(trial.process));
   auto memory = memory_of(numbers);
-  if (!node.agreed(memory != nullptr && try_all(trials, rank))) return nullptr;
+  const bool tried = node.agreed(memory != nullptr && try_all(trials, rank));
+  marks.all_are_done();
+  if (!tried) return nullptr;
   bool marked = true;
-  for (int r = 0; r < size; ++r) {
-    const volatile std::uint64_t* mark = &marks[static_cast<std::size_t>(r)];  // written behind the compiler's back
-    marked = marked && *mark == word + static_cast<std::uint64_t>(r);
-  }
+  for (int r = 0; r < size; ++r) marked = marked && marks.holds(r, word + static_cast<std::uint64_t>(r));
   return node.agreed(marked) ? memory : nullptr;
 #else
   static_cast<void>(node);
