@@ -37,21 +37,28 @@ Core::Core(Processor& processor, GroupInfo info, std::int32_t rank, std::shared_
 }
 
 Core::~Core() {
-  if (parent_) {
-    --parent_->children_;
-    if (!nothing_left()) {
-      processor_.deferred = std::make_unique<std::string>(
+  try {
+    processor_.door().report(*main_.group, main_.rows);
+    if (rare_ != nullptr) {
+      for (const auto& [ranks, subset] : rare_->subsets) processor_.door().report(*subset->group, subset->rows);
+    }
+    if (parent_ && !nothing_left()) {
+      throw MachineError(
+          Fault::lost_messages,
           fmt::format("rank {} left {} with messages or gets that no sync delivered; sync before joining",
                       parent_->rank_, machine_name()));
     }
-    parent_->begun_ = Ticks::now();
+  } catch (...) {
+    processor_.deferred = std::current_exception();
   }
-  processor_.door().report(*main_.group, main_.rows);
-  if (rare_ == nullptr) return;
-  for (const auto& variable : rare_->variables) {
-    if (variable->alive) processor_.door().release(variable->segment);
+  if (rare_ != nullptr) {
+    for (const auto& variable : rare_->variables) {
+      if (variable->alive) processor_.door().release(variable->segment);
+    }
   }
-  for (const auto& [ranks, subset] : rare_->subsets) processor_.door().report(*subset->group, subset->rows);
+  if (!parent_) return;
+  --parent_->children_;
+  parent_->begun_ = Ticks::now();
 }
 
 std::string Core::machine_name() const {
@@ -205,7 +212,7 @@ void Core::pack_some(Meeting& meeting) {
 }
 
 void Core::not_ready(const SourceLocation& where) const {
-  if (processor_.deferred != nullptr) throw MachineError(Fault::lost_messages, *processor_.deferred);
+  if (processor_.deferred != nullptr) std::rethrow_exception(processor_.deferred);
   throw MachineError(
       Fault::open_submachine,
       fmt::format("rank {} synchronises {} at {}:{} while its submachine is open; let it go out of scope first", rank_,
@@ -398,7 +405,7 @@ std::shared_ptr<Core> Core::split(const std::shared_ptr<Core>& self, std::vector
 }
 
 void Core::finish() {
-  if (processor_.deferred != nullptr) throw MachineError(Fault::lost_messages, *processor_.deferred);
+  if (processor_.deferred != nullptr) std::rethrow_exception(processor_.deferred);
   if (!nothing_left()) {
     throw MachineError(Fault::lost_messages,
                        fmt::format("the program of rank {} ended with messages or gets that no sync delivered", rank_));

@@ -45,9 +45,12 @@ struct InFrame {
 
 void run_program(Processor& processor, const Program& program) {
   alignas(std::max_align_t) std::byte frame[InFrame<Core>::kBytes];
-  World world = whole_machine(processor, frame);
-  program(world);
-  world.core()->finish();
+  {
+    World world = whole_machine(processor, frame);
+    program(world);
+    world.core()->finish();
+  }
+  if (processor.deferred != nullptr) std::rethrow_exception(processor.deferred);
 }
 
 }  // namespace detail

@@ -79,14 +79,19 @@ GroupPtr SharedMachine::open(const GroupInfo& info) {
   return group;
 }
 
-std::vector<std::shared_ptr<SharedGroup>> SharedMachine::open_groups() {
-  std::vector<std::shared_ptr<SharedGroup>> groups;
+std::shared_ptr<SharedGroup> SharedMachine::open_group(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
-  groups.reserve(groups_.size());
-  for (const auto& [id, known] : groups_) {
-    if (auto group = known.lock()) groups.push_back(std::move(group));
+  const auto known = groups_.find(id);
+  return known != groups_.end() ? known->second.lock() : nullptr;
+}
+
+std::shared_ptr<SharedGroup> SharedMachine::next_open_group(const SharedGroup* before) {
+  const std::lock_guard lock(mutex_);
+  auto known = before == nullptr ? groups_.begin() : groups_.upper_bound(before->info.id);
+  for (; known != groups_.end(); ++known) {
+    if (auto group = known->second.lock()) return group;
   }
-  return groups;
+  return nullptr;
 }
 
 void SharedMachine::settle(const MachineCosts& costs) {
@@ -106,13 +111,11 @@ void SharedMachine::report(const GroupInfo& info, std::span<const Booking> rows)
 
 Ledger SharedMachine::ledger(double seconds, std::optional<MachineCosts> whole_so_far) {
   std::unordered_map<std::uint64_t, MachineCosts> all;
-  std::shared_ptr<SharedGroup> whole;
   {
     const std::lock_guard lock(mutex_);
     all = accounts_;
-    if (const auto known = groups_.find(GroupInfo{}.id); known != groups_.end()) whole = known->second.lock();
   }
-  if (whole != nullptr && !whole_so_far) {
+  if (const auto whole = open_group(GroupInfo{}.id); whole != nullptr && !whole_so_far) {
     const std::lock_guard lock(whole->books);
     whole_so_far = whole->costs;
   }

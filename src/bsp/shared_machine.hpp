@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,8 +53,11 @@ class SharedMachine {
   static Block* sleeping_mark();
 
   GroupPtr open(const GroupInfo& info);
-  /// The machines that are open at the moment.
-  std::vector<std::shared_ptr<SharedGroup>> open_groups();
+  /// nullptr: it is not open at the moment.
+  std::shared_ptr<SharedGroup> open_group(std::uint64_t id);
+  /// Of those that are open, the first, or the one after `before`; nullptr: there is none. Takes no memory: whoever has none
+  /// left must wake the others.
+  std::shared_ptr<SharedGroup> next_open_group(const SharedGroup* before);
   void report(const GroupInfo& info, std::span<const Booking> rows);
   /// `whole`: what is known of the whole machine while it is open; without it what its books say.
   Ledger ledger(double seconds, std::optional<MachineCosts> whole = {});
@@ -91,7 +95,7 @@ class SharedMachine {
   Options options_;
   std::unique_ptr<std::atomic<Block*>[]> mail_;
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, std::weak_ptr<SharedGroup>> groups_;
+  std::map<std::uint64_t, std::weak_ptr<SharedGroup>> groups_;
   std::unordered_map<std::uint64_t, MachineCosts> accounts_;
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;

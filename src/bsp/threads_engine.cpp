@@ -361,14 +361,18 @@ class ThreadsMachine final : public SharedMachine {
     std::unique_lock lock(mutex);
     while (!done.wait_for(lock, kLook, [&] { return running == 0; })) {
       lock.unlock();
-      if (!failed() && everybody_stuck()) fail(deadlock_report());
+      try {
+        if (!failed() && everybody_stuck()) fail(deadlock_report());
+      } catch (...) {  // no memory for what it would say
+        fail(std::current_exception());
+      }
       if (failed()) wake_all();  // again: a thread may have gone to sleep after the first call
       lock.lock();
     }
   }
 
   void wake_all() noexcept override {
-    for (const auto& group : open_groups()) {
+    for (auto group = next_open_group(nullptr); group != nullptr; group = next_open_group(group.get())) {
       auto& generation = static_cast<ThreadGroup&>(*group).generation;
       generation.fetch_add(1, std::memory_order_acq_rel);
       generation.notify_all();
@@ -391,16 +395,13 @@ class ThreadsMachine final : public SharedMachine {
       anyone_waits = anyone_waits || seen[rank] != kFinished;
     }
     if (!anyone_waits) return false;
-    std::unordered_map<std::uint64_t, std::shared_ptr<SharedGroup>> groups;
-    for (const auto& group : open_groups()) groups[group->info.id] = group;
     for (std::size_t rank = 0; rank < seen.size(); ++rank) {
       if (seen[rank] == kFinished) continue;
       const std::uint64_t id = tickets[rank].group.load(std::memory_order_relaxed);
-      const auto group = groups.find(id);
-      const bool satisfied =
-          id == 0 ? !asleep(static_cast<std::int32_t>(rank))
-                  : group == groups.end() || static_cast<ThreadGroup&>(*group->second)
-                                                 .complete(tickets[rank].number.load(std::memory_order_relaxed));
+      const auto group = open_group(id);
+      const bool satisfied = id == 0 ? !asleep(static_cast<std::int32_t>(rank))
+                                     : group == nullptr || static_cast<ThreadGroup&>(*group).complete(
+                                                               tickets[rank].number.load(std::memory_order_relaxed));
       if (satisfied) return false;
     }
     for (std::size_t rank = 0; rank < seen.size(); ++rank) {
@@ -474,10 +475,8 @@ class ThreadEndpoint final : public Endpoint {
   }
   Ledger ledger() override {
     std::optional<MachineCosts> whole;
-    for (const auto& group : machine_.open_groups()) {
-      if (group->info.id != GroupInfo{}.id) continue;
+    if (const auto group = machine_.open_group(GroupInfo{}.id); group != nullptr)
       whole = static_cast<ThreadGroup&>(*group).costs_seen_by(rank_, machine_);
-    }
     return machine_.ledger(0, std::move(whole));
   }
 
@@ -590,6 +589,17 @@ class ThreadEndpoint final : public Endpoint {
   Ticket& ticket_;
 };
 
+/// Where there is no memory to say so, that is what it says.
+std::exception_ptr no_thread(std::int32_t rank, std::int32_t processors, const char* why) noexcept {
+  try {
+    throw MachineError(
+        Fault::resources,
+        fmt::format("thread {} of {}: {}; use fewer processors or Engine::virtual_processors", rank, processors, why));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 }  // namespace
 
 Ledger run_threads(std::int32_t processors, const Options& options, const Body& body) {
@@ -622,19 +632,13 @@ Ledger run_threads(std::int32_t processors, const Options& options, const Body& 
     try {
       workers.emplace_back(work, rank);
     } catch (const std::exception& error) {  // no memory, or no more threads
-      machine.fail(std::make_exception_ptr(MachineError(
-          Fault::resources, fmt::format("thread {} of {}: {}; use fewer processors or Engine::virtual_processors", rank,
-                                        processors, error.what()))));
+      machine.fail(no_thread(rank, processors, error.what()));
       const std::lock_guard lock(mutex);
       running -= processors - rank;
       break;
     }
   }
-  try {
-    machine.watch(mutex, done, running);
-  } catch (...) {  // no memory for what it would say; the others are still waited for
-    machine.fail(std::current_exception());
-  }
+  machine.watch(mutex, done, running);
   for (std::thread& thread : workers) thread.join();
   machine.rethrow_failure();
   return machine.ledger(static_cast<double>(clock_nanoseconds() - begin) * 1e-9);

@@ -106,6 +106,7 @@ class VirtualEndpoint final : public Endpoint {
 void VirtualMachine::enter(VirtualProcessor& self) {
   VirtualEndpoint endpoint(*this, self);
   try {
+    throw_if_failed();
     Processor processor(endpoint);
     body_(processor);
   } catch (const Stopped&) {

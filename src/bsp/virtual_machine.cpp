@@ -139,6 +139,9 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
   GroupInfo all;
   all.members.count = processors;
   whole_ = SharedMachine::open(all);
+  for (Carrier& carrier : carriers_) carrier.reserve(static_cast<std::size_t>(processors));
+  for (Section& section : static_cast<VirtualGroup&>(*whole_).sections)
+    section.asleep.reserve(carriers_.front().ready.capacity());  // carriers exchange their lists for these
   for (std::int32_t rank = 0; rank < processors; ++rank) {
     VirtualProcessor& one = processor(rank);
     one.machine = this;
@@ -157,11 +160,27 @@ VirtualMachine::~VirtualMachine() { processors_.reset(); }
 
 void VirtualMachine::Unmap::operator()(std::byte* stacks) const { munmap(stacks, bytes); }
 
+/// Without a thread for each of them nothing goes on: the first carrier then ends the processors of those that have none.
+void VirtualMachine::start_carriers(std::vector<std::thread>& threads) {
+  try {
+    threads.reserve(carriers_.size() - 1);
+    while (threads.size() + 1 < carriers_.size())
+      threads.emplace_back([this, carrier = static_cast<std::int32_t>(threads.size() + 1)] { carry(carrier); });
+  } catch (...) {
+    fail(std::current_exception());
+    for (std::size_t carrier = threads.size() + 1; carrier < carriers_.size(); ++carrier) {
+      const std::scoped_lock lock(carriers_.front().mutex, carriers_[carrier].mutex);
+      carriers_.front().append(carriers_[carrier].ready);
+      carriers_[carrier].ready.clear();
+      carriers_[carrier].note();
+      carriers_.front().note();
+    }
+  }
+}
+
 void VirtualMachine::run() {
   std::vector<std::thread> threads;
-  for (std::size_t carrier = 1; carrier < carriers_.size(); ++carrier) {
-    threads.emplace_back([this, carrier] { carry(static_cast<std::int32_t>(carrier)); });
-  }
+  start_carriers(threads);
   carry(0);
   for (std::thread& thread : threads) thread.join();
   whole_.reset();
@@ -267,22 +286,20 @@ VirtualProcessor* VirtualMachine::next(std::int32_t self) {
 bool VirtualMachine::steal(std::int32_t self) {
   const auto count = carriers_.size();
   Carrier& own = carriers_[static_cast<std::size_t>(self)];
-  std::vector<VirtualProcessor*> loot;
-  for (std::size_t i = 1; i < count && loot.empty(); ++i) {
+  for (std::size_t i = 1; i < count && own.taken.empty(); ++i) {
     Carrier& victim = carriers_[(static_cast<std::size_t>(self) + i) % count];
     if (victim.left.load(std::memory_order_relaxed) == 0) continue;
     const std::lock_guard lock(victim.mutex);
     const std::size_t take = (victim.ready.size() - victim.head + 1) / 2;
-    loot.assign(victim.ready.end() - static_cast<std::ptrdiff_t>(take), victim.ready.end());
+    own.taken.assign(victim.ready.end() - static_cast<std::ptrdiff_t>(take), victim.ready.end());
     victim.ready.resize(victim.ready.size() - take);
     victim.note();
   }
-  if (loot.empty()) return false;
-  own.taken.push_back(loot.front());
-  loot.erase(loot.begin());
+  if (own.taken.empty()) return false;
   const std::lock_guard lock(own.mutex);
-  own.ready.insert(own.ready.end(), loot.begin(), loot.end());
+  own.append(std::span(own.taken).subspan(1));
   own.note();
+  own.taken.resize(1);
   return true;
 }
 
@@ -310,13 +327,17 @@ bool VirtualMachine::rest(std::int32_t self) {
       // Nobody runs, nobody is ready: nobody will ever wake the others.
       resting_.fetch_sub(1);
       lock.unlock();
-      waiting.resize(static_cast<std::size_t>(size()));
-      for (std::int32_t rank = 0; rank < size(); ++rank) {
-        const Waiting* const why = processor(rank).why;
-        if (finished[static_cast<std::size_t>(rank)] == 0 && why != nullptr)
-          waiting[static_cast<std::size_t>(rank)] = *why;
+      try {
+        waiting.resize(static_cast<std::size_t>(size()));
+        for (std::int32_t rank = 0; rank < size(); ++rank) {
+          const Waiting* const why = processor(rank).why;
+          if (finished[static_cast<std::size_t>(rank)] == 0 && why != nullptr)
+            waiting[static_cast<std::size_t>(rank)] = *why;
+        }
+        fail(deadlock_report());
+      } catch (...) {  // no memory for what it would say
+        fail(std::current_exception());
       }
-      fail(deadlock_report());
       return true;
     }
     rest_.wait(lock);
@@ -331,26 +352,33 @@ void VirtualMachine::announce() {
   rest_.notify_all();
 }
 
-void VirtualMachine::make_ready(std::span<VirtualProcessor* const> batch, std::int32_t home) {
-  Carrier& carrier = carriers_[static_cast<std::size_t>(home)];
-  const std::lock_guard lock(carrier.mutex);
-  if (carrier.head == carrier.ready.size()) carrier.ready.clear(), carrier.head = 0;
-  carrier.ready.insert(carrier.ready.end(), batch.begin(), batch.end());
-  carrier.note();
+/// It and those behind it, each at its carrier. As soon as one is there it may run, and sleep again.
+void VirtualMachine::make_ready(VirtualProcessor* first) {
+  while (first != nullptr) {
+    const std::int32_t home = first->home;
+    Carrier& carrier = carriers_[static_cast<std::size_t>(home)];
+    const std::lock_guard lock(carrier.mutex);
+    carrier.make_room(0);
+    do {
+      if (carrier.ready.size() == carrier.ready.capacity()) carrier.make_room(1);
+      carrier.ready.push_back(first);
+      first = std::exchange(first->woken_next, nullptr);
+    } while (first != nullptr && first->home == home);
+    carrier.note();
+  }
 }
 
 void VirtualMachine::wake(std::int32_t rank) {
   VirtualProcessor* const one = &processor(rank);
   if (!one->without_mail.exchange(false, std::memory_order_acq_rel)) return;
-  make_ready({&one, 1}, one->home);
+  make_ready(one);
   announce();
 }
 
 void VirtualMachine::wake_all() noexcept {
   for (std::int32_t rank = 0; rank < size(); ++rank) wake(rank);
-  for (const auto& open : open_groups()) {
-    release(static_cast<VirtualGroup&>(*open));
-  }
+  for (auto group = next_open_group(nullptr); group != nullptr; group = next_open_group(group.get()))
+    release(static_cast<VirtualGroup&>(*group));
   announce();
 }
 
@@ -412,20 +440,17 @@ void VirtualMachine::complete(VirtualGroup& group) {
 
 /// Those who sleep there are ready, by rank, so that one carrier always runs them in the same order.
 void VirtualMachine::release(VirtualGroup& group) {
-  std::vector<VirtualProcessor*> batch;
+  VirtualProcessor *first = nullptr, *last = nullptr;
   for (Section& section : group.sections) {
     const Holding holding(section.busy);
-    for (VirtualProcessor*& one : section.asleep) {
-      if (one != nullptr) batch.push_back(std::exchange(one, nullptr));
+    for (VirtualProcessor*& slot : section.asleep) {
+      VirtualProcessor* const one = std::exchange(slot, nullptr);
+      if (one == nullptr) continue;
+      (first == nullptr ? first : last->woken_next) = one;
+      last = one;
     }
   }
-  for (std::span<VirtualProcessor* const> rest = batch; !rest.empty();) {
-    const auto end = std::ranges::find_if(
-        rest, [home = rest.front()->home](const VirtualProcessor* one) { return one->home != home; });
-    const auto neighbours = static_cast<std::size_t>(end - rest.begin());
-    make_ready(rest.first(neighbours), rest.front()->home);
-    rest = rest.subspan(neighbours);
-  }
+  make_ready(first);
 }
 
 /// The same where each carrier has a section of its own, all of which sleep. Nobody is told before each has its own: else all
@@ -436,11 +461,11 @@ void VirtualMachine::release_to_carriers(VirtualGroup& group) {
     Section& section = group.sections[i];
     const std::lock_guard lock(carrier.mutex);
     const Holding holding(section.busy);
-    if (carrier.head == carrier.ready.size()) {
+    if (carrier.head == carrier.ready.size() && section.asleep.capacity() >= carrier.ready.capacity()) {
       carrier.ready.swap(section.asleep);  // each carrier has emptied its own: one alone would take longer for all
       carrier.head = 0;
     } else {
-      carrier.ready.insert(carrier.ready.end(), section.asleep.begin(), section.asleep.end());
+      carrier.append(section.asleep);
       std::ranges::fill(section.asleep, nullptr);
     }
     section.asleep.resize(static_cast<std::size_t>(section.members));

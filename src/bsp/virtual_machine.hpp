@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "bsp/context.hpp"
@@ -82,6 +83,7 @@ struct alignas(128) VirtualProcessor {
   std::int32_t rank = 0;
   std::atomic<bool> without_mail{false};  ///< sleeps until something comes
   VirtualMachine* machine = nullptr;
+  VirtualProcessor* woken_next = nullptr;           ///< while those who slept somewhere are made ready
   std::unique_ptr<std::vector<Segment*>> segments;  ///< spilled registered memory; nullptr: none
   Context context;
 
@@ -122,6 +124,7 @@ class VirtualMachine final : public SharedMachine {
   static constexpr std::size_t kLeastStack = 2048;  ///< bytes that must be left of a stack
   [[noreturn]] void stack_overflow(const VirtualProcessor& self, const Waiting& why) const;
 
+  /// Its lists have room for whatever may come to be in them: who is woken needs no memory.
   struct alignas(64) Carrier {
     std::vector<VirtualProcessor*> taken;  ///< its own, from `at` on
     std::size_t at = 0;
@@ -130,7 +133,19 @@ class VirtualMachine final : public SharedMachine {
     std::size_t head = 0;
     std::atomic<std::size_t> left{0};  ///< from head on
 
+    void reserve(std::size_t processors) {  // as many again have run, and are taken away when there is no room
+      taken.reserve(2 * processors);
+      ready.reserve(2 * processors);
+    }
     void note() { left.store(ready.size() - head); }
+    void make_room(std::size_t more) {
+      if (head == ready.size() || ready.size() + more > ready.capacity())
+        ready.erase(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(std::exchange(head, 0)));
+    }
+    void append(std::span<VirtualProcessor* const> batch) {
+      make_room(batch.size());
+      ready.insert(ready.end(), batch.begin(), batch.end());
+    }
   };
 
   void carry(std::int32_t self);
@@ -145,7 +160,8 @@ class VirtualMachine final : public SharedMachine {
   void complete(VirtualGroup& group);
   void release(VirtualGroup& group);
   void release_to_carriers(VirtualGroup& group);
-  void make_ready(std::span<VirtualProcessor* const> batch, std::int32_t home);
+  void make_ready(VirtualProcessor* first);
+  void start_carriers(std::vector<std::thread>& threads);
   void ask_for_next(const Carrier& own) const;
   void announce();
   void bring_in(VirtualProcessor& processor);

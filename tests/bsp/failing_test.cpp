@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a machine cannot get: each open, posix_fallocate, mmap and allocation fails once in turn while a program runs. Its result is right, or run()
-// throws; nobody waits for ever. The linker brings those calls here (--wrap).
+// What a machine cannot get: each open, posix_fallocate, mmap and allocation fails in turn while a program runs, once or with all that follow.
+// Its result is right, or run() throws; nobody waits for ever. The linker brings those calls here (--wrap).
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -21,11 +21,15 @@ namespace {
 
 enum class Class { open, reserve, map, allocate };
 std::atomic<Class> failing{Class::open};
-std::atomic<int> countdown{0};  ///< the call of that class that fails, by whichever thread; 0: none does
+std::atomic<int> countdown{0};      ///< the call of that class that fails, by whichever thread; 0: none does
+std::atomic<bool> for_good{false};  ///< all that follow fail, too
 std::atomic<bool> failed{false};
 
 bool fails(Class which) {
-  if (countdown.load(std::memory_order_relaxed) <= 0 || failing != which || countdown.fetch_sub(1) != 1) return false;
+  if (countdown.load(std::memory_order_relaxed) <= 0 || failing != which) return false;
+  const int left = countdown.fetch_sub(1);
+  if (left == 1 && for_good) countdown = 1;
+  if (left != 1) return false;
   failed = true;
   return true;
 }
@@ -111,34 +115,40 @@ bool survived(Class which, int n, const Options& options) {
   return failed;
 }
 
-class Failing : public testing::TestWithParam<Engine> {
+enum class Machine { threads, spilling, carriers };
+
+class Failing : public testing::TestWithParam<Machine> {
  protected:
   void SetUp() override {
     alarm(60 * kPatience);  // a hang is a failure
-    options_.engine = GetParam();
-    if (GetParam() == Engine::virtual_processors) options_.spill = ".";
+    if (GetParam() == Machine::threads) return;
+    options_.engine = Engine::virtual_processors;
+    if (GetParam() == Machine::spilling) options_.spill = ".";
+    else options_.carriers = kProcessors;
   }
   void TearDown() override { alarm(0); }
 
-  Options options_;
+  Options options_{.engine = Engine::threads};
 };
-INSTANTIATE_TEST_SUITE_P(Engines, Failing, testing::Values(Engine::threads, Engine::virtual_processors));
+INSTANTIATE_TEST_SUITE_P(Machines, Failing, testing::Values(Machine::threads, Machine::spilling, Machine::carriers));
 
 TEST_P(Failing, EachPieceOfMemoryOnce) {
   int failures = 0;
   for (const Class which : {Class::open, Class::reserve, Class::map}) {
     for (int n = 1; survived(which, n, options_); ++n) ++failures;
   }
-  EXPECT_GE(failures, GetParam() == Engine::virtual_processors ? 6 : 0) << "hardly anything failed";
+  EXPECT_GE(failures, GetParam() == Machine::spilling ? 6 : 0) << "hardly anything failed";
 }
 
 TEST_P(Failing, EachAllocationOnce) {
-  if (GetParam() == Engine::virtual_processors)
-    GTEST_SKIP() << "a carrier without memory for its list ends the program";
-  int n = 1;
-  while (survived(Class::allocate, n, options_)) ++n;
-  EXPECT_GT(n, 20) << "hardly anything was allocated";
-  std::printf("%d allocations failed in turn\n", n - 1);
+  for (const bool all_that_follow : {false, true}) {
+    for_good = all_that_follow;
+    int n = 1;
+    while (survived(Class::allocate, n, options_)) ++n;
+    EXPECT_GT(n, 20) << "hardly anything was allocated";
+    std::printf("%d allocations failed in turn%s\n", n - 1, all_that_follow ? ", with all that follow" : "");
+  }
+  for_good = false;
 }
 
 }  // namespace

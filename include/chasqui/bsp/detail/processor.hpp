@@ -3,6 +3,7 @@
 // are empty.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <string>
@@ -69,8 +70,8 @@ class Processor {
   /// The blocks have been read.
   void recycle(Blocks& blocks);
 
-  /// A fault that was noticed where nothing can be thrown; thrown by the next sync.
-  std::unique_ptr<std::string> deferred;  ///< nullptr: none
+  /// A fault that was noticed where nothing can be thrown; thrown by the next sync, or when the program ends.
+  std::exception_ptr deferred;  ///< nullptr: none
 
  private:
   void claim(const Channel& channel, Block* arrived, Blocks& to);
