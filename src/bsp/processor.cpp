@@ -25,6 +25,8 @@ void Processor::claim(const Channel& channel, Block* arrived, Blocks& to) {
       early_->erase(found);
     }
   }
+  const auto rest = [](Block** first) { Chain::free(*first); };  // whoever has no memory for one leaves the others here
+  const std::unique_ptr<Block*, decltype(rest)> owner(&arrived, rest);
   while (arrived != nullptr) {
     BlockPtr one(std::exchange(arrived, arrived->next));
     one->next = nullptr;

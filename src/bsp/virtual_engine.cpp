@@ -32,11 +32,9 @@ class VirtualEndpoint final : public Endpoint {
                      const Waiting& why) override {
     auto& group = static_cast<VirtualGroup&>(state);
     for (Parcel& parcel : parcels) {
-      for (Block* block = parcel.blocks.release(); block != nullptr;) {
-        BlockPtr one(std::exchange(block, block->next));
-        stow(*one);
-        group.push(parcel.to, one.release());
-      }
+      for (Block* block = parcel.blocks.first(); block != nullptr; block = block->next) stow(*block);
+      for (Block* block = parcel.blocks.release(); block != nullptr;)
+        group.push(parcel.to, std::exchange(block, block->next));
     }
     machine_.sleep(self_, &group, &arrival, why);
     group.take(arrival.member, in);

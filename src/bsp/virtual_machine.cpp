@@ -84,10 +84,11 @@ void VirtualGroup::push(std::int32_t member, Block* block) {
 void VirtualGroup::take(std::int32_t member, Blocks& in) {
   std::atomic<Block*>& head = incoming(member)[(meetings - 1) % 2];
   Block* block = head.load(std::memory_order_acquire);
-  if (block == nullptr) return;
-  head.store(nullptr, std::memory_order_relaxed);
   const auto begin = static_cast<std::ptrdiff_t>(in.size());
-  for (; block != nullptr; block = std::exchange(in.back()->next, nullptr)) in.emplace_back(block);
+  for (; block != nullptr; block = block->next) in.emplace_back();  // room for all, before they leave
+  block = head.exchange(nullptr, std::memory_order_relaxed);
+  for (auto at = in.begin() + begin; at != in.end(); ++at)
+    at->reset(std::exchange(block, std::exchange(block->next, nullptr)));
   std::reverse(in.begin() + begin, in.end());
 }
 
@@ -124,8 +125,13 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
       spins_(static_cast<std::int32_t>(carriers_.size()) <= run::available_cores()), unfinished_(processors) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const bool guarded = processors <= kMostGuarded;
-  stack_bytes_ =
-      (std::max<std::size_t>(options.stack_bytes, 16 * 1024) + page - 1) / page * page + (guarded ? page : 0);
+#ifdef CHASQUI_ASAN
+  constexpr std::size_t kLonger = 4;  ///< frames are, with room around each variable
+#else
+  constexpr std::size_t kLonger = 1;
+#endif
+  const std::size_t wanted = kLonger * std::max<std::size_t>(options.stack_bytes, 16 * 1024);
+  stack_bytes_ = (wanted + page - 1) / page * page + (guarded ? page : 0);
   mapped_ = stack_bytes_ * static_cast<std::size_t>(processors);
   void* const stacks =
       mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -2,6 +2,7 @@
 #include "c/typed.hpp"
 
 #include <array>
+#include <type_traits>
 
 #include "c/typed_scalar.hpp"
 
@@ -130,12 +131,20 @@ void fold_many(const void* const* values, std::size_t n, void* out, std::size_t 
 
 #endif
 
+/// As what elements are folded: sums and products of signed numbers wrap, which only unsigned ones may.
+template <typename T, Folding folding>
+using Folded = typename std::conditional_t<std::is_integral_v<T> && std::is_signed_v<T> &&
+                                               (folding == Folding::sum || folding == Folding::product),
+                                           std::make_unsigned<T>, std::type_identity<T>>::type;
+
 using Kernel = void (*)(const void* const* values, std::size_t n, void* out, std::size_t count);
 
 /// nullptr: there is no such operator.
 Kernel find_kernel(Type type, Folding folding) {
-  return with_operator(type, folding,
-                       [](auto zero, auto tag) -> Kernel { return fold_many<decltype(zero), decltype(tag)::value>; });
+  return with_operator(type, folding, [](auto zero, auto tag) -> Kernel {
+    constexpr Folding kFolding = decltype(tag)::value;
+    return fold_many<Folded<decltype(zero), kFolding>, kFolding>;
+  });
 }
 
 #if CHASQUI_HAVE_HIGHWAY

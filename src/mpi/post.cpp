@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "run/faults/kept.hpp"
+
 namespace chasqui::mpi {
 namespace {
 
@@ -13,9 +15,9 @@ constexpr std::uint32_t kNewsTag = 32'700;  ///< above all collectives' tags
 Post::~Post() {
   if (OpenChannel::ended()) return;
   forget_sent();
-  for (Letter& letter : letters_) {  // the message outlives this object: its memory is never given back
+  for (Letter& letter : letters_) {  // the message outlives this object
     MPI_Request_free(&letter.request);
-    static_cast<void>(letter.text.release());
+    run::keep_for_ever(letter.text.release());
   }
 }
 

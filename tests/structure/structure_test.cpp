@@ -104,6 +104,7 @@ const std::set<std::string> kDoors = {
     "run/faults/bad_news.hpp",
     "run/faults/departures.hpp",
     "run/faults/fault_channel.hpp",
+    "run/faults/kept.hpp",
     "run/faults/post.hpp",
     "run/messages/builders.hpp",
     "run/messages/message_cost.hpp",

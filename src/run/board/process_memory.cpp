@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "run/board/node_ranks.hpp"
+#include "run/faults/kept.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -126,24 +126,22 @@ bool try_all(const std::vector<Trial>& trials, int rank) {
 /// back earlier, because that agreement fails, would be written to when it has become something else: it is kept for ever.
 class Marks {
  public:
-  explicit Marks(int ranks) : marks_(new std::uint64_t[1 + static_cast<std::size_t>(ranks)]() + 1) {}
+  explicit Marks(int ranks) : marks_(std::make_unique<std::uint64_t[]>(static_cast<std::size_t>(ranks))) {}
   ~Marks() {
-    static std::atomic<std::uint64_t*> kept{nullptr};  // the latest; before its marks stands the one before
-    if (complete_) delete[](marks_ - 1);
-    else marks_[-1] = reinterpret_cast<std::uint64_t>(kept.exchange(marks_ - 1));
+    if (!complete_) keep_for_ever(marks_.release());
   }
   Marks(const Marks&) = delete;
   Marks& operator=(const Marks&) = delete;
 
-  std::uint64_t place() const { return reinterpret_cast<std::uint64_t>(marks_); }
+  std::uint64_t place() const { return reinterpret_cast<std::uint64_t>(marks_.get()); }
   void all_are_done() { complete_ = true; }
   bool holds(int rank, std::uint64_t mark) const {
-    const volatile std::uint64_t* written = marks_ + rank;  // behind the compiler's back
+    const volatile std::uint64_t* written = marks_.get() + rank;  // behind the compiler's back
     return *written == mark;
   }
 
  private:
-  std::uint64_t* marks_;
+  std::unique_ptr<std::uint64_t[]> marks_;
   bool complete_ = false;
 };
 
