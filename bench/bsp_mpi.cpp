@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Many small messages to random ranks: the library's blocks against a hand-written MPI_Alltoallv and against
 // a send for each message. One run under mpirun; rank 0 prints medians.
+//   bench_bsp_… NODE_SIZE …: supersteps on nodes as Options::pretend_node_size has them instead, by turns. 1: without boards.
 #include <fmt/core.h>
 #include <mpi.h>
 
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -72,10 +74,53 @@ double by_alltoallv(int rank, int size, int messages) {
   return median(times);
 }
 
+/// Seconds of a superstep in which each rank sends `messages` words, the first to the next rank.
+double superstep(World& w, int messages) {
+  constexpr int kSteps = 20;
+  const auto to = destinations(w.rank(), w.size(), messages);
+  w.sync();
+  const double begin = MPI_Wtime();
+  for (int step = 0; step < kSteps; ++step) {
+    for (int i = 0; i < messages; ++i)
+      w.send(i == 0 ? (w.rank() + 1) % w.size() : to[static_cast<std::size_t>(i)], std::int64_t{i});
+    w.sync();
+  }
+  return (MPI_Wtime() - begin) / kSteps;
+}
+
+void by_nodes(int rank, int size, const std::vector<int>& node_sizes) {
+  constexpr int kMessages[] = {0, 1, 16}, kTurns = 5;
+  std::vector<std::vector<double>> times(node_sizes.size() * std::size(kMessages));
+  for (int repeat = 0; repeat < kTurns; ++repeat) {
+    for (std::size_t way = 0; way < node_sizes.size(); ++way) {
+      chasqui::bsp::run_mpi(
+          [&](World& w) {
+            for (std::size_t i = 0; i < std::size(kMessages); ++i)
+              times[way * std::size(kMessages) + i].push_back(superstep(w, kMessages[i]));
+          },
+          {.pretend_node_size = node_sizes[way]});
+    }
+  }
+  if (rank != 0) return;
+  fmt::print("flavour,ranks,ranks a node,us idle,us a message each,us 16 messages each\n");
+  for (std::size_t way = 0; way < node_sizes.size(); ++way) {
+    fmt::print("{},{},{}", CHASQUI_MPI_FLAVOUR, size, node_sizes[way] == 0 ? size : node_sizes[way]);
+    for (std::size_t i = 0; i < std::size(kMessages); ++i)
+      fmt::print(",{:.1f}", median(times[way * std::size(kMessages) + i]) * 1e6);
+    fmt::print("\n");
+  }
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   const int rank = chasqui::bsp::mpi_rank(), size = chasqui::bsp::mpi_size();
+  if (argc > 1) {
+    std::vector<int> node_sizes;
+    for (int i = 1; i < argc; ++i) node_sizes.push_back(std::atoi(argv[i]));
+    by_nodes(rank, size, node_sizes);
+    return 0;
+  }
   if (rank == 0) fmt::print("flavour,ranks,messages a rank,how,us,million messages a second and rank\n");
   for (const int messages : {100, 1000, 10000, 100000}) {
     const auto line = [&](const char* how, double seconds) {

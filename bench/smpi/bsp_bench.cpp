@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Supersteps in SimGrid's simulated time, checked: nothing to send, a message to the next rank, messages to ranks here and there.
-//   bsp_bench KIND BYTES WHO L_ns o_ns G_ns_per_byte MODE: as its neighbours are called, and none of it is used.
+//   bsp_bench KIND BYTES WHO L_ns o_ns G_ns_per_byte MODE [NODE_SIZE]: as its neighbours are called, and only the last is used. With it ranks
+//   pretend to have nodes of this size, whose boards cost no simulated time; 1: they do without boards.
 // Prints the simulated nanoseconds of each, beside those of the simulator's own barrier and Alltoall of counts.
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "chasqui/bsp/mpi.hpp"
@@ -55,7 +57,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   double idle = 0, next = 0, scattered = 0;
   int wrong = 0;
-  const chasqui::bsp::Ledger ledger = chasqui::bsp::run_mpi([&](World& w) {
+  const chasqui::bsp::Options options{.pretend_node_size = argc > 8 ? std::atoi(argv[8]) : 1};
+  const auto program = [&](World& w) {
     idle = time_of([&] { w.sync(); });
     next = time_of([&] {
       w.send((rank + 1) % size, rank);
@@ -69,7 +72,8 @@ int main(int argc, char** argv) {
       w.sync();
       if (w.received<int>().values() != right) ++wrong;
     });
-  });
+  };
+  const chasqui::bsp::Ledger ledger = chasqui::bsp::run_mpi(program, options);
   const double barrier = time_of([] { MPI_Barrier(MPI_COMM_WORLD); });
   std::vector<int> counts(static_cast<std::size_t>(size), 1), theirs(counts.size());
   const double alltoall =

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -30,6 +29,7 @@ MpiEndpoint::MpiEndpoint(MPI_Comm communicator, const Options& options) : option
   MPI_Comm_size(comm_, &size_);
   out_.resize(static_cast<std::size_t>(size_));
   statuses_.resize(static_cast<std::size_t>(size_));
+  if (!meets_each(size_)) nodes_ = MpiNodes::find(comm_, options_.pretend_node_size);
 }
 
 MpiEndpoint::~MpiEndpoint() {
@@ -236,28 +236,18 @@ std::uint32_t MpiEndpoint::meet(GroupState& state, const Arrival& arrival, std::
   throw_if_aborted();
   auto& group = static_cast<MpiGroup&>(state);
   const Members& members = group.info.members;
-  const bool few = members.count <= kFew || options_.per_processor_costs;
-  std::vector<std::uint32_t> blocks(few ? 0 : static_cast<std::size_t>(members.count));
+  const bool each = meets_each(members.count);
+  std::vector<Share> shares;
   for (Parcel& parcel : parcels) {
-    for (Block* block = parcel.blocks.release(); block != nullptr;) {
+    Share share{parcel.to, 0};
+    for (Block* block = parcel.blocks.release(); block != nullptr; ++share.blocks) {
       BlockPtr one(std::exchange(block, block->next));
-      if (!few && parcel.to != arrival.member)
-        ++blocks[static_cast<std::size_t>((parcel.to - arrival.member + members.count) % members.count)];
-      post(members.at(parcel.to), std::move(one), !few);
+      post(members.at(parcel.to), std::move(one), !each);
     }
+    if (!each && parcel.to != arrival.member) shares.push_back(share);
   }
-  if (few) {
-    const std::uint32_t flags = meet_each(group, arrival, why).agreed(members);
-    reap();
-    return flags;
-  }
-  flush_all();
-  const std::uint32_t flags = meet_in_rounds(group, arrival, blocks, why).agreed(members);
-  const Channel channel{group.info.id, arrival.step, arrival.lane};
-  if (blocks[0] > 0) {
-    wait_until(why, [&] { return counted_[channel] >= blocks[0]; });
-    counted_.erase(channel);
-  }
+  const std::uint32_t flags =
+      each ? meet_each(group, arrival, why).agreed(members) : meet_in_rounds(group, arrival, shares, why);
   reap();
   return flags;
 }
@@ -269,6 +259,8 @@ MpiEndpoint::Arrived MpiEndpoint::next_arrival(std::uint64_t group, std::int32_t
   queue.pop_front();
   return next;
 }
+
+bool MpiEndpoint::meets_each(std::int32_t members) const { return members <= kFew || options_.per_processor_costs; }
 
 /// Everybody's rows to everybody, behind the blocks: one message to each.
 Agreement MpiEndpoint::meet_each(MpiGroup& group, const Arrival& arrival, const Waiting& why) {
@@ -301,73 +293,139 @@ Agreement MpiEndpoint::meet_each(MpiGroup& group, const Arrival& arrival, const 
   return agreement;
 }
 
-/// A reduce-scatter of how many blocks each member gets, `blocks` by distance from this one; the first is the result. In the
-/// round of distance h, a member hands what it knows of those at distances from h on to the one at distance h (the windows
-/// of the all-gather, backwards). With it travel the agreement and the costs of the superstep. After that round an entry j
-/// has the contributions of distances j, j + h, j + 2h, ... below P: one number of terms up to j = (P-1) mod h, one fewer
-/// above. So two sums do for the costs, `more` and `less`, and each contribution is in the result once.
-Agreement MpiEndpoint::meet_in_rounds(MpiGroup& group, const Arrival& arrival, std::vector<std::uint32_t>& blocks,
-                                      const Waiting& why) {
-  struct Pair {
-    Sum more, less;
-  };
+/// Learns how many blocks to expect, with what else all must know, and waits for them. The flags of all.
+std::uint32_t MpiEndpoint::meet_in_rounds(MpiGroup& group, const Arrival& arrival, std::span<const Share> shares,
+                                          const Waiting& why) {
+  flush_all();
   const Members& members = group.info.members;
-  const std::int32_t count = members.count;
-  Agreement agreement;
-  agreement.add(arrival.step, arrival.member, arrival.flags);
-  std::vector<Pair> sums;
-  for (const Booking& row : arrival.rows) {
-    sums.push_back({Sum::of(row), {}});
-    sums.back().less.step = row.row.step;
+  const bool on_nodes = nodes_ != nullptr && group.info.id == GroupInfo{}.id;
+  if (!on_nodes && !group.members) group.members = Circle::of_members(members.count, arrival.member);
+  const Circle& circle = on_nodes ? nodes_->circle() : *group.members;
+  Digest digest(arrival.rows);
+  std::vector<std::uint32_t> counts(circle.begin.back());
+  std::size_t own = 0;
+  if (on_nodes) {
+    show_on_node(arrival, shares, digest, counts, why);
+    own = static_cast<std::size_t>(nodes_->count_for(arrival.member));
+  } else {
+    digest.agreement.add(arrival.step, arrival.member, arrival.flags);
+    for (std::size_t i = 0; i < arrival.rows.size(); ++i) digest.add(i, Sum::of(arrival.rows[i]));
+    for (const Share& share : shares)
+      counts[static_cast<std::size_t>((share.to - arrival.member + members.count) % members.count)] = share.blocks;
   }
-  std::int32_t known = count;
-  for (auto h = static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(count - 1))); h >= 1; h /= 2) {
-    RecordHead head;
-    head.record = Record::arrival;
-    head.from = arrival.member;
-    head.channel.group = group.info.id;
-    head.index = static_cast<std::uint32_t>(sums.size());
-    const std::int32_t to = members.at((arrival.member + h) % count);
-    Buffer& out = out_[static_cast<std::size_t>(to)];
-    const std::size_t before = out.size();
-    const auto add = [&](const void* data, std::size_t bytes) {
-      if (bytes > 0) std::memcpy(out.extend(bytes), data, bytes);
-    };
-    add(&agreement, sizeof agreement);
-    add(sums.data(), sums.size() * sizeof(Pair));
-    add(blocks.data() + h, static_cast<std::size_t>(known - h) * sizeof(std::uint32_t));
-    append_head(out, head, out.size() - before);
-    flush(to);
-
-    const Arrived came = next_arrival(group.info.id, (arrival.member - h + count) % count, why);
-    const std::byte* at = came.bytes.data();
-    Agreement theirs;
-    std::memcpy(&theirs, at, sizeof theirs);
-    at += sizeof theirs;
-    agreement.add(theirs);
-    const std::int32_t rest = (count - 1) % (2 * h);
-    for (std::size_t i = 0; i < came.head.index; ++i, at += sizeof(Pair)) {
-      Pair pair;
-      std::memcpy(&pair, at, sizeof pair);
-      if (i >= sums.size()) continue;  // they disagree on the superstep, and will be told
-      Sum less = h - 1 <= rest ? sums[i].more : sums[i].less;
-      less.add(2 * h - 1 <= rest ? pair.more : pair.less);
-      sums[i].more.add(h <= rest ? pair.more : pair.less);
-      sums[i].less = less;
-    }
-    for (std::int32_t j = 0; j < known - h; ++j, at += sizeof(std::uint32_t)) {
-      std::uint32_t more = 0;
-      std::memcpy(&more, at, sizeof more);
-      blocks[static_cast<std::size_t>(j)] += more;
-    }
-    known = h;
-  }
-  for (const Pair& pair : sums) {
+  exchange(group, arrival.member, circle, digest, counts, why);
+  for (const auto& [sum, less] : digest.sums) {
     auto& steps = group.costs->supersteps;
-    if (steps.size() <= pair.more.step) steps.resize(pair.more.step + 1);
-    merge(steps[pair.more.step], pair.more.superstep());
+    if (steps.size() <= sum.step) steps.resize(sum.step + 1);
+    merge(steps[sum.step], sum.superstep());
   }
-  return agreement;
+  const std::uint32_t flags = digest.agreement.agreed(members);
+  if (counts[own] > 0) {
+    const Channel channel{group.info.id, arrival.step, arrival.lane};
+    wait_until(why, [&] { return counted_[channel] >= counts[own]; });
+    counted_.erase(channel);
+  }
+  return flags;
+}
+
+template <typename Visit>
+void MpiEndpoint::show(std::span<const std::byte> mine, const Waiting& why, const Visit& visit) {
+  nodes_->show(
+      mine,
+      [&](const auto& condition) {
+        wait_until(why, condition);
+        ++sent_, ++received_;
+      },
+      visit);
+}
+
+/// The ranks of a node show what each brings, and add it up.
+void MpiEndpoint::show_on_node(const Arrival& arrival, std::span<const Share> shares, Digest& digest,
+                               std::span<std::uint32_t> counts, const Waiting& why) {
+  std::vector<Sum> sums;
+  for (const Booking& row : arrival.rows) sums.push_back(Sum::of(row));
+  Brought mine{arrival.step, arrival.flags, static_cast<std::uint32_t>(sums.size()), 0, 0, 0, 0};
+  if (sums.size() == 1 && sums[0].quiet()) {
+    mine = {arrival.step, arrival.flags, 0, 1, sums[0].most[0], sums[0].most[1], sums[0].most[5]};
+    sums.clear();
+  }
+  Buffer out = spare();
+  append_bytes(out, &mine, sizeof mine);
+  append_bytes(out, sums.data(), sums.size() * sizeof(Sum));
+  append_bytes(out, shares.data(), shares.size_bytes());
+  show(out.view(), why, [&](int slot, std::span<const std::byte> bytes) {
+    Reader in(bytes);
+    const auto theirs = in.next<Brought>();
+    digest.agreement.add(theirs.step, nodes_->rank_at(slot), theirs.flags);
+    if (theirs.quiet != 0) digest.add(0, theirs.sum());
+    for (std::size_t i = 0; i < theirs.sums; ++i) digest.add(i, in.next<Sum>());
+    while (!in.empty()) {
+      const auto share = in.next<Share>();
+      const std::ptrdiff_t which = nodes_->count_for(share.to);
+      if (which >= 0) counts[static_cast<std::size_t>(which)] += share.blocks;
+    }
+  });
+  if (spare_.size() < kMostSpare) spare_.push_back(std::move(out));
+}
+
+/// A reduce-scatter of how many blocks each gets, by distance from this one; the counts at distance 0 are the result. In the
+/// round of distance h, one hands what it knows of those at distances from ih up to (i+1)h to the one at distance ih, i = 1, 2, ...
+/// below the radix (the windows of the all-gather, backwards). With it travel the agreement and the costs of the superstep. After that round an entry j
+/// has the contributions of distances j, j + h, j + 2h, ... below N: one number of terms up to j = (N-1) mod h, one fewer
+/// above. So two sums do for the costs, `more` and `less`, and each contribution is in the result once.
+void MpiEndpoint::exchange(const MpiGroup& group, std::int32_t member, const Circle& circle, Digest& digest,
+                           std::span<std::uint32_t> counts, const Waiting& why) {
+  const std::int32_t count = circle.count();
+  const auto at = [&](std::int32_t distance) { return circle.members[static_cast<std::size_t>(distance)]; };
+  const auto begin = [&](std::int32_t distance) { return circle.begin[static_cast<std::size_t>(distance)]; };
+  std::int32_t h = 1;
+  while (std::int64_t{h} * circle.radix < count) h *= circle.radix;
+  for (std::int32_t known = count; known > 1; known = std::exchange(h, h / circle.radix)) {
+    const std::int32_t turns = (known - 1) / h, mine = circle.turn * h;
+    Arrived came;
+    if (circle.turn <= turns) {
+      RecordHead head;
+      head.record = Record::arrival;
+      head.from = member;
+      head.channel.group = group.info.id;
+      const std::int32_t to = group.info.members.at(at(mine));
+      Buffer& out = out_[static_cast<std::size_t>(to)];
+      const std::size_t before = out.size();
+      const std::uint64_t sums = digest.sums.size();
+      append_bytes(out, &digest.agreement, sizeof digest.agreement);
+      append_bytes(out, &sums, sizeof sums);
+      append_bytes(out, digest.sums.data(), sums * sizeof(Digest::Pair));
+      const auto part = counts.subspan(begin(mine), begin(std::min(mine + h, known)) - begin(mine));
+      if (std::ranges::any_of(part, [](std::uint32_t blocks) { return blocks > 0; }))
+        append_bytes(out, part.data(), part.size_bytes());
+      append_head(out, head, out.size() - before);
+      flush(to);
+      came = next_arrival(group.info.id, at(count - mine), why);
+    }
+    const std::int64_t rest = (count - 1) % (std::int64_t{h} * circle.radix);
+    for (Digest::Pair& sum : digest.sums) {
+      if (h - 1 <= rest) sum.less = sum.more;
+    }
+    const auto add = [&](std::int32_t turn, std::span<const std::byte> bytes) {
+      Reader in(bytes);
+      digest.agreement.add(in.next<Agreement>());
+      const auto sums = in.next<std::uint64_t>();
+      for (std::size_t i = 0; i < sums; ++i) {
+        const auto theirs = in.next<Digest::Pair>();
+        if (i >= digest.sums.size()) continue;  // they disagree on the superstep, and will be told
+        digest.sums[i].more.add(turn * h <= rest ? theirs.more : theirs.less);
+        digest.sums[i].less.add(turn * h + h - 1 <= rest ? theirs.more : theirs.less);
+      }
+      for (std::size_t i = 0; !in.empty(); ++i) counts[i] += in.next<std::uint32_t>();
+    };
+    if (!circle.shared) {
+      add(circle.turn, came.bytes.view());
+    } else {
+      show(came.bytes.view(), why, [&](int slot, std::span<const std::byte> bytes) {
+        if (slot < turns) add(slot + 1, bytes);
+      });
+    }
+  }
 }
 
 // Rank 0 asks around while it waits: two equal waves in which everybody waits and no message is under way.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The door of a processor that is an MPI rank. A few members end a superstep by a direct exchange: one message to every
 // member carries the last blocks for it, the arrival and the ledger rows. Many send blocks only to those who get some, and
-// learn by a reduce-scatter how many to expect: ceil(log2 P) messages each. Rank 0 asks around when it waits long: two equal waves in which everybody waits and no
-// message is under way prove a deadlock (Mattern's four counters).
+// learn by a reduce-scatter how many to expect: ceil(log2 P) messages each. Where ranks of the whole machine share nodes they tell each other on
+// the boards of these, and only the nodes exchange messages (mpi_nodes.hpp). Rank 0 asks around when it waits long: two equal waves in
+// which everybody waits and no message is under way prove a deadlock (Mattern's four counters). What is shown on a board is not counted; who has
+// seen it counts as if it had sent itself a message, so that a rank which has moved on between two waves is noticed.
 #pragma once
 
 #include <mpi.h>
@@ -12,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "bsp/mpi_nodes.hpp"
 #include "bsp/mpi_wire.hpp"
 #include "chasqui/bsp/detail/processor.hpp"
 #include "chasqui/bsp/fault.hpp"
@@ -21,6 +24,7 @@ namespace chasqui::bsp::detail {
 struct MpiGroup final : GroupState {
   GroupInfo info;
   MachineCosts* costs = nullptr;
+  std::optional<Circle> members;  ///< of a machine that ends supersteps in rounds without boards
 };
 
 class MpiEndpoint final : public Endpoint {
@@ -67,14 +71,22 @@ class MpiEndpoint final : public Endpoint {
     Buffer bytes;
   };
 
+  /// Few members, or all rows of the ledger for everybody: a message from each to each.
+  bool meets_each(std::int32_t members) const;
   Agreement meet_each(MpiGroup& group, const Arrival& arrival, const Waiting& why);
-  Agreement meet_in_rounds(MpiGroup& group, const Arrival& arrival, std::vector<std::uint32_t>& blocks,
-                           const Waiting& why);
+  std::uint32_t meet_in_rounds(MpiGroup& group, const Arrival& arrival, std::span<const Share> shares,
+                               const Waiting& why);
+  void show_on_node(const Arrival& arrival, std::span<const Share> shares, Digest& digest,
+                    std::span<std::uint32_t> counts, const Waiting& why);
+  void exchange(const MpiGroup& group, std::int32_t member, const Circle& circle, Digest& digest,
+                std::span<std::uint32_t> counts, const Waiting& why);
   Arrived next_arrival(std::uint64_t group, std::int32_t from, const Waiting& why);
   void post(std::int32_t to, BlockPtr block, bool counted);
   Buffer spare();
   template <typename Condition>
   void wait_until(const Waiting& why, const Condition& condition);
+  template <typename Visit>
+  void show(std::span<const std::byte> mine, const Waiting& why, const Visit& visit);
   void throw_if_aborted() const;
   void flush(std::int32_t to);
   void flush_all();
@@ -90,6 +102,7 @@ class MpiEndpoint final : public Endpoint {
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::int32_t rank_ = 0, size_ = 1;
   Options options_;
+  std::unique_ptr<MpiNodes> nodes_;  ///< of the whole machine; null: it goes without boards
   std::vector<Buffer> out_;
   std::deque<Flying> flying_;
   std::vector<Buffer> spare_;

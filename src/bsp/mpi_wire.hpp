@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "chasqui/bsp/detail/endpoint.hpp"
 
@@ -74,6 +75,65 @@ struct Sum {
     for (int i = 0; i < 6; ++i) most[i] = std::max(most[i], other.most[i]);
     for (int i = 0; i < 3; ++i) total[i] += other.total[i];
   }
+  /// Nothing was sent or received.
+  bool quiet() const { return (most[2] | most[3] | most[4] | total[0] | total[1] | total[2]) == 0; }
 };
+
+/// Blocks that a member gets of one other.
+struct Share {
+  std::int32_t to = 0;
+  std::uint32_t blocks = 0;
+};
+
+/// What a rank shows the others of its node at the end of a superstep: this, then sums, then shares. A sum that says little is in here.
+struct Brought {
+  std::uint64_t step = 0;
+  std::uint32_t flags = 0;
+  std::uint32_t sums = 0;   ///< that follow
+  std::uint64_t quiet = 0;  ///< 1: there is one sum, this:
+  std::int64_t nanoseconds = 0, work = 0, span = 0;
+
+  /// REQUIRES quiet.
+  Sum sum() const { return {0, {nanoseconds, work, 0, 0, 0, span}, {}}; }
+};
+static_assert(sizeof(Brought) == 48, "fits a line of the board");
+
+/// What some members bring to the end of a superstep, together. Of those at distances 0, h, 2h, ... before this one the last may count or not:
+/// two sums a superstep.
+struct Digest {
+  struct Pair {
+    Sum more, less;
+  };
+  Agreement agreement;
+  std::vector<Pair> sums;
+
+  explicit Digest(std::span<const Booking> rows) : sums(rows.size()) {
+    for (std::size_t i = 0; i < rows.size(); ++i) sums[i].more.step = sums[i].less.step = rows[i].row.step;
+  }
+  void add(std::size_t i, const Sum& sum) {
+    if (i < sums.size()) sums[i].more.add(sum);  // else they disagree on the superstep, and will be told
+  }
+};
+
+/// Values of any trivial type, read one after another.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
+  template <typename T>
+  T next() {
+    T value;
+    std::memcpy(&value, left_.data(), sizeof value);
+    left_ = left_.subspan(sizeof value);
+    return value;
+  }
+  bool empty() const { return left_.empty(); }
+
+ private:
+  std::span<const std::byte> left_;
+};
+
+inline void append_bytes(Buffer& out, const void* data, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(out.extend(bytes), data, bytes);
+}
 
 }  // namespace chasqui::bsp::detail

@@ -15,7 +15,7 @@ namespace {
 /// Which rooms a room includes, itself aside: these and no others.
 const Graph kHouse = {
     {"base", {}},
-    {"bsp", {"base", "model", "plan", "run", "threads"}},
+    {"bsp", {"base", "model", "mpi", "plan", "run", "threads"}},
     {"c", {"base", "chasqui.h", "cli", "group", "run"}},
     {"chasqui.h", {}},                                                               // what C sees
     {"chasqui.hpp", {"plan", "schedule", "show", "simulate", "threads", "verify"}},  // the porch
@@ -82,6 +82,7 @@ const std::set<std::string> kDoors = {
     "mpi/fabric.hpp",
     "mpi/forced.hpp",
     "mpi/native.hpp",
+    "mpi/node_ranks.hpp",
     "mpi/profile.hpp",
     "plan/growth.hpp",
     "plan/kernel/codec.hpp",
@@ -101,6 +102,7 @@ const std::set<std::string> kDoors = {
     "run/call/patience.hpp",
     "run/comm/fabric.hpp",
     "run/comm/node_fabric.hpp",
+    "run/comm/node_map.hpp",
     "run/faults/bad_news.hpp",
     "run/faults/departures.hpp",
     "run/faults/fault_channel.hpp",

@@ -39,6 +39,8 @@ struct Options {
 
   bool per_processor_costs = false;  ///< the ledger keeps a row for every processor, not only maxima and totals
 
+  int pretend_node_size = 0;  ///< MPI, for tests: as mpi::Options::pretend_node_size
+
   // The LogP shape the collectives are planned for (ticks; only the ratios matter).
   Time latency{3};   ///< L of the machine that broadcasts are planned for, in ticks
   Time overhead{0};  ///< o of that machine

@@ -69,6 +69,10 @@ std::shared_ptr<Board> make_board(NodeRanks& node, int cores, std::size_t ring) 
   std::vector<int> caches;
   for (std::size_t at = 2; at < all.size(); at += std::size(mine)) caches.push_back(static_cast<int>(all[at]));
   shape.caches = groups_by_cache(caches);
+  return make_board(node, cores, shape);
+}
+
+std::shared_ptr<Board> make_board(NodeRanks& node, int cores, const BoardShape& shape) {
   const std::size_t bytes = shape.bytes();
   const int file = node.open_memory(node.rank() == 0 && bytes <= node.free_memory() ? bytes : 0);
   // With all pages in this process's page table: a long ring brings a call new pages for a long time, and 60 faults take
