@@ -60,7 +60,7 @@ writing = threading.Lock()  # cases that run at the same time share a platform
 
 
 def platform(folder, ranks, machine, mode, on_host=1):
-    """Writes platform and host file (once), gives their names. Messages inside a host take no time of their own."""
+    """Writes platform and host file (once), gives their names. A core a rank; messages inside a host take no time of their own."""
     L, _, bandwidth = MACHINES[machine]
     path = os.path.join(folder, f"{machine}-{ranks}-{mode}-{on_host}.xml")
     hosts = path + ".hosts"
@@ -71,7 +71,7 @@ def platform(folder, ranks, machine, mode, on_host=1):
         with open(path, "w") as file:
             file.write(f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-{ranks // on_host - 1}" speed="1Gf"
+<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-{ranks // on_host - 1}" speed="1Gf" core="{on_host}"
  bw="{speed}" lat="{L / 2:.3f}ns" sharing_policy="SPLITDUPLEX" loopback_bw="100GBps" loopback_lat="1ns"/></platform>
 """)
         with open(hosts, "w") as file:
