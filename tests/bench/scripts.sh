@@ -45,5 +45,6 @@ grep -q "^| shared lan broadcast 8 | 2 to 6 |" "$work/smpi.log" || { cat "$work/
   grep -q "^| barrier | [0-9.]*, -, - |" "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
 if [ -x "$build/bin/bsp_bench" ]; then
   "$source/bench/smpi/bsp.py" "$build" 13 >"$work/smpi.log" 2>&1 && grep -q "^| 13 | [0-9.]* " "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
+  "$source/bench/smpi/bsp.py" "$build" 12 3 >"$work/smpi.log" 2>&1 && grep -q "^| 4 x 3 | [0-9.]* -> [0-9.]* " "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
 fi
 echo "ok: bench/smpi"
