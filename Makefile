@@ -21,7 +21,7 @@ build: packages  ## the programs, tests, benchmarks and the explorer's page, in 
 	cmake --build --preset dev --target explorer_page
 
 # Builds what it shows and no more: no tests, no benchmarks, no explorer.
-demo:  ## plan, check and draw everything; leaves report.html
+demo:  ## plan and check every collective, measure this machine; leaves report.html
 	@echo "== 1 of 4: packages"
 	@scripts/install-packages --small
 	@echo "== 2 of 4: programs"

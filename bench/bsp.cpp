@@ -38,7 +38,7 @@ namespace {
 std::string csv = "what,how,value,unit\n";
 
 void note(const std::string& what, const std::string& how, double value, const char* unit) {
-  csv += fmt::format("{},{},{:.6g},{}\n", what, how, value, unit);
+  csv += fmt::format("\"{}\",\"{}\",{:.6g},{}\n", what, how, value, unit);
   fmt::print("{:<44} {:<34} {:>12.4g} {}\n", what, how, value, unit);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 
 struct Box {
@@ -18,7 +19,7 @@ struct Particle {
 int main(int count, char** words) {
   using namespace chasqui;
   MPI_Init(&count, &words);
-  {  // communicators go before MPI_Finalize
+  try {  // communicators go before MPI_Finalize
     const auto comm = mpi::make_comm(MPI_COMM_WORLD);
     const std::vector<Box> mine{{1.0 * comm->rank(), 2.0 * comm->rank()}};
     std::vector<Box> all(1);
@@ -46,6 +47,9 @@ int main(int count, char** words) {
     request.wait();
     if (comm->rank() == 0)
       std::printf("box %g .. %g, particles at %g\n", all[0].low, all[0].high, particles[999].place);
+  } catch (const Error& error) {  // on every rank
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();
 }

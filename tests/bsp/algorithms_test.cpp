@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
 #include <numeric>
 #include <random>
@@ -76,6 +77,8 @@ TEST(SampleSort, EqualsTheStableSequentialOneAndBalances) {
     std::stable_sort(all.begin(), all.end(), less);
     EXPECT_EQ(got, all);
     EXPECT_EQ(totals(ledger).supersteps, 3);
+    for (const Superstep& step : ledger.machines[0].supersteps)
+      EXPECT_LE(step.messages, std::max(p * p, 2 * n / p + p));
   }
 }
 
@@ -149,6 +152,13 @@ TEST(Fft, EqualsTheSumAndComesBack) {
                Error);
 }
 
+/// The logarithm of p to the base k, rounded up.
+int levels(int k, int p) {
+  int count = 0;
+  for (int reach = 1; reach < p; reach *= k) ++count;
+  return count;
+}
+
 TEST(SegmentedPrefix, EqualsTheSequentialOne) {
   EXPECT_TRUE(rc::check("segmented prefix", [] {
     const auto n = *rc::gen::inRange(0, 60);
@@ -170,7 +180,7 @@ TEST(SegmentedPrefix, EqualsTheSequentialOne) {
       if (heads[i] == 0) expected[i] = compose(expected[i - 1], expected[i]);
     }
     std::vector<std::uint32_t> got(expected.size());
-    run(
+    const Ledger ledger = run(
         p,
         [&](World& w) {
           auto mine = part_of(start, w.rank(), p);
@@ -182,10 +192,13 @@ TEST(SegmentedPrefix, EqualsTheSequentialOne) {
         },
         kVirtual);
     RC_ASSERT(got == expected);
+    RC_ASSERT(totals(ledger).supersteps == 2 * levels(k, p));
+    for (const Superstep& step : ledger.machines[0].supersteps) RC_ASSERT(step.messages <= 2 * (k - 1));
   }));
 }
 
 TEST(IntegerSort, SortsStably) {
+  constexpr int kFan = 3;
   EXPECT_TRUE(rc::check("integer sort", [] {
     const auto p = *rc::gen::inRange(1, 10);
     const auto bound = *rc::gen::element<std::uint64_t>(1, 2, 10, 1000, 1ULL << 40);
@@ -198,13 +211,13 @@ TEST(IntegerSort, SortsStably) {
     };
     std::vector<std::pair<std::uint64_t, std::uint64_t>> got;
     std::vector<std::vector<Item>> parts(static_cast<std::size_t>(p));
-    run(
+    const Ledger ledger = run(
         p,
         [&](World& w) {
           std::vector<Item> mine;
           for (const auto& [key, number] : part_of(items, w.rank(), p)) mine.push_back({key, number});
           parts[static_cast<std::size_t>(w.rank())] = integer_sort(
-              w, mine, [](const Item& item) { return item.key; }, bound, bits, 3);
+              w, mine, [](const Item& item) { return item.key; }, bound, bits, kFan);
         },
         kVirtual);
     for (const auto& part : parts) {
@@ -212,6 +225,8 @@ TEST(IntegerSort, SortsStably) {
     }
     std::sort(items.begin(), items.end());
     RC_ASSERT(got == items);
+    const int passes = std::max(1, (static_cast<int>(std::bit_width(bound - 1)) + bits - 1) / bits);
+    RC_ASSERT(totals(ledger).supersteps == passes * (2 * levels(kFan, p) + 1));
   }));
 }
 

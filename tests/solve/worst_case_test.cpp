@@ -14,6 +14,7 @@
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/scatter.hpp"
+#include "chasqui/verify/verify.hpp"
 #include "solve/adversary/lateness.hpp"
 #include "solve/sat.hpp"
 
@@ -148,6 +149,19 @@ TEST(WorstCase, OneItemIsNeverLate) {
   EXPECT_TRUE(worst.exact);
   EXPECT_EQ(worst.late, Time{0});
   EXPECT_EQ(worst.robustness(), 1.0);
+}
+
+/// Each rank receives one message, but rank 1 sends its own before (adversary.md, Theorem 3).
+TEST(WorstCase, AnEarlyReceptionDelaysASend) {
+  Schedule schedule;
+  schedule.machine = LogP{.P = 2, .L = Time{6}, .o = Time{2}, .g = Time{2}};
+  schedule.problem = {.kind = Kind::allgather};
+  schedule.sends = {send_item(Time{0}, Rank{0}, Rank{1}, 0), send_item(Time{4}, Rank{1}, Rank{0}, 1)};
+  schedule.finish = Time{14};
+  ASSERT_TRUE(verify(schedule).legal());
+  const WorstCase worst = worst_case(schedule, {.low = Time{1}});
+  EXPECT_EQ(worst.late, Time{1});
+  EXPECT_EQ(worst.late, worst_by_brute_force(schedule, Time{1}));
 }
 
 TEST(WorstCase, ALatencyFloorLimitsTheAdversary) {
