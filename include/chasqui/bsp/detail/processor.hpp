@@ -26,9 +26,9 @@ class Nest final : public std::pmr::memory_resource {
     used_ = begin + bytes;
     return room_ + begin;
   }
-  void do_deallocate(void* place, std::size_t bytes, std::size_t alignment) override {
+  void do_deallocate(void* place, std::size_t, std::size_t alignment) override {
     const auto at = reinterpret_cast<std::uintptr_t>(place), room = reinterpret_cast<std::uintptr_t>(room_);
-    if (at < room || at >= room + kBytes) ::operator delete(place, bytes, std::align_val_t(alignment));
+    if (at < room || at >= room + kBytes) ::operator delete(place, std::align_val_t(alignment));
   }
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
 
