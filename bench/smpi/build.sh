@@ -9,19 +9,17 @@ libraries=""
 for room in measure show run plan schedule model base; do libraries="$libraries $build/src/$room/libchasqui_$room.a"; done
 mkdir -p "$build/bin" "$build/smpi"
 "${CXX:-c++}" -std=c++20 -O2 -Wall -Wextra -fPIC -shared "$root"/bench/smpi/detached.cpp -ldl -o "$build/bin/libsmpi_detached.so"
-objects=""
 for source in "$root"/src/mpi/*.cpp; do
   case $source in */forced.cpp) continue ;; esac  # the simulator has no MPI_T, and nobody here forces its algorithms
-  object=$build/smpi/$(basename "$source" .cpp).o
-  smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -DCHASQUI_MPI_FLAVOUR='"smpi"' -I"$root/include" -I"$root/src" -c "$source" -o "$object"
-  objects="$objects $object"
-done
+  echo "#include \"$source\""
+done >"$build/smpi/mpi.cpp"
+smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -DCHASQUI_MPI_FLAVOUR='"smpi"' -I"$root/include" -I"$root/src" -c "$build/smpi/mpi.cpp" -o "$build/smpi/mpi.o"
 # shellcheck disable=SC2086
-smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -I"$root/include" -I"$root/src" "$root"/bench/smpi/smpi_bench.cpp $objects \
+smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -I"$root/include" -I"$root/src" "$root"/bench/smpi/smpi_bench.cpp "$build/smpi/mpi.o" \
   $libraries -lfmt -lpthread -o "$build/bin/smpi_bench"
 if [ -f "$build/src/bsp/libchasqui_bsp.a" ]; then
   # shellcheck disable=SC2086
   smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -I"$root/include" -I"$root/src" "$root"/src/bsp/mpi_*.cpp \
-    "$root"/bench/smpi/bsp_bench.cpp $objects "$build/src/bsp/libchasqui_bsp.a" "$build/src/threads/libchasqui_threads.a" $libraries \
+    "$root"/bench/smpi/bsp_bench.cpp "$build/smpi/mpi.o" "$build/src/bsp/libchasqui_bsp.a" "$build/src/threads/libchasqui_threads.a" $libraries \
     $(pkg-config --libs hwloc 2>/dev/null || true) -lboost_context -lfmt -lpthread -o "$build/bin/bsp_bench"
 fi

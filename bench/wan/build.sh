@@ -11,6 +11,6 @@ for library in openmpi mpich; do
   command -v "mpicxx.$library" > /dev/null || { echo "no mpicxx.$library: skipped"; continue; }
   # shellcheck disable=SC2086
   "mpicxx.$library" -std=c++20 -O2 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR="\"$library\"" \
-    -I"$root/include" -I"$root/src" -I"$root/bench/wan" "$root"/bench/wan/wan_bench.cpp "$root"/src/mpi/*.cpp \
-    $libraries -lfmt -lpthread -o "$build/bin/wan_bench.$library"
+    -I"$root/include" -I"$root/src" -I"$root/bench/wan" "$root"/bench/wan/wan_bench.cpp \
+    "$build/src/mpi/libchasqui_mpi_$library.a" $libraries -lfmt -lpthread -o "$build/bin/wan_bench.$library"
 done
