@@ -9,7 +9,7 @@
 namespace chasqui {
 namespace {
 
-std::string complaint(const std::string& text) {
+std::string json_complaint(const std::string& text) {
   try {
     json_document(text, "f", "ask");
   } catch (const Error& error) {
@@ -26,17 +26,17 @@ TEST(JsonText, ReadsWhatIsOrdinary) {
 }
 
 TEST(JsonText, SaysWhatIsWrongAndWhere) {
-  EXPECT_EQ(complaint("{\"a\":1,\n \"a\":2}"), "f: line 2, column 4: the key \"a\" is there twice; ask");
-  EXPECT_EQ(complaint("{\"a\":1,\n \"b\":{\"a\":1}}"), "");
-  EXPECT_EQ(complaint("[1,\n" + std::string(400, '9') + "]").substr(0, 10), "f: line 2,");
-  EXPECT_NE(complaint("[1,\n" + std::string(400, '9') + "]").find("this number is too large"), std::string::npos);
-  EXPECT_NE(complaint("[1 2]").find("f: line 1, column 4: this is not JSON"), std::string::npos);
-  EXPECT_NE(complaint("{} {}").find("this is not JSON"), std::string::npos);
-  EXPECT_EQ(complaint(""), "f: the text ends too early, after byte 0; ask");
-  EXPECT_EQ(complaint("[1,"), "f: the text ends too early, after byte 3; ask");
-  EXPECT_NE(complaint(std::string(100'000, '[')).find("column 65: more than 64 values inside each other"),
+  EXPECT_EQ(json_complaint("{\"a\":1,\n \"a\":2}"), "f: line 2, column 4: the key \"a\" is there twice; ask");
+  EXPECT_EQ(json_complaint("{\"a\":1,\n \"b\":{\"a\":1}}"), "");
+  EXPECT_EQ(json_complaint("[1,\n" + std::string(400, '9') + "]").substr(0, 10), "f: line 2,");
+  EXPECT_NE(json_complaint("[1,\n" + std::string(400, '9') + "]").find("this number is too large"), std::string::npos);
+  EXPECT_NE(json_complaint("[1 2]").find("f: line 1, column 4: this is not JSON"), std::string::npos);
+  EXPECT_NE(json_complaint("{} {}").find("this is not JSON"), std::string::npos);
+  EXPECT_EQ(json_complaint(""), "f: the text ends too early, after byte 0; ask");
+  EXPECT_EQ(json_complaint("[1,"), "f: the text ends too early, after byte 3; ask");
+  EXPECT_NE(json_complaint(std::string(100'000, '[')).find("column 65: more than 64 values inside each other"),
             std::string::npos);
-  EXPECT_NE(complaint(std::string("{\"a\"\0:1}", 8)).find("column 5: this is not JSON"), std::string::npos);
+  EXPECT_NE(json_complaint(std::string("{\"a\"\0:1}", 8)).find("column 5: this is not JSON"), std::string::npos);
 }
 
 }  // namespace

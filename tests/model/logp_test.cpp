@@ -9,7 +9,7 @@
 namespace chasqui {
 namespace {
 
-std::string complaint(const LogP& machine) {
+std::string machine_complaint(const LogP& machine) {
   try {
     validate(machine);
   } catch (const Error& error) {
@@ -19,18 +19,20 @@ std::string complaint(const LogP& machine) {
 }
 
 TEST(LogP, AcceptsTheExtremesItPromises) {
-  EXPECT_EQ(complaint({1, Time{0}, Time{1}, Time{1}}), "");
-  EXPECT_EQ(complaint({1'000'000'000, Time{1'000'000'000'000}, Time{1'000'000'000'000}, Time{1'000'000'000'000}}), "");
+  EXPECT_EQ(machine_complaint({1, Time{0}, Time{1}, Time{1}}), "");
+  EXPECT_EQ(
+      machine_complaint({1'000'000'000, Time{1'000'000'000'000}, Time{1'000'000'000'000}, Time{1'000'000'000'000}}),
+      "");
 }
 
 TEST(LogP, NamesTheParameterAndTheRange) {
-  EXPECT_EQ(complaint({0, Time{1}, Time{0}, Time{1}}), "P=0 is too small: it must be at least 1");
-  EXPECT_EQ(complaint({4, Time{-1}, Time{0}, Time{1}}), "L=-1 is too small: it must be at least 0");
-  EXPECT_EQ(complaint({4, Time{1}, Time{-2}, Time{1}}), "o=-2 is too small: it must be at least 0");
-  EXPECT_EQ(complaint({4, Time{1}, Time{0}, Time{0}}), "g=0 is too small: it must be at least 1");
-  EXPECT_NE(complaint({4, Time{kMaxParameter + 1}, Time{0}, Time{1}}).find("L="), std::string::npos);
-  EXPECT_NE(complaint({kMaxProcessors + 1, Time{1}, Time{0}, Time{1}}).find("P="), std::string::npos);
-  EXPECT_NE(complaint({4, Time{0}, Time{0}, Time{1}}).find("must take time"), std::string::npos);
+  EXPECT_EQ(machine_complaint({0, Time{1}, Time{0}, Time{1}}), "P=0 is too small: it must be at least 1");
+  EXPECT_EQ(machine_complaint({4, Time{-1}, Time{0}, Time{1}}), "L=-1 is too small: it must be at least 0");
+  EXPECT_EQ(machine_complaint({4, Time{1}, Time{-2}, Time{1}}), "o=-2 is too small: it must be at least 0");
+  EXPECT_EQ(machine_complaint({4, Time{1}, Time{0}, Time{0}}), "g=0 is too small: it must be at least 1");
+  EXPECT_NE(machine_complaint({4, Time{kMaxParameter + 1}, Time{0}, Time{1}}).find("L="), std::string::npos);
+  EXPECT_NE(machine_complaint({kMaxProcessors + 1, Time{1}, Time{0}, Time{1}}).find("P="), std::string::npos);
+  EXPECT_NE(machine_complaint({4, Time{0}, Time{0}, Time{1}}).find("must take time"), std::string::npos);
 }
 
 TEST(LogP, EffectiveGapIsNeverBelowTheOverhead) {

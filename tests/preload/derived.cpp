@@ -175,7 +175,7 @@ void negative_strides(MPI_Comm comm) {
   MPI_Type_free(&bare);
 }
 
-int value(int rank, int i) { return rank * 100 + i; }
+int quad_value(int rank, int i) { return rank * 100 + i; }
 
 /// Rank r has r % 3 + `least` quadruples. The root keeps them with a gap after each int; odd ranks hold theirs backwards.
 void uneven(MPI_Comm comm, int least) {
@@ -201,10 +201,10 @@ void uneven(MPI_Comm comm, int least) {
   const bool odd = me.rank % 2 == 1;
   const auto at = [&](int i) { return index(odd ? i / 4 * 4 + 3 - i % 4 : i); };
   std::vector<int> mine(index(4 * own + 4));
-  for (int i = 0; i < 4 * own; ++i) mine[at(i)] = value(me.rank, i);
+  for (int i = 0; i < 4 * own; ++i) mine[at(i)] = quad_value(me.rank, i);
   std::vector<int> wanted(index(8 * (total + 1)), -4), all;
   for (int r = 0; r < me.size; ++r) {
-    for (int i = 0; i < 4 * counts[index(r)]; ++i) wanted[index(8 * places[index(r)] + 2 * i)] = value(r, i);
+    for (int i = 0; i < 4 * counts[index(r)]; ++i) wanted[index(8 * places[index(r)] + 2 * i)] = quad_value(r, i);
   }
   for (int root = 0; root < me.size; root += 2) {
     const bool at_root = me.rank == root;
@@ -220,7 +220,7 @@ void uneven(MPI_Comm comm, int least) {
     equal("scatterv", back, mine);
     if (at_root) {
       all.assign(wanted.size(), -4);
-      for (int i = 0; i < 4 * own; ++i) all[index(8 * places[index(root)] + 2 * i)] = value(root, i);
+      for (int i = 0; i < 4 * own; ++i) all[index(8 * places[index(root)] + 2 * i)] = quad_value(root, i);
       MPI_Gatherv(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, all.data(), counts.data(), places.data(), spaced, root, comm);
       equal("gatherv in place", all, wanted);
       MPI_Scatterv(wanted.data(), counts.data(), places.data(), spaced, MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, root,

@@ -9,12 +9,11 @@
 
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "verify/any.hpp"
 #include "verify/legal_examples.hpp"
 
 namespace chasqui {
 namespace {
-
-int any(int lo, int hi) { return *rc::gen::resize(100, rc::gen::inRange(lo, hi)); }
 
 const VerifyOptions kBuffered{.receptions = Receptions::buffered};
 

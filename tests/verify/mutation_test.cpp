@@ -7,19 +7,12 @@
 
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "verify/any.hpp"
 #include "verify/legal_examples.hpp"
 #include "verify/oracle.hpp"
 
 namespace chasqui {
 namespace {
-
-int any(int lo, int hi) { return *rc::gen::resize(100, rc::gen::inRange(lo, hi)); }
-
-unsigned rules_in(const Report& report) {
-  unsigned rules = 0;
-  for (const Violation& violation : report.violations) rules |= 1U << violation.rule;
-  return rules;
-}
 
 Schedule any_legal() {
   const LogP machine{any(1, 10), Time{any(0, 5)}, Time{any(0, 4)}, Time{any(1, 6)}};

@@ -9,12 +9,11 @@
 
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "verify/any.hpp"
 #include "verify/legal_examples.hpp"
 
 namespace chasqui {
 namespace {
-
-int any(int lo, int hi) { return *rc::gen::resize(100, rc::gen::inRange(lo, hi)); }
 
 /// Rank r passes every item on to rank r+1 as soon as it has it; `items` of them are the period.
 Schedule chain(const LogP& machine, std::int32_t items) {
@@ -48,12 +47,6 @@ Schedule written_out(const Schedule& stream, std::int32_t n) {
   s.period = s.delay = Time{0};
   s.finish = actual_finish(s);
   return s;
-}
-
-unsigned rules_in(const Report& report) {
-  unsigned rules = 0;
-  for (const Violation& violation : report.violations) rules |= 1U << violation.rule;
-  return rules;
 }
 
 bool root_sends_an_item_before_it_is_there(const Schedule& s) {
