@@ -27,7 +27,7 @@ std::int32_t carriers_for(std::int32_t processors, const Options& options) {
   return std::clamp(wanted, 1, processors);
 }
 
-constexpr std::int64_t kSpinNanoseconds = 50'000;  ///< about what falling asleep and waking cost together
+constexpr std::int64_t kCarrierSpinNanoseconds = 50'000;  ///< about what falling asleep and waking cost together
 
 /// Held for some instructions only.
 class Holding {
@@ -317,7 +317,7 @@ bool VirtualMachine::rest(std::int32_t self) {
   const Carrier& own = carriers_[static_cast<std::size_t>(self)];
   const auto can_go_on = [&] { return options().migrate ? any_ready() : own.left.load() > 0; };
   if (spins_) {
-    const std::int64_t end = clock_nanoseconds() + kSpinNanoseconds;
+    const std::int64_t end = clock_nanoseconds() + kCarrierSpinNanoseconds;
     do {
       for (int i = 0; i < 100; ++i) {
         if (unfinished_.load(std::memory_order_acquire) == 0) return false;

@@ -20,16 +20,16 @@ bool has_variable(long process, const std::string& name) {
   return text.rfind(name + "=", 0) == 0 || text.find('\0' + name + "=") != std::string::npos;
 }
 
-struct Process {
+struct ProcessEntry {
   long parent = 0;
   std::string began;  ///< when, in ticks: numbers of processes come again
 };
 
-Process process(long number) {
+ProcessEntry process(long number) {
   std::ifstream file(fmt::format("/proc/{}/stat", number));
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   std::istringstream words(text.substr(text.rfind(')') + 1));  // the name before it may have blanks
-  Process found;
+  ProcessEntry found;
   std::string word;
   for (int field = 3; words >> word && field <= 22; ++field) {
     if (field == 4) found.parent = std::atol(word.c_str());

@@ -25,35 +25,35 @@ constexpr bool kOneAtATime = false;  // it has non-blocking calls too
 constexpr bool kOneAtATime = true;
 #endif
 
-MPI_Comm own = MPI_COMM_NULL;
+MPI_Comm own_world = MPI_COMM_NULL;
 int own_rank = 0;
 std::vector<int> nodes;
 int lengths = 1;
-std::mutex mutex;         ///< of the two below
-std::vector<bool> taken;  ///< by number
-std::size_t turn = 0;     ///< where to look for a free one
+std::mutex sets_mutex;         ///< of the two below
+std::vector<bool> taken_sets;  ///< by number
+std::size_t turn = 0;          ///< where to look for a free one
 
 int tags_of_set() { return mpi::kChannelTags * lengths; }
 
 bool take(int set) {
-  const std::lock_guard lock(mutex);
-  if (taken[static_cast<std::size_t>(set)]) return false;
-  return taken[static_cast<std::size_t>(set)] = true;
+  const std::lock_guard lock(sets_mutex);
+  if (taken_sets[static_cast<std::size_t>(set)]) return false;
+  return taken_sets[static_cast<std::size_t>(set)] = true;
 }
 
 void give_back(int set) {
-  const std::lock_guard lock(mutex);
-  taken[static_cast<std::size_t>(set)] = false;
+  const std::lock_guard lock(sets_mutex);
+  taken_sets[static_cast<std::size_t>(set)] = false;
 }
 
 /// One that is free here; different threads and different ranks begin to look at different places. 0: there is none.
 int propose() {
-  const std::lock_guard lock(mutex);
-  const std::size_t sets = taken.size();
+  const std::lock_guard lock(sets_mutex);
+  const std::size_t sets = taken_sets.size();
   turn += 61;
   for (std::size_t i = 0; i < sets; ++i) {
     const std::size_t set = (turn + i) % sets;
-    if (!taken[set]) return static_cast<int>(set);
+    if (!taken_sets[set]) return static_cast<int>(set);
   }
   return 0;
 }
@@ -63,22 +63,22 @@ int propose() {
 void open_private() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
   nodes = mpi::make_together(MPI_COMM_WORLD, [](mpi::Together& all) {
-    if (PMPI_Comm_dup(MPI_COMM_WORLD, &own) != MPI_SUCCESS) throw Error("MPI_Comm_dup failed");
-    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    if (PMPI_Comm_dup(MPI_COMM_WORLD, &own_world) != MPI_SUCCESS) throw Error("MPI_Comm_dup failed");
+    PMPI_Comm_set_errhandler(own_world, MPI_ERRORS_RETURN);
     return mpi::nodes_of(all, 0);
   });
   const std::int64_t sets = mpi::sets_of_tags();
   lengths = settings().stall > 0 && sets > kLengths ? kLengths : 1;
-  taken.assign(static_cast<std::size_t>(std::clamp<std::int64_t>(sets / lengths, 1, kMostSets)), false);
-  taken[0] = true;
+  taken_sets.assign(static_cast<std::size_t>(std::clamp<std::int64_t>(sets / lengths, 1, kMostSets)), false);
+  taken_sets[0] = true;
   turn = static_cast<std::size_t>(own_rank) * 7;
 }
 
 void close_private() {
-  if (own != MPI_COMM_NULL) PMPI_Comm_free(&own);
+  if (own_world != MPI_COMM_NULL) PMPI_Comm_free(&own_world);
 }
 
-MPI_Comm private_world() { return own; }
+MPI_Comm private_world() { return own_world; }
 int private_rank() { return own_rank; }
 
 int private_self_tag() {
@@ -98,7 +98,7 @@ std::optional<mpi::Channel> agree_on_channel(mpi::Together& all, const std::vect
     int set = world_ranks.front() == own_rank ? propose() : 0;
     set = all.most(set);  // 0 on the others
     if (set == 0) break;
-    mpi::Channel channel{own, world_ranks, set * tags_of_set(), [set] { give_back(set); }, lengths, kOneAtATime};
+    mpi::Channel channel{own_world, world_ranks, set * tags_of_set(), [set] { give_back(set); }, lengths, kOneAtATime};
     const bool mine = take(set);
     if (all.most(mine ? 0 : 1) == 0) return channel;
     if (mine) give_back(set);

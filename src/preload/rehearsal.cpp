@@ -39,10 +39,10 @@ constexpr Rehearsed kRehearsed[] = {{Collective::Barrier, Kind::barrier},
 constexpr std::size_t kSizes[] = {8, 64, 256, 1024, 4096, 16'384, 65'536};  ///< one of each class
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;                    ///< of a rank's buffer
 
-std::array<std::array<Expected, kClasses>, kServed> found{};
-int found_for = 0;  ///< ranks
+std::array<std::array<Expected, kClasses>, kServed> expectations{};
+int expectations_for = 0;  ///< ranks
 
-void check(int code, const char* what) {
+void check_library(int code, const char* what) {
   if (code != MPI_SUCCESS) throw Error("{} returned error {}", what, code);
 }
 
@@ -74,7 +74,8 @@ class Rehearsal {
       : comm_(std::move(comm)), native_(native), in_(kMostBytes / sizeof(double), 1.0), out_(in_) {
     // The MPI library may connect ranks when they first talk; that is not a collective's time.
     attempt([&] {
-      check(CHASQUI_LIBRARY(Alltoall)(in_.data(), 1, MPI_DOUBLE, out_.data(), 1, MPI_DOUBLE, native_), "MPI_Alltoall");
+      check_library(CHASQUI_LIBRARY(Alltoall)(in_.data(), 1, MPI_DOUBLE, out_.data(), 1, MPI_DOUBLE, native_),
+                    "MPI_Alltoall");
     });
     begin_ = clock_now();
   }
@@ -106,7 +107,7 @@ class Rehearsal {
     for (int time = 0; time < 2; ++time) {
       std::array<double, 8> moments{};  // beginning and end of each block
       for (std::size_t block = 0; block < 4; ++block) {
-        attempt([&] { check(CHASQUI_LIBRARY(Barrier)(native_), "MPI_Barrier"); });
+        attempt([&] { check_library(CHASQUI_LIBRARY(Barrier)(native_), "MPI_Barrier"); });
         moments[2 * block] = clock_now();
         run(side_of(block), calls);
         moments[2 * block + 1] = clock_now();
@@ -141,7 +142,7 @@ class Rehearsal {
     constexpr std::size_t kCalls = 8;
     std::array<double, 2 * kCalls> moments{};
     for (std::size_t i = 0; i < kCalls; ++i) {
-      attempt([&] { check(CHASQUI_LIBRARY(Barrier)(native_), "MPI_Barrier"); });
+      attempt([&] { check_library(CHASQUI_LIBRARY(Barrier)(native_), "MPI_Barrier"); });
       moments[2 * i] = clock_now();
       run(side_of(i % 4), 1);
       moments[2 * i + 1] = clock_now();
@@ -176,7 +177,7 @@ class Rehearsal {
     for (int i = 0; i < calls; ++i) {
       attempt([&] {
         if (side == Side::ours) comm_->run(call_);
-        else check(run_native(native_, call_), "a collective of the MPI library");
+        else check_library(run_native(native_, call_), "a collective of the MPI library");
       });
     }
   }
@@ -192,13 +193,13 @@ class Rehearsal {
       mine[N + 1] = clock_now() - begin_;
       const int code = CHASQUI_LIBRARY(Allreduce)(mine.data(), most.data(), N + 2, MPI_DOUBLE, MPI_MAX, native_);
       if (code == MPI_SUCCESS) break;
-      attempt([&] { check(code, "MPI_Allreduce"); });
+      attempt([&] { check_library(code, "MPI_Allreduce"); });
       if (time == 0) continue;
       say_last("MPI_Allreduce fails twice in MPI_Init: CHASQUI_REHEARSE=0 leaves out what it is needed for");
       PMPI_Abort(native_, 1);
     }
     std::copy(most.begin(), most.begin() + N, numbers.begin());
-    if (most[N] > 0) found = {};
+    if (most[N] > 0) expectations = {};
     return most[N] == 0 && most[N + 1] < static_cast<double>(settings().rehearse) * 1e6;
   }
 
@@ -208,8 +209,8 @@ class Rehearsal {
     const double factor = least[0] / least[1], period = std::min(least[0], least[1]);
     // Of long calls few are made here, in memory that the MPI library has hardly touched: programs find it faster by this much.
     const double doubt = period > 2 * kLong ? std::log(1.25) : 0;
-    found[static_cast<std::size_t>(what)][static_cast<std::size_t>(class_of_size(bytes))] = {std::log(factor) - doubt,
-                                                                                             period};
+    expectations[static_cast<std::size_t>(what)][static_cast<std::size_t>(class_of_size(bytes))] = {
+        std::log(factor) - doubt, period};
     if (!settings().log || comm_->rank() != 0) return;
     say(fmt::format("rehearsed MPI_{} of {} bytes: {:.2f} us, {:.2f} us natively, factor {:.2f}", to_string(what),
                     bytes, least[1] / 1000, least[0] / 1000, factor));
@@ -237,7 +238,7 @@ void rehearse_world() {
     if (s.log) say(error.what());
   }
   if (comm == nullptr || run::crowded(*comm)) return;
-  found_for = size;
+  expectations_for = size;
   Rehearsal rehearsal(std::move(comm), private_world());
   const auto applies = [&](const Rehearsed& each, std::size_t bytes) {
     if (s.disabled[static_cast<int>(each.what)]) return false;
@@ -256,14 +257,14 @@ void rehearse_world() {
 }
 
 Expected rehearsed(Collective what, std::size_t bytes, int ranks) {
-  if (ranks != found_for) return {};
+  if (ranks != expectations_for) return {};
   const int least = what == Collective::Barrier ? 0 : class_of_size(kSizes[0]);
   const int own = std::max(least, class_of_size(bytes));
   // Up to 16 times longer ones are expected to go as the longest that was tried: programs make few, and comparing would take most of them.
   constexpr std::size_t kLongest = kSizes[std::size(kSizes) - 1];
   const int longest = class_of_size(kLongest);
   const bool beyond = own > longest && own <= longest + 2;
-  Expected expected = found[static_cast<std::size_t>(what)][static_cast<std::size_t>(beyond ? longest : own)];
+  Expected expected = expectations[static_cast<std::size_t>(what)][static_cast<std::size_t>(beyond ? longest : own)];
   if (beyond) expected.period *= static_cast<double>(bytes) / static_cast<double>(kLongest);
   return expected;
 }

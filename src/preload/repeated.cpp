@@ -20,11 +20,11 @@ struct Known {
 };
 
 /// The last one for each of a few places; another communicator, collective or size takes the place.
-thread_local std::array<std::optional<Known>, 32> known;
+thread_local std::array<std::optional<Known>, 32> known_calls;
 
 std::optional<Known>& place_of(const RepeatedCall& call) {
   const auto count = static_cast<unsigned>(call.count);
-  return known[(static_cast<unsigned>(call.what) * 5 + count + (count >> 5)) % known.size()];
+  return known_calls[(static_cast<unsigned>(call.what) * 5 + count + (count >> 5)) % known_calls.size()];
 }
 
 bool usable(const void* address) { return address != nullptr && address != MPI_IN_PLACE; }

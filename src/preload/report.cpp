@@ -16,7 +16,7 @@
 namespace chasqui::preload {
 namespace {
 
-std::atomic<std::uint64_t> passed[kCollectives][kReasons];
+std::atomic<std::uint64_t> passed_calls[kCollectives][kReasons];
 std::atomic<std::uint64_t> verified{0}, different{0};
 std::atomic<std::uint64_t> prepared{0};
 std::atomic<double> prepared_time{0};
@@ -29,7 +29,7 @@ struct Line {
   double ours_typical = 0, native_typical = 0;
   std::string plan;
 };
-std::mutex mutex;
+std::mutex lines_mutex;
 std::map<std::pair<int, int>, Line>& lines() {
   static auto* const all = new std::map<std::pair<int, int>, Line>;
   return *all;
@@ -51,7 +51,7 @@ struct Cost {
   std::uint64_t calls = 0;
   double ours = 0, native = 0;
 };
-/// REQUIRES the mutex.
+/// REQUIRES lines_mutex.
 Cost reproducible_cost() {
   Cost cost;
   for (const auto& [key, line] : lines()) {
@@ -73,7 +73,7 @@ std::string to_string(const Cost& cost) {
 void note(Collective what, Reason reason) {
   const auto i = static_cast<std::size_t>(what);
   const auto j = static_cast<std::size_t>(reason);
-  passed[i][j].fetch_add(1, std::memory_order_relaxed);
+  passed_calls[i][j].fetch_add(1, std::memory_order_relaxed);
   if (!settings().log || logged[i][j].load(std::memory_order_relaxed) || logged[i][j].exchange(true)) return;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -95,7 +95,7 @@ void note_verified(Collective what, bool same, double worst) {
 }
 
 void add_to_report(const CommState& state) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(lines_mutex);
   for (int what = 0; what < kCollectives; ++what) {
     const auto& row = state.races[static_cast<std::size_t>(what)];
     if (row == nullptr) continue;
@@ -124,7 +124,7 @@ void add_to_report(const CommState& state) {
 }
 
 std::string report_text(int ranks) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(lines_mutex);
   std::string text = fmt::format(
       "Chasqui report, as rank 0 of {} saw it. Times in microseconds a call; typical: of the slowest rank, when last compared; -: not "
       "timed or compared.\n",
@@ -149,7 +149,7 @@ std::string report_text(int ranks) {
   text += fmt::format("communicators prepared: {}, in {:.3f} ms\n", prepared.load(), prepared_time.load() / 1e6);
   for (int what = 0; what < kCollectives; ++what) {
     for (int reason = 1; reason < kReasons; ++reason) {
-      if (const auto calls = passed[what][reason].load(); calls != 0) {
+      if (const auto calls = passed_calls[what][reason].load(); calls != 0) {
         text += fmt::format("passed on: {} MPI_{}: {}\n", calls, kNames[what], kReasonTexts[reason]);
       }
     }
@@ -160,7 +160,7 @@ std::string report_text(int ranks) {
 }
 
 std::string report_json(int ranks) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(lines_mutex);
   std::string text = fmt::format("{{\"chasqui_report\":1,\"ranks\":{},\"collectives\":[", ranks);
   const char* comma = "";
   for (const auto& [key, line] : lines()) {
@@ -176,7 +176,7 @@ std::string report_json(int ranks) {
   comma = "";
   for (int what = 0; what < kCollectives; ++what) {
     for (int reason = 1; reason < kReasons; ++reason) {
-      const auto calls = passed[what][reason].load();
+      const auto calls = passed_calls[what][reason].load();
       if (calls == 0) continue;
       text += fmt::format("{}\n{{\"collective\":\"{}\",\"calls\":{},\"reason\":\"{}\"}}", comma, kNames[what], calls,
                           kReasonTexts[reason]);
@@ -204,7 +204,7 @@ void note_verdict(Collective what, std::size_t bytes, const Race& race) {
 }
 
 void say_what_it_cost() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(lines_mutex);
   if (const Cost cost = reproducible_cost(); cost.calls > 0) say("CHASQUI_REPRODUCIBLE: " + to_string(cost));
 }
 

@@ -26,7 +26,7 @@ namespace {
 int key = MPI_KEYVAL_INVALID;
 std::atomic<std::uint64_t> generation{1};
 std::atomic<bool> some_ended{false};
-std::mutex mutex;  ///< of the two lists
+std::mutex lists_mutex;  ///< of the two lists
 std::vector<CommState*>& living() {
   static auto* const list = new std::vector<CommState*>;
   return *list;
@@ -38,7 +38,7 @@ std::vector<CommState*>& ended() {
 
 extern "C" int forget(MPI_Comm, int, void* value, void*) {
   auto* state = static_cast<CommState*>(value);
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(lists_mutex);
   std::erase(living(), state);
   ended().push_back(state);
   some_ended.store(true, std::memory_order_release);
@@ -72,7 +72,7 @@ CommState* fresh(MPI_Comm comm) {
   } else if (state->size == 1) {
     state->never = Reason::one_rank;
   }
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(lists_mutex);
   if (PMPI_Comm_set_attr(comm, key, state.get()) != MPI_SUCCESS) return nullptr;
   living().push_back(state.get());
   return state.release();
@@ -115,7 +115,7 @@ void answer_in_all(const run::Comm* except = nullptr, bool leaves = false) {
   if (level == MPI_THREAD_MULTIPLE) return;
   std::vector<CommState*> all;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(lists_mutex);
     all = living();
   }
   for (const CommState* state : all) {
@@ -231,13 +231,13 @@ void free_ended() {
   if (!some_ended.load(std::memory_order_acquire)) return;
   std::vector<CommState*> taken;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(lists_mutex);
     taken.swap(ended());
     some_ended.store(false, std::memory_order_release);
   }
   for (CommState* state : taken) {
     if (state->lasting > 0) {
-      const std::lock_guard lock(mutex);
+      const std::lock_guard lock(lists_mutex);
       ended().push_back(state);
       some_ended.store(true, std::memory_order_release);
       continue;
@@ -267,7 +267,7 @@ void close_states() {
   free_ended();
   std::vector<CommState*> left;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(lists_mutex);
     left = living();
   }
   for (CommState* state : left) {

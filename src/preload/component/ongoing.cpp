@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kFewTurns =
     64 * 1024;                    ///< bytes; beyond, a call needs many turns, and a program that computes gives few
-constexpr int kAtOnce = 4;        ///< turns that a non-blocking call gets before it returns
+constexpr int kTurnsAtOnce = 4;   ///< turns that a non-blocking call gets before it returns
 constexpr int kAtStart = 200;     ///< those of a persistent one: some microseconds, in which a short one ends
 constexpr unsigned kSeldom = 64;  ///< turns without a move after which failures are looked for
 
@@ -163,7 +163,7 @@ int chasqui_component_start(void* call, void* request, int persistent) {
   try {
     chasqui::run::Comm& comm = one.engine();
     one.parts->begin();
-    const int turns = chasqui::run::crowded(comm) ? 1 : persistent != 0 ? kAtStart : kAtOnce;
+    const int turns = chasqui::run::crowded(comm) ? 1 : persistent != 0 ? kAtStart : kTurnsAtOnce;
     one.request = chasqui::run::start_at_once(comm, one.parts->call, turns);
     if (!one.request.active() && ended(one, code)) {
       chasqui_component_complete(request, code);

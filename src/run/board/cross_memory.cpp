@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::size_t kScratch = 512 * 1024;  ///< what a rank folds at once: all ranks' pieces stay in its cache
 
-void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole) {
-  if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
-}
-
 /// Tells the others where this rank's data is: they may use it from now on, until board.cover().
 Task announce(Board& board, const Exposed& mine) {
   co_await until([&] { return board.may_publish(); });

@@ -17,10 +17,6 @@ namespace {
 constexpr std::size_t kLongScan = 64 * 1024;
 
 /// As a part of a transfer of `whole` bytes.
-void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole = 0) {
-  if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
-}
-
 /// alltoall: this rank's block of another.
 void take_block(const Call& call, const Exposed& there, int me, int other) {
   const Gotten got = gotten_from(call, me, other);

@@ -26,10 +26,10 @@ namespace {
 
 #if defined(__linux__)
 
-using Move = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
+using CopyCall = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 
 /// Moves all of it, as the kernel may do less at once. False with errno set.
-bool move(Move call, pid_t process, void* here, void* there, std::size_t bytes) {
+bool move(CopyCall call, pid_t process, void* here, void* there, std::size_t bytes) {
   constexpr std::size_t kMost = std::size_t{1} << 30;
   while (bytes != 0) {
     const iovec local{here, std::min(bytes, kMost)};

@@ -109,13 +109,13 @@ Task from_root(Board& board, const Call& call) {
 }
 
 /// Elements of a round that one rank folds.
-struct Share {
+struct RoundShare {
   std::size_t begin = 0, end = 0;
 };
 
 /// Stages this rank's data of round i, but for what it keeps, and says so: the slot announces size and first round in one line.
 Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, const std::byte* in,
-                 Share kept = {}) {
+                 RoundShare kept = {}) {
   const std::uint64_t round = rounds.base + i;
   const std::size_t element = call.element;
   co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
@@ -133,13 +133,13 @@ Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint
 }
 
 /// Waits until ranks 0 .. last-1 have staged round i. The beginning of this share of each is asked for when it has come.
-Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, int last, Share share = {}) {
-  constexpr std::size_t kFetched = 512;
+Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64_t i, int last, RoundShare share = {}) {
+  constexpr std::size_t kAskedFor = 512;
   const std::uint64_t round = rounds.base + i;
   const auto here = [&](int r) {
     if (!(i > 0 ? board.has_posted(r, round) : board.published(r))) return false;
     fetch_lines(board.stage(r, round) + share.begin * call.element,
-                std::min(kFetched, (share.end - share.begin) * call.element));
+                std::min(kAskedFor, (share.end - share.begin) * call.element));
     return true;
   };
   Awaited awaited(0, last, board.rank());
@@ -241,7 +241,7 @@ Task fold_for_all(Board& board, const Call& call) {
   const auto* in = static_cast<const std::byte*>(call.in != nullptr ? call.in : call.out);
   for (std::uint64_t i = 0; i <= rounds.count; ++i) {
     const auto own_share = [&](std::uint64_t of) {
-      return Share{share_begin(rounds.size(of), ranks, me), share_begin(rounds.size(of), ranks, me + 1)};
+      return RoundShare{share_begin(rounds.size(of), ranks, me), share_begin(rounds.size(of), ranks, me + 1)};
     };
     if (i < rounds.count) co_await stage_round(board, call, rounds, i, in, own_share(i));  // one round ahead
     if (i == 0) continue;

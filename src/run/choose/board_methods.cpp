@@ -51,8 +51,6 @@ Cost cost_of(Method method, Kind kind) {
   }
 }
 
-bool exchanges(Kind kind) { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }
-
 /// From `bytes` on another method.
 void append(std::vector<MethodFrom>& entries, std::size_t bytes, Method method, bool native = false) {
   if (!entries.empty() && entries.back().bytes == bytes) entries.pop_back();

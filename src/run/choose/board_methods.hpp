@@ -13,6 +13,9 @@
 
 namespace chasqui::run {
 
+constexpr bool folds(Kind kind) { return combines(kind) && kind != Kind::barrier; }
+constexpr bool exchanges(Kind kind) { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }
+
 /// What a board costs, in nanoseconds.
 struct LineCosts {
   int ranks = 1;       ///< that share the board

@@ -28,12 +28,9 @@ const Level& message_level(const Topology& topology, const Profile& profile) {
 
 namespace {
 
-constexpr std::int64_t kTreeTicks = 1'000'000'000;
 constexpr int kLargestRadix = 256;  ///< beyond, choosing itself would take long
 
 bool spans_all(const Topology& topology) { return topology.board && topology.nodes == 1; }
-bool folds(Kind kind) { return combines(kind) && kind != Kind::barrier; }
-bool exchanges(Kind kind) { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }
 
 /// An element that the stages of a board cannot hold: such folds go by messages.
 bool too_large(const Query& query, const Topology& topology) {

@@ -29,7 +29,6 @@ double node_gap(const Level& network, double bytes) {
 }
 
 bool symmetric(Kind kind) { return kind == Kind::allreduce || kind == Kind::barrier; }
-bool folds(Kind kind) { return combines(kind) && kind != Kind::barrier; }
 
 bool several(const Topology& topology) {
   return topology.board && topology.messages && topology.nodes > 1 && topology.smallest_node > 1;

@@ -14,14 +14,12 @@
 namespace chasqui::run {
 namespace {
 
-constexpr Address kInput{Memory::input, 0}, kOutput{Memory::output, 0};
-
 constexpr std::size_t parts_of(std::size_t all, std::size_t each) { return (all + each - 1) / each; }
 
 /// One rank's program, step by step. Blocks are counted [place][node] or [node][place] where a comment says so.
-class Builder {
+class AllLanesBuilder {
  public:
-  explicit Builder(const OnNodes& where)
+  explicit AllLanesBuilder(const OnNodes& where)
       : shape_(where.shape), ranks_(where.ranks), N_(static_cast<std::size_t>(where.nodes)),
         n_(static_cast<std::size_t>(where.node_size)), node_(static_cast<std::size_t>(shape_.rank) / n_),
         place_(static_cast<std::size_t>(shape_.rank) % n_), bytes_(shape_.bytes()), count_(shape_.count),
@@ -357,7 +355,7 @@ class Builder {
     std::size_t share, share_bytes, bytes;
     bool exact;
 
-    explicit Padded(const Builder& builder)
+    explicit Padded(const AllLanesBuilder& builder)
         : share(parts_of(builder.count_, builder.n_)), share_bytes(share * builder.shape_.element),
           bytes(share_bytes * builder.n_), exact(bytes == builder.bytes_) {}
   };
@@ -442,20 +440,20 @@ class Builder {
 std::int64_t dealt_messages(std::int64_t nodes, std::int64_t node_size) { return divide_up(nodes - 1, node_size); }
 
 Program share_program(const OnNodes& where, const Between& between, const Level& level, const Profile& profile) {
-  if (between.pieces == 1) return Builder(where).shares(between, level, profile);
+  if (between.pieces == 1) return AllLanesBuilder(where).shares(between, level, profile);
   std::vector<PlacedPart> parts;
   for (int i = 0; i < between.pieces; ++i) {
     const std::size_t begin = share_begin(where.shape.count, between.pieces, i);
     Shape shape = where.shape;
     shape.count = share_begin(where.shape.count, between.pieces, i + 1) - begin;
     const OnNodes part{shape, where.nodes, where.node_size, where.ranks};
-    parts.push_back({Builder(part).shares(between, level, profile), begin * shape.element});
+    parts.push_back({AllLanesBuilder(part).shares(between, level, profile), begin * shape.element});
   }
   return side_by_side(parts);
 }
 
 Program dealt_program(const OnNodes& where, const std::vector<std::int64_t>& radices) {
-  Builder builder(where);
+  AllLanesBuilder builder(where);
   switch (where.shape.kind) {
     case Kind::allgather: return builder.dealt_all_gather(radices);
     case Kind::scan: return builder.dealt_scan(radices);

@@ -17,10 +17,8 @@ namespace chasqui::run {
 namespace {
 
 constexpr std::int64_t kLaneTicks = 1024;  ///< of a message's flight: plans have a table over time
-constexpr Address kInput{Memory::input, 0}, kOutput{Memory::output, 0};
-
 /// Plans of this process, shared by its communicators (and by the ranks of a simulation).
-plan::PlanPtr shared_plan(const Cluster& cluster, const Problem& problem) {
+plan::PlanPtr shared_cluster_plan(const Cluster& cluster, const Problem& problem) {
   static std::mutex mutex;
   static std::map<std::string, plan::PlanPtr> plans;
   constexpr std::size_t kMost = 1024;
@@ -32,10 +30,10 @@ plan::PlanPtr shared_plan(const Cluster& cluster, const Problem& problem) {
 }
 
 /// Pieces that a lane takes in a round, and the lanes that have some.
-struct Share {
+struct LaneShare {
   std::int64_t each, lanes;
 
-  Share(std::size_t pieces, std::int64_t most)
+  LaneShare(std::size_t pieces, std::int64_t most)
       : each(divide_up(static_cast<std::int64_t>(pieces), std::min(static_cast<std::int64_t>(pieces), most))),
         lanes(divide_up(static_cast<std::int64_t>(pieces), each)) {}
 };
@@ -47,7 +45,7 @@ double windows_time(const std::vector<std::vector<plan::WindowPiece>>& rounds, s
   const double port = port_time(network, costs.bytes), o_r = network.o_r.value;
   double time = costs.allreduce;
   for (const auto& pieces : rounds) {
-    const Share share(pieces.size(), lanes);
+    const LaneShare share(pieces.size(), lanes);
     const auto each = static_cast<double>(share.each), further = static_cast<double>(share.lanes - 1);
     const double gap = std::max({port, o_r, static_cast<double>(share.lanes) * costs.gamma});
     time += std::max(flight_time(network, costs.bytes) + (each - 1) * gap, each * (network.o_s.value + o_r)) +
@@ -57,9 +55,9 @@ double windows_time(const std::vector<std::vector<plan::WindowPiece>>& rounds, s
 }
 
 /// One rank's program, step by step.
-class Builder {
+class LanesBuilder {
  public:
-  Builder(const Shape& shape, const Nodes& nodes, const std::vector<int>& ranks)
+  LanesBuilder(const Shape& shape, const Nodes& nodes, const std::vector<int>& ranks)
       : shape_(shape), nodes_(nodes), ranks_(ranks), node_(nodes.node_of({shape.rank})),
         place_(static_cast<int>(shape.rank - nodes.first_rank(node_))) {}
 
@@ -140,7 +138,7 @@ class Builder {
     std::optional<Address> others;
     Address all = own;
     for (const auto& pieces : rounds) {
-      const Share share(pieces.size(), lanes);
+      const LaneShare share(pieces.size(), lanes);
       const auto begin = static_cast<std::size_t>(std::min<std::int64_t>(place_ * share.each, std::ssize(pieces)));
       const std::size_t end = std::min(begin + static_cast<std::size_t>(share.each), pieces.size());
       std::vector<Arrival> arrivals;
@@ -222,7 +220,8 @@ LanePlan broadcast_plan(const SizedMachine& sized, const Nodes& nodes, int root,
   cluster.nodes.publish = ticks(board / 2);
   cluster.nodes.read = ticks(board) - cluster.nodes.publish;
   if (cluster.nodes.publish + cluster.nodes.read > sized.machine.lambda()) return {};
-  LanePlan planned{shared_plan(cluster, {.kind = Kind::broadcast, .root = {root}}), nodes.largest(), 0, sized.tick};
+  LanePlan planned{shared_cluster_plan(cluster, {.kind = Kind::broadcast, .root = {root}}), nodes.largest(), 0,
+                   sized.tick};
   planned.nanoseconds = static_cast<double>(planned.plan->claim().finish.ticks) * sized.tick;
   return planned;
 }
@@ -262,7 +261,7 @@ LaneWindows lane_windows(std::int64_t N, std::int64_t lanes, const LaneCosts& co
     const bool last = radices.front() == 2;
     if (best.radices.empty() || time < best.nanoseconds) {
       best = {std::move(radices), 1, time};
-      for (const auto& pieces : windows) best.lanes = std::max(best.lanes, Share(pieces.size(), lanes).lanes);
+      for (const auto& pieces : windows) best.lanes = std::max(best.lanes, LaneShare(pieces.size(), lanes).lanes);
     }
     if (last) return best;
   }
@@ -270,7 +269,7 @@ LaneWindows lane_windows(std::int64_t N, std::int64_t lanes, const LaneCosts& co
 
 Program lane_program(const Shape& shape, std::int64_t lanes, const Nodes& nodes, const std::vector<int>& ranks,
                      const LaneCosts& costs) {
-  Builder builder(shape, nodes, ranks);
+  LanesBuilder builder(shape, nodes, ranks);
   if (shape.kind == Kind::allreduce || shape.kind == Kind::barrier) {
     const LaneWindows windows = lane_windows(nodes.count(), lanes, costs);
     return builder.windows(plan::node_windows(nodes.count(), windows.radices), lanes);

@@ -61,8 +61,7 @@ LocalPlan by_distance(std::int64_t ranks, int rank, std::int64_t radix) {
 
 namespace {
 
-constexpr std::int64_t kTreeTicks = 1'000'000'000;  ///< trees are planned by arithmetic: any resolution will do
-constexpr std::int64_t kWindowTicks = 256;          ///< windows are planned by search: coarse ticks
+constexpr std::int64_t kWindowTicks = 256;  ///< windows are planned by search: coarse ticks
 
 /// A program that runs does not wait for its plan.
 plan::PlanPtr item_plan(const LogP& machine, std::int64_t items, Rank root) {

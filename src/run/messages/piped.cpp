@@ -15,12 +15,10 @@ Level with_board(Level level, Kind kind, double busy) {
 
 namespace {
 
-constexpr Address kOutput{Memory::output, 0};
-
 /// Broadcast or reduce.
 Program one_way(const Shape& shape, const Nodes& nodes, const std::vector<int>& ranks, std::int64_t items,
                 const Level& level, double busy) {
-  constexpr Address input{Memory::input, 0}, output = kOutput;
+  constexpr Address input = kInput, output = kOutput;
   const std::int64_t node = nodes.node_of({shape.rank}), root_node = nodes.node_of({shape.root});
   const auto leader_of = [&](std::int64_t each) { return each == root_node ? shape.root : nodes.first_rank(each); };
   const bool folds = shape.kind == Kind::reduce, at_root = node == root_node, leads = leader_of(node) == shape.rank;

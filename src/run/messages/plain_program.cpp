@@ -7,8 +7,6 @@
 namespace chasqui::run {
 namespace {
 
-constexpr Address kOutput{Memory::output, 0};
-
 /// This rank's part of a plain collective. Only the order of messages counts, so any machine will do.
 LocalPlan plain_plan(plan::PlainTree tree, Kind kind, const Shape& shape) {
   constexpr std::int64_t kMost = std::int64_t{1} << 26;

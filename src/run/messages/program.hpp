@@ -28,6 +28,7 @@ struct Address {
   friend bool operator==(const Address&, const Address&) = default;
 };
 static_assert(sizeof(Address) == 8);
+inline constexpr Address kInput{Memory::input, 0}, kOutput{Memory::output, 0};
 
 struct Range {
   Address at;

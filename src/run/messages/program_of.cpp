@@ -7,8 +7,6 @@
 namespace chasqui::run {
 namespace {
 
-constexpr Address kInput{Memory::input, 0}, kOutput{Memory::output, 0};
-
 /// The machine as programs see it: rooted patterns leave it to few ranks at a time, in others all send at once.
 struct Machine {
   const Level& level;

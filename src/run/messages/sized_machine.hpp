@@ -15,6 +15,7 @@ struct SizedMachine {
   LogP machine;     ///< in ticks
   double tick = 1;  ///< nanoseconds
 };
+inline constexpr std::int64_t kTreeTicks = 1'000'000'000;  ///< trees are planned by arithmetic: any resolution will do
 SizedMachine machine_for(const Level& level, std::int64_t ranks, double bytes,
                          std::int64_t most);  ///< for one message of `bytes`
 SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, double bytes,

@@ -14,7 +14,7 @@
 namespace chasqui::run {
 namespace {
 
-constexpr int kNone = 1 << 30;
+constexpr int kUnlimited = 1 << 30;
 
 /// Adds the cores that a thread may run on; false where the system does not say.
 bool add_thread(pid_t thread, Cores& cores) {
@@ -25,8 +25,8 @@ bool add_thread(pid_t thread, Cores& cores) {
 }
 
 int whole_cores(double quota, double period) {
-  if (!(quota > 0) || !(period > 0)) return kNone;
-  return static_cast<int>(std::clamp(quota / period, 1.0, static_cast<double>(kNone)));
+  if (!(quota > 0) || !(period > 0)) return kUnlimited;
+  return static_cast<int>(std::clamp(quota / period, 1.0, static_cast<double>(kUnlimited)));
 }
 
 /// What one folder says: cpu.max of version 2 ("max 100000", "150000 100000"), two files of version 1 (-1: none).
@@ -34,8 +34,8 @@ int quota_of(const std::string& folder) {
   std::string quota;
   double period = 0;
   if (std::ifstream(folder + "/cpu.max") >> quota >> period) return whole_cores(std::atof(quota.c_str()), period);
-  if (!(std::ifstream(folder + "/cpu.cfs_quota_us") >> quota)) return kNone;
-  if (!(std::ifstream(folder + "/cpu.cfs_period_us") >> period)) return kNone;
+  if (!(std::ifstream(folder + "/cpu.cfs_quota_us") >> quota)) return kUnlimited;
+  if (!(std::ifstream(folder + "/cpu.cfs_period_us") >> period)) return kUnlimited;
   return whole_cores(std::atof(quota.c_str()), period);
 }
 
@@ -54,7 +54,7 @@ int Cores::count() const {
 }
 
 int quota_cores(const std::string& groups, const std::string& root) {
-  int least = kNone;
+  int least = kUnlimited;
   std::istringstream lines(groups);
   for (std::string line; std::getline(lines, line);) {  // "0::/path", or "4:cpu,cpuacct:/path"
     const auto first = line.find(':'), second = line.find(':', first + 1);
