@@ -176,7 +176,7 @@ struct ThreadGroup final : SharedGroup {
     std::vector<IdleStep> before_;
   };
 
-  struct alignas(64) Seat {
+  struct alignas(run::Board) Seat {
     std::atomic<std::uint64_t> came{0};  ///< meetings that the member has come to
     std::uint64_t took = 0;              ///< meetings whose blocks it has taken
     Outbox outbox[2];
