@@ -162,7 +162,10 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
   for (Carrier& carrier : carriers_) carrier.note();
 }
 
-VirtualMachine::~VirtualMachine() { processors_.reset(); }
+VirtualMachine::~VirtualMachine() {
+  whole_.reset();
+  processors_.reset();
+}
 
 void VirtualMachine::Unmap::operator()(std::byte* stacks) const { munmap(stacks, bytes); }
 

@@ -169,7 +169,6 @@ class VirtualMachine final : public SharedMachine {
   void ask_ahead(std::int32_t self);
 
   const Body& body_;
-  GroupPtr whole_;
   std::unique_ptr<VirtualProcessor[]> processors_;
   std::vector<Carrier> carriers_;
   struct Unmap {
@@ -186,6 +185,7 @@ class VirtualMachine final : public SharedMachine {
   std::condition_variable rest_;
   std::atomic<std::int32_t> resting_{0};
   std::atomic<std::int32_t> unfinished_;
+  GroupPtr whole_;  ///< goes first: its end may find a fault, and wake processors
 };
 
 }  // namespace chasqui::bsp::detail

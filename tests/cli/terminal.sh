@@ -41,7 +41,7 @@ done
 for library in openmpi mpich; do
   if command -v "chasqui-mpi-$library" >/dev/null && command -v "mpirun.$library" >/dev/null; then
     slow "measure-$library" "measuring \[#*\.*\]" "mpirun.$library -np 2 chasqui measure --mpi --seconds 1.5 --out m.json"
-    slow "bench-$library" "bench \[#*\.*\]" "mpirun.$library -np 2 chasqui bench --mpi --kinds scan,allgather --seconds 0.3"
+    slow "bench-$library" "bench \[#*\.*\]" "mpirun.$library -np 2 chasqui bench --mpi --kinds scan --seconds 0.3"
     "mpirun.$library" -np 2 chasqui measure --mpi --seconds 1.5 --out m.json 2>errors >>log
     if grep -q "measuring" errors; then echo "a bar without a terminal:"; cat errors; exit 1; fi
   fi
