@@ -74,7 +74,11 @@ void die_in_a_superstep() {
   run_mpi(
       [](World& w) {
         for (int step = 0;; ++step) {
-          if (step == 3 && w.rank() == w.size() - 2) std::raise(SIGKILL);
+          if (step == 3 && w.rank() == w.size() - 2) {
+            std::printf("a rank is killed in superstep 3\n");
+            std::fflush(stdout);
+            std::raise(SIGKILL);
+          }
           w.sync();
         }
       },
