@@ -240,9 +240,9 @@ std::uint32_t MpiEndpoint::meet(GroupState& state, const Arrival& arrival, std::
   std::vector<Share> shares;
   for (Parcel& parcel : parcels) {
     Share share{parcel.to, 0};
-    for (Block* block = parcel.blocks.release(); block != nullptr; ++share.blocks) {
-      BlockPtr one(std::exchange(block, block->next));
-      post(members.at(parcel.to), std::move(one), !each);
+    while (BlockPtr block = parcel.blocks.pop_front()) {
+      post(members.at(parcel.to), std::move(block), !each);
+      ++share.blocks;
     }
     if (!each && parcel.to != arrival.member) shares.push_back(share);
   }

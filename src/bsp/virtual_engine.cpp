@@ -32,9 +32,10 @@ class VirtualEndpoint final : public Endpoint {
                      const Waiting& why) override {
     auto& group = static_cast<VirtualGroup&>(state);
     for (Parcel& parcel : parcels) {
-      for (Block* block = parcel.blocks.first(); block != nullptr; block = block->next) stow(*block);
-      for (Block* block = parcel.blocks.release(); block != nullptr;)
-        group.push(parcel.to, std::exchange(block, block->next));
+      while (BlockPtr block = parcel.blocks.pop_front()) {
+        stow(*block);
+        group.push(parcel.to, block.release());
+      }
     }
     machine_.sleep(self_, &group, &arrival, why);
     group.take(arrival.member, in);

@@ -17,6 +17,7 @@ namespace chasqui::run {
 namespace {
 
 constexpr std::int64_t kLaneTicks = 1024;  ///< of a message's flight: plans have a table over time
+
 /// Plans of this process, shared by its communicators (and by the ranks of a simulation).
 plan::PlanPtr shared_cluster_plan(const Cluster& cluster, const Problem& problem) {
   static std::mutex mutex;

@@ -122,6 +122,13 @@ class Chain {
     (first_ == nullptr ? first_ : last_->next) = added;
     last_ = added;
   }
+  /// nullptr: there is none left.
+  BlockPtr pop_front() {
+    BlockPtr one(first_);
+    if (one != nullptr) first_ = std::exchange(one->next, nullptr);
+    if (first_ == nullptr) last_ = nullptr;
+    return one;
+  }
   Block* first() { return first_; }
   /// The blocks, chained by `next`; the caller owns them.
   Block* release() { return last_ = nullptr, std::exchange(first_, nullptr); }

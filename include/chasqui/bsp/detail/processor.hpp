@@ -6,7 +6,6 @@
 #include <exception>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
