@@ -5,10 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
 #include "bsp/waiting_report.hpp"
+#include "mpi/check.hpp"
+#include "mpi/together.hpp"
 
 namespace chasqui::bsp::detail {
 
@@ -20,26 +24,69 @@ constexpr std::size_t kLarge = 1024;            ///< bytes of a block that is no
 constexpr std::size_t kMostSpare = 16;          ///< buffers that are kept
 constexpr std::int64_t kPatience = 50'000'000;  ///< nanoseconds rank 0 waits before it asks around
 constexpr std::size_t kMostBytes = static_cast<std::size_t>(std::numeric_limits<int>::max()) - 4096;
+constexpr int kTries = 3;  ///< of what must not fail
 
 }  // namespace
 
-MpiEndpoint::MpiEndpoint(MPI_Comm communicator, const Options& options) : options_(options) {
-  MPI_Comm_dup(communicator, &comm_);
-  MPI_Comm_rank(comm_, &rank_);
-  MPI_Comm_size(comm_, &size_);
+MpiEndpoint::MpiEndpoint(std::int32_t rank, std::int32_t size, const Options& options)
+    : rank_(rank), size_(size), options_(options) {
   out_.resize(static_cast<std::size_t>(size_));
   statuses_.resize(static_cast<std::size_t>(size_));
-  if (!meets_each(size_)) nodes_ = MpiNodes::find(comm_, options_.pretend_node_size);
+  spare_.reserve(kMostSpare);
+}
+
+std::unique_ptr<MpiEndpoint> MpiEndpoint::make(MPI_Comm communicator, const Options& options) try {
+  auto made = mpi::make_together(communicator, [&](mpi::Together& all) {
+    std::unique_ptr<MpiEndpoint> endpoint(new MpiEndpoint(all.rank(), all.size(), options));
+    all.most();
+    mpi::check(MPI_Comm_dup(communicator, &endpoint->comm_), "MPI_Comm_dup");
+    mpi::check(MPI_Comm_set_errhandler(endpoint->comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return endpoint;
+  });
+  if (!made->meets_each(made->size_)) made->nodes_ = MpiNodes::find(made->comm_, options.pretend_node_size);
+  return made;
+} catch (const mpi::AgreedError& error) {
+  throw MachineError(Fault::resources, error.what());
 }
 
 MpiEndpoint::~MpiEndpoint() {
   Chain::free(arrived_blocks_);
-  for (Flying& one : flying_) MPI_Wait(&one.request, MPI_STATUS_IGNORE);
-  MPI_Comm_free(&comm_);
+  if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
 void MpiEndpoint::throw_if_aborted() const {
   if (aborted_) throw MachineError(fault_, fault_text_);
+}
+
+void MpiEndpoint::refuse(int code, const char* what) {
+  std::string text;
+  try {
+    mpi::check(code, what);
+  } catch (const Error& error) {
+    text = fmt::format("rank {}: {}", rank_, error.what());
+  }
+  if (!ending_ && !aborted_) fault_ = Fault::resources, fault_text_ = text, aborted_ = true;
+  throw MachineError(Fault::resources, text);
+}
+
+void MpiEndpoint::end_job(const char* why) const {
+  std::fprintf(stderr, "chasqui: bsp: rank %d: %s: the others cannot learn how the program ended: the job ends\n",
+               rank_, why);
+  MPI_Abort(comm_, 1);
+  std::abort();
+}
+
+/// Steps must do nothing where they throw.
+template <typename Step>
+auto MpiEndpoint::insist(const Step& step) {
+  for (int tries = 1;; ++tries) {
+    try {
+      return step();
+    } catch (const std::exception& error) {
+      if (!ending_) throw;
+      if (tries == kTries) end_job(error.what());
+    }
+  }
 }
 
 void MpiEndpoint::post(std::int32_t to, BlockPtr block, bool counted) {
@@ -78,29 +125,44 @@ void MpiEndpoint::post(std::int32_t to, BlockPtr block, bool counted) {
 void MpiEndpoint::flush(std::int32_t to) {
   Buffer& out = out_[static_cast<std::size_t>(to)];
   if (out.empty()) return;
-  flying_.emplace_back();
+  insist([&] {
+    Flying& one = flying_.emplace_back();
+    const int code = MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_BYTE, to, kTag, comm_, &one.request);
+    if (code == MPI_SUCCESS) return;
+    flying_.pop_back();
+    refuse(code, "MPI_Isend");
+  });
   flying_.back().bytes = std::move(out);
+  flying_.back().last = ending_;
   out = spare();
   ++sent_;
-  MPI_Isend(flying_.back().bytes.data(), static_cast<int>(flying_.back().bytes.size()), MPI_BYTE, to, kTag, comm_,
-            &flying_.back().request);
 }
 
 void MpiEndpoint::flush_all() {
   for (std::int32_t to = 0; to < size_; ++to) flush(to);
 }
 
+void MpiEndpoint::send(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes) {
+  flush(to);
+  insist([&] { append(out_[static_cast<std::size_t>(to)], head, bytes); });
+  flush(to);
+}
+
 void MpiEndpoint::send_control(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes) {
-  flush(to);
-  append(out_[static_cast<std::size_t>(to)], head, bytes);
-  flush(to);
+  send(to, head, bytes);
   --sent_;  // only messages of the program count
 }
 
 void MpiEndpoint::reap() {
   while (!flying_.empty()) {
     int done = 0;
-    MPI_Test(&flying_.front().request, &done, MPI_STATUS_IGNORE);
+    const int code = MPI_Test(&flying_.front().request, &done, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) {
+      const bool lost = flying_.front().request == MPI_REQUEST_NULL;
+      if (lost && ending_ && (!aborted_ || flying_.front().last)) end_job("MPI_Test failed and a message is lost");
+      if (!lost || !ending_) refuse(code, "MPI_Test");
+      done = 1;  // nobody needs it any more
+    }
     if (done == 0) return;
     if (spare_.size() < kMostSpare) spare_.push_back(std::move(flying_.front().bytes));
     flying_.pop_front();
@@ -118,15 +180,27 @@ Buffer MpiEndpoint::spare() {
 bool MpiEndpoint::progress() {
   int there = 0;
   MPI_Status status;
-  MPI_Iprobe(MPI_ANY_SOURCE, kTag, comm_, &there, &status);
+  check(MPI_Iprobe(MPI_ANY_SOURCE, kTag, comm_, &there, &status), "MPI_Iprobe");
   if (there == 0) return false;
   int bytes = 0;
-  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
   Buffer buffer = spare();
   buffer.extend(static_cast<std::size_t>(bytes));
   // Nobody else receives on this communicator: the first of that sender is the one that was seen.
-  MPI_Recv(buffer.data(), bytes, MPI_BYTE, status.MPI_SOURCE, kTag, comm_, MPI_STATUS_IGNORE);
-  receive(buffer);
+  const int code = MPI_Recv(buffer.data(), bytes, MPI_BYTE, status.MPI_SOURCE, kTag, comm_, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) {
+    // Is it lost? What matters then is the last message of a sender: nothing comes behind it.
+    there = 0;
+    if (MPI_Iprobe(status.MPI_SOURCE, kTag, comm_, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS || there == 0)
+      end_job("MPI_Recv failed and a message is lost");
+    refuse(code, "MPI_Recv");
+  }
+  try {
+    receive(buffer);
+  } catch (const std::exception& error) {
+    if (ending_ && !aborted_) end_job(error.what());
+    throw;
+  }
   if (buffer.capacity() > 0 && spare_.size() < kMostSpare) spare_.push_back(std::move(buffer));
   return true;
 }
@@ -177,6 +251,7 @@ void MpiEndpoint::receive(Buffer& message) {
         break;
       }
       case Record::abort:
+        told_ = true;
         if (!aborted_) {
           aborted_ = true;
           fault_ = static_cast<Fault>(head.index);
@@ -202,12 +277,12 @@ void MpiEndpoint::wait_until(const Waiting& why, const Condition& condition) {
   for (std::uint64_t idle = 0;;) {
     throw_if_aborted();
     if (condition()) return;
-    if (progress()) {
+    if (insist([&] { return progress(); })) {
       idle = 0;
       continue;
     }
-    reap();
-    if (probe_) answer_probe(why);
+    insist([&] { reap(); });
+    if (probe_) insist([&] { answer_probe(why); });
     ++idle;
     if (idle > 64) sched_yield();
     if (idle > 20000) usleep(50);
@@ -442,13 +517,13 @@ void MpiEndpoint::answer_probe(const Waiting& why) {
   head.blocked = 1;
   head.information = sent_;
   head.received = received_;
-  probe_.reset();
   Buffer bytes;
   Waiting sent = why;
   sent.file = "";
   std::memcpy(bytes.extend(sizeof sent), &sent, sizeof sent);
   const std::size_t length = std::strlen(why.file);
   std::memcpy(bytes.extend(length + 1), why.file, length + 1);
+  probe_.reset();
   send_control(0, head, bytes.view().first(bytes.size() - 1));
 }
 
@@ -472,13 +547,9 @@ void MpiEndpoint::look_for_deadlock(const Waiting& why) {
         finished.push_back(status.why.what == Waiting::For::nothing ? 1 : 0);
       }
       const MachineError report = waiting_report(waiting, finished);
-      aborted_ = true;
       fault_ = report.fault();
       fault_text_ = report.text();
-      RecordHead head;
-      head.record = Record::abort;
-      head.index = static_cast<std::uint32_t>(fault_);
-      for (std::int32_t to = 1; to < size_; ++to) send_control(to, head, std::as_bytes(std::span(fault_text_)));
+      aborted_ = true;  // abandon() tells the others
       return;
     }
     last_wave_ = std::move(wave);
@@ -517,6 +588,31 @@ BlockPtr MpiEndpoint::ledger_of(std::int32_t from) {
   return block;
 }
 
+/// What finish() packs, of all ranks.
+std::map<std::uint64_t, MachineCosts> MpiEndpoint::unpack(std::span<const std::byte> bytes) {
+  std::map<std::uint64_t, MachineCosts> accounts;
+  const std::byte* at = bytes.data();
+  const std::byte* const end = at + bytes.size();
+  while (at < end) {
+    std::uint64_t head[5];
+    std::memcpy(head, at, sizeof head);
+    at += sizeof head;
+    MachineCosts costs{head[0], head[1], head[2], static_cast<std::int64_t>(head[3]), {}};
+    costs.supersteps.resize(head[4]);
+    for (Superstep& step : costs.supersteps) {
+      std::int64_t n[10];
+      std::memcpy(n, at, sizeof n);
+      at += sizeof n;
+      step = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], std::vector<Row>(static_cast<std::size_t>(n[9]))};
+      if (n[9] > 0) std::memcpy(step.rows.data(), at, step.rows.size() * sizeof(Row));
+      at += step.rows.size() * sizeof(Row);
+    }
+    const auto [found, fresh] = accounts.try_emplace(costs.id, costs);
+    if (!fresh) merge(found->second, costs);
+  }
+  return accounts;
+}
+
 Ledger MpiEndpoint::finish(double seconds) {
   // What others do not know: the accounts this rank speaks for, and rows that no barrier carried.
   Buffer bytes;
@@ -547,12 +643,11 @@ Ledger MpiEndpoint::finish(double seconds) {
   flush_all();  // others may wait for the last messages of a collective
   // Up a binomial tree, and all of it down again.
   const auto hand = [&](std::int32_t to) {
-    auto block = std::make_unique<Block>();
-    block->channel.lane = Lane::ledger;
-    block->from = rank_;
-    if (!bytes.empty()) std::memcpy(block->payload.extend(bytes.size()), bytes.data(), bytes.size());
-    post(to, std::move(block));
-    flush(to);
+    RecordHead head;
+    head.record = Record::block;
+    head.from = rank_;
+    head.channel.lane = Lane::ledger;
+    send(to, head, bytes.view());
   };
   std::int32_t below = 1;
   for (; below < size_ && rank_ % (2 * below) == 0; below *= 2) {
@@ -561,6 +656,17 @@ Ledger MpiEndpoint::finish(double seconds) {
     if (!part->payload.empty())
       std::memcpy(bytes.extend(part->payload.size()), part->payload.data(), part->payload.size());
   }
+  // A rank that answers the last question of rank 0 after that has gone would speak to whoever has its communicator next.
+  if (wave_ > 0)
+    wait_until(Waiting{}, [&] { return std::none_of(statuses_.begin() + 1, statuses_.end(), std::logical_not<>()); });
+  if (bytes.size() > kMostBytes)
+    throw MachineError(Fault::resources,
+                       fmt::format("a ledger of {} bytes: at most {} over MPI; make fewer supersteps, or no row for "
+                                   "every processor",
+                                   bytes.size(), kMostBytes));
+  throw_if_aborted();
+  ending_ =
+      true;  // who has handed its part up may not fail any more: rank 0 and others may have gone on the strength of it
   if (rank_ != 0) {
     hand(rank_ - below);
     bytes = std::move(ledger_of(rank_ - below)->payload);
@@ -568,39 +674,32 @@ Ledger MpiEndpoint::finish(double seconds) {
   for (below /= 2; below >= 1; below /= 2) {
     if (rank_ + below < size_) hand(rank_ + below);
   }
-  accounts_.clear();
-  const std::byte* at = bytes.data();
-  const std::byte* const end = at + bytes.size();
-  while (at < end) {
-    std::uint64_t head[5];
-    std::memcpy(head, at, sizeof head);
-    at += sizeof head;
-    MachineCosts costs{head[0], head[1], head[2], static_cast<std::int64_t>(head[3]), {}};
-    costs.supersteps.resize(head[4]);
-    for (Superstep& step : costs.supersteps) {
-      std::int64_t n[10];
-      std::memcpy(n, at, sizeof n);
-      at += sizeof n;
-      step = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], std::vector<Row>(static_cast<std::size_t>(n[9]))};
-      if (n[9] > 0) std::memcpy(step.rows.data(), at, step.rows.size() * sizeof(Row));
-      at += step.rows.size() * sizeof(Row);
-    }
-    const auto [found, fresh] = accounts_.try_emplace(costs.id, costs);
-    if (!fresh) merge(found->second, costs);
+  while (!flying_.empty()) {
+    if (!insist([&] { return progress(); })) sched_yield();
+    insist([&] { reap(); });
   }
-  Ledger all = ledger();
-  all.seconds = seconds;
-  return all;
+  return insist([&] {
+    accounts_ = unpack(bytes.view());
+    Ledger all = ledger();
+    all.seconds = seconds;
+    return all;
+  });
 }
 
-void MpiEndpoint::abandon(Fault fault, const std::string& text) {
-  RecordHead head;
+void MpiEndpoint::abandon(Fault fault, const std::function<std::string()>& text) {
+  ending_ = true;
   if (!aborted_) {
+    fault_text_ = insist(text);
+    fault_ = fault;
     aborted_ = true;
+  }
+  for (Buffer& out : out_) out.resize(0);  // of no use any more, and perhaps half a record
+  RecordHead head;
+  if (!told_) {
     head.record = Record::abort;
-    head.index = static_cast<std::uint32_t>(fault);
+    head.index = static_cast<std::uint32_t>(fault_);
     for (std::int32_t to = 0; to < size_; ++to) {
-      if (to != rank_) send_control(to, head, std::as_bytes(std::span(text)));
+      if (to != rank_) send_control(to, head, std::as_bytes(std::span(fault_text_)));
     }
   }
   head.record = Record::goodbye;
@@ -609,8 +708,8 @@ void MpiEndpoint::abandon(Fault fault, const std::string& text) {
   }
   // Nobody sends after its goodbye, and messages of one sender keep their order.
   while (goodbyes_ < size_ - 1 || !flying_.empty()) {
-    if (!progress()) sched_yield();
-    reap();
+    if (!insist([&] { return progress(); })) sched_yield();
+    insist([&] { reap(); });
   }
 }
 

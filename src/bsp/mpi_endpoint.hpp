@@ -5,12 +5,18 @@
 // the boards of these, and only the nodes exchange messages (mpi_nodes.hpp). Rank 0 asks around when it waits long: two equal waves in
 // which everybody waits and no message is under way prove a deadlock (Mattern's four counters). What is shown on a board is not counted; who has
 // seen it counts as if it had sent itself a message, so that a rank which has moved on between two waves is noticed.
+//
+// A call of MPI that fails is a fault of the machine, told to all like any other. But from a point on nobody could be told any more: when a rank has
+// handed its ledger up the others may end well and go, and who has said goodbye is not listened to. From there on what fails is tried again, and where that
+// fails too, or a message is lost, the job is ended (MPI_Abort): nobody waits for ever.
 #pragma once
 
 #include <mpi.h>
 
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -29,7 +35,8 @@ struct MpiGroup final : GroupState {
 
 class MpiEndpoint final : public Endpoint {
  public:
-  MpiEndpoint(MPI_Comm communicator, const Options& options);
+  /// Collective: on all ranks, or a MachineError on all.
+  static std::unique_ptr<MpiEndpoint> make(MPI_Comm communicator, const Options& options);
   ~MpiEndpoint() override;
 
   std::int32_t rank() const override { return rank_; }
@@ -48,10 +55,13 @@ class MpiEndpoint final : public Endpoint {
 
   /// The program ended well here: waits until it has everywhere and exchanges the ledgers.
   Ledger finish(double seconds);
-  /// The program failed here (or elsewhere): tells everybody, and waits until nobody sends any more.
-  void abandon(Fault fault, const std::string& text);
+  /// The program failed here (or elsewhere): tells everybody, and waits until nobody sends any more. The text is asked for
+  /// unless another fault came first.
+  void abandon(Fault fault, const std::function<std::string()>& text);
 
  private:
+  MpiEndpoint(std::int32_t rank, std::int32_t size, const Options& options);
+
   struct Arrived {
     RecordHead head;
     Buffer bytes;
@@ -69,6 +79,7 @@ class MpiEndpoint final : public Endpoint {
   struct Flying {
     MPI_Request request = MPI_REQUEST_NULL;
     Buffer bytes;
+    bool last = false;  ///< it says how the program ended
   };
 
   /// Few members, or all rows of the ledger for everybody: a message from each to each.
@@ -88,12 +99,23 @@ class MpiEndpoint final : public Endpoint {
   template <typename Visit>
   void show(std::span<const std::byte> mine, const Waiting& why, const Visit& visit);
   void throw_if_aborted() const;
+  void check(int code, const char* what) {
+    if (code != MPI_SUCCESS) refuse(code, what);
+  }
+  /// A call of MPI failed.
+  [[noreturn]] void refuse(int code, const char* what);
+  [[noreturn]] void end_job(const char* why) const;
+  /// What step() returns. When others may have gone already it must: it is tried again, or the job ends.
+  template <typename Step>
+  auto insist(const Step& step);
   void flush(std::int32_t to);
   void flush_all();
+  void send(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes);
   void send_control(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes);
   bool progress();
   void receive(Buffer& message);
   BlockPtr ledger_of(std::int32_t from);
+  static std::map<std::uint64_t, MachineCosts> unpack(std::span<const std::byte> bytes);
   void reap();
   void look_for_deadlock(const Waiting& why);
   Status own_status(const Waiting& why) const;
@@ -114,7 +136,9 @@ class MpiEndpoint final : public Endpoint {
   std::map<std::uint64_t, MachineCosts> leftovers_;  ///< what only this processor knows
   std::map<std::uint64_t, std::int32_t> speaker_;    ///< machine -> rank that publishes its account
 
-  bool aborted_ = false;
+  bool aborted_ = false;  ///< by this fault:
+  bool told_ = false;     ///< another has told it to all
+  bool ending_ = false;   ///< others may have gone
   Fault fault_ = Fault::program;
   std::string fault_text_;
   std::int32_t goodbyes_ = 0;

@@ -6,6 +6,7 @@
 #include "bsp/engines.hpp"
 #include "bsp/mpi_endpoint.hpp"
 #include "chasqui/bsp/mpi.hpp"
+#include "mpi/check.hpp"
 
 namespace chasqui::bsp {
 
@@ -16,7 +17,7 @@ void start_mpi() {
   MPI_Initialized(&started);
   if (started != 0) return;
   int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   std::atexit([] {
     int ended = 0;
     MPI_Finalized(&ended);
@@ -25,7 +26,8 @@ void start_mpi() {
 }
 
 Ledger run_on(MPI_Comm communicator, const Program& program, const Options& options) {
-  detail::MpiEndpoint endpoint(communicator, options);
+  const auto made = detail::MpiEndpoint::make(communicator, options);
+  detail::MpiEndpoint& endpoint = *made;
   const std::int64_t begin = clock_nanoseconds();
   try {
     {
@@ -34,13 +36,14 @@ Ledger run_on(MPI_Comm communicator, const Program& program, const Options& opti
     }
     return endpoint.finish(static_cast<double>(clock_nanoseconds() - begin) * 1e-9);
   } catch (const MachineError& error) {
-    endpoint.abandon(error.fault(), error.text());
+    endpoint.abandon(error.fault(), [&] { return error.text(); });
     throw;
   } catch (const std::exception& error) {
-    endpoint.abandon(Fault::program, fmt::format("rank {} threw: {}", endpoint.rank(), error.what()));
+    endpoint.abandon(Fault::program, [&] { return fmt::format("rank {} threw: {}", endpoint.rank(), error.what()); });
     throw;
   } catch (...) {
-    endpoint.abandon(Fault::program, fmt::format("rank {} threw something that is no std::exception", endpoint.rank()));
+    endpoint.abandon(Fault::program,
+                     [&] { return fmt::format("rank {} threw something that is no std::exception", endpoint.rank()); });
     throw;
   }
 }

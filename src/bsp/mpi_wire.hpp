@@ -36,10 +36,12 @@ inline void append_head(Buffer& out, RecordHead head, std::size_t bytes) {
   std::memcpy(end + padded(bytes) - bytes, &head, sizeof head);
 }
 
-inline void append(Buffer& out, const RecordHead& head, std::span<const std::byte> bytes) {
-  std::byte* const place = out.extend(bytes.size());
+/// Without memory nothing is appended.
+inline void append(Buffer& out, RecordHead head, std::span<const std::byte> bytes) {
+  head.bytes = bytes.size();
+  std::byte* const place = out.extend(padded(bytes.size()) + sizeof head);
   if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
-  append_head(out, head, bytes.size());
+  std::memcpy(place + padded(bytes.size()), &head, sizeof head);
 }
 
 /// The last record comes first.
