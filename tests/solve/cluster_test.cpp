@@ -5,13 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
+#include <vector>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/clusters.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "solve/clusters/climb.hpp"
 
 namespace chasqui::solve {
 namespace {
+
+Problem broadcast(std::int32_t root) { return {.kind = Kind::broadcast, .root = Rank{root}}; }
 
 /// Calls visit(cluster) for equal nodes of at least two ranks: all small machines, node gaps and boards.
 template <typename Visit>
@@ -41,7 +46,7 @@ Time optimum(const Cluster& cluster, const plan::Claim& claim) {
   options.warm_start = false;
   for (Time T = claim.bound - Time{1};; T += Time{1}) {
     options.at_most = T;
-    const Answer answer = solve_broadcast(cluster, Rank{0}, options);
+    const Answer answer = solve_on_cluster(cluster, broadcast(0), options);
     if (!answer.best) continue;
     EXPECT_GE(answer.best->finish, claim.bound) << to_string(cluster) << ": the bound is wrong";
     EXPECT_TRUE(verify(*answer.best).legal()) << to_string(cluster) << "\n" << to_string(verify(*answer.best));
@@ -81,7 +86,7 @@ TEST(TinyClusters, ReductionsToo) {
   int clusters = 0, optimal = 0, tight = 0, late = 0;
   for_tiny_clusters(5, 12, 5, [&](const Cluster& c) {
     const plan::Claim claim = plan::on_cluster(c, {.kind = Kind::reduce})->claim();
-    const Answer answer = solve_reduce(c, Rank{0});
+    const Answer answer = solve_on_cluster(c, {.kind = Kind::reduce});
     ASSERT_EQ(answer.status, Status::optimal);
     EXPECT_GE(answer.bound, claim.bound) << to_string(c);
     EXPECT_LE(answer.bound, claim.finish) << to_string(c);
@@ -93,7 +98,7 @@ TEST(TinyClusters, ReductionsToo) {
     if (c.nodes.largest() == 2 && c.nodes.publish + c.nodes.read <= c.base.lambda()) {
       Cluster exchanged = c;
       std::swap(exchanged.nodes.publish, exchanged.nodes.read);
-      EXPECT_EQ(answer.bound, solve_broadcast(exchanged, Rank{0}).bound) << to_string(c);
+      EXPECT_EQ(answer.bound, solve_on_cluster(exchanged, broadcast(0)).bound) << to_string(c);
     }
   });
   EXPECT_EQ(clusters, 2112);
@@ -104,7 +109,7 @@ TEST(TinyClusters, ReductionsToo) {
 
 TEST(TinyClusters, AnswerIsAScheduleWithItsBound) {
   const Cluster c = Cluster::uniform(3, 2, {1, Time{2}, Time{1}, Time{3}}, Time{0}, Time{2}, Time{2});
-  const Answer answer = solve_broadcast(c, Rank{3});
+  const Answer answer = solve_on_cluster(c, broadcast(3));
   EXPECT_EQ(answer.status, Status::optimal);
   ASSERT_TRUE(answer.best.has_value());
   EXPECT_EQ(answer.best->finish, Time{9});
@@ -112,22 +117,95 @@ TEST(TinyClusters, AnswerIsAScheduleWithItsBound) {
   EXPECT_TRUE(verify(*answer.best).legal());
   Options options;
   options.at_most = Time{8};
-  EXPECT_EQ(solve_broadcast(c, Rank{3}, options).status, Status::infeasible);
+  EXPECT_EQ(solve_on_cluster(c, broadcast(3), options).status, Status::infeasible);
 }
 
 TEST(TinyClusters, UnequalNodesHaveAnOptimumToo) {
   Cluster c{{6, Time{3}, Time{1}, Time{2}}, {}};
   for (const std::int64_t size : {1, 3, 2}) c.nodes.add(size);
   c.nodes.gamma = c.nodes.publish = c.nodes.read = Time{1};
-  const Answer answer = solve_broadcast(c, Rank{0});
+  const Answer answer = solve_on_cluster(c, broadcast(0));
   EXPECT_EQ(answer.status, Status::optimal);
   EXPECT_EQ(answer.best->finish, plan::on_cluster(c, {.kind = Kind::broadcast})->claim().finish);
 }
 
+/// Two searches that share nothing but the rules: tick by tick over states, and a formula.
+TEST(TinyClusters, TheFormulaAgreesWithTryingEverything) {
+  int clusters = 0;
+  for_tiny_clusters(3, 6, 4, [&](const Cluster& c) {
+    ++clusters;
+    for (const Kind kind : {Kind::broadcast, Kind::reduce}) {
+      const Problem problem{.kind = kind, .root = Rank{1}};
+      const Time best = solve_on_cluster(c, problem).bound;
+      const ClusterSearchPtr formula = search_items(c, problem);
+      const Stop never = [] { return false; };
+      EXPECT_EQ(formula->within(best, never), Verdict::satisfiable) << to_string(kind) << " on " << to_string(c);
+      EXPECT_EQ(formula->within(best - Time{1}, never), Verdict::unsatisfiable)
+          << to_string(kind) << " on " << to_string(c);
+    }
+  });
+  EXPECT_GT(clusters, 100);
+}
+
+struct Tally {
+  int clusters = 0, optimal = 0, tight = 0, late = 0;
+  friend bool operator==(const Tally&, const Tally&) = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Tally& t) {
+  return out << t.clusters << " clusters, plan optimal in " << t.optimal << ", bound in " << t.tight << ", at most "
+             << t.late << " ticks late";
+}
+
+/// No optimum is below the bound or above the plan.
+Tally tally(const Problem& problem, std::int64_t most_nodes, std::int64_t most_ranks, std::int64_t most_lambda) {
+  Tally t;
+  for_tiny_clusters(most_nodes, most_ranks, most_lambda, [&](const Cluster& c) {
+    const plan::Claim claim = plan::on_cluster(c, problem)->claim();
+    Options options;
+    options.warm_start = false;
+    options.at_most = claim.bound - Time{1};
+    EXPECT_EQ(solve_on_cluster(c, problem, options).status, Status::infeasible)
+        << to_string(c) << ": the bound is wrong";
+    const Answer answer = solve_on_cluster(c, problem);
+    EXPECT_EQ(answer.status, Status::optimal) << to_string(c);
+    EXPECT_LE(answer.bound, claim.finish) << to_string(c);
+    ++t.clusters;
+    t.optimal += answer.bound == claim.finish ? 1 : 0;
+    t.tight += answer.bound == claim.bound ? 1 : 0;
+    t.late = std::max(t.late, static_cast<int>((claim.finish - answer.bound).ticks));
+  });
+  return t;
+}
+
+/// A collective, the clusters it is tried on, and what comes out (clusters.md, Computed evidence 21).
+struct Family {
+  Problem problem;
+  std::int64_t most_nodes, most_ranks, most_lambda;
+  Tally expected;
+};
+
+TEST(TinyClusters, OtherCollectives) {
+  const std::vector<Family> families{
+      {{.kind = Kind::scatter}, 3, 6, 3, {192, 185, 163, 1}},
+      {{.kind = Kind::gather}, 3, 6, 3, {192, 185, 163, 1}},
+      {{.kind = Kind::allgather}, 2, 4, 4, {128, 75, 48, 2}},
+      {{.kind = Kind::reduce_scatter}, 2, 4, 4, {128, 38, 18, 3}},
+      {{.kind = Kind::alltoall}, 2, 4, 3, {64, 40, 43, 2}},
+      {{.kind = Kind::broadcast, .items = 2}, 2, 6, 4, {256, 13, 109, 6}},
+      {{.kind = Kind::broadcast, .items = 3}, 2, 4, 4, {128, 3, 27, 9}},
+      {{.kind = Kind::barrier}, 2, 4, 4, {128, 12, 42, 7}},
+  };
+  for (const Family& f : families) {
+    EXPECT_EQ(tally(f.problem, f.most_nodes, f.most_ranks, f.most_lambda), f.expected)
+        << to_string(f.problem.kind) << " of " << f.problem.items;
+  }
+}
+
 TEST(TinyClusters, LargeOnesAreRefused) {
   const LogP base{1, Time{3}, Time{1}, Time{2}};
-  EXPECT_THROW(solve_broadcast(Cluster::uniform(9, 2, base, {}, Time{1}, Time{1}), Rank{0}), Error);
-  EXPECT_THROW(solve_broadcast(Cluster::uniform(2, 2, base, {}, Time{0}, Time{1}), Rank{0}), Error);
+  EXPECT_THROW(solve_on_cluster(Cluster::uniform(9, 2, base, {}, Time{1}, Time{1}), broadcast(0)), Error);
+  EXPECT_THROW(solve_on_cluster(Cluster::uniform(2, 2, base, {}, Time{0}, Time{1}), broadcast(0)), Error);
 }
 
 }  // namespace

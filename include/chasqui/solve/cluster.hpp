@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The true optimum of a broadcast or a reduction on a tiny cluster, by trying everything: nodes may be entered several times
-// (docs/clusters.md, Computed evidence 11).
+// The true optimum of a collective on a tiny cluster: nodes may be entered several times (docs/clusters.md, Computed evidence 11
+// and Computed evidence 21).
 #pragma once
 
 #include "chasqui/model/cluster.hpp"
+#include "chasqui/model/problem.hpp"
 #include "chasqui/solve/solve.hpp"
 
 namespace chasqui::solve {
 
-/// One item from `root` to all ranks. Time: exponential; about 12 ranks and a dozen ticks. Of the options it takes time_limit,
-/// interrupted and at_most. Throws an Error for an invalid cluster or root, and for publish or read of 0.
-Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options = {});
-
-/// The contributions of all ranks folded at `root`, in any order. An optimum that is less than the plan takes has no schedule: what
-/// ranks fold there need not be intervals. The bound is the optimum.
-Answer solve_reduce(const Cluster& cluster, Rank root, const Options& options = {});
+/// Broadcast, scatter, gather, all-gather, all-to-all, reduce-scatter, barrier, and a reduce of one item. Broadcast and reduce of one
+/// item try everything; the others ask the SAT solver. Time: exponential; about 12 ranks and a dozen ticks for one item, 6 ranks where
+/// each has its own. An optimum of a reduce or a barrier that is less than the plan takes has no schedule: what ranks fold there need
+/// not be intervals. The bound is the optimum. Of the options it takes time_limit, interrupted, at_most and warm_start.
+/// Throws an Error for another kind, an invalid cluster or root, publish or read of 0, a cluster that is too large, and where the SAT
+/// solver is needed and not part of this build.
+Answer solve_on_cluster(const Cluster& cluster, const Problem& problem, const Options& options = {});
 
 }  // namespace chasqui::solve

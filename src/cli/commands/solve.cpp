@@ -23,6 +23,13 @@ using solve::Answer;
 using solve::objective;
 using solve::Status;
 
+/// What is solved on machines without nodes, and what only on clusters.
+std::vector<std::string> all_solved() {
+  std::vector<std::string> names = plan::collective_names(&plan::Collective::solved);
+  names.insert(names.end(), {"scatter", "gather", "barrier"});
+  return names;
+}
+
 class SolveCommand final : public Command {
  public:
   SolveCommand() : Command("solve", "search for the true optimum of a small problem, with a proof") {
@@ -30,11 +37,10 @@ class SolveCommand final : public Command {
         "For a few ranks and items: the time grows fast with both. Answers optimal, infeasible (with --at-most: there is no such "
         "schedule) or unknown (time is up, or Ctrl-C), with the best schedule and the best bound so far. --proof writes a "
         "certificate that `chasqui check-proof` checks. Exit status 0: optimal; 1: not.");
-    positional("PROBLEM", &kind_, "what to solve")
-        .required()
-        .choices(plan::collective_names(&plan::Collective::solved));
+    positional("PROBLEM", &kind_, "what to solve").required().choices(all_solved());
     machine_.declare(*this);
-    option("--root", "RANK", &root_, "broadcast, reduce, stream: the rank that has, or gets, everything; default 0");
+    option("--root", "RANK", &root_,
+           "broadcast, reduce, scatter, gather, stream: the rank that has, or gets, everything; default 0");
     option(
         "-k,--items", "K", &items_,
         "broadcast: how many items; allgather, reduce-scatter: how many a rank; alltoall: how many a pair; default 1");
@@ -61,6 +67,7 @@ class SolveCommand final : public Command {
     example("chasqui solve alltoall -P 4 -L 3 -o 2 -g 4", "19, where symmetric sends take 21");
     example("chasqui solve broadcast -N 3 -n 2 -L 2 -o 1 -g 3 --publish 2 --read 2",
             "a tiny cluster: nodes may be entered more than once");
+    example("chasqui solve allgather -N 2 -n 2 -L 2 -o 1 -g 2 --publish 1 --read 1", "scatter, gather and barrier too");
     example("chasqui solve stream -P 6 -L 2 --period 4", "the least delay with period 4");
   }
 
@@ -87,14 +94,12 @@ class SolveCommand final : public Command {
 
  private:
   int run_on_cluster(const Cluster& cluster, Output& out) const {
-    if ((kind_ != "broadcast" && kind_ != "reduce") || items_ != 1 || single_ || proof_ || non_commutative_)
-      throw Error(
-          "on clusters only a broadcast or a commutative reduce of one item is solved, without --proof: leave the rest out");
+    if (single_ || proof_)
+      throw Error("{} has no meaning on clusters: leave it out", proof_ ? "--proof" : "--single-sending");
     const Interrupt interrupt;
     solve::Options options = this->options();
     options.interrupted = [] { return Interrupt::asked(); };
-    const Rank root{static_cast<std::int32_t>(std::clamp<std::int64_t>(root_, -1, kMaxProcessors - 1))};
-    const Answer answer = (kind_ == "reduce" ? solve::solve_reduce : solve::solve_broadcast)(cluster, root, options);
+    const Answer answer = solve::solve_on_cluster(cluster, problem(), options);
     if (out_ && answer.best) write_schedule(*out_, *answer.best);
     const std::string title = fmt::format("{} on {}", kind_, to_string(cluster));
     json_ ? print_json(title, false, answer, out) : print(title, false, answer, {}, out);
@@ -104,23 +109,25 @@ class SolveCommand final : public Command {
   solve::Instance instance() const {
     solve::Instance instance;
     instance.machine = machine_.machine();
-    instance.problem.kind = kind_from(kind_).value();
-    instance.problem.root = Rank{static_cast<std::int32_t>(std::clamp<std::int64_t>(root_, -1, kMaxProcessors - 1))};
-    instance.problem.items = items_;
-    instance.problem.exclusive = exclusive_;
-    instance.problem.commutative = !non_commutative_;
+    instance.problem = problem();
     instance.single_sending = single_;
     instance.two_values = two_values_;
     instance.period = Time{period_};
-    if (exclusive_ && instance.problem.kind != Kind::scan)
-      throw Error("--exclusive has no meaning for {}: leave it out", kind_);
-    if (root_ != 0 && !has_root(instance.problem.kind))
-      throw Error("--root has no meaning for {}: leave it out", kind_);
-    if (items_ != 1 && (plan::collective(kind_).takes & plan::kItems) == 0) {
-      throw Error("--items has no meaning for {}: leave it out", kind_);
-    }
     solve::validate(instance);
     return instance;
+  }
+
+  Problem problem() const {
+    Problem problem{.kind = kind_from(kind_).value()};
+    problem.root = Rank{static_cast<std::int32_t>(std::clamp<std::int64_t>(root_, -1, kMaxProcessors - 1))};
+    problem.items = items_;
+    problem.exclusive = exclusive_;
+    problem.commutative = !non_commutative_;
+    if (exclusive_ && problem.kind != Kind::scan) throw Error("--exclusive has no meaning for {}: leave it out", kind_);
+    if (root_ != 0 && !has_root(problem.kind)) throw Error("--root has no meaning for {}: leave it out", kind_);
+    if (items_ != 1 && (plan::collective(kind_).takes & plan::kItems) == 0)
+      throw Error("--items has no meaning for {}: leave it out", kind_);
+    return problem;
   }
 
   solve::Options options() const {

@@ -2,21 +2,14 @@
 // Tick by tick every rank that has the item and is free sends, publishes or waits; who can read reads. States that failed with as
 // much time left are remembered, with ranks of a node and nodes in order of their state, so that names do not matter. A reduction is
 // sought backwards in time: a broadcast that publishes for one reader at a time, publishing and reading exchanged.
-#include "chasqui/solve/cluster.hpp"
-
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <unordered_set>
 
-#include "chasqui/base/error.hpp"
-#include "chasqui/plan/clusters.hpp"
+#include "solve/clusters/climb.hpp"
 
 namespace chasqui::solve {
 namespace {
-
-constexpr std::int64_t kMostRanks = 16;
-constexpr std::int64_t kMostClusterTicks = 100;
 
 /// A rank, with times counted from now. Who receives or reads has the item and is busy until then.
 struct RankState {
@@ -35,11 +28,9 @@ struct NodeState {
   std::vector<RankState> ranks;
 };
 
-class ClusterSearch {
+class OneItem final : public ClusterSearch {
  public:
-  ClusterSearch(const Cluster& cluster, Rank root, bool backwards, const Options& options)
-      : cluster_(cluster), root_(root), backwards_(backwards), options_(options),
-        started_(std::chrono::steady_clock::now()) {
+  OneItem(const Cluster& cluster, Rank root, bool backwards) : cluster_(cluster), root_(root), backwards_(backwards) {
     lambda_ = static_cast<int>(cluster.base.lambda().ticks);
     gap_ = static_cast<int>(cluster.base.gap().ticks);
     overhead_ = static_cast<int>(cluster.base.o.ticks);
@@ -50,8 +41,9 @@ class ClusterSearch {
     if (backwards) std::swap(publish_, read_);
   }
 
-  /// Is there a broadcast that takes at most T ticks? Its events are in found().
-  bool within(std::int64_t T) {
+  Verdict within(Time T, const Stop& stop) override {
+    stop_ = &stop;
+    stopped_ = false;
     failed_.clear();
     found_ =
         Schedule{cluster_.base, {.kind = Kind::broadcast, .root = root_}, {}, {}, {}, {}, {}, {}, {}, cluster_.nodes};
@@ -62,13 +54,15 @@ class ClusterSearch {
     nodes[static_cast<std::size_t>(node)]
         .ranks[static_cast<std::size_t>(root_.index - cluster_.nodes.first_rank(node))]
         .informed = true;
-    horizon_ = static_cast<int>(T);
-    return tick(std::move(nodes), horizon_);
+    horizon_ = static_cast<int>(T.ticks);
+    if (tick(std::move(nodes), horizon_)) return Verdict::satisfiable;
+    return stopped_ ? Verdict::unknown : Verdict::unsatisfiable;
   }
 
-  bool stopped() const { return stopped_; }
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count(); }
-  Schedule found() const {
+  std::string_view how() const override { return "everything tried"; }
+  /// Of a reduction only the time is known.
+  std::optional<Schedule> found() const override {
+    if (backwards_) return std::nullopt;
     Schedule schedule = found_;
     normalise(schedule);
     schedule.finish = actual_finish(schedule);
@@ -83,9 +77,7 @@ class ClusterSearch {
   Time now(int left) const { return Time{horizon_ - left}; }
 
   bool give_up() {
-    if (++visited_ % 1024 != 0) return stopped_;
-    if (options_.interrupted && options_.interrupted()) stopped_ = true;
-    if (options_.time_limit > 0 && seconds() > options_.time_limit) stopped_ = true;
+    if (++visited_ % 1024 == 0 && (*stop_)()) stopped_ = true;
     return stopped_;
   }
 
@@ -233,8 +225,7 @@ class ClusterSearch {
   const Cluster& cluster_;
   Rank root_;
   bool backwards_;  ///< a reduction
-  const Options& options_;
-  std::chrono::steady_clock::time_point started_;
+  const Stop* stop_ = nullptr;
   int lambda_, gap_, overhead_, flight_, gamma_, publish_, read_, horizon_ = 0;
   std::unordered_set<std::string> failed_;  ///< states from which not all can be informed in time
   std::uint64_t visited_ = 0;
@@ -242,59 +233,10 @@ class ClusterSearch {
   Schedule found_;
 };
 
-Answer solved(const Cluster& cluster, Kind kind, Rank root, const Options& options) {
-  const plan::PlanPtr plan = plan::on_cluster(cluster, {.kind = kind, .root = root});
-  const bool backwards = kind == Kind::reduce;
-  if (cluster.base.P > kMostRanks)
-    throw Error("{} ranks are too many to try everything: at most {}", cluster.base.P, kMostRanks);
-  if (plan->claim().finish.ticks > kMostClusterTicks)
-    throw Error("{} ticks are too many to try everything (at most {}): use a coarser unit of time",
-                plan->claim().finish.ticks, kMostClusterTicks);
-  if (cluster.nodes.publish < Time{1} || cluster.nodes.read < Time{1})
-    throw Error("publish={} and read={} must be at least 1 for this search", cluster.nodes.publish.ticks,
-                cluster.nodes.read.ticks);
-  Answer answer;
-  if (options.warm_start) {
-    answer.bound = plan->claim().bound;
-    answer.bound_source = plan->claim().bound_source;
-  }
-  ClusterSearch search(cluster, root, backwards, options);
-  if (options.at_most) {
-    const bool yes = search.within(std::min(options.at_most->ticks, kMostClusterTicks));
-    if (yes && !backwards) answer.best = search.found();
-    answer.status = yes || search.stopped() ? Status::unknown : Status::infeasible;
-    if (answer.status == Status::infeasible) answer.bound = *options.at_most + Time{1};
-  } else {
-    if (options.warm_start) answer.best = plan->schedule();
-    const std::int64_t most = options.warm_start ? plan->claim().finish.ticks - 1 : kMostClusterTicks;
-    std::int64_t T = options.warm_start ? answer.bound.ticks : 0;
-    for (; T <= most; ++T) {
-      if (search.within(T)) {
-        answer.best.reset();
-        if (!backwards) answer.best = search.found();
-        break;
-      }
-      if (search.stopped()) break;
-      answer.bound = std::max(answer.bound, Time{T + 1});
-      answer.bound_source = fmt::format("everything tried at {}", T);
-      answer.evidence = Evidence::search;
-    }
-    if (!search.stopped()) answer.status = Status::optimal;
-  }
-  if (search.stopped()) answer.stopped = options.interrupted && options.interrupted() ? "interrupted" : "time limit";
-  if (answer.best) answer.best->bound = answer.bound;
-  answer.seconds = search.seconds();
-  return answer;
-}
-
 }  // namespace
 
-Answer solve_broadcast(const Cluster& cluster, Rank root, const Options& options) {
-  return solved(cluster, Kind::broadcast, root, options);
-}
-
-Answer solve_reduce(const Cluster& cluster, Rank root, const Options& options) {
-  return solved(cluster, Kind::reduce, root, options);
+ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem) {
+  return std::make_unique<OneItem>(cluster, problem.root, problem.kind == Kind::reduce);
 }
 
 }  // namespace chasqui::solve

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// A barrier as a formula for one finish time: everybody must know of everybody. What is sent or published carries all that its rank
+// knows by then, so a message is a pair of ranks and a tick, and what it tells follows.
+#include "chasqui/base/error.hpp"
+#include "solve/clusters/climb.hpp"
+#include "solve/clusters/cluster_ports.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+class BarrierOnCluster final : public ClusterSearch {
+ public:
+  explicit BarrierOnCluster(const Cluster& cluster) : cluster_(cluster), P_(cluster.base.P) {
+    if (!sat_available())
+      throw Error("a barrier on a cluster needs the SAT solver: build with CaDiCaL (apt install libcadical-dev)");
+  }
+
+  Verdict within(Time T, const Stop& stop) override {
+    T_ = T.ticks;
+    if (T_ < 0) return Verdict::unsatisfiable;
+    SatSolver solver(formula());
+    return solver.decide({}, 0, stop);
+  }
+
+  std::optional<Schedule> found() const override { return std::nullopt; }
+  std::string_view how() const override { return "unsatisfiable"; }
+
+ private:
+  /// Something that tells `to` at `end` what `from` knew at `begin`.
+  struct Telling {
+    Literal happens;
+    std::int64_t from, to, begin, end;
+  };
+
+  static Rank rank(std::int64_t index) { return {static_cast<std::int32_t>(index)}; }
+
+  Cnf formula() const {
+    Cnf cnf;
+    ClusterPorts ports(cluster_, T_ + 1);
+    const std::vector<Telling> tellings = all_tellings(cnf, ports);
+    ports.rules(cnf);
+    for (std::int64_t about = 0; about < P_; ++about) spread(cnf, about, tellings);
+    return cnf;
+  }
+
+  std::vector<Telling> all_tellings(Cnf& cnf, ClusterPorts& ports) const {
+    const std::int64_t lambda = cluster_.base.lambda().ticks, publish = cluster_.nodes.publish.ticks,
+                       read = cluster_.nodes.read.ticks;
+    std::vector<Telling> tellings;
+    for (std::int64_t from = 0; from < P_; ++from) {
+      const std::int64_t node = cluster_.nodes.node_of(rank(from));
+      std::vector<Literal> published;
+      for (std::int64_t t = 0; t + publish + read <= T_; ++t) {
+        published.push_back(cnf.fresh());
+        ports.publication(published.back(), rank(from), t);
+      }
+      for (std::int64_t to = 0; to < P_; ++to) {
+        if (to == from) continue;
+        if (cluster_.nodes.node_of(rank(to)) != node) {
+          for (std::int64_t t = 0; t + lambda <= T_; ++t) {
+            tellings.push_back({cnf.fresh(), from, to, t, t + lambda});
+            ports.message(tellings.back().happens, rank(from), rank(to), t);
+          }
+          continue;
+        }
+        for (std::int64_t t = 0; t < static_cast<std::int64_t>(published.size()); ++t) {
+          for (std::int64_t u = t + publish; u + read <= T_; ++u) {
+            tellings.push_back({cnf.fresh(), from, to, t, u + read});
+            ports.reading(tellings.back().happens, rank(to), u);
+            cnf.clause({-tellings.back().happens, published[static_cast<std::size_t>(t)]});
+          }
+        }
+      }
+    }
+    return tellings;
+  }
+
+  /// Who knows of `about` when: itself from the start, everybody in the end, and others from a telling on by one who knew.
+  void spread(Cnf& cnf, std::int64_t about, const std::vector<Telling>& tellings) const {
+    const auto at = [&](std::int64_t r, std::int64_t t) { return static_cast<std::size_t>(r * (T_ + 1) + t); };
+    std::vector<Literal> knows(static_cast<std::size_t>(P_ * (T_ + 1)));
+    for (Literal& literal : knows) literal = cnf.fresh();
+    std::vector<std::vector<Literal>> told(knows.size());
+    for (const Telling& telling : tellings) {
+      const Literal tells = cnf.fresh();
+      cnf.clause({-tells, telling.happens});
+      cnf.clause({-tells, knows[at(telling.from, telling.begin)]});
+      told[at(telling.to, telling.end)].push_back(tells);
+    }
+    for (std::int64_t r = 0; r < P_; ++r) {
+      cnf.clause({r == about ? knows[at(r, 0)] : -knows[at(r, 0)]});
+      cnf.clause({knows[at(r, T_)]});
+      for (std::int64_t t = 1; t <= T_; ++t) {
+        std::vector<Literal> why = told[at(r, t)];
+        why.insert(why.end(), {-knows[at(r, t)], knows[at(r, t - 1)]});
+        cnf.clause(why);
+        cnf.clause({-knows[at(r, t - 1)], knows[at(r, t)]});
+      }
+    }
+  }
+
+  const Cluster& cluster_;
+  std::int64_t P_, T_ = 0;
+};
+
+}  // namespace
+
+ClusterSearchPtr search_barrier(const Cluster& cluster) { return std::make_unique<BarrierOnCluster>(cluster); }
+
+}  // namespace chasqui::solve

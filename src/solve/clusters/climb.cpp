@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "solve/clusters/climb.hpp"
+
+#include <chrono>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/clusters.hpp"
+#include "chasqui/verify/verify.hpp"
+
+namespace chasqui::solve {
+namespace {
+
+constexpr std::int64_t kMostRanks = 16;
+constexpr std::int64_t kMostClusterTicks = 100;
+/// Items times pairs of ranks: what the formula of one tick grows with.
+constexpr std::int64_t kMostMoves = 20'000;
+
+/// All items of the problem; for one value that is folded, 1.
+std::int64_t all_items(const Cluster& cluster, const Problem& problem) {
+  const std::int64_t P = cluster.base.P;
+  switch (problem.kind) {
+    case Kind::alltoall: return problem.items * P * P;
+    case Kind::scatter:
+    case Kind::gather:
+    case Kind::allgather:
+    case Kind::reduce_scatter: return problem.items * P;
+    default: return problem.items;
+  }
+}
+
+void require_small(const Cluster& cluster, const Problem& problem, Time finish) {
+  const std::int64_t P = cluster.base.P;
+  if (P > kMostRanks) throw Error("{} ranks are too many to try everything: at most {}", P, kMostRanks);
+  if (finish.ticks > kMostClusterTicks)
+    throw Error("{} ticks are too many to try everything (at most {}): use a coarser unit of time", finish.ticks,
+                kMostClusterTicks);
+  if (problem.items > kMostMoves || all_items(cluster, problem) * P * P > kMostMoves)
+    throw Error("{} items on {} ranks are too many to try everything: at most {} items times ranks squared",
+                all_items(cluster, problem), P, kMostMoves);
+  if (cluster.nodes.publish < Time{1} || cluster.nodes.read < Time{1})
+    throw Error("publish={} and read={} must be at least 1 for this search", cluster.nodes.publish.ticks,
+                cluster.nodes.read.ticks);
+  if (!problem.commutative) throw Error("no exact search on clusters in rank order: leave out --non-commutative");
+}
+
+ClusterSearchPtr search_for(const Cluster& cluster, const Problem& problem) {
+  switch (problem.kind) {
+    case Kind::broadcast:
+      return problem.items == 1 ? search_one_item(cluster, problem) : search_items(cluster, problem);
+    case Kind::reduce:
+      if (problem.items == 1) return search_one_item(cluster, problem);
+      break;
+    case Kind::scatter:
+    case Kind::gather:
+    case Kind::allgather:
+    case Kind::alltoall:
+    case Kind::reduce_scatter: return search_items(cluster, problem);
+    case Kind::barrier: return search_barrier(cluster);
+    default: break;
+  }
+  throw Error(
+      "no exact search on clusters for {}{}: ask for a broadcast, scatter, gather, allgather, alltoall, reduce-scatter, barrier, "
+      "or a reduce of one item",
+      to_string(problem.kind), problem.items > 1 ? fmt::format(" of {} items", problem.items) : "");
+}
+
+/// Verified; an illegal one is a bug of the search and aborts.
+std::optional<Schedule> checked(const Cluster& cluster, const ClusterSearch& search) {
+  std::optional<Schedule> found = search.found();
+  if (found) {
+    const Report report = verify(*found);
+    CHASQUI_CHECK(report.legal(), "{} on {}: an illegal schedule was found: {}", to_string(found->problem.kind),
+                  to_string(cluster), chasqui::to_string(report));
+  }
+  return found;
+}
+
+}  // namespace
+
+Answer solve_on_cluster(const Cluster& cluster, const Problem& problem, const Options& options) {
+  const plan::PlanPtr plan = plan::on_cluster(cluster, problem);
+  const plan::Claim& claim = plan->claim();
+  const ClusterSearchPtr search = search_for(cluster, problem);
+  require_small(cluster, problem, claim.finish);
+  const auto started = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  };
+  const Stop stop = [&] {
+    return (options.interrupted && options.interrupted()) || (options.time_limit > 0 && seconds() > options.time_limit);
+  };
+  Answer answer;
+  if (options.warm_start) {
+    answer.bound = claim.bound;
+    answer.bound_source = claim.bound_source;
+  }
+  Verdict verdict = Verdict::unsatisfiable;
+  if (options.at_most) {
+    verdict = search->within(std::min(*options.at_most, Time{kMostClusterTicks}), stop);
+    if (verdict == Verdict::satisfiable) answer.best = checked(cluster, *search);
+    if (verdict == Verdict::unsatisfiable) {
+      answer.status = Status::infeasible;
+      answer.bound = *options.at_most + Time{1};
+    }
+  } else {
+    if (options.warm_start) answer.best = plan->schedule();
+    const Time last = options.warm_start ? claim.finish - Time{1} : Time{kMostClusterTicks};
+    for (Time T = answer.bound; T <= last; T += Time{1}) {
+      verdict = search->within(T, stop);
+      if (verdict == Verdict::satisfiable) answer.best = checked(cluster, *search);
+      if (verdict != Verdict::unsatisfiable) break;
+      answer.bound = T + Time{1};
+      answer.bound_source = fmt::format("{} at {}", search->how(), T.ticks);
+      answer.evidence = Evidence::search;
+    }
+    if (verdict != Verdict::unknown) answer.status = Status::optimal;
+  }
+  if (verdict == Verdict::unknown)
+    answer.stopped = options.interrupted && options.interrupted() ? "interrupted" : "time limit";
+  if (answer.best) answer.best->bound = answer.bound;
+  answer.seconds = seconds();
+  return answer;
+}
+
+}  // namespace chasqui::solve
