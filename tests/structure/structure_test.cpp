@@ -63,6 +63,7 @@ const Graph kFloors = {
     {"run/messages", {"run/call", "run/wait"}},
     {"run/wait", {}},
     {"solve/adversary", {}},
+    {"solve/clusters", {}},
 };
 
 /// Headers under src/ that another room may include. Of measure, mpi and threads: what the commands and the drop-in library
