@@ -50,12 +50,23 @@ std::string read_all(std::FILE* file, std::string_view path, std::string_view re
               std::strerror(why));
 }
 
-/// A new file beside `path`, whose name is put into `name`. Not mkstemp: the file gets the mode that the user's umask says.
+/// What a new file gets. Asked of the system and not by umask(), which would change it for other threads too.
+mode_t usual_mode() {
+  const File status(std::fopen("/proc/self/status", "r"));
+  char line[256];
+  unsigned mask = 0;
+  while (status && std::fgets(line, sizeof line, status.get()) != nullptr) {
+    if (std::sscanf(line, "Umask: %o", &mask) == 1) return 0666 & ~static_cast<mode_t>(mask);
+  }
+  return 0600;
+}
+
+/// A new file beside `path` that only its owner may read, whose name is put into `name`.
 File draft_beside(const std::string& path, std::string& name) {
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
     name = fmt::format("{}.{:08x}{:08x}.part", path, random(), random());
-    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file >= 0) return File(::fdopen(file, "wb"));
     if (errno != EEXIST) break;
   }
@@ -76,11 +87,13 @@ std::string read_input(const std::string& path, std::string_view remedy) {
 
 void replace_file(const std::string& path, std::string_view text) {
   struct stat status {};
-  const bool in_place = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  const bool there = ::stat(path.c_str(), &status) == 0, in_place = there && !S_ISREG(status.st_mode);
+  const mode_t mode = there ? status.st_mode & 0777 : usual_mode();
   std::string draft;
   File file = in_place ? File(std::fopen(path.c_str(), "wb")) : draft_beside(path, draft);
-  const bool written =
-      file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() && std::fclose(file.release()) == 0;
+  const bool written = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+                       std::fflush(file.get()) == 0 && (in_place || ::fchmod(::fileno(file.get()), mode) == 0) &&
+                       std::fclose(file.release()) == 0;
   if (written && (in_place || std::rename(draft.c_str(), path.c_str()) == 0)) return;
   const int why = errno;
   if (!in_place) ::unlink(draft.c_str());

@@ -15,7 +15,8 @@ std::string read_file(const std::string& path, std::string_view remedy);
 std::string read_input(const std::string& path, std::string_view remedy);
 
 /// Puts a new file in the place of `path`: readers see the old text or the new one. The draft beside it has a name that
-/// nobody can foresee and is never opened through a link. What is no plain file (a pipe, /dev/stdout) is written to.
+/// nobody can foresee, is never opened through a link, and only its owner may read it; in its place the file has the mode of the one that
+/// was there, or of any new file. What is no plain file (a pipe, /dev/stdout) is written to.
 void replace_file(const std::string& path, std::string_view text);
 
 }  // namespace chasqui
