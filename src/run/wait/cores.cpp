@@ -11,6 +11,9 @@
 #include <sstream>
 #include <thread>
 
+#include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
+
 namespace chasqui::run {
 namespace {
 
@@ -39,10 +42,14 @@ int quota_of(const std::string& folder) {
   return whole_cores(std::atof(quota.c_str()), period);
 }
 
-std::string text_of(const char* path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
+/// The control groups of this process. Where they cannot be read, whole, no quota is known, and none is assumed: waits are as
+/// right without, and a system may well hide them.
+std::string control_groups() {
+  try {
+    return read_file("/proc/self/cgroup", "mount /proc");
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace
@@ -86,7 +93,7 @@ Cores process_cores() {
     const unsigned all = std::min(std::max(1u, std::thread::hardware_concurrency()), 64u * 64u);
     for (unsigned core = 0; core < all; ++core) cores.mask[core / 64] |= std::uint64_t{1} << core % 64;
   }
-  static const int quota = quota_cores(text_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+  static const int quota = quota_cores(control_groups(), "/sys/fs/cgroup");
   cores.quota = quota;
   return cores;
 }
