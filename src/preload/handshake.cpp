@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "preload/settings.hpp"
@@ -36,13 +37,18 @@ class Wait {
   std::chrono::microseconds longest_, next_ = kFirst;
 };
 
-[[noreturn]] void give_up(int rank, std::int64_t seconds, const std::string& whom) {
+[[noreturn]] void give_up(int rank, const std::string& why, std::string_view otherwise = "") {
   say_last(fmt::format(
-      "rank {} waited {} s for ranks that have not loaded this library{}: LD_PRELOAD must reach every rank (mpirun -x or "
-      "-genv, for each part of the command) and the file must be on every machine; CHASQUI_JOIN=seconds waits longer",
-      rank, seconds, whom));
+      "rank {} {}: LD_PRELOAD must reach every rank (mpirun -x or -genv, for each part of the command) and the file must "
+      "be on every machine{}",
+      rank, why, otherwise));
   PMPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
+}
+
+[[noreturn]] void give_up(int rank, std::int64_t seconds, const std::string& whom) {
+  give_up(rank, fmt::format("waited {} s for ranks that have not loaded this library{}", seconds, whom),
+          "; CHASQUI_JOIN=seconds waits longer");
 }
 
 /// Errors that belong to no communicator are codes while this lives. Nobody else is in MPI yet.
@@ -123,20 +129,30 @@ Handshake wait_for_news(const std::string& job, int rank, int ranks, std::int64_
   }
 }
 
+constexpr long long kOurs = 0x6368617371756900;  ///< no program's values are as large, and the negative ones as small
+
+/// Twice: a stranger whose call was met the first time without a trace is missed the second time, or met again.
 Handshake shake_by_collective(std::uint64_t settings_hash, int rank, std::int64_t seconds) {
   const auto hash = static_cast<long long>(settings_hash & 0x7fffffffffffffffu);
-  long long mine[2] = {hash, -hash};
-  long long most[2] = {0, 0};
-  int done = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  // Non-blocking ones have tags of their own in both libraries: no blocking collective takes part by accident.
-  PMPI_Iallreduce(mine, most, 2, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD, &request);
-  Wait wait(seconds, std::chrono::milliseconds(50 * std::min(rank, 100)), std::chrono::microseconds(100));
-  for (PMPI_Test(&request, &done, MPI_STATUS_IGNORE); done == 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
-    wait.pause();
-    if (wait.over()) give_up(rank, seconds, "");
+  Handshake found = Handshake::all_alike;
+  for (int round = 0; round < 2; ++round) {
+    // The first two are the same everywhere: what another call, as short as it may be, has added to shows in them.
+    const long long mine[4] = {kOurs, -kOurs, hash, -hash};
+    long long most[4] = {0, 0, 0, 0};
+    int done = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    // Non-blocking ones have tags of their own in both libraries: no blocking collective takes part by accident.
+    int code = PMPI_Iallreduce(mine, most, 4, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD, &request);
+    Wait wait(seconds, std::chrono::milliseconds(50 * std::min(rank, 100)), std::chrono::microseconds(100));
+    while (code == MPI_SUCCESS && (code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && done == 0) {
+      wait.pause();
+      if (wait.over()) give_up(rank, seconds, "");
+    }
+    if (code != MPI_SUCCESS || most[0] != kOurs || most[1] != -kOurs)
+      give_up(rank, "met a call of a rank that has not loaded this library, whose value may be wrong");
+    if (most[2] != -most[3]) found = Handshake::different;
   }
-  return most[0] == -most[1] ? Handshake::all_alike : Handshake::different;
+  return found;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ enum class Handshake { all_alike, different };
 
 /// Collective over MPI_COMM_WORLD, before MPI_Init returns. `seconds` = 0: waits for ever. Calls MPI_Abort when the time
 /// is up. Where the launcher keeps no names, and among processes of MPI_Comm_spawn that have no name of their job, it is a
-/// non-blocking all-reduce: there a rank without the library whose first collective is one would take part.
+/// non-blocking all-reduce: a rank without the library whose first collective is one takes part there, which shows, and ends the job.
 Handshake shake_hands(std::uint64_t settings_hash, std::int64_t seconds);
 
 }  // namespace chasqui::preload

@@ -56,6 +56,11 @@ int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type
   if (count == 4 && op == MPI_MAX && fails_in_init("FAILING_AGREEMENT", agreements)) return MPI_ERR_OTHER;
   return real(send, receive, count, type, op, comm);
 }
+/// A launcher that keeps no names.
+int PMPI_Publish_name(const char* name, MPI_Info info, const char* port) {
+  static const auto real = next(&PMPI_Publish_name, "PMPI_Publish_name");
+  return std::getenv("FAILING_NAMES") != nullptr ? MPI_ERR_SERVICE : real(name, info, port);
+}
 int PMPI_Allgather(const void* send, int sendcount, MPI_Datatype sendtype, void* receive, int count, MPI_Datatype type,
                    MPI_Comm comm) {
   static const auto real = next(&PMPI_Allgather, "PMPI_Allgather");
