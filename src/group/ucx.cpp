@@ -3,6 +3,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "run/messages/tickets.hpp"
+#include "run/wait/backoff.hpp"
 
 #if CHASQUI_HAVE_UCX
 
@@ -18,8 +19,8 @@
 #include <exception>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -173,7 +174,8 @@ class Worker {
 
   int rank() const { return rank_; }
   ucp_worker_h handle() const { return handle_.get(); }
-  void progress() { ucp_.worker_progress(handle()); }
+  void progress() { moved_ += ucp_.worker_progress(handle()); }
+  std::uint64_t moved() const { return moved_; }  ///< what the network has done here so far
 
   /// Connects where there is none yet. nullptr: the connection is gone. `sends`: the other side must get something.
   ucp_ep_h connection(int to, bool sends) {
@@ -217,12 +219,16 @@ class Worker {
     if (!peer.failed) peer = {};
   }
 
-  /// Lets messages go on until it is so, or the seconds are over.
+  /// Lets messages go on until it is so, or the seconds are over. Sleeps where nothing comes.
   template <typename Condition>
   bool wait(double seconds, Condition&& holds) {
+    run::Backoff backoff(true);
     for (const double end = clock_now() + seconds * 1e9; !holds();) {
       if (clock_now() > end) return false;
-      if (ucp_.worker_progress(handle()) == 0) std::this_thread::yield();
+      const std::uint64_t before = moved_;
+      progress();
+      if (moved_ != before) backoff.reset();
+      else backoff.pause();
     }
     return true;
   }
@@ -254,6 +260,7 @@ class Worker {
   std::vector<char> addresses_;  ///< of all ranks, one after the other
   std::vector<Peer> peers_;
   std::vector<std::string> names_;
+  std::uint64_t moved_ = 0;
 };
 
 class Messages final : public run::Transport {
@@ -297,6 +304,7 @@ class Messages final : public run::Transport {
     take_back(operations_[ticket]);
     operations_.give_back(ticket);
   }
+  std::optional<std::uint64_t> moved() const override { return worker_->moved(); }
 
  private:
   struct Operation {

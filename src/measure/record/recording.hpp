@@ -31,6 +31,7 @@ class RecordingTransport final : public run::Transport {
   bool done(Ticket ticket) override;
   void abandon(Ticket ticket) override { inner_->abandon(ticket); }
   void wait(Ticket ticket) override { inner_->wait(ticket); }
+  std::optional<std::uint64_t> moved() const override { return inner_->moved(); }
 
   /// What happened since the last call, in the order in which it was asked for. REQUIRES nothing under way.
   std::vector<RecordedEvent> take();

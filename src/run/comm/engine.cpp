@@ -365,7 +365,9 @@ bool Engine::advance(Operation& operation) {
 
 void Engine::wait(Operation& operation) {
   Backoff backoff(crowded());
-  const bool may_sleep = spans_ || fabric_.shares_memory;
+  const auto moved = [&] { return fabric_.messages ? fabric_.messages->moved() : std::nullopt; };
+  auto seen = moved();
+  const bool may_sleep = spans_ || fabric_.shares_memory || seen;
   health_.moved();
   const bool blocks = fabric_.timing.blocks;
   std::size_t asked = 0;  // since something moved, or since the last pause
@@ -374,6 +376,10 @@ void Engine::wait(Operation& operation) {
       backoff.reset();
       asked = 0;
       continue;
+    }
+    if (const auto now = moved(); now != seen) {
+      seen = now;
+      backoff.reset();
     }
     asked += kOthersAtATime;
     if (asked < (blocks ? pending_.size() : std::min(pending_.size(), kAskedBetweenPauses))) continue;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
@@ -32,6 +33,10 @@ class Transport {
 
   /// Where waiting blocks (Timing): returns when the ticket is done.
   virtual void wait(Ticket) {}
+
+  /// Grows whenever done() has brought any message further, complete or not: who waits may sleep while it does not grow. Nothing:
+  /// it does not say, and sleeping would slow down a long message that comes in pieces.
+  virtual std::optional<std::uint64_t> moved() const { return std::nullopt; }
 };
 
 inline constexpr Transport::Ticket kNoTicket = -1;  ///< no operation
