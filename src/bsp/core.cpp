@@ -352,9 +352,10 @@ void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation&
                                                          rank_, where.file_name(), where.line()));
   }
   const std::int32_t member = static_cast<std::int32_t>(self - sorted.begin());
-  auto& subset = rare().subsets[sorted];
-  if (subset == nullptr) {
-    subset = std::make_unique<Meeting>(processor_.nest());
+  auto& subsets = rare().subsets;
+  auto known = subsets.find(sorted);
+  if (known == subsets.end()) {
+    auto subset = std::make_unique<Meeting>(processor_.nest());
     std::uint64_t id = mix(main_.info.id, 0x5ab5e7);
     auto list = std::make_shared<std::vector<std::int32_t>>();
     subset->members.assign(static_cast<std::size_t>(size()), -1);
@@ -367,8 +368,9 @@ void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation&
     subset->member = member;
     subset->released = Ticks::now();
     subset->group = processor_.door().open(subset->info);
+    known = subsets.emplace(std::move(sorted), std::move(subset)).first;
   }
-  exchange(*subset, where);
+  exchange(*known->second, where);
 }
 
 std::shared_ptr<Core> Core::split(const std::shared_ptr<Core>& self, std::int32_t first, std::int32_t count) {
