@@ -135,7 +135,7 @@ std::byte* Core::add_first(std::int32_t to, std::uint32_t tag, std::size_t bytes
     else if (!same) end_run(out);
   }
   if (out.open == nullptr) {
-    out.open = processor_.fresh();
+    out.open = processor_.fresh(main_.info.members.at(to));
     out.open->from = rank_;
     out.open->index = out.next_index++;
     place.at = out.open->payload.data();

@@ -22,9 +22,14 @@ constexpr int kTag = 1;
 constexpr std::int32_t kFew = 8;                ///< members that send each other a message in any case
 constexpr std::size_t kLarge = 1024;            ///< bytes of a block that is not worth a copy
 constexpr std::size_t kMostSpare = 16;          ///< buffers that are kept
+constexpr std::uint32_t kWorthABoard = 4;       ///< meetings of a part of the machine before it gets one
+constexpr std::uint32_t kUnseen = 64;           ///< meetings in which MPI need not be looked at
 constexpr std::int64_t kPatience = 50'000'000;  ///< nanoseconds rank 0 waits before it asks around
 constexpr std::size_t kMostBytes = static_cast<std::size_t>(std::numeric_limits<int>::max()) - 4096;
 constexpr int kTries = 3;  ///< of what must not fail
+
+/// Of a part of the machine: no counts for other nodes are shown there.
+run::BoardShape board_shape(std::int32_t members) { return NodeBoard::shape(members, 256); }
 
 }  // namespace
 
@@ -41,16 +46,19 @@ std::unique_ptr<MpiEndpoint> MpiEndpoint::make(MPI_Comm communicator, const Opti
     all.most();
     mpi::check(MPI_Comm_dup(communicator, &endpoint->comm_), "MPI_Comm_dup");
     mpi::check(MPI_Comm_set_errhandler(endpoint->comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    if (all.size() == 1) return endpoint;
+    endpoint->nodes_ = MpiNodes::of(communicator, all, options.pretend_node_size);
+    if (endpoint->nodes_ == nullptr) return endpoint;
+    endpoint->store_ = endpoint->nodes_->store();
+    endpoint->sizes_.resize(static_cast<std::size_t>(endpoint->nodes_->board().ranks()));
     return endpoint;
   });
-  if (!made->meets_each(made->size_)) made->nodes_ = MpiNodes::find(made->comm_, options.pretend_node_size);
   return made;
 } catch (const mpi::AgreedError& error) {
   throw MachineError(Fault::resources, error.what());
 }
 
 MpiEndpoint::~MpiEndpoint() {
-  Chain::free(arrived_blocks_);
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
@@ -89,14 +97,31 @@ auto MpiEndpoint::insist(const Step& step) {
   }
 }
 
+/// As large as the last ones were: a block that grows is copied.
+Buffer MpiEndpoint::room_for(std::int32_t to) {
+  const int slot = to == rank_ ? -1 : nodes_->slot_of(to);
+  if (slot < 0) return {};
+  Buffer room(*store_);
+  if (const std::size_t bytes = sizes_[static_cast<std::size_t>(slot)]; bytes > 0) room.reserve(bytes);
+  return room;
+}
+
+void MpiEndpoint::arrived(BlockPtr block) { arrived_blocks_.push(std::move(block)); }
+
 void MpiEndpoint::post(std::int32_t to, BlockPtr block, bool counted) {
   throw_if_aborted();
-  if (to == rank_) {
-    block->next = arrived_blocks_;
-    arrived_blocks_ = block.release();
+  if (to == rank_) return arrived(std::move(block));
+  Buffer& out = out_[static_cast<std::size_t>(to)];
+  if (block->payload.borrowed()) {
+    RecordHead head;
+    head.record = Record::lent;
+    head.channel = block->channel;
+    head.blocked = counted ? 1 : 0;
+    std::byte* const end = out.extend(sizeof head);
+    head.information = send_lent(to, std::move(block), 0);
+    std::memcpy(end, &head, sizeof head);
     return;
   }
-  Buffer& out = out_[static_cast<std::size_t>(to)];
   if (block->payload.size() > kMostBytes) {
     throw MachineError(Fault::resources,
                        fmt::format("rank {} sends {} bytes at once to rank {}: at most {} over MPI; split them", rank_,
@@ -120,6 +145,13 @@ void MpiEndpoint::post(std::int32_t to, BlockPtr block, bool counted) {
     append(out, head, block->payload.view());
   }
   if (out.size() >= static_cast<std::size_t>(64 * 1024)) flush(to);
+}
+
+/// Where the block lies, for rank `to` of this node, behind the one at `before`.
+std::uint64_t MpiEndpoint::send_lent(std::int32_t to, BlockPtr block, std::uint64_t before) {
+  std::size_t& usual = sizes_[static_cast<std::size_t>(nodes_->slot_of(to))];
+  usual = std::max(block->payload.size(), usual - usual / 8);
+  return store_->send(std::move(block), before);
 }
 
 void MpiEndpoint::flush(std::int32_t to) {
@@ -229,8 +261,14 @@ void MpiEndpoint::receive(Buffer& message) {
           ledgers_.push_back(std::move(block));
           break;
         }
-        block->next = arrived_blocks_;
-        arrived_blocks_ = block.release();
+        arrived(std::move(block));
+        break;
+      }
+      case Record::lent: {
+        std::uint64_t offset = head.information;
+        arrived(store_->receive(offset));
+        if (head.blocked != 0) ++counted_[head.channel];
+        of_program = true;
         break;
       }
       case Record::arrival: {
@@ -265,9 +303,10 @@ void MpiEndpoint::receive(Buffer& message) {
 }
 
 Block* MpiEndpoint::take() {
+  if (std::exchange(all_in_, false) && ++unseen_ % kUnseen != 0) return arrived_blocks_.release();
   while (progress()) {
   }
-  return std::exchange(arrived_blocks_, nullptr);
+  return arrived_blocks_.release();
 }
 
 template <typename Condition>
@@ -295,7 +334,7 @@ void MpiEndpoint::wait_until(const Waiting& why, const Condition& condition) {
 
 void MpiEndpoint::await(const Waiting& why) {
   flush_all();
-  wait_until(why, [&] { return arrived_blocks_ != nullptr; });
+  wait_until(why, [&] { return !arrived_blocks_.empty(); });
 }
 
 GroupPtr MpiEndpoint::open(const GroupInfo& info) {
@@ -303,28 +342,102 @@ GroupPtr MpiEndpoint::open(const GroupInfo& info) {
   group->info = info;
   group->costs = &accounts_.try_emplace(info.id, info.costs()).first->second;
   speaker_[info.id] = info.members.at(0);
+  if (store_ == nullptr || info.id == GroupInfo{}.id) return group;
+  group->store = store_;
+  group->on_one_node = info.members.count > 1;
+  for (std::int32_t i = 0; i < info.members.count && group->on_one_node; ++i)
+    group->on_one_node = nodes_->slot_of(info.members.at(i)) >= 0;
   return group;
 }
 
-std::uint32_t MpiEndpoint::meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, Blocks&,
+/// A few ranks of several nodes are faster by messages, which carry the data too.
+std::optional<MpiEndpoint::Table> MpiEndpoint::table_of(const MpiGroup& group) {
+  if (group.board != nullptr) return Table{*group.board, nullptr};
+  if (nodes_ == nullptr || group.info.id != GroupInfo{}.id || options_.per_processor_costs) return std::nullopt;
+  if (nodes_->count() > 1 && size_ <= kFew) return std::nullopt;
+  return Table{nodes_->board(), nodes_.get()};
+}
+
+std::uint32_t MpiEndpoint::meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, Blocks& in,
                                 const Waiting& why) {
   throw_if_aborted();
   auto& group = static_cast<MpiGroup&>(state);
   const Members& members = group.info.members;
-  const bool each = meets_each(members.count);
+  const std::optional<Table> table = table_of(group);
+  const bool each = !table && meets_each(members.count);
   std::vector<Share> shares;
+  Chain own;
+  if (table) table->board.begin();
   for (Parcel& parcel : parcels) {
-    Share share{parcel.to, 0};
-    while (BlockPtr block = parcel.blocks.pop_front()) {
-      post(members.at(parcel.to), std::move(block), !each);
-      ++share.blocks;
+    if (table && parcel.to == arrival.member) {
+      std::swap(own, parcel.blocks);
+      continue;
     }
-    if (!each && parcel.to != arrival.member) shares.push_back(share);
+    Share share{parcel.to, 0};
+    if (table && table->slot_of(parcel.to) >= 0) {
+      share = put_down(*table, members, parcel);
+    } else {
+      while (BlockPtr block = parcel.blocks.pop_front()) {
+        post(members.at(parcel.to), std::move(block), !each);
+        ++share.blocks;
+      }
+    }
+    if (!each && parcel.to != arrival.member && share.blocks > 0) shares.push_back(share);
   }
   const std::uint32_t flags =
-      each ? meet_each(group, arrival, why).agreed(members) : meet_in_rounds(group, arrival, shares, why);
+      each ? meet_each(group, arrival, why).agreed(members) : meet_in_rounds(group, arrival, table, shares, why);
+  if (table) pick_up(*table, own, in);
   reap();
   return flags;
+}
+
+/// Those that lie in the store are linked, and the board will say where they begin; those for which it had no room are posted. How many
+/// those are.
+Share MpiEndpoint::put_down(const Table& table, const Members& members, Parcel& parcel) {
+  Share posted{parcel.to, 0};
+  const std::int32_t to = members.at(parcel.to);
+  std::uint64_t first = 0, last = 0;
+  while (BlockPtr block = parcel.blocks.pop_front()) {
+    if (!block->payload.borrowed()) {
+      post(to, std::move(block), true);
+      ++posted.blocks;
+      continue;
+    }
+    last = send_lent(to, std::move(block), last);
+    if (first == 0) first = last;
+  }
+  if (first != 0) table.board.put_down(table.slot_of(parcel.to), first);
+  return posted;
+}
+
+/// What ranks of the node have put down for this one, and its own, by sender.
+void MpiEndpoint::pick_up(const Table& table, Chain& own, Blocks& in) {
+  for (int slot = 0; slot < table.board.ranks(); ++slot) {
+    if (slot == table.board.slot()) {
+      while (BlockPtr block = own.pop_front()) in.push_back(std::move(block));
+    } else {
+      for (std::uint64_t offset = table.board.put_down_by(slot); offset != 0;) in.push_back(store_->receive(offset));
+    }
+  }
+}
+
+/// The first member of a part of the machine that has met a few times, all on one node, sets up a board and tells where.
+std::uint64_t MpiEndpoint::offer(MpiGroup& group, const Arrival& arrival) {
+  if (!group.on_one_node || options_.per_processor_costs || ++group.meetings != kWorthABoard) return 0;
+  if (arrival.member != 0) return 0;
+  const run::BoardShape shape = board_shape(group.info.members.count);
+  const std::uint64_t board =
+      store_->share(NodeBoard::bytes(shape), static_cast<std::uint32_t>(group.info.members.count));
+  if (board != 0) NodeBoard::clear(store_->at(board), shape);
+  return board;
+}
+
+/// All members do at the end of the same meeting.
+void MpiEndpoint::accept(MpiGroup& group, const Arrival& arrival, std::uint64_t board) {
+  if (board == 0) return;
+  group.board_at = board;
+  group.board = std::make_unique<NodeBoard>(store_->at(board), board_shape(group.info.members.count), arrival.member,
+                                            nodes_->cores());
 }
 
 MpiEndpoint::Arrived MpiEndpoint::next_arrival(std::uint64_t group, std::int32_t from, const Waiting& why) {
@@ -346,6 +459,7 @@ Agreement MpiEndpoint::meet_each(MpiGroup& group, const Arrival& arrival, const 
   head.channel.group = group.info.id;
   head.channel.step = arrival.step;
   head.flags = arrival.flags;
+  std::uint64_t board = head.information = offer(group, arrival);
   for (std::int32_t i = 1; i < members.count; ++i) {  // start at the next member: nobody is everybody's first
     const std::int32_t to = members.at((arrival.member + i) % members.count);
     append(out_[static_cast<std::size_t>(to)], head, std::as_bytes(arrival.rows));
@@ -359,30 +473,33 @@ Agreement MpiEndpoint::meet_each(MpiGroup& group, const Arrival& arrival, const 
     if (member == arrival.member) continue;
     const Arrived came = next_arrival(group.info.id, member, why);
     agreement.add(came.head.channel.step, member, came.head.flags);
+    board = std::max(board, came.head.information);
     for (std::size_t at = 0; at < came.bytes.size(); at += sizeof(Booking)) {
       Booking row;
       std::memcpy(&row, came.bytes.data() + at, sizeof row);
       merge(*group.costs, row, options_.per_processor_costs);
     }
   }
+  accept(group, arrival, board);
   return agreement;
 }
 
 /// Learns how many blocks to expect, with what else all must know, and waits for them. The flags of all.
-std::uint32_t MpiEndpoint::meet_in_rounds(MpiGroup& group, const Arrival& arrival, std::span<const Share> shares,
-                                          const Waiting& why) {
+std::uint32_t MpiEndpoint::meet_in_rounds(MpiGroup& group, const Arrival& arrival, const std::optional<Table>& table,
+                                          std::span<const Share> shares, const Waiting& why) {
   flush_all();
   const Members& members = group.info.members;
-  const bool on_nodes = nodes_ != nullptr && group.info.id == GroupInfo{}.id;
-  if (!on_nodes && !group.members) group.members = Circle::of_members(members.count, arrival.member);
-  const Circle& circle = on_nodes ? nodes_->circle() : *group.members;
+  static const Circle kAlone = Circle::of_members(1, 0);
+  const bool of_nodes = table && table->nodes != nullptr;
+  if (!table && !group.members) group.members = Circle::of_members(members.count, arrival.member);
+  const Circle& circle = of_nodes ? nodes_->circle() : table ? kAlone : *group.members;
   Digest digest(arrival.rows);
   std::vector<std::uint32_t> counts(circle.begin.back());
-  std::size_t own = 0;
-  if (on_nodes) {
-    show_on_node(arrival, shares, digest, counts, why);
-    own = static_cast<std::size_t>(nodes_->count_for(arrival.member));
+  const std::size_t own = of_nodes ? static_cast<std::size_t>(nodes_->count_for(arrival.member)) : 0;
+  if (table) {
+    show_on_node(*table, arrival, shares, digest, counts, why);
   } else {
+    digest.board = offer(group, arrival);
     digest.agreement.add(arrival.step, arrival.member, arrival.flags);
     for (std::size_t i = 0; i < arrival.rows.size(); ++i) digest.add(i, Sum::of(arrival.rows[i]));
     for (const Share& share : shares)
@@ -400,12 +517,14 @@ std::uint32_t MpiEndpoint::meet_in_rounds(MpiGroup& group, const Arrival& arriva
     wait_until(why, [&] { return counted_[channel] >= counts[own]; });
     counted_.erase(channel);
   }
+  if (!table) accept(group, arrival, digest.board);
+  else all_in_ = true;
   return flags;
 }
 
 template <typename Visit>
-void MpiEndpoint::show(std::span<const std::byte> mine, const Waiting& why, const Visit& visit) {
-  nodes_->show(
+void MpiEndpoint::show(NodeBoard& board, std::span<const std::byte> mine, const Waiting& why, const Visit& visit) {
+  board.show(
       mine,
       [&](const auto& condition) {
         wait_until(why, condition);
@@ -415,8 +534,8 @@ void MpiEndpoint::show(std::span<const std::byte> mine, const Waiting& why, cons
 }
 
 /// The ranks of a node show what each brings, and add it up.
-void MpiEndpoint::show_on_node(const Arrival& arrival, std::span<const Share> shares, Digest& digest,
-                               std::span<std::uint32_t> counts, const Waiting& why) {
+void MpiEndpoint::show_on_node(const Table& table, const Arrival& arrival, std::span<const Share> shares,
+                               Digest& digest, std::span<std::uint32_t> counts, const Waiting& why) {
   std::vector<Sum> sums;
   for (const Booking& row : arrival.rows) sums.push_back(Sum::of(row));
   Brought mine{arrival.step, arrival.flags, static_cast<std::uint32_t>(sums.size()), 0, 0, 0, 0};
@@ -428,15 +547,17 @@ void MpiEndpoint::show_on_node(const Arrival& arrival, std::span<const Share> sh
   append_bytes(out, &mine, sizeof mine);
   append_bytes(out, sums.data(), sums.size() * sizeof(Sum));
   append_bytes(out, shares.data(), shares.size_bytes());
-  show(out.view(), why, [&](int slot, std::span<const std::byte> bytes) {
+  show(table.board, out.view(), why, [&](int slot, std::span<const std::byte> bytes) {
     Reader in(bytes);
     const auto theirs = in.next<Brought>();
-    digest.agreement.add(theirs.step, nodes_->rank_at(slot), theirs.flags);
+    digest.agreement.add(theirs.step, table.member_at(slot), theirs.flags);
     if (theirs.quiet != 0) digest.add(0, theirs.sum());
     for (std::size_t i = 0; i < theirs.sums; ++i) digest.add(i, in.next<Sum>());
     while (!in.empty()) {
       const auto share = in.next<Share>();
-      const std::ptrdiff_t which = nodes_->count_for(share.to);
+      const std::ptrdiff_t which = table.nodes != nullptr       ? table.nodes->count_for(share.to)
+                                   : share.to == arrival.member ? 0
+                                                                : -1;
       if (which >= 0) counts[static_cast<std::size_t>(which)] += share.blocks;
     }
   });
@@ -468,6 +589,7 @@ void MpiEndpoint::exchange(const MpiGroup& group, std::int32_t member, const Cir
       const std::size_t before = out.size();
       const std::uint64_t sums = digest.sums.size();
       append_bytes(out, &digest.agreement, sizeof digest.agreement);
+      append_bytes(out, &digest.board, sizeof digest.board);
       append_bytes(out, &sums, sizeof sums);
       append_bytes(out, digest.sums.data(), sums * sizeof(Digest::Pair));
       const auto part = counts.subspan(begin(mine), begin(std::min(mine + h, known)) - begin(mine));
@@ -484,6 +606,7 @@ void MpiEndpoint::exchange(const MpiGroup& group, std::int32_t member, const Cir
     const auto add = [&](std::int32_t turn, std::span<const std::byte> bytes) {
       Reader in(bytes);
       digest.agreement.add(in.next<Agreement>());
+      digest.board = std::max(digest.board, in.next<std::uint64_t>());
       const auto sums = in.next<std::uint64_t>();
       for (std::size_t i = 0; i < sums; ++i) {
         const auto theirs = in.next<Digest::Pair>();
@@ -496,7 +619,7 @@ void MpiEndpoint::exchange(const MpiGroup& group, std::int32_t member, const Cir
     if (!circle.shared) {
       add(circle.turn, came.bytes.view());
     } else {
-      show(came.bytes.view(), why, [&](int slot, std::span<const std::byte> bytes) {
+      show(nodes_->board(), came.bytes.view(), why, [&](int slot, std::span<const std::byte> bytes) {
         if (slot < turns) add(slot + 1, bytes);
       });
     }

@@ -5,21 +5,19 @@
 //    the other nodes, ceil(log2 N) messages, and needs nothing of the other lanes;
 //  - in a round each lane sends to another node, all counts for some nodes, and what came is shown on the board:
 //    ceil(log_r N) rounds of one message a lane and one step of the board, with r - 1 lanes.
+// What ranks of a node send each other lies in its store, and is read there.
 #pragma once
 
 #include <mpi.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <vector>
 
-#include "chasqui/bsp/detail/block.hpp"
-#include "run/board/board.hpp"
+#include "bsp/node_board.hpp"
+#include "bsp/node_store.hpp"
+#include "mpi/node_ranks.hpp"
 #include "run/comm/node_map.hpp"
 
 namespace chasqui::bsp::detail {
@@ -45,86 +43,52 @@ struct LaneChoice {
 };
 LaneChoice choose_lanes(std::int32_t nodes, std::int32_t smallest, bool equal);
 
-/// The nodes of the ranks of a communicator, and the board of this rank's.
+/// The nodes of the ranks of a communicator, and what this rank's has: a board, and a store for blocks.
 class MpiNodes {
  public:
-  /// Collective. Nothing where each rank is a node of its own, or a node cannot share memory. `pretended`: as
-  /// Options::pretend_node_size.
-  static std::unique_ptr<MpiNodes> find(MPI_Comm comm, int pretended);
+  /// Nothing where each rank is a node of its own, or a node cannot share memory. What was found stays with `owner`, whose ranks
+  /// are `all`, for the next time. `pretended`: as Options::pretend_node_size.
+  static std::shared_ptr<MpiNodes> of(MPI_Comm owner, mpi::Together& all, int pretended);
+  /// Something went wrong: whoever comes next begins anew.
+  static void forget(MPI_Comm owner);
 
   const Circle& circle() const { return circle_; }
   /// Which of the counts that travel along circle() is that for `rank`; -1: another lane carries it.
   std::ptrdiff_t count_for(std::int32_t rank) const;
+  std::int32_t count() const { return map_.count(); }
   std::int32_t rank_at(int slot) const { return map_.members(node_)[static_cast<std::size_t>(slot)]; }
+  /// The place of `rank` on the board; -1: it is on another node.
+  int slot_of(std::int32_t rank) const { return map_.node_of(rank) == node_ ? map_.place_of(rank) : -1; }
 
-  /// All ranks of the node show each other bytes, as many as each likes: visit(slot, bytes) for all of them, in rank order.
-  /// wait(condition) returns when the condition holds, or throws: then nothing more can be shown.
-  template <typename Wait, typename Visit>
-  void show(std::span<const std::byte> mine, const Wait& wait, const Visit& visit);
+  NodeBoard& board() { return *board_; }
+  NodeStore* store() { return store_.get(); }  ///< nullptr: blocks go by messages
+  int cores() const { return cores_; }         ///< that the ranks of the node may run on, all together
 
  private:
-  /// What a line says: the bytes, where they fit; others lie beside it.
-  struct Piece {
-    std::uint32_t bytes = 0;
-    std::uint32_t left = 0;  ///< bytes that follow in further pieces
-    std::array<std::byte, run::kLinePayload - 8> here{};
-  };
-  static_assert(sizeof(Piece) == run::kLinePayload);
+  /// Memory of all ranks of a node: a board, then an area for each, of which nothing is reserved yet.
+  struct Memory {
+    Memory(int shared_file, std::size_t board_bytes) : file(shared_file), board(board_bytes) {}
+    ~Memory();
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    bool map(std::size_t area_bytes);                          ///< false: it cannot be had
+    bool reserve(std::size_t begin, std::size_t bytes) const;  ///< of the areas
 
-  MpiNodes(run::NodeMap map, std::shared_ptr<run::Board> board, std::int32_t rank);
-  void publish(std::span<const std::byte> piece, std::size_t left);
-  Piece piece(int slot) const {
-    Piece read;
-    board_->read(slot, &read, sizeof read);
-    return read;
-  }
-  std::span<const std::byte> bytes_of(const Piece& piece, int slot) const {
-    return {piece.bytes <= piece.here.size() ? piece.here.data() : board_->wide(slot), piece.bytes};
-  }
+    int file;  ///< -1: there is none
+    std::size_t board, areas = 0;
+    std::byte* begin = nullptr;  ///< nullptr: it is not mapped
+  };
+
+  static std::unique_ptr<MpiNodes> find(mpi::Together& all, int pretended);
+  MpiNodes(run::NodeMap map, std::int32_t rank);
 
   run::NodeMap map_;
-  std::shared_ptr<run::Board> board_;
   std::int32_t node_, place_;
+  int cores_ = 1;
   Circle circle_;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<NodeBoard> board_;
+  std::unique_ptr<NodeStore> store_;
 };
-
-template <typename Wait, typename Visit>
-void MpiNodes::show(std::span<const std::byte> mine, const Wait& wait, const Visit& visit) {
-  static const run::Signature kShow =
-      run::signature_of({.kind = Kind::allgather, .count = 1, .element = sizeof(Piece)});
-  const int ranks = board_->ranks(), looks = board_->crowded() ? 1 : 32;
-  std::vector<Buffer> whole;  // where somebody needs several pieces
-  for (bool more = true; more;) {
-    board_->begin(kShow, run::Method::slots);
-    if (!board_->may_publish()) wait([&] { return board_->may_publish(); });
-    const std::size_t bytes = std::min(mine.size(), board_->shape().wide);
-    publish(mine.first(bytes), mine.size() - bytes);
-    mine = mine.subspan(bytes);
-    for (int slot = 0; slot < ranks; ++slot) board_->fetch(slot, run::Place::first);
-    int there = 0;
-    wait([&] {
-      for (int look = 0; look < looks; ++look, run::cpu_relax()) {
-        while (there < ranks && board_->published(there)) ++there;
-        if (there == ranks) return true;
-      }
-      return false;
-    });
-    board_->everybody_began();
-    more = false;
-    for (int slot = 0; slot < ranks; ++slot) more = more || piece(slot).left != 0;
-    if (more) whole.resize(static_cast<std::size_t>(ranks));
-    for (int slot = 0; slot < ranks; ++slot) {
-      const Piece one = piece(slot);
-      const auto shown = bytes_of(one, slot);
-      if (whole.empty()) {
-        visit(slot, shown);
-      } else if (!shown.empty()) {
-        std::memcpy(whole[static_cast<std::size_t>(slot)].extend(shown.size()), shown.data(), shown.size());
-      }
-    }
-    board_->finish();
-  }
-  for (std::size_t slot = 0; slot < whole.size(); ++slot) visit(static_cast<int>(slot), whole[slot].view());
-}
 
 }  // namespace chasqui::bsp::detail

@@ -29,6 +29,10 @@ Ledger run_on(MPI_Comm communicator, const Program& program, const Options& opti
   const auto made = detail::MpiEndpoint::make(communicator, options);
   detail::MpiEndpoint& endpoint = *made;
   const std::int64_t begin = clock_nanoseconds();
+  const auto abandon = [&](Fault fault, const std::function<std::string()>& why) {
+    endpoint.abandon(fault, why);
+    detail::MpiNodes::forget(communicator);
+  };
   try {
     {
       detail::Processor processor(endpoint);
@@ -36,14 +40,14 @@ Ledger run_on(MPI_Comm communicator, const Program& program, const Options& opti
     }
     return endpoint.finish(static_cast<double>(clock_nanoseconds() - begin) * 1e-9);
   } catch (const MachineError& error) {
-    endpoint.abandon(error.fault(), [&] { return error.text(); });
+    abandon(error.fault(), [&] { return error.text(); });
     throw;
   } catch (const std::exception& error) {
-    endpoint.abandon(Fault::program, [&] { return fmt::format("rank {} threw: {}", endpoint.rank(), error.what()); });
+    abandon(Fault::program, [&] { return fmt::format("rank {} threw: {}", endpoint.rank(), error.what()); });
     throw;
   } catch (...) {
-    endpoint.abandon(Fault::program,
-                     [&] { return fmt::format("rank {} threw something that is no std::exception", endpoint.rank()); });
+    abandon(Fault::program,
+            [&] { return fmt::format("rank {} threw something that is no std::exception", endpoint.rank()); });
     throw;
   }
 }

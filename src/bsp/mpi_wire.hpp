@@ -14,19 +14,28 @@
 
 namespace chasqui::bsp::detail {
 
-enum class Record : std::uint32_t { block, arrival, probe, status, abort, goodbye };
+enum class Record : std::uint32_t {
+  block,
+  lent,  ///< a block that lies in the store of the node
+  arrival,
+  probe,
+  status,
+  abort,
+  goodbye
+};
 
 struct RecordHead {
   Record record = Record::block;
   std::int32_t from = 0;  ///< block: rank in its machine; arrival: member; others: rank of the whole machine
   std::uint64_t bytes = 0;
   Channel channel;
-  std::uint32_t index = 0;        ///< block; abort: the fault; probe and status: the wave
-  std::uint32_t flags = 0;        ///< arrival; block: its kinds
-  std::uint64_t messages = 0;     ///< block
-  std::uint64_t blocked = 0;      ///< status; block: the receiver counts it
-  std::uint64_t information = 0;  ///< block; status: MPI messages sent
-  std::uint64_t received = 0;     ///< status: MPI messages received
+  std::uint32_t index = 0;     ///< block; abort: the fault; probe and status: the wave
+  std::uint32_t flags = 0;     ///< arrival; block: its kinds
+  std::uint64_t messages = 0;  ///< block
+  std::uint64_t blocked = 0;   ///< status; block, lent: the receiver counts it
+  std::uint64_t information =
+      0;  ///< block; lent: where it lies; status: MPI messages sent; arrival: a board that is offered
+  std::uint64_t received = 0;  ///< status: MPI messages received
 };
 
 /// The bytes are those at the end of `out`.
@@ -107,6 +116,7 @@ struct Digest {
     Sum more, less;
   };
   Agreement agreement;
+  std::uint64_t board = 0;  ///< where the first member of a machine has set up one; 0: nowhere
   std::vector<Pair> sums;
 
   explicit Digest(std::span<const Booking> rows) : sums(rows.size()) {

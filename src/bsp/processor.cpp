@@ -16,20 +16,17 @@ constexpr std::int32_t kMany = 1024;  ///< processors, each of which has little
 Processor::Processor(Endpoint& door)
     : door_(door), most_spare_(!door.options().spill.empty() ? 0
                                : door.size() > kMany         ? kMostSpareOfMany
-                                                             : kMostSpare) {}
+                                                             : kMostSpare),
+      has_rooms_(door.has_rooms()) {}
 
-void Processor::claim(const Channel& channel, Block* arrived, Blocks& to) {
+void Processor::claim(const Channel& channel, Pile arrived, Blocks& to) {
   if (any_early()) {
     if (const auto found = early_->find(channel); found != early_->end()) {
       std::move(found->second.begin(), found->second.end(), std::back_inserter(to));
       early_->erase(found);
     }
   }
-  const auto rest = [](Block** first) { Chain::free(*first); };  // whoever has no memory for one leaves the others here
-  const std::unique_ptr<Block*, decltype(rest)> owner(&arrived, rest);
-  while (arrived != nullptr) {
-    BlockPtr one(std::exchange(arrived, arrived->next));
-    one->next = nullptr;
+  while (BlockPtr one = arrived.pop()) {
     if (one->channel == channel) {
       to.push_back(std::move(one));
       continue;
@@ -56,6 +53,7 @@ void Processor::await(const Waiting& why) {
 
 void Processor::recycle(Blocks& blocks) {
   for (BlockPtr& block : blocks) {
+    if (block->payload.borrowed()) continue;  // its memory goes back to the sender
     if (spare_.size() >= most_spare_ || spare_bytes_ + block->payload.capacity() > kMostSpareBytes) break;
     block->payload.resize(0);
     block->messages = block->information = 0;

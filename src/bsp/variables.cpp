@@ -122,7 +122,7 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
       std::memcpy(&request, bytes.data(), sizeof request);
       const std::byte* const source =
           place_in(rare().variables, id, {block->from, rank_, false}, request.offset, request.bytes);
-      if (reply == nullptr) reply = processor_.fresh();
+      if (reply == nullptr) reply = processor_.fresh(main_.info.members.at(block->from));
       const Run head{make_tag(EntryKind::reply, static_cast<std::uint32_t>(request.ticket)),
                      static_cast<std::uint32_t>(request.bytes), 1};
       std::byte* const place = reply->payload.extend(sizeof head + padded(request.bytes));

@@ -117,7 +117,7 @@ int NodeRanks::open_memory(std::size_t bytes) {
   return -1;
 }
 
-std::size_t NodeRanks::free_memory() const {
+std::size_t free_node_memory() {
   struct statvfs found {};
   if (statvfs("/dev/shm", &found) != 0) return ~std::size_t{0};
   const std::size_t left = static_cast<std::size_t>(found.f_bavail) * found.f_frsize;

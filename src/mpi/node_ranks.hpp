@@ -12,6 +12,10 @@
 
 namespace chasqui::mpi {
 
+/// Bytes of shared memory that a node can give. Much where nobody says. The MPI library has files there too, which it fills as it goes,
+/// and dies of a bus error where it cannot: half of a small memory, 256 MiB of a large one, is left to it.
+std::size_t free_node_memory();
+
 class NodeRanks final : public run::NodeRanks {
  public:
   /// nodes[r]: the node of rank r of `all`.
@@ -21,9 +25,7 @@ class NodeRanks final : public run::NodeRanks {
   /// A file in /dev/shm without a name: nothing is left of it, whoever is killed when. Where the others cannot open it (they
   /// see no processes of this one's) it has a name until they have.
   int open_memory(std::size_t bytes) override;
-  /// Much where nobody says. The MPI library has files there too, which it fills as it goes, and dies of a bus error where
-  /// it cannot: half of a small memory, 256 MiB of a large one, is left to it.
-  std::size_t free_memory() const override;
+  std::size_t free_memory() const override { return free_node_memory(); }
 
  private:
   void gather_bytes(const void* mine, std::size_t bytes, void* all) override;

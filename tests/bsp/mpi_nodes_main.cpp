@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Supersteps on nodes of all sizes against the same without boards: what is received, and what the ledger counts.
 //   test_bsp_nodes_… [SEED]
+//   test_bsp_nodes_… many: few supersteps of many processes
 //   test_bsp_nodes_… dies: a rank is killed between two supersteps, and the others must not wait for ever
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -54,20 +56,57 @@ Outcome supersteps(unsigned seed, int node_size) {
         }
         w.sync();
         {
-          World part = w.split(std::min(2, w.size()));
-          part.send(part.size() - 1, part.rank());
-          part.sync();
+          World part = w.split(std::min(2, w.size()));  // on one node it gets a board
+          for (int step = 0; step < 10; ++step) {
+            for (int to = part.rank() % 2; to < part.size(); to += 2) part.send(to, 100 * part.rank() + step);
+            part.sync();
+            for (const auto& message : part.received<int>()) outcome.received.push_back(message.value());
+          }
         }
         w.send(0, w.rank());
         w.sync();
         take();
       },
       {.pretend_node_size = node_size});
-  for (const Superstep& step : ledger.machines.front().supersteps) {
-    outcome.counted.push_back(
-        {step.work, step.messages, step.blocks, step.bytes, step.total_messages, step.total_blocks, step.total_bytes});
+  for (const MachineCosts& machine : ledger.machines) {
+    for (const Superstep& step : machine.supersteps) {
+      outcome.counted.push_back({step.work, step.messages, step.blocks, step.bytes, step.total_messages,
+                                 step.total_blocks, step.total_bytes});
+    }
   }
   return outcome;
+}
+
+/// Of all ranks to all, to some, to none; of parts and, last, of a collective. False: something is wrong.
+bool many_processes(int node_size) {
+  bool right = true;
+  const Ledger ledger = run_mpi(
+      [&](World& w) {
+        const auto expect = [&](bool holds) { right = right && holds; };
+        for (int to = 0; to < w.size(); ++to) w.send(to, 1000 * w.rank() + to);
+        w.sync();
+        int from = 0;
+        for (const auto& message : w.received<int>()) expect(message.value() == 1000 * from++ + w.rank());
+        expect(from == w.size());
+        w.send((w.rank() * 7 + 1) % w.size(), w.rank());
+        w.sync();
+        for (const auto& message : w.received<int>()) expect((message.value() * 7 + 1) % w.size() == w.rank());
+        w.sync();
+        expect(w.received<int>().empty());
+        {
+          World part = w.split(8);
+          for (int step = 0; step < 6; ++step) {
+            part.send((part.rank() + 1) % part.size(), step);
+            part.sync();
+            expect(part.received<int>().values() == std::vector{step});
+          }
+        }
+        expect(w.allreduce(1, std::plus<>{}) == w.size());
+      },
+      {.pretend_node_size = node_size});
+  const auto& steps = ledger.machines.front().supersteps;
+  const std::int64_t size = mpi_size();
+  return right && steps.size() == 3 && steps[0].total_messages == size * size && steps[1].total_messages == size;
 }
 
 void die_in_a_superstep() {
@@ -91,6 +130,15 @@ int main(int argc, char** argv) {
   const int rank = mpi_rank(), size = mpi_size();
   if (argc > 1 && std::strcmp(argv[1], "dies") == 0) {
     die_in_a_superstep();
+    return 0;
+  }
+  if (argc > 1 && std::strcmp(argv[1], "many") == 0) {
+    for (const int node_size : {0, 1, 16}) {
+      if (many_processes(node_size)) continue;
+      std::fprintf(stderr, "FAILED on rank %d of %d, nodes of %d\n", rank, size, node_size);
+      return 1;
+    }
+    if (rank == 0) std::printf("right on %d processes\n", size);
     return 0;
   }
   const unsigned seed = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 1;

@@ -16,13 +16,27 @@
 
 namespace chasqui::bsp::detail {
 
-/// Bytes that grow at the end without being zeroed; aligned for every type of alignment <= 16.
+/// Memory that another process reads where it lies.
+class Lender {
+ public:
+  virtual ~Lender() = default;
+  /// At least `bytes`, and then as many as there are; nullptr: there are not so many left.
+  virtual std::byte* lend(std::size_t& bytes) noexcept = 0;
+  virtual void give_back(std::byte* memory) noexcept = 0;
+};
+
+/// Bytes that grow at the end without being zeroed; aligned for every type of alignment <= 16. They lie in memory of the process, or in a
+/// lender's as long as that has some.
 class Buffer {
  public:
   Buffer() = default;
+  explicit Buffer(Lender& lender) : lender_(&lender) {}
+  /// What another process has written there.
+  Buffer(Lender& lender, std::byte* data, std::size_t bytes)
+      : data_(data), size_(bytes), capacity_(bytes), lender_(&lender) {}
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept { return swap(other), *this; }
-  ~Buffer() { std::free(data_); }
+  ~Buffer() { release(); }
 
   std::byte* data() { return data_; }
   const std::byte* data() const { return data_; }
@@ -30,6 +44,7 @@ class Buffer {
   std::size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> view() const { return {data_, size_}; }
+  bool borrowed() const { return lender_ != nullptr; }
 
   /// Makes room for `bytes` more and returns where they begin.
   std::byte* extend(std::size_t bytes) {
@@ -42,22 +57,51 @@ class Buffer {
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_) return;
     const std::size_t capacity = (bytes + 63) / 64 * 64;
+    if (lender_ != nullptr) return borrow(capacity);
     auto* const data = static_cast<std::byte*>(std::realloc(data_, capacity));
     if (data == nullptr) throw std::bad_alloc();
     data_ = data, capacity_ = capacity;
   }
   /// The first `bytes` of the room count. REQUIRES bytes <= capacity().
   void resize(std::size_t bytes) { size_ = bytes; }
-  void release() { std::free(data_), data_ = nullptr, size_ = capacity_ = 0; }
+  void release() noexcept {
+    if (lender_ == nullptr) std::free(data_);
+    else if (data_ != nullptr) lender_->give_back(data_);
+    forget();
+  }
+  /// The bytes are somebody else's to give back.
+  std::byte* hand_over() noexcept {
+    std::byte* const data = data_;
+    forget();
+    return data;
+  }
 
  private:
   void swap(Buffer& other) noexcept {
     std::swap(data_, other.data_), std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
+    std::swap(lender_, other.lender_);
+  }
+  void forget() noexcept { data_ = nullptr, size_ = capacity_ = 0, lender_ = nullptr; }
+  /// More of the lender's memory, else of the process's.
+  void borrow(std::size_t capacity) {
+    Lender* lender = lender_;
+    std::byte* data = lender->lend(capacity);
+    if (data == nullptr) {
+      lender = nullptr;
+      data = static_cast<std::byte*>(std::malloc(capacity));
+      if (data == nullptr) throw std::bad_alloc();
+    }
+    if (data_ != nullptr) {
+      std::memcpy(data, data_, capacity_);
+      lender_->give_back(data_);
+    }
+    data_ = data, capacity_ = capacity, lender_ = lender;
   }
 
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  Lender* lender_ = nullptr;  ///< nullptr: none
 };
 
 enum class EntryKind : std::uint32_t { message = 0, put = 1, get = 2, reply = 3 };
@@ -139,6 +183,33 @@ class Chain {
  private:
   Block* first_ = nullptr;
   Block* last_ = nullptr;
+};
+
+/// Blocks that are taken one by one, owned.
+class Pile {
+ public:
+  /// They are chained by `next`.
+  explicit Pile(Block* first = nullptr) : first_(first) {}
+  Pile(Pile&& other) noexcept : first_(other.release()) {}
+  Pile& operator=(Pile&& other) noexcept { return std::swap(first_, other.first_), *this; }
+  ~Pile() { Chain::free(first_); }
+
+  bool empty() const { return first_ == nullptr; }
+  void push(BlockPtr block) {
+    block->next = first_;
+    first_ = block.release();
+  }
+  /// The last one; nullptr: there is none left.
+  BlockPtr pop() {
+    BlockPtr one(first_);
+    if (one != nullptr) first_ = std::exchange(one->next, nullptr);
+    return one;
+  }
+  /// The blocks, chained by `next`; the caller owns them.
+  Block* release() { return std::exchange(first_, nullptr); }
+
+ private:
+  Block* first_;
 };
 
 /// Calls visit(run, where its messages begin) for every run of the block.

@@ -137,6 +137,10 @@ class Endpoint {
   virtual std::uint32_t meet(GroupState& group, const Arrival& arrival, std::span<Parcel> parcels, Blocks& in,
                              const Waiting& why) = 0;
 
+  /// Does room_for() know better places than the heap?
+  virtual bool has_rooms() const { return false; }
+  /// Where what goes to processor `to` is packed; empty.
+  virtual Buffer room_for(std::int32_t) { return {}; }
   /// Moves a block's payload out of memory until it is needed (engines that spill), and back.
   virtual void stow(Block&) {}
   virtual void unstow(Block&) {}

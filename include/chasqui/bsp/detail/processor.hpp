@@ -46,20 +46,26 @@ class Processor {
 
   /// Appends the blocks of `channel` that have arrived to `to`.
   void claim(const Channel& channel, Blocks& to) {
-    Block* const arrived = door_.take();
-    if (arrived != nullptr || any_early()) claim(channel, arrived, to);
+    Pile arrived(door_.take());
+    if (!arrived.empty() || any_early()) claim(channel, std::move(arrived), to);
   }
-  bool any_early() const {
-    return early_ != nullptr && !early_->empty();
-  }  ///< are there blocks that nobody has claimed?
+  /// Are there blocks that nobody has claimed?
+  bool any_early() const { return early_ != nullptr && !early_->empty(); }
   /// A block of a superstep of `group` that is already over: somebody's sync(expected) counted too few.
   const Block* late(std::uint64_t group, std::uint64_t step) const;
   /// Waits for any block; the time does not count as work.
   void await(const Waiting& why);
   std::int64_t take_waited() { return std::exchange(waited_, 0); }
 
-  /// An empty block. What was read is written again: its memory is known, and in the cache.
-  BlockPtr fresh() {
+  /// An empty block for processor `to`. What was read is written again: its memory is known, and in the cache.
+  BlockPtr fresh(std::int32_t to) {
+    if (has_rooms_) {
+      if (Buffer room = door_.room_for(to); room.borrowed()) {
+        BlockPtr block = std::make_unique<Block>();
+        block->payload = std::move(room);
+        return block;
+      }
+    }
     if (spare_.empty()) return std::make_unique<Block>();
     BlockPtr block = std::move(spare_.back());
     spare_.pop_back();
@@ -73,7 +79,7 @@ class Processor {
   std::exception_ptr deferred;  ///< nullptr: none
 
  private:
-  void claim(const Channel& channel, Block* arrived, Blocks& to);
+  void claim(const Channel& channel, Pile arrived, Blocks& to);
 
   Endpoint& door_;
   using Early = std::map<Channel, std::vector<BlockPtr>>;
@@ -81,6 +87,7 @@ class Processor {
   Nest nest_;
   Blocks spare_{&nest_};
   std::size_t most_spare_;
+  bool has_rooms_;
   std::size_t spare_bytes_ = 0;
   std::int64_t waited_ = 0;
 };
