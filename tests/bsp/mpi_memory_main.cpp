@@ -230,7 +230,7 @@ int main(int argc, char** argv) {
   int failures = 0;
   if (what == "silent") failures = silent(rank);
   if (what == "fails") failures = each_fails({Class::open, Class::reserve, Class::map}, 1);
-  if (what == "allocations") failures = each_fails({Class::allocate}, 37);
+  if (what == "allocations") failures = each_fails({Class::allocate}, 61);
   if (what == "small") {
     run_mpi([](World& w) {
       for (int step = 0; step < 3; ++step) {
