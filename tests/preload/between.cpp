@@ -56,6 +56,11 @@ int main(int argc, char** argv) {
   const bool far = me.rank >= me.size / 2;
   expect_error("a broadcast that is longer on its root's node", me,
                [&](MPI_Comm comm, int* give, int*) { return MPI_Bcast(give, far ? 1 : 38, MPI_INT, 0, comm); });
+  // So have 400 000 bytes and these; what the far ranks have room for ends where the guard begins.
+  constexpr int kAlike = 50015;
+  expect_error("a long broadcast that is longer on its root's node", me, [&](MPI_Comm comm, int* give, int* get) {
+    return MPI_Bcast(far ? get + kLong - kAlike : give, far ? kAlike : static_cast<int>(kLong), MPI_INT, 0, comm);
+  });
   // What the last rank has room for ends where the guard begins.
   expect_error("a long broadcast", me, [&](MPI_Comm comm, int* give, int* get) {
     return MPI_Bcast(last ? get + kLong - kLong / 2 : give, longer(2), MPI_INT, 0, comm);
