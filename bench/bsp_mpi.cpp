@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Many small messages to random ranks: the library's blocks against a hand-written MPI_Alltoallv and against
-// a send for each message. One run under mpirun; rank 0 prints medians.
+// a send for each message, and what a run that does nothing takes, the first one and later ones. One run under mpirun; rank 0 prints medians.
 //   bench_bsp_… NODE_SIZE …: supersteps on nodes as Options::pretend_node_size has them instead, by turns. 1: without boards.
 #include <fmt/core.h>
 #include <mpi.h>
@@ -74,6 +74,14 @@ double by_alltoallv(int rank, int size, int messages) {
   return median(times);
 }
 
+/// Seconds of a run of a program that does nothing.
+double empty_run() {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin = MPI_Wtime();
+  chasqui::bsp::run_mpi([](World&) {});
+  return MPI_Wtime() - begin;
+}
+
 /// Seconds of a superstep in which each rank sends `messages` words, the first to the next rank.
 double superstep(World& w, int messages) {
   constexpr int kSteps = 20;
@@ -121,6 +129,12 @@ int main(int argc, char** argv) {
     by_nodes(rank, size, node_sizes);
     return 0;
   }
+  const double first = empty_run();
+  std::vector<double> later;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) later.push_back(empty_run());
+  if (rank == 0)
+    fmt::print("{},{},,run_mpi() of nothing the first time,{:.1f},\n{},{},,and later,{:.1f},\n", CHASQUI_MPI_FLAVOUR,
+               size, first * 1e6, CHASQUI_MPI_FLAVOUR, size, median(later) * 1e6);
   if (rank == 0) fmt::print("flavour,ranks,messages a rank,how,us,million messages a second and rank\n");
   for (const int messages : {100, 1000, 10000, 100000}) {
     const auto line = [&](const char* how, double seconds) {

@@ -25,5 +25,6 @@ for room in bsp threads run plan schedule model base; do libraries="$libraries $
 LPF_ENGINE=pthread "$build/bin/bsp_rivals"
 # shellcheck disable=SC2086
 mpicxx.openmpi -std=c++20 -O3 -DBSP_RIVALS_MPI -DOMPI_SKIP_MPICXX -I"$root/include" -I"$bulk/include" "$root/bench/bsp_rivals.cpp" "$build/src/bsp/libchasqui_bsp_mpi_openmpi.a" \
+  "$build/src/mpi/libchasqui_mpi_openmpi.a" \
   $libraries $(pkg-config --libs hwloc 2>/dev/null || true) -lboost_context -lfmt -ldl -lrt -lpthread -o "$build/bin/bsp_rivals_mpi"
 mpirun.openmpi -np "${RANKS:-2}" "$build/bin/bsp_rivals_mpi"

@@ -9,8 +9,8 @@ namespace chasqui::bsp::detail {
 
 namespace {
 
-constexpr std::size_t kStep = std::size_t{256} << 10;  ///< bytes that an area grows by, at least
-constexpr int kLooks = 8;                              ///< pieces that are looked at before a new one is cut
+constexpr std::size_t kStep = std::size_t{64} << 10;  ///< bytes that an area grows by, at least
+constexpr int kLooks = 8;                             ///< pieces that are looked at before a new one is cut
 constexpr std::size_t kLargerClasses = 8;  ///< that are searched when none can be cut: up to four times as large
 
 }  // namespace
