@@ -2,6 +2,7 @@
 // Where the stages of a board lie.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +17,36 @@
 
 namespace chasqui::run {
 namespace {
+
+// Two ranks that were seen on one core do not stay there; the kernel may put them anywhere afterwards.
+TEST(Board, ARankLeavesTheCoreOfTheOneBeforeIt) {
+  const auto cores = [] {
+    cpu_set_t set;
+    EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    return set;
+  };
+  const cpu_set_t before = cores();
+  if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "it needs two cores";
+  BoardShape shape;
+  shape.ranks = 2;
+  constexpr std::align_val_t kAlign{4096};
+  auto* memory = static_cast<std::byte*>(::operator new(shape.bytes(), kAlign));
+  int moved = 0, crowded = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::fill_n(memory, shape.zeroed(), std::byte{0});
+    const bool many = i % 2 != 0;  // more ranks than cores: nobody moves
+    Board first(memory, shape, 0, many ? 1 : 2), second(memory, shape, 1, many ? 1 : 2);
+    const int here = sched_getcpu();
+    first.settle();
+    second.settle();
+    (many ? crowded : moved) += sched_getcpu() != here ? 1 : 0;
+    const cpu_set_t after = cores();
+    ASSERT_TRUE(CPU_EQUAL(&before, &after));
+  }
+  EXPECT_GT(moved, 25);
+  EXPECT_LT(crowded, 25);
+  ::operator delete(memory, kAlign);
+}
 
 // Stages that are filled at one time do not meet, and none leaves the memory.
 RC_GTEST_PROP(Stage, ChunksLieApartInsideTheMemory, ()) {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // How many cores there are to wait on, and how long to sleep.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
@@ -125,6 +130,85 @@ TEST(CoreShortage, NobodySpinsInOne) {
   EXPECT_LE(spins, 20);
   core_shortage.holds(now + 1'000'000'000);
   EXPECT_FALSE(core_shortage.known());
+}
+
+/// The cores that this thread may run on.
+Cores allowed_here() {
+  Cores cores;
+  EXPECT_EQ(sched_getaffinity(0, sizeof cores.mask, reinterpret_cast<cpu_set_t*>(cores.mask.data())), 0);
+  return cores;
+}
+
+Cores only(int core) {
+  Cores cores;
+  cores.mask[static_cast<std::size_t>(core) / 64] = std::uint64_t{1} << core % 64;
+  return cores;
+}
+
+TEST(Cores, AThreadMovesToOneThatIsFreeAndMayRunAnywhereAfterwards) {
+  const Cores before = allowed_here();
+  if (before.count() < 2) GTEST_SKIP() << "it needs two cores";
+  int moved = 0;  // the kernel may take it back at any moment
+  for (int i = 0; i < 100; ++i) {
+    const int here = sched_getcpu();
+    ASSERT_TRUE(move_off(only(here), i));
+    moved += sched_getcpu() != here ? 1 : 0;
+    ASSERT_EQ(allowed_here().mask, before.mask);
+  }
+  EXPECT_GT(moved, 50);
+  EXPECT_FALSE(move_off(before, 0)) << "none is free";
+  EXPECT_EQ(allowed_here().mask, before.mask);
+}
+
+TEST(CoreOffers, EndWhereSomebodyComputes) {
+  constexpr long kMillisecond = 1'000'000;
+  CoreOffers offers;
+  long now = 1'000 * kMillisecond;
+  offers.taken(now, now + kMillisecond / 10);
+  EXPECT_TRUE(offers.wise(now + kMillisecond / 10)) << "a rank that waits too gives it back soon";
+  for (long silence = 20 * kMillisecond; silence <= 4'000 * kMillisecond; silence *= 2) {
+    const long length = std::min(silence, 2'000 * kMillisecond);
+    offers.taken(now, now + 3 * kMillisecond);
+    EXPECT_FALSE(offers.wise(now + 3 * kMillisecond + length - 1));
+    now += 3 * kMillisecond + length;
+    EXPECT_TRUE(offers.wise(now)) << length;
+  }
+  now += 5'000 * kMillisecond;
+  offers.taken(now, now + 3 * kMillisecond);
+  EXPECT_TRUE(offers.wise(now + 23 * kMillisecond)) << "after a long time it begins anew";
+}
+
+TEST(CoreOffers, LetAnotherThreadHaveTheCoreBeforeTheSpinningEnds) {
+  constexpr long kFarAway = 1'000'000'000'000'000'000;
+  core_shortage.holds(kFarAway);
+  const Cores before = allowed_here(), one = only(sched_getcpu());
+  const auto stay = [&](const Cores& cores) {
+    return sched_setaffinity(0, sizeof cores.mask, reinterpret_cast<const cpu_set_t*>(cores.mask.data())) == 0;
+  };
+  ASSERT_TRUE(stay(one));
+  std::atomic<bool> ends{false};
+  std::atomic<long> turns{0};
+  std::thread other([&] {  // of the same cores
+    for (; !ends; ++turns) sched_yield();
+  });
+  int series = 0, taken = 0;
+  for (int i = 0; i < 400 && series < 20; ++i) {
+    if (core_shortage.known() || !core_offers.wise(clock_nanoseconds())) {  // programs that compute beside this test
+      core_shortage.holds(kFarAway);
+      usleep(1000);
+      continue;
+    }
+    const long turns_before = turns;
+    Backoff backoff(false);
+    for (int k = 0; k < 1'000; ++k) backoff.pause();
+    ++series;
+    taken += turns != turns_before ? 1 : 0;
+  }
+  ends = true;
+  other.join();
+  stay(before);
+  if (series < 4) GTEST_SKIP() << "others want this core";
+  EXPECT_GE(2 * taken, series) << "of " << series;
 }
 
 TEST(FirstLook, WaitsNoLongerThanItMay) {

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
 #include "run/wait/backoff.hpp"
+#include "run/wait/cores.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -192,6 +194,30 @@ void Board::withdraw() {
     }
   }
   exposed_ = 0;
+}
+
+/// Who has moved lately does not move again: where other programs want the cores too that is of no use, and the kernel's business.
+void Board::look_at_cores() {
+  constexpr long kShortest = 1'000'000, kLongest = 1'000'000'000;  // nanoseconds
+  const int core = sched_getcpu();
+  const auto here = static_cast<std::uint64_t>(core) + 1;
+  if (core < 0) return;
+  if (own_->core.load(std::memory_order_relaxed) != here) own_->core.store(here, std::memory_order_relaxed);
+  bool shared = false;
+  for (int r = 0; r < rank_ && !shared; ++r) shared = counters_[r].core.load(std::memory_order_relaxed) == here;
+  if (!shared) return;
+  const long now = clock_nanoseconds();
+  if (now - moved_ < stays_) return;
+  stays_ = now - moved_ < 10 * stays_ ? std::min(2 * stays_, kLongest) : kShortest;
+  moved_ = now;
+  Cores taken;
+  for (int r = 0; r < shape_.ranks; ++r) {
+    const std::uint64_t theirs = counters_[r].core.load(std::memory_order_relaxed);
+    if (theirs != 0 && theirs <= 64 * taken.mask.size())
+      taken.mask[(theirs - 1) / 64] |= std::uint64_t{1} << (theirs - 1) % 64;
+  }
+  if (move_off(taken, rank_))
+    own_->core.store(static_cast<std::uint64_t>(sched_getcpu()) + 1, std::memory_order_relaxed);
 }
 
 void Board::change_to(const Signature& call) {

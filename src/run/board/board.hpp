@@ -297,6 +297,13 @@ class alignas(2 * kLine) Board {
   void leave() { own_->inside.store(0, std::memory_order_release); }  ///< the end of what enter() began
   void withdraw();  ///< nobody uses this rank's buffers after this; waits for those who have begun
 
+  // --- cores
+  /// This rank runs on a core of its own, if it can: where a rank before it was seen on the same one it moves to one where none was.
+  /// The kernel puts ranks that wake up together on one core, and takes milliseconds to find another.
+  void settle() {
+    if (!crowded_ && shape_.ranks > 1) look_at_cores();
+  }
+
   // --- ranks that end
   std::uint64_t finished(int rank) const {
     return done(rank).load(std::memory_order_acquire);
@@ -342,6 +349,7 @@ class alignas(2 * kLine) Board {
     alignas(2 * kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
     alignas(2 * kLine) Range refused[kRefusals];           ///< the numbers of its refusals: what came in a row is one
     std::atomic<std::uint64_t> ended;                      ///< as Departures writes it
+    std::atomic<std::uint64_t> core;                       ///< where it runs, plus 1; 0: nobody knows. A hint
   };
   struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
     CallHistory noted;
@@ -373,6 +381,7 @@ class alignas(2 * kLine) Board {
     return more_ + (before + static_cast<std::uint64_t>(slot)) * further_ +
            (static_cast<std::size_t>(place) - static_cast<std::size_t>(Place::further));
   }
+  void look_at_cores();
   void change_to(const Signature& call);
   std::size_t publish_more(int slot, const void* data, std::size_t bytes);
   void read_more(int slot, void* data, std::size_t bytes) const;
@@ -432,6 +441,8 @@ class alignas(2 * kLine) Board {
   mutable std::uint64_t astray_ = 0;  ///< calls that went another way, as this rank has found
   std::function<void()> look_;
   std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
+  long moved_ = 0;             ///< when this rank last changed its core
+  long stays_ = 0;             ///< it stays there so long, at least; nanoseconds
 };
 
 }  // namespace chasqui::run

@@ -24,7 +24,9 @@ template <typename Small>
   health_.moved();
   const bool crowded = fabric_.board->crowded();
   for (Backoff backoff(crowded, Backoff::looks(crowded)); !small.poll();) {
-    if (backoff.pause()) look_for_failure(number);
+    if (!backoff.pause()) continue;
+    fabric_.board->settle();
+    look_for_failure(number);
   }
 }
 

@@ -256,8 +256,10 @@ Task Engine::by_messages(Group group, Call call, Choice choice) {
 
 /// The same for long calls: a task, but no table, no queue.
 void Engine::run_long(const Call& call, Method method) {
+  constexpr std::size_t kSettleFrom = 256 * 1024;  // bytes: shorter ones find out while they wait
   const std::uint64_t number = health_.next();
   health_.moved();
+  if (call.bytes() >= kSettleFrom) fabric_.board->settle();
   try {
     Activity activity(on_board(call, method));
     Backoff backoff(fabric_.board->crowded());
@@ -267,6 +269,7 @@ void Engine::run_long(const Call& call, Method method) {
         backoff.reset();
         health_.moved();
       } else if (backoff.pause()) {
+        fabric_.board->settle();
         look_for_failure(number);
       }
     }

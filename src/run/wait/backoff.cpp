@@ -27,6 +27,16 @@ long switches() {
 }  // namespace
 
 CoreShortage core_shortage;
+CoreOffers core_offers;
+
+void CoreOffers::taken(long from, long back) {
+  if (back - from < kSomebodyComputes) return;
+  const long before = length_.load(std::memory_order_relaxed);
+  const bool again = from - until_.load(std::memory_order_relaxed) < before;
+  const long length = again ? std::min(2 * before, kLongest) : kFirst;
+  length_.store(length, std::memory_order_relaxed);
+  until_.store(back + length, std::memory_order_relaxed);
+}
 
 bool CoreShortage::holds(long now) {
   if (!known()) return false;
@@ -48,6 +58,20 @@ void CoreShortage::gave_away(long from, long back) {
   length_.store(length, std::memory_order_relaxed);
   until_.store(back + length, std::memory_order_relaxed);
   known_.store(true, std::memory_order_relaxed);
+}
+
+/// Where nobody wants the core it comes back at once: a few per cent of the wait. True when somebody had it.
+bool Backoff::offer() {
+  constexpr long kTaken = 10'000;  // nanoseconds
+  const long from = clock_nanoseconds();
+  if (!core_offers.wise(from)) {
+    cpu_relax();
+    return false;
+  }
+  sched_yield();
+  const long back = clock_nanoseconds();
+  core_offers.taken(from, back);
+  return back - from > kTaken;
 }
 
 /// Apart from pause(): nobody who is in time comes here.

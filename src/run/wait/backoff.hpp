@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How to wait for another core: spin briefly, then give the core away, then sleep, but never for long compared with the
-// time waited so far. With more ranks than cores the spinning is cut short, so that the rank everybody waits for gets its
+// How to wait for another core: spin briefly, offer the core to others now and then, then give it away, then sleep, but never for long
+// compared with the time waited so far. With more ranks than cores the spinning is cut short, so that the rank everybody waits for gets its
 // turn, and the sleep is longer. Where others want the cores, it sleeps at once.
 #pragma once
 
@@ -37,6 +37,20 @@ class CoreShortage {
 };
 extern CoreShortage core_shortage;  ///< of this process
 
+/// Who waits a while offers its core now and then: the kernel may have put the rank that is waited for on the same one, where it gets no
+/// turn as long as this one spins. Somebody who computes takes it too, and for milliseconds: then nobody offers any for a while, twice as
+/// long each time that is found again.
+class CoreOffers {
+ public:
+  bool wise(long now) const { return now >= until_.load(std::memory_order_relaxed); }  ///< nanoseconds of the clock
+  void taken(long from, long back);                                                    ///< an offer, from then to then
+
+ private:
+  static constexpr long kSomebodyComputes = 200'000, kFirst = 20'000'000, kLongest = 2'000'000'000;
+  std::atomic<long> until_{0}, length_{0};
+};
+extern CoreOffers core_offers;  ///< of this process
+
 /// Waiting that grows more patient: spin, yield, sleep.
 class Backoff {
  public:
@@ -55,6 +69,7 @@ class Backoff {
       return false;
     }
     if (++count_ > spins_) return give_away(may_sleep);
+    if (count_ > kOfferFrom && count_ % kOfferEvery == 0) return offer();
     cpu_relax();
     return false;
   }
@@ -68,8 +83,10 @@ class Backoff {
   void reset() { count_ = 0; }  ///< something moved: spin again
 
  private:
+  bool offer();
   bool give_away(bool may_sleep);
 
+  static constexpr int kOfferFrom = 400, kOfferEvery = 64;  ///< pauses
   static constexpr int kYields = 2'000;
   static constexpr long kSlack = 50'000, kLongest = 200'000, kShort = 20'000;
   bool crowded_;

@@ -100,4 +100,25 @@ Cores process_cores() {
 
 int available_cores() { return process_cores().count(); }
 
+bool move_off(const Cores& taken, int which) {
+  Cores allowed;
+  if (!add_thread(0, allowed)) return false;
+  std::array<std::uint64_t, 64> free{};
+  int count = 0;
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    free[i] = allowed.mask[i] & ~taken.mask[i];
+    count += std::popcount(free[i]);
+  }
+  if (count == 0) return false;
+  which %= count;
+  std::size_t word = 0;
+  for (; which >= std::popcount(free[word]); ++word) which -= std::popcount(free[word]);
+  for (; which > 0; --which) free[word] &= free[word] - 1;
+  std::array<std::uint64_t, 64> one{};
+  one[word] = free[word] & ~(free[word] - 1);
+  const bool moved = sched_setaffinity(0, sizeof one, reinterpret_cast<const cpu_set_t*>(one.data())) == 0;
+  sched_setaffinity(0, sizeof allowed.mask, reinterpret_cast<const cpu_set_t*>(allowed.mask.data()));
+  return moved;
+}
+
 }  // namespace chasqui::run

@@ -19,6 +19,10 @@ struct Cores {
 Cores process_cores();  ///< of this process, as it is now
 int available_cores();  ///< how many these are
 
+/// Puts the calling thread on a core that it may run on and `taken` does not name (a bit each), the `which`-th of them, counted round; afterwards it may run
+/// wherever it might before. False: there is no such core, or the system forbids it.
+bool move_off(const Cores& taken, int which);
+
 /// The quota of a control group and of those above it, in whole cores, at least 1; 1 << 30 where there is none. `groups` is
 /// the text of /proc/self/cgroup, `root` the folder where control groups are mounted.
 int quota_cores(const std::string& groups, const std::string& root);
