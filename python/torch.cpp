@@ -4,7 +4,8 @@
 // A collective becomes a Task in the queue of its group. Tasks of a group run one after another, in the order of their calls, and
 // by whoever comes first: a thread that waits for one runs what is at the head of the queue itself, so that a call that is waited
 // for at once changes no thread. What nobody waits for is run by the group's own thread. That thread is not woken for every task:
-// while tasks come it looks every kNap whether one has been left lying, and only when none has come for kHot does it sleep.
+// while tasks come it looks every kNap whether one has been left lying, less often while it finds none (up to kLongNap: a rank on
+// whose core it wakes up stands still, and the others wait for that rank), and only when none has come for kHot does it sleep.
 //
 // Torch 1.13 knows process groups as c10d::ProcessGroup; since 2.0 their backends are c10d::Backend with the same functions.
 #include <pybind11/chrono.h>
@@ -22,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -49,7 +51,7 @@ using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kNap = 200us;
+constexpr auto kNap = 200us, kLongNap = 3200us;
 constexpr auto kHot = 20ms;
 
 void check(int code) {
@@ -216,18 +218,24 @@ void Queue::stop() {
 
 void Queue::serve() {
   std::unique_lock lock(mutex_);
+  auto nap = kNap;
   while (!stopping_ || !tasks_.empty()) {
     if (tasks_.empty() && Clock::now() - last_push_ > kHot) {
       asleep_ = true;
       work_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
       asleep_ = false;
+      nap = kNap;
     }
     const std::uint64_t lying = pushed_;
-    work_.wait_for(lock, kNap, [&] { return hurry_ || stopping_; });
+    work_.wait_for(lock, nap, [&] { return hurry_ || stopping_; });
+    nap = std::min(2 * nap, kLongNap);
     const bool all = hurry_ || stopping_;
     hurry_ = false;
     if (running_ && all) done_.wait(lock, [&] { return !running_; });
-    while (!running_ && !tasks_.empty() && (all || tasks_.front()->number <= lying)) run_head(lock);
+    while (!running_ && !tasks_.empty() && (all || tasks_.front()->number <= lying)) {
+      run_head(lock);
+      nap = kNap;
+    }
   }
 }
 
