@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What the blocks of an all-to-all cost, copied by processes that do nothing else: the bound for whoever cannot map the others' memory.
+// Fresh data, a common start, the slowest process, median and least tenth:
+//   c++ -std=c++20 -O2 bench/node/copies.cpp -o copies && ./copies 16
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+constexpr int kMost = 64;
+constexpr std::size_t kLongest = std::size_t{1} << 20;  // bytes of a block
+
+struct Common {
+  alignas(64) std::atomic<int> come;
+  alignas(64) std::atomic<int> round;
+  double time[kMost];
+  pid_t process[kMost];
+  char* given[kMost];  // where each process has its blocks
+};
+
+Common* common;
+int ranks = 16, me = 0;
+
+void barrier() {
+  const int round = common->round.load();
+  if (common->come.fetch_add(1) + 1 == ranks) {
+    common->come = 0;
+    common->round = round + 1;
+  }
+  while (common->round.load() == round) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
+
+double now() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void* shared(std::size_t bytes) {
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1) ranks = std::clamp(std::atoi(argv[1]), 2, kMost);
+  const std::size_t row = kLongest * static_cast<std::size_t>(ranks);
+  common = static_cast<Common*>(shared(sizeof(Common)));
+  auto* const stages = static_cast<char*>(shared(row * static_cast<std::size_t>(ranks)));
+  const pid_t first = getpid();
+  for (int r = 1; r < ranks && getpid() == first; ++r) {
+    if (fork() == 0) me = r;
+  }
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  cpu_set_t core;
+  CPU_ZERO(&core);
+  CPU_SET(static_cast<std::size_t>(me) % static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)), &core);
+  sched_setaffinity(0, sizeof core, &core);
+  std::vector<char> given(row, 1), gotten(row, 1);
+  common->process[me] = getpid();
+  common->given[me] = given.data();
+  barrier();
+  const char* const names[] = {"own memory to own memory", "out of shared memory", "process_vm_readv",
+                               "to a stage, then out of it"};
+  for (std::size_t bytes = 16384; bytes <= kLongest; bytes *= 4) {
+    std::vector<double> times[std::size(names)];
+    for (int rep = 0; rep < (bytes <= 65536 ? 200 : 40); ++rep) {
+      for (std::size_t way = 0; way < std::size(names); ++way) {
+        const auto stage = [&](int from, int to) {
+          return stages + row * static_cast<std::size_t>(from) + bytes * static_cast<std::size_t>(to);
+        };
+        std::memset(way == 1 ? stage(me, 0) : given.data(), rep + me, bytes * static_cast<std::size_t>(ranks));
+        const auto each = [&](auto copy) {  // the right neighbour first
+          for (int k = 1; k < ranks; ++k) copy((me + k) % ranks, bytes * static_cast<std::size_t>((me + k) % ranks));
+        };
+        const auto out_of_stages = [&](int other, std::size_t at) {
+          std::memcpy(gotten.data() + at, stage(other, me), bytes);
+        };
+        barrier();
+        const double begin = now();
+        if (way == 0) each([&](int, std::size_t at) { std::memcpy(gotten.data() + at, given.data() + at, bytes); });
+        if (way == 1) each(out_of_stages);
+        if (way == 2) {
+          each([&](int other, std::size_t at) {
+            const iovec to{gotten.data() + at, bytes};
+            const iovec from{common->given[other] + bytes * static_cast<std::size_t>(me), bytes};
+            if (process_vm_readv(common->process[other], &to, 1, &from, 1, 0) < 0) std::perror("process_vm_readv");
+          });
+        }
+        if (way == 3) {
+          each([&](int other, std::size_t at) { std::memcpy(stage(me, other), given.data() + at, bytes); });
+          barrier();
+          each(out_of_stages);
+        }
+        common->time[me] = now() - begin;
+        barrier();
+        if (rep > 2) times[way].push_back(*std::max_element(common->time, common->time + ranks));
+        barrier();
+      }
+    }
+    for (std::size_t way = 0; me == 0 && way < std::size(names); ++way) {
+      std::sort(times[way].begin(), times[way].end());
+      std::printf("%8zu bytes a block  %-28s%10.1f us%10.1f\n", bytes, names[way], times[way][times[way].size() / 2],
+                  times[way][times[way].size() / 10]);
+      std::fflush(stdout);
+    }
+  }
+  if (me != 0) _exit(0);
+  while (wait(nullptr) > 0) {
+  }
+}
