@@ -269,7 +269,7 @@ TEST(Clusters, TinyScattersEqualBruteForce) {
 
 TEST(Clusters, AMillionNodesAnswerForOneRank) {
   const Cluster c = cluster(1'000'000, 1000, logp(28, 2, 6), 1, 2, 2);
-  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier}) {
+  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scan}) {
     const PlanPtr plan = on_cluster(c, {.kind = kind, .root = has_root(kind) ? Rank{123'456'789} : Rank{0}});
     EXPECT_GT(plan->claim().finish, Time{32});
     for (const std::int32_t r : {0, 1, 999, 1000, 123'456'789, 999'999'999}) {
@@ -286,12 +286,25 @@ TEST(Clusters, AMillionNodesAnswerForOneRank) {
   }
 }
 
+/// Too many ranks to be planned one event after another.
+TEST(Clusters, ScansInStepAreLegal) {
+  for (const Cluster& c : {cluster(173, 6, logp(28, 2, 6), 1, 2, 2), cluster(129, 8, logp(6, 0, 3), 2, 1, 3),
+                           cluster(1100, 1, logp(5, 2, 1), 0, 1, 1), cluster(344, 3, logp(0, 4, 1), 4, 1, 0),
+                           cluster(2, 600, logp(28, 2, 6), 1, 2, 2)}) {
+    const PlanPtr plan = on_cluster(c, {.kind = Kind::scan});
+    const Schedule schedule = plan->schedule();
+    EXPECT_TRUE(verify(schedule).legal()) << to_string(c) << "\n" << to_string(verify(schedule));
+    EXPECT_EQ(actual_finish(schedule), plan->claim().finish) << to_string(c);
+    EXPECT_NE(plan->claim().construction.find("in step"), std::string::npos);
+    expect_local_forms_equal_schedule(*plan);
+  }
+}
+
 TEST(Clusters, RefusesWhatItDoesNotPlan) {
   const Cluster c = cluster(4, 2, logp(6, 2, 4), 1, 2, 2);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::sum}), Error);
   const Cluster huge = cluster(1'000'000, 1000, logp(28, 2, 6), 1, 2, 2);
-  for (const Kind kind :
-       {Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall, Kind::reduce_scatter, Kind::scan})
+  for (const Kind kind : {Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall, Kind::reduce_scatter})
     EXPECT_THROW(on_cluster(huge, {.kind = kind}), Error) << to_string(kind);
   EXPECT_THROW(on_cluster(huge, {.kind = Kind::broadcast, .items = 2}), Error);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::reduce, .items = 2}), Error);

@@ -39,6 +39,8 @@ PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
 PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
 PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lanes lanes);
 PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
+/// Every node does the same at the same time, so that a rank finds its part alone. REQUIRES equal nodes.
+PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound);
 
 /// No reduction takes less: backwards in time it is a broadcast with the costs of the board exchanged.
 Bound cluster_reduce_bound(const Cluster& cluster);

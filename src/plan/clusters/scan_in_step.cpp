@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// Scan on equal nodes that all do the same at the same time (clusters.md, Theorem 22). One node's day is made, in which it gets at once
+// what it sends: a message to the node `distance` above it, and one from the node as far below. Whoever has no such neighbour leaves
+// the event out. So a rank knows its own part without the others.
+#include <algorithm>
+#include <optional>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/timetable.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+/// What lies on a board or travels, seen from the node that has it.
+struct Content {
+  enum class What { width, whole, piece } what;
+  /// width: the fold of so many ranks up to the one that publishes it. piece: of so many nodes, the uppermost `distance` below.
+  std::int64_t count = 0, distance = 0;
+};
+struct Message {
+  Time begin;
+  std::int64_t lane;
+  Content content;  ///< a piece, as the receiver sees it
+};
+struct Published {
+  Time begin;
+  std::int64_t place;
+  Content content;
+};
+struct Read {
+  Time begin;
+  std::int64_t place;
+  std::size_t published;
+};
+
+/// What a node does that has neighbours at every distance.
+struct Day {
+  std::vector<Message> messages;
+  std::vector<Published> publications;
+  std::vector<Read> readings;
+  Time finish{0};
+};
+
+class Maker {
+ public:
+  explicit Maker(const Cluster& cluster)
+      : N_(cluster.nodes.count()), n_(cluster.nodes.largest()), lambda_(cluster.base.lambda()),
+        publish_(cluster.nodes.publish), read_(cluster.nodes.read), one_(cluster) {
+    one_.nodes.runs.clear();
+    one_.nodes.add(n_);
+    one_.base.P = n_;
+  }
+
+  /// Nothing if it would not end before `limit`.
+  std::optional<Day> make(std::int64_t board, std::int64_t radix, Time limit) const {
+    if (n_ > 1 && publish_ + std::min(board, n_) * read_ - read_ >= limit) return std::nullopt;
+    Day day;
+    Timetable table(one_, {.kind = Kind::scan}, 0);
+    std::vector<Time> knows(static_cast<std::size_t>(n_), Time{0});
+    fold_node(board, day, table, knows);
+    for (std::int64_t window = 1; window < N_; window = saturating_multiply(window, radix)) {
+      const std::int64_t pieces = std::min(radix - 1, (N_ - 1) / window);
+      const Time least = n_ == 1 ? lambda_ : lambda_ + publish_ + (pieces - divide_up(pieces, n_)) * read_;
+      if (*std::min_element(knows.begin(), knows.end()) + least >= limit) return std::nullopt;
+      round(window, pieces, day, table, knows);
+    }
+    if (day.finish >= limit) return std::nullopt;
+    return day;
+  }
+
+ private:
+  static Rank rank(std::int64_t place) { return {static_cast<std::int32_t>(place)}; }
+  static Time& at(std::vector<Time>& times, std::int64_t place) { return times[static_cast<std::size_t>(place)]; }
+
+  Time publish(Day& day, Timetable& table, std::int64_t place, const Content& content, Time earliest) const {
+    const Time end = table.publish(rank(place), {}, earliest);
+    day.publications.push_back({end - publish_, place, content});
+    return end;
+  }
+  Time read(Day& day, Timetable& table, std::int64_t place, std::size_t published, Time earliest) const {
+    const std::int64_t from = day.publications[published].place;
+    const Time ready = day.publications[published].begin + publish_;
+    const Time end = table.read(rank(place), rank(from), {}, std::max(earliest, ready));
+    day.readings.push_back({end - read_, place, published});
+    day.finish = std::max(day.finish, end);
+    return end;
+  }
+
+  void fold_node(std::int64_t factor, Day& day, Timetable& table, std::vector<Time>& knows) const {
+    for (std::int64_t width = 1; width < n_; width = saturating_multiply(width, factor)) {
+      const std::size_t first = day.publications.size();
+      for (std::int64_t i = 0; i + width < n_; ++i)  // those above do not read from anybody further up
+        publish(day, table, i, {Content::What::width, std::min(width, i + 1)}, at(knows, i));
+      for (std::int64_t i = n_; i-- > 0;) {
+        for (std::int64_t j = 1; j < factor && i >= j * width; ++j)
+          at(knows, i) = read(day, table, i, first + static_cast<std::size_t>(i - j * width), at(knows, i));
+      }
+    }
+    if (n_ == 1 || N_ == 1) return;
+    publish(day, table, n_ - 1, {Content::What::whole}, at(knows, n_ - 1));
+    const std::size_t whole = day.publications.size() - 1;
+    for (std::int64_t i = 0; i + 1 < n_; ++i) at(knows, i) = read(day, table, i, whole, at(knows, i));
+  }
+
+  void round(std::int64_t window, std::int64_t pieces, Day& day, Timetable& table, std::vector<Time>& knows) const {
+    const std::size_t first = day.messages.size();
+    for (std::int64_t c = 1; c <= pieces; ++c) {
+      const std::int64_t lane = (c - 1) % n_;
+      const Time end = table.send(rank(lane), rank(lane), {}, at(knows, lane));
+      day.messages.push_back({end - lambda_, lane, {Content::What::piece, window, c * window}});
+      day.finish = std::max(day.finish, end);
+    }
+    std::vector<Message> arrived(day.messages.begin() + static_cast<std::ptrdiff_t>(first), day.messages.end());
+    for (const Message& m : arrived) at(knows, m.lane) = std::max(at(knows, m.lane), m.begin + lambda_);
+    if (n_ == 1) return;
+    std::sort(arrived.begin(), arrived.end(), [](const Message& a, const Message& b) { return a.begin < b.begin; });
+    const std::size_t published = day.publications.size();
+    for (const Message& m : arrived) publish(day, table, m.lane, m.content, m.begin + lambda_);
+    for (std::size_t p = published; p < day.publications.size(); ++p) {
+      for (std::int64_t i = 0; i < n_; ++i) {
+        if (i != day.publications[p].place) at(knows, i) = std::max(at(knows, i), read(day, table, i, p, Time{0}));
+      }
+    }
+  }
+
+  std::int64_t N_, n_;
+  Time lambda_, publish_, read_;
+  Cluster one_;  ///< one of the nodes
+};
+
+class ScanInStep final : public Plan {
+ public:
+  ScanInStep(const Cluster& cluster, const Problem& problem, Claim claim, Day day)
+      : Plan(cluster, problem, std::move(claim)), day_(std::move(day)), places_(static_cast<std::size_t>(size())) {
+    for (std::size_t i = 0; i < day_.messages.size(); ++i) at(day_.messages[i].lane).messages.push_back(i);
+    for (std::size_t i = 0; i < day_.publications.size(); ++i) at(day_.publications[i].place).publications.push_back(i);
+    for (std::size_t i = 0; i < day_.readings.size(); ++i) at(day_.readings[i].place).readings.push_back(i);
+  }
+
+  LocalForm local(Rank rank) const override {
+    LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+    const std::int64_t node = nodes_.node_of(rank);
+    const Place& place = places_[static_cast<std::size_t>(rank.index - nodes_.first_rank(node))];
+    for (const std::size_t i : place.messages) {
+      const Message& m = day_.messages[i];
+      if (node + m.content.distance < nodes_.count()) form.sends.push_back(message(m, node + m.content.distance));
+      if (exists(m.content, node)) form.receives.push_back(message(m, node));
+    }
+    for (const std::size_t i : place.publications) {
+      if (exists(day_.publications[i].content, node))
+        form.publications.push_back(publication(day_.publications[i], node));
+    }
+    for (const std::size_t i : place.readings) {
+      if (exists(day_.publications[day_.readings[i].published].content, node))
+        form.readings.push_back(reading(day_.readings[i], node));
+    }
+    std::sort(form.sends.begin(), form.sends.end());
+    std::sort(form.receives.begin(), form.receives.end());
+    std::sort(form.publications.begin(), form.publications.end());
+    std::sort(form.readings.begin(), form.readings.end());
+    return form;
+  }
+
+  Schedule schedule() const override {
+    const auto events =
+        static_cast<std::int64_t>(day_.messages.size() + day_.publications.size() + day_.readings.size());
+    require_listable({machine_, nodes_}, problem_, saturating_multiply(events, nodes_.count()));
+    Schedule s = empty_schedule();
+    for (std::int64_t node = 0; node < nodes_.count(); ++node) {
+      for (const Message& m : day_.messages) {
+        if (exists(m.content, node)) s.sends.push_back(message(m, node));
+      }
+      for (const Published& p : day_.publications) {
+        if (exists(p.content, node)) s.publications.push_back(publication(p, node));
+      }
+      for (const Read& r : day_.readings) {
+        if (exists(day_.publications[r.published].content, node)) s.readings.push_back(reading(r, node));
+      }
+    }
+    normalise(s);
+    return s;
+  }
+
+ private:
+  /// Indices into the day.
+  struct Place {
+    std::vector<std::size_t> messages, publications, readings;
+  };
+
+  std::int64_t size() const { return nodes_.largest(); }
+  Place& at(std::int64_t place) { return places_[static_cast<std::size_t>(place)]; }
+  Rank rank(std::int64_t node, std::int64_t place) const {
+    return {static_cast<std::int32_t>(nodes_.first_rank(node) + place)};
+  }
+
+  /// The last node has nobody to tell of its whole; pieces come from nodes that there are.
+  bool exists(const Content& content, std::int64_t node) const {
+    if (content.what == Content::What::whole) return node + 1 < nodes_.count();
+    return content.what == Content::What::width || node >= content.distance;
+  }
+  Part part(const Content& content, std::int64_t node, std::int64_t place) const {
+    const auto from_to = [](std::int64_t first, std::int64_t end) {
+      return Part{static_cast<std::int32_t>(first), static_cast<std::int32_t>(end - first)};
+    };
+    const std::int64_t first = nodes_.first_rank(node);
+    if (content.what == Content::What::width) return from_to(first + place + 1 - content.count, first + place + 1);
+    if (content.what == Content::What::whole) return from_to(first, first + size());
+    const std::int64_t top = node - content.distance;
+    return from_to(nodes_.first_rank(std::max<std::int64_t>(0, top - content.count + 1)), nodes_.first_rank(top + 1));
+  }
+
+  Send message(const Message& m, std::int64_t receiver) const {
+    return {m.begin, rank(receiver - m.content.distance, m.lane), rank(receiver, m.lane),
+            part(m.content, receiver, m.lane)};
+  }
+  Publication publication(const Published& p, std::int64_t node) const {
+    return {p.begin, rank(node, p.place), part(p.content, node, p.place)};
+  }
+  Reading reading(const Read& r, std::int64_t node) const {
+    const Published& p = day_.publications[r.published];
+    return {r.begin, rank(node, r.place), rank(node, p.place), part(p.content, node, p.place)};
+  }
+
+  Day day_;
+  std::vector<Place> places_;
+};
+
+}  // namespace
+
+PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound) {
+  const Maker maker(cluster);
+  const std::int64_t N = cluster.nodes.count(), n = cluster.nodes.largest();
+  Day best;
+  std::string how;
+  Time limit{kMaxTime};
+  for (std::int64_t board = 2; board <= std::max<std::int64_t>(2, n); board += 1 + board / 2) {
+    for (std::int64_t radix = 2; radix <= std::clamp<std::int64_t>(n + 1, 2, std::max<std::int64_t>(N, 2));
+         radix += 1 + radix / 4) {
+      std::optional<Day> day = maker.make(board, radix, limit);
+      if (!day) continue;
+      best = std::move(*day);
+      limit = best.finish;
+      how = fmt::format("boards of radix {}, then windows of nodes of radix {}, all in step", board, radix);
+    }
+  }
+  const Claim claim{best.finish, bound.time, bound.source, how};
+  return std::make_shared<ScanInStep>(cluster, problem, claim, std::move(best));
+}
+
+}  // namespace chasqui::plan
