@@ -16,16 +16,16 @@ packages:  ## install what Debian offers and the build uses
 
 build: packages  ## the programs, tests, benchmarks and the explorer's page, in build/dev
 	cmake --preset dev
-	cmake --build --preset dev -j $(JOBS)
-	@echo "the explorer's page: the planner as WebAssembly, some minutes the first time"
-	cmake --build --preset dev --target explorer_page
+	@echo "with the explorer's page, the planner as WebAssembly: its line stands still for some minutes the first time"
+	cmake --build --preset dev -j $(JOBS) --target explorer_page all
 
-# Builds what it shows and no more: no tests, no benchmarks, no explorer.
+# Builds what it shows and no more: no tests, no benchmarks, no explorer. A tree that nobody has configured yet is built once, so its
+# files are compiled together, past a ccache that knows none of them (CONTRIBUTING.md).
 demo:  ## plan and check every collective, measure this machine; leaves report.html
 	@echo "== 1 of 4: packages"
 	@scripts/install-packages --small
 	@echo "== 2 of 4: programs"
-	@cmake --preset dev > /dev/null
+	@cmake --preset dev $$(test -f build/dev/CMakeCache.txt || echo -DCHASQUI_CCACHE=OFF) > /dev/null
 	@cmake --build --preset dev -j $(JOBS) --target programs
 	@scripts/demo build/dev/bin/chasqui
 

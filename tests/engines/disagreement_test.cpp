@@ -50,12 +50,12 @@ run::Call call_of(Kind kind, std::vector<long>& in, std::vector<long>& out, std:
   return call;
 }
 
-constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::gather,        Kind::allgather,
-                           Kind::scatter,   Kind::scan,   Kind::alltoall,  Kind::reduce_scatter};
+constexpr Kind kCalled[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::gather,        Kind::allgather,
+                            Kind::scatter,   Kind::scan,   Kind::alltoall,  Kind::reduce_scatter};
 
 TEST(Disagreement, SizesThatDifferByMebibytes) {
   constexpr std::size_t kMiB = 1 << 20;
-  for (const Kind kind : kKinds) {
+  for (const Kind kind : kCalled) {
     for (const std::size_t apart : {kMiB, 4 * kMiB}) {
       SCOPED_TRACE(std::string(to_string(kind)));
       const auto errors = errors_of(2, [&](run::Comm& comm) {
@@ -103,8 +103,8 @@ TEST(Disagreement, AnotherRoot) {
 }
 
 TEST(Disagreement, AnotherKind) {
-  for (const Kind first : kKinds) {
-    for (const Kind second : kKinds) {
+  for (const Kind first : kCalled) {
+    for (const Kind second : kCalled) {
       if (first == second) continue;
       for (const std::size_t count : {1, 100'000}) {
         SCOPED_TRACE(fmt::format("{} and {} of {}", to_string(first), to_string(second), count));

@@ -20,8 +20,8 @@ namespace chasqui::engines {
 namespace {
 
 using Comms = std::vector<std::unique_ptr<run::Comm>>;
-constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
-                           Kind::scatter,   Kind::scan,   Kind::barrier,   Kind::alltoall,  Kind::reduce_scatter};
+constexpr Kind kExplained[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::allgather, Kind::gather,
+                               Kind::scatter,   Kind::scan,   Kind::barrier,   Kind::alltoall,  Kind::reduce_scatter};
 
 struct Machine {
   std::string name;
@@ -56,7 +56,7 @@ Profile measured(int ranks, bool threads) {
   Profile profile = default_profile();
   for (Level& level : profile.levels) level.ranks = ranks;
   profile.levels[0].threads = threads;
-  for (const Kind kind : kKinds) {
+  for (const Kind kind : kExplained) {
     const std::string name(to_string(kind));
     for (const std::int64_t bytes : {8, 64, 1024, 65'536, 262'144, 524'288, 1 << 20, 4 << 20, 8 << 20}) {
       const double ours = 1000 + static_cast<double>(bytes);
@@ -70,7 +70,7 @@ Profile measured(int ranks, bool threads) {
   return profile;
 }
 
-class OneMemory final : public run::ProcessMemory {
+class PlainMemory final : public run::ProcessMemory {
  public:
   void read(int, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void write(int, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
@@ -104,7 +104,7 @@ Comms make(const Machine& machine) {
     fabric.shares_memory = machine.threads;
     if (machine.messages || machine.node != 0)
       fabric.messages = std::make_shared<threads::ChannelTransport>(channels, rank);
-    if (machine.cross_memory) fabric.process_memory = std::make_shared<OneMemory>();
+    if (machine.cross_memory) fabric.process_memory = std::make_shared<PlainMemory>();
     if (machine.native) fabric.native = [](const run::Call&) {};
     fabric.profile = profile;
     comms.push_back(run::make_comm(std::move(fabric)));
@@ -227,7 +227,7 @@ std::uint32_t start_all(const Machine& machine) {
   Comms comms = make(machine);
   Explained explained(*comms[0]);
   std::uint32_t seen = 0;
-  for (const Kind kind : kKinds) {
+  for (const Kind kind : kExplained) {
     for (const Size& size : sizes(machine, !machine.messages && machine.node == 0)) {
       if (too_much(machine, kind, size)) continue;
       Xor op{size.element};
@@ -255,7 +255,7 @@ std::uint32_t start_all(const Machine& machine) {
 std::uint32_t run_all(const Machine& machine) {
   Comms comms = make(machine);
   std::vector<std::pair<Kind, Size>> calls;
-  for (const Kind kind : kKinds) {
+  for (const Kind kind : kExplained) {
     for (const Size& size : sizes(machine, false)) {
       if (!too_much(machine, kind, size)) calls.push_back({kind, size});
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Buffers that do not count on a rank: the root's of a gather, elsewhere. Their pointers may be anything, so nothing may be
+// OwnBuffers that do not count on a rank: the root's of a gather, elsewhere. Their pointers may be anything, so nothing may be
 // done through them, however the data lies.
 #include <gtest/gtest.h>
 
@@ -28,12 +28,12 @@ Layout layout_of(int way) {
               }};
 }
 
-struct Buffers {
+struct OwnBuffers {
   std::vector<long> in, out;
   Call call;
   std::int64_t apart;
 
-  Buffers(Comm& comm, Kind kind, std::int64_t count, int way, Sum& sum) : apart(way == 0 ? 1 : 2) {
+  OwnBuffers(Comm& comm, Kind kind, std::int64_t count, int way, Sum& sum) : apart(way == 0 ? 1 : 2) {
     const bool at_root = comm.rank() == 1;
     in.resize(static_cast<std::size_t>(2 * count * comm.size()), 1);
     out.resize(in.size(), -1);
@@ -70,7 +70,7 @@ TEST(Insignificant, BuffersOfTheOtherRanksAreNotTouched) {
         for (const int way : {0, 1, 2}) {
           auto comms = threads::make_comms(3, nullptr, board);
           Sum sum;
-          std::vector<Buffers> buffers;
+          std::vector<OwnBuffers> buffers;
           std::vector<Request> requests;
           for (auto& comm : comms) buffers.emplace_back(*comm, kind, count, way, sum);
           for (std::size_t r = 0; r < 3; ++r) requests.push_back(comms[r]->start(buffers[r].call));

@@ -9,13 +9,12 @@
 #include "chasqui/verify/verify.hpp"
 #include "plan/exchange/symmetric_times.hpp"
 #include "plan/legal_times.hpp"
+#include "plan/machines.hpp"
 #include "plan/referee.hpp"
 #include "plan/same_as_local.hpp"
 
 namespace chasqui {
 namespace {
-
-LogP machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) { return {P, Time{L}, Time{o}, Time{g}}; }
 
 TEST(Allgather, IsOptimalOnPostalMachines) {
   for (std::int64_t P = 2; P <= 20; ++P) {

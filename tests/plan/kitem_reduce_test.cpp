@@ -7,11 +7,10 @@
 #include "chasqui/schedule/json.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/local_equals_schedule.hpp"
+#include "plan/machines.hpp"
 
 namespace chasqui {
 namespace {
-
-LogP postal(std::int64_t P, std::int64_t L) { return LogP::postal(P, Time{L}); }
 
 TEST(KitemReduce, AsFastAsTheBroadcast) {
   for (int L = 1; L <= 6; ++L) {

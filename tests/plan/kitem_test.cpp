@@ -10,12 +10,11 @@
 #include "chasqui/verify/verify.hpp"
 #include "plan/kernel/counting.hpp"
 #include "plan/local_equals_schedule.hpp"
+#include "plan/machines.hpp"
 #include "plan/recurrence.hpp"
 
 namespace chasqui {
 namespace {
-
-LogP postal(std::int64_t P, std::int64_t L) { return LogP::postal(P, Time{L}); }
 
 /// The definition, step by step.
 std::int64_t bound_by_definition(std::int64_t P, std::int64_t L, std::int64_t k) {

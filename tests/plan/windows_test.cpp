@@ -11,14 +11,13 @@
 #include "chasqui/verify/verify.hpp"
 #include "plan/exchange/window_rounds.hpp"
 #include "plan/legal_times.hpp"
+#include "plan/machines.hpp"
 #include "plan/recurrence.hpp"
 #include "plan/referee.hpp"
 #include "plan/same_as_local.hpp"
 
 namespace chasqui {
 namespace {
-
-LogP machine(std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) { return {P, Time{L}, Time{o}, Time{g}}; }
 
 std::vector<plan::PlanPtr> all_plans(const LogP& m) {
   return {plan::allreduce(m, true), plan::allreduce(m, false), plan::scan(m, false), plan::scan(m, true),
@@ -169,11 +168,15 @@ TEST(Windows, BoundsAreNotAboveExhaustion) {
 
 TEST(Windows, GiveWayToAChainWhenTheGapIsLong) {
   for (std::int64_t P = 3; P <= 9; ++P) {
-    const auto plan = plan::scan(machine(P, 1, 0, 9));
-    EXPECT_EQ(plan->claim().finish, Time{P - 1});
-    EXPECT_TRUE(plan->claim().optimal());
-    EXPECT_EQ(referee::judge(plan->schedule()), "");
-    EXPECT_TRUE(same_as_local(*plan));
+    for (std::int64_t L = 1; L <= 4; ++L) {
+      for (const std::int64_t more : {0, 1, 5}) {
+        const auto plan = plan::scan(machine(P, L, 0, (P - 2) * L + more));
+        EXPECT_EQ(plan->claim().finish, Time{(P - 1) * L});
+        EXPECT_TRUE(plan->claim().optimal());
+        EXPECT_EQ(referee::judge(plan->schedule()), "");
+        EXPECT_TRUE(same_as_local(*plan));
+      }
+    }
   }
 }
 

@@ -20,7 +20,7 @@ class Optimum : public ::testing::Test {
   }
 };
 
-std::int64_t optimum(const Instance& instance) {
+std::int64_t least_finish(const Instance& instance) {
   Options options;
   options.warm_start = false;
   options.time_limit = 250;
@@ -33,11 +33,11 @@ std::int64_t optimum(const Instance& instance) {
 }
 
 std::int64_t postal(std::int64_t P, std::int64_t L, std::int64_t k, bool single = false) {
-  return optimum({.machine = LogP::postal(P, Time{L}), .problem = {.items = k}, .single_sending = single});
+  return least_finish({.machine = LogP::postal(P, Time{L}), .problem = {.items = k}, .single_sending = single});
 }
 
 std::int64_t strict(Kind kind, std::int64_t P, std::int64_t L, std::int64_t o, std::int64_t g) {
-  return optimum({.machine = {P, Time{L}, Time{o}, Time{g}}, .problem = {.kind = kind}});
+  return least_finish({.machine = {P, Time{L}, Time{o}, Time{g}}, .problem = {.kind = kind}});
 }
 
 TEST_F(Optimum, ItemsFromOneSource) {
@@ -118,22 +118,22 @@ TEST_F(Optimum, FoldsOnTheStrictMachine) {
   for (std::int64_t P = 2; P <= 5; ++P) {
     const LogP machine{P, Time{2}, Time{1}, Time{2}};
     const Instance reduce{.machine = machine, .problem = {.kind = Kind::reduce, .root = Rank{1}}};
-    EXPECT_EQ(optimum(reduce), lower_bound(reduce).time.ticks);
+    EXPECT_EQ(least_finish(reduce), lower_bound(reduce).time.ticks);
     EXPECT_GE(strict(Kind::scan, P, 2, 1, 2), lower_bound(reduce).time.ticks);
   }
 }
 
 TEST_F(Optimum, FoldsInRankOrder) {
   const auto folded = [](Kind kind, const LogP& machine, std::int32_t root, bool two_values) {
-    return optimum({.machine = machine,
-                    .problem = {.kind = kind, .root = Rank{root}, .commutative = false},
-                    .two_values = two_values});
+    return least_finish({.machine = machine,
+                         .problem = {.kind = kind, .root = Rank{root}, .commutative = false},
+                         .two_values = two_values});
   };
   // One value a message keeps the order at a price: P = 5, L = 2 takes a step more than with two, or than in any order.
   const LogP five = LogP::postal(5, Time{2});
   EXPECT_EQ(folded(Kind::allreduce, five, 0, false), 5);
   EXPECT_EQ(folded(Kind::allreduce, five, 0, true), 4);
-  EXPECT_EQ(optimum({.machine = five, .problem = {.kind = Kind::allreduce}}), 4);
+  EXPECT_EQ(least_finish({.machine = five, .problem = {.kind = Kind::allreduce}}), 4);
   EXPECT_EQ(folded(Kind::allreduce, {5, Time{1}, Time{2}, Time{2}}, 0, false), 13);
   EXPECT_EQ(folded(Kind::reduce, five, 0, false), 4);
   EXPECT_EQ(folded(Kind::reduce, five, 2, true), 4);
@@ -143,15 +143,16 @@ TEST_F(Optimum, FoldsOnThePostalMachineMeetTheBound) {
   for (const Kind kind : {Kind::allreduce, Kind::scan}) {
     for (std::int64_t P = 1; P <= 6; ++P) {
       const Instance instance{.machine = LogP::postal(P, Time{2}), .problem = {.kind = kind}};
-      EXPECT_EQ(optimum(instance), lower_bound(instance).time.ticks) << to_string(instance);
+      EXPECT_EQ(least_finish(instance), lower_bound(instance).time.ticks) << to_string(instance);
     }
   }
-  EXPECT_EQ(optimum({.machine = LogP::postal(4, Time{2}), .problem = {.kind = Kind::scan, .exclusive = true}}), 4);
+  EXPECT_EQ(least_finish({.machine = LogP::postal(4, Time{2}), .problem = {.kind = Kind::scan, .exclusive = true}}), 4);
 }
 
 TEST_F(Optimum, StreamsWithAPrescribedPeriod) {
   const auto delay = [](std::int64_t P, std::int64_t L, std::int64_t period) {
-    return optimum({.machine = LogP::postal(P, Time{L}), .problem = {.kind = Kind::stream}, .period = Time{period}});
+    return least_finish(
+        {.machine = LogP::postal(P, Time{L}), .problem = {.kind = Kind::stream}, .period = Time{period}});
   };
   EXPECT_EQ(delay(6, 2, 4), 6);  // n = 5 and n = 8 have no block-cyclic schedule
   EXPECT_EQ(delay(9, 2, 5), 7);
