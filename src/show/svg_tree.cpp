@@ -101,7 +101,9 @@ std::string tree_svg(const Tree& tree) {
   svg.text(kMargin, 26, tree.title, "strong", Anchor::start, 15);
   std::string legend = "in a node: " + tree.label_meaning + "; P: rank";
   if (!tree.nodes.empty() && tree.nodes[0].operands >= 0) legend += ": operands";
-  if (tree.unreached > 0) legend += fmt::format("; {} ranks are not in this tree", tree.unreached);
+  if (tree.unreached > 0)
+    legend += fmt::format("; {} not in this tree",
+                          tree.unreached == 1 ? "1 rank is" : fmt::format("{} ranks are", tree.unreached));
   svg.text(kMargin, 44, legend, "dim", Anchor::start, 11);
   for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
     draw_edge(svg, places[static_cast<std::size_t>(tree.nodes[i].parent)], places[i], geometry);

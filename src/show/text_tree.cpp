@@ -47,7 +47,9 @@ std::string tree_text(const Tree& tree, const TextStyle& style) {
                          visit.prefix + (last ? branches.last : branches.middle)});
     }
   }
-  if (tree.unreached > 0) text += fmt::format("\n{} of the ranks are not in this tree\n", tree.unreached);
+  if (tree.unreached > 0)
+    text += fmt::format("\n{} not in this tree\n",
+                        tree.unreached == 1 ? "1 rank is" : fmt::format("{} ranks are", tree.unreached));
   return text;
 }
 

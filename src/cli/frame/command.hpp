@@ -32,7 +32,9 @@ struct Option {
   bool is_output = false;
   std::vector<std::string> allowed{};
   std::vector<std::string> offered{};
+  bool* unit_said = nullptr;
 
+  Option& tells_unit(bool& said) { return unit_said = &said, *this; }  ///< true after a value of ticks with a unit
   Option& required() { return is_required = true, *this; }
   Option& file() { return is_file = true, *this; }       ///< the shell completes file names
   Option& output() { return is_output = true, file(); }  ///< written after long work: parse() looks whether it can be

@@ -75,7 +75,10 @@ constexpr const char* kOverheadOrFile = "-o is the overhead of a message; --out 
 std::int64_t parse_amount(const Option& option, const std::string& text, const std::string& place) {
   std::int64_t value = 0;
   if (option.metavar == "BYTES" && with_unit(text, kSizes, value)) return value;
-  if (option.metavar == "TICKS" && with_unit(text, kTimes, value)) return value;
+  if (option.metavar == "TICKS" && with_unit(text, kTimes, value)) {
+    if (option.unit_said != nullptr) *option.unit_said = true;
+    return value;
+  }
   if (option.names == "-o" && text.find_first_of("./") != std::string::npos)
     throw Error("{}: '{}' is not a number of ticks: {}", place, text, kOverheadOrFile);
   if (text.find_first_of("0123456789") == 0 && text.find_first_not_of("0123456789._eE^") != std::string::npos) {

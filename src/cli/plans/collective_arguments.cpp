@@ -18,15 +18,22 @@ bool doubtful(const Estimate& estimate) {
 
 void MachineArguments::declare(Command& command) {
   command.option("-P", "N", &P_, "processors");
-  command.option("-L", "TICKS", &L_, "latency of a message in the network; with a unit (1.5us) a tick is a nanosecond");
-  command.option("-o", "TICKS", &o_, "overhead of sending, and again of receiving, a message; default 0");
-  command.option("-g", "TICKS", &g_, "gap between two sends, and two receptions, of one processor; default 1");
+  command.option("-L", "TICKS", &L_, "latency of a message in the network; with a unit (1.5us) a tick is a nanosecond")
+      .tells_unit(unit_said_);
+  command.option("-o", "TICKS", &o_, "overhead of sending, and again of receiving, a message; default 0")
+      .tells_unit(unit_said_);
+  command.option("-g", "TICKS", &g_, "gap between two sends, and two receptions, of one processor; default 1")
+      .tells_unit(unit_said_);
   command.option("-N", "NODES", &N_, "a cluster: how many nodes; not with -P");
   command.option("-n", "RANKS", &n_, "a cluster: ranks of each node, or of all of them one by one, like 16,16,8");
-  command.option("--gamma", "TICKS", &gamma_,
-                 "a cluster: gap between two sends, and two receptions, of one node; default 0");
-  command.option("--publish", "TICKS", &publish_, "a cluster: time to put something on the board of a node; default 0");
-  command.option("--read", "TICKS", &read_, "a cluster: time to read one thing from there; default 0");
+  command
+      .option("--gamma", "TICKS", &gamma_,
+              "a cluster: gap between two sends, and two receptions, of one node; default 0")
+      .tells_unit(unit_said_);
+  command.option("--publish", "TICKS", &publish_, "a cluster: time to put something on the board of a node; default 0")
+      .tells_unit(unit_said_);
+  command.option("--read", "TICKS", &read_, "a cluster: time to read one thing from there; default 0")
+      .tells_unit(unit_said_);
   command
       .option("--machine", "FILE", &file_,
               "profile of `chasqui measure` instead of -L -o -g: its network, or its node where it has no other; in "
@@ -253,7 +260,8 @@ std::string CollectiveArguments::algorithms() const {
 std::string CollectiveArguments::heading(const plan::Plan& plan) const {
   const std::string asked = to_string(machine_.machine()), planned = machine_text(plan);
   const bool as_asked = !plan.nodes().empty() || asked == planned;
-  return fmt::format("{} on {}{}{}", name_, as_asked ? planned : asked, machine_.measured() ? ", in nanoseconds" : "",
+  return fmt::format("{} on {}{}{}", name_, as_asked ? planned : asked,
+                     machine_.in_nanoseconds() ? ", in nanoseconds" : "",
                      as_asked ? "" : fmt::format(", planned as {}", planned));
 }
 

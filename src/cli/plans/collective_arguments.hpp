@@ -30,7 +30,7 @@ class MachineArguments {
   LogGP machine_with_bytes(const std::optional<std::string>& G) const;
   /// A line about values of --machine whose intervals are so wide that they say little, or empty.
   std::string doubts() const;
-  bool measured() const { return file_.has_value(); }
+  bool in_nanoseconds() const { return file_.has_value() || unit_said_; }  ///< measured, or given with a unit
 
  private:
   const Level& level() const;
@@ -38,6 +38,7 @@ class MachineArguments {
   std::optional<std::int64_t> P_, L_, o_, g_, N_, gamma_, publish_, read_;
   std::optional<std::string> n_;
   std::optional<std::string> file_;
+  bool unit_said_ = false;
   mutable std::optional<Level> level_;  ///< of the file, read once: it may be a pipe
 };
 
