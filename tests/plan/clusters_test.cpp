@@ -10,6 +10,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/universal_tree.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/local_equals_schedule.hpp"
 
@@ -84,6 +85,24 @@ TEST(Clusters, OneRankANodeIsLogP) {
       machine.P = N;
       EXPECT_EQ(plan->claim().finish, broadcast(machine)->claim().finish) << to_string(machine);
       EXPECT_TRUE(plan->claim().optimal()) << to_string(machine);
+    }
+  }
+}
+
+/// clusters.md, Theorem 8: one node folds in the broadcast time of the universal tree of publish + read and read.
+TEST(Clusters, ANodeFoldsInTheTimeOfItsTree) {
+  for (std::int64_t publish = 0; publish <= 4; ++publish) {
+    for (std::int64_t read = 0; publish + read <= 6; ++read) {
+      if (publish + read == 0) continue;
+      for (std::int64_t n = 2; n <= 20; ++n) {
+        const auto plan =
+            on_cluster(cluster(1, n, logp(20, 2, 3), 0, publish, read), {.kind = Kind::reduce, .commutative = false});
+        const Time tree = read == 0 ? Time{publish} : broadcast_time({Time{publish + read}, Time{read}}, n);
+        const Report report = verify(plan->schedule());
+        ASSERT_TRUE(report.legal()) << to_string(report);
+        ASSERT_EQ(report.finish, tree) << n << " ranks, publish " << publish << ", read " << read;
+        ASSERT_EQ(plan->claim().finish, tree);
+      }
     }
   }
 }
