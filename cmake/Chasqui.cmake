@@ -110,7 +110,13 @@ function(chasqui_adapt_tests)
       math(EXPR limit "8 * ${limit}")
       set_tests_properties(${test} PROPERTIES TIMEOUT ${limit})
     endif()
-    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=verify_asan_link_order=0
+    # On x86-64 the MPI libraries keep no frame pointers: only a slow walk up the stack tells whose a leak is.
+    set(walk 1)
+    get_test_property(${test} LABELS labels)
+    if(labels MATCHES "mpi" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+      set(walk 0)
+    endif()
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=verify_asan_link_order=0:fast_unwind_on_malloc=${walk}
       LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.txt:print_suppressions=0)
   endforeach()
 endfunction()
