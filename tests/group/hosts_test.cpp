@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -168,28 +167,6 @@ TEST_P(Hosts, EndOfTheOnlyProcessOfItsHost) {
 }
 
 /// What a rank has sent before its end arrives, and it is not missed by those who wait for somebody else.
-/// Processor time of this thread so far, in seconds.
-double busy() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
-}
-
-TEST_P(Hosts, WhoWaitsLongSleeps) {
-  const double late = 1;  // seconds
-  const int n = GetParam() == Where::pretended ? 3 : 4;
-  const auto ends = run(n, 2, [n, late](run::Comm& comm) {
-    comm.barrier();
-    const double before = busy();
-    if (comm.rank() == n - 1) std::this_thread::sleep_for(std::chrono::duration<double>(late));
-    comm.barrier();
-    // A machine that is busy otherwise gives it less, never more.
-    const double used = busy() - before;
-    return used < late / 4 ? std::string("slept") : fmt::format("busy for {} s", used);
-  });
-  for (const End& end : ends) EXPECT_EQ(end.text, "slept");
-}
-
 TEST_P(Hosts, WhatARankHasDoneCounts) {
   const auto ends = run(4, 2, [](run::Comm& comm) {
     comm.barrier();
