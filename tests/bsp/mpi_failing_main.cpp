@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "../failing_mpi.hpp"
 #include "../failing_new.hpp"
 #include "../patience.hpp"
 #include "chasqui/bsp/mpi.hpp"
@@ -40,20 +41,6 @@ bool fails(Class which, const char* name) {
 }  // namespace
 
 static bool allocation_fails() { return fails(Class::allocate, "new"); }
-
-// Collectives of MPI fail after they are done: otherwise the others would wait inside the library, which nobody can help. But an
-// all-reduce, by which ranks tell of failures, fails before anything is sent.
-#define FAILS_INSTEAD(name, parameters, arguments) \
-  int __real_##name parameters;                    \
-  int __wrap_##name parameters;                    \
-  int __wrap_##name parameters { return fails(Class::call, #name) ? MPI_ERR_OTHER : __real_##name arguments; }
-#define FAILS_AFTERWARDS(name, parameters, arguments)        \
-  int __real_##name parameters;                              \
-  int __wrap_##name parameters;                              \
-  int __wrap_##name parameters {                             \
-    const int code = __real_##name arguments;                \
-    return fails(Class::call, #name) ? MPI_ERR_OTHER : code; \
-  }
 
 extern "C" {
 FAILS_AFTERWARDS(MPI_Allgather, (const void* a, int b, MPI_Datatype c, void* d, int e, MPI_Datatype f, MPI_Comm g),

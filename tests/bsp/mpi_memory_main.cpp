@@ -20,30 +20,12 @@
 
 #include "../failing_memory.hpp"
 #include "../failing_new.hpp"
+#include "../fails_once.hpp"
 #include "../patience.hpp"
 #include "chasqui/bsp/mpi.hpp"
 #include "chasqui/bsp/variable.hpp"
 
-namespace {
-
-enum class Class { open, reserve, map, allocate };
-struct {
-  Class which = Class::open;
-  int countdown = 0;  ///< the call that fails; 0: none does
-  bool failed = false;
-} fault;
-int sent = 0;  ///< messages of MPI
-
-bool fails(Class which) {
-  if (which != fault.which || fault.countdown == 0 || --fault.countdown != 0) return false;
-  return fault.failed = true;
-}
-
-}  // namespace
-
-static bool allocation_fails() { return fails(Class::allocate); }
-static bool reserving_fails() { return fails(Class::reserve); }
-static bool mapping_fails() { return fails(Class::map); }
+static int sent = 0;  ///< messages of MPI
 
 extern "C" {
 int __real_open(const char* name, int flags, ...);

@@ -13,28 +13,9 @@
 #include "chasqui/group/join.hpp"
 #include "failing_memory.hpp"
 #include "failing_new.hpp"
+#include "fails_once.hpp"
 #include "patience.hpp"
 #include "processes.hpp"
-
-namespace {
-
-enum class Class { open, reserve, map, allocate };
-struct {
-  Class which = Class::open;
-  int countdown = 0;  ///< the call that fails; 0: none does
-  bool failed = false;
-} fault;
-
-bool fails(Class which) {
-  if (which != fault.which || fault.countdown == 0 || --fault.countdown != 0) return false;
-  return fault.failed = true;
-}
-
-}  // namespace
-
-static bool allocation_fails() { return fails(Class::allocate); }
-static bool reserving_fails() { return fails(Class::reserve); }
-static bool mapping_fails() { return fails(Class::map); }
 
 extern "C" {
 int __real_memfd_create(const char* name, unsigned flags);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../failing_memory.hpp"
+#include "../failing_mpi.hpp"
 #include "../failing_new.hpp"
 #include "../patience.hpp"
 #include "chasqui/base/error.hpp"
@@ -46,20 +47,6 @@ bool fails(Class which, const char* name = "") {
 static bool allocation_fails() { return fails(Class::allocate); }
 static bool reserving_fails() { return fails(Class::reserve); }
 static bool mapping_fails() { return fails(Class::map); }
-
-// Collectives of MPI fail after they are done: otherwise the others would wait inside the library, which nobody can help. But an
-// all-reduce, by which ranks tell of failures, fails before anything is sent.
-#define FAILS_INSTEAD(name, parameters, arguments) \
-  int __real_##name parameters;                    \
-  int __wrap_##name parameters;                    \
-  int __wrap_##name parameters { return fails(Class::call, #name) ? MPI_ERR_OTHER : __real_##name arguments; }
-#define FAILS_AFTERWARDS(name, parameters, arguments)        \
-  int __real_##name parameters;                              \
-  int __wrap_##name parameters;                              \
-  int __wrap_##name parameters {                             \
-    const int code = __real_##name arguments;                \
-    return fails(Class::call, #name) ? MPI_ERR_OTHER : code; \
-  }
 
 extern "C" {
 int __real_open(const char* name, int flags, ...);

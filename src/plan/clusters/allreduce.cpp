@@ -145,11 +145,7 @@ class ClusterExchange final : public Plan {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
     const std::int64_t node = nodes_.node_of(rank);
     events(node, rank.index - nodes_.first_rank(node), form.publications, form.readings, &form.sends, &form.receives);
-    std::sort(form.sends.begin(), form.sends.end());
-    std::sort(form.receives.begin(), form.receives.end());
-    std::sort(form.publications.begin(), form.publications.end());
-    std::sort(form.readings.begin(), form.readings.end());
-    return form;
+    return in_order(std::move(form));
   }
 
   Schedule schedule() const override {

@@ -2,6 +2,7 @@
 // The planners of clusters, one a file, and what they share.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,6 +28,15 @@ class ListedClusterPlan final : public Plan {
  private:
   Schedule schedule_;
 };
+
+/// What a rank does, each list by time.
+inline LocalForm in_order(LocalForm form) {
+  std::sort(form.sends.begin(), form.sends.end());
+  std::sort(form.receives.begin(), form.receives.end());
+  std::sort(form.publications.begin(), form.publications.end());
+  std::sort(form.readings.begin(), form.readings.end());
+  return form;
+}
 
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes);

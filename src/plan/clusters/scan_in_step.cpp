@@ -156,11 +156,7 @@ class ScanInStep final : public Plan {
       if (exists(day_.publications[day_.readings[i].published].content, node))
         form.readings.push_back(reading(day_.readings[i], node));
     }
-    std::sort(form.sends.begin(), form.sends.end());
-    std::sort(form.receives.begin(), form.receives.end());
-    std::sort(form.publications.begin(), form.publications.end());
-    std::sort(form.readings.begin(), form.readings.end());
-    return form;
+    return in_order(std::move(form));
   }
 
   Schedule schedule() const override {
