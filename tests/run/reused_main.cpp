@@ -53,6 +53,7 @@ int main() {
     const pid_t first = start();
     const auto memory = chasqui::run::memory_of({first});
     if (memory == nullptr) return 77;  // this kernel cannot tell
+    memory->name_ranks({7});
     int found = 0;
     const void* there = const_cast<const int*>(&word);
     while (found != 8) memory->read(0, &found, there, sizeof found);
@@ -65,8 +66,9 @@ int main() {
     const auto fresh = chasqui::run::memory_of({second});
     const auto again = error_of([&] { fresh->read(0, &found, there, sizeof found); });
     end(second);
-    expect(read.find("it has ended") != std::string::npos, "another process was read");
-    expect(written.find("it has ended") != std::string::npos, "another process was written to");
+    expect(read.find("rank 7: its process has ended, or was killed") != std::string::npos, "another process was read");
+    expect(written.find("rank 7: its process has ended, or was killed") != std::string::npos,
+           "another process was written to");
     expect(again.empty(), "the new process is not reached");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -93,8 +93,10 @@ class Processes final : public ProcessMemory {
   const Process& of(int rank) const { return *processes_[static_cast<std::size_t>(rank)]; }
   [[noreturn]] void fail(int rank, const char* what) const {
     const int why = errno;
-    throw Error("the memory of rank {} on this node (process {}) cannot be {}: {}; CHASQUI_REACH=0 does without", rank,
-                of(rank).number, what, why == ESRCH ? "it has ended" : std::strerror(why));
+    if (why == ESRCH)
+      throw Error("rank {}: its process has ended, or was killed, while its memory was {}", name(rank), what);
+    throw Error("the memory of rank {} (process {}) cannot be {}: {}; CHASQUI_REACH=0 does without", name(rank),
+                of(rank).number, what, std::strerror(why));
   }
 
   std::vector<std::shared_ptr<const Process>> processes_;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "chasqui/model/problem.hpp"
@@ -26,6 +27,15 @@ class ProcessMemory {
   virtual void read(int rank, void* to, const void* from, std::size_t bytes) = 0;
   /// `to` is an address of that rank. Throws Error likewise.
   virtual void write(int rank, void* to, const void* from, std::size_t bytes) = 0;
+
+  /// What errors call them, where not by their places on the board.
+  void name_ranks(std::vector<int> names) { names_ = std::move(names); }
+
+ protected:
+  int name(int rank) const { return names_.empty() ? rank : names_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  std::vector<int> names_;
 };
 
 /// Of these processes: rank r's is processes[r]. What has ended stays so, whoever has its number then. nullptr where the

@@ -92,7 +92,11 @@ Engine::Engine(Fabric fabric)
                                      fabric_.shares_memory);
     fabric_.board->arrange(methods_.groups());
   }
-  if (fabric_.board != nullptr && !spans_) fabric_.board->name_ranks(nodes_.members(nodes_.node_of(rank_)));
+  if (fabric_.board != nullptr && !spans_) {
+    const std::vector<int> here = nodes_.members(nodes_.node_of(rank_));
+    fabric_.board->name_ranks(here);
+    if (fabric_.process_memory != nullptr) fabric_.process_memory->name_ranks(here);
+  }
 }
 
 Engine::~Engine() {
