@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "preload/handshake.hpp"
 
+#include <dlfcn.h>
 #include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "preload/settings.hpp"
@@ -37,18 +39,13 @@ class Wait {
   std::chrono::microseconds longest_, next_ = kFirst;
 };
 
-[[noreturn]] void give_up(int rank, const std::string& why, std::string_view otherwise = "") {
+[[noreturn]] void give_up(int rank, std::int64_t seconds, const std::string& whom) {
   say_last(fmt::format(
-      "rank {} {}: LD_PRELOAD must reach every rank (mpirun -x or -genv, for each part of the command) and the file must "
-      "be on every machine{}",
-      rank, why, otherwise));
+      "rank {} waited {} s for ranks that have not loaded this library{}: LD_PRELOAD must reach every rank (mpirun -x or -genv, for "
+      "each part of the command) and the file must be on every machine; CHASQUI_JOIN=seconds waits longer",
+      rank, seconds, whom));
   PMPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
-}
-
-[[noreturn]] void give_up(int rank, std::int64_t seconds, const std::string& whom) {
-  give_up(rank, fmt::format("waited {} s for ranks that have not loaded this library{}", seconds, whom),
-          "; CHASQUI_JOIN=seconds waits longer");
 }
 
 /// Errors that belong to no communicator are codes while this lives. Nobody else is in MPI yet.
@@ -129,31 +126,148 @@ Handshake wait_for_news(const std::string& job, int rank, int ranks, std::int64_
   }
 }
 
-constexpr long long kOurs = 0x6368617371756900;  ///< no program's values are as large, and the negative ones as small
+#ifdef OPEN_MPI
+/// Open MPI's own collectives use tags below zero, which no receive of a program matches, one of MPI_ANY_TAG neither. MPI_Isend and MPI_Irecv take
+/// them while nobody looks at their arguments. This one is not among the collectives' first millions, and is below zero in 24 bits
+/// too (all that UCX has).
+constexpr int kTag = -2'776'125;
 
-/// Twice: a stranger whose call was met the first time without a trace is missed the second time, or met again.
-Handshake shake_by_collective(std::uint64_t settings_hash, int rank, std::int64_t seconds) {
-  const auto hash = static_cast<long long>(settings_hash & 0x7fffffffffffffffu);
-  Handshake found = Handshake::all_alike;
-  for (int round = 0; round < 2; ++round) {
-    // The first two are the same everywhere: what another call, as short as it may be, has added to shows in them.
-    const long long mine[4] = {kOurs, -kOurs, hash, -hash};
-    long long most[4] = {0, 0, 0, 0};
-    int done = 0;
-    MPI_Request request = MPI_REQUEST_NULL;
-    // Non-blocking ones have tags of their own in both libraries: no blocking collective takes part by accident.
-    int code = PMPI_Iallreduce(mine, most, 4, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD, &request);
-    Wait wait(seconds, std::chrono::milliseconds(50 * std::min(rank, 100)), std::chrono::microseconds(100));
-    while (code == MPI_SUCCESS && (code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && done == 0) {
-      wait.pause();
-      if (wait.over()) give_up(rank, seconds, "");
-    }
-    if (code != MPI_SUCCESS || most[0] != kOurs || most[1] != -kOurs)
-      give_up(rank, "met a call of a rank that has not loaded this library, whose value may be wrong");
-    if (most[2] != -most[3]) found = Handshake::different;
+/// While this lives Open MPI looks at no arguments. Nobody else is in MPI yet.
+class Unchecked {
+ public:
+  Unchecked() {
+    if (checks_ != nullptr) *checks_ = false;
   }
-  return found;
+  ~Unchecked() {
+    if (checks_ != nullptr) *checks_ = before_;
+  }
+  Unchecked(const Unchecked&) = delete;
+  Unchecked& operator=(const Unchecked&) = delete;
+
+ private:
+  bool* checks_ = static_cast<bool*>(dlsym(RTLD_DEFAULT, "ompi_mpi_param_check"));
+  bool before_ = checks_ != nullptr && *checks_;
+};
+
+/// One number to or from another rank. False: MPI does not take the tag, or the message.
+class Message {
+ public:
+  explicit Message(Wait& wait) : wait_(wait) {}
+  /// `late` is called when the time is up, and does not return.
+  template <typename Late>
+  bool send(long long value, int to, Late late) {
+    value_ = value;
+    {
+      const Unchecked now;
+      code_ = PMPI_Isend(&value_, 1, MPI_LONG_LONG, to, kTag, MPI_COMM_WORLD, &request_);
+    }
+    return done(late);
+  }
+  template <typename Late>
+  std::optional<long long> receive(int from, Late late) {
+    {
+      const Unchecked now;
+      code_ = PMPI_Irecv(&value_, 1, MPI_LONG_LONG, from, kTag, MPI_COMM_WORLD, &request_);
+    }
+    if (!done(late)) return std::nullopt;
+    return value_;
+  }
+
+ private:
+  template <typename Late>
+  bool done(Late late) {
+    int arrived = 0;
+    while (code_ == MPI_SUCCESS && (code_ = PMPI_Test(&request_, &arrived, MPI_STATUS_IGNORE)) == MPI_SUCCESS &&
+           arrived == 0) {
+      if (wait_.over()) late();
+      wait_.pause();
+    }
+    wait_.hurry();
+    return code_ == MPI_SUCCESS;
+  }
+
+  Wait& wait_;
+  long long value_ = 0;
+  int code_ = MPI_SUCCESS;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// As with names: rank 0 hears of all and tells all.
+Handshake shake_without_names(std::uint64_t settings_hash, int rank, int ranks, std::int64_t seconds) {
+  const auto mine = static_cast<long long>(settings_hash);
+  if (rank != 0) {
+    Wait wait(seconds, std::chrono::milliseconds(500 + 50 * std::min(rank, 100)), std::chrono::milliseconds(2));
+    const auto late = [&] { give_up(rank, seconds, " (rank 0, or it waits for others)"); };
+    if (!Message(wait).send(mine, 0, late)) return Handshake::impossible;
+    const auto alike = Message(wait).receive(0, late);
+    if (!alike) return Handshake::impossible;
+    return *alike != 0 ? Handshake::all_alike : Handshake::different;
+  }
+  Wait wait(seconds, {}, std::chrono::milliseconds(2));
+  bool alike = true;
+  for (int r = 1; r < ranks; ++r) {
+    const auto late = [&] { give_up(0, seconds, fmt::format(" (rank {}, perhaps others)", r)); };
+    const auto theirs = Message(wait).receive(r, late);
+    if (!theirs) return Handshake::impossible;
+    alike = alike && *theirs == mine;
+  }
+  for (int r = 1; r < ranks; ++r) {
+    if (!Message(wait).send(alike ? 1 : 0, r, [&] { give_up(0, seconds, ""); })) return Handshake::impossible;
+  }
+  return alike ? Handshake::all_alike : Handshake::different;
 }
+#else
+/// Ends the job when the time is up, unless it is destroyed before: for calls that only come back when all ranks are there.
+class Watch {
+ public:
+  Watch(int rank, std::int64_t seconds) {
+    if (seconds == 0) return;
+    thread_ = std::thread([this, rank, seconds] {
+      std::unique_lock lock(mutex_);
+      const auto time = std::chrono::seconds(seconds) + std::chrono::milliseconds(50 * std::min(rank, 100));
+      if (!ended_.wait_for(lock, time, [this] { return over_; })) give_up(rank, seconds, "");
+    });
+  }
+  ~Watch() {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    ended_.notify_one();
+    thread_.join();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+/// In MPICH only a call of MPI_Comm_create_group with the same tag meets this one, no message and no other collective of a program. (In Open MPI a
+/// receive of MPI_ANY_TAG would.) What follows is on a communicator that nobody else has.
+constexpr int kTag = 0x5a3c3d1;
+
+Handshake shake_without_names(std::uint64_t settings_hash, int rank, int, std::int64_t seconds) {
+  const Watch watch(rank, seconds);
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Comm own = MPI_COMM_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &all);
+  int code = PMPI_Comm_create_group(MPI_COMM_WORLD, all, kTag, &own);
+  PMPI_Group_free(&all);
+  if (code != MPI_SUCCESS) return Handshake::impossible;
+  const auto hash = static_cast<long long>(settings_hash & 0x7fffffffffffffffu);
+  const long long mine[2] = {hash, -hash};
+  long long most[2] = {0, 0};
+  code = PMPI_Allreduce(mine, most, 2, MPI_LONG_LONG, MPI_MAX, own);
+  PMPI_Comm_free(&own);
+  if (code != MPI_SUCCESS) return Handshake::impossible;
+  return most[0] == -most[1] ? Handshake::all_alike : Handshake::different;
+}
+#endif
 
 }  // namespace
 
@@ -165,7 +279,7 @@ Handshake shake_hands(std::uint64_t settings_hash, std::int64_t seconds) {
   const ErrorsReturn quiet;
   const auto job = name_of_job();
   const std::string own = job.value_or("") + std::to_string(rank), mine = fmt::format("{:016x}", settings_hash);
-  if (!job || !publish(own, mine)) return shake_by_collective(settings_hash, rank, seconds);
+  if (!job || !publish(own, mine)) return shake_without_names(settings_hash, rank, ranks, seconds);
   const Handshake found =
       rank == 0 ? gather_names(*job, mine, ranks, seconds) : wait_for_news(*job, rank, ranks, seconds);
   PMPI_Unpublish_name(own.c_str(), MPI_INFO_NULL, mine.c_str());

@@ -10,11 +10,12 @@
 
 namespace chasqui::preload {
 
-enum class Handshake { all_alike, different };
+enum class Handshake { all_alike, different, impossible };
 
 /// Collective over MPI_COMM_WORLD, before MPI_Init returns. `seconds` = 0: waits for ever. Calls MPI_Abort when the time
-/// is up. Where the launcher keeps no names, and among processes of MPI_Comm_spawn that have no name of their job, it is a
-/// non-blocking all-reduce: a rank without the library whose first collective is one takes part there, which shows, and ends the job.
+/// is up. Where the launcher keeps no names, and among processes of MPI_Comm_spawn that have no name of their job, the ranks use what no
+/// call of a program meets: in Open MPI messages with tags that only its own collectives have, in MPICH MPI_Comm_create_group with a tag of
+/// ours. `impossible`: MPI does not take that, on any rank.
 Handshake shake_hands(std::uint64_t settings_hash, std::int64_t seconds);
 
 }  // namespace chasqui::preload

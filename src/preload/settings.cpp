@@ -129,6 +129,9 @@ bool read_settings() {
   if (rank == 0 && !warnings.empty()) say(warnings.substr(0, warnings.size() - 1));
   if (rank == 0 && found == Handshake::different)
     say("the ranks have different CHASQUI_ variables, or versions of this library: everything goes to the MPI library");
+  if (rank == 0 && found == Handshake::impossible)
+    say("the launcher keeps no names (MPI_Publish_name), and this MPI leaves the ranks no other way to find out whether all have this "
+        "library: everything goes to the MPI library");
   return found == Handshake::all_alike;
 }
 

@@ -56,7 +56,7 @@ int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type
   if (count == 4 && op == MPI_MAX && fails_in_init("FAILING_AGREEMENT", agreements)) return MPI_ERR_OTHER;
   return real(send, receive, count, type, op, comm);
 }
-/// A launcher that keeps no names.
+/// A launcher that keeps no names. FAILING_TAGS: an MPI that always looks at its arguments.
 int PMPI_Publish_name(const char* name, MPI_Info info, const char* port) {
   static const auto real = next(&PMPI_Publish_name, "PMPI_Publish_name");
   return std::getenv("FAILING_NAMES") != nullptr ? MPI_ERR_SERVICE : real(name, info, port);
@@ -75,10 +75,12 @@ int PMPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm
 }
 int PMPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto real = next(&PMPI_Isend, "PMPI_Isend");
+  if (tag < 0 && std::getenv("FAILING_TAGS") != nullptr) return MPI_ERR_TAG;
   return fails("MPI_Isend", CALLER) ? MPI_ERR_OTHER : real(data, count, type, to, tag, comm, request);
 }
 int PMPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   static const auto real = next(&PMPI_Irecv, "PMPI_Irecv");
+  if (tag < 0 && std::getenv("FAILING_TAGS") != nullptr) return MPI_ERR_TAG;
   return fails("MPI_Irecv", CALLER) ? MPI_ERR_OTHER : real(data, count, type, from, tag, comm, request);
 }
 int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
