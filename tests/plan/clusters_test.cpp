@@ -177,8 +177,10 @@ TEST(Clusters, ExchangesNearTheirBound) {
 
 TEST(Clusters, SeveralItemsAreFasterOnLanes) {
   const Cluster c = cluster(16, 16, logp(28, 2, 6), 1, 2, 2);
-  EXPECT_LE(claim_of(c, Kind::broadcast, Lanes::all, 32).finish, Time{269});
-  EXPECT_GE(claim_of(c, Kind::broadcast, Lanes::leaders, 32).finish, Time{500});
+  EXPECT_LE(claim_of(c, Kind::broadcast, Lanes::all, 32).finish, Time{162});
+  EXPECT_GE(claim_of(c, Kind::broadcast, Lanes::leaders, 32).finish, Time{350});
+  const plan::Claim many = claim_of(cluster(8, 4, logp(28, 2, 6), 1, 2, 2), Kind::broadcast, Lanes::all, 400);
+  EXPECT_LE(many.finish.ticks * 100, many.bound.ticks * 113);
   EXPECT_LE(claim_of(c, Kind::scan).finish, Time{90});
   EXPECT_GE(claim_of(c, Kind::scan, Lanes::leaders).finish, Time{150});
   EXPECT_TRUE(claim_of(cluster(1, 9, logp(6, 2, 4), 0, 3, 2), Kind::broadcast, Lanes::all, 5).optimal());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Collectives that move items, each message one of them: scatter, gather, all-gather, all-to-all and broadcasts of several items
-// (clusters.md, Theorem 16, clusters.md, Theorem 17 and clusters.md, Theorem 18).
+// Collectives that move items, each message one of them: scatter, gather, all-gather, reduce-scatter and all-to-all
+// (clusters.md, Theorem 16 and clusters.md, Theorem 17).
 #include <algorithm>
-#include <optional>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
@@ -11,12 +10,6 @@
 
 namespace chasqui::plan {
 namespace {
-
-Rank rank_at(const Nodes& nodes, std::int64_t node, std::int64_t lane) {
-  return {static_cast<std::int32_t>(nodes.first_rank(node) + lane % nodes.size(node))};
-}
-
-Part item_part(std::int64_t item) { return {static_cast<std::int32_t>(item), 1}; }
 
 /// Something that a rank has from some time on.
 struct Held {
@@ -316,67 +309,6 @@ Schedule reduce_scatter_schedule(const Cluster& c, const Problem& problem, Lanes
   return std::move(table).schedule(bound);
 }
 
-/// clusters.md, Theorem 18.
-Bound items_bound(const Cluster& c, std::int64_t k) {
-  const LogP& M = c.base;
-  require_listable(c, {.kind = Kind::broadcast, .items = k}, saturating_multiply(M.P + c.nodes.count(), k));
-  const std::int64_t o = M.o.ticks, p = c.nodes.publish.ticks, G = M.gap().ticks, n = c.nodes.largest();
-  Bound one = cluster_broadcast_bound(c);
-  if (M.P == 1) return one;
-  // When the root first does something with the last item: x of the others it has sent, k - 1 - x published.
-  std::int64_t last = (k - 1) * G;
-  for (std::int64_t x = 0; x < k && n > 1; ++x)
-    last = std::min(last, std::max(x == 0 ? 0 : (x - 1) * G, x * o + (k - 1 - x) * p));
-  if (c.nodes.count() == 1) last = (k - 1) * p;
-  Bound bound{one.time + Time{last}, "the root has the last item to itself for so long; " + one.source};
-  const std::int64_t least = c.nodes.smallest();
-  if (c.nodes.count() > 1) {
-    const std::int64_t entered = M.lambda().ticks + (k - 1) * c.nodes.gamma.ticks +
-                                 (least == 1 ? 0 : std::min(p + c.nodes.read.ticks, (least - 1) * c.nodes.gamma.ticks));
-    if (Time{entered} > bound.time) bound = {Time{entered}, "the items enter a node one by one"};
-  }
-  return bound;
-}
-
-/// Every item goes down the same tree of nodes, each node to at most `degree` others; item i enters a node at lane i, i + n, …
-Schedule items_schedule(const Cluster& c, Rank root, std::int64_t k, std::int64_t degree, Lanes lanes, Time bound) {
-  const Nodes& nodes = c.nodes;
-  Timetable table(c, {.kind = Kind::broadcast, .root = root, .items = k},
-                  saturating_multiply(c.base.P + nodes.count(), k));
-  const std::int64_t N = nodes.count(), home = nodes.node_of(root);
-  for (std::int64_t item = 0; item < k; ++item) {
-    const std::int64_t spread = lanes == Lanes::leaders ? 0 : item;
-    std::vector<Held> entry(static_cast<std::size_t>(N));  // of each node, counted from the root's
-    entry[0] = {Time{0}, root, item};
-    for (std::int64_t v = 0; v < N; ++v) {
-      const Held& at = entry[static_cast<std::size_t>(v)];
-      const std::int64_t node = (home + v) % N, size = nodes.size(node), first = nodes.first_rank(node);
-      const std::int64_t begin = v * degree + 1, end = std::min(N, begin + degree);
-      std::vector<std::pair<Time, Rank>> ready{{at.since, at.at}};
-      // The entered rank of a node sends first where nobody is faster for having read it.
-      const auto pass_on = [&](std::int64_t child) {
-        const Rank to = rank_at(nodes, (home + child) % N, spread);
-        const auto by = std::min_element(ready.begin(), ready.end(), [&](const auto& a, const auto& b) {
-          return table.end_of_send(a.second, to, a.first) < table.end_of_send(b.second, to, b.first);
-        });
-        entry[static_cast<std::size_t>(child)] = {table.send(by->second, to, item_part(item), by->first), to, item};
-      };
-      std::int64_t child = begin;
-      if (child < end && (lanes == Lanes::leaders || v > 0)) pass_on(child++);
-      while (lanes == Lanes::leaders && child < end) pass_on(child++);
-      if (size > 1) {
-        const Time published = table.publish(at.at, item_part(item), at.since);
-        for (std::int64_t i = 1; i < size; ++i) {
-          const Rank reader{static_cast<std::int32_t>(first + (at.at.index - first + i) % size)};
-          ready.emplace_back(table.read(reader, at.at, item_part(item), published), reader);
-        }
-      }
-      while (child < end) pass_on(child++);
-    }
-  }
-  return std::move(table).schedule(bound);
-}
-
 }  // namespace
 
 PlanPtr scatter_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
@@ -415,20 +347,6 @@ PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lane
       best = std::move(direct), how = "every rank to every rank of other nodes; boards inside nodes";
   }
   return std::make_shared<ListedClusterPlan>(std::move(best), bound.source, how);
-}
-
-PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lanes lanes) {
-  const Bound bound = items_bound(cluster, k);
-  std::optional<Schedule> best;
-  std::int64_t chosen = 0;
-  for (std::int64_t degree = 1; degree < std::max<std::int64_t>(2, cluster.nodes.count()); degree += 1 + degree / 3) {
-    Schedule tried = items_schedule(cluster, root, k, degree, lanes, bound.time);
-    if (!best || tried.finish < best->finish) best = std::move(tried), chosen = degree;
-  }
-  return std::make_shared<ListedClusterPlan>(
-      std::move(*best), bound.source,
-      fmt::format("a tree of nodes of degree {}{}", chosen,
-                  lanes == Lanes::leaders ? ", by leaders" : "; each item on a lane of its own"));
 }
 
 }  // namespace chasqui::plan

@@ -15,6 +15,13 @@ namespace chasqui::plan {
 /// Throws an Error where a plan of so many messages, publications and readings is too long.
 void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events);
 
+/// Lanes are counted around the end of the node.
+inline Rank rank_at(const Nodes& nodes, std::int64_t node, std::int64_t lane) {
+  return {static_cast<std::int32_t>(nodes.first_rank(node) + lane % nodes.size(node))};
+}
+
+inline Part item_part(std::int64_t item) { return {static_cast<std::int32_t>(item), 1}; }
+
 class Timetable {
  public:
   /// Throws as require_listable does.

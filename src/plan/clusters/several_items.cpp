@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// Broadcasts of several items, each message one of them (clusters.md, Theorem 18).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <queue>
+#include <set>
+#include <tuple>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/timetable.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+/// What all ranks do together, and how long they wait for their first item, shared out among them.
+Time time_of_work(const Cluster& c, Rank root, std::int64_t k) {
+  const std::int64_t o = c.base.o.ticks, p = c.nodes.publish.ticks, r = c.nodes.read.ticks;
+  const std::int64_t home = c.nodes.size(c.nodes.node_of(root)), first = (c.base.L + c.base.o).ticks;
+  const auto inside = [&](std::int64_t n) { return n == 1 ? 0 : std::min(p + (n - 1) * r, 2 * o * (n - 1)); };
+  std::int64_t each = -2 * o;  // an item does not enter the root's node
+  for (const Nodes::Run& run : c.nodes.runs) each += run.count * (2 * o + inside(run.size));
+  if (c.nodes.count() == 1) each = home == 1 ? 0 : p + (home - 1) * r;
+  const std::int64_t waits = (c.base.P - home) * first + (home - 1) * std::min(p, first);
+  return Time{divide_up(saturating_multiply(k, each) + waits, c.base.P)};
+}
+
+/// clusters.md, Theorem 18.
+Bound items_bound(const Cluster& c, Rank root, std::int64_t k) {
+  const LogP& M = c.base;
+  require_listable(c, {.kind = Kind::broadcast, .items = k}, saturating_multiply(M.P + c.nodes.count(), k));
+  const std::int64_t o = M.o.ticks, p = c.nodes.publish.ticks, G = M.gap().ticks, n = c.nodes.largest();
+  Bound one = cluster_broadcast_bound(c);
+  if (M.P == 1) return one;
+  // When the root first does something with the last item: x of the others it has sent, k - 1 - x published.
+  std::int64_t last = (k - 1) * G;
+  for (std::int64_t x = 0; x < k && n > 1; ++x)
+    last = std::min(last, std::max(x == 0 ? 0 : (x - 1) * G, x * o + (k - 1 - x) * p));
+  if (c.nodes.count() == 1) last = (k - 1) * p;
+  Bound bound{one.time + Time{last}, "the root has the last item to itself for so long; " + one.source};
+  const std::int64_t least = c.nodes.smallest();
+  if (c.nodes.count() > 1) {
+    const std::int64_t entered = M.lambda().ticks + (k - 1) * c.nodes.gamma.ticks +
+                                 (least == 1 ? 0 : std::min(p + c.nodes.read.ticks, (least - 1) * c.nodes.gamma.ticks));
+    if (Time{entered} > bound.time) bound = {Time{entered}, "the items enter a node one by one"};
+  }
+  const Time busy = time_of_work(c, root, k);
+  return busy > bound.time ? Bound{busy, "the work of all ranks together"} : bound;
+}
+
+/// How often the root's node sends an item at most, and every other node; and whether a rank that an item reaches publishes it
+/// before it does anything else with it.
+struct Spreading {
+  std::int64_t from_root = 1, from_others = 1;
+  bool publishes_at_once = true;
+};
+
+/// One item after another, each along a tree of its own: of the nodes that can be reached first those are taken that have done
+/// least, so that items are passed on by different ones. A rank publishes or reads an item when that lets a node be reached
+/// earlier. Everything else is published and read at the end, in the gaps.
+class ItemByItem {
+ public:
+  ItemByItem(const Cluster& c, Rank root, std::int64_t k, const Spreading& how, Lanes lanes)
+      : nodes_(c.nodes), root_(root), how_(how), leaders_(lanes == Lanes::leaders),
+        table_(c, {.kind = Kind::broadcast, .root = root, .items = k},
+               saturating_multiply(c.base.P + c.nodes.count(), k)),
+        sent_(static_cast<std::size_t>(c.nodes.count()), 0) {
+    for (std::int64_t item = 0; item < k; ++item) spread(item);
+    hand_out_the_rest();
+  }
+  Schedule schedule(Time bound) && { return std::move(table_).schedule(bound); }
+
+ private:
+  /// An item at a node.
+  struct Copy {
+    std::int64_t item = 0;
+    Rank entry;  ///< who has it
+    Time since;
+    std::optional<Time> published;
+    std::map<std::int32_t, Time> readers;  ///< since when others have it
+    std::int64_t sends = 0;
+  };
+  /// A rank that may send it, by the time at which it reached somebody when it was last asked.
+  struct Sender {
+    Time arrival;
+    std::int64_t turn;  ///< of two, the one that was there before
+    Rank rank;
+
+    friend bool operator<(const Sender& a, const Sender& b) {  // the earliest is the top of a queue
+      return std::tie(a.arrival, a.turn) > std::tie(b.arrival, b.turn);
+    }
+  };
+  struct Reached {
+    Sender by;
+    Rank entry;
+    Time arrival;
+  };
+
+  void spread(std::int64_t item) {
+    senders_ = {};
+    copies_.assign(static_cast<std::size_t>(nodes_.count()), {});
+    left_ = by_work(item);
+    enter(item, root_, Time{0});
+    while (!left_.empty()) {
+      const Reached next = reach_another(item);
+      const Time there = table_.send(next.by.rank, next.entry, item_part(item), get(next.by.rank));
+      ++copy(next.by.rank).sends;
+      ++sent_[static_cast<std::size_t>(table_.node_of(next.by.rank))];
+      senders_.push({there, next.by.turn, next.by.rank});
+      left_.erase(std::next(std::find(left_.rbegin(), left_.rend(), table_.node_of(next.entry))).base());
+      enter(item, next.entry, there);
+    }
+    std::move(copies_.begin(), copies_.end(), std::back_inserter(handed_out_));
+  }
+
+  void enter(std::int64_t item, Rank at, Time since) {
+    copy(at) = {.item = item, .entry = at, .since = since, .published = {}, .readers = {}};
+    const std::int64_t node = table_.node_of(at), size = nodes_.size(node), own = at.index - nodes_.first_rank(node);
+    if (how_.publishes_at_once && size > 1) published(copy(at));
+    for (std::int64_t i = 1; i < size && !leaders_; ++i)
+      senders_.push({since, turns_++, rank_at(nodes_, node, own + i)});
+    senders_.push({since, turns_++, at});
+  }
+
+  /// When the rank would have the item.
+  Time available(Rank rank) const {
+    const Copy& here = copies_[static_cast<std::size_t>(table_.node_of(rank))];
+    if (rank == here.entry) return here.since;
+    if (const auto reader = here.readers.find(rank.index); reader != here.readers.end()) return reader->second;
+    const Time published = here.published ? *here.published : table_.end_of_publication(here.entry, here.since);
+    return table_.end_of_reading(rank, published);
+  }
+  /// Sees to it that the rank has it: since when.
+  Time get(Rank rank) {
+    Copy& here = copy(rank);
+    if (rank == here.entry) return here.since;
+    const auto [reader, fresh] = here.readers.try_emplace(rank.index);
+    if (fresh) reader->second = table_.read(rank, here.entry, item_part(here.item), published(here));
+    return reader->second;
+  }
+  Time published(Copy& here) {
+    if (!here.published) here.published = table_.publish(here.entry, item_part(here.item), here.since);
+    return *here.published;
+  }
+
+  /// Who of the senders reaches which of the nodes that are left first. A rank that is busier than it was when it was last asked
+  /// waits for its turn again.
+  Reached reach_another(std::int64_t item) {
+    for (;;) {
+      Sender next = senders_.top();
+      senders_.pop();
+      const bool home = table_.node_of(next.rank) == table_.node_of(root_);
+      if (copy(next.rank).sends >= (home ? how_.from_root : how_.from_others)) continue;
+      const Reached found = reach_from(next, item);
+      if (senders_.empty() || found.arrival <= senders_.top().arrival || found.arrival == next.arrival) return found;
+      next.arrival = found.arrival;
+      senders_.push(next);
+    }
+  }
+  Reached reach_from(const Sender& by, std::int64_t item) const {
+    const Time since = available(by.rank);
+    std::optional<Reached> best;
+    for (std::size_t i = 1; i <= std::min(left_.size(), kNodesTried); ++i) {
+      const std::int64_t node = left_[left_.size() - i],
+                         lanes = leaders_ ? 1 : std::min(nodes_.size(node), kLanesTried);
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        const Rank entry = rank_at(nodes_, node, leaders_ ? 0 : item + lane);
+        const Time arrival = table_.end_of_send(by.rank, entry, since);
+        if (!best || arrival < best->arrival) best = {by, entry, arrival};
+      }
+    }
+    return *best;
+  }
+
+  /// All nodes but the root's, another one last with every item, those that have sent least at the end.
+  std::vector<std::int64_t> by_work(std::int64_t item) const {
+    const std::int64_t N = nodes_.count(), home = nodes_.node_of(root_);
+    std::vector<std::int64_t> order;
+    for (std::int64_t d = N - 2; d >= 0; --d) order.push_back((home + 1 + (d + item) % (N - 1)) % N);
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+      return sent_[static_cast<std::size_t>(a)] * nodes_.size(b) > sent_[static_cast<std::size_t>(b)] * nodes_.size(a);
+    });
+    return order;
+  }
+
+  void hand_out_the_rest() {
+    const auto in_order_of = [&](auto when) {
+      std::stable_sort(handed_out_.begin(), handed_out_.end(),
+                       [&](const Copy& a, const Copy& b) { return when(a) < when(b); });
+    };
+    std::erase_if(handed_out_, [&](const Copy& each) { return nodes_.size(table_.node_of(each.entry)) == 1; });
+    in_order_of([](const Copy& each) { return each.since; });
+    for (Copy& each : handed_out_) published(each);
+    in_order_of([](const Copy& each) { return *each.published; });
+    for (const Copy& each : handed_out_) {
+      const std::int64_t node = table_.node_of(each.entry), own = each.entry.index - nodes_.first_rank(node);
+      for (std::int64_t i = 1; i < nodes_.size(node); ++i) {
+        const Rank reader = rank_at(nodes_, node, own + i);
+        if (!each.readers.contains(reader.index))
+          table_.read(reader, each.entry, item_part(each.item), *each.published);
+      }
+    }
+  }
+
+  Copy& copy(Rank rank) { return copies_[static_cast<std::size_t>(table_.node_of(rank))]; }
+
+  static constexpr std::size_t kNodesTried = 8;
+  static constexpr std::int64_t kLanesTried = 2;
+
+  const Nodes& nodes_;
+  Rank root_;
+  Spreading how_;
+  bool leaders_;
+  Timetable table_;
+  std::vector<std::int64_t> sent_;  ///< by each node
+  std::vector<Copy> handed_out_;
+  // Of the item that spreads:
+  std::priority_queue<Sender> senders_;
+  std::int64_t turns_ = 0;
+  std::vector<Copy> copies_;        ///< by node
+  std::vector<std::int64_t> left_;  ///< nodes that do not have it; those at the end are tried
+};
+
+/// What is tried; less where the schedule is long.
+std::vector<Spreading> spreadings(const Cluster& c, std::int64_t k) {
+  constexpr std::int64_t kLong = 50'000;
+  const std::int64_t others = std::max<std::int64_t>(1, c.nodes.count() - 1);
+  if (saturating_multiply(c.base.P, k) > kLong)
+    return {{1, others, false}, {std::min<std::int64_t>(2, others), others, true}};
+  std::vector<Spreading> all;
+  for (std::int64_t from_root = 1; from_root <= std::min<std::int64_t>(3, others); ++from_root) {
+    for (const std::int64_t degree : std::set<std::int64_t>{1, std::min<std::int64_t>(4, others), others}) {
+      for (const bool at_once : {true, false}) all.push_back({from_root, degree, at_once});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lanes lanes) {
+  const Bound bound = items_bound(cluster, root, k);
+  std::optional<Schedule> best;
+  Spreading chosen;
+  for (const Spreading& how : spreadings(cluster, k)) {
+    Schedule tried = ItemByItem(cluster, root, k, how, lanes).schedule(bound.time);
+    if (!best || tried.finish < best->finish) best = std::move(tried), chosen = how;
+    if (best->finish == bound.time) break;
+  }
+  return std::make_shared<ListedClusterPlan>(
+      std::move(*best), bound.source,
+      fmt::format("a tree of nodes for each item, degree {} at the root and at most {} below{}", chosen.from_root,
+                  chosen.from_others, lanes == Lanes::leaders ? ", by leaders" : "; any lane sends"));
+}
+
+}  // namespace chasqui::plan
