@@ -97,6 +97,7 @@ TEST(Paper, SmallJobsScatterUnderTheRandomMapping) {
 TEST(Paper, DepthGoesWithSegments) {
   EXPECT_EQ(scattered(4, 4, 4, (1 << 10) - 1).levels, 5);   // log_4 2^10, not log_4 4
   EXPECT_EQ(scattered(16, 4, 4, (1 << 10) - 1).levels, 5);  // whatever p is
+  EXPECT_EQ(scattered(2, 4, 2, (1 << 2) - 1).levels, 2);    // the smallest: four segments, log_2 2 = 1 is printed
 }
 
 }  // namespace

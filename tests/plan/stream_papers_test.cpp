@@ -13,6 +13,7 @@
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/word_automaton.hpp"
+#include "chasqui/schedule/json.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/published/block_cyclic.hpp"
 #include "plan/published/single_sending.hpp"
@@ -196,12 +197,30 @@ TEST(ReceptionPattern, IsLegalForEveryBlockAndAsPrintedOnlyForOne) {
     return true;
   };
   for (std::int64_t r = 4; r <= 60; ++r) EXPECT_TRUE(legal(stream_detail::reception_pattern(r))) << r;
-  for (std::int64_t L = 5; L <= 15; L += 2) {
-    for (std::int64_t r = L; r < 2 * L; ++r) {
+  for (std::int64_t L = 3; L <= 15; L += 2) {
+    for (std::int64_t r = std::max<std::int64_t>(L, 4); r < 2 * L; ++r) {
       EXPECT_EQ(legal(stream_detail::reception_pattern(r, L)), r % 2 != 0 ? r == L + 2 : r == L + 3)
           << "L=" << L << " r=" << r;
     }
   }
+}
+
+// errata.md, Erratum 13: its file is the construction on seven ranks with the offsets that are printed.
+TEST(ReceptionPattern, TheDrawnScheduleIsThePrintedOne) {
+  const Schedule drawn = read_schedule(CHASQUI_SOURCE_DIR "/docs/theory/errata/13.json");
+  const std::int64_t L = 3, r = 4, t = 6;
+  ASSERT_EQ(drawn.machine, postal(nice(L, t), L));
+  std::vector<Send> printed = single_sending(drawn.machine, drawn.problem.items)->schedule().sends;
+  const auto right = stream_detail::reception_pattern(r), as_printed = stream_detail::reception_pattern(r, L);
+  for (Send& send : printed) {
+    const auto residue = static_cast<std::size_t>(send.item().index % r),
+               inner = static_cast<std::size_t>(send.to.index - 1);
+    if (inner >= right.size() || right[residue][inner] < 0) continue;  // not of the block, or the active item
+    send.begin.ticks += as_printed[residue][inner] - right[residue][inner];
+  }
+  std::sort(printed.begin(), printed.end());
+  EXPECT_EQ(drawn.sends, printed);
+  EXPECT_NE(complaint(drawn).find("reception gap"), std::string::npos) << complaint(drawn);
 }
 
 TEST(ReceptionPattern, FigureFour) {
@@ -302,6 +321,77 @@ TEST(Simple, AnArbitraryAssignmentMakesLeavesLate) {
   // and c waits three.
   EXPECT_EQ(longest_wait(3, {0, 2}, 5), 3);
   EXPECT_LE(longest_wait(2, {1}, 4), 1);
+}
+
+/// SV 6 on the machine whose only group is that of the root: q ranks, the leaves `letters` (0: the last label t of
+/// the tree of latency L+1) of every item. Tries all choices of the protocol: can an item be late for the step
+/// that the tree has for it, though its messages come a step before?
+class AnyChoice {
+ public:
+  AnyChoice(std::int64_t q, std::vector<std::int64_t> letters, std::int64_t L, std::int64_t items)
+      : q_(q), L_(L), t_(L + q), items_(items) {
+    for (std::int64_t item = 0; item < items; ++item) {
+      for (const std::int64_t letter : letters) leaves_.push_back({item + L_ + t_ - letter, item, -1});
+    }
+    std::sort(leaves_.begin(), leaves_.end());
+  }
+
+  bool may_be_late() { return choose(0); }
+
+ private:
+  struct Leaf {
+    std::int64_t due, item, rank;
+    auto operator<=>(const Leaf&) const = default;
+  };
+
+  bool choose(std::size_t next) {
+    if (next == leaves_.size()) return late();
+    Leaf& leaf = leaves_[next];
+    for (std::int64_t rank = 0; rank < q_; ++rank) {
+      const bool taken =
+          rank == leaf.item % q_ ||
+          std::any_of(leaves_.begin(), leaves_.begin() + static_cast<std::ptrdiff_t>(next), [&](const Leaf& other) {
+            return other.rank == rank && (other.due == leaf.due || other.item == leaf.item);
+          });
+      if (taken) continue;
+      leaf.rank = rank;
+      if (choose(next + 1)) return true;
+    }
+    return false;
+  }
+
+  /// A rank receives one item a step: what it must pass on first, then the leaf that came first.
+  bool late() const {
+    for (std::int64_t rank = 0; rank < q_; ++rank) {
+      std::deque<std::int64_t> due;
+      for (std::int64_t time = 0; time < items_ + L_ + 2 * t_; ++time) {
+        for (const Leaf& leaf : leaves_) {
+          if (leaf.rank == rank && leaf.due == time + 1) due.push_back(leaf.due);
+        }
+        const std::int64_t item = time - L_;
+        if ((item >= 0 && item < items_ && item % q_ == rank) || due.empty()) continue;
+        if (due.front() < time) return true;
+        due.pop_front();
+      }
+    }
+    return false;
+  }
+
+  std::int64_t q_, L_, t_, items_;
+  std::vector<Leaf> leaves_;
+};
+
+// errata.md, Erratum 14.
+TEST(Simple, EightItemsOnFiveRanksMayBeLateAndNothingSmaller) {
+  EXPECT_TRUE(AnyChoice(3, {0, 2}, 2, 8).may_be_late());
+  for (const std::vector<std::int64_t>& letters : {std::vector<std::int64_t>{0, 1}, {0, 2}, {1, 2}}) {
+    EXPECT_FALSE(AnyChoice(3, letters, 2, 7).may_be_late());
+  }
+  for (std::int64_t L = 1; L <= 4; ++L) {
+    for (std::int64_t letter = 0; letter < 2; ++letter) EXPECT_FALSE(AnyChoice(2, {letter}, L, 10).may_be_late()) << L;
+  }
+  const Schedule drawn = read_schedule(CHASQUI_SOURCE_DIR "/docs/theory/errata/14.json");
+  EXPECT_EQ(complaint(drawn, true), "");
 }
 
 TEST(Pruning, OfThePaperServesNiceSizesAtLatencyTwo) {
