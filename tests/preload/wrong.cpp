@@ -19,6 +19,15 @@ void go_on(MPI_Comm comm, const Place& me) {
   }
 }
 
+MPI_Aint offset = 0;  ///< where elements lie that this rank folds, as seen from the addresses that its operation gets
+void add_at_offset(void* from, void* to, int*, MPI_Datatype*) {
+  int value = 0, sum = 0;
+  std::memcpy(&value, static_cast<char*>(from) + offset, sizeof value);
+  std::memcpy(&sum, static_cast<char*>(to) + offset, sizeof sum);
+  sum += value;
+  std::memcpy(static_cast<char*>(to) + offset, &sum, sizeof sum);
+}
+
 /// Rank 0 gives `here` numbers to a sum and the others `there`: an error on each of those, and all are together again.
 void expect_no_sum(MPI_Comm comm, const Place& me, int here, int there) {
   const int give[10] = {};
@@ -171,25 +180,24 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&comm);
 
   comm = fresh("absolute addresses on one rank");  // right, and only one rank sees it
-  MPI_Aint where = 0;
   MPI_Datatype type = MPI_INT;
   int one = 1, sum = 0, length = 1;
-  MPI_Get_address(&one, &where);
-  if (me.rank == 1) {
-    MPI_Type_create_hindexed(1, &length, &where, MPI_INT, &type);
+  const bool absolute = me.rank == 1;
+  if (absolute) {
+    MPI_Get_address(&one, &offset);
+    MPI_Type_create_hindexed(1, &length, &offset, MPI_INT, &type);
     MPI_Type_commit(&type);
   }
   MPI_Op add;
-  MPI_Op_create([](void* a, void* b, int*, MPI_Datatype*) { *static_cast<int*>(b) += *static_cast<int*>(a); }, 1, &add);
+  MPI_Op_create(add_at_offset, 1, &add);
   for (int i = 0; i < 20; ++i) {
-    if (me.rank == 1) MPI_Gather(MPI_BOTTOM, 1, type, all, 1, MPI_INT, 0, comm);
-    else MPI_Gather(&one, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
+    MPI_Gather(absolute ? MPI_BOTTOM : &one, 1, type, all, 1, MPI_INT, 0, comm);
     if (me.rank == 0) equal("gathered", all[1], 1);
-    MPI_Reduce(&one, &sum, 1, MPI_INT, add, 0, comm);
+    MPI_Reduce(absolute ? MPI_BOTTOM : &one, &sum, 1, type, add, 0, comm);
     if (me.rank == 0) equal("sum", sum, me.size);
   }
   MPI_Op_free(&add);
-  if (me.rank == 1) MPI_Type_free(&type);
+  if (absolute) MPI_Type_free(&type);
   MPI_Comm_free(&comm);
   MPI_Barrier(MPI_COMM_WORLD);
   if (me.rank == 0) std::printf("errors on %d ranks: right\n", me.size);
