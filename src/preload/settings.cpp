@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/version.hpp"
 #include "mpi/profile.hpp"
 #include "preload/handshake.hpp"
 #include "run/call/patience.hpp"
@@ -93,7 +94,7 @@ void say_last(const std::string& text) {
 std::uint64_t Settings::hash() const {
   std::uint64_t value = 1469598103934665603u;
   const auto mix = [&value](std::uint64_t part) { value = (value ^ part) * 1099511628211u; };
-  for (const char letter : std::string_view(CHASQUI_VERSION)) mix(static_cast<unsigned char>(letter));
+  for (const char letter : std::string_view(version())) mix(static_cast<unsigned char>(letter));
   for (const bool off : disabled) mix(off ? 1 : 2);
   for (const bool on : {verify, reproducible, same_bits, !report.empty()}) mix(on ? 1 : 2);
   for (const auto each : {after, trials, rehearse, node_size, static_cast<std::int64_t>(stall * 1e6)})
