@@ -83,6 +83,8 @@ class Animation {
     this.scene.replaceChildren();
     this.ranks = [];
     this.drawn = answer.animated && this.P <= kMostRanks;
+    this.scene.toggleAttribute("hidden", !this.drawn);
+    document.querySelector("#stage .transport").hidden = this.messages.length === 0 && this.boards.length === 0;
     if (!this.drawn) return;
     this.flights = shape("g", {class: "flights"});
     let radius = this.P <= 24 ? 15 : this.P <= 72 ? 9 : Math.max(1.6, 150 / Math.sqrt(this.P) / 2);

@@ -25,7 +25,7 @@ function showPicture(name, text) {
   place.replaceChildren(document.importNode(parsed, true));
   // A marker's id must be unique in the page.
   const svg = place.firstElementChild;
-  svg.classList.toggle("small", parseFloat(svg.getAttribute("width")) <= 560);  // may shrink on a phone
+  svg.style.setProperty("--least", `${0.55 * parseFloat(svg.getAttribute("width"))}px`);  // what still can be read
   const head = svg.querySelector("marker");
   if (head) {
     head.id = `cq-head-${name}`;
@@ -34,14 +34,14 @@ function showPicture(name, text) {
   if (name === "tree") scrollToRoot(place);
 }
 
-// A tree that is wider than its box opens at its root, not at its left leaves.
+// A tree that is larger than its box opens at its root, which is drawn first: on top, or at the left where there are many ranks.
 function scrollToRoot(place) {
-  const boxes = [...place.querySelectorAll("svg rect")].filter(rect => rect.querySelector("title"));
-  if (boxes.length === 0) return;
-  const top = box => box.getBoundingClientRect().top;
-  const root = boxes.reduce((first, box) => top(box) < top(first) ? box : first).getBoundingClientRect();
+  const title = place.querySelector("svg rect title");
+  if (!title) return;
+  const root = title.parentElement.getBoundingClientRect();
   const seen = place.getBoundingClientRect();
   place.scrollLeft += root.left + root.width / 2 - seen.left - seen.width / 2;
+  place.scrollTop += root.top + root.height / 2 - seen.top - seen.height / 2;
 }
 
 // The chart's axes: time to x, rank to y. Null for a summary.

@@ -29,7 +29,7 @@ function showClaim({shown, claim, verify}) {
   say("bound", shown.bound);
   say("source", claim ? claim.source : "as the file claims");
   const messages = `${shown.count} messages` + (stream ? " a period" : shown.boards ? `, ${shown.boards} publications and readings` : "");
-  const what = shapeShown === "plan" || file ? (claim ? `Construction: ${claim.construction}. ` : "") : `Shown: ${kShapes[shapeShown]}. `;
+  const what = shapeShown === "plan" || file ? (claim ? `Construction: ${claim.construction.replace(/\.+$/, "…")}${/\.$/.test(claim.construction) ? " " : ". "}` : "") : `Shown: ${kShapes[shapeShown]}. `;
   field("construction").textContent = `${what}${messages}.`;
   if (verify.legal) say("verdict", "legal", "good");
   else say("verdict", verify.buffered ? "legal with buffers" : "illegal", verify.buffered ? "" : "bad");

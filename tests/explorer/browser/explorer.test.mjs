@@ -412,6 +412,27 @@ tests["phone and dark"] = async context => {
   return explorer;
 };
 
+tests["what is seen of large and small drawings"] = async context => {
+  const explorer = await Explorer.open(context, url, "#collective=alltoall&P=6&L=6&o=2&g=4");
+  const places = () => explorer.page.$eval("figure[data-picture=tree] .picture", place => {
+    const [root, svg, seen] = [place.querySelector("svg rect title").parentElement, place.querySelector("svg"), place].map(e => e.getBoundingClientRect());
+    return {root: {x: root.left + root.width / 2, y: root.top + root.height / 2}, svg: svg.width, seen};
+  });
+  const small = await places();
+  assert.ok(small.svg <= small.seen.width, `a small tree and its title fit: ${small.svg} in ${small.seen.width}`);
+  assert.doesNotMatch(await explorer.text("construction"), /\.\.\./, "dots that end a construction do not meet the next sentence");
+  await explorer.page.goto("about:blank");
+  await explorer.page.goto(url + "#collective=broadcast&P=200&L=6&o=2&g=4");
+  await explorer.settled();
+  const {root, seen} = await places();
+  assert.ok(seen.left < root.x && root.x < seen.right && seen.top < root.y && root.y < seen.bottom,
+    `the root of a tall tree is at ${root.x}, ${root.y}, its box from ${seen.left}, ${seen.top} to ${seen.right}, ${seen.bottom}`);
+  assert.ok(await explorer.page.isVisible("#scene") && await explorer.page.isVisible("#play"));
+  await explorer.type("P", 100000);
+  assert.ok(!await explorer.page.isVisible("#scene") && !await explorer.page.isVisible("#play"), "no empty box where nothing is played");
+  return explorer;
+};
+
 tests["colours as chosen"] = async context => {
   const explorer = await Explorer.open(context, url);
   const paper = () => explorer.page.$eval("figure[data-picture=chart] rect.cq-bg", rect => getComputedStyle(rect).fill);
