@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The suite over MPI: mpirun -np P engine_mpi [--messages | --pieces | --cross-memory | --apart | --two-level n]
-//   [--measure | --killed | --marked | --mistakes words | --soak count seed] [--thorough]
+//   [--measure | --killed | --marked | --mistakes words | --soak count seed | --requests seed] [--thorough]
 #include <fcntl.h>
 #include <mpi.h>
 #include <time.h>
@@ -229,12 +229,12 @@ std::shared_ptr<const Profile> fast_cross_memory() {
 }
 
 /// In flight at once on two dozen communicators.
-void many_requests(run::Comm& comm) {
+void many_requests(run::Comm& comm, std::uint64_t seed) {
   current = "many requests";
   std::vector<std::unique_ptr<run::Comm>> comms;
   for (int i = 0; i < 24; ++i)
     comms.push_back(comm.split(i % 3 == 0 ? comm.rank() % 2 : 0, i % 2 == 0 ? 0 : -comm.rank()));
-  stress(comms, 2000, 15);
+  stress(comms, 2000, comm.rank(), seed);
 }
 
 int programme(int argc, char** argv) {
@@ -246,6 +246,7 @@ int programme(int argc, char** argv) {
   std::optional<std::string> mistakes;  ///< those whose names hold this
   std::int64_t count = 0;
   std::uint64_t seed = 1;
+  bool requests = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--messages") == 0) options.slots = false;
     if (std::strcmp(argv[i], "--pieces") == 0) {
@@ -260,6 +261,10 @@ int programme(int argc, char** argv) {
     if (std::strcmp(argv[i], "--marked") == 0) marked = true;
     if (std::strcmp(argv[i], "--mistakes") == 0) mistakes = argv[++i];
     if (std::strcmp(argv[i], "--two-level") == 0) options.pretend_node_size = std::atoi(argv[++i]);
+    if (std::strcmp(argv[i], "--requests") == 0) {
+      requests = true;
+      seed = std::strtoull(argv[++i], nullptr, 10);
+    }
     if (std::strcmp(argv[i], "--soak") == 0) {
       count = std::atoll(argv[++i]);
       seed = std::strtoull(argv[++i], nullptr, 10);
@@ -275,6 +280,8 @@ int programme(int argc, char** argv) {
     failures(options, true, *mistakes);
   } else if (measures) {
     measuring(options);
+  } else if (requests) {
+    many_requests(*comm, seed);
   } else if (count > 0) {
     constexpr std::int64_t kSlice = 2000;
     for (std::int64_t done = 0; done < count; done += kSlice) {
@@ -285,7 +292,7 @@ int programme(int argc, char** argv) {
     }
   } else {
     run_everything(*comm, thorough);
-    many_requests(*comm);
+    many_requests(*comm, 15);
     mpi_operators(*comm);
     patience(options);
     failures(options, thorough);

@@ -241,49 +241,67 @@ void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed) {
   }
 }
 
-void stress(const std::vector<std::unique_ptr<run::Comm>>& comms, std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed), own(seed);
-  struct Flight {
-    std::vector<std::uint64_t> in, out;
-    std::uint64_t first = 0;  ///< what `out` begins with; each further word is one more times as many
-    std::uint64_t more = 1;
-    run::Request request;
-  };
-  std::vector<Flight> flights(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t draw = random();
-    run::Comm& comm = *comms[draw % comms.size()];
+namespace {
+
+/// A collective that is under way, and what comes of it.
+struct Started {
+  std::vector<std::uint64_t> in, out;
+  std::uint64_t first = 0;  ///< what `out` begins with; each further word is one more times as many
+  std::uint64_t more = 1;
+  run::Request request;
+
+  void start(run::Comm& comm, std::uint64_t number, std::uint64_t draw) {
     const auto size = static_cast<std::uint64_t>(comm.size());
-    own.discard(static_cast<unsigned>(comm.rank()));  // another order on every rank
-    Flight& flight = flights[i];
     const std::size_t words = draw >> 60 == 0 ? 3000 : 1 + (draw >> 8) % 20;
     const int root = static_cast<int>((draw >> 32) % size);
-    for (std::size_t k = 0; k < words; ++k) flight.in.push_back(i * 100'000 + k);
-    flight.out.resize(words);
-    flight.first = i * 100'000;
+    for (std::size_t k = 0; k < words; ++k) in.push_back(number * 100'000 + k);
+    out.resize(words);
     switch (draw >> 16 & 3) {
       case 0:
-        if (comm.rank() == root) flight.out = flight.in;
-        flight.request = comm.ibroadcast(flight.out, root);
+        if (comm.rank() == root) out = in;
+        request = comm.ibroadcast(out, root);
         break;
       case 1:
-        flight.more = static_cast<std::uint64_t>(comm.rank()) + 1;
-        flight.request = comm.iscan(flight.in, flight.out);
+        more = static_cast<std::uint64_t>(comm.rank()) + 1;
+        request = comm.iscan(in, out);
         break;
-      default: flight.more = size; flight.request = comm.iallreduce(flight.in, flight.out);
+      default: more = size; request = comm.iallreduce(in, out);
     }
-    flight.first *= flight.more;
+    first = number * 100'000 * more;
   }
-  std::vector<std::size_t> order(count);
-  for (std::size_t i = 0; i < count; ++i) order[i] = i;
+  void check(std::uint64_t seed) const {
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      if (out[k] != first + k * more)
+        throw std::runtime_error(
+            fmt::format("seed {}: word {} of {} is {}, not {}", seed, k, out.size(), out[k], first + k * more));
+    }
+  }
+};
+
+}  // namespace
+
+void stress(const std::vector<std::unique_ptr<run::Comm>>& comms, std::size_t count, int rank, std::uint64_t seed) {
+  std::mt19937_64 common(seed), own(seed + 1 + static_cast<std::uint64_t>(rank));
+  std::vector<std::uint64_t> draws(count);
+  for (auto& draw : draws) draw = common();
+  // Call i is one of communicator i % comms.size(). Which comes next is each rank's own matter, on one communicator it is not.
+  std::vector<std::size_t> order(count), next(comms.size());
+  for (std::size_t i = 0; i < count; ++i) order[i] = i % comms.size();
+  std::shuffle(order.begin(), order.end(), own);
+  for (auto& each : order) {
+    const std::size_t comm = each;
+    each = comm + comms.size() * next[comm]++;
+  }
+  std::vector<Started> calls(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t i = order[k];
+    calls[i].start(*comms[i % comms.size()], i, draws[i]);
+    if (own() % 8 == 0) static_cast<void>(calls[order[own() % (k + 1)]].request.test());
+  }
   std::shuffle(order.begin(), order.end(), own);
   for (const std::size_t i : order) {
-    Flight& flight = flights[i];
-    if (own() % 4 != 0 || !flight.request.test()) flight.request.wait();
-    for (std::size_t k = 0; k < flight.out.size(); ++k) {
-      if (flight.out[k] != flight.first + k * flight.more)
-        throw std::runtime_error(fmt::format("request {}: word {} is {}", i, k, flight.out[k]));
-    }
+    if (own() % 4 != 0 || !calls[i].request.test()) calls[i].request.wait();
+    calls[i].check(seed);
   }
 }
 

@@ -84,8 +84,8 @@ void soak(run::Comm& comm, std::int64_t count, std::uint64_t seed);
 /// One call of each collective, short and long, each between two marks (stepping.hpp). Throws for a wrong result.
 void run_marked(run::Comm& comm);
 
-/// `count` requests on these communicators at once, of short and long calls, started in an order that all ranks have and waited
-/// for, or asked for, in one of each rank's own. Throws for a wrong result.
-void stress(const std::vector<std::unique_ptr<run::Comm>>& comms, std::size_t count, std::uint64_t seed);
+/// `count` requests on these communicators at once, of short and long calls, started and waited for, or asked for, in orders of each
+/// rank's own (on one communicator all start them in the same). Throws for a wrong result, and names the seed.
+void stress(const std::vector<std::unique_ptr<run::Comm>>& comms, std::size_t count, int rank, std::uint64_t seed);
 
 }  // namespace chasqui::engines

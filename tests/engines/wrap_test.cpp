@@ -47,6 +47,8 @@ class Old {
   Old(const Old&) = delete;
   Old& operator=(const Old&) = delete;
 
+  /// A rank's own communicator. REQUIRES it ends before this object.
+  std::unique_ptr<Comm> take(int rank) { return std::move(comms_[static_cast<std::size_t>(rank)]); }
   /// Runs `body` on every rank; what each threw.
   template <typename Body>
   std::vector<std::string> run(Body body) {
@@ -108,14 +110,39 @@ TEST(Wrap, RanksThatCallDifferentThingsAreTold) {
   }
 }
 
-/// On dozens of communicators, started in the same order everywhere and waited for in another one on every rank.
+/// On dozens of communicators, started and waited for in another order on every rank.
 TEST(ManyRequests, OnManyCommunicatorsInAnyOrder) {
   threads::Team(3).run([](Comm& comm) {
     std::vector<std::unique_ptr<Comm>> comms;
     for (int i = 0; i < 36; ++i)
       comms.push_back(comm.split(i % 3 == 0 ? comm.rank() % 2 : 0, i % 2 == 0 ? 0 : -comm.rank()));
-    engines::stress(comms, 4000, 15);
+    engines::stress(comms, 4000, comm.rank(), 15);
   });
+}
+
+/// By boards with stages and without, and by messages, while the numbers of calls wrap.
+TEST(ManyRequests, OnCommunicatorsWhoseNumbersWrap) {
+  constexpr int kRanks = 3;
+  std::vector<std::unique_ptr<Old>> olds;
+  for (int way = 0; way < 3; ++way) {
+    for (const std::uint64_t wrap : kWraps)
+      olds.push_back(std::make_unique<Old>(kRanks, wrap - 20, way != 0, way == 1));
+  }
+  std::vector<std::string> heard(kRanks);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < kRanks; ++r) {
+    threads.emplace_back([&, r] {
+      std::vector<std::unique_ptr<Comm>> comms;
+      for (const auto& old : olds) comms.push_back(old->take(r));
+      try {
+        engines::stress(comms, 3000, r, 16);
+      } catch (const std::exception& error) {
+        heard[static_cast<std::size_t>(r)] = error.what();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const auto& each : heard) EXPECT_EQ(each, "");
 }
 
 }  // namespace
