@@ -46,7 +46,8 @@ class BspCommand final : public Command {
  public:
   BspCommand() : Command("bsp", "costs of bulk-synchronous runs, and this machine's parameters") {
     describe(
-        "cost FILE prints a recorded ledger and predicts it for machine descriptions: bsp (g, L), bsp* (also "
+        "cost FILE prints a recorded ledger (what every superstep sent and worked) and predicts it for machine "
+        "descriptions: bsp (g, L), bsp* (also "
         "B) and d-bsp "
         "(tables of g and L over log2 of the submachine's size). measure finds g, L and B here. record FILE "
         "runs a broadcast "

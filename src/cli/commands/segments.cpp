@@ -17,7 +17,8 @@ class SegmentsCommand final : public Command {
   SegmentsCommand() : Command("segments", "into how many segments to cut a long message for its broadcast, and why") {
     describe(
         "The machine is LogGP: every byte after the first takes G more ticks, given as TICKS/BYTES. A segment is "
-        "an item of a k-item broadcast; the number of segments with the earliest finish is searched and compared "
+        "an item of a broadcast of many items; the number of segments with the earliest finish is searched and "
+        "compared "
         "with the formula.");
     machine_.declare(*this);
     option("--bytes", "BYTES", &bytes_, "size of the message, like 64KiB").required();

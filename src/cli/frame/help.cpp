@@ -57,6 +57,7 @@ std::string usage(const Command& command) {
   std::string text;
   for (const Option& option : command.options()) {
     if (!option.positional) continue;
+    if (option.metavar == "COMMAND" && option.is_required) return "[options] -- " + option.metavar + "...";
     const bool many = std::holds_alternative<std::vector<std::string>*>(option.target);
     const std::string shown = option.metavar + (many ? "..." : "");
     text += option.is_required ? shown + " " : "[" + shown + "] ";

@@ -79,6 +79,10 @@ std::int64_t parse_amount(const Option& option, const std::string& text, const s
     if (option.unit_said != nullptr) *option.unit_said = true;
     return value;
   }
+  if (option.metavar == "TICKS" && text.find('.') != std::string::npos &&
+      text.find_first_not_of("0123456789.") == std::string::npos)
+    throw Error("{}: '{}' is not a whole number of ticks: count in smaller ticks, or give all times a unit, like 1.5us",
+                place, text);
   if (option.names == "-o" && text.find_first_of("./") != std::string::npos)
     throw Error("{}: '{}' is not a number of ticks: {}", place, text, kOverheadOrFile);
   if (text.find_first_of("0123456789") == 0 && text.find_first_not_of("0123456789._eE^") != std::string::npos) {

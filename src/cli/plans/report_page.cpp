@@ -451,7 +451,7 @@ std::string report_page(const ReportInput& input) {
   const auto optimal =
       std::count_if(plans.begin(), plans.end(), [](const Planned& p) { return p.plan->claim().optimal(); });
   std::vector<std::pair<std::string, std::string>> numbers = {
-      {fmt::format("{} of {}", optimal, plans.size()), "plans below proved optimal"}};
+      {fmt::format("{} of {}", optimal, plans.size()), "of the plans on this page are proved optimal"}};
   for (auto& pair : speed_ups(input.benches)) numbers.push_back(std::move(pair));
   page.numbers(numbers);
   machine_section(page, input.profile);
