@@ -5,28 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <limits>
 
-#include "bsp/waiting_report.hpp"
-#include "mpi/check.hpp"
+#include "bsp/packed_accounts.hpp"
 #include "mpi/together.hpp"
 
 namespace chasqui::bsp::detail {
 
 namespace {
 
-constexpr int kTag = 1;
 constexpr std::int32_t kFew = 8;                ///< members that send each other a message in any case
 constexpr std::size_t kLarge = 1024;            ///< bytes of a block that is not worth a copy
-constexpr std::size_t kMostSpare = 16;          ///< buffers that are kept
 constexpr std::uint32_t kWorthABoard = 4;       ///< meetings of a part of the machine before it gets one
 constexpr std::uint32_t kUnseen = 64;           ///< meetings in which MPI need not be looked at
 constexpr std::int64_t kPatience = 50'000'000;  ///< nanoseconds rank 0 waits before it asks around
-constexpr std::size_t kMostBytes = static_cast<std::size_t>(std::numeric_limits<int>::max()) - 4096;
-constexpr int kTries = 3;  ///< of what must not fail
 
 /// Of a part of the machine: no counts for other nodes are shown there.
 run::BoardShape board_shape(std::int32_t members) { return NodeBoard::shape(members, 256); }
@@ -34,18 +26,13 @@ run::BoardShape board_shape(std::int32_t members) { return NodeBoard::shape(memb
 }  // namespace
 
 MpiEndpoint::MpiEndpoint(std::int32_t rank, std::int32_t size, const Options& options)
-    : rank_(rank), size_(size), options_(options) {
-  out_.resize(static_cast<std::size_t>(size_));
-  statuses_.resize(static_cast<std::size_t>(size_));
-  spare_.reserve(kMostSpare);
-}
+    : rank_(rank), size_(size), options_(options), fate_(rank), mail_(fate_, size), waves_(size) {}
 
 std::unique_ptr<MpiEndpoint> MpiEndpoint::make(MPI_Comm communicator, const Options& options) try {
   auto made = mpi::make_together(communicator, [&](mpi::Together& all) {
     std::unique_ptr<MpiEndpoint> endpoint(new MpiEndpoint(all.rank(), all.size(), options));
     all.most();
-    mpi::check(MPI_Comm_dup(communicator, &endpoint->comm_), "MPI_Comm_dup");
-    mpi::check(MPI_Comm_set_errhandler(endpoint->comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    endpoint->mail_.open(communicator);
     if (all.size() == 1) return endpoint;
     endpoint->nodes_ = MpiNodes::of(communicator, all, options.pretend_node_size);
     if (endpoint->nodes_ == nullptr) return endpoint;
@@ -56,45 +43,6 @@ std::unique_ptr<MpiEndpoint> MpiEndpoint::make(MPI_Comm communicator, const Opti
   return made;
 } catch (const mpi::AgreedError& error) {
   throw MachineError(Fault::resources, error.what());
-}
-
-MpiEndpoint::~MpiEndpoint() {
-  if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
-}
-
-void MpiEndpoint::throw_if_aborted() const {
-  if (aborted_) throw MachineError(fault_, fault_text_);
-}
-
-void MpiEndpoint::refuse(int code, const char* what) {
-  std::string text;
-  try {
-    mpi::check(code, what);
-  } catch (const Error& error) {
-    text = fmt::format("rank {}: {}", rank_, error.what());
-  }
-  if (!ending_ && !aborted_) fault_ = Fault::resources, fault_text_ = text, aborted_ = true;
-  throw MachineError(Fault::resources, text);
-}
-
-void MpiEndpoint::end_job(const char* why) const {
-  std::fprintf(stderr, "chasqui: bsp: rank %d: %s: the others cannot learn how the program ended: the job ends\n",
-               rank_, why);
-  MPI_Abort(comm_, 1);
-  std::abort();
-}
-
-/// Steps must do nothing where they throw.
-template <typename Step>
-auto MpiEndpoint::insist(const Step& step) {
-  for (int tries = 1;; ++tries) {
-    try {
-      return step();
-    } catch (const std::exception& error) {
-      if (!ending_) throw;
-      if (tries == kTries) end_job(error.what());
-    }
-  }
 }
 
 /// As large as the last ones were: a block that grows is copied.
@@ -109,25 +57,25 @@ Buffer MpiEndpoint::room_for(std::int32_t to) {
 void MpiEndpoint::arrived(BlockPtr block) { arrived_blocks_.push(std::move(block)); }
 
 void MpiEndpoint::post(std::int32_t to, BlockPtr block, bool counted) {
-  throw_if_aborted();
+  fate_.throw_if_failed();
   if (to == rank_) return arrived(std::move(block));
-  Buffer& out = out_[static_cast<std::size_t>(to)];
+  Buffer& out = mail_.out(to);
   if (block->payload.borrowed()) {
     RecordHead head;
     head.record = Record::lent;
     head.channel = block->channel;
-    head.blocked = counted ? 1 : 0;
+    head.counted = counted ? 1 : 0;
     std::byte* const end = out.extend(sizeof head);
     head.information = send_lent(to, std::move(block), 0);
     std::memcpy(end, &head, sizeof head);
     return;
   }
-  if (block->payload.size() > kMostBytes) {
+  if (block->payload.size() > MpiMail::kMostBytes) {
     throw MachineError(Fault::resources,
                        fmt::format("rank {} sends {} bytes at once to rank {}: at most {} over MPI; split them", rank_,
-                                   block->payload.size(), to, kMostBytes));
+                                   block->payload.size(), to, MpiMail::kMostBytes));
   }
-  if (out.size() + block->payload.size() > kMostBytes) flush(to);
+  if (out.size() + block->payload.size() > MpiMail::kMostBytes) mail_.flush(to);
   RecordHead head;
   head.record = Record::block;
   head.from = block->from;
@@ -136,7 +84,7 @@ void MpiEndpoint::post(std::int32_t to, BlockPtr block, bool counted) {
   head.messages = block->messages;
   head.flags = block->kinds;
   head.information = block->information;
-  head.blocked = counted ? 1 : 0;
+  head.counted = counted ? 1 : 0;
   if (out.empty() && block->payload.size() >= kLarge) {
     const std::size_t bytes = block->payload.size();
     std::swap(out, block->payload);
@@ -144,7 +92,7 @@ void MpiEndpoint::post(std::int32_t to, BlockPtr block, bool counted) {
   } else {
     append(out, head, block->payload.view());
   }
-  if (out.size() >= static_cast<std::size_t>(64 * 1024)) flush(to);
+  if (out.size() >= static_cast<std::size_t>(64 * 1024)) mail_.flush(to);
 }
 
 /// Where the block lies, for rank `to` of this node, behind the one at `before`.
@@ -154,86 +102,16 @@ std::uint64_t MpiEndpoint::send_lent(std::int32_t to, BlockPtr block, std::uint6
   return store_->send(std::move(block), before);
 }
 
-void MpiEndpoint::flush(std::int32_t to) {
-  Buffer& out = out_[static_cast<std::size_t>(to)];
-  if (out.empty()) return;
-  insist([&] {
-    Flying& one = flying_.emplace_back();
-    const int code = MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_BYTE, to, kTag, comm_, &one.request);
-    if (code == MPI_SUCCESS) return;
-    flying_.pop_back();
-    refuse(code, "MPI_Isend");
-  });
-  flying_.back().bytes = std::move(out);
-  flying_.back().last = ending_;
-  out = spare();
-  ++sent_;
-}
-
-void MpiEndpoint::flush_all() {
-  for (std::int32_t to = 0; to < size_; ++to) flush(to);
-}
-
-void MpiEndpoint::send(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes) {
-  flush(to);
-  insist([&] { append(out_[static_cast<std::size_t>(to)], head, bytes); });
-  flush(to);
-}
-
-void MpiEndpoint::send_control(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes) {
-  send(to, head, bytes);
-  --sent_;  // only messages of the program count
-}
-
-void MpiEndpoint::reap() {
-  while (!flying_.empty()) {
-    int done = 0;
-    const int code = MPI_Test(&flying_.front().request, &done, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) {
-      const bool lost = flying_.front().request == MPI_REQUEST_NULL;
-      if (lost && ending_ && (!aborted_ || flying_.front().last)) end_job("MPI_Test failed and a message is lost");
-      if (!lost || !ending_) refuse(code, "MPI_Test");
-      done = 1;  // nobody needs it any more
-    }
-    if (done == 0) return;
-    if (spare_.size() < kMostSpare) spare_.push_back(std::move(flying_.front().bytes));
-    flying_.pop_front();
-  }
-}
-
-Buffer MpiEndpoint::spare() {
-  if (spare_.empty()) return {};
-  Buffer buffer = std::move(spare_.back());
-  spare_.pop_back();
-  buffer.resize(0);
-  return buffer;
-}
-
 bool MpiEndpoint::progress() {
-  int there = 0;
-  MPI_Status status;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, kTag, comm_, &there, &status), "MPI_Iprobe");
-  if (there == 0) return false;
-  int bytes = 0;
-  check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-  Buffer buffer = spare();
-  buffer.extend(static_cast<std::size_t>(bytes));
-  // Nobody else receives on this communicator: the first of that sender is the one that was seen.
-  const int code = MPI_Recv(buffer.data(), bytes, MPI_BYTE, status.MPI_SOURCE, kTag, comm_, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS) {
-    // Is it lost? What matters then is the last message of a sender: nothing comes behind it.
-    there = 0;
-    if (MPI_Iprobe(status.MPI_SOURCE, kTag, comm_, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS || there == 0)
-      end_job("MPI_Recv failed and a message is lost");
-    refuse(code, "MPI_Recv");
-  }
+  std::optional<Buffer> message = mail_.next();
+  if (!message) return false;
   try {
-    receive(buffer);
+    receive(*message);
   } catch (const std::exception& error) {
-    if (ending_ && !aborted_) end_job(error.what());
+    if (fate_.ending() && !fate_.failed()) fate_.end_job(error.what());
     throw;
   }
-  if (buffer.capacity() > 0 && spare_.size() < kMostSpare) spare_.push_back(std::move(buffer));
+  mail_.keep(std::move(*message));
   return true;
 }
 
@@ -248,7 +126,7 @@ void MpiEndpoint::receive(Buffer& message) {
         block->index = head.index;
         block->messages = head.messages;
         block->kinds = head.flags;
-        if (head.blocked != 0) ++counted_[head.channel];
+        if (head.counted != 0) ++counted_[head.channel];
         block->information = head.information;
         of_program = true;
         if (begin == 0 && bytes.size() >= kLarge) {  // the last to be looked at
@@ -267,7 +145,7 @@ void MpiEndpoint::receive(Buffer& message) {
       case Record::lent: {
         std::uint64_t offset = head.information;
         arrived(store_->receive(offset));
-        if (head.blocked != 0) ++counted_[head.channel];
+        if (head.counted != 0) ++counted_[head.channel];
         of_program = true;
         break;
       }
@@ -279,22 +157,10 @@ void MpiEndpoint::receive(Buffer& message) {
         break;
       }
       case Record::probe: probe_ = head.index; break;
-      case Record::status: {
-        if (head.index != wave_) break;
-        Status status{head.blocked != 0, head.information, head.received, {}, {}};
-        std::memcpy(&status.why, bytes.data(), sizeof status.why);
-        status.where.assign(reinterpret_cast<const char*>(bytes.data()) + sizeof status.why,
-                            bytes.size() - sizeof status.why);
-        statuses_[static_cast<std::size_t>(head.from)] = std::move(status);
-        break;
-      }
+      case Record::status: waves_.hear(head.from, head.index, unpack_status(bytes)); break;
       case Record::abort:
         told_ = true;
-        if (!aborted_) {
-          aborted_ = true;
-          fault_ = static_cast<Fault>(head.index);
-          fault_text_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-        }
+        fate_.fail(static_cast<Fault>(head.index), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
         break;
       case Record::goodbye: ++goodbyes_; break;
     }
@@ -314,14 +180,14 @@ void MpiEndpoint::wait_until(const Waiting& why, const Condition& condition) {
   const std::int64_t begin = clock_nanoseconds();
   std::int64_t look_at = begin + kPatience;
   for (std::uint64_t idle = 0;;) {
-    throw_if_aborted();
+    fate_.throw_if_failed();
     if (condition()) return;
-    if (insist([&] { return progress(); })) {
+    if (fate_.insist([&] { return progress(); })) {
       idle = 0;
       continue;
     }
-    insist([&] { reap(); });
-    if (probe_) insist([&] { answer_probe(why); });
+    fate_.insist([&] { mail_.reap(); });
+    if (probe_) fate_.insist([&] { answer_probe(why); });
     ++idle;
     if (idle > 64) sched_yield();
     if (idle > 20000) usleep(50);
@@ -333,7 +199,7 @@ void MpiEndpoint::wait_until(const Waiting& why, const Condition& condition) {
 }
 
 void MpiEndpoint::await(const Waiting& why) {
-  flush_all();
+  mail_.flush_all();
   wait_until(why, [&] { return !arrived_blocks_.empty(); });
 }
 
@@ -360,7 +226,7 @@ std::optional<MpiEndpoint::Table> MpiEndpoint::table_of(const MpiGroup& group) {
 
 std::uint32_t MpiEndpoint::meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, Blocks& in,
                                 const Waiting& why) {
-  throw_if_aborted();
+  fate_.throw_if_failed();
   auto& group = static_cast<MpiGroup&>(state);
   const Members& members = group.info.members;
   const std::optional<Table> table = table_of(group);
@@ -387,7 +253,7 @@ std::uint32_t MpiEndpoint::meet(GroupState& state, const Arrival& arrival, std::
   const std::uint32_t flags =
       each ? meet_each(group, arrival, why).agreed(members) : meet_in_rounds(group, arrival, table, shares, why);
   if (table) pick_up(*table, own, in);
-  reap();
+  mail_.reap();
   return flags;
 }
 
@@ -462,10 +328,10 @@ Agreement MpiEndpoint::meet_each(MpiGroup& group, const Arrival& arrival, const 
   std::uint64_t board = head.information = offer(group, arrival);
   for (std::int32_t i = 1; i < members.count; ++i) {  // start at the next member: nobody is everybody's first
     const std::int32_t to = members.at((arrival.member + i) % members.count);
-    append(out_[static_cast<std::size_t>(to)], head, std::as_bytes(arrival.rows));
-    flush(to);
+    append(mail_.out(to), head, std::as_bytes(arrival.rows));
+    mail_.flush(to);
   }
-  flush_all();
+  mail_.flush_all();
   Agreement agreement;
   agreement.add(arrival.step, arrival.member, arrival.flags);
   for (const Booking& row : arrival.rows) merge(*group.costs, row, options_.per_processor_costs);
@@ -487,7 +353,7 @@ Agreement MpiEndpoint::meet_each(MpiGroup& group, const Arrival& arrival, const 
 /// Learns how many blocks to expect, with what else all must know, and waits for them. The flags of all.
 std::uint32_t MpiEndpoint::meet_in_rounds(MpiGroup& group, const Arrival& arrival, const std::optional<Table>& table,
                                           std::span<const Share> shares, const Waiting& why) {
-  flush_all();
+  mail_.flush_all();
   const Members& members = group.info.members;
   static const Circle kAlone = Circle::of_members(1, 0);
   const bool of_nodes = table && table->nodes != nullptr;
@@ -528,7 +394,7 @@ void MpiEndpoint::show(NodeBoard& board, std::span<const std::byte> mine, const 
       mine,
       [&](const auto& condition) {
         wait_until(why, condition);
-        ++sent_, ++received_;
+        ++shown_;
       },
       visit);
 }
@@ -543,7 +409,7 @@ void MpiEndpoint::show_on_node(const Table& table, const Arrival& arrival, std::
     mine = {arrival.step, arrival.flags, 0, 1, sums[0].most[0], sums[0].most[1], sums[0].most[5]};
     sums.clear();
   }
-  Buffer out = spare();
+  Buffer out = mail_.spare();
   append_bytes(out, &mine, sizeof mine);
   append_bytes(out, sums.data(), sums.size() * sizeof(Sum));
   append_bytes(out, shares.data(), shares.size_bytes());
@@ -561,7 +427,7 @@ void MpiEndpoint::show_on_node(const Table& table, const Arrival& arrival, std::
       if (which >= 0) counts[static_cast<std::size_t>(which)] += share.blocks;
     }
   });
-  if (spare_.size() < kMostSpare) spare_.push_back(std::move(out));
+  mail_.keep(std::move(out));
 }
 
 /// A reduce-scatter of how many blocks each gets, by distance from this one; the counts at distance 0 are the result. In the
@@ -585,7 +451,7 @@ void MpiEndpoint::exchange(const MpiGroup& group, std::int32_t member, const Cir
       head.from = member;
       head.channel.group = group.info.id;
       const std::int32_t to = group.info.members.at(at(mine));
-      Buffer& out = out_[static_cast<std::size_t>(to)];
+      Buffer& out = mail_.out(to);
       const std::size_t before = out.size();
       const std::uint64_t sums = digest.sums.size();
       append_bytes(out, &digest.agreement, sizeof digest.agreement);
@@ -596,7 +462,7 @@ void MpiEndpoint::exchange(const MpiGroup& group, std::int32_t member, const Cir
       if (std::ranges::any_of(part, [](std::uint32_t blocks) { return blocks > 0; }))
         append_bytes(out, part.data(), part.size_bytes());
       append_head(out, head, out.size() - before);
-      flush(to);
+      mail_.flush(to);
       came = next_arrival(group.info.id, at(count - mine), why);
     }
     const std::int64_t rest = (count - 1) % (std::int64_t{h} * circle.radix);
@@ -626,10 +492,8 @@ void MpiEndpoint::exchange(const MpiGroup& group, std::int32_t member, const Cir
   }
 }
 
-// Rank 0 asks around while it waits: two equal waves in which everybody waits and no message is under way.
-
-MpiEndpoint::Status MpiEndpoint::own_status(const Waiting& why) const {
-  return {true, sent_, received_, why, fmt::format("{}", why.file)};
+RankStatus MpiEndpoint::status(const Waiting& why) const {
+  return {mail_.sent() + shown_, received_ + shown_, why, why.file};
 }
 
 void MpiEndpoint::answer_probe(const Waiting& why) {
@@ -637,52 +501,27 @@ void MpiEndpoint::answer_probe(const Waiting& why) {
   head.record = Record::status;
   head.from = rank_;
   head.index = *probe_;
-  head.blocked = 1;
-  head.information = sent_;
-  head.received = received_;
   Buffer bytes;
-  Waiting sent = why;
-  sent.file = "";
-  std::memcpy(bytes.extend(sizeof sent), &sent, sizeof sent);
-  const std::size_t length = std::strlen(why.file);
-  std::memcpy(bytes.extend(length + 1), why.file, length + 1);
+  pack(status(why), bytes);
   probe_.reset();
-  send_control(0, head, bytes.view().first(bytes.size() - 1));
+  mail_.send_uncounted(0, head, bytes.view());
 }
 
-/// Rank 0 only, while it waits. Starts a wave, or judges the one that is complete.
+/// Rank 0 only, while it waits.
 void MpiEndpoint::look_for_deadlock(const Waiting& why) {
-  if (wave_ > 0) {
-    statuses_[0] = own_status(why);
-    std::uint64_t sent = 0, received = 0;
-    std::vector<Status> wave;
-    for (const auto& status : statuses_) {
-      if (!status) return;  // somebody computes, or has not answered yet
-      sent += status->sent, received += status->received;
-      wave.push_back(*status);
-    }
-    if (sent == received && wave == last_wave_) {
-      std::vector<Waiting> waiting;
-      std::vector<std::uint8_t> finished;
-      for (const Status& status : wave) {
-        waiting.push_back(status.why);
-        waiting.back().file = status.where.c_str();
-        finished.push_back(status.why.what == Waiting::For::nothing ? 1 : 0);
-      }
-      const MachineError report = waiting_report(waiting, finished);
-      fault_ = report.fault();
-      fault_text_ = report.text();
-      aborted_ = true;  // abandon() tells the others
+  switch (waves_.look(status(why))) {
+    case DeadlockWaves::Found::nothing: return;
+    case DeadlockWaves::Found::deadlock: {
+      const MachineError report = waves_.report();
+      fate_.fail(report.fault(), report.text());  // abandon() tells the others
       return;
     }
-    last_wave_ = std::move(wave);
+    case DeadlockWaves::Found::question: break;
   }
-  ++wave_;
-  std::fill(statuses_.begin(), statuses_.end(), std::nullopt);
   RecordHead head;
   head.record = Record::probe;
-  head.index = wave_;
-  for (std::int32_t to = 1; to < size_; ++to) send_control(to, head, {});
+  head.index = waves_.number();
+  for (std::int32_t to = 1; to < size_; ++to) mail_.send_uncounted(to, head, {});
 }
 
 // How a program ends, well or not: the ledgers come together, or everybody learns of the failure.
@@ -711,66 +550,21 @@ BlockPtr MpiEndpoint::ledger_of(std::int32_t from) {
   return block;
 }
 
-/// What finish() packs, of all ranks.
-std::map<std::uint64_t, MachineCosts> MpiEndpoint::unpack(std::span<const std::byte> bytes) {
-  std::map<std::uint64_t, MachineCosts> accounts;
-  const std::byte* at = bytes.data();
-  const std::byte* const end = at + bytes.size();
-  while (at < end) {
-    std::uint64_t head[5];
-    std::memcpy(head, at, sizeof head);
-    at += sizeof head;
-    MachineCosts costs{head[0], head[1], head[2], static_cast<std::int64_t>(head[3]), {}};
-    costs.supersteps.resize(head[4]);
-    for (Superstep& step : costs.supersteps) {
-      std::int64_t n[10];
-      std::memcpy(n, at, sizeof n);
-      at += sizeof n;
-      step = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], std::vector<Row>(static_cast<std::size_t>(n[9]))};
-      if (n[9] > 0) std::memcpy(step.rows.data(), at, step.rows.size() * sizeof(Row));
-      at += step.rows.size() * sizeof(Row);
-    }
-    const auto [found, fresh] = accounts.try_emplace(costs.id, costs);
-    if (!fresh) merge(found->second, costs);
-  }
-  return accounts;
-}
-
 Ledger MpiEndpoint::finish(double seconds) {
   // What others do not know: the accounts this rank speaks for, and rows that no barrier carried.
   Buffer bytes;
-  const auto pack = [&](const MachineCosts& costs) {
-    const std::uint64_t head[] = {costs.id, costs.parent, costs.split, static_cast<std::uint64_t>(costs.size),
-                                  costs.supersteps.size()};
-    std::memcpy(bytes.extend(sizeof head), head, sizeof head);
-    for (const Superstep& step : costs.supersteps) {
-      const std::int64_t numbers[] = {step.nanoseconds,
-                                      step.work,
-                                      step.messages,
-                                      step.blocks,
-                                      step.bytes,
-                                      step.total_messages,
-                                      step.total_blocks,
-                                      step.total_bytes,
-                                      step.span_nanoseconds,
-                                      static_cast<std::int64_t>(step.rows.size())};
-      std::memcpy(bytes.extend(sizeof numbers), numbers, sizeof numbers);
-      if (!step.rows.empty())
-        std::memcpy(bytes.extend(step.rows.size() * sizeof(Row)), step.rows.data(), step.rows.size() * sizeof(Row));
-    }
-  };
   for (const auto& [id, costs] : accounts_) {
-    if (speaker_[id] == rank_) pack(costs);
+    if (speaker_[id] == rank_) pack(costs, bytes);
   }
-  for (const auto& [id, costs] : leftovers_) pack(costs);
-  flush_all();  // others may wait for the last messages of a collective
+  for (const auto& [id, costs] : leftovers_) pack(costs, bytes);
+  mail_.flush_all();  // others may wait for the last messages of a collective
   // Up a binomial tree, and all of it down again.
   const auto hand = [&](std::int32_t to) {
     RecordHead head;
     head.record = Record::block;
     head.from = rank_;
     head.channel.lane = Lane::ledger;
-    send(to, head, bytes.view());
+    mail_.send(to, head, bytes.view());
   };
   std::int32_t below = 1;
   for (; below < size_ && rank_ % (2 * below) == 0; below *= 2) {
@@ -780,16 +574,15 @@ Ledger MpiEndpoint::finish(double seconds) {
       std::memcpy(bytes.extend(part->payload.size()), part->payload.data(), part->payload.size());
   }
   // A rank that answers the last question of rank 0 after that has gone would speak to whoever has its communicator next.
-  if (wave_ > 0)
-    wait_until(Waiting{}, [&] { return std::none_of(statuses_.begin() + 1, statuses_.end(), std::logical_not<>()); });
-  if (bytes.size() > kMostBytes)
+  wait_until(Waiting{}, [&] { return waves_.all_have_answered(); });
+  if (bytes.size() > MpiMail::kMostBytes)
     throw MachineError(Fault::resources,
                        fmt::format("a ledger of {} bytes: at most {} over MPI; make fewer supersteps, or no row for "
                                    "every processor",
-                                   bytes.size(), kMostBytes));
-  throw_if_aborted();
-  ending_ =
-      true;  // who has handed its part up may not fail any more: rank 0 and others may have gone on the strength of it
+                                   bytes.size(), MpiMail::kMostBytes));
+  fate_.throw_if_failed();
+  fate_
+      .begin_to_end();  // who has handed its part up may not fail any more: rank 0 and others may have gone on the strength of it
   if (rank_ != 0) {
     hand(rank_ - below);
     bytes = std::move(ledger_of(rank_ - below)->payload);
@@ -797,12 +590,12 @@ Ledger MpiEndpoint::finish(double seconds) {
   for (below /= 2; below >= 1; below /= 2) {
     if (rank_ + below < size_) hand(rank_ + below);
   }
-  while (!flying_.empty()) {
-    if (!insist([&] { return progress(); })) sched_yield();
-    insist([&] { reap(); });
+  while (mail_.under_way()) {
+    if (!fate_.insist([&] { return progress(); })) sched_yield();
+    fate_.insist([&] { mail_.reap(); });
   }
-  return insist([&] {
-    accounts_ = unpack(bytes.view());
+  return fate_.insist([&] {
+    accounts_ = unpack_accounts(bytes.view());
     Ledger all = ledger();
     all.seconds = seconds;
     return all;
@@ -810,29 +603,25 @@ Ledger MpiEndpoint::finish(double seconds) {
 }
 
 void MpiEndpoint::abandon(Fault fault, const std::function<std::string()>& text) {
-  ending_ = true;
-  if (!aborted_) {
-    fault_text_ = insist(text);
-    fault_ = fault;
-    aborted_ = true;
-  }
-  for (Buffer& out : out_) out.resize(0);  // of no use any more, and perhaps half a record
+  fate_.begin_to_end();
+  if (!fate_.failed()) fate_.fail(fault, fate_.insist(text));
+  mail_.drop();
   RecordHead head;
   if (!told_) {
     head.record = Record::abort;
-    head.index = static_cast<std::uint32_t>(fault_);
+    head.index = static_cast<std::uint32_t>(fate_.fault());
     for (std::int32_t to = 0; to < size_; ++to) {
-      if (to != rank_) send_control(to, head, std::as_bytes(std::span(fault_text_)));
+      if (to != rank_) mail_.send_uncounted(to, head, std::as_bytes(std::span(fate_.text())));
     }
   }
   head.record = Record::goodbye;
   for (std::int32_t to = 0; to < size_; ++to) {
-    if (to != rank_) send_control(to, head, {});
+    if (to != rank_) mail_.send_uncounted(to, head, {});
   }
   // Nobody sends after its goodbye, and messages of one sender keep their order.
-  while (goodbyes_ < size_ - 1 || !flying_.empty()) {
-    if (!insist([&] { return progress(); })) sched_yield();
-    insist([&] { reap(); });
+  while (goodbyes_ < size_ - 1 || mail_.under_way()) {
+    if (!fate_.insist([&] { return progress(); })) sched_yield();
+    fate_.insist([&] { mail_.reap(); });
   }
 }
 

@@ -5,13 +5,8 @@
 // reduce-scatter how many blocks to expect: ceil(log2 P) messages each. Where ranks of the whole machine share nodes they tell each other
 // on the boards of these, and only the nodes exchange messages. Submachines and subsets on one node get a board when they have met a few times.
 //
-// Rank 0 asks around when it waits long: two equal waves in which everybody waits and no message is under way prove a deadlock (Mattern's
-// four counters). What is shown on a board is not counted; who has seen it counts as if it had sent itself a message, so that a rank which has
-// moved on between two waves is noticed.
-//
-// A call of MPI that fails is a fault of the machine, told to all like any other. But from a point on nobody could be told any more: when a rank has
-// handed its ledger up the others may end well and go, and who has said goodbye is not listened to. From there on what fails is tried again, and where that
-// fails too, or a message is lost, the job is ended (MPI_Abort): nobody waits for ever.
+// What is shown on a board is no message that rank 0 could count when it looks for a deadlock; who has seen it counts as if it had sent itself
+// one, so that a rank which has moved on between two waves is noticed.
 #pragma once
 
 #include <mpi.h>
@@ -23,6 +18,9 @@
 #include <optional>
 #include <vector>
 
+#include "bsp/deadlock_waves.hpp"
+#include "bsp/mpi_fate.hpp"
+#include "bsp/mpi_mail.hpp"
 #include "bsp/mpi_nodes.hpp"
 #include "bsp/mpi_wire.hpp"
 #include "chasqui/bsp/detail/processor.hpp"
@@ -50,7 +48,6 @@ class MpiEndpoint final : public Endpoint {
  public:
   /// Collective: on all ranks, or a MachineError on all. What the nodes have stays with the communicator, for the next one.
   static std::unique_ptr<MpiEndpoint> make(MPI_Comm communicator, const Options& options);
-  ~MpiEndpoint() override;
 
   std::int32_t rank() const override { return rank_; }
   std::int32_t size() const override { return size_; }
@@ -81,21 +78,6 @@ class MpiEndpoint final : public Endpoint {
     RecordHead head;
     Buffer bytes;
   };
-  struct Status {
-    bool blocked = false;
-    std::uint64_t sent = 0, received = 0;
-    Waiting why;
-    std::string where;
-
-    friend bool operator==(const Status& a, const Status& b) {
-      return a.blocked == b.blocked && a.sent == b.sent && a.received == b.received;
-    }
-  };
-  struct Flying {
-    MPI_Request request = MPI_REQUEST_NULL;
-    Buffer bytes;
-    bool last = false;  ///< it says how the program ended
-  };
 
   /// Where members of a machine meet, as this one sees it.
   struct Table {
@@ -124,44 +106,30 @@ class MpiEndpoint final : public Endpoint {
   Arrived next_arrival(std::uint64_t group, std::int32_t from, const Waiting& why);
   void post(std::int32_t to, BlockPtr block, bool counted);
   std::uint64_t send_lent(std::int32_t to, BlockPtr block, std::uint64_t before);
-  Buffer spare();
   template <typename Condition>
   void wait_until(const Waiting& why, const Condition& condition);
   template <typename Visit>
   void show(NodeBoard& board, std::span<const std::byte> mine, const Waiting& why, const Visit& visit);
-  void throw_if_aborted() const;
-  void check(int code, const char* what) {
-    if (code != MPI_SUCCESS) refuse(code, what);
-  }
-  /// A call of MPI failed.
-  [[noreturn]] void refuse(int code, const char* what);
-  [[noreturn]] void end_job(const char* why) const;
-  /// What step() returns. When others may have gone already it must: it is tried again, or the job ends.
-  template <typename Step>
-  auto insist(const Step& step);
-  void flush(std::int32_t to);
-  void flush_all();
-  void send(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes);
-  void send_control(std::int32_t to, const RecordHead& head, std::span<const std::byte> bytes);
   bool progress();
   void receive(Buffer& message);
   void arrived(BlockPtr block);
   BlockPtr ledger_of(std::int32_t from);
-  static std::map<std::uint64_t, MachineCosts> unpack(std::span<const std::byte> bytes);
-  void reap();
   void look_for_deadlock(const Waiting& why);
-  Status own_status(const Waiting& why) const;
+  RankStatus status(const Waiting& why) const;
   void answer_probe(const Waiting& why);
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
   std::int32_t rank_ = 0, size_ = 1;
   Options options_;
   std::shared_ptr<MpiNodes> nodes_;  ///< of the whole machine; nullptr: it goes without boards
   NodeStore* store_ = nullptr;       ///< of this node; nullptr: there is none
   std::vector<std::size_t> sizes_;   ///< by slot: bytes of the last blocks for it, about
-  std::vector<Buffer> out_;
-  std::deque<Flying> flying_;
-  std::vector<Buffer> spare_;
+  MpiFate fate_;
+  MpiMail mail_;
+  DeadlockWaves waves_;
+  std::optional<std::uint32_t> probe_;      ///< a wave that waits for the answer of this rank
+  std::uint64_t received_ = 0, shown_ = 0;  ///< messages of the program, and looks at boards
+  std::int32_t goodbyes_ = 0;
+  bool told_ = false;  ///< another has told all why the program failed
   Pile arrived_blocks_;
   bool all_in_ = false;            ///< a board has said so, and nobody has asked since
   std::uint32_t unseen_ = 0;       ///< how often that was believed
@@ -171,19 +139,6 @@ class MpiEndpoint final : public Endpoint {
   std::map<std::uint64_t, MachineCosts> accounts_;   ///< what meetings carried; equal at all members
   std::map<std::uint64_t, MachineCosts> leftovers_;  ///< what only this processor knows
   std::map<std::uint64_t, std::int32_t> speaker_;    ///< machine -> rank that publishes its account
-
-  bool aborted_ = false;  ///< by this fault:
-  bool told_ = false;     ///< another has told it to all
-  bool ending_ = false;   ///< others may have gone
-  Fault fault_ = Fault::program;
-  std::string fault_text_;
-  std::int32_t goodbyes_ = 0;
-
-  std::uint64_t sent_ = 0, received_ = 0;
-  std::uint32_t wave_ = 0;
-  std::optional<std::uint32_t> probe_;
-  std::vector<std::optional<Status>> statuses_;
-  std::vector<Status> last_wave_;
 };
 
 }  // namespace chasqui::bsp::detail

@@ -29,13 +29,11 @@ struct RecordHead {
   std::int32_t from = 0;  ///< block: rank in its machine; arrival: member; others: rank of the whole machine
   std::uint64_t bytes = 0;
   Channel channel;
-  std::uint32_t index = 0;     ///< block; abort: the fault; probe and status: the wave
-  std::uint32_t flags = 0;     ///< arrival; block: its kinds
-  std::uint64_t messages = 0;  ///< block
-  std::uint64_t blocked = 0;   ///< status; block, lent: the receiver counts it
-  std::uint64_t information =
-      0;  ///< block; lent: where it lies; status: MPI messages sent; arrival: a board that is offered
-  std::uint64_t received = 0;  ///< status: MPI messages received
+  std::uint32_t index = 0;        ///< block; abort: the fault; probe and status: the wave
+  std::uint32_t flags = 0;        ///< arrival; block: its kinds
+  std::uint64_t messages = 0;     ///< block
+  std::uint64_t counted = 0;      ///< block, lent: the receiver does
+  std::uint64_t information = 0;  ///< block; lent: where it lies; arrival: a board that is offered
 };
 
 /// The bytes are those at the end of `out`.

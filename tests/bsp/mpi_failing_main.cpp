@@ -76,7 +76,7 @@ int __wrap_MPI_Abort(MPI_Comm comm, int code) {
   if (fault.failed != 0) {
     std::printf("%d failures survived\njob ended: %d %d %s\n", survivals, fault.where, fault.number, fault.name);
     std::fflush(stdout);
-    usleep(200'000);  // the launcher drops what it has not read
+    usleep(600'000);  // the launcher drops what it has not read
   }
   return __real_MPI_Abort(comm, code);
 }
