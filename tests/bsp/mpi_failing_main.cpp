@@ -16,31 +16,12 @@
 
 #include "../failing_mpi.hpp"
 #include "../failing_new.hpp"
+#include "../fails_once.hpp"
 #include "../patience.hpp"
 #include "chasqui/bsp/mpi.hpp"
 
-namespace {
-
-enum class Class { none, allocate, call };
-struct {
-  Class which = Class::none;
-  int where = 0, number = 0;
-  int countdown = 0;  ///< the call that fails; 0: none does
-  int failed = 0;
-  const char* name = "";
-} fault;
-int survivals = 0;
-
-bool fails(Class which, const char* name) {
-  if (which != fault.which || fault.countdown == 0 || --fault.countdown != 0) return false;
-  ++fault.failed;
-  fault.name = name;
-  return true;
-}
-
-}  // namespace
-
-static bool allocation_fails() { return fails(Class::allocate, "new"); }
+static struct { int where = 0, number = 0; } tried;  ///< whose call fails, and which
+static int survivals = 0;
 
 extern "C" {
 FAILS_AFTERWARDS(MPI_Allgather, (const void* a, int b, MPI_Datatype c, void* d, int e, MPI_Datatype f, MPI_Comm g),
@@ -74,7 +55,7 @@ int __real_MPI_Abort(MPI_Comm comm, int code);
 int __wrap_MPI_Abort(MPI_Comm comm, int code);
 int __wrap_MPI_Abort(MPI_Comm comm, int code) {
   if (fault.failed != 0) {
-    std::printf("%d failures survived\njob ended: %d %d %s\n", survivals, fault.where, fault.number, fault.name);
+    std::printf("%d failures survived\njob ended: %d %d %s\n", survivals, tried.where, tried.number, fault.name);
     std::fflush(stdout);
     usleep(600'000);  // the launcher drops what it has not read
   }
@@ -135,7 +116,8 @@ bool survived(Class which, int n, int where, int node_size, bool throws) {
   };
   alarm(30 * chasqui::kPatience);
   std::snprintf(doing, sizeof doing, "hangs: number %d of rank %d\n", n, where);
-  fault = {which, where, n, rank == where ? n : 0, 0, ""};
+  tried = {where, n};
+  fault = {which, rank == where ? n : 0, 0, ""};
   try {
     const Ledger ledger = run_mpi(program, {.pretend_node_size = node_size});
     supersteps = ledger.machines.front().supersteps.size();

@@ -156,7 +156,7 @@ bool survived(Class which, int n, int where, int& failures) {
                 where);
   std::signal(SIGALRM, say_and_end);
   for (int run = 0; run < 2; ++run) {  // the second on what the first has left
-    if (run == 0) fault = {which, rank == where ? n : 0, false};
+    if (run == 0) fault = {which, rank == where ? n : 0, 0, ""};
     try {
       run_mpi(MPI_Comm_c2f(own),
               [](World& w) {
@@ -178,7 +178,7 @@ bool survived(Class which, int n, int where, int& failures) {
     fault.countdown = 0;
   }
   MPI_Comm_free(&own);
-  int outcome[] = {fault.failed ? 1 : 0, threw ? 1 : 0}, most[2], least[2];
+  int outcome[] = {fault.failed, threw ? 1 : 0}, most[2], least[2];
   MPI_Allreduce(outcome, most, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   MPI_Allreduce(outcome, least, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (most[1] != least[1]) {

@@ -61,14 +61,14 @@ bool survived(Class which, int n, int where, int node_size) {
     options.rendezvous = folder / "meeting";
     options.pretend_node_size = node_size;
     options.timeout = 5 * chasqui::kPatience;  // who fails before it comes is waited for so long
-    fault = {which, rank == where ? n : 0, false};
+    fault = {which, rank == where ? n : 0, 0, ""};
     std::string text;
     try {
       text = live(options);
     } catch (const std::exception& error) {
       text = fmt::format("error: {}", error.what());
     }
-    return text + (fault.failed ? "!" : "");
+    return text + (fault.failed != 0 ? "!" : "");
   });
   const std::string what =
       fmt::format("number {} of class {} on rank {}, nodes of {}", n, static_cast<int>(which), where, node_size);

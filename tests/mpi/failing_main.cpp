@@ -19,34 +19,13 @@
 #include "../failing_memory.hpp"
 #include "../failing_mpi.hpp"
 #include "../failing_new.hpp"
+#include "../fails_once.hpp"
 #include "../patience.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
 #include "chasqui/run/choose.hpp"
 
-namespace {
-
-enum class Class { open, reserve, map, allocate, call };
-struct {
-  Class which = Class::open;
-  int countdown = 0;  ///< the call that fails; 0: none does
-  int failed = 0;
-  const char* name = "";  ///< of the call of MPI that failed
-  bool heard = false;     ///< news of a failure; the first time MPI_Recv fails
-} fault;
-
-bool fails(Class which, const char* name = "") {
-  if (which != fault.which || fault.countdown == 0 || --fault.countdown != 0) return false;
-  ++fault.failed;
-  fault.name = name;
-  return true;
-}
-
-}  // namespace
-
-static bool allocation_fails() { return fails(Class::allocate); }
-static bool reserving_fails() { return fails(Class::reserve); }
-static bool mapping_fails() { return fails(Class::map); }
+static bool heard_of_failure = false;  ///< the first time MPI_Recv fails
 
 extern "C" {
 int __real_open(const char* name, int flags, ...);
@@ -95,7 +74,7 @@ int __wrap_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* st
 int __real_MPI_Recv(void* a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Status* g);
 int __wrap_MPI_Recv(void* a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Status* g);
 int __wrap_MPI_Recv(void* a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Status* g) {
-  return std::exchange(fault.heard, true) ? __real_MPI_Recv(a, b, c, d, e, f, g) : MPI_ERR_OTHER;
+  return std::exchange(heard_of_failure, true) ? __real_MPI_Recv(a, b, c, d, e, f, g) : MPI_ERR_OTHER;
 }
 FAILS_AFTERWARDS(MPI_Wait, (MPI_Request * a, MPI_Status* b), (a, b))
 }
@@ -133,7 +112,8 @@ int sum_of_all(int mine) {
 bool made_with(Class which, int n, int where) {
   const int rank = rank_of_world();
   alarm(30 * chasqui::kPatience);
-  fault = {which, rank == where ? n : 0, 0};
+  fault = {which, rank == where ? n : 0, 0, ""};
+  heard_of_failure = false;
   const auto comm = make_comm(MPI_COMM_WORLD);
   const bool happened = sum_of_all(fault.failed) != 0;
   const int boards = sum_of_all(comm->topology().board ? 1 : 0);
@@ -156,7 +136,8 @@ bool survived(Class which, int n, int where, const Options& options) {
   bool right = true;
   alarm(30 * chasqui::kPatience);
   std::snprintf(doing, sizeof doing, "hangs: number %d of rank %d\n", n, where);
-  fault = {which, rank == where ? n : 0, 0};
+  fault = {which, rank == where ? n : 0, 0, ""};
+  heard_of_failure = false;
   try {
     const auto comm = make_comm(MPI_COMM_WORLD, options);
     comm->allreduce(few, short_sums);
