@@ -2,12 +2,10 @@
 // How much longer tests may take than usual before they count as hanging.
 #pragma once
 
+#include "sanitized.hpp"
+
 namespace chasqui {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr unsigned kPatience = 8;
-#else
-inline constexpr unsigned kPatience = 1;
-#endif
+inline constexpr unsigned kPatience = kSanitized ? 8 : 1;
 
 }  // namespace chasqui

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "sanitized.hpp"
+
 namespace chasqui {
 
 /// Every case, and every seventh under a sanitizer.
@@ -12,11 +14,7 @@ class Sweep {
   bool takes_next() { return next_++ % kEvery == 0; }
 
  private:
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  static constexpr std::uint64_t kEvery = 7;
-#else
-  static constexpr std::uint64_t kEvery = 1;
-#endif
+  static constexpr std::uint64_t kEvery = kSanitized ? 7 : 1;
   std::uint64_t next_ = 0;
 };
 

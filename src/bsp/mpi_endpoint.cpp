@@ -581,8 +581,8 @@ Ledger MpiEndpoint::finish(double seconds) {
                                    "every processor",
                                    bytes.size(), MpiMail::kMostBytes));
   fate_.throw_if_failed();
-  fate_
-      .begin_to_end();  // who has handed its part up may not fail any more: rank 0 and others may have gone on the strength of it
+  // Who has handed its part up may not fail any more: rank 0 and others may have gone on the strength of it.
+  fate_.begin_to_end();
   if (rank_ != 0) {
     hand(rank_ - below);
     bytes = std::move(ledger_of(rank_ - below)->payload);

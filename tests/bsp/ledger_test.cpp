@@ -10,15 +10,13 @@
 #include "chasqui/bsp/ledger_file.hpp"
 #include "chasqui/bsp/run.hpp"
 #include "chasqui/bsp/variable.hpp"
+#include "sanitized.hpp"
 
 namespace chasqui::bsp {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kMostProcessors = 256;  // ThreadSanitizer has room for some thousand contexts, and all are slow
-#else
-constexpr int kMostProcessors = 1 << 16;
-#endif
+/// ThreadSanitizer has room for some thousand contexts, and all are slow.
+constexpr int kMostProcessors = kSanitized ? 256 : 1 << 16;
 
 /// Rank 0 sends 3 messages of 8 bytes to each; everybody charges its rank.
 void program(World& w) {

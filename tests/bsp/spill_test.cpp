@@ -15,15 +15,10 @@
 #include "bsp/spill_file.hpp"
 #include "chasqui/bsp/run.hpp"
 #include "chasqui/bsp/variable.hpp"
+#include "sanitized.hpp"
 
 namespace chasqui::bsp {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // their shadow memory needs terabytes of address space
-#else
-constexpr bool kSanitized = false;
-#endif
 
 constexpr std::size_t kMega = std::size_t{1} << 20;
 constexpr std::size_t kRoom = 28 * kMega;

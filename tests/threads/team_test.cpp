@@ -17,21 +17,10 @@
 #include "chasqui/base/error.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
+#include "sanitized.hpp"
 
 namespace chasqui::threads {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#else
-constexpr bool kSanitized = false;
-#endif
 
 void make_too_many() {
   alarm(20);
