@@ -30,32 +30,32 @@ demo:  ## plan and check every collective, measure this machine; leaves report.h
 	@scripts/demo build/dev/bin/chasqui
 
 test: build  ## what CI runs
-	ctest --preset dev -j $(TESTS)
+	scripts/run-tests dev -j $(TESTS)
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS) --target $(SANITIZED:%=test_%) replay_schedule
-	ctest --preset asan -j $(TESTS) -R '^($(shell echo $(SANITIZED) fuzz_schedule | tr ' ' '|'))$$'
+	scripts/run-tests asan -j $(TESTS) -R '^($(shell echo $(SANITIZED) fuzz_schedule | tr ' ' '|'))$$'
 
 test-all: test asan tsan clang release bench  ## the whole suite under every sanitizer and compiler, and the benchmarks
 
 asan: packages  ## all tests under ASan and UBSan
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
-	ctest --preset asan -j $(TESTS)
+	scripts/run-tests asan -j $(TESTS)
 
 tsan: packages  ## all tests under TSan
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS)
-	ctest --preset tsan -j $(TESTS)
+	scripts/run-tests tsan -j $(TESTS)
 
 clang: packages  ## all tests with the other compiler
 	cmake --preset clang
 	cmake --build --preset clang -j $(JOBS)
-	ctest --preset clang -j $(TESTS)
+	scripts/run-tests clang -j $(TESTS)
 
 release: packages  ## all tests, fully optimised
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(TESTS)
+	scripts/run-tests release -j $(TESTS)
 
 bench: packages  ## the benchmarks, fully optimised
 	cmake --preset release

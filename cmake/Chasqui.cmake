@@ -53,7 +53,7 @@ endfunction()
 # A folder that sets CHASQUI_TESTS_OF has one program for all its tests where files are compiled together: each ctest entry then runs the
 # files of its own. ALONE: not this one, which replaces functions or is linked otherwise.
 function(chasqui_test name)
-  cmake_parse_arguments(ARG "RAPIDCHECK;PATHS;ALONE" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "RAPIDCHECK;PATHS;ALONE" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT CHASQUI_TESTS)
     return()
   endif()
@@ -84,16 +84,13 @@ function(chasqui_test name)
   endif()
   chasqui_precompiled(${program} chasqui_test_headers)
   chasqui_together(${program})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
-  endif()
   add_test(NAME ${name} COMMAND ${program} ${files})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   chasqui_sanitized_tests()
 endfunction()
 
-# The tests of this folder, when all of them are there: under a sanitizer they take several times as long, libraries may be preloaded
-# before its runtime, and leaks of the MPI libraries are theirs (tests/leaks.txt).
+# The tests of this folder, when all of them are there: under a sanitizer libraries may be preloaded before its runtime, and leaks of
+# the MPI libraries are theirs (tests/leaks.txt).
 function(chasqui_sanitized_tests)
   get_property(asked DIRECTORY PROPERTY CHASQUI_SANITIZED)
   if(NOT CHASQUI_SANITIZE OR asked)
@@ -105,11 +102,6 @@ endfunction()
 function(chasqui_adapt_tests)
   get_property(tests DIRECTORY PROPERTY TESTS)
   foreach(test ${tests})
-    get_test_property(${test} TIMEOUT limit)
-    if(limit)
-      math(EXPR limit "8 * ${limit}")
-      set_tests_properties(${test} PROPERTIES TIMEOUT ${limit})
-    endif()
     # On x86-64 the MPI libraries keep no frame pointers: only a slow walk up the stack tells whose a leak is.
     set(walk 1)
     get_test_property(${test} LABELS labels)
