@@ -14,6 +14,7 @@
 #include "run/choose/board_methods.hpp"
 #include "run/comm/engine.hpp"
 #include "run/wait/cores.hpp"
+#include "sweep.hpp"
 #include "threads/channels.hpp"
 
 namespace chasqui::engines {
@@ -227,9 +228,10 @@ std::uint32_t start_all(const Machine& machine) {
   Comms comms = make(machine);
   Explained explained(*comms[0]);
   std::uint32_t seen = 0;
+  static Sweep sweep;
   for (const Kind kind : kExplained) {
     for (const Size& size : sizes(machine, !machine.messages && machine.node == 0)) {
-      if (too_much(machine, kind, size)) continue;
+      if (too_much(machine, kind, size) || !sweep.takes_next()) continue;
       Xor op{size.element};
       std::vector<run::Request> requests;
       for (std::size_t r = 0; r < comms.size(); ++r) {

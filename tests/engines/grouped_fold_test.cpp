@@ -12,6 +12,7 @@
 #include "run/choose/board_methods.hpp"
 #include "run/comm/engine.hpp"
 #include "suite.hpp"
+#include "sweep.hpp"
 #include "threads/comms.hpp"
 
 namespace chasqui::engines {
@@ -99,7 +100,7 @@ TEST_P(Groups, ManyLinesFoldInRankOrder) {
     }
   });
 }
-INSTANTIATE_TEST_SUITE_P(Sizes, Groups, testing::Values(2, 3, 4, 5, 7, 8, 16));
+INSTANTIATE_TEST_SUITE_P(Sizes, Groups, testing::ValuesIn(sweep_of({2, 3, 5, 8, 16}, {4, 7})));
 
 TEST(Groups, Soak) {
   constexpr std::uint64_t seed = 8;

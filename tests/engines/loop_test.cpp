@@ -21,6 +21,7 @@
 #include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
 #include "suite.hpp"
+#include "sweep.hpp"
 #include "threads/channels.hpp"
 
 namespace chasqui::engines {
@@ -117,6 +118,7 @@ Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Pr
 
 void play_all(int size, const std::shared_ptr<const Profile>& profile, const std::vector<int>& counts,
               std::set<run::Method>& used, Comms comms = {}, std::optional<run::Method> only = {}) {
+  static Sweep sweep;
   if (comms.empty()) comms = threads::make_comms(size, profile, false);
   for (const auto& recipe : recipes(size, {0, size / 2, size - 1}, counts)) {
     const auto probe = recipe.make(0, size);
@@ -125,7 +127,7 @@ void play_all(int size, const std::shared_ptr<const Profile>& profile, const std
     std::set<std::pair<run::Method, std::int64_t>> seen;
     for (const auto& choice : comms[0]->choices_for(packed)) {
       if (only && choice.method != *only) continue;
-      if (!seen.insert({choice.method, choice.parts}).second) continue;
+      if (!seen.insert({choice.method, choice.parts}).second || !sweep.takes_next()) continue;
       used.insert(choice.method);
       const auto wrong = play(comms, recipe, choice);
       ASSERT_EQ(wrong, "") << recipe.name << " on " << size << " ranks by " << to_string(choice.method) << " ("

@@ -10,6 +10,7 @@
 #include "chasqui/threads/team.hpp"
 #include "run/board/board.hpp"
 #include "suite.hpp"
+#include "sweep.hpp"
 
 namespace chasqui::engines {
 namespace {
@@ -20,7 +21,7 @@ TEST_P(Threads, EveryCollective) {
   threads::Team team(GetParam());
   team.run([](run::Comm& comm) { run_everything(comm, false); });
 }
-INSTANTIATE_TEST_SUITE_P(Sizes, Threads, testing::Values(1, 2, 3, 4, 5, 7, 8, 16));
+INSTANTIATE_TEST_SUITE_P(Sizes, Threads, testing::ValuesIn(sweep_of({1, 2, 3, 5, 8, 16}, {4, 7})));
 
 /// Larger than a share that the board holds.
 struct Large {

@@ -13,6 +13,7 @@
 #include "chasqui/plan/kitem.hpp"
 #include "plan/recurrence.hpp"
 #include "plan/stream_player.hpp"
+#include "sweep.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -36,9 +37,14 @@ void expect_plays(std::int64_t P, std::int64_t L, std::int64_t root = 0) {
 }
 
 TEST(Stream, EveryPUpTo120AndEverySixthUpTo300ReachTheBoundForLatencies1To16) {
+  Sweep sweep;
   for (std::int64_t L = 1; L <= 16; ++L) {
-    for (std::int64_t P = 2; P <= 120; ++P) expect_plays(P, L);
-    for (std::int64_t P = 121 + L % 6; P <= 300; P += 6) expect_plays(P, L);
+    for (std::int64_t P = 2; P <= 120; ++P) {
+      if (sweep.takes_next()) expect_plays(P, L);
+    }
+    for (std::int64_t P = 121 + L % 6; P <= 300; P += 6) {
+      if (sweep.takes_next()) expect_plays(P, L);
+    }
   }
 }
 
@@ -147,6 +153,8 @@ TEST(Stream, BeyondTheCertificateTheSameMethodStillMeetsTheBound) {
 }
 
 RC_GTEST_PROP(Stream, LargeLatenciesAgreeRankByRank, ()) {
+  static Sweep sweep;
+  if (!sweep.takes_next()) return;
   const auto L = *rc::gen::inRange<std::int64_t>(301, 700);
   const auto digits = *rc::gen::inRange<int>(3, 17);
   std::int64_t most = 10;
