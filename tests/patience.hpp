@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// How much longer tests may take than usual before they count as hanging.
+// How much longer things take than on a quiet machine, at most.
 #pragma once
 
 #include "sanitized.hpp"
 
 namespace chasqui {
 
-inline constexpr unsigned kPatience = kSanitized ? 8 : 1;
+/// Under a sanitizer. Times in which something must happen are multiplied with it.
+inline constexpr unsigned kSlowdown = kSanitized ? 8 : 1;
+/// Where others use the machine too, and stop its cores for seconds. Times after which a test counts as hanging are multiplied with it.
+inline constexpr unsigned kPatience = 8 * kSlowdown;
 
 }  // namespace chasqui

@@ -6,7 +6,7 @@ every=$1
 shift
 first="" survived=0 ended=0
 while :; do
-  said=$(timeout 100 "$@" $first 2>&1)
+  said=$(timeout 600 "$@" $first 2>&1)
   code=$?
   here=$(echo "$said" | sed -n 's/.*\<\([0-9][0-9]*\) failures survived.*/\1/p' | head -n 1)
   survived=$((survived + ${here:-0}))

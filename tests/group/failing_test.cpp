@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <vector>
@@ -50,17 +51,17 @@ std::string live(const Options& options) {
   return right ? "right" : "a result is wrong";
 }
 
-/// The life of a group while the n-th call of a class fails on a rank. False: there is no such call.
-bool survived(Class which, int n, int where, int node_size) {
+/// The life of a group while the n-th call of a class fails on a rank. Who fails before it comes is waited for `timeout` seconds.
+std::vector<End> lives(Class which, int n, int where, int node_size, double timeout) {
   const Folder folder;
-  const auto ends = run_ranks(kRanks, [&](int rank) {
+  return run_ranks(kRanks, [&](int rank) {
     alarm(60 * chasqui::kPatience);  // a hang is a failure
     Options options;
     options.rank = rank;
     options.size = kRanks;
     options.rendezvous = folder / "meeting";
     options.pretend_node_size = node_size;
-    options.timeout = 5 * chasqui::kPatience;  // who fails before it comes is waited for so long
+    options.timeout = timeout;
     fault = {which, rank == where ? n : 0, 0, ""};
     std::string text;
     try {
@@ -70,22 +71,29 @@ bool survived(Class which, int n, int where, int node_size) {
     }
     return text + (fault.failed != 0 ? "!" : "");
   });
+}
+
+bool told(const End& end) { return end.text.starts_with("error: "); }
+bool happened(const End& end) { return end.text.ends_with("!"); }
+
+/// False: there is no such call.
+bool survived(Class which, int n, int where, int node_size) {
+  auto ends = lives(which, n, where, node_size, 5 * chasqui::kSlowdown);
+  // A machine that is busy with other things is given the time that it needs.
+  if (std::none_of(ends.begin(), ends.end(), happened) && std::any_of(ends.begin(), ends.end(), told))
+    ends = lives(which, n, where, node_size, 50 * chasqui::kSlowdown);
+  const bool failed = std::any_of(ends.begin(), ends.end(), happened);
   const std::string what =
       fmt::format("number {} of class {} on rank {}, nodes of {}", n, static_cast<int>(which), where, node_size);
-  int told = 0;
-  bool happened = false;
-  for (const End& end : ends) {
-    EXPECT_EQ(end.signal, 0) << what;
-    told += end.text.starts_with("error: ") ? 1 : 0;
-    happened = happened || end.text.ends_with("!");
-  }
+  const auto errors = std::count_if(ends.begin(), ends.end(), told);
+  EXPECT_TRUE(errors == 0 || failed) << what;
   for (int rank = 0; rank < kRanks; ++rank) {
-    const std::string& text = ends[static_cast<std::size_t>(rank)].text;
-    if (told == 0) EXPECT_EQ(text.substr(0, 5), "right") << what << ": " << text;
-    else EXPECT_TRUE(told == kRanks) << what << ": rank " << rank << ": " << text;
+    const auto& [signal, status, text] = ends[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(signal, 0) << what;
+    if (errors == 0) EXPECT_EQ(text.substr(0, 5), "right") << what << ": " << text;
+    else EXPECT_TRUE(errors == kRanks) << what << ": rank " << rank << ": " << text;
   }
-  EXPECT_TRUE(told == 0 || happened) << what;
-  return happened;
+  return failed;
 }
 
 class Failing : public testing::TestWithParam<int> {

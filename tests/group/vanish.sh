@@ -8,7 +8,7 @@ set -eu
 export CHASQUI_SIZE=4 CHASQUI_RENDEZVOUS=tcp://10.99.8.1:4711 CHASQUI_SILENCE=3
 ranks=""
 for rank in 0 1 2 3; do
-  CHASQUI_RANK=$rank ip netns exec "$hosts-$((rank / 2))" timeout -k 5 100 "$1" > "$said/$rank" &
+  CHASQUI_RANK=$rank ip netns exec "$hosts-$((rank / 2))" timeout -k 5 600 "$1" > "$said/$rank" &
   ranks="$ranks $!"
 done
 for rank in 0 1 2 3; do

@@ -67,13 +67,13 @@ for mpi in openmpi mpich; do
   cmake -S "$here/project/mpi" -B "$work/$mpi" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" -Dchasqui_MPI=$mpi >"$work/$mpi-configure.log"
   cmake --build "$work/$mpi" >"$work/$mpi-build.log"
   # shellcheck disable=SC2086
-  timeout 60 $launcher "$work/$mpi/relay" | grep -q "sum 3 on 2 ranks"
+  timeout 600 $launcher "$work/$mpi/relay" | grep -q "sum 3 on 2 ranks"
   echo "ok: find_package(chasqui COMPONENTS mpi), $mpi"
   if command -v pkg-config >/dev/null; then
     # shellcheck disable=SC2046
     "mpicxx.$mpi" "$here/project/mpi/relay.cpp" -o "$work/relay-$mpi" $(pkg-config --cflags --libs chasqui-mpi-$mpi)
     # shellcheck disable=SC2086
-    timeout 60 $launcher "$work/relay-$mpi" | grep -q "sum 3 on 2 ranks"
+    timeout 600 $launcher "$work/relay-$mpi" | grep -q "sum 3 on 2 ranks"
     echo "ok: pkg-config chasqui-mpi-$mpi"
   fi
   served "$mpi" "$prefix/bin/chasqui" "$work"

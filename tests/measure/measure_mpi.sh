@@ -36,7 +36,7 @@ sed 's/"name": "node",/"name": "node", "threads": true,/' m.json > threads.json
 head -c 100 m.json > part.json
 for bad in threads.json:'a profile of threads' part.json:'the text ends too early' none.json:'cannot be read'; do
   status=0
-  timeout 60 "$@" "$chasqui" measure --mpi --seconds 3600 --again "${bad%%:*}" > table.txt 2> said.txt || status=$?
+  timeout 600 "$@" "$chasqui" measure --mpi --seconds 3600 --again "${bad%%:*}" > table.txt 2> said.txt || status=$?
   [ $status -ne 0 ] && [ $status -ne 124 ] || fail "--again ${bad%%:*}: status $status"
   [ "$(grep -c "${bad#*:}" said.txt)" = 1 ] || fail "--again ${bad%%:*}: no reason, or more than one"
 done

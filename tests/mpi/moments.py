@@ -15,7 +15,7 @@ import sys
 import time
 
 MARK = "CHASQUI_MOMENTS"
-LIMIT = 60  # seconds; a launcher needs some to notice
+LIMIT = 600  # seconds; a launcher needs some to notice
 ALONE = 10  # seconds after which a launcher without ranks is ended
 
 
@@ -94,7 +94,7 @@ def main():
             time.sleep(0.003 if way == "kill" else 0.02 * chance.random())
         if way == "stop" and job.returncode != 0:
             fail(f"status {job.returncode}", job, mark)
-        left = time.monotonic() + 10
+        left = time.monotonic() + 120
         while processes(mark, program) and time.monotonic() < left:
             time.sleep(0.05)
         if processes(mark, program):

@@ -62,14 +62,14 @@ else
 fi
 command="exec $(printf '%q ' "$@")"
 if [ "$flavour" = openmpi ]; then
-  timeout -k 5 110 "$self" --enter 10.9.0.1 "$command" </dev/null
+  timeout -k 5 600 "$self" --enter 10.9.0.1 "$command" </dev/null
   exit
 fi
 # MPICH 4.0.2 with UCX 1.13 over TCP often hangs in MPI_Finalize, with and without the library: once the program has said its
 # last word ("right, digest") it is given two seconds and then ended.
 log=$(mktemp)
 trap 'rm -f "$agent" "$log"' EXIT
-timeout -k 5 110 "$self" --enter 10.9.0.1 "$command" </dev/null >"$log" 2>&1 &
+timeout -k 5 600 "$self" --enter 10.9.0.1 "$command" </dev/null >"$log" 2>&1 &
 launcher=$!
 while kill -0 $launcher 2>/dev/null; do
   if grep -q "right, digest" "$log"; then

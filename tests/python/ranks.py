@@ -7,7 +7,7 @@ import time
 import traceback
 
 
-def run(size, function, *arguments, seconds=60):
+def run(size, function, *arguments, seconds=600):
     """function(rank, size, *arguments) in each of `size` processes. Raises if one fails; ends all after so many seconds."""
     sys.stdout.flush()
     children = {}

@@ -37,7 +37,7 @@ def with_group(function):
     """function(rank, size) in a process group of this backend."""
 
     def body(rank, size, path, *arguments):
-        dist.init_process_group("chasqui", init_method="file://" + path, rank=rank, world_size=size, timeout=timedelta(seconds=30))
+        dist.init_process_group("chasqui", init_method="file://" + path, rank=rank, world_size=size, timeout=timedelta(seconds=300))
         function(rank, size, *arguments)
         dist.barrier()
         dist.destroy_process_group()
@@ -167,7 +167,7 @@ def handles(rank, size):
     order = [0, 1] if rank == 0 else [1, 0]
     works = [dist.all_reduce(x[i], group=groups[i], async_op=True) for i in order]
     for work in works:
-        work.wait(timedelta(seconds=20))
+        work.wait(timedelta(seconds=300))
     assert x[0].item() == size and x[1].item() == 2 * size
     threads = [threading.Thread(target=lambda i=i: [dist.all_reduce(torch.ones(8), group=groups[i]) for _ in range(50)]) for i in (0, 1)]
     for thread in threads:
@@ -199,7 +199,7 @@ def refusals(rank, size):
 
 
 def late(rank, size, path):
-    dist.init_process_group("chasqui", init_method="file://" + path, rank=rank, world_size=size, timeout=timedelta(seconds=30))
+    dist.init_process_group("chasqui", init_method="file://" + path, rank=rank, world_size=size, timeout=timedelta(seconds=300))
     group = dist.new_group(timeout=timedelta(seconds=0.3))
     if rank == 0:
         fails("chasqui", lambda: dist.all_reduce(torch.ones(4), group=group))
@@ -215,7 +215,7 @@ class Store(dist.Store):
     def __init__(self, path, on_set):
         super().__init__()
         self.store, self.on_set = dist.FileStore(path, 2), on_set
-        self.store.set_timeout(timedelta(seconds=20))
+        self.store.set_timeout(timedelta(seconds=300))
 
     def set(self, key, value):
         self.store.set(key, self.on_set(key, value))
@@ -223,14 +223,14 @@ class Store(dist.Store):
     def get(self, key):
         return self.store.get(key)
 
-    def wait(self, keys, timeout=timedelta(seconds=20)):
+    def wait(self, keys, timeout=timedelta(seconds=300)):
         self.store.wait(keys, timeout)
 
 
 def join_from_two_hosts(rank, path, on_set=lambda key, value: value):
     """Rank 1 says that it is on another host."""
     store = Store(path, lambda key, value: "elsewhere" if key == "chasqui/1" else on_set(key, value))
-    return chasqui._torch.make_group(store, rank, 2, timedelta(seconds=20))
+    return chasqui._torch.make_group(store, rank, 2, timedelta(seconds=300))
 
 
 def no_address(rank, size, path, variables, words):
@@ -264,7 +264,7 @@ def own_address():
 
 
 def train(backend, path, rank, size, report):
-    dist.init_process_group(backend, init_method="file://" + path, rank=rank, world_size=size, timeout=timedelta(seconds=60))
+    dist.init_process_group(backend, init_method="file://" + path, rank=rank, world_size=size, timeout=timedelta(seconds=300))
     torch.manual_seed(5)
     model = torch.nn.Sequential(torch.nn.Linear(10, 32), torch.nn.Tanh(), torch.nn.BatchNorm1d(32), torch.nn.Linear(32, 1))
     ddp = torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=0.001)
@@ -330,7 +330,7 @@ def launched():
     rank, size = int(os.environ["CHASQUI_RANK"]), int(os.environ["CHASQUI_SIZE"])
     os.environ["MASTER_ADDR"] = os.environ["CHASQUI_RENDEZVOUS"].split("/")[2].split(":")[0]
     store = "tcp://{}:29777".format(os.environ["MASTER_ADDR"])
-    dist.init_process_group("chasqui", init_method=store, rank=rank, world_size=size, timeout=timedelta(seconds=40))
+    dist.init_process_group("chasqui", init_method=store, rank=rank, world_size=size, timeout=timedelta(seconds=300))
     for kind in (torch.float32, torch.bfloat16, torch.int64):
         for count in (1, 1000, 100000):
             x = torch.full((count,), rank + 1, dtype=kind)

@@ -47,7 +47,7 @@ END
 chmod +x enter
 
 for collective in broadcast allreduce allgather; do
-  timeout -k 5 60 ./enter 10.99.7.1 "exec $mpirun --allow-run-as-root --oversubscribe --bind-to none -np $hosts --host ${words#,} \
+  timeout -k 5 600 ./enter 10.99.7.1 "exec $mpirun --allow-run-as-root --oversubscribe --bind-to none -np $hosts --host ${words#,} \
     --mca plm rsh --mca plm_rsh_agent $PWD/enter --mca plm_rsh_no_tree_spawn 1 --mca pml ob1 --mca btl tcp,self \
     --mca btl_tcp_if_include host --mca oob_tcp_if_include host --mca mpi_yield_when_idle 1 \
     $chasqui record $collective --mpi --repeat 30 --out $PWD/$collective.json" < /dev/null > said.txt 2>&1 || fail "$collective: status $?"

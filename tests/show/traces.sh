@@ -43,13 +43,13 @@ done
 for library in openmpi mpich; do
   if [ -x "$(dirname "$chasqui")/chasqui-mpi-$library" ] && command -v "mpirun.$library" >/dev/null; then
     for collective in broadcast allreduce allgather scan barrier; do
-      timeout 60 "mpirun.$library" -np 3 "$chasqui" record $collective --mpi --repeat 3 --out run.json >>log
+      timeout 600 "mpirun.$library" -np 3 "$chasqui" record $collective --mpi --repeat 3 --out run.json >>log
       check run 2
     done
-    timeout 60 "mpirun.$library" -np 3 "$chasqui" record allgather --mpi --bytes 64 --repeat 3 \
+    timeout 600 "mpirun.$library" -np 3 "$chasqui" record allgather --mpi --bytes 64 --repeat 3 \
       --clocks --out run.json | grep -q "clocks compared, they agree to [0-9.]* us"
     check run 6
-    timeout 60 "mpirun.$library" -np 1 "$chasqui" record broadcast --mpi --out - | grep -q '"messages": \[\]'
+    timeout 600 "mpirun.$library" -np 1 "$chasqui" record broadcast --mpi --out - | grep -q '"messages": \[\]'
   fi
 done
 # A file that lies is noticed.

@@ -14,6 +14,7 @@
 #include "chasqui/run/choose.hpp"
 #include "chasqui/threads/team.hpp"
 #include "failing_new.hpp"
+#include "patience.hpp"
 
 namespace {
 
@@ -73,7 +74,7 @@ bool survived(int n) {
 }
 
 TEST(Failing, EachAllocationOnce) {
-  alarm(120);  // a hang is a failure
+  alarm(120 * kPatience);  // a hang is a failure
   int n = 1;
   while (survived(n)) ++n;
   EXPECT_GT(n, 10) << "hardly anything was allocated";

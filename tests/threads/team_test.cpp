@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "chasqui/base/error.hpp"
+#include "patience.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
 #include "sanitized.hpp"
@@ -23,7 +24,7 @@ namespace chasqui::threads {
 namespace {
 
 void make_too_many() {
-  alarm(20);
+  alarm(20 * kPatience);
   const rlimit memory{rlim_t{600} << 20, rlim_t{600} << 20};
   setrlimit(RLIMIT_AS, &memory);
   try {

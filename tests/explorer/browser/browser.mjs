@@ -48,7 +48,7 @@ export class Explorer {
   }
 
   // Until the planner has answered and nothing is being asked.
-  async settled(timeout = 30000) {
+  async settled(timeout = 300000) {
     await this.page.waitForFunction(() => Number(document.body.dataset.answers) >= 1 &&
       document.getElementById("busy").textContent === "", null, {polling: 100, timeout});
   }
