@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpi/open_channel.hpp"
+#include "mpi/under_way.hpp"
 #include "run/messages/tickets.hpp"
 
 namespace chasqui::mpi {
@@ -30,21 +31,24 @@ class Messages final : public run::Transport {
 
  private:
   struct Operation {
-    MPI_Request request = MPI_REQUEST_NULL;
-    int from = -1;  ///< receives only
+    std::size_t place = 0;  ///< among what is under way, until it is complete
+    int from = -1;          ///< receives only
     std::size_t bytes = 0;
     int code = MPI_SUCCESS;
     std::size_t arrived = 0;  ///< bytes
     bool complete = false;
+    bool looked = false;  ///< at, for another one's sake, since it was last asked for
   };
+  Ticket started(Ticket ticket, int code, const char* call, MPI_Request request);
   Ticket fresh(int from, std::size_t bytes);
-  bool look(Operation& operation);
-  void call_off(Operation& operation);
-  void complete(Operation& operation, int code, const MPI_Status& status);
+  bool look(Ticket ticket);
+  void call_off(MPI_Request& request, bool receives);
+  void complete(Ticket ticket, int code, const MPI_Status& status);
 
   std::shared_ptr<OpenChannel> channel_;
   bool blocking_waits_;
   run::Tickets<Operation> operations_;
+  UnderWay under_way_;
 };
 
 }  // namespace chasqui::mpi

@@ -26,5 +26,6 @@
 #define MPI_Request_free PMPI_Request_free
 #define MPI_Request_get_status PMPI_Request_get_status
 #define MPI_Test PMPI_Test
+#define MPI_Testsome PMPI_Testsome
 #define MPI_Wait PMPI_Wait
 #define MPI_Wtime PMPI_Wtime
