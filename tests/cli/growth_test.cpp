@@ -6,11 +6,13 @@
 #include <fmt/core.h>
 #include <valgrind/callgrind.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <sstream>
 
 #include "chasqui/base/error.hpp"
@@ -77,9 +79,14 @@ double growth(const Case& one, int& dump) {
 
 void write(const std::string& name, const std::string& text) { std::ofstream(path(name)) << text; }
 
+/// Writes s.json. Several commands read the same plan: it is made once.
 std::function<void(int)> planned(const std::string& collective, const std::string& size) {
   return [=](int n) {
-    command(fmt::format("plan {} {} {} -o 2 -g 4 -L 6 --out {}", collective, size, n, path("s.json")));
+    std::string name = fmt::format("{}-{}-{}.json", collective, size, n);
+    std::replace(name.begin(), name.end(), ' ', '-');
+    if (static std::set<std::string> made; made.insert(name).second)
+      command(fmt::format("plan {} {} {} -o 2 -g 4 -L 6 --out {}", collective, size, n, path(name)));
+    fs::copy_file(path(name), path("s.json"), fs::copy_options::overwrite_existing);
   };
 }
 
