@@ -6,8 +6,8 @@ help:  ## this list
 	@echo "  new here: make demo, then docs/tutorial.md"
 
 JOBS ?= $(shell nproc)
-# Most tests start processes and wait for them: two for each core keep the cores busy, and one more while the longest sleep.
-TESTS ?= $(shell expr 2 '*' $(JOBS) + 1)
+# Most tests start processes that wait for each other, and the longest sleep: three for each core keep the cores busy.
+TESTS ?= $(shell expr 3 '*' $(JOBS))
 # The rooms that read files and flags from outside: their tests also run under ASan and UBSan in `make test`.
 SANITIZED = base model schedule verify show
 

@@ -12,6 +12,7 @@
 #include "chasqui/base/error.hpp"
 #include "measure/bench/rivals.hpp"
 #include "run/comm/fabric.hpp"
+#include "sweep.hpp"
 
 namespace chasqui::engines {
 namespace {
@@ -112,7 +113,7 @@ void rivals(run::Comm& comm) {
   if (run::fabric_of(comm).messages == nullptr) return;
   const int size = comm.size();
   for (const auto& recipe :
-       recipes(size, size <= 8 ? all_roots(size) : std::vector<int>{0, 5, size - 1}, {0, 1, 9, 20'001})) {
+       recipes(size, kWholeSweeps && size <= 8 ? all_roots(size) : std::vector<int>{0, size - 1}, {0, 1, 9, 20'001})) {
     const auto one = recipe.make(comm.rank(), size);
     if (!measure::binomial(comm, one->call)) {
       if (one->call.plain()) throw std::runtime_error(recipe.name + ": no binomial tree");
