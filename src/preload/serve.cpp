@@ -538,6 +538,7 @@ int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native) 
   const Inside inside;
   count_call(state);
   note(what, Reason::empty);
+  leave_to_library(state);  // other ranks may come the long way
   return native();
 }
 

@@ -323,6 +323,21 @@ void uneven_exchanges(MPI_Comm comm, const Types& types) {
     equal("alltoallw in place", spread[index(i / 4 * 7 + i % 4 * 2)], wanted[index(i)]);
 }
 
+/// No data, by the same type as before on some ranks and by another one on others: those know the call already, these do not.
+void no_data(MPI_Comm comm) {
+  part = "no data";
+  const Place me(comm);
+  for (int i = 0; i < 4; ++i) {
+    const MPI_Datatype type = i % 2 == 0 || me.rank % 2 == 0 ? MPI_INT : MPI_DOUBLE;
+    MPI_Bcast(nullptr, 0, type, 0, comm);
+    MPI_Allgather(nullptr, 0, type, nullptr, 0, type, comm);
+    MPI_Gather(nullptr, 0, type, nullptr, 0, type, 0, comm);
+    int one = 1, sum = 0;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    equal("a sum afterwards", sum, me.size);
+  }
+}
+
 }  // namespace
 
 void moves(MPI_Comm comm) {
@@ -332,6 +347,7 @@ void moves(MPI_Comm comm) {
   allgathers(comm, types);
   exchanges(comm, types);
   uneven_exchanges(comm, types);
+  no_data(comm);
 }
 
 }  // namespace conformance
