@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "show/svg.hpp"
 
@@ -36,13 +37,16 @@ td.t{min-width:13rem;white-space:normal}
 pre{overflow-x:auto;padding:.75rem;background:var(--panel);border-radius:6px;font-size:.85rem;line-height:1.45}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem;align-items:start}
 figure{margin:.8rem 0}
-.figures>div{overflow-x:auto;border:1px solid var(--line);border-radius:6px}
+.figures>div{position:relative;overflow-x:auto;border:1px solid var(--line);border-radius:6px}
+.rooted>i{position:absolute;top:0;width:1px;height:1px}
+@keyframes here{from,to{scroll-snap-align:center}}
 figcaption{margin-top:.4rem}
 svg{display:block;max-width:100%;height:auto;margin:0 auto}
 .numbers{display:grid;grid-template-columns:repeat(auto-fit,minmax(12rem,1fr));gap:1rem;margin:1.2rem 0}
 .numbers div{background:var(--panel);border-radius:6px;padding:.8rem 1rem}
 .numbers b{display:block;font-size:1.6rem;line-height:1.2}
 @media (max-width:40rem){h1{font-size:1.6rem}.figures svg.large{min-width:34rem;max-width:none}
+.figures>.rooted{scroll-snap-type:x mandatory}.rooted>i{animation:here 1s}
 .numbers{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.6rem}
 .wordy thead{display:none}.wordy table,.wordy tbody,.wordy tr,.wordy td{display:block;text-align:left;white-space:normal;min-width:0}
 .wordy tr{padding:.4rem 0;border-bottom:1px solid var(--line)}.wordy td{border:0;padding:.05rem 0}.wordy td:first-child{font-weight:600}
@@ -69,6 +73,16 @@ constexpr double kNarrow = 560;  ///< drawings up to this width are readable on 
 double width_of(const std::string& svg) {
   const auto at = svg.find("width=\"");
   return at < svg.find('>') ? std::strtod(svg.c_str() + at + 7, nullptr) : 0;
+}
+
+/// Where the root of a drawn tree is, from the left; nothing in other drawings.
+std::optional<double> root_of(const std::string& svg) {
+  constexpr std::string_view kRoot = "<rect class=\"cq-root\" x=\"", kWidth = "width=\"";
+  const auto at = svg.find(kRoot);
+  if (at == std::string::npos) return std::nullopt;
+  const auto width = svg.find(kWidth, at);
+  return std::strtod(svg.c_str() + at + kRoot.size(), nullptr) +
+         std::strtod(svg.c_str() + width + kWidth.size(), nullptr) / 2;
 }
 
 bool number_like(const std::string& cell) {
@@ -138,11 +152,18 @@ void Page::figures(const std::vector<std::string>& svgs, std::string_view captio
   body_ += "<figure><div class=\"figures\">\n";
   for (const std::string& svg : svgs) {
     std::string markup = svg;
+    std::string_view box;
     // On a narrow screen plots and small drawings shrink, larger ones scroll.
     if (markup.rfind("<svg ", 0) == 0 && markup.find("cq-line") == std::string::npos && width_of(markup) > kNarrow) {
       markup.insert(5, "class=\"large\" ");
+      // A box that scrolls begins at the root of its tree. The page has no script: for a second the box must stop at a mark
+      // there, then the reader may scroll it anywhere.
+      if (const auto root = root_of(markup)) {
+        box = " class=\"rooted\"";
+        markup += fmt::format("<i style=\"left:{:.0f}px\"></i>", *root);
+      }
     }
-    body_ += "<div tabindex=\"0\" role=\"region\" aria-label=\"drawing\">" + markup + "</div>\n";
+    body_ += fmt::format("<div{} tabindex=\"0\" role=\"region\" aria-label=\"drawing\">{}</div>\n", box, markup);
   }
   body_ += "</div>";
   if (!caption.empty()) body_ += fmt::format("<figcaption>{}</figcaption>", escaped(caption));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "chasqui/show/draw.hpp"
 #include "chasqui/show/plot.hpp"
 #include "show/xml.hpp"
 
@@ -90,6 +91,26 @@ TEST(Page, SentencesBecomeCardsAndSmallDrawingsShrink) {
   EXPECT_EQ(count(html, "<svg class=\"large\""), 1U);
   EXPECT_NE(html.find("<a href=\"#a-name\">A name</a>"), std::string::npos);
   EXPECT_EQ(count(html, "tabindex"), count(html, "role=\"region\" aria-label"));
+}
+
+TEST(Page, AWideTreeHasAMarkAtItsRoot) {
+  Page page("t", "l");
+  Tree tree;
+  tree.nodes.resize(20);
+  for (int child = 1; child < 20; ++child) {
+    tree.nodes[static_cast<std::size_t>(child)].parent = 0;
+    tree.nodes[static_cast<std::size_t>(child)].depth = 1;
+    tree.nodes[0].children.push_back(child);
+  }
+  const std::string wide = tree_svg(tree);
+  tree.nodes.resize(1);
+  tree.nodes[0].children.clear();
+  page.figures({wide, tree_svg(tree), plot_svg({"p", "", "", {}})});
+  const std::string html = page.html();
+  ASSERT_EQ(count(html, "<div class=\"rooted\""), 1U) << "neither what fits a phone nor a plot";
+  const double mark = std::stod(html.substr(html.find("<i style=\"left:") + 15));
+  const double width = std::stod(wide.substr(wide.find(" width=\"") + 8));
+  EXPECT_NEAR(mark, width / 2, 60) << "one of " << width << ": the root stands above the middle of its children";
 }
 
 TEST(Page, IsSelfContainedAndEscapes) {

@@ -16,10 +16,11 @@ class ReportCommand final : public Command {
  public:
   ReportCommand() : Command("report", "measure this machine and write a page about every collective on it") {
     describe(
-        "One HTML file without scripts or references to anything else: the measured parameters with their intervals; "
-        "for every collective the plan, its tree and activity chart, predicted and measured times, plots against the "
-        "binomial tree and, with --add, the MPI library; what is optimal and why. With both --machine and --add nothing is "
-        "measured now: a page about another machine.");
+        "Writes one HTML file about this machine. It has the measured parameters with their intervals. For every "
+        "collective it has the plan with its tree and activity chart, what is optimal and why, and predicted and "
+        "measured times against rivals: a binomial tree and, with --add, the MPI library. The file has no scripts "
+        "and needs no other file.\n"
+        "With both --machine and --add nothing is measured here: a page about another machine.");
     option("--out", "FILE", &out_, "where the page goes (default report.html); - is the standard output").output();
     option("--threads", "N", &threads_, "threads to measure and time (default: one a core, at least 2)");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`, instead of measuring now").file();
@@ -49,7 +50,7 @@ class ReportCommand final : public Command {
     input.profile = machine_      ? read_profile(*machine_)
                     : unmeasured_ ? default_profile()
                                   : measure(*engine, seconds_).profile;
-    if (unmeasured_) input.profile.how = "nobody: these are built-in guesses of an order of magnitude";
+    input.guessed = unmeasured_;
     if (input.profile.levels.empty()) throw Error("{}: describes no level: measure again", *machine_);
     if (!unmeasured_ && (!machine_ || more_.empty())) {
       input.benches.insert(input.benches.begin(), timed(*engine, input.profile));

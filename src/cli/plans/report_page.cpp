@@ -196,12 +196,19 @@ std::string duration(double nanoseconds) {
   return fmt::format("{:.3g} ms", nanoseconds / 1e6);
 }
 
-void machine_section(show::Page& page, const Profile& profile) {
-  page.section("This machine");
-  page.paragraph(fmt::format(
-      "{}{}, measured by {}. Medians with the interval that holds the true median in at least 95 of "
-      "100 measurements. A busy machine widens the intervals.",
-      profile.host.empty() ? "A machine" : profile.host, profile.when.empty() ? "" : ", " + profile.when, profile.how));
+void machine_section(show::Page& page, const Profile& profile, bool guessed) {
+  page.section(guessed ? "A usual machine" : "This machine");
+  if (guessed) {
+    page.paragraph(
+        "Nothing was measured. These values are built-in guesses, right in their order of magnitude at best. "
+        "\u201cchasqui report\u201d without --unmeasured measures this machine.");
+  } else {
+    page.paragraph(fmt::format(
+        "{}{}, measured by {}. Each value is a median. Its interval holds the true median in at least 95 of "
+        "100 measurements. A busy machine widens the intervals.",
+        profile.host.empty() ? "A machine" : profile.host, profile.when.empty() ? "" : ", " + profile.when,
+        profile.how));
+  }
   for (const Level& level : profile.levels) {
     if (level.assumed) continue;
     page.heading(level.ranks > 0 ? fmt::format("Level “{}”, {} ranks", level.name, level.ranks)
@@ -212,8 +219,10 @@ void machine_section(show::Page& page, const Profile& profile) {
                          bool always = false) {
       if (e.value == 0 && e.high == 0 && !always) return;
       if (always && doubtful(e)) doubts += (doubts.empty() ? "" : ", ") + std::string(name);
-      rows.push_back({name, amount(e.value),
-                      e.high == 0 ? "too small to resolve" : amount(e.low) + " … " + amount(e.high), unit, meaning});
+      rows.push_back({name, amount(e.value), unit, meaning});
+      if (guessed) return;
+      rows.back().insert(rows.back().begin() + 2,
+                         e.high == 0 ? "too small to resolve" : amount(e.low) + " … " + amount(e.high));
     };
     row("L", "latency: from the end of a send to the begin of its reception", level.L, "ns", true);
     row("o (send)", "overhead: the sender is busy", level.o_s, "ns", true);
@@ -224,7 +233,9 @@ void machine_section(show::Page& page, const Profile& profile) {
     row("publish", "one cache line from its writer to all readers", level.publish, "ns");
     row("publish per rank", "reading the line of each further rank", level.publish_per_rank, "ns");
     row("copy", "copying while all copy", level.copy, "ns/B");
-    page.table({"parameter", "value", "95 % interval", "unit", "meaning"}, rows);
+    std::vector<std::string> headings = {"parameter", "value", "unit", "meaning"};
+    if (!guessed) headings.insert(headings.begin() + 2, "95 % interval");
+    page.table(headings, rows);
     if (!doubts.empty()) {
       page.paragraph(fmt::format(
           "The interval of {} is wider than the value: something else kept this machine busy. Measure again when it is "
@@ -232,7 +243,7 @@ void machine_section(show::Page& page, const Profile& profile) {
           doubts));
     }
   }
-  if (profile.bsp_L.value > 0) {
+  if (profile.bsp_L.value > 0 && !guessed) {
     page.paragraph(fmt::format(
         "As a BSP machine: g = {:.3g} ns a word ({:.3g} … {:.3g}), L = {:.4g} ns a superstep ({:.4g} … {:.4g}).",
         profile.bsp_g.value, profile.bsp_g.low, profile.bsp_g.high, profile.bsp_L.value, profile.bsp_L.low,
@@ -454,7 +465,7 @@ std::string report_page(const ReportInput& input) {
       {fmt::format("{} of {}", optimal, plans.size()), "of the plans on this page are proved optimal"}};
   for (auto& pair : speed_ups(input.benches)) numbers.push_back(std::move(pair));
   page.numbers(numbers);
-  machine_section(page, input.profile);
+  machine_section(page, input.profile, input.guessed);
   optimal_section(page, plans, sized.tick);
   scaling_figure(page, sized.machine, sized.tick);
   page.section("The collectives");

@@ -14,6 +14,7 @@ namespace chasqui::cli {
 
 struct ReportInput {
   Profile profile;
+  bool guessed = false;            ///< nobody has measured: `profile` is built in
   std::int64_t drawn = 16;         ///< processors of the drawn plans
   std::vector<BenchData> benches;  ///< the first was made with `profile`
 };

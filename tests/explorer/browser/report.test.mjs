@@ -45,6 +45,12 @@ try {
     if (width < 600) {
       const card = await page.evaluate(() => { const cell = document.querySelector(".wordy td[data-of]"); return getComputedStyle(cell).display + getComputedStyle(cell, "::before").content; });
       assert.match(card, /^block.*:/, `${name}: sentences are cards`);
+      await page.reload();
+      const roots = await page.evaluate(() => [...document.querySelectorAll(".rooted")].map(box => {
+        const seen = box.getBoundingClientRect(), root = box.querySelector(".cq-root").getBoundingClientRect();
+        return box.scrollWidth <= box.clientWidth || (root.left >= seen.left && root.right <= seen.right && box.scrollLeft > 0);
+      }));
+      assert.ok(roots.length > 5 && roots.every(each => each), `${name}: wide trees begin at their root: ${roots}`);
     }
     const wide = await page.evaluate(() => document.scrollingElement.scrollWidth);
     assert.ok(wide <= width, `${name}: ${wide} wide on a screen of ${width}`);
