@@ -143,7 +143,7 @@ class Reader {
   /// PRTT(n,d,s): n messages of s bytes, d apart, and one back. PRTT(1,0,s) = 2(L + o_s + o_r + (s-1)G), and n messages
   /// without a pause take (n-1)(g + (s-1)G) longer. The overheads are columns of the table.
   void fit() {
-    if (rows_.size() < 3) throw Error("{}: {} rows: three sizes at least are needed", place_, rows_.size());
+    if (rows_.size() < 3) throw Error("{}: {} rows: run Netgauge with three sizes at least", place_, rows_.size());
     std::vector<std::pair<double, double>> gaps;
     std::vector<double> o_s, o_r;
     for (const auto& row : rows_) {

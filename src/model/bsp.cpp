@@ -20,11 +20,12 @@ double look_up(const std::vector<double>& table, std::int64_t k) {
 }
 
 void check(const char* name, double value, const char* model) {
-  if (!std::isfinite(value) || value < 0) throw Error("{} machine: {} = {}: a number, at least 0", model, name, value);
+  if (!std::isfinite(value) || value < 0)
+    throw Error("{} machine: {} = {}: must be a number, and at least 0", model, name, value);
 }
 
 void check_size(std::int64_t p, const char* model) {
-  if (p < 1) throw Error("{} machine: p = {}: at least 1", model, p);
+  if (p < 1) throw Error("{} machine: p = {}: must be at least 1", model, p);
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ void validate(const BspStar& machine) {
   check_size(machine.p, "BSP*");
   check("g", machine.g, "BSP*"), check("L", machine.L, "BSP*"), check("B", machine.B, "BSP*");
   check("unit_bytes", machine.unit_bytes, "BSP*");
-  if (machine.unit_bytes == 0) throw Error("BSP* machine: unit_bytes = 0: more than 0");
+  if (machine.unit_bytes == 0) throw Error("BSP* machine: unit_bytes = 0: must be more than 0");
 }
 
 void validate(const DBsp& machine) {

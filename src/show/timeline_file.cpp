@@ -77,7 +77,8 @@ Timeline timeline_from_json(const std::string& text, const std::string& place) {
   timeline.measured = field(object, "measured", place) == true;
   timeline.left_out = integer(field(object, "left_out", place), 0, kFar, place, "left_out");
   const Json& scale = field(object, "ticks_per_microsecond", place);
-  if (!scale.is_number() || !(scale.get<double>() > 0)) throw Error("{}: ticks_per_microsecond is not positive", place);
+  if (!scale.is_number() || !(scale.get<double>() > 0))
+    throw Error("{}: ticks_per_microsecond is not a number above 0: record it again", place);
   timeline.ticks_per_microsecond = scale.get<double>();
   const auto number = [&](const Json& value, std::int64_t least, std::int64_t most, const char* what) {
     return integer(value, least, most, place, what);

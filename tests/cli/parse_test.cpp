@@ -79,7 +79,7 @@ TEST(Parse, NegativeNumbersAreValues) {
 TEST(Parse, NamesWhatIsWrong) {
   EXPECT_EQ(complaint({}), "FILE is missing (a file)");
   EXPECT_EQ(complaint({"x", "--nmber", "3"}), "--nmber is not an option of this command (did you mean --number?)");
-  EXPECT_EQ(complaint({"x", "y"}), "'y' is one argument too many");
+  EXPECT_EQ(complaint({"x", "y"}), "'y' is one argument too many: leave it out");
   EXPECT_EQ(complaint({"x", "--colour", "green"}), "--colour: 'green' is not one of red, blue");
   EXPECT_EQ(complaint({"x", "-n", "two"}), "-n: 'two' is not a whole number below 2^63: write e.g. 8, 1e6 or 10^9");
   EXPECT_EQ(complaint({"x", "--ratio", "half"}), "--ratio: 'half' is not a number: write e.g. 0.5");

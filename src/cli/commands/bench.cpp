@@ -35,20 +35,23 @@ class BenchCommand final : public Command {
  public:
   BenchCommand() : Command("bench", "time every collective against its rivals on this machine") {
     describe(
-        "Sizes from 8 B to 4 MiB. Threads run against a binomial tree, std::barrier and OpenMP; with --mpi, started by mpirun, "
-        "processes run against the MPI library and a binomial tree. All ranks start together, a call ends when the last rank "
-        "has ended, and the median counts. The columns of rivals hold rival / Chasqui: above 1 Chasqui is faster. With "
-        "--machine \"!\" marks predictions that are off by more than 20 %.\n"
-        "Sums, broadcasts of eight items and streams follow their plans, by messages. Their rivals are single calls "
-        "(\"plain\": Chasqui's own) and a chain from rank to rank. \"delay\" is how long an item of a stream is under way.");
+        "Times every collective from 8 B to 4 MiB, by Chasqui and by its rivals. Threads have a binomial tree, "
+        "std::barrier and OpenMP as rivals. With --mpi, under mpirun, processes have the MPI library and a "
+        "binomial tree. All ranks start together, a call ends when its last rank has ended, and the median "
+        "counts.\n"
+        "The column of a rival is its time divided by Chasqui's: above 1 Chasqui is faster. With --machine, \"!\" "
+        "marks predictions that are off by more than 20 %.\n"
+        "Three rows are more than one call, and follow their plans by messages: a sum of many operands, eight "
+        "items broadcast together, and a stream of items (\"delay\" is how long one of them is under way). Their "
+        "rivals are single calls (\"plain\" are Chasqui's own) and a chain from rank to rank.");
     ranks_.declare(*this, "threads (default: one a core, at least 2)", "mpirun -np 4 chasqui bench --mpi");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
     option("--kinds", "LIST", &kinds_,
            fmt::format("only these, separated by commas: {}", fmt::join(measure::bench_kinds(), ", ")));
     option("--largest", "BYTES", &largest_, "largest size (default 4194304)");
-    option("--seconds", "S", &seconds_, "time for one row and contestant (default 0.3)");
+    option("--seconds", "S", &seconds_, "time for each number in the table (default 0.3)");
     option("--out", "FILE", &out_, "medians and quartiles as CSV, row by row as they come").output();
-    flag("--resume", resume_, "--out: keep the rows that are in FILE, and time the others");
+    flag("--resume", resume_, "with --out: keep the rows that FILE has, and time only the others");
     option("--samples", "FILE", &samples_, "every single time as CSV").output();
     flag("--json", json_, "print as JSON");
     example("chasqui bench --threads 2 --largest 4096 --seconds 0.02", "a quick look");

@@ -9,7 +9,9 @@ namespace {
 class BoundCommand final : public Command {
  public:
   BoundCommand() : Command("bound", "the lower bound of a collective and the best finish time known") {
-    describe("Computes the claim of a plan only; the schedule is not built, so any number of processors will do.");
+    describe(
+        "Prints what `chasqui plan` would say: the finish, a proved lower bound and where it comes from. No "
+        "schedule is built, so P may be very large.");
     arguments_.declare(*this);
     flag("--json", json_, "print the claim as JSON");
     example("chasqui bound allgather -P 1000 -L 6 -o 2 -g 4", "bound, finish and gap");

@@ -46,15 +46,14 @@ class BspCommand final : public Command {
  public:
   BspCommand() : Command("bsp", "costs of bulk-synchronous runs, and this machine's parameters") {
     describe(
-        "cost FILE prints a recorded ledger (what every superstep sent and worked) and predicts it for machine "
-        "descriptions: bsp (g, L), bsp* (also "
-        "B) and d-bsp "
-        "(tables of g and L over log2 of the submachine's size). measure finds g, L and B here. record FILE "
-        "runs a broadcast "
-        "on virtual processors and writes its ledger.");
+        "A bulk-synchronous program computes, sends and waits for all, in supersteps (docs/bsp.md). Its ledger "
+        "says what every superstep worked and sent.\n"
+        "cost FILE prints a ledger and predicts how long the program takes on machines of --machine: bsp (g, L), "
+        "bsp* (also B) or d-bsp (tables of g and L over log2 of the submachine's size). measure finds g, L and B "
+        "of this machine. record FILE runs a broadcast on virtual processors and writes its ledger.");
     positional("ACTION", &action_, "cost, measure or record").required().choices({"cost", "measure", "record"});
     positional("FILE", &file_, "the ledger (cost, record)").file();
-    option("-m,--machine", "JSON|FILE", &machines_, "a machine to predict for; several are fine");
+    option("-m,--machine", "JSON|FILE", &machines_, "cost: a machine to predict for; may be repeated");
     option("--svg", "FILE", &svg_, "cost: also draw the supersteps (- for standard output)").file();
     option("-p,--processors", "N", &processors_, "measure: processors (default: one a core); record: default 16");
     option("--algorithm", "NAME", &algorithm_, "record: doubling or root").choices({"doubling", "root"});

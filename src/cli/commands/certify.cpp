@@ -19,9 +19,10 @@ class CertifyCommand final : public Command {
  public:
   CertifyCommand() : Command("certify", "check again that streams reach the least delay for every P") {
     describe(
-        "A stream (a broadcast without end) of delay L + B(P-1) exists for every P if finitely many base cases of that L have a "
-        "solution: larger ones are composed from them (docs/streams.md). This command solves the base cases anew and checks "
-        "them. L = 1 and L = 2 need none. Exit status 1 if a base case has no solution.");
+        "Chasqui has a stream (a broadcast without end) of the least delay, L + B(P-1), for every P, if finitely "
+        "many base cases of that L have a solution. All others are composed from them (docs/streams.md). This "
+        "command solves the base cases once more and checks them. L = 1 and L = 2 have none. Exit status 1 if a "
+        "base case has no solution.");
     positional("WHAT", &what_, "what to certify").required().choices({"streams"});
     option("--from", "L", &from_, "the first latency; default 3");
     option("--to", "L", &to_, "the last latency; default 24");

@@ -27,30 +27,31 @@ class CliffsCommand final : public Command {
   CliffsCommand()
       : Command("cliffs", "find sizes and numbers of ranks where a collective is slower than it should be") {
     describe(
-        "Sweeps sizes and numbers of ranks, and says where a larger message or more ranks are faster, where several calls of a "
-        "smaller size are faster than one (a library that switches badly), and where other collectives that do as much are: of "
-        "the MPI library and of Chasqui, measured with --mpi; with --predict of Chasqui alone, as a profile predicts it. Writes "
-        "times and cliffs as CSV, a plot for each collective, and a page.");
+        "A cliff is a size, or a number of ranks, at which a call takes longer than something that does as much "
+        "or more: a longer message, more ranks, several shorter calls instead of it, or other collectives with "
+        "the same result. With --mpi the MPI library and Chasqui are measured. With --predict nothing is "
+        "measured: Chasqui's times are predicted from a profile. --out writes the times and cliffs as CSV, a plot "
+        "for each collective, and a page.");
     flag("--mpi", mpi_, "measure the MPI run this is part of: mpirun -np 8 chasqui cliffs --mpi");
-    flag("--predict", predict_, "no measurement: what Chasqui's methods are predicted to take");
+    flag("--predict", predict_, "measure nothing: Chasqui alone, as predicted");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
     option("-P,--processors", "N", &ranks_, "--predict: the most ranks (default 64)");
     option("--nodes", "N", &nodes_,
-           "--predict: ranks of a node share memory; as many nodes as ranks: messages only (default)");
+           "--predict: on how many nodes the ranks are (default: each on its own, all by messages)");
     option("--kinds", "LIST", &kinds_, "only these collectives, separated by commas: broadcast,allreduce,…");
     option("--largest", "BYTES", &largest_, "largest size (default 1048576)");
-    option("--rounds", "N", &rounds_, "--mpi: calls of each, more where they are short (default 15)");
-    option("--tolerance", "T", &tolerance_, "a cliff is so many times slower (default 1.1)");
+    option("--rounds", "N", &rounds_, "--mpi: calls at each size, more of short ones (default 15)");
+    option("--tolerance", "T", &tolerance_, "how many times slower a cliff is at least (default 1.1)");
     option("--out", "DIR", &out_, "where the files go (default: none, cliffs are only printed)");
     example("chasqui cliffs --predict -P 16", "does Chasqui itself have any, on a usual network?");
-    example("mpirun -np 8 chasqui cliffs --mpi --out cliffs", "and the MPI library that is here?");
+    example("mpirun -np 8 chasqui cliffs --mpi --out cliffs", "does the MPI library here?");
   }
 
   int run(Output& out) override {
     if (largest_ < 8 || largest_ > std::int64_t{1} << 30)
       throw Error("--largest {} is not in 8..{}", largest_, 1 << 30);
     if (rounds_ < 3 || rounds_ > 1000) throw Error("--rounds {} is not in 3..1000", rounds_);
-    if (!(tolerance_ >= 1)) throw Error("--tolerance {} is not 1 or more", tolerance_);
+    if (!(tolerance_ >= 1)) throw Error("--tolerance {} is too small: use 1 or more", tolerance_);
     if (mpi_ == predict_) throw Error("give one of --mpi (mpirun -np 8 chasqui cliffs --mpi) and --predict");
     const std::vector<Kind> kinds = calls_from(kinds_);
     bool speaks = true;
@@ -90,7 +91,7 @@ class CliffsCommand final : public Command {
     for (const Kind kind : kinds) {
       for (const int ranks : sizes_up_to(static_cast<int>(ranks_))) {
         const std::int64_t nodes = std::min<std::int64_t>(nodes_.value_or(ranks), ranks);
-        if (nodes < 1) throw Error("--nodes {} is not 1 or more", nodes);
+        if (nodes < 1) throw Error("--nodes {} is too small: use 1 or more", nodes);
         run::Topology topology;
         topology.ranks = ranks;
         topology.nodes = static_cast<int>(nodes);

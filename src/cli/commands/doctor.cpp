@@ -50,10 +50,10 @@ bool threads_can_be_pinned() {
 
 class DoctorCommand final : public Command {
  public:
-  DoctorCommand() : Command("doctor", "what this machine and build have, and what follows where not") {
+  DoctorCommand() : Command("doctor", "say what this machine and build have, and what to do about the rest") {
     describe(
-        "Looks at the cores, the memory that processes share, copies between processes, pinning, the MPI libraries and the parts "
-        "of this build. Nothing is changed. Exit status 0, whatever is found.");
+        "Looks at the cores, the memory that processes share, copies between processes, binding to cores, the MPI "
+        "libraries and the parts of this build. Changes nothing. The exit status is 0, whatever it finds.");
     example("chasqui doctor", "before the first measurement");
   }
 

@@ -18,21 +18,22 @@ class DrawCommand final : public Command {
  public:
   DrawCommand() : Command("draw", "draw a schedule file: tree, activity chart or reception table") {
     describe(
-        "Without --out the picture goes to the terminal as text. The format follows the name of the output "
-        "(.svg, .json for a trace, else text) unless --format says otherwise. Above 512 processors a summary "
-        "replaces the picture.\n"
-        "The chart has a row per processor and time to the right. The table says which item a processor receives "
-        "when; items it will forward are bold (or starred). Traces open in Perfetto and chrome://tracing; a tick "
-        "is drawn as a microsecond. Files of `chasqui record` (a real run) and `chasqui simulate --out` are drawn as "
-        "charts and traces. The schedule is verified: what its file states and does not hold is said.");
+        "Draws a schedule file, or a run that `chasqui record` or `chasqui simulate --out` wrote. Without --out "
+        "the picture is text in the terminal. --out picture.svg writes SVG; a name that ends in .json gets a "
+        "timeline for Perfetto and chrome://tracing, where a tick is a microsecond. Above 512 processors a "
+        "summary replaces the picture.\n"
+        "The tree shows how one item spreads. The chart has a row for each processor, with time to the right. The "
+        "table says which item a processor receives when; items that it will forward are bold (or starred). Runs "
+        "are drawn as charts and timelines only.\n"
+        "The schedule is verified first: if it is not legal, a line says so.");
     positional("FILE", &file_, "schedule file or recorded run; - is the standard input").required().file();
     option("--out", "FILE", &out_, "where to write; - is the standard output").file();
     option("--format", "FORMAT", &format_, "output format").choices({"text", "svg", "trace"});
     option("--what", "PICTURE", &what_, "what to draw; default: what shows most")
         .choices({"auto", "tree", "chart", "table", "summary"});
     option("--of", "N", &of_,
-           "tree: which item (broadcast, allgather, reduce, reduce-scatter, stream), the tree into which rank "
-           "(allreduce, scan, barrier), or what which rank gives (alltoall)");
+           "tree: of which item (broadcast, allgather, reduce, reduce-scatter, stream), into which rank (allreduce, "
+           "scan, barrier) or from which rank (alltoall)");
     flag("--ascii", ascii_, "text in plain ASCII, whatever the locale says");
     example("chasqui draw b.json", "text in the terminal");
     example("chasqui draw b.json --what chart --out chart.svg", "an activity chart as SVG");
@@ -62,9 +63,8 @@ class DrawCommand final : public Command {
     if (name.ends_with(".json")) return "trace";
     for (const char* ending : {".svgz", ".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".webp", ".html"}) {
       if (name.ends_with(ending))
-        throw Error(
-            "--out {}: pictures are drawn as SVG: write {}.svg, and rsvg-convert or a browser makes the rest of it",
-            *out_, out_->substr(0, out_->size() - std::strlen(ending)));
+        throw Error("--out {}: pictures are drawn as SVG: write {}.svg, and convert it with rsvg-convert or a browser",
+                    *out_, out_->substr(0, out_->size() - std::strlen(ending)));
     }
     return "text";
   }

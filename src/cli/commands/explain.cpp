@@ -14,14 +14,15 @@ class ExplainCommand final : public Command {
  public:
   ExplainCommand() : Command("explain", "say how a collective would be run, its predicted time, and the runner-up") {
     describe(
-        "The same decision that a communicator takes: every method that applies is given a predicted time from "
-        "the machine's profile; the least wins. Without --machine the built-in guesses are used.");
+        "Lists every way in which Chasqui could run the collective, with its predicted time. The fastest comes "
+        "first, and programs that make this call take it. The times come from the profile of --machine, or else "
+        "from built-in guesses.");
     positional("COLLECTIVE", &kind_, "what to run")
         .required()
         .choices(plan::collective_names(&plan::Collective::called));
     option("--bytes", "BYTES", &bytes_, "size of one rank's contribution (default 8)");
     option("-P,--processors", "N", &ranks_, "ranks (default: as measured, else 16)");
-    option("--nodes", "N", &nodes_, "nodes the ranks lie on (default 1; as many as ranks: messages only)");
+    option("--nodes", "N", &nodes_, "on how many nodes the ranks are (default 1; as many as ranks: all by messages)");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
     flag("--ordered", ordered_, "the operator does not commute");
     flag("--json", json_, "print as JSON");

@@ -14,9 +14,9 @@ class ExportCommand final : public Command {
  public:
   ExportCommand() : Command("export", "write a schedule as a program of other tools: MSCCL XML or GOAL") {
     describe(
-        "MSCCL XML has a chunk for each item; it takes allreduce, allgather, reduce-scatter, alltoall, broadcast and reduce, "
-        "64 thread blocks a rank and 64 steps in each. GOAL is the input of LogGOPSim. Both keep the order of the schedule, "
-        "not its times.");
+        "GOAL is the input of LogGOPSim; it takes every collective but streams. MSCCL XML takes allreduce, "
+        "allgather, reduce-scatter, alltoall, broadcast and reduce, with a chunk for each item, and at most 64 "
+        "thread blocks a rank and 64 steps in each. Both keep the order of the messages, not their times.");
     positional("FILE", &file_, "schedule file; - is the standard input").required().file();
     option("--to", "FORMAT", &format_, "msccl or goal").required().choices({"msccl", "goal"});
     option("--name", "NAME", &name_, "MSCCL: what the program is called; default chasqui");

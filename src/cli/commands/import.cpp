@@ -49,13 +49,13 @@ class ImportCommand final : public Command {
     const std::string text = text_of(file_);
     const translate::Machine machine{Time{L_}, Time{o_}, Time{g_}};
     const auto root = static_cast<std::int32_t>(root_);
-    if (root != root_) throw Error("--root {} does not exist", root_);
+    if (root != root_) throw Error("--root {} does not exist: ranks begin at 0", root_);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && text[first] == '{')
       throw Error("{}: this is neither MSCCL XML nor GOAL; `chasqui verify FILE` judges a schedule file",
                   place_of(file_));
     if (first != std::string::npos && text[first] == '<') {
-      if (collective_) throw Error("--collective is for GOAL: an MSCCL program names its collective");
+      if (collective_) throw Error("--collective is for GOAL: an MSCCL program names its collective; leave it out");
       return translate::from_msccl(text, place_of(file_), machine, Rank{root});
     }
     if (!collective_)

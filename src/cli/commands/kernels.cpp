@@ -14,17 +14,20 @@ namespace {
 
 class KernelsCommand : public Command {
  public:
-  KernelsCommand() : Command("kernels", "make the table of kernels, the repeating parts of broadcasts of many items") {
+  KernelsCommand() : Command("kernels", "search for more kernels, the repeating parts of broadcasts of many items") {
     describe(
-        "build searches a kernel for every P and L up to the limits and writes one line each. Lines that are there "
-        "stay, so an interrupted run is continued with --resume. The search is seeded: the same command makes the "
-        "same table. What is not found is said, and proves nothing. bases does the same for the special kernels that "
-        "larger ones are merged from (L = 3 and more; --max-P is not used). coverage says which share of all P the "
-        "shipped bases reach by merging, level by level: no search, and at every higher level the share stays about the same.");
+        "A broadcast of many items repeats one small table, its kernel (docs/items.md). Chasqui brings many "
+        "kernels with it; this command makes more.\n"
+        "build searches a kernel for every P and L up to the limits and writes a line for each. --resume goes on "
+        "with an interrupted run. The same command always makes the same table. It says what it has not found; "
+        "that proves nothing.\n"
+        "bases does the same for the special kernels that larger ones are merged from (L = 3 and more; --max-P is "
+        "not used). coverage searches nothing: it says for what share of all P merging the shipped bases gives a "
+        "kernel, level by level.");
     positional("ACTION", &action_, "what to do").required().choices({"build", "bases", "coverage"});
     option("--out", "FILE", &out_, "build, bases: the table").file();
-    option("--max-P", "N", &max_P_, "processors, up to; default 128, coverage: 2000");
-    option("--max-L", "N", &max_L_, "latency, up to; default 16");
+    option("--max-P", "N", &max_P_, "up to so many processors; default 128, coverage: 2000");
+    option("--max-L", "N", &max_L_, "up to this latency; default 16");
     option("--more-levels", "N", &more_levels_, "bases: levels above the L lowest; default 0");
     option("--attempts", "N", &options_.attempts, "trees tried for each P and L");
     option("--threads", "N", &threads_, "threads");

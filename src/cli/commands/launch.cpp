@@ -38,7 +38,7 @@ void to_all(int signal) {
 std::string random_text() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
-    throw Error("the kernel gives no random numbers");
+    throw Error("the kernel gives no random numbers for a secret: set CHASQUI_SECRET");
   std::string text;
   for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
   return text;
@@ -81,17 +81,20 @@ class LaunchCommand : public Command {
  public:
   LaunchCommand() : Command("launch", "start the processes of a group, without MPI") {
     describe(
-        "Starts the command N times. Each finds its rank and the others by its environment (CHASQUI_RANK, CHASQUI_SIZE, "
-        "CHASQUI_RENDEZVOUS, CHASQUI_SECRET), which chasqui_join and group::join read. Signals are passed on. When one fails, a line "
-        "names its rank, the others are ended, and its exit status is the command's. What ranks leave running ends with the last of them. "
-        "Only the first has the standard input. A group on several hosts has one launch on each: --at names where rank 0 listens, --size "
-        "and --first say which ranks these are, and CHASQUI_SECRET is set, the same everywhere.");
+        "Starts the command N times, once for each rank. The ranks find each other by environment variables "
+        "(CHASQUI_RANK, CHASQUI_SIZE, CHASQUI_RENDEZVOUS, CHASQUI_SECRET). chasqui_join in C, group::join in C++ "
+        "and chasqui.join in Python read them.\n"
+        "When a rank fails, a line names it, the others are ended, and launch exits with its status. Signals go "
+        "to all ranks. What ranks leave running is ended with the last of them. Only the first rank gets the "
+        "standard input.\n"
+        "For a group on several hosts, run launch on each. --at says where rank 0 listens, --size how many ranks "
+        "there are in all, --first which is the first one here. Set CHASQUI_SECRET to the same text everywhere.");
     positional("COMMAND", &words_, "the program with its arguments; after -- where these begin with a hyphen")
         .required();
-    option("-n,--ranks", "N", &ranks_, "how many to start").required();
-    option("--at", "ADDRESS", &at_, "where rank 0 listens, as tcp://10.0.0.1:4711; default: a name of this host");
+    option("-n,--ranks", "N", &ranks_, "how many ranks to start here").required();
+    option("--at", "ADDRESS", &at_, "where rank 0 listens, as tcp://10.0.0.1:4711; default: a local socket");
     option("--size", "P", &size_, "ranks of the whole group; default N");
-    option("--first", "RANK", &first_, "the first of those that are started here; default 0");
+    option("--first", "RANK", &first_, "number of the first rank that is started here; default 0");
     example("chasqui launch -n 4 ./program", "four ranks");
     example("chasqui launch -n 2 -- python3 train.py --epochs 3", "a program with options of its own");
     example("chasqui launch -n 2 --size 4 --first 2 --at tcp://10.0.0.1:4711 ./program", "the second of two hosts");
@@ -101,8 +104,8 @@ class LaunchCommand : public Command {
     if (ranks_ < 1 || ranks_ > kMost) throw Error("-n {}: expected 1 to {}", ranks_, kMost);
     if (size_ == 0) size_ = ranks_;
     if (first_ < 0 || size_ > kMost || first_ + ranks_ > size_)
-      throw Error("ranks {} .. {} of {}: expected some of 0 .. size - 1 of at most {}", first_, first_ + ranks_ - 1,
-                  size_, kMost);
+      throw Error("--first {} -n {} would start ranks {}..{}, and --size {} has 0..{}: make --size larger, at most {}",
+                  first_, ranks_, first_, first_ + ranks_ - 1, size_, size_ - 1, kMost);
     if (size_ > ranks_ && (at_.empty() || std::getenv("CHASQUI_SECRET") == nullptr))
       throw Error(
           "{} of {} ranks are started here: say where all meet (--at tcp://ADDRESS:PORT), and set CHASQUI_SECRET everywhere",

@@ -14,17 +14,18 @@ class MeasureCommand final : public Command {
  public:
   MeasureCommand() : Command("measure", "measure this machine: latency, overhead, gap and more, with intervals") {
     describe(
-        "Finds L, o, g and the time per byte (G) of this machine, and what its collectives take. Measures threads; with --mpi, "
-        "started by mpirun, the processes of that run. Prints a table for people and writes a profile (JSON) for other "
-        "commands and for programs. On a busy machine less is measured in the time given, and the intervals are wider. With "
-        "--again the machine is measured anew and compared: exit status 0 if all intervals meet, 1 if not.");
+        "Measures the latency L, the overhead o, the gap g and the time per byte G, and how long each collective "
+        "takes. Prints a table, and writes a profile (JSON) for other commands and for programs. Measures "
+        "threads; with --mpi, under mpirun, the processes of that run.\n"
+        "A busy machine gives wider intervals, not a longer measurement. --again measures once more and compares "
+        "with an older profile: exit status 0 if all intervals overlap, 1 if not.");
     ranks_.declare(*this, "threads (default: one a core, at least 2)", "mpirun -np 4 chasqui measure --mpi");
     option("--seconds", "S", &seconds_, "how long to measure (default 4)");
     option("--out", "FILE", &out_, "where the profile goes (default: the standard output, unless that is a terminal)")
         .output();
     option("--again", "FILE", &again_, "compare with this profile of the same machine").file();
-    example("chasqui measure --again machine.json", "does the machine still look the same?");
     example("chasqui measure --threads 2 --seconds 1 --out machine.json", "a quick profile");
+    example("chasqui measure --again machine.json", "does the machine still look the same?");
   }
 
   int run(Output& out) override {

@@ -100,18 +100,19 @@ class PlanCommand final : public Command {
  public:
   PlanCommand() : Command("plan", "plan a collective: the best schedule known, and how good it is") {
     describe(
-        "Prints when the schedule finishes, a proved lower bound and where it comes from. \"Optimal\" is said only "
-        "when the two are equal. Small schedules are drawn. A schedule file is written with --out, or printed "
-        "with --json; with --rank only what one rank does is computed, for any number of processors.");
+        "Prints when the schedule finishes, a proved lower bound, and where the bound comes from. \"Optimal\" is "
+        "said only when the two are equal. Small schedules are drawn. --out writes a schedule file for verify, "
+        "draw and simulate; --json prints it. --rank says what one rank does, for any number of processors.\n"
+        "kitem is a broadcast of many items, stream one without end, and sum adds many operands.");
     arguments_.declare(*this);
     option("--rank", "R", &rank_, "only what rank R does, without building the schedule");
     flag("--json", json_, "print the schedule file (with --rank: the rank's part as JSON)");
     flag("--exact", exact_, "search for the true optimum (small instances; see also `chasqui solve`)");
     flag("--robust", robust_,
-         "kitem, stream: the least worst case when latencies vary in 1..L (see also `chasqui simulate`)");
+         "kitem, stream: the plan whose worst case is best when latencies vary in 1..L (see also `chasqui simulate`)");
     flag("--why", why_, "--bytes: explain the number of segments, by formula and search");
     option("--time-limit", "SECONDS", &time_limit_, "--exact: stop searching then; default 0, no limit");
-    option("--out", "FILE", &out_, "write the schedule file to FILE; - is the standard output").file();
+    option("--out", "FILE", &out_, "write the schedule to FILE; - is the standard output").file();
     example("chasqui plan broadcast -P 8 -L 6 -o 2 -g 4", "the optimal broadcast on 8 processors");
     example("chasqui plan reduce -P 8 -L 6 -o 2 -g 4 --root 3 --out r.json", "write a schedule file");
     example("chasqui plan sum -P 8 -L 5 -o 2 -g 4 --time 28", "the most operands that can be added in 28 ticks");

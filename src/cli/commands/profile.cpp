@@ -14,9 +14,9 @@ class ProfileCommand final : public Command {
  public:
   ProfileCommand() : Command("profile", "show a profile of a machine, and add what other tools have measured") {
     describe(
-        "Prints the parameters of a profile that `chasqui measure` wrote. --add reads the printed tables of the OSU and Intel "
-        "MPI benchmarks, whose times become the MPI library's own in the profile, and the LogGP table of Netgauge, whose "
-        "parameters become the network's. Without FILE a new profile is made of them.");
+        "Prints what `chasqui measure` found out about a machine. --add reads what other tools have printed. "
+        "Tables of the OSU and Intel MPI benchmarks become the times of the MPI library. The LogGP table of "
+        "Netgauge becomes the parameters of the network. Without FILE a new profile is made of them.");
     positional("FILE", &file_, "profile; - is the standard input").file();
     option("--add", "FILE", &tables_, "output of another tool; may be repeated").file();
     option("--ranks", "N", &ranks_, "how many processes an OSU benchmark ran on; default: as many as the profile");

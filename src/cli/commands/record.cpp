@@ -64,17 +64,18 @@ class RecordCommand final : public Command {
  public:
   RecordCommand() : Command("record", "run a collective and record when every message was sent and received") {
     describe(
-        "The collective runs by messages alone, as between nodes, several times; the fastest run is kept. Threads by default; "
-        "with --mpi, started by mpirun, the processes of that run, whose clocks are compared where they are on several hosts. "
-        "`chasqui draw` shows the file as a chart, or writes it as a timeline for Perfetto. A reception is drawn from when "
-        "its rank looked and found the message, which may be later than the message's arrival.");
+        "Runs the collective several times, by messages alone as between nodes, and keeps the fastest run. "
+        "`chasqui draw` shows it as a chart, or writes it as a timeline for Perfetto. Runs threads; with --mpi, "
+        "under mpirun, the processes of that run, and compares their clocks where they are on several hosts.\n"
+        "A reception is drawn from when its rank looked and found the message, which may be later than its "
+        "arrival.");
     positional("COLLECTIVE", &what_.collective, "what to run")
         .required()
         .choices(plan::collective_names(&plan::Collective::called));
     ranks_.declare(*this, "ranks, one thread each (default 4)", "mpirun -np 4 chasqui record broadcast --mpi");
-    option("--bytes", "N", &what_.bytes, "of one rank's contribution (default 64), rounded up to 8");
+    option("--bytes", "N", &what_.bytes, "size of one rank's contribution (default 64), rounded up to 8");
     option("--method", "NAME", &what_.method,
-           "tree, items, exchange, …: what `chasqui explain` lists; default: what it would choose");
+           "how to run it: tree, items, exchange, … (`chasqui explain` lists them); default: the fastest");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`, for the choice of method").file();
     option("--repeat", "N", &repeat_, "how often to run (default 50)");
     flag("--clocks", clocks_, "compare the ranks' clocks even on one host");

@@ -46,7 +46,7 @@ class ReportCommand final : public Command {
     ReportInput input;
     input.drawn = drawn_;
     for (const std::string& file : more_) input.benches.push_back(read_bench_data(file));
-    if (unmeasured_ && machine_) throw Error("--unmeasured and --machine exclude each other");
+    if (unmeasured_ && machine_) throw Error("--unmeasured and --machine: give one of them");
     input.profile = machine_      ? read_profile(*machine_)
                     : unmeasured_ ? default_profile()
                                   : measure(*engine, seconds_).profile;

@@ -78,20 +78,23 @@ class RunCommand : public Command {
  public:
   RunCommand() : Command("run", "run an unchanged MPI program with Chasqui's collectives") {
     describe(
-        "Sets up Chasqui on all ranks, for the MPI that the program is linked with (or, when that cannot be seen, the "
-        "launcher's): under Open MPI 4.1 as a component of it, otherwise as a library that is loaded before it. Runs the command, and "
-        "says on the error stream which of the two it was, what was called, what served it and what it saved. The program is not changed. Calls that the MPI library does better, or that are not served, go to the MPI "
-        "library. The exit status is the command's.");
+        "Runs the command with Chasqui's collectives under it. The program is neither changed nor compiled again. "
+        "Calls that the MPI library does faster, or that Chasqui does not serve, go to the MPI library. At the "
+        "end a report on the error stream says what was called, who did it, and what that saved. The exit status "
+        "is the command's.\n"
+        "Chasqui joins as a component of Open MPI 4.1, or else as a library that is loaded first (LD_PRELOAD); "
+        "the report says which. It takes the MPI that the program is linked with, or the launcher's where that "
+        "cannot be seen.");
     positional("COMMAND", &words_, "the command with its arguments, after --").required();
-    option("--mpi", "NAME", &flavour_, "which MPI").choices({"auto", "openmpi", "mpich"});
-    option("--by", "WAY", &way_, "how collectives are reached").choices({"auto", "component", "preload"});
-    option("--profile", "FILE", &profile_, "a profile of 'chasqui measure'").file();
-    option("--disable", "LIST", &disable_, "collectives that are left to the MPI library: Bcast,Allreduce");
-    option("--report", "FILE", &report_, "keep the report (JSON when it ends in .json)").file();
-    flag("--verify", verify_, "do every call both ways and compare");
-    flag("--reproducible", reproducible_, "reductions in rank order: the same bits every time");
-    flag("--log", log_, "say why calls go to the MPI library");
-    flag("--json", json_, "the report as JSON");
+    option("--mpi", "NAME", &flavour_, "which MPI library; default auto").choices({"auto", "openmpi", "mpich"});
+    option("--by", "WAY", &way_, "how Chasqui joins; default auto").choices({"auto", "component", "preload"});
+    option("--profile", "FILE", &profile_, "what `chasqui measure --mpi` found out about this machine").file();
+    option("--disable", "LIST", &disable_, "leave these to the MPI library, as Bcast,Allreduce");
+    option("--report", "FILE", &report_, "write the report to FILE (JSON if its name ends in .json)").file();
+    flag("--verify", verify_, "do every call twice, by Chasqui and by the MPI library, and compare");
+    flag("--reproducible", reproducible_, "add in rank order, so that sums have the same bits every time");
+    flag("--log", log_, "say which calls go to the MPI library, and why");
+    flag("--json", json_, "print the report as JSON");
     example("chasqui run -- mpirun -n 4 ./app", "the program, and a report at the end");
     example("chasqui run --verify -- mpirun -n 4 ./app", "every call compared with the MPI library's own");
   }
@@ -119,7 +122,7 @@ class RunCommand : public Command {
   bool by_component(const std::string& flavour) const {
     if (way_ == "auto") return flavour == "openmpi" && component_fits(words_);
     if (way_ == "preload") return false;
-    if (flavour != "openmpi") throw Error("--by component: there is one for Open MPI, none for {}", flavour);
+    if (flavour != "openmpi") throw Error("--by component: {} has none, only Open MPI: use --by preload", flavour);
     if (component_folder().empty())
       throw Error("mca_coll_chasqui.so is not beside this program: was it built (apt install libopenmpi-dev)?");
     return true;
@@ -171,7 +174,7 @@ class RunCommand : public Command {
       std::fprintf(stderr, "chasqui run: %s cannot be started\n", pointers[0]);
       _exit(127);
     }
-    if (child < 0) throw Error("no process could be started");
+    if (child < 0) throw Error("no process could be started: {}", std::strerror(errno));
     int status = 0;
     while (waitpid(child, &status, 0) < 0) {
     }

@@ -16,10 +16,9 @@ class SegmentsCommand final : public Command {
  public:
   SegmentsCommand() : Command("segments", "into how many segments to cut a long message for its broadcast, and why") {
     describe(
-        "The machine is LogGP: every byte after the first takes G more ticks, given as TICKS/BYTES. A segment is "
-        "an item of a broadcast of many items; the number of segments with the earliest finish is searched and "
-        "compared "
-        "with the formula.");
+        "A long message arrives earlier in pieces: ranks pass one on while the next is under way. Prints into how "
+        "many segments to cut it so that the broadcast finishes earliest, by search, and what the formula says. "
+        "Every byte after the first takes G ticks more (the LogGP model).");
     machine_.declare(*this);
     option("--bytes", "BYTES", &bytes_, "size of the message, like 64KiB").required();
     option("--G", "TICKS/BYTES", &G_, "gap per byte, like 1/8, 0.125 or 3; default 1, or as measured");

@@ -37,17 +37,19 @@ class SimulateCommand final : public Command {
  public:
   SimulateCommand() : Command("simulate", "play a schedule with latencies that vary, or are as bad as they can be") {
     describe(
-        "Latency policies: `exact` (every message takes L), `uniform:LOW:HIGH`, `histogram:FILE` (lines 'latency "
-        "weight'), `links:FILE` (lines 'from to latency', * for any rank), `two-level:GROUP:NEAR:FAR`. A random policy "
-        "gives the same run for the same --seed, on every machine.\n"
-        "Mode `timed` sends nothing before its planned time; `event` sends as soon as allowed, in the planned order, as "
-        "programs do. Messages that have arrived are received first come, first served.\n"
-        "--adversary worst looks for the latencies in [--low, L] that make the schedule finish latest, exactly where "
-        "that is small enough, and says which.");
+        "Plays a schedule and prints when it finishes. Without options every message takes exactly L, and the "
+        "plan itself is played.\n"
+        "--latency says how long messages take: `exact` (L), `uniform:LOW:HIGH`, `histogram:FILE` (lines 'latency "
+        "weight'), `links:FILE` (lines 'from to latency', * for any rank) or `two-level:GROUP:NEAR:FAR`. Where "
+        "that is random, the same --seed gives the same run on every machine.\n"
+        "Mode `timed` sends nothing before its planned time; `event` sends as soon as allowed, in the planned "
+        "order, as programs do. Messages that have arrived are received first come, first served.\n"
+        "--adversary worst looks for the latencies in [--low, L] that make the schedule finish latest. It says "
+        "whether it has tried everything.");
     positional("FILE", &file_, "schedule file; - is the standard input").required().file();
-    option("--latency", "POLICY", &latency_, "latency policy; default exact");
+    option("--latency", "POLICY", &latency_, "how long messages take; default exact");
     option("--mode", "MODE", &mode_, "timed (default) or event").choices({"timed", "event"});
-    option("--seed", "N", &seed_, "seed of random policies; default 1");
+    option("--seed", "N", &seed_, "seed of random latencies; default 1");
     option("--runs", "N", &runs_, "play so many times and print quantiles");
     option("--threads", "N", &threads_, "threads for --runs; default: all cores");
     option("--straggler", "R:START:O:G", &stragglers_, "rank R starts late and has its own o and g; may be repeated");

@@ -75,12 +75,11 @@ class StreamCommand final : public Command {
  public:
   StreamCommand() : Command("stream", "look inside a continuous broadcast: blocks, words, a rank's next messages") {
     describe(
-        "Plans a stream on the postal machine (no overheads: o = 0, g = 1) for up to 10^18 processors and prints "
-        "its delay, its bound and "
-        "its blocks. A "
-        "word says what a rank of a block receives in turn: a is the item that completes now, b the one that "
-        "completes next, and a capital letter is an internal node of the item's tree. With --rank, the "
-        "rank's messages.");
+        "Plans a stream, a broadcast without end, for up to 10^18 processors without overheads (o = 0, g = 1). "
+        "Prints its delay, its bound and its blocks. The ranks of a block pass items on by turns "
+        "(docs/streams.md). A word says what such a rank receives between its turns: a is the item that completes "
+        "now, b the one that completes next. A capital letter is its turn: an item that it will pass on. With "
+        "--rank, the messages of that rank.");
     option("-P", "N", &P_, "processors");
     option("-L", "STEPS", &L_, "latency").required();
     option("--root", "RANK", &root_, "the source; default 0");
@@ -88,10 +87,10 @@ class StreamCommand final : public Command {
     option("--at", "TIME", &at_, "with --rank: from this time on; default 0");
     option("--steps", "N", &steps_, "with --rank: for so many steps; default 20");
     option("--digraph", "FILE", &digraph_,
-           "the block transmission digraph, SVG for *.svg, else text; - is standard output")
+           "draw which block sends to which, as SVG for *.svg, else as text; - is standard output")
         .file();
-    flag("--single-sending", single_sending_, "with --digraph: of the single-sending schedule instead");
-    option("--automaton", "FILE", &automaton_, "the automaton of legal words for this L, likewise").file();
+    flag("--single-sending", single_sending_, "with --digraph: the schedule whose source sends each item once");
+    option("--automaton", "FILE", &automaton_, "draw the automaton of all legal words for this L, likewise").file();
     flag("--json", json_, "print the blocks (with --rank: the messages) as JSON");
     example("chasqui stream -P 10 -L 3", "the running example of the literature");
     example("chasqui stream -P 10^17 -L 16 --rank 123456789012345 --at 10^6 --steps 5",
@@ -180,7 +179,8 @@ class StreamCommand final : public Command {
       sizes = plan::single_sending_blocks(*P_, L_);
     } else {
       const plan::StreamPtr stream = plan::make_stream(*P_, L_, root_);
-      if (stream->layout() == nullptr) throw Error("P={} L={}: this stream has no blocks", *P_, L_);
+      if (stream->layout() == nullptr)
+        throw Error("P={} L={}: this stream has no blocks to draw: use a larger P", *P_, L_);
       for (const plan::StreamRun& run : stream->layout()->runs)
         sizes.insert(sizes.end(), static_cast<std::size_t>(run.blocks), run.q());
       schedule = plan::stream_window(machine, stream, 1)->schedule();

@@ -51,24 +51,25 @@ class TuneCommand final : public Command {
  public:
   TuneCommand() : Command("tune", "write a tuning file for the MPI library: which of its algorithms for which size") {
     describe(
-        "Predicts the time of every algorithm of Open MPI or MPICH that a tuning file can choose, races the few best at a few sizes "
-        "against the library's own choice, and writes what to take in the formats that libraries read, with a page that says "
-        "what is gained. Algorithms are forced inside this one run. With --regret all of them run at sizes that no race had, "
-        "which takes many times as long: how far is the choice from the best?");
+        "An MPI library has several algorithms for each collective and does not always take the best. This finds "
+        "out which is fastest at which size, and writes it in the formats that libraries read, with a page that "
+        "says what is gained. First the time of every algorithm is predicted; then the few best race against the "
+        "library's own choice at a few sizes, all in this one run.\n"
+        "--regret then times all algorithms at other sizes and says how far the choice is from the best. That "
+        "takes many times as long.");
     flag("--mpi", mpi_, "tune the library of the MPI run this is part of: mpirun -np 8 chasqui tune --mpi (required)");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure --mpi` (default: measured first)")
         .file();
     option("--seconds", "S", &seconds_, "how long to measure the machine, without --machine (default 2)");
     option("--kinds", "LIST", &kinds_, "only these collectives, separated by commas: broadcast,allreduce,…");
     option("--largest", "BYTES", &largest_, "largest size, of one rank or of all blocks together (default 1048576)");
-    option("--most", "N", &most_, "algorithms in a race (default 4)");
-    option("--rounds", "N", &rounds_, "calls of each with --regret; half of them in a race (default 9)");
+    option("--most", "N", &most_, "how many algorithms race at a size (default 4)");
+    option("--rounds", "N", &rounds_, "calls of each algorithm with --regret; a race has half as many (default 9)");
     option("--out", "DIR", &out_, "where the files go (default tuned)");
-    flag(
-        "--commutative", commutative_,
-        "Open MPI: take algorithms that reorder operands, too; wrong for programs with operations that do not commute");
+    flag("--commutative", commutative_,
+         "Open MPI: also take algorithms that reorder operands; wrong for operations that do not commute");
     flag("--resume", resume_, "keep the races that DIR has, and run the others");
-    flag("--regret", regret_, "run all algorithms at sizes between, and say how far the choice is from the best");
+    flag("--regret", regret_, "then time all algorithms at other sizes: how far is the choice from the best?");
     example("mpirun -np 8 chasqui tune --mpi --out tuned",
             "then mpirun --mca coll_tuned_use_dynamic_rules 1 "
             "--mca coll_tuned_dynamic_rules_filename tuned/openmpi.rules …");

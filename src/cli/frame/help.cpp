@@ -132,7 +132,7 @@ std::string help_overview(int width) {
       "      check it against the rules of the model\n"
       "  chasqui draw a.json --out a.svg\n"
       "      draw it\n"
-      "\nExit status: 0 done; 1 the answer is no, as for a schedule that is not legal; 2\nbad input, said on one line.\n";
+      "\nExit status: 0: done; 1: the answer is no (a schedule is not legal, say); 2: bad\ninput, and one line says what to change.\n";
   return text;
 }
 

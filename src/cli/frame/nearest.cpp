@@ -24,7 +24,8 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {{"--outp
                                                                         {"bcast", "broadcast"},
                                                                         {"all-reduce", "allreduce"},
                                                                         {"all-gather", "allgather"},
-                                                                        {"k-item", "kitem"}};
+                                                                        {"k-item", "kitem"},
+                                                                        {"-v", "--version"}};
 
 /// Insertions, deletions, replacements and swaps of neighbours cost 1 each.
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -166,7 +166,7 @@ std::vector<std::string> option_names(const Command& command) {
     throw Error("{} is not an option of this command: write -- before the command that is to be run", name);
   if (name.starts_with("-"))
     throw Error("{} is not an option of this command{}", name, did_you_mean(name, option_names(command)));
-  throw Error("'{}' is one argument too many", extra);
+  throw Error("'{}' is one argument too many: leave it out", extra);
 }
 
 bool is_given(const CLI::App& app, const Option& option, std::size_t positional_index) {

@@ -33,23 +33,29 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
   return std::any_of(arguments.begin(), end, [](const std::string& word) { return word == "--help" || word == "-h"; });
 }
 
-/// Is this what `chasqui plan` would plan?
-bool is_planned(const std::string& name) {
+/// What `chasqui plan` plans.
+std::vector<std::string> planned() {
   const CommandEntry* plan = find_command("plan");
-  if (plan == nullptr || plan->make == nullptr) return false;
+  if (plan == nullptr || plan->make == nullptr) return {};
   const CommandPtr command = plan->make();
-  return std::any_of(command->options().begin(), command->options().end(), [&](const Option& option) {
-    return option.positional && std::find(option.allowed.begin(), option.allowed.end(), name) != option.allowed.end();
-  });
+  for (const Option& option : command->options()) {
+    if (option.positional) return option.allowed;
+  }
+  return {};
 }
 
 int unknown_command(Output& out, const std::string& name) {
-  if (is_planned(name))
+  const std::vector<std::string> collectives = planned();
+  if (std::find(collectives.begin(), collectives.end(), name) != collectives.end())
     return complain(out, "chasqui", fmt::format("'{0}' is a collective: did you mean 'chasqui plan {0}'?", name));
   std::vector<std::string> names;
   for (const CommandEntry& entry : command_entries()) names.emplace_back(entry.name);
-  return complain(out, "chasqui",
-                  fmt::format("'{}' is not a command{}; 'chasqui --help' lists them", name, did_you_mean(name, names)));
+  if (name.starts_with("-")) names = {"--help", "--version"};
+  const std::string hint = did_you_mean(name, names), other = did_you_mean(name, collectives);
+  if (hint.empty() && !other.empty())
+    return complain(out, "chasqui",
+                    fmt::format("'{}' is not a command; 'chasqui plan' takes collectives{}", name, other));
+  return complain(out, "chasqui", fmt::format("'{}' is not a command{}; 'chasqui --help' lists them", name, hint));
 }
 
 int run_command(Command& command, const std::vector<std::string>& arguments, Output& out) {

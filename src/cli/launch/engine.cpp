@@ -118,7 +118,7 @@ void EngineArguments::declare(Command& command, std::string threads_help, const 
 std::unique_ptr<Engine> EngineArguments::engine(const Command& command, std::int64_t threads, int least,
                                                 int most) const {
   if (mpi_ && threads_) {
-    throw Error("--threads {} and --mpi: how many processes there are is the launcher's: mpirun -np {}", *threads_,
+    throw Error("--threads {} and --mpi: the launcher says how many processes there are: mpirun -np {}", *threads_,
                 *threads_);
   }
   if (mpi_) return mpi_engine(command);
@@ -130,8 +130,8 @@ std::unique_ptr<Engine> EngineArguments::engine(const Command& command, std::int
 
 void refuse_launched(const Command& command, std::string_view remedy) {
   if (const auto launched = run::launched_by_mpi(); launched && launched->size > 1) {
-    throw Error("an MPI launcher started {} of these, and each would {} threads: {}", launched->size, command.name(),
-                remedy);
+    throw Error("an MPI launcher started this {} times, and each would {} threads of its own: {}", launched->size,
+                command.name(), remedy);
   }
 }
 

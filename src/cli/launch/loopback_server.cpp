@@ -81,7 +81,7 @@ std::string http_answer(const std::string& head, const std::string& page) {
 LoopbackServer::LoopbackServer(std::string page, std::uint16_t port, int patience)
     : page_(std::move(page)), patience_(patience) {
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener_ < 0) throw Error("no socket: {}", std::strerror(errno));
+  if (listener_ < 0) throw Error("no socket: {}; the page can also be opened as a file", std::strerror(errno));
   const int yes = 1;
   ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   sockaddr_in address{};
@@ -138,7 +138,7 @@ int LoopbackServer::accept_one() {
       case EAGAIN:
       case EPROTO:
       case ECONNABORTED: break;
-      default: throw Error("no more connections: {}", std::strerror(errno));
+      default: throw Error("no more connections: {}; the page can also be opened as a file", std::strerror(errno));
     }
   }
 }

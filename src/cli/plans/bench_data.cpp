@@ -49,7 +49,7 @@ BenchData bench_data_from_csv(std::string_view text, std::string_view place, std
     at = end + 1;
     ++line;
     if (line == 1 && words != kHeading)
-      throw Error("{}:1: is not the heading that `chasqui bench --out` writes", place);
+      throw Error("{}:1: is not the heading of a file that `chasqui bench --out` wrote: name such a file", place);
     if (line == 1 || words.empty()) continue;
     const std::vector<std::string> f = fields_of(words);
     if (f.size() != 8) throw Error("{}:{}: has {} fields, not 8: was the file cut off?", place, line, f.size());

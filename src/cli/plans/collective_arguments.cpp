@@ -30,14 +30,16 @@ void MachineArguments::declare(Command& command) {
       .option("--gamma", "TICKS", &gamma_,
               "a cluster: gap between two sends, and two receptions, of one node; default 0")
       .tells_unit(unit_said_);
-  command.option("--publish", "TICKS", &publish_, "a cluster: time to put something on the board of a node; default 0")
+  command
+      .option("--publish", "TICKS", &publish_, "a cluster: time to put one thing into the memory of a node; default 0")
       .tells_unit(unit_said_);
   command.option("--read", "TICKS", &read_, "a cluster: time to read one thing from there; default 0")
       .tells_unit(unit_said_);
   command
-      .option("--machine", "FILE", &file_,
-              "profile of `chasqui measure` instead of -L -o -g: its network, or its node where it has no other; in "
-              "nanoseconds")
+      .option(
+          "--machine", "FILE", &file_,
+          "instead of -L -o -g: those of a profile of `chasqui measure`, in nanoseconds, of its network or, if it has "
+          "none, its node")
       .file();
 }
 
@@ -131,6 +133,8 @@ LogGP MachineArguments::machine_with_bytes(const std::optional<std::string>& G) 
     return result;
   }
   const std::string text = G.value_or("1");
+  if (text.find_first_of("0123456789") == std::string::npos)
+    throw Error("--G: '{}' is no gap per byte: write e.g. 3, 0.125 or 1/8", text);
   const std::size_t slash = text.find('/'), point = text.find('.');
   if (point != std::string::npos && slash == std::string::npos && text.size() - point <= 10) {
     result.G_ticks = parse_integer(text.substr(0, point) + text.substr(point + 1), "--G");
@@ -157,7 +161,7 @@ void CollectiveArguments::declare(Command& command) {
   command.flag("--non-commutative", non_commutative_, "the operator must see its operands in rank order");
   command.flag("--exclusive", exclusive_, "scan: rank i gets the fold of ranks 0..i-1");
   command.option("--algorithm", "NAME", &algorithm_,
-                 "a construction by name instead of the best one, such as binomial; list explains them");
+                 "another construction than the best, such as binomial; `--algorithm list` explains all");
 }
 
 const plan::Collective& CollectiveArguments::collective() const { return plan::collective(name_); }
@@ -228,10 +232,12 @@ plan::PlanPtr CollectiveArguments::plan() const {
 std::string CollectiveArguments::algorithms() const {
   const plan::Collective& chosen = collective();
   refuse_strangers(chosen);
-  plan::Request wanted = request();
+  plan::Request wanted;
+  if (machine_.given()) wanted = request();
   wanted.algorithm.clear();
   const bool on_cluster = !wanted.nodes.empty();
-  const auto outcome = [&] {
+  const auto outcome = [&]() -> std::string {
+    if (!machine_.given()) return "-";
     try {
       const plan::PlanPtr plan = make_plan(wanted);
       return fmt::format("{} {}", plan->problem().kind == Kind::stream ? "delay" : "finish",

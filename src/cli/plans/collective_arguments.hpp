@@ -30,7 +30,8 @@ class MachineArguments {
   LogGP machine_with_bytes(const std::optional<std::string>& G) const;
   /// A line about values of --machine whose intervals are so wide that they say little, or empty.
   std::string doubts() const;
-  bool in_nanoseconds() const { return file_.has_value() || unit_said_; }  ///< measured, or given with a unit
+  bool given() const { return P_ || L_ || o_ || g_ || N_ || n_ || file_; }  ///< any of it
+  bool in_nanoseconds() const { return file_.has_value() || unit_said_; }   ///< measured, or given with a unit
 
  private:
   const Level& level() const;
@@ -53,7 +54,7 @@ class CollectiveArguments {
   plan::PlanPtr plan() const;
   const plan::Collective& collective() const;
   plan::Request request() const;
-  /// `--algorithm list`: the named constructions and what each makes of this request.
+  /// `--algorithm list`: the named constructions and, where a machine is given, what each makes of this request.
   bool asks_for_algorithms() const { return algorithm_ == "list"; }
   std::string algorithms() const;
   /// --bytes: the machine with its gap per byte, and the size of the message that is cut into items.

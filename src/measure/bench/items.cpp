@@ -55,7 +55,8 @@ class Several {
   void check(const std::string& who) const {
     for (std::size_t i = 0; i < data_.size(); ++i) {
       if (data_[i] != static_cast<double>(i + 1))
-        throw Error("{}: rank {} has {} at place {}", who, comm_.rank(), data_[i], i);
+        throw Error("{}: rank {} has {} at place {}, not {}: please report this", who, comm_.rank(), data_[i], i,
+                    i + 1);
     }
   }
 

@@ -75,7 +75,8 @@ Contest contest_of_sum(Comm& comm, std::size_t bytes) {
                   {},      {},    {}};
   contest.ours = [&comm, sum, n](CommonStart& start) {
     const double span = start.once([&] { sum->total = run::sum<double>(comm, *sum->plan, sum->placed); });
-    if (comm.rank() == 0 && sum->total != static_cast<double>(n)) throw Error("sum: {} ones make {}", n, sum->total);
+    if (comm.rank() == 0 && sum->total != static_cast<double>(n))
+      throw Error("sum: {} ones were added to {}: please report this", n, sum->total);
     return std::vector<double>{span};
   };
   const auto folded_first = [sum](const std::function<bool(const Call&)>& run) -> Contest::Sample {
