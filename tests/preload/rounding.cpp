@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums that come near zero although their operands are large, and complex ones of which a part does: two right orders of
-// folding give results that differ by much of their own size and by little of their operands'.
+// rounding [--wrong]: sums that come near zero although their operands are large, and complex ones of which a part does: two right orders of
+// folding give results that differ by much of their own size and by little of their operands'. Or results that really differ.
 #include <mpi.h>
 
 #include <complex>
@@ -39,10 +39,43 @@ void fold_all(MPI_Datatype type, T large) {
   }
 }
 
+/// Never gives the same result twice.
+template <typename T>
+void drift(void* in, void* inout, int* count, MPI_Datatype*) {
+  static float calls = 0;
+  calls += 1;
+  for (int i = 0; i < *count; ++i) static_cast<T*>(inout)[i] += static_cast<T*>(in)[i] + static_cast<T>(calls);
+}
+
+/// A double, an int and a complex number, each by a collective of its own.
+void fold_wrongly() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Op doubles, ints, complexes;
+  MPI_Op_create(drift<double>, 1, &doubles);
+  MPI_Op_create(drift<int>, 1, &ints);
+  MPI_Op_create(drift<std::complex<double>>, 1, &complexes);
+  const double one = 1;
+  const int number = 1;
+  const std::complex<double> point(1, 2);
+  double sum = 0;
+  int upto = 0;
+  std::complex<double> all;
+  MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, doubles, MPI_COMM_WORLD);
+  MPI_Scan(&number, &upto, 1, MPI_INT, ints, MPI_COMM_WORLD);
+  MPI_Reduce(&point, &all, 1, MPI_C_DOUBLE_COMPLEX, complexes, size - 1, MPI_COMM_WORLD);
+  for (MPI_Op* const op : {&doubles, &ints, &complexes}) MPI_Op_free(op);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  if (argc > 1) {
+    fold_wrongly();
+    MPI_Finalize();
+    return 0;
+  }
   fold_all<double>(MPI_DOUBLE, 1e15);
   fold_all<float>(MPI_FLOAT, 1e6f);
   fold_all<std::complex<double>>(MPI_C_DOUBLE_COMPLEX, {1e15, 3});
