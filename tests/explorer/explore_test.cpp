@@ -68,8 +68,10 @@ TEST(Explore, ServesALargePageAndSurvivesBadRequests) {
   serving.join();
 }
 
+constexpr int kLong = 240;  ///< seconds in which any machine has answered
+
 TEST(Explore, IdleConnectionsHoldNobodyUp) {
-  LoopbackServer server("PAGE", 0);
+  LoopbackServer server("PAGE", 0, kLong);
   std::thread serving([&] {
     for (int i = 0; i < 2; ++i) server.serve_one();
   });
@@ -112,7 +114,7 @@ TEST(Explore, BytesThatDripInDoNotHoldAConnection) {
 
 TEST(Explore, SlowClientsGiveTheirPlaceToOthers) {
   constexpr int kSlow = 16;
-  LoopbackServer server("PAGE", 0, 60);
+  LoopbackServer server("PAGE", 0, kLong);
   std::thread serving([&] {
     for (int i = 0; i < kSlow + 1; ++i) server.serve_one();
   });
@@ -120,6 +122,9 @@ TEST(Explore, SlowClientsGiveTheirPlaceToOthers) {
   for (int i = 0; i < kSlow; ++i) slow.push_back(connected(server.port()));
   EXPECT_TRUE(fetch(server.port(), "GET / HTTP/1.1\r\n\r\n").ends_with("PAGE"));
   serving.join();
+  char byte = 0;
+  EXPECT_EQ(::recv(slow.front(), &byte, 1, 0), 0) << "who came first has still its place";
+  EXPECT_EQ(::recv(slow.back(), &byte, 1, MSG_DONTWAIT), -1) << "all were waited for";
   for (const int client : slow) ::close(client);
 }
 
@@ -127,7 +132,7 @@ TEST(Explore, WithoutDescriptorsNothingIsCounted) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer looks into memory through a pipe, which cannot be had either";
 #endif
-  LoopbackServer server("PAGE", 0);
+  LoopbackServer server("PAGE", 0, kLong);
   const int client = connected(server.port());
   ASSERT_GE(client, 0);
   rlimit before{};
