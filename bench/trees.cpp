@@ -37,22 +37,28 @@ BENCHMARK(plan_a_broadcast);
 /// 10^7 nodes of 100 ranks: 0 broadcast, 1 reduce.
 const Cluster kNodes =
     Cluster::uniform(10'000'000, 100, LogP{1, Time{28}, Time{2}, Time{6}}, Time{1}, Time{2}, Time{2});
-Problem on_nodes(std::int64_t which) { return {.kind = which == 0 ? Kind::broadcast : Kind::reduce}; }
+Problem on_nodes(benchmark::State& state) {
+  constexpr Kind kKinds[] = {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scan};
+  const Problem problem{.kind = kKinds[state.range(0)]};
+  state.SetLabel(std::string(to_string(problem.kind)));
+  return problem;
+}
 
 void local_form_on_nodes(benchmark::State& state) {
-  const auto plan = on_cluster(kNodes, on_nodes(state.range(0)));
+  const auto plan = on_cluster(kNodes, on_nodes(state));
   std::int64_t rank = 1;
   for (auto _ : state) {
     benchmark::DoNotOptimize(plan->local({static_cast<std::int32_t>(rank)}));
     rank = (rank * 6364136223846793005 + 1442695040888963407) & 0x1fffffff;
   }
 }
-BENCHMARK(local_form_on_nodes)->Arg(0)->Arg(1);
+BENCHMARK(local_form_on_nodes)->DenseRange(0, 4);
 
 void plan_on_nodes(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(on_cluster(kNodes, on_nodes(state.range(0))));
+  const Problem problem = on_nodes(state);
+  for (auto _ : state) benchmark::DoNotOptimize(on_cluster(kNodes, problem));
 }
-BENCHMARK(plan_on_nodes)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
+BENCHMARK(plan_on_nodes)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
 
 void materialise_with_the_tree(benchmark::State& state) {
   const auto plan = broadcast(million(state.range(0)));

@@ -1,144 +1,39 @@
 // SPDX-License-Identifier: MIT
-// All-reduce and barrier: all nodes do the same at the same times. In a round with k messages a node, node i receives the windows
-// of w nodes that follow its own, and then knows k + 1 windows (clusters.md, Theorem 10).
+// All-reduce and barrier: by windows of nodes (windows.hpp), or by leaders where that is faster.
 #include "chasqui/plan/allreduce.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/node_parts.hpp"
+#include "plan/clusters/windows.hpp"
 
 namespace chasqui::plan {
 namespace {
 
 constexpr std::int64_t kMostListedRanks = 200'000;  ///< ranks of a leader scheme that is compared with
 
-/// A piece goes from a lane of its sender to the same lane of its receiver.
-struct WindowMessage {
-  std::int64_t lane = 0, begin = 0;  ///< begin: of the send, counted from the start
-  WindowPiece piece;
-};
-
-/// What a lane puts on the board after a round: the contributions of `count` nodes from i + window on.
-struct WindowPublication {
-  std::int64_t lane = 0, begin = 0, window = 0, count = 0;
-};
-
-struct WindowReading {
-  std::int64_t reader = 0, begin = 0;
-  std::size_t publication = 0;
-};
-
-/// The whole exchange as one node sees it. Ranks of a node are counted from its first.
-struct Exchange {
-  std::vector<std::int64_t> radices;
-  std::vector<WindowMessage> messages;
-  std::vector<WindowPublication> publications;
-  std::vector<WindowReading> readings;  ///< of a node of the largest size
-  bool flat = true;                     ///< in the beginning everybody reads everybody; otherwise the board folds
-  std::int64_t folded = 0;              ///< not flat: when the first rank has the node's own fold
-  std::int64_t finish = 0;
-};
-
-class Planner {
- public:
-  explicit Planner(const Cluster& cluster)
-      : nodes_(cluster.nodes), N_(nodes_.count()), most_(nodes_.largest()), least_(nodes_.smallest()),
-        lambda_(cluster.base.lambda().ticks), L_(cluster.base.L.ticks), gap_(cluster.base.gap().ticks),
-        fold_(BoardFold(nodes_, most_).time()) {}
-
-  /// The fastest exchange with about equal radices, over the number of rounds.
-  Exchange best() const {
-    Exchange best = play({});
-    bool found = N_ == 1;
-    for (std::int64_t rounds = 1; rounds < 63; ++rounds) {
-      const std::vector<std::int64_t> radices = equal_radices(N_, rounds);
-      if (radices.front() - 1 > most_messages()) continue;
-      Exchange tried = play(radices);
-      if (!found || tried.finish < best.finish) best = std::move(tried), found = true;
-      if (radices.front() == 2) break;
-    }
-    return best;
-  }
-
- private:
-  /// A lane makes all sends of a round before its first reception, so that its overheads never overlap (rule 4).
-  std::int64_t most_messages() const {
-    const std::int64_t each = L_ / std::max(gap_, least_ * nodes_.gamma.ticks) + 1;
-    return saturating_multiply(least_, each);
-  }
-
-  /// Plays the ranks of one node: has[r] is when rank r has all there is, and is free to go on.
-  Exchange play(const std::vector<std::int64_t>& radices) const {
-    const std::int64_t p = nodes_.publish.ticks, r = nodes_.read.ticks;
-    Exchange x;
-    x.radices = radices;
-    std::vector<std::int64_t> has(static_cast<std::size_t>(most_), 0);
-    if (most_ > 1) {
-      const std::int64_t all = p + saturating_multiply(most_ - 1, r);
-      x.folded = fold_;
-      x.flat = all <= fold_ + p + r;
-      std::fill(has.begin(), has.end(), x.flat ? all : fold_ + p + r);
-      if (!x.flat) has[0] = fold_ + p;
-    }
-    if (!radices.empty() && N_ > 1) {
-      for (const auto& pieces : node_windows(N_, radices)) play_round(x, pieces, has);
-    }
-    x.finish = *std::max_element(has.begin(), has.end());
-    return x;
-  }
-
-  void play_round(Exchange& x, const std::vector<WindowPiece>& pieces, std::vector<std::int64_t>& has) const {
-    const auto k = static_cast<std::int64_t>(pieces.size());
-    const std::int64_t lanes = std::min(k, least_);
-    const std::int64_t each = divide_up(k, lanes);
-    const std::int64_t spacing = std::max(gap_, lanes * nodes_.gamma.ticks);
-    std::int64_t start = *std::max_element(has.begin(), has.begin() + static_cast<std::ptrdiff_t>(lanes));
-    for (const WindowMessage& before : x.messages) start = std::max(start, before.begin + gap_);
-    const std::size_t first_publication = x.publications.size();
-    for (std::int64_t c = 0; c < k; ++c) {
-      const std::int64_t lane = c / each;
-      const WindowMessage m{lane, start + c % each * spacing + lane * nodes_.gamma.ticks,
-                            pieces[static_cast<std::size_t>(c)]};
-      x.messages.push_back(m);
-      const bool same_lane = x.publications.size() > first_publication && x.publications.back().lane == lane;
-      if (!same_lane) x.publications.push_back({lane, 0, m.piece.window, 0});
-      x.publications.back().count += m.piece.count;
-      x.publications.back().begin = m.begin + lambda_;
-      has[static_cast<std::size_t>(lane)] = m.begin + lambda_;
-    }
-    if (most_ == 1) return;
-    const std::size_t last = x.publications.size();
-    for (std::size_t i = first_publication; i < last; ++i)
-      has[static_cast<std::size_t>(x.publications[i].lane)] += nodes_.publish.ticks;
-    for (std::int64_t reader = 0; reader < most_; ++reader) {
-      for (std::size_t i = first_publication; i < last; ++i) {
-        if (x.publications[i].lane == reader) continue;
-        std::int64_t& free = has[static_cast<std::size_t>(reader)];
-        const std::int64_t begin = std::max(free, x.publications[i].begin + nodes_.publish.ticks);
-        x.readings.push_back({reader, begin, i});
-        free = begin + nodes_.read.ticks;
-      }
-    }
-  }
-
-  const Nodes& nodes_;
-  std::int64_t N_, most_, least_, lambda_, L_, gap_, fold_;
-};
-
 class ClusterExchange final : public Plan {
  public:
   ClusterExchange(const Cluster& cluster, const Problem& problem, Claim claim, Exchange exchange)
-      : Plan(cluster, problem, std::move(claim)), exchange_(std::move(exchange)) {
+      : Plan(cluster, problem, std::move(claim)), exchange_(std::move(exchange)),
+        places_(static_cast<std::size_t>(nodes_.largest())) {
     for (const Nodes::Run& run : nodes_.runs) {
       if (std::none_of(folds_.begin(), folds_.end(), [&](const auto& fold) { return fold.first == run.size; }))
         folds_.emplace_back(run.size, BoardFold(nodes_, run.size));
     }
+    for (std::size_t i = 0; i < exchange_.messages.size(); ++i) {
+      at(exchange_.messages[i].from).sends.push_back(i);
+      at(exchange_.messages[i].to).receives.push_back(i);
+    }
+    for (std::size_t i = 0; i < exchange_.publications.size(); ++i)
+      at(exchange_.publications[i].place).publications.push_back(i);
+    for (std::size_t i = 0; i < exchange_.readings.size(); ++i) at(exchange_.readings[i].reader).readings.push_back(i);
   }
 
   LocalForm local(Rank rank) const override {
@@ -159,6 +54,12 @@ class ClusterExchange final : public Plan {
   }
 
  private:
+  /// What one rank of a node does: indices into the exchange.
+  struct Place {
+    std::vector<std::size_t> sends, receives, publications, readings;
+  };
+  Place& at(std::int64_t place) { return places_[static_cast<std::size_t>(place)]; }
+
   Rank rank(std::int64_t node, std::int64_t lane) const {
     return {static_cast<std::int32_t>(nodes_.first_rank(modulo(node, nodes_.count())) + lane)};
   }
@@ -167,20 +68,18 @@ class ClusterExchange final : public Plan {
   void events(std::int64_t node, std::int64_t local, std::vector<Publication>& publications,
               std::vector<Reading>& readings, std::vector<Send>* sends, std::vector<Send>* receives) const {
     const std::int64_t size = nodes_.size(node);
-    if (size > 1) own_fold(node, local, size, publications, readings);
-    for (const WindowMessage& m : exchange_.messages) {
-      if (m.lane != local) continue;
-      sends->push_back(message(m, node - m.piece.sender));
-      if (receives != nullptr) receives->push_back(message(m, node));
-    }
+    const Place& place = places_[static_cast<std::size_t>(local)];
+    if (size > 1 && exchange_.own != OwnBoard::listed) own_fold(node, local, size, publications, readings);
+    for (const std::size_t i : place.sends)
+      sends->push_back(message(exchange_.messages[i], node - exchange_.messages[i].sender));
+    for (std::size_t i = 0; receives != nullptr && i < place.receives.size(); ++i)
+      receives->push_back(message(exchange_.messages[place.receives[i]], node));
     if (size == 1) return;
-    for (const WindowPublication& p : exchange_.publications) {
-      if (p.lane == local) publications.push_back(publication(p, node));
-    }
-    for (const WindowReading& r : exchange_.readings) {
-      if (r.reader != local) continue;
+    for (const std::size_t i : place.publications) publications.push_back(publication(exchange_.publications[i], node));
+    for (const std::size_t i : place.readings) {
+      const WindowReading& r = exchange_.readings[i];
       const Publication read = publication(exchange_.publications[r.publication], node);
-      readings.push_back({Time{r.begin}, rank(node, local), read.rank, read.part, read.second});
+      readings.push_back({r.begin, rank(node, local), read.rank, read.part, read.second});
     }
   }
 
@@ -189,7 +88,7 @@ class ClusterExchange final : public Plan {
                 std::vector<Reading>& readings) const {
     const Rank self = rank(node, local);
     const std::int64_t first = nodes_.first_rank(node);
-    if (exchange_.flat) {
+    if (exchange_.own == OwnBoard::everybody) {
       publications.push_back({Time{0}, self, {self.index, 1}});
       Time begin = nodes_.publish;
       for (std::int64_t other = 0; other < size; ++other) {
@@ -205,24 +104,30 @@ class ClusterExchange final : public Plan {
     fold.events(first, first, local, publications, readings);
     const Part own{static_cast<std::int32_t>(first), static_cast<std::int32_t>(size)};
     if (local == 0) {
-      publications.push_back({Time{exchange_.folded}, self, own});
+      publications.push_back({exchange_.folded, self, own});
     } else {
-      readings.push_back({Time{exchange_.folded} + nodes_.publish, self, rank(node, 0), own});
+      readings.push_back({exchange_.folded + nodes_.publish, self, rank(node, 0), own});
     }
   }
 
+  /// As the node sees it.
+  std::pair<Part, Part> parts(const WindowCargo& cargo, std::int64_t node) const {
+    if (cargo.place < 0) return node_parts(nodes_, problem_, node + cargo.window, cargo.count);
+    return {Part{rank(node + cargo.window, cargo.place).index, 1}, Part{}};
+  }
+
   Send message(const WindowMessage& m, std::int64_t receiver) const {
-    Send send{Time{m.begin}, rank(receiver + m.piece.sender, m.lane), rank(receiver, m.lane), {}};
-    std::tie(send.part, send.second) = node_parts(nodes_, problem_, receiver + m.piece.window, m.piece.count);
-    return send;
+    const auto [part, second] = parts(m.cargo, receiver);
+    return {m.begin, rank(receiver + m.sender, m.from), rank(receiver, m.to), part, second};
   }
 
   Publication publication(const WindowPublication& p, std::int64_t node) const {
-    const auto [part, second] = node_parts(nodes_, problem_, node + p.window, p.count);
-    return {Time{p.begin}, rank(node, p.lane), part, second};
+    const auto [part, second] = parts(p.cargo, node);
+    return {p.begin, rank(node, p.place), part, second};
   }
 
   Exchange exchange_;
+  std::vector<Place> places_;
   std::vector<std::pair<std::int64_t, BoardFold>> folds_;  ///< by size of the node
 };
 
@@ -308,15 +213,13 @@ PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lan
   if (lanes == Lanes::leaders && !listed)
     throw Error("{} ranks are too many to list for leaders (at most {}): ask for fewer nodes", cluster.base.P,
                 kMostListedRanks);
-  Exchange exchange = Planner(cluster).best();
+  Exchange exchange = best_exchange(cluster);
   if (listed) {
     Schedule leaders = by_leaders(cluster, problem, bound.time);
-    if (lanes == Lanes::leaders || leaders.finish <= Time{exchange.finish})
+    if (lanes == Lanes::leaders || leaders.finish <= exchange.finish)
       return std::make_shared<ListedClusterPlan>(std::move(leaders), bound.source, "leaders: one rank a node talks");
   }
-  std::string how = "one node: the board alone";
-  if (cluster.nodes.count() > 1) how = fmt::format("windows of nodes, radices {}", fmt::join(exchange.radices, " x "));
-  const Claim claim{Time{exchange.finish}, bound.time, bound.source, how};
+  const Claim claim{exchange.finish, bound.time, bound.source, exchange.how};
   return std::make_shared<ClusterExchange>(cluster, problem, claim, std::move(exchange));
 }
 

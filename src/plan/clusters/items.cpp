@@ -6,39 +6,15 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/exchange_in_step.hpp"
+#include "plan/clusters/hand_out.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {
 namespace {
 
-/// Something that a rank has from some time on.
-struct Held {
-  Time since;
-  Rank at;
-  std::int64_t item = 0;
-  Rank to{-1};  ///< all-to-all: for whom; nobody: for the whole node
-
-  friend auto operator<=>(const Held&, const Held&) = default;
-};
-
-/// Everything held is published when there is time for it, then read by the others of the node, what came first first.
-void hand_out(Timetable& table, std::vector<Held> held) {
-  const Nodes& nodes = table.nodes();
-  std::sort(held.begin(), held.end());
-  for (Held& h : held) {
-    if (nodes.size(table.node_of(h.at)) > 1 && h.to != h.at) h.since = table.publish(h.at, item_part(h.item), h.since);
-  }
-  std::sort(held.begin(), held.end());
-  for (const Held& h : held) {
-    const std::int64_t node = table.node_of(h.at), size = nodes.size(node);
-    if (h.to.index >= 0) {
-      if (h.to != h.at) table.read(h.to, h.at, item_part(h.item), h.since);
-      continue;
-    }
-    const std::int64_t own = h.at.index - nodes.first_rank(node);
-    for (std::int64_t i = 1; i < size; ++i) table.read(rank_at(nodes, node, own + i), h.at, item_part(h.item), h.since);
-  }
-}
+/// Items times their receivers: up to here an exchange on equal nodes is also planned for all of them, one event after another.
+constexpr std::int64_t kMostExchanged = 250'000;
 
 /// clusters.md, Theorem 16. `m` items leave the root's node, and `items` leave the root.
 Bound scatter_bound(const Cluster& c, Rank root) {
@@ -331,21 +307,30 @@ PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
 
 PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
   const Bound bound = exchange_bound(cluster, problem);
-  if (problem.kind == Kind::reduce_scatter) {
-    return std::make_shared<ListedClusterPlan>(
-        reduce_scatter_schedule(cluster, problem, lanes, bound.time), bound.source,
-        lanes == Lanes::leaders ? "leaders: one rank a node folds and talks" : "a lane of every node folds and sends");
+  const bool alltoall = problem.kind == Kind::alltoall, folds = problem.kind == Kind::reduce_scatter;
+  PlanPtr in_step;
+  if (lanes != Lanes::leaders && cluster.nodes.uniform() && cluster.nodes.count() > 1) {
+    in_step = exchange_in_step(cluster, problem, bound);
+    if (saturating_multiply(saturating_multiply(cluster.base.P, cluster.base.P), problem.items) > kMostExchanged)
+      return in_step;
   }
-  const bool alltoall = problem.kind == Kind::alltoall;
-  Schedule best = exchange_schedule(cluster, problem, lanes, false, bound.time);
-  std::string how = lanes == Lanes::leaders ? "leaders: one rank a node talks"
-                    : alltoall              ? "in turn to every rank of every node; boards inside nodes"
-                                            : "every rank to its lane of every node; boards hand out";
-  if (!alltoall && lanes != Lanes::leaders && cluster.nodes.largest() > 1) {
-    Schedule direct = exchange_schedule(cluster, problem, lanes, true, bound.time);
-    if (direct.finish < best.finish)
-      best = std::move(direct), how = "every rank to every rank of other nodes; boards inside nodes";
+  Schedule best;
+  std::string how;
+  if (folds) {
+    best = reduce_scatter_schedule(cluster, problem, lanes, bound.time);
+    how = lanes == Lanes::leaders ? "leaders: one rank a node folds and talks" : "a lane of every node folds and sends";
+  } else {
+    best = exchange_schedule(cluster, problem, lanes, false, bound.time);
+    how = lanes == Lanes::leaders ? "leaders: one rank a node talks"
+          : alltoall              ? "in turn to every rank of every node; boards inside nodes"
+                                  : "every rank to its lane of every node; boards hand out";
+    if (!alltoall && lanes != Lanes::leaders && cluster.nodes.largest() > 1) {
+      Schedule direct = exchange_schedule(cluster, problem, lanes, true, bound.time);
+      if (direct.finish < best.finish)
+        best = std::move(direct), how = "every rank to every rank of other nodes; boards inside nodes";
+    }
   }
+  if (in_step && in_step->claim().finish < best.finish) return in_step;
   return std::make_shared<ListedClusterPlan>(std::move(best), bound.source, how);
 }
 

@@ -13,6 +13,15 @@ namespace {
 
 /// Up to here equal nodes are also planned one event after another: with few of them those at the ends save a tick or two.
 constexpr std::int64_t kMostScanRanks = 1024;
+/// Up to so many ranks each may send its own contribution at once: all others read them one by one.
+constexpr std::int64_t kMostEarlyRanks = 64;
+
+/// Every rank may send its own contribution at once, while the board of its node works.
+struct FirstRound {
+  bool early = false;
+  bool straight = false;      ///< to every rank above, and no board hands it out
+  bool boards_first = false;  ///< what a rank does on its board goes before its messages
+};
 
 class Scan {
  public:
@@ -21,14 +30,28 @@ class Scan {
         table_(cluster, problem, (3 + 64 / 2) * cluster.base.P),
         knows_(static_cast<std::size_t>(cluster.base.P), Time{0}) {}
 
-  /// `board`: by what factor a rank's part of its node grows a round. `radix`: the same for nodes.
-  Schedule plan(std::int64_t board, std::int64_t radix, Time bound) {
-    for (std::int64_t node = 0; node < nodes_.count(); ++node) fold_node(node, board);
-    for (std::int64_t window = 1; window < nodes_.count(); window *= radix) round(window, radix - 1);
+  /// `board`: by what factor a rank's part of its node grows a round. `radix`: the same for nodes. `first_round`: between nodes.
+  Schedule plan(std::int64_t board, std::int64_t radix, const FirstRound& first_round, Time bound) {
+    const bool early = first_round.early;
+    const std::int64_t N = nodes_.count(), first = early ? radix : 1;
+    Arrivals arrived(static_cast<std::size_t>(N));
+    if (early && !first_round.boards_first) send_own(radix - 1, first_round.straight, arrived);
+    const std::int64_t senders = first >= N ? 0 : leaders_ ? 1 : radix - 1;
+    for (std::int64_t node = 0; node < N; ++node) fold_node(node, board, senders);
+    if (early && first_round.boards_first) send_own(radix - 1, first_round.straight, arrived);
+    if (early) first_round.straight ? keep_arrivals(arrived) : hand_out_arrivals(arrived);
+    for (std::int64_t window = first; window < N; window *= radix) round(window, radix - 1);
     return std::move(table_).schedule(bound);
   }
 
  private:
+  struct Piece {
+    Time since;
+    Rank at;
+    Part part;
+  };
+  using Arrivals = std::vector<std::vector<Piece>>;  ///< by node
+
   Rank rank(std::int64_t node, std::int64_t place) const {
     return {static_cast<std::int32_t>(nodes_.first_rank(node) + place)};
   }
@@ -38,8 +61,8 @@ class Scan {
     return {static_cast<std::int32_t>(first), static_cast<std::int32_t>(end - first)};
   }
 
-  /// Rank i of the node then has the fold of ranks 0 .. i of it, and who sends between nodes has all of it.
-  void fold_node(std::int64_t node, std::int64_t factor) {
+  /// Rank i of the node then has the fold of ranks 0 .. i of it, and the `senders` last ones, which send between nodes, have all of it.
+  void fold_node(std::int64_t node, std::int64_t factor, std::int64_t senders) {
     const std::int64_t size = nodes_.size(node), first = nodes_.first_rank(node);
     for (std::int64_t width = 1; width < size; width *= factor) {
       std::vector<Time> published;
@@ -57,33 +80,56 @@ class Scan {
         }
       }
     }
-    if (size == 1 || node + 1 == nodes_.count()) return;
+    if (std::min(size, senders) < 2 || node + 1 == nodes_.count()) return;
     const Rank last = rank(node, size - 1);
     const Time published = table_.publish(last, part(first, first + size), knows(last));
-    for (std::int64_t i = 0; i + 1 < (leaders_ ? 2 : size); ++i)
+    for (std::int64_t i = std::max<std::int64_t>(0, size - senders); i + 1 < size; ++i)
       knows(rank(node, i)) =
           table_.read(rank(node, i), last, part(first, first + size), std::max(knows(rank(node, i)), published));
   }
 
-  /// Node i gets from the nodes i - w, i - 2w, … what they know: themselves and the w - 1 below. Its lanes take turns.
+  /// Every rank's own contribution goes to the nodes above its own, so many of them.
+  void send_own(std::int64_t pieces, bool straight, Arrivals& arrived) {
+    for (std::int64_t c = 1; c <= pieces; ++c) {
+      for (std::int64_t to = c; to < nodes_.count(); ++to) {
+        for (std::int64_t turn = 0; turn < (straight ? nodes_.size(to) : 1); ++turn) {
+          for (std::int64_t place = 0; place < nodes_.size(to - c); ++place) {
+            const Rank sender = rank(to - c, place), receiver = rank(to, (place + turn) % nodes_.size(to));
+            const Part own = part(sender.index, sender.index + 1);
+            arrived[static_cast<std::size_t>(to)].push_back(
+                {table_.send(sender, receiver, own, Time{0}), receiver, own});
+          }
+        }
+      }
+    }
+  }
+
+  /// Node i gets from the nodes i - w, i - 2w, … what they know: themselves and the w - 1 below. Its lanes take turns, the last rank
+  /// first: it has the fold of its node before all others.
   void round(std::int64_t window, std::int64_t pieces) {
-    struct Piece {
-      Time since;
-      Rank at;
-      Part part;
-    };
-    std::vector<std::vector<Piece>> arrived(static_cast<std::size_t>(nodes_.count()));
+    Arrivals arrived(static_cast<std::size_t>(nodes_.count()));
     for (std::int64_t c = 1; c <= pieces; ++c) {
       for (std::int64_t to = c * window; to < nodes_.count(); ++to) {
         const std::int64_t from = to - c * window;
         const std::int64_t lane = leaders_ ? 0 : (c - 1) % std::min(nodes_.size(from), nodes_.size(to));
-        const Rank sender = rank(from, lane), receiver = rank(to, lane);
+        const Rank sender = rank(from, nodes_.size(from) - 1 - lane), receiver = rank(to, nodes_.size(to) - 1 - lane);
         const Part what =
             part(nodes_.first_rank(std::max<std::int64_t>(0, from - window + 1)), nodes_.first_rank(from + 1));
         arrived[static_cast<std::size_t>(to)].push_back(
             {table_.send(sender, receiver, what, knows(sender)), receiver, what});
       }
     }
+    hand_out_arrivals(arrived);
+  }
+
+  void keep_arrivals(const Arrivals& arrived) {
+    for (const std::vector<Piece>& list : arrived) {
+      for (const Piece& piece : list) knows(piece.at) = std::max(knows(piece.at), piece.since);
+    }
+  }
+
+  /// Who received something publishes it for all of its node.
+  void hand_out_arrivals(Arrivals& arrived) {
     for (std::int64_t node = 0; node < nodes_.count(); ++node) {
       auto& list = arrived[static_cast<std::size_t>(node)];
       for (const Piece& piece : list) knows(piece.at) = std::max(knows(piece.at), piece.since);
@@ -119,14 +165,19 @@ PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes la
   }
   std::optional<Schedule> best;
   std::string how;
+  const std::int64_t most_radix =
+      lanes == Lanes::leaders ? 2 : std::clamp<std::int64_t>(n + 1, 2, std::max<std::int64_t>(N, 2));
   for (std::int64_t board = 2; board <= std::max<std::int64_t>(2, n); board += 1 + board / 2) {
-    for (std::int64_t radix = 2;
-         radix <= (lanes == Lanes::leaders ? 2 : std::clamp<std::int64_t>(n + 1, 2, std::max<std::int64_t>(N, 2)));
-         radix += 1 + radix / 4) {
-      Schedule tried = Scan(cluster, problem, lanes).plan(board, radix, bound.time);
-      if (best && best->finish <= tried.finish) continue;
-      best = std::move(tried);
-      how = fmt::format("boards of radix {}, then windows of nodes of radix {}", board, radix);
+    for (std::int64_t radix = 2; radix <= most_radix; radix += 1 + radix / 4) {
+      for (const FirstRound& first :
+           {FirstRound{}, {true, false, false}, {true, false, true}, {true, true, false}, {true, true, true}}) {
+        if (first.early && (N == 1 || cluster.base.P > kMostEarlyRanks || lanes == Lanes::leaders)) continue;
+        Schedule tried = Scan(cluster, problem, lanes).plan(board, radix, first, bound.time);
+        if (best && best->finish <= tried.finish) continue;
+        best = std::move(tried);
+        how = fmt::format("boards of radix {}, then windows of nodes of radix {}", board, radix);
+        if (first.early) how += ", the first while boards work";
+      }
     }
   }
   if (in_step && in_step->claim().finish <= best->finish) return in_step;

@@ -13,6 +13,8 @@
 namespace chasqui::plan {
 namespace {
 
+constexpr std::int64_t kMostRadix = 256;
+
 /// What lies on a board or travels, seen from the node that has it.
 struct Content {
   enum class What { width, whole, piece } what;
@@ -53,24 +55,46 @@ class Maker {
     one_.base.P = n_;
   }
 
-  /// Nothing if it would not end before `limit`.
-  std::optional<Day> make(std::int64_t board, std::int64_t radix, Time limit) const {
-    if (n_ > 1 && publish_ + std::min(board, n_) * read_ - read_ >= limit) return std::nullopt;
+  /// A node whose ranks have their prefixes of it, and when each has.
+  struct Folded {
     Day day;
-    Timetable table(one_, {.kind = Kind::scan}, 0);
-    std::vector<Time> knows(static_cast<std::size_t>(n_), Time{0});
-    fold_node(board, day, table, knows);
-    for (std::int64_t window = 1; window < N_; window = saturating_multiply(window, radix)) {
-      const std::int64_t pieces = std::min(radix - 1, (N_ - 1) / window);
-      const Time least = n_ == 1 ? lambda_ : lambda_ + publish_ + (pieces - divide_up(pieces, n_)) * read_;
-      if (*std::min_element(knows.begin(), knows.end()) + least >= limit) return std::nullopt;
-      round(window, pieces, day, table, knows);
-    }
+    Timetable table;
+    std::vector<Time> knows;
+    Time end() const { return *std::max_element(knows.begin(), knows.end()); }
+  };
+  Folded fold(std::int64_t board) const {
+    Folded folded{
+        {}, Timetable(one_, {.kind = Kind::scan}, 0), std::vector<Time>(static_cast<std::size_t>(n_), Time{0})};
+    fold_node(board, folded.day, folded.table, folded.knows);
+    return folded;
+  }
+
+  /// In each round at most `lanes` ranks of a node receive. Nothing if it would not end before `limit`.
+  std::optional<Day> make(const Folded& folded, std::int64_t radix, std::int64_t lanes, Time limit) const {
+    Time least = folded.knows.back();
+    for_rounds(radix, [&](std::int64_t /*window*/, std::int64_t pieces) {
+      const std::int64_t each = divide_up(pieces, std::min(pieces, lanes)), used = divide_up(pieces, each);
+      least += lambda_ + (each - 1) * one_.base.gap();
+      if (n_ > 1) least += publish_ + (used - 1) * read_;
+    });
+    if (least >= limit) return std::nullopt;
+    auto [day, table, knows] = folded;
+    if (lanes > 1) share_whole(lanes, day, table, knows);
+    for_rounds(radix, [&, &day = day, &table = table, &knows = knows](std::int64_t window, std::int64_t pieces) {
+      round(window, pieces, lanes, day, table, knows);
+    });
     if (day.finish >= limit) return std::nullopt;
-    return day;
+    return std::move(day);
   }
 
  private:
+  /// Calls visit(window, pieces).
+  template <typename Visit>
+  void for_rounds(std::int64_t radix, Visit visit) const {
+    for (std::int64_t window = 1; window < N_; window = saturating_multiply(window, radix))
+      visit(window, std::min(radix - 1, (N_ - 1) / window));
+  }
+
   static Rank rank(std::int64_t place) { return {static_cast<std::int32_t>(place)}; }
   static Time& at(std::vector<Time>& times, std::int64_t place) { return times[static_cast<std::size_t>(place)]; }
 
@@ -98,26 +122,37 @@ class Maker {
           at(knows, i) = read(day, table, i, first + static_cast<std::size_t>(i - j * width), at(knows, i));
       }
     }
-    if (n_ == 1 || N_ == 1) return;
-    publish(day, table, n_ - 1, {Content::What::whole}, at(knows, n_ - 1));
-    const std::size_t whole = day.publications.size() - 1;
-    for (std::int64_t i = 0; i + 1 < n_; ++i) at(knows, i) = read(day, table, i, whole, at(knows, i));
   }
 
-  void round(std::int64_t window, std::int64_t pieces, Day& day, Timetable& table, std::vector<Time>& knows) const {
-    const std::size_t first = day.messages.size();
-    for (std::int64_t c = 1; c <= pieces; ++c) {
-      const std::int64_t lane = (c - 1) % n_;
-      const Time end = table.send(rank(lane), rank(lane), {}, at(knows, lane));
-      day.messages.push_back({end - lambda_, lane, {Content::What::piece, window, c * window}});
-      day.finish = std::max(day.finish, end);
+  /// The `senders` last ranks then have all of the node. The last one has it already.
+  void share_whole(std::int64_t senders, Day& day, Timetable& table, std::vector<Time>& knows) const {
+    publish(day, table, n_ - 1, {Content::What::whole}, at(knows, n_ - 1));
+    const std::size_t whole = day.publications.size() - 1;
+    for (std::int64_t i = n_ - senders; i + 1 < n_; ++i) at(knows, i) = read(day, table, i, whole, at(knows, i));
+  }
+
+  /// A lane takes neighbouring pieces and publishes them as one. The last rank, which has the fold of its node before all others, takes
+  /// the first.
+  void round(std::int64_t window, std::int64_t pieces, std::int64_t most_lanes, Day& day, Timetable& table,
+             std::vector<Time>& knows) const {
+    const std::int64_t each = divide_up(pieces, std::min(pieces, most_lanes)), lanes = divide_up(pieces, each);
+    const std::vector<Time> before = knows;
+    for (std::int64_t turn = 0; turn < each; ++turn) {
+      for (std::int64_t lane = 0; lane < lanes && lane * each + turn < pieces; ++lane) {
+        const std::int64_t place = n_ - 1 - lane, c = lane * each + turn + 1;
+        const Time end = table.send(rank(place), rank(place), {}, before[static_cast<std::size_t>(place)]);
+        day.messages.push_back({end - lambda_, place, {Content::What::piece, window, c * window}});
+        day.finish = std::max(day.finish, end);
+        at(knows, place) = std::max(at(knows, place), end);
+      }
     }
-    std::vector<Message> arrived(day.messages.begin() + static_cast<std::ptrdiff_t>(first), day.messages.end());
-    for (const Message& m : arrived) at(knows, m.lane) = std::max(at(knows, m.lane), m.begin + lambda_);
     if (n_ == 1) return;
-    std::sort(arrived.begin(), arrived.end(), [](const Message& a, const Message& b) { return a.begin < b.begin; });
     const std::size_t published = day.publications.size();
-    for (const Message& m : arrived) publish(day, table, m.lane, m.content, m.begin + lambda_);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const std::int64_t mine = std::min(each, pieces - lane * each);
+      publish(day, table, n_ - 1 - lane, {Content::What::piece, mine * window, (lane * each + 1) * window},
+              at(knows, n_ - 1 - lane));
+    }
     for (std::size_t p = published; p < day.publications.size(); ++p) {
       for (std::int64_t i = 0; i < n_; ++i) {
         if (i != day.publications[p].place) at(knows, i) = std::max(at(knows, i), read(day, table, i, p, Time{0}));
@@ -228,17 +263,28 @@ class ScanInStep final : public Plan {
 PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound) {
   const Maker maker(cluster);
   const std::int64_t N = cluster.nodes.count(), n = cluster.nodes.largest();
+  std::optional<Maker::Folded> folded;
+  std::int64_t board = 0;
+  for (std::int64_t tried = 2; tried <= std::max<std::int64_t>(2, n); tried += 1 + tried / 2) {
+    if (folded && cluster.nodes.publish + (std::min(tried, n) - 1) * cluster.nodes.read >= folded->end()) break;
+    Maker::Folded node = maker.fold(tried);
+    if (folded && folded->end() <= node.end()) continue;
+    folded = std::move(node);
+    board = tried;
+  }
   Day best;
   std::string how;
   Time limit{kMaxTime};
-  for (std::int64_t board = 2; board <= std::max<std::int64_t>(2, n); board += 1 + board / 2) {
-    for (std::int64_t radix = 2; radix <= std::clamp<std::int64_t>(n + 1, 2, std::max<std::int64_t>(N, 2));
-         radix += 1 + radix / 4) {
-      std::optional<Day> day = maker.make(board, radix, limit);
-      if (!day) continue;
-      best = std::move(*day);
-      limit = best.finish;
-      how = fmt::format("boards of radix {}, then windows of nodes of radix {}, all in step", board, radix);
+  const std::int64_t most_radix = std::clamp<std::int64_t>(4 * n, 2, std::max<std::int64_t>(N, 2));
+  for (std::int64_t radix = 2; radix <= std::min(most_radix, kMostRadix); radix += 1 + radix / 8) {
+    const std::int64_t most_lanes = std::min(n, radix - 1);
+    for (std::int64_t lanes = 1;; lanes = std::min(2 * lanes, most_lanes)) {
+      if (std::optional<Day> day = maker.make(*folded, radix, lanes, limit)) {
+        best = std::move(*day);
+        limit = best.finish;
+        how = fmt::format("boards of radix {}, then windows of nodes of radix {}, all in step", board, radix);
+      }
+      if (lanes == most_lanes) break;
     }
   }
   const Claim claim{best.finish, bound.time, bound.source, how};
