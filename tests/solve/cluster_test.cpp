@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Broadcasts on tiny clusters: what trying everything finds, held against bounds and plans.
+// Collectives on tiny clusters: what trying everything finds, held against bounds and plans.
 #include "chasqui/solve/cluster.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <ostream>
 #include <vector>
 
@@ -147,6 +148,45 @@ TEST(TinyClusters, TheFormulaAgreesWithTryingEverything) {
   EXPECT_GT(clusters, 100);
 }
 
+/// One rank a node: the formula of folds on clusters and the one without nodes have the rules in common, and no code.
+TEST(TinyClusters, FoldsWithOneRankANodeAreThoseWithoutNodes) {
+  for (const auto& [P, L, o, g] : std::vector<std::array<std::int64_t, 4>>{
+           {2, 2, 1, 3}, {3, 1, 1, 1}, {3, 3, 0, 2}, {4, 2, 0, 1}, {4, 0, 1, 2}, {4, 1, 1, 3}, {5, 2, 0, 1}}) {
+    const LogP base{P, Time{L}, Time{o}, Time{g}};
+    const Cluster c = Cluster::uniform(P, 1, base, Time{0}, Time{1}, Time{1});
+    for (const Problem& problem : {Problem{.kind = Kind::allreduce}, Problem{.kind = Kind::scan},
+                                   Problem{.kind = Kind::scan, .exclusive = true}}) {
+      const Answer answer = solve_on_cluster(c, problem);
+      ASSERT_EQ(answer.status, Status::optimal);
+      EXPECT_EQ(answer.bound, solve({.machine = base, .problem = problem}).bound)
+          << to_string(problem.kind) << " on " << to_string(c);
+      ASSERT_TRUE(answer.best.has_value());
+      EXPECT_EQ(answer.best->finish, answer.bound);
+      EXPECT_TRUE(verify(*answer.best).legal()) << to_string(verify(*answer.best));
+    }
+  }
+}
+
+/// What is found, below the plan or not, is a schedule that the verifier takes, and no all-reduce is faster than a barrier.
+TEST(TinyClusters, BarriersAllReducesAndScansAreSchedules) {
+  for_tiny_clusters(2, 4, 3, [&](const Cluster& c) {
+    Options cold;
+    cold.warm_start = false;
+    Time barrier{0};
+    for (const Kind kind : {Kind::barrier, Kind::allreduce, Kind::scan}) {
+      const Answer answer = solve_on_cluster(c, {.kind = kind}, cold);
+      ASSERT_EQ(answer.status, Status::optimal);
+      ASSERT_TRUE(answer.best.has_value()) << to_string(kind) << " on " << to_string(c);
+      EXPECT_EQ(answer.best->finish, answer.bound) << to_string(kind) << " on " << to_string(c);
+      EXPECT_TRUE(verify(*answer.best).legal()) << to_string(c) << "\n" << to_string(verify(*answer.best));
+      if (kind == Kind::barrier) barrier = answer.bound;
+      if (kind == Kind::allreduce) {
+        EXPECT_GE(answer.bound, barrier) << to_string(c);
+      }
+    }
+  });
+}
+
 struct Tally {
   int clusters = 0, optimal = 0, tight = 0, late = 0;
   friend bool operator==(const Tally&, const Tally&) = default;
@@ -194,7 +234,10 @@ TEST(TinyClusters, OtherCollectives) {
       {{.kind = Kind::alltoall}, 2, 4, 3, {64, 40, 43, 2}},
       {{.kind = Kind::broadcast, .items = 2}, 2, 6, 4, {256, 85, 109, 3}},
       {{.kind = Kind::broadcast, .items = 3}, 2, 4, 4, {128, 36, 27, 3}},
-      {{.kind = Kind::barrier}, 2, 4, 4, {128, 12, 42, 7}},
+      {{.kind = Kind::barrier}, 2, 4, 4, {128, 89, 42, 2}},
+      {{.kind = Kind::allreduce}, 2, 4, 4, {128, 89, 42, 2}},
+      {{.kind = Kind::scan}, 2, 4, 4, {128, 73, 55, 2}},
+      {{.kind = Kind::scan, .exclusive = true}, 2, 4, 4, {128, 73, 55, 2}},
   };
   for (const Family& f : families) {
     EXPECT_EQ(tally(f.problem, f.most_nodes, f.most_ranks, f.most_lambda), f.expected)

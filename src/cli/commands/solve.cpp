@@ -67,7 +67,8 @@ class SolveCommand final : public Command {
     example("chasqui solve alltoall -P 4 -L 3 -o 2 -g 4", "19, where symmetric sends take 21");
     example("chasqui solve broadcast -N 3 -n 2 -L 2 -o 1 -g 3 --publish 2 --read 2",
             "a tiny cluster: nodes may be entered more than once");
-    example("chasqui solve allgather -N 2 -n 2 -L 2 -o 1 -g 2 --publish 1 --read 1", "scatter, gather and barrier too");
+    example("chasqui solve allgather -N 2 -n 2 -L 2 -o 1 -g 2 --publish 1 --read 1",
+            "every collective of one item: allreduce, scan, barrier too");
     example("chasqui solve stream -P 6 -L 2 --period 4", "the least delay with period 4");
   }
 
@@ -94,8 +95,10 @@ class SolveCommand final : public Command {
 
  private:
   int run_on_cluster(const Cluster& cluster, Output& out) const {
-    if (single_ || proof_)
-      throw Error("{} has no meaning on clusters: leave it out", proof_ ? "--proof" : "--single-sending");
+    if (single_ || proof_ || two_values_)
+      throw Error("{} has no meaning on clusters: leave it out", proof_    ? "--proof"
+                                                                 : single_ ? "--single-sending"
+                                                                           : "--two-values");
     const Interrupt interrupt;
     solve::Options options = this->options();
     options.interrupted = [] { return Interrupt::asked(); };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A barrier as a formula for one finish time: everybody must know of everybody. What is sent or published carries all that its rank
 // knows by then, so a message is a pair of ranks and a tick, and what it tells follows.
+#include <algorithm>
+#include <utility>
+
 #include "chasqui/base/error.hpp"
 #include "solve/clusters/climb.hpp"
 #include "solve/clusters/cluster_ports.hpp"
@@ -18,11 +21,14 @@ class BarrierOnCluster final : public ClusterSearch {
   Verdict within(Time T, const Stop& stop) override {
     T_ = T.ticks;
     if (T_ < 0) return Verdict::unsatisfiable;
-    SatSolver solver(formula());
-    return solver.decide({}, 0, stop);
+    const Cnf formula = this->formula();
+    SatSolver solver(formula);
+    const Verdict verdict = solver.decide({}, 0, stop);
+    if (verdict == Verdict::satisfiable) found_ = read_off(solver);
+    return verdict;
   }
 
-  std::optional<Schedule> found() const override { return std::nullopt; }
+  std::optional<Schedule> found() const override { return found_; }
   std::string_view how() const override { return "unsatisfiable"; }
 
  private:
@@ -34,13 +40,69 @@ class BarrierOnCluster final : public ClusterSearch {
 
   static Rank rank(std::int64_t index) { return {static_cast<std::int32_t>(index)}; }
 
-  Cnf formula() const {
+  Cnf formula() {
     Cnf cnf;
     ClusterPorts ports(cluster_, T_ + 1);
-    const std::vector<Telling> tellings = all_tellings(cnf, ports);
+    tellings_ = all_tellings(cnf, ports);
     ports.rules(cnf);
-    for (std::int64_t about = 0; about < P_; ++about) spread(cnf, about, tellings);
+    for (std::int64_t about = 0; about < P_; ++about) spread(cnf, about, tellings_);
     return cnf;
+  }
+
+  /// What a rank knows of as one or two intervals of ranks, around the end of their order. Nothing if it takes more.
+  std::optional<std::pair<Part, Part>> intervals(std::uint32_t known) const {
+    const auto knows = [&](std::int64_t r) { return (known >> static_cast<std::uint32_t>(r % P_) & 1U) != 0; };
+    std::vector<Part> parts;
+    for (std::int64_t lo = 0; lo < P_; ++lo) {
+      if (!knows(lo) || knows(lo + P_ - 1)) continue;
+      std::int32_t len = 1;
+      while (knows(lo + len)) ++len;
+      parts.push_back({static_cast<std::int32_t>(lo), len});
+    }
+    if (parts.empty()) parts.push_back({0, static_cast<std::int32_t>(P_)});
+    if (parts.size() > 2) return std::nullopt;
+    parts.resize(2);
+    return std::pair{parts[0], parts[1]};
+  }
+
+  /// Nothing where somebody tells what no message can carry: more than two intervals.
+  std::optional<Schedule> read_off(const SatSolver& solver) const {
+    std::vector<Telling> told;
+    for (const Telling& telling : tellings_) {
+      if (solver.value(telling.happens)) told.push_back(telling);
+    }
+    std::sort(told.begin(), told.end(), [](const Telling& a, const Telling& b) { return a.end < b.end; });
+    std::vector<std::vector<std::uint32_t>> known(
+        static_cast<std::size_t>(T_ + 1));  // by tick and rank, bits are ranks
+    std::size_t next = 0;
+    for (std::int64_t t = 0; t <= T_; ++t) {
+      std::vector<std::uint32_t>& now = known[static_cast<std::size_t>(t)];
+      if (t > 0) now = known[static_cast<std::size_t>(t - 1)];
+      for (std::int64_t r = 0; t == 0 && r < P_; ++r) now.push_back(std::uint32_t{1} << static_cast<std::uint32_t>(r));
+      for (; next < told.size() && told[next].end == t; ++next)
+        now[static_cast<std::size_t>(told[next].to)] |=
+            known[static_cast<std::size_t>(told[next].begin)][static_cast<std::size_t>(told[next].from)];
+    }
+    Schedule schedule{cluster_.base, {.kind = Kind::barrier}, {}, {}, {}, {}, {}, {}, {}, cluster_.nodes};
+    for (const Telling& telling : told) {
+      const auto parts =
+          intervals(known[static_cast<std::size_t>(telling.begin)][static_cast<std::size_t>(telling.from)]);
+      if (!parts) return std::nullopt;
+      const auto& [part, second] = *parts;
+      const Rank from = rank(telling.from), to = rank(telling.to);
+      if (cluster_.nodes.node_of(from) != cluster_.nodes.node_of(to)) {
+        schedule.sends.push_back({Time{telling.begin}, from, to, part, second});
+        continue;
+      }
+      const Publication published{Time{telling.begin}, from, part, second};
+      if (std::find(schedule.publications.begin(), schedule.publications.end(), published) ==
+          schedule.publications.end())
+        schedule.publications.push_back(published);
+      schedule.readings.push_back({Time{telling.end} - cluster_.nodes.read, to, from, part, second});
+    }
+    normalise(schedule);
+    schedule.finish = actual_finish(schedule);
+    return schedule;
   }
 
   std::vector<Telling> all_tellings(Cnf& cnf, ClusterPorts& ports) const {
@@ -101,6 +163,8 @@ class BarrierOnCluster final : public ClusterSearch {
 
   const Cluster& cluster_;
   std::int64_t P_, T_ = 0;
+  std::vector<Telling> tellings_;
+  std::optional<Schedule> found_;
 };
 
 }  // namespace

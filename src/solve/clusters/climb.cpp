@@ -24,6 +24,8 @@ std::int64_t all_items(const Cluster& cluster, const Problem& problem) {
     case Kind::gather:
     case Kind::allgather:
     case Kind::reduce_scatter: return problem.items * P;
+    case Kind::allreduce:
+    case Kind::scan: return P * P;  // intervals of contributions
     default: return problem.items;
   }
 }
@@ -56,11 +58,15 @@ ClusterSearchPtr search_for(const Cluster& cluster, const Problem& problem) {
     case Kind::alltoall:
     case Kind::reduce_scatter: return search_items(cluster, problem);
     case Kind::barrier: return search_barrier(cluster);
+    case Kind::allreduce:
+    case Kind::scan:
+      if (problem.items == 1) return search_folds(cluster, problem);
+      break;
     default: break;
   }
   throw Error(
       "no exact search on clusters for {}{}: ask for a broadcast, scatter, gather, allgather, alltoall, reduce-scatter, barrier, "
-      "or a reduce of one item",
+      "or a reduce, allreduce or scan of one item",
       to_string(problem.kind), problem.items > 1 ? fmt::format(" of {} items", problem.items) : "");
 }
 

@@ -26,6 +26,8 @@ using ClusterSearchPtr = std::unique_ptr<ClusterSearch>;
 ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem);  ///< broadcast or reduce of one item
 /// Broadcast, scatter, gather, all-gather, all-to-all, and backwards reduce and reduce-scatter.
 ClusterSearchPtr search_items(const Cluster& cluster, const Problem& problem);
+/// All-reduce and scan of one item.
+ClusterSearchPtr search_folds(const Cluster& cluster, const Problem& problem);
 ClusterSearchPtr search_barrier(const Cluster& cluster);
 
 }  // namespace chasqui::solve
