@@ -14,6 +14,13 @@ int main(int argc, char** argv) {
   alarm(150 * chasqui::kPatience);  // a hang is a failure
   const bool brief = argc > 1 && std::strcmp(argv[1], "--short") == 0;
   const Place me(MPI_COMM_WORLD);
+  part = "error handlers after MPI_Init";
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(comm, &handler);
+    equal("errors are fatal", handler == MPI_ERRORS_ARE_FATAL, 1);
+    MPI_Errhandler_free(&handler);
+  }
   MPI_Comm reversed, half, twin;
   MPI_Comm_split(MPI_COMM_WORLD, 0, me.size - me.rank, &reversed);
   MPI_Comm_split(MPI_COMM_WORLD, me.rank % 2, me.rank, &half);
