@@ -51,10 +51,10 @@ bool within_library(const void* caller) {
 }
 
 CallerInside::CallerInside(const void* caller) : inside_(within_library(caller)) {
-  if (inside_) ++inside_of_chasqui;
+  if (inside_) ++this_thread().inside;
 }
 CallerInside::~CallerInside() {
-  if (inside_) --inside_of_chasqui;
+  if (inside_) --this_thread().inside;
 }
 
 }  // namespace chasqui::preload

@@ -9,32 +9,37 @@
 namespace chasqui::preload {
 namespace {
 
-constexpr std::size_t kShort = 4096;  ///< longer calls gain nothing, and may be too long for the private buffers
+constexpr std::size_t kShort = 4096;          ///< longer ones of ours gain nothing
+constexpr std::size_t kMostOfAll = 1u << 26;  ///< bytes of all ranks: below any length that is too long to be served
 
 struct Known {
   RepeatedCall like;
   std::uint64_t generation;
   CommState* state;
-  Race* race;  ///< nullptr: it brings nothing
-  run::Call call;
+  Race* race;         ///< nullptr: it brings nothing
+  std::size_t bytes;  ///< as the race counts them
+  run::Call call;     ///< with the addresses of the last one
 };
 
 /// The last one for each of a few places; another communicator, collective or size takes the place.
-thread_local std::array<std::optional<Known>, 32> known_calls;
+using KnownCalls = std::array<std::optional<Known>, 32>;
 
 std::optional<Known>& place_of(const RepeatedCall& call) {
+  KnownCalls& known_calls = OfThread<KnownCalls>::here();
   const auto count = static_cast<unsigned>(call.count);
   return known_calls[(static_cast<unsigned>(call.what) * 5 + count + (count >> 5)) % known_calls.size()];
 }
 
+bool in_place(const Places& places) { return places.in == MPI_IN_PLACE; }
 bool usable(const void* address) { return address != nullptr && address != MPI_IN_PLACE; }
 
 /// Are the addresses that count on this rank plain ones, which do not overlap?
 bool plain(const run::Call& call, const Places& places, const CommState& state) {
   if (static_cast<unsigned>(places.root) >= static_cast<unsigned>(state.size)) return false;
   const bool at_root = places.root == state.rank;
-  const auto own = static_cast<std::ptrdiff_t>(call.bytes()) * state.rank;
-  const auto apart = [&](const void* all, const void* one) { return moved(all, own) != one; };
+  const auto apart = [&](const void* all, const void* one) {
+    return moved(all, static_cast<std::ptrdiff_t>(call.bytes()) * state.rank) != one;
+  };
   switch (call.kind) {
     case Kind::barrier: return true;
     case Kind::broadcast: return usable(places.out);
@@ -45,8 +50,16 @@ bool plain(const run::Call& call, const Places& places, const CommState& state) 
       return usable(places.out) && (!at_root || (places.alike && usable(places.in) && apart(places.in, places.out)));
     case Kind::allgather:
       return places.alike && usable(places.in) && usable(places.out) && apart(places.out, places.in);
+    case Kind::allreduce:
+      return usable(places.out) && (in_place(places) || (places.in != nullptr && places.in != places.out));
     default: return places.alike && usable(places.in) && usable(places.out) && places.in != places.out;
   }
+}
+
+/// Does the verdict say all about a call of so many bytes? Ours is timed for a report.
+bool plainly_decided(const Race& race, std::size_t bytes) {
+  return race.verdict == Verdict::native ||
+         (race.verdict == Verdict::ours && bytes <= kShort && settings().report.empty());
 }
 
 /// Does the verdict hold for this call too, without being looked at again?
@@ -61,7 +74,7 @@ bool settled(Race& race) {
 }  // namespace
 
 bool repeats(const RepeatedCall& call, const Places& places, FunctionRef<int()> native, int& code) {
-  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0) return false;
+  if (passes_unseen(call.what, call.comm, native, code)) return true;
   std::optional<Known>& found = place_of(call);
   if (!found || !(found->like == call) || found->generation != generation_of_handles()) return false;
   CommState& state = *found->state;
@@ -72,19 +85,23 @@ bool repeats(const RepeatedCall& call, const Places& places, FunctionRef<int()> 
     return true;
   }
   if (!plain(found->call, places, state)) return false;
-  if (!settled(*found->race)) return false;
-  run::Call now = found->call;
-  now.in = places.in;
+  if (!plainly_decided(*found->race, found->bytes) || !settled(*found->race)) return false;
+  if (found->race->verdict == Verdict::native) {
+    code = pass_on_settled(call.what, state, *found->race, native);
+    return true;
+  }
+  run::Call& now = found->call;
+  now.in = in_place(places) ? nullptr : places.in;
   now.out = places.out;
   now.root = places.root;
-  code = run_settled(call.what, call.comm, state, *found->race, now, native);
+  code = serve_settled(call.what, call.comm, state, *found->race, now, native);
   return true;
 }
 
 bool may_repeat(MPI_Comm comm) {
-  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0 || comm == MPI_COMM_NULL) return false;
+  if (!from_program() || comm == MPI_COMM_NULL) return false;
   const Settings& s = settings();
-  if (s.verify || s.reproducible || !s.report.empty()) return false;
+  if (s.verify || s.reproducible) return false;
   const CommState* state = state_of(comm);
   return state != nullptr && state->comm != nullptr && state->never == Reason::none;
 }
@@ -94,14 +111,13 @@ void remember(const RepeatedCall& call, const run::Call& shape, bool rounds) {
   const std::uint64_t generation = generation_of_handles();
   CommState* state = state_of(call.comm);
   const std::size_t bytes = bytes_of(shape, *state);
-  if (bytes > kShort || s.disabled[static_cast<int>(call.what)]) return;
+  if (bytes > kMostOfAll / static_cast<std::size_t>(state->size)) return;
   Race& race = state->race(call.what, bytes, rounds && s.same_bits);
-  if (race.verdict != Verdict::open) place_of(call) = Known{call, generation, state, &race, shape};
+  if (plainly_decided(race, bytes)) place_of(call) = Known{call, generation, state, &race, bytes, shape};
 }
 
 void remember_empty(const RepeatedCall& call) {
-  if (settings().disabled[static_cast<int>(call.what)]) return;
-  place_of(call) = Known{call, generation_of_handles(), state_of(call.comm), nullptr, {}};
+  place_of(call) = Known{call, generation_of_handles(), state_of(call.comm), nullptr, 0, {}};
 }
 
 }  // namespace chasqui::preload

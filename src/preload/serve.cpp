@@ -11,18 +11,16 @@
 #include "chasqui/run/choose.hpp"
 #include "preload/native.hpp"
 #include "preload/rehearsal.hpp"
-#include "preload/report.hpp"
-#include "preload/settings.hpp"
 #include "preload/verify.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {
 
 std::atomic<bool> active{false};
-thread_local int inside_of_chasqui = 0;
-thread_local bool in_engine = false;
+#ifdef CHASQUI_COMPONENT
+constinit bool several_threads = true;
+#endif
 std::atomic<bool> engine_ran{false};
-thread_local UnderWay under_way;
 
 static bool handled_by(MPI_Errhandler wanted, MPI_Comm comm) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -84,10 +82,8 @@ struct Decision {
   CallFacts facts;
 };
 
-/// Nanoseconds of this thread inside calls that were compared, and in agreeing about them. A period without those of
-/// other races: they change sides too, and in step.
-thread_local double compared_time = 0;
-double program_clock() { return clock_now() - compared_time; }
+/// Without the time in calls that were compared: a period has none of other races, who change sides too, and in step.
+double program_clock() { return clock_now() - this_thread().compared_time; }
 
 constexpr double kTrusted = 1.5;  ///< a profile that sees such a factor decides for good
 
@@ -136,7 +132,7 @@ void agree(Collective what, const Decision& decision) {
   const bool ended = race.comparison->agreed(most);
   if (ended) conclude(race);
   race.spent += clock_now() - begin;
-  compared_time += clock_now() - begin;
+  this_thread().compared_time += clock_now() - begin;
   if (ended) note_verdict(what, decision.facts.bytes, race);
 }
 
@@ -185,7 +181,6 @@ void count_call(CommState& state) {
 void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   const Settings& s = settings();
   const auto passed = [what](Reason reason) { note(what, reason); };
-  if (s.disabled[static_cast<int>(what)]) return passed(Reason::disabled);
   free_ended();
   CommState* state = state_of(comm);
   if (state == nullptr) return passed(Reason::argument);
@@ -267,6 +262,7 @@ bool left_behind(CommState& state) {
 
 /// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
 int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCall&)>& way) {
+  UnderWay& under_way = this_thread().under_way;
   under_way = {under_way.number + 1, what};
   int error_class = MPI_ERR_OTHER;
   std::string why;
@@ -318,7 +314,7 @@ int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCa
 /// A call of a comparison took `time`.
 void ran(Race& race, double time) {
   race.comparison->ran(time);
-  compared_time += time;
+  this_thread().compared_time += time;
 }
 
 /// kDeclined: not done.
@@ -401,7 +397,7 @@ int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decis
     if (plan.first != 1) break;
     const double begin = clock_now();
     const int code = made_by(side);
-    compared_time += clock_now() - begin;
+    this_thread().compared_time += clock_now() - begin;
     if (in_place) before.restore();
     if (code != MPI_SUCCESS) return code;
   }
@@ -514,16 +510,19 @@ int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
   }
 }
 
-int run_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
-                FunctionRef<int()> native) {
+int pass_on_settled(Collective what, CommState& state, Race& race, FunctionRef<int()> native) {
   const Inside inside;
   count_call(state);
-  if (race.verdict == Verdict::native) {
-    ++race.native_calls;
-    note(what, Reason::slower);
-    leave_to_library(state);
-    return native();
-  }
+  ++race.native_calls;
+  note(what, Reason::slower);
+  leave_to_library(state);
+  return native();
+}
+
+int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
+                  FunctionRef<int()> native) {
+  const Inside inside;
+  count_call(state);
   ServedCall served(state, comm);
   int code = attempt(what, served, [&call](ServedCall& one) { one.run(call); });
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
@@ -543,7 +542,7 @@ int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native) 
 }
 
 void pass_on(Collective what) {
-  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0) return;
+  if (!from_program()) return;
   const bool folds = what == Collective::Ireduce || what == Collective::Iallreduce || what == Collective::Iscan ||
                      what == Collective::Iexscan || what == Collective::Ireduce_scatter ||
                      what == Collective::Ireduce_scatter_block;

@@ -12,7 +12,10 @@
 #include <type_traits>
 
 #include "preload/names.hpp"
+#include "preload/report.hpp"
+#include "preload/settings.hpp"
 #include "preload/state.hpp"
+#include "preload/this_thread.hpp"
 #include "preload/types.hpp"
 
 namespace chasqui::preload {
@@ -78,30 +81,22 @@ struct OwnedCall {
   virtual void end() {}    ///< afterwards: unpacks
 };
 
-extern thread_local bool
-    in_engine;  ///< this thread runs or advances collectives of ours: the progress of Open MPI must not
 extern std::atomic<bool> engine_ran;  ///< something that goes on may have ended since this was last looked at
 /// While this lives.
 class InEngine {
  public:
-  InEngine() : before_(in_engine) { in_engine = true; }
+  InEngine() : thread_(this_thread()), before_(thread_.in_engine) { thread_.in_engine = true; }
   ~InEngine() {
-    in_engine = before_;
+    thread_.in_engine = before_;
     engine_ran.store(true, std::memory_order_relaxed);
   }
   InEngine(const InEngine&) = delete;
   InEngine& operator=(const InEngine&) = delete;
 
  private:
+  ThisThread& thread_;
   bool before_;
 };
-
-/// What this thread serves now, for who waits long in it.
-struct UnderWay {
-  std::uint64_t number = 0;  ///< grows
-  Collective what{};
-};
-extern thread_local UnderWay under_way;
 
 /// The call under way.
 class ServedCall {
@@ -145,16 +140,9 @@ struct Interposed {
   FunctionRef<void(ServedCall&)> reproducible;  ///< reductions under CHASQUI_REPRODUCIBLE
 };
 
-extern std::atomic<bool> active;            ///< between MPI_Init and MPI_Finalize, ranks agreeing
-extern thread_local int inside_of_chasqui;  ///< > 0: the MPI library or we ourselves are calling
-/// While this lives, calls that come from inside are passed on.
-class Inside {
- public:
-  Inside() { ++inside_of_chasqui; }
-  ~Inside() { --inside_of_chasqui; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-};
+extern std::atomic<bool> active;  ///< between MPI_Init and MPI_Finalize, ranks agreeing
+/// Does this thread come from the program, at a time when calls are looked at?
+inline bool from_program() { return active.load(std::memory_order_relaxed) && this_thread().inside == 0; }
 
 /// The error of a call as the program gets it: its error handler decides. Handlers that end the job know no message, so it
 /// is said before. In Open MPI it is also what MPI_Error_string says; MPICH cannot add messages to its own classes.
@@ -162,10 +150,23 @@ int raise(MPI_Comm comm, int error_class, const std::string& text);
 
 int serve_actively(Collective what, MPI_Comm comm, const Interposed& call);
 
-/// The quick way out: nothing is on, or the call comes from inside.
+/// The quick way out, whatever the arguments are: nothing is on, the call comes from inside, or the collective is disabled. False: the call is
+/// not made.
+inline bool passes_unseen(Collective what, MPI_Comm comm, const FunctionRef<int()>& native, int& code) {
+  if (!from_program() || comm == MPI_COMM_NULL) {
+    code = native();
+    return true;
+  }
+  if (!settings().disabled[static_cast<int>(what)]) return false;
+  const Inside inside;
+  note(what, Reason::disabled);
+  code = native();
+  return true;
+}
+
 inline int serve(Collective what, MPI_Comm comm, const Interposed& call) {
-  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0 || comm == MPI_COMM_NULL) return call.native();
-  return serve_actively(what, comm, call);
+  int code = MPI_SUCCESS;
+  return passes_unseen(what, comm, call.native, code) ? code : serve_actively(what, comm, call);
 }
 
 /// What CallFacts say of a plain call.
@@ -174,9 +175,12 @@ inline std::size_t bytes_of(const run::Call& call, const CommState& state) {
   return call.kind == Kind::barrier ? 0 : call.bytes() * blocks;
 }
 
-/// A call that was decided before: by the side that the race's verdict names.
-int run_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
-                FunctionRef<int()> native);
+/// A call of a race whose verdict is the MPI library.
+int pass_on_settled(Collective what, CommState& state, Race& race, FunctionRef<int()> native);
+
+/// And one whose verdict is ours.
+int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
+                  FunctionRef<int()> native);
 
 /// A call that brings nothing, like one before.
 int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native);

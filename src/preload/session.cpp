@@ -14,7 +14,7 @@
 
 namespace chasqui::preload {
 void begin() {
-  ++inside_of_chasqui;
+  const Inside inside;
   try {
     const bool agreed = read_settings();
     open_states();
@@ -27,12 +27,11 @@ void begin() {
   } catch (const std::exception& error) {
     say(error.what());
   }
-  --inside_of_chasqui;
 }
 
 void end() {
   if (!active.exchange(false)) return;
-  ++inside_of_chasqui;
+  const Inside inside;
   try {
     meet_at_the_end();
     close_states();
@@ -46,18 +45,16 @@ void end() {
   } catch (const std::exception& error) {
     say(error.what());
   }
-  --inside_of_chasqui;
 }
 
 void give_back() {
-  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0) return;
-  ++inside_of_chasqui;
+  if (!from_program()) return;
+  const Inside inside;
   try {
     free_ended();
   } catch (const std::exception& error) {
     say(error.what());
   }
-  --inside_of_chasqui;
 }
 
 }  // namespace chasqui::preload

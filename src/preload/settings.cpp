@@ -79,11 +79,6 @@ std::shared_ptr<const Profile> usable_profile(std::string& warnings) {
 
 }  // namespace
 
-Settings& settings() {
-  static Settings* const one = new Settings;  // alive until the process ends, whoever exits how
-  return *one;
-}
-
 void say(const std::string& text) { std::fprintf(stderr, "chasqui: %s\n", text.c_str()); }
 
 void say_last(const std::string& text) {

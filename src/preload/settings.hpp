@@ -30,7 +30,11 @@ struct Settings {
   std::uint64_t hash() const;  ///< of what ranks must agree on, the version of this library included
 };
 
-Settings& settings();
+/// Alive until the process ends, whoever exits how.
+inline Settings& settings() {
+  static Settings* const one = new Settings;
+  return *one;
+}
 
 /// What the environment of this process says, without a profile; what cannot be understood is a warning.
 Settings settings_of_environment(std::string& warnings);

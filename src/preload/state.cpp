@@ -26,6 +26,12 @@ namespace {
 int key = MPI_KEYVAL_INVALID;
 std::atomic<std::uint64_t> generation{1};
 std::atomic<bool> some_ended{false};
+/// What a thread asked for last.
+struct LastState {
+  MPI_Comm comm{};
+  CommState* state = nullptr;
+  std::uint64_t generation = 0;  ///< 0: nothing yet
+};
 std::mutex lists_mutex;  ///< of the two lists
 std::vector<CommState*>& living() {
   static auto* const list = new std::vector<CommState*>;
@@ -89,6 +95,7 @@ class LongWait {
   void look() {
     constexpr double kApart = 10e9;  // nanoseconds between two looks: nobody waited in between
     const double now = clock_now();
+    const UnderWay& under_way = this_thread().under_way;
     if (call_ != under_way.number || now - latest_ > kApart) since_ = now;
     call_ = under_way.number;
     latest_ = now;
@@ -185,12 +192,7 @@ void open_states() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key
 std::uint64_t generation_of_handles() { return generation.load(std::memory_order_acquire); }
 
 CommState* state_of(MPI_Comm comm) {
-  struct Last {
-    MPI_Comm comm = MPI_COMM_NULL;
-    CommState* state = nullptr;
-    std::uint64_t generation = 0;
-  };
-  static thread_local Last last;
+  LastState& last = OfThread<LastState>::here();
   const std::uint64_t now = generation_of_handles();
   if (last.comm == comm && last.generation == now) return last.state;
   void* value = nullptr;

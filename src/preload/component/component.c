@@ -44,21 +44,28 @@ static void destruct(chasqui_module_t* module) {
 OBJ_CLASS_DECLARATION(chasqui_module_t);
 OBJ_CLASS_INSTANCE(chasqui_module_t, mca_coll_base_module_t, construct, destruct);
 
-/// Of the collective that this thread is in: what is passed on goes below it.
-static _Thread_local chasqui_module_t* current;
+/// Of the collective that a thread is in: what is passed on goes below it. One place for all threads where they call one after another; see
+/// this_thread.hpp.
+static _Thread_local chasqui_module_t* current_of_thread;
+static chasqui_module_t* current_of_all;
+static chasqui_module_t** current_place(void) {
+  return ompi_mpi_thread_multiple ? &current_of_thread : &current_of_all;
+}
 
-#define CHASQUI_BLOCKING(Name, name, parameters, arguments)                                         \
-  int chasqui_called_##Name parameters;                                                             \
-  int chasqui_below_##Name parameters;                                                              \
-  int chasqui_below_##Name parameters {                                                             \
-    return current->below.coll_##name(CHASQUI_OPEN arguments, current->below.coll_##name##_module); \
-  }                                                                                                 \
-  static int called_##name(CHASQUI_OPEN parameters, mca_coll_base_module_t* module) {               \
-    chasqui_module_t* const before = current;                                                       \
-    current = (chasqui_module_t*)module;                                                            \
-    const int code = chasqui_called_##Name arguments;                                               \
-    current = before;                                                                               \
-    return code;                                                                                    \
+#define CHASQUI_BLOCKING(Name, name, parameters, arguments)                           \
+  int chasqui_called_##Name parameters;                                               \
+  int chasqui_below_##Name parameters;                                                \
+  int chasqui_below_##Name parameters {                                               \
+    const mca_coll_base_comm_coll_t* const below = &(*current_place())->below;        \
+    return below->coll_##name(CHASQUI_OPEN arguments, below->coll_##name##_module);   \
+  }                                                                                   \
+  static int called_##name(CHASQUI_OPEN parameters, mca_coll_base_module_t* module) { \
+    chasqui_module_t** const current = current_place();                               \
+    chasqui_module_t* const before = *current;                                        \
+    *current = (chasqui_module_t*)module;                                             \
+    const int code = chasqui_called_##Name arguments;                                 \
+    *current = before;                                                                \
+    return code;                                                                      \
   }
 CHASQUI_COLLECTIVES(CHASQUI_BLOCKING)
 
@@ -178,27 +185,29 @@ static chasqui_code_t code_of(const void* function) {
   void* chasqui_plan_##Name(int form, CHASQUI_OPEN parameters);                                                  \
   static int called_i##name(CHASQUI_OPEN parameters, ompi_request_t** request, mca_coll_base_module_t* module) { \
     mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
-    chasqui_module_t* const before = current;                                                                    \
-    current = (chasqui_module_t*)module;                                                                         \
+    chasqui_module_t** const current = current_place();                                                          \
+    chasqui_module_t* const before = *current;                                                                   \
+    *current = (chasqui_module_t*)module;                                                                        \
     void* const call = CHASQUI_OF_THE_PROGRAM(PMPI_I##name, __builtin_return_address(0))                         \
                            ? chasqui_plan_##Name(1, CHASQUI_OPEN arguments)                                      \
                            : NULL;                                                                               \
     const int code = call != NULL                                                                                \
                          ? hand_out(call, comm, false, request)                                                  \
                          : below->coll_i##name(CHASQUI_OPEN arguments, request, below->coll_i##name##_module);   \
-    current = before;                                                                                            \
+    *current = before;                                                                                           \
     return code;                                                                                                 \
   }                                                                                                              \
   static int called_##name##_init(CHASQUI_OPEN parameters, MPI_Info info, ompi_request_t** request,              \
                                   mca_coll_base_module_t* module) {                                              \
     mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
-    chasqui_module_t* const before = current;                                                                    \
-    current = (chasqui_module_t*)module;                                                                         \
+    chasqui_module_t** const current = current_place();                                                          \
+    chasqui_module_t* const before = *current;                                                                   \
+    *current = (chasqui_module_t*)module;                                                                        \
     void* const call = chasqui_plan_##Name(2, CHASQUI_OPEN arguments);                                           \
     const int code = call != NULL ? hand_out(call, comm, true, request)                                          \
                                   : below->coll_##name##_init(CHASQUI_OPEN arguments, info, request,             \
                                                               below->coll_##name##_init_module);                 \
-    current = before;                                                                                            \
+    *current = before;                                                                                           \
     return code;                                                                                                 \
   }
 CHASQUI_COLLECTIVES(CHASQUI_LASTING)

@@ -44,12 +44,16 @@ std::vector<Ongoing*>& going() {
   return *list;
 }
 
+/// Why no call of this collective is ours; none: some may be. The same on all ranks.
+Reason objection(Collective what) {
+  if (settings().disabled[static_cast<int>(what)]) return Reason::disabled;
+  return left_to_threads ? Reason::threads : Reason::none;
+}
+
 /// Why this call is not ours; none: it is. The same on all ranks.
 Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm, const CallFacts& facts) {
   const Settings& s = settings();
   const bool folds = facts.folds != MPI_DATATYPE_NULL;
-  if (s.disabled[static_cast<int>(in_form(blocking, form))]) return Reason::disabled;
-  if (left_to_threads) return Reason::threads;
   if (s.reproducible && folds) return Reason::irreproducible;
   if (s.verify) return Reason::unverified;
   if (state.never != Reason::none) return state.never;
@@ -112,9 +116,13 @@ void agree_on_threads() {
 
 void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
            FunctionRef<std::unique_ptr<OwnedCall>(const CommState&)> make) {
-  if (!active.load(std::memory_order_relaxed) || inside_of_chasqui != 0) return nullptr;
-  const Inside inside;
+  if (!from_program()) return nullptr;
   const Collective what = in_form(blocking, form);
+  if (const Reason reason = objection(what); reason != Reason::none) {
+    note(what, reason);
+    return nullptr;
+  }
+  const Inside inside;
   try {
     free_ended();
     CommState* const state = state_of(comm);
@@ -143,7 +151,7 @@ void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(
 }
 
 void* plan_nothing(Collective blocking, Form form) {
-  if (active.load(std::memory_order_relaxed) && inside_of_chasqui == 0) note(in_form(blocking, form), Reason::unsized);
+  if (from_program()) note(in_form(blocking, form), Reason::unsized);
   return nullptr;
 }
 
@@ -178,7 +186,7 @@ int chasqui_component_start(void* call, void* request, int persistent) {
 
 int chasqui_component_advance() {
   auto& list = going();
-  if (list.empty() || in_engine) return 0;
+  if (list.empty() || this_thread().in_engine) return 0;
   struct Completed {
     void* handle;
     int code;
@@ -188,7 +196,7 @@ int chasqui_component_advance() {
   {
     const Inside inside;
     bool moved = engine_ran.exchange(false, std::memory_order_relaxed);
-    in_engine = true;
+    this_thread().in_engine = true;
     chasqui::run::Comm* last = nullptr;
     for (const Ongoing* one : list) {
       if (&one->engine() == last) continue;
@@ -203,7 +211,7 @@ int chasqui_component_advance() {
         return true;
       });
     }
-    in_engine = false;
+    this_thread().in_engine = false;
   }
   for (const Completed& each : completed) chasqui_component_complete(each.handle, each.code);
   return static_cast<int>(completed.size());
