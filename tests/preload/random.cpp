@@ -2,7 +2,7 @@
 // random [seed [calls]]: collectives left to chance, on several communicators: all kinds, in place or not, with nothing in some blocks, ranks that
 // describe the same data with different types (gaps, elements that begin before their address or interleave), operations that do not commute,
 // while messages and non-blocking collectives of the program are under way. The digest holds all that is in the buffers afterwards, gaps
-// and what lies around them too: both MPI libraries come to the same one.
+// and what lies around them too: every library must come to the same one.
 #include <algorithm>
 #include <random>
 
