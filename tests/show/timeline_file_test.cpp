@@ -82,7 +82,7 @@ TEST(TimelineFile, BadFilesAreRefusedWithTheirName) {
   EXPECT_NE(complaint(good, "[0, 0, 0, 5, 0, 1]", "[0, 0]").find("list of 6"), std::string::npos);
   EXPECT_NE(complaint(good, "\"messages\"", "\"letters\"").find("no \"messages\""), std::string::npos);
   EXPECT_NE(complaint(good, "]}", "]").find("the text ends too early"), std::string::npos);
-  EXPECT_NE(complaint(good, "microsecond\": 1000", "microsecond\": 0").find("not positive"), std::string::npos);
+  EXPECT_NE(complaint(good, "microsecond\": 1000", "microsecond\": 0").find("not a number above 0"), std::string::npos);
 }
 
 }  // namespace
