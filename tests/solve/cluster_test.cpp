@@ -13,6 +13,7 @@
 #include "chasqui/plan/clusters.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "solve/clusters/climb.hpp"
+#include "sweep.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -239,7 +240,9 @@ TEST(TinyClusters, OtherCollectives) {
       {{.kind = Kind::scan}, 2, 4, 4, {128, 73, 55, 2}},
       {{.kind = Kind::scan, .exclusive = true}, 2, 4, 4, {128, 73, 55, 2}},
   };
+  Sweep sweep;
   for (const Family& f : families) {
+    if (!sweep.takes_next()) continue;
     EXPECT_EQ(tally(f.problem, f.most_nodes, f.most_ranks, f.most_lambda), f.expected)
         << to_string(f.problem.kind) << " of " << f.problem.items;
   }
