@@ -4,32 +4,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "chasqui/base/error.hpp"
 #include "solve/clusters/climb.hpp"
 #include "solve/clusters/cluster_ports.hpp"
 
 namespace chasqui::solve {
 namespace {
 
-class BarrierOnCluster final : public ClusterSearch {
+class BarrierOnCluster final : public FormulaSearch {
  public:
-  explicit BarrierOnCluster(const Cluster& cluster) : cluster_(cluster), P_(cluster.base.P) {
-    if (!sat_available())
-      throw Error("a barrier on a cluster needs the SAT solver: build with CaDiCaL (apt install libcadical-dev)");
-  }
-
-  Verdict within(Time T, const Stop& stop) override {
-    T_ = T.ticks;
-    if (T_ < 0) return Verdict::unsatisfiable;
-    const Cnf formula = this->formula();
-    SatSolver solver(formula);
-    const Verdict verdict = solver.decide({}, 0, stop);
-    if (verdict == Verdict::satisfiable) found_ = read_off(solver);
-    return verdict;
-  }
-
-  std::optional<Schedule> found() const override { return found_; }
-  std::string_view how() const override { return "unsatisfiable"; }
+  explicit BarrierOnCluster(const Cluster& cluster)
+      : FormulaSearch("a barrier"), cluster_(cluster), P_(cluster.base.P) {}
 
  private:
   /// Something that tells `to` at `end` what `from` knew at `begin`.
@@ -40,7 +24,7 @@ class BarrierOnCluster final : public ClusterSearch {
 
   static Rank rank(std::int64_t index) { return {static_cast<std::int32_t>(index)}; }
 
-  Cnf formula() {
+  Cnf formula() override {
     Cnf cnf;
     ClusterPorts ports(cluster_, T_ + 1);
     tellings_ = all_tellings(cnf, ports);
@@ -66,7 +50,7 @@ class BarrierOnCluster final : public ClusterSearch {
   }
 
   /// Nothing where somebody tells what no message can carry: more than two intervals.
-  std::optional<Schedule> read_off(const SatSolver& solver) const {
+  std::optional<Schedule> read_off(const SatSolver& solver) const override {
     std::vector<Telling> told;
     for (const Telling& telling : tellings_) {
       if (solver.value(telling.happens)) told.push_back(telling);
@@ -162,9 +146,8 @@ class BarrierOnCluster final : public ClusterSearch {
   }
 
   const Cluster& cluster_;
-  std::int64_t P_, T_ = 0;
+  std::int64_t P_;
   std::vector<Telling> tellings_;
-  std::optional<Schedule> found_;
 };
 
 }  // namespace

@@ -83,6 +83,21 @@ std::optional<Schedule> checked(const Cluster& cluster, const ClusterSearch& sea
 
 }  // namespace
 
+FormulaSearch::FormulaSearch(std::string_view what) {
+  if (!sat_available())
+    throw Error("{} on a cluster needs the SAT solver: build with CaDiCaL (apt install libcadical-dev)", what);
+}
+
+Verdict FormulaSearch::within(Time T, const Stop& stop) {
+  T_ = T.ticks;
+  if (T_ < 0) return Verdict::unsatisfiable;
+  const Cnf formula = this->formula();
+  SatSolver solver(formula);
+  const Verdict verdict = solver.decide({}, 0, stop);
+  if (verdict == Verdict::satisfiable) found_ = read_off(solver);
+  return verdict;
+}
+
 Answer solve_on_cluster(const Cluster& cluster, const Problem& problem, const Options& options) {
   const plan::PlanPtr plan = plan::on_cluster(cluster, problem);
   const plan::Claim& claim = plan->claim();

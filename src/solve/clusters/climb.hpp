@@ -21,6 +21,25 @@ class ClusterSearch {
   virtual std::string_view how() const = 0;
 };
 
+/// One that asks the SAT solver: a formula for each T, and a schedule read off what makes it true.
+class FormulaSearch : public ClusterSearch {
+ public:
+  Verdict within(Time T, const Stop& stop) final;
+  std::optional<Schedule> found() const final { return found_; }
+  std::string_view how() const final { return "unsatisfiable"; }
+
+ protected:
+  /// Throws Error, naming what is sought, where there is no solver.
+  explicit FormulaSearch(std::string_view what);
+  virtual Cnf formula() = 0;
+  virtual std::optional<Schedule> read_off(const SatSolver& solver) const = 0;  ///< empty: only the time is known
+
+  std::int64_t T_ = 0;  ///< the ticks that are asked for
+
+ private:
+  std::optional<Schedule> found_;
+};
+
 using ClusterSearchPtr = std::unique_ptr<ClusterSearch>;
 
 ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem);  ///< broadcast or reduce of one item

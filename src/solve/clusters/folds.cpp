@@ -5,20 +5,16 @@
 #include <tuple>
 #include <utility>
 
-#include "chasqui/base/error.hpp"
 #include "solve/clusters/climb.hpp"
 #include "solve/clusters/cluster_ports.hpp"
 
 namespace chasqui::solve {
 namespace {
 
-class FoldsOnCluster final : public ClusterSearch {
+class FoldsOnCluster final : public FormulaSearch {
  public:
   FoldsOnCluster(const Cluster& cluster, const Problem& problem)
-      : cluster_(cluster), problem_(problem), P_(cluster.base.P) {
-    if (!sat_available())
-      throw Error("{} on a cluster needs the SAT solver: build with CaDiCaL (apt install libcadical-dev)",
-                  to_string(problem.kind));
+      : FormulaSearch(to_string(problem.kind)), cluster_(cluster), problem_(problem), P_(cluster.base.P) {
     for (std::int64_t lo = 0; lo < P_; ++lo) {
       for (std::int64_t len = 1; len < P_; ++len) {
         if (lo + len <= P_ || problem.commutative) intervals_.push_back({lo, len});
@@ -26,19 +22,6 @@ class FoldsOnCluster final : public ClusterSearch {
     }
     intervals_.push_back({0, P_});
   }
-
-  Verdict within(Time T, const Stop& stop) override {
-    T_ = T.ticks;
-    if (T_ < 0) return Verdict::unsatisfiable;
-    const Cnf formula = this->formula();
-    SatSolver solver(formula);
-    const Verdict verdict = solver.decide({}, 0, stop);
-    if (verdict == Verdict::satisfiable) read_off(solver);
-    return verdict;
-  }
-
-  std::optional<Schedule> found() const override { return found_; }
-  std::string_view how() const override { return "unsatisfiable"; }
 
  private:
   struct Interval {
@@ -66,7 +49,7 @@ class FoldsOnCluster final : public ClusterSearch {
     return intervals_.size();
   }
 
-  Cnf formula() {
+  Cnf formula() override {
     Cnf cnf;
     const std::size_t all = static_cast<std::size_t>(P_ * (T_ + 1)) * intervals_.size();
     got_.assign(all, 0);
@@ -168,7 +151,7 @@ class FoldsOnCluster final : public ClusterSearch {
     }
   }
 
-  void read_off(const SatSolver& solver) {
+  std::optional<Schedule> read_off(const SatSolver& solver) const override {
     Schedule schedule{cluster_.base, problem_, {}, {}, {}, {}, {}, {}, {}, cluster_.nodes};
     const auto part = [&](const Event& e) {
       const auto [lo, len] = intervals_[e.interval];
@@ -185,17 +168,16 @@ class FoldsOnCluster final : public ClusterSearch {
     }
     normalise(schedule);
     schedule.finish = actual_finish(schedule);
-    found_ = std::move(schedule);
+    return schedule;
   }
 
   const Cluster& cluster_;
   Problem problem_;
-  std::int64_t P_, T_ = 0;
+  std::int64_t P_;
   std::vector<Interval> intervals_;
   std::vector<Literal> got_, can_;             ///< by rank, interval and tick
   std::vector<std::vector<Literal>> arrives_;  ///< the same: what ends then
   std::vector<Event> sends_, publications_, readings_;
-  std::optional<Schedule> found_;
 };
 
 }  // namespace

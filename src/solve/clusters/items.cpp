@@ -6,40 +6,21 @@
 #include <map>
 #include <tuple>
 
-#include "chasqui/base/error.hpp"
 #include "solve/clusters/climb.hpp"
 #include "solve/clusters/cluster_ports.hpp"
 
 namespace chasqui::solve {
 namespace {
 
-class ItemsOnCluster final : public ClusterSearch {
+class ItemsOnCluster final : public FormulaSearch {
  public:
   ItemsOnCluster(const Cluster& cluster, const Problem& problem)
-      : cluster_(cluster), problem_(problem), backwards_(combines(problem.kind)), P_(cluster.base.P) {
-    if (!sat_available())
-      throw Error("{} on a cluster needs the SAT solver: build with CaDiCaL (apt install libcadical-dev)",
-                  to_string(problem.kind));
+      : FormulaSearch(to_string(problem.kind)), cluster_(cluster), problem_(problem),
+        backwards_(combines(problem.kind)), P_(cluster.base.P) {
     if (backwards_) std::swap(cluster_.nodes.publish, cluster_.nodes.read);
     const std::int64_t sharers = problem.kind == Kind::alltoall ? P_ * P_ : one_owner() ? 1 : P_;
     items_ = problem.items * sharers;
   }
-
-  Verdict within(Time T, const Stop& stop) override {
-    T_ = T.ticks;
-    if (T_ < 0) return Verdict::unsatisfiable;
-    const Cnf formula = this->formula();
-    SatSolver solver(formula);
-    const Verdict verdict = solver.decide({}, 0, stop);
-    if (verdict == Verdict::satisfiable) read_off(solver);
-    return verdict;
-  }
-
-  std::optional<Schedule> found() const override {
-    if (problem_.kind == Kind::reduce) return std::nullopt;  // its messages would carry intervals
-    return found_;
-  }
-  std::string_view how() const override { return "unsatisfiable"; }
 
  private:
   static Rank rank(std::int64_t index) { return {static_cast<std::int32_t>(index)}; }
@@ -63,7 +44,7 @@ class ItemsOnCluster final : public ClusterSearch {
 
   using Event = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;  ///< item, rank, other rank, tick
 
-  Cnf formula() {
+  Cnf formula() override {
     sends_.clear();
     publishes_.clear();
     reads_.clear();
@@ -173,7 +154,8 @@ class ItemsOnCluster final : public ClusterSearch {
     return {events.lower_bound({item, -1, -1, -1}), events.lower_bound({item + 1, -1, -1, -1})};
   }
 
-  void read_off(const SatSolver& solver) {
+  std::optional<Schedule> read_off(const SatSolver& solver) const override {
+    if (problem_.kind == Kind::reduce) return std::nullopt;  // its messages would carry intervals
     const std::int64_t lambda = cluster_.base.lambda().ticks, publish = cluster_.nodes.publish.ticks,
                        read = cluster_.nodes.read.ticks;
     Schedule schedule{cluster_.base, problem_, {}, {}, {}, {}, {}, {}, {}, cluster_.nodes};
@@ -199,7 +181,7 @@ class ItemsOnCluster final : public ClusterSearch {
     });
     normalise(schedule);
     schedule.finish = actual_finish(schedule);
-    found_ = std::move(schedule);
+    return schedule;
   }
 
   bool has_reader(const SatSolver& solver, std::int64_t item, std::int64_t from, std::int64_t reader) const {
@@ -214,10 +196,9 @@ class ItemsOnCluster final : public ClusterSearch {
   Cluster cluster_;  ///< backwards: with publishing and reading exchanged
   Problem problem_;
   bool backwards_;
-  std::int64_t P_, items_ = 0, T_ = 0;
+  std::int64_t P_, items_ = 0;
   std::map<Event, Literal> sends_, reads_;  ///< item, from, to, begin
   std::map<Event, Literal> publishes_;      ///< item, by, reader or -1, begin
-  std::optional<Schedule> found_;
 };
 
 }  // namespace
