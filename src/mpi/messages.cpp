@@ -101,8 +101,7 @@ bool Messages::look(Ticket ticket) {
   Operation& operation = operations_[ticket];
 #ifdef OPEN_MPI
   if (std::exchange(operation.looked, false)) return false;
-  for (auto owner = under_way_.begin_with(operation.place); owner != under_way_.end_with(operation.place); ++owner)
-    operations_[*owner].looked = true;
+  for (const Ticket owner : under_way_.owners_with(operation.place)) operations_[owner].looked = true;
   operation.looked = false;
   std::array<UnderWay::Complete, UnderWay::kAtOnce> found;
   const std::size_t count = under_way_.look_with(operation.place, found);

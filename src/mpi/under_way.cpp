@@ -6,11 +6,6 @@
 #include "mpi/check.hpp"
 
 namespace chasqui::mpi {
-namespace {
-
-std::size_t first_with(std::size_t place) { return place / UnderWay::kAtOnce * UnderWay::kAtOnce; }
-
-}  // namespace
 
 void UnderWay::make_room() {
   const std::size_t more = 2 * requests_.size() + 8;
@@ -33,24 +28,22 @@ run::Transport::Ticket UnderWay::remove(std::size_t place) {
   return last ? run::kNoTicket : owners_[place];
 }
 
-std::vector<run::Transport::Ticket>::const_iterator UnderWay::begin_with(std::size_t place) const {
-  return owners_.begin() + static_cast<std::ptrdiff_t>(first_with(place));
-}
-
-std::vector<run::Transport::Ticket>::const_iterator UnderWay::end_with(std::size_t place) const {
-  return owners_.begin() + static_cast<std::ptrdiff_t>(std::min(owners_.size(), first_with(place) + kAtOnce));
+std::span<const run::Transport::Ticket> UnderWay::owners_with(std::size_t place) const {
+  const std::size_t first = place / kAtOnce * kAtOnce;
+  return std::span(owners_).subspan(first, std::min(kAtOnce, owners_.size() - first));
 }
 
 std::size_t UnderWay::look_with(std::size_t place, std::array<Complete, kAtOnce>& complete) {
-  const std::size_t first = first_with(place), size = std::min(kAtOnce, requests_.size() - first);
+  const std::span<const Ticket> owners = owners_with(place);
+  MPI_Request* const first = &requests_[place / kAtOnce * kAtOnce];
   int count = 0;
   std::array<int, kAtOnce> which;
   std::array<MPI_Status, kAtOnce> statuses;
-  const int code = MPI_Testsome(static_cast<int>(size), &requests_[first], &count, which.data(), statuses.data());
+  const int code = MPI_Testsome(static_cast<int>(owners.size()), first, &count, which.data(), statuses.data());
   if (code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
   for (int i = 0; i < std::max(count, 0); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    complete[at] = {owners_[first + static_cast<std::size_t>(which[at])],
+    complete[at] = {owners[static_cast<std::size_t>(which[at])],
                     code == MPI_ERR_IN_STATUS ? statuses[at].MPI_ERROR : MPI_SUCCESS, statuses[at]};
   }
   return static_cast<std::size_t>(std::max(count, 0));

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "run/messages/transport.hpp"
@@ -26,8 +27,7 @@ class UnderWay {
   MPI_Request& operator[](std::size_t place) { return requests_[place]; }
 
   /// The owners of those that are looked at together with the one at this place.
-  std::vector<Ticket>::const_iterator begin_with(std::size_t place) const;
-  std::vector<Ticket>::const_iterator end_with(std::size_t place) const;
+  std::span<const Ticket> owners_with(std::size_t place) const;
 
   struct Complete {
     Ticket owner;
