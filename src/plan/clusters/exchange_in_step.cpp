@@ -123,8 +123,8 @@ class ExchangeMaker {
 class ExchangeInStep final : public Plan {
  public:
   ExchangeInStep(const Cluster& cluster, const Problem& problem, Claim claim, NodesDay day)
-      : Plan(cluster, problem, std::move(claim)), day_(std::move(day)), n_(nodes_.largest()),
-        places_(static_cast<std::size_t>(n_)) {
+      : Plan(cluster, problem, std::move(claim)), day_(std::move(day)),
+        places_(static_cast<std::size_t>(nodes_.largest())) {
     const Schedule& events = day_.events;
     const auto at = [&](Rank place) -> Place& { return places_[static_cast<std::size_t>(place.index)]; };
     for (std::size_t i = 0; i < events.sends.size(); ++i) {
@@ -203,7 +203,6 @@ class ExchangeInStep final : public Plan {
   }
 
   NodesDay day_;
-  std::int64_t n_;
   std::vector<Place> places_;
 };
 
