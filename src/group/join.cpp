@@ -269,10 +269,9 @@ void complete(Options& options) {
 
 std::unique_ptr<run::Comm> join(Options options) {
   complete(options);
-  MeetingPlace place{.address = {}, .secret = options.secret, .timeout = options.timeout};
-  if (options.size > 1) place.address = parse_address(options.rendezvous);
-  const bool reaches_far = !place.address.local();
-  Meeting all(options.rank, options.size, std::move(place));
+  const Address address = options.size > 1 ? parse_address(options.rendezvous) : Address{};
+  const bool reaches_far = !address.local();
+  Meeting all(options.rank, options.size, {.address = address, .secret = options.secret, .timeout = options.timeout});
   if (options.profile == nullptr) options.profile = profile_for_all(all);
   const auto company = std::make_shared<Company>();
   const bool several = options.size > 1 && (options.pretend_node_size != 0 || reaches_far);
