@@ -22,9 +22,9 @@ function pictureOf(name) {
 function showPicture(name, text) {
   const place = pictureOf(name);
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  place.replaceChildren(document.importNode(parsed, true));
+  const svg = document.importNode(parsed, true);
+  place.replaceChildren(called(svg), svg);
   // A marker's id must be unique in the page.
-  const svg = place.firstElementChild;
   svg.style.setProperty("--least", `${0.55 * parseFloat(svg.getAttribute("width"))}px`);  // what still can be read
   const head = svg.querySelector("marker");
   if (head) {
@@ -32,6 +32,16 @@ function showPicture(name, text) {
     for (const line of svg.querySelectorAll("[marker-end]")) line.setAttribute("marker-end", `url(#${head.id})`);
   }
   if (name === "tree") scrollToRoot(place);
+}
+
+// On a phone the title and the legend stay in sight while the drawing scrolls under them.
+function called(svg) {
+  const words = [...svg.querySelectorAll("text[x='24']:is([y='26'], [y='44'], [y='46'])")].map(text => text.textContent);
+  const line = document.createElement("p");
+  line.className = "called";
+  line.append(words[0] ?? "");
+  if (words[1]) line.append(Object.assign(document.createElement("span"), {textContent: words[1]}));
+  return line;
 }
 
 // A tree that is larger than its box opens at its root, which is drawn first: on top, or at the left where there are many ranks.

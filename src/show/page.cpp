@@ -38,7 +38,7 @@ pre{overflow-x:auto;padding:.75rem;background:var(--panel);border-radius:6px;fon
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem;align-items:start}
 figure{margin:.8rem 0}
 .figures>div{position:relative;overflow-x:auto;border:1px solid var(--line);border-radius:6px}
-.rooted>i{position:absolute;top:0;width:1px;height:1px}
+.rooted>i{position:absolute;top:0;width:1px;height:1px}.called{display:none}
 @keyframes here{from,to{scroll-snap-align:center}}
 figcaption{margin-top:.4rem}
 svg{display:block;max-width:100%;height:auto;margin:0 auto}
@@ -47,6 +47,8 @@ svg{display:block;max-width:100%;height:auto;margin:0 auto}
 .numbers b{display:block;font-size:1.6rem;line-height:1.2}
 @media (max-width:40rem){h1{font-size:1.6rem}.figures svg.large{min-width:34rem;max-width:none}
 .figures>.rooted{scroll-snap-type:x mandatory}.rooted>i{animation:here 1s}
+.called+svg{margin-top:-1.4rem}.called{display:block;position:sticky;left:.6rem;margin:.5rem .6rem .2rem;font-size:.85rem;font-weight:600}.called span{display:block;font-weight:400;color:var(--dim)}
+.called+svg>text:is([y="26"],[y="44"],[y="46"])[x="24"]{display:none}
 .numbers{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.6rem}
 .wordy thead{display:none}.wordy table,.wordy tbody,.wordy tr,.wordy td{display:block;text-align:left;white-space:normal;min-width:0}
 .wordy tr{padding:.4rem 0;border-bottom:1px solid var(--line)}.wordy td{border:0;padding:.05rem 0}.wordy td:first-child{font-weight:600}
@@ -83,6 +85,22 @@ std::optional<double> root_of(const std::string& svg) {
   const auto width = svg.find(kWidth, at);
   return std::strtod(svg.c_str() + at + kRoot.size(), nullptr) +
          std::strtod(svg.c_str() + width + kWidth.size(), nullptr) / 2;
+}
+
+/// What stands in the first text of a drawing at this height, in its left margin; as it is written there, escaped.
+std::string_view words_at(std::string_view svg, std::string_view y) {
+  const auto at = svg.find(fmt::format(" x=\"24\" y=\"{}\"", y));
+  if (at == std::string_view::npos) return {};
+  const auto from = svg.find('>', at) + 1;
+  return svg.substr(from, svg.find('<', from) - from);
+}
+
+/// The title and the legend of a drawing as text that stays in sight while the drawing scrolls under it.
+std::string called(std::string_view svg) {
+  const std::string_view title = words_at(svg, "26");
+  if (title.empty()) return {};
+  const std::string_view tree = words_at(svg, "44"), legend = tree.empty() ? words_at(svg, "46") : tree;
+  return fmt::format("<p class=\"called\">{}<span>{}</span></p>", title, legend);
 }
 
 bool number_like(const std::string& cell) {
@@ -151,10 +169,11 @@ void Page::table(const std::vector<std::string>& headings, const std::vector<std
 void Page::figures(const std::vector<std::string>& svgs, std::string_view caption) {
   body_ += "<figure><div class=\"figures\">\n";
   for (const std::string& svg : svgs) {
-    std::string markup = svg;
+    std::string markup = svg, title;
     std::string_view box;
     // On a narrow screen plots and small drawings shrink, larger ones scroll.
     if (markup.rfind("<svg ", 0) == 0 && markup.find("cq-line") == std::string::npos && width_of(markup) > kNarrow) {
+      title = called(markup);
       markup.insert(5, "class=\"large\" ");
       // A box that scrolls begins at the root of its tree. The page has no script: for a second the box must stop at a mark
       // there, then the reader may scroll it anywhere.
@@ -163,7 +182,8 @@ void Page::figures(const std::vector<std::string>& svgs, std::string_view captio
         markup += fmt::format("<i style=\"left:{:.0f}px\"></i>", *root);
       }
     }
-    body_ += fmt::format("<div{} tabindex=\"0\" role=\"region\" aria-label=\"drawing\">{}</div>\n", box, markup);
+    body_ +=
+        fmt::format("<div{} tabindex=\"0\" role=\"region\" aria-label=\"drawing\">{}{}</div>\n", box, title, markup);
   }
   body_ += "</div>";
   if (!caption.empty()) body_ += fmt::format("<figcaption>{}</figcaption>", escaped(caption));

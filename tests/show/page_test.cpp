@@ -102,6 +102,7 @@ TEST(Page, AWideTreeHasAMarkAtItsRoot) {
     tree.nodes[static_cast<std::size_t>(child)].depth = 1;
     tree.nodes[0].children.push_back(child);
   }
+  tree.title = "a < b";
   const std::string wide = tree_svg(tree);
   tree.nodes.resize(1);
   tree.nodes[0].children.clear();
@@ -111,6 +112,8 @@ TEST(Page, AWideTreeHasAMarkAtItsRoot) {
   const double mark = std::stod(html.substr(html.find("<i style=\"left:") + 15));
   const double width = std::stod(wide.substr(wide.find(" width=\"") + 8));
   EXPECT_NEAR(mark, width / 2, 60) << "one of " << width << ": the root stands above the middle of its children";
+  EXPECT_EQ(count(html, "<p class=\"called\">a &lt; b<span>in a node: "), 1U)
+      << "its title stays in sight, what fits has it inside";
 }
 
 TEST(Page, IsSelfContainedAndEscapes) {

@@ -408,6 +408,12 @@ tests["phone and dark"] = async context => {
     return [seen.left, box.left + box.width / 2, seen.right];
   });
   assert.ok(left < root && root < right, `the root of a wide tree is at ${root}, its box from ${left} to ${right}`);
+  const title = await explorer.page.$eval("figure[data-picture=tree] .called", line => {
+    const [box, seen] = [line, line.parentElement].map(e => e.getBoundingClientRect());
+    return [line.textContent, box.height > 0 && box.left >= seen.left && box.right <= seen.right];
+  });
+  assert.match(title[0], /^broadcast on P=64 .*in a node: time/);
+  assert.ok(title[1], "the title of a tree that scrolls is in sight");
   await shot(explorer, "phone-wide-tree");
   return explorer;
 };

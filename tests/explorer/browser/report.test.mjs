@@ -51,6 +51,12 @@ try {
         return box.scrollWidth <= box.clientWidth || (root.left >= seen.left && root.right <= seen.right && box.scrollLeft > 0);
       }));
       assert.ok(roots.length > 5 && roots.every(each => each), `${name}: wide trees begin at their root: ${roots}`);
+      const titles = await page.evaluate(() => [...document.querySelectorAll(".figures > div:has(> svg.large)")].map(box => {
+        const seen = box.getBoundingClientRect(), title = box.querySelector(".called").getBoundingClientRect();
+        const inside = getComputedStyle(box.querySelector("svg > text[y='26']")).display;
+        return title.height > 0 && title.left >= seen.left && title.right <= seen.right && inside === "none";
+      }));
+      assert.ok(titles.length > 10 && titles.every(each => each), `${name}: titles stay in sight beside what scrolls: ${titles}`);
     }
     const wide = await page.evaluate(() => document.scrollingElement.scrollWidth);
     assert.ok(wide <= width, `${name}: ${wide} wide on a screen of ${width}`);
