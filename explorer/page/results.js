@@ -101,9 +101,11 @@ function showAnswer(answer, animation) {
   field("asked").textContent = `${answer.shown.kind}, ${answer.shown.machine}`;
   showClaim(answer);
   showPlayed(answer);
-  // A cluster has no tree of messages alone: its chart comes first.
+  // A cluster has no tree of messages alone: its chart comes first. A small chart stands under its tree, beside the animation.
   const cluster = answer.shown.nodes.length > 0;
-  field(cluster ? "show" : "pictures").prepend(pictureOf("chart").closest("figure"));
+  const chart = pictureOf("chart").closest("figure");
+  if (!cluster && answer.shown.P <= 16) pictureOf("tree").closest("figure").after(chart);
+  else field(cluster ? "show" : "pictures").prepend(chart);
   field("show").classList.toggle("cluster", cluster);
   for (const name of ["tree", "chart", "table"]) {
     if (!answer.pictures[name]) {

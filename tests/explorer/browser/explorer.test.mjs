@@ -27,6 +27,9 @@ tests["the first page is the paper's example"] = async context => {
   assert.equal(await explorer.count("figure[data-picture=chart] rect.cq-send"), 7 + 1, "sends and the legend");
   assert.equal(await explorer.count("figure[data-picture=chart] rect.cq-receive"), 7 + 1);
   assert.equal(await explorer.count("#scene .rank"), 8);
+  const [tree, chart, stage] = await explorer.page.$$eval("figure[data-picture=tree], figure[data-picture=chart], #stage",
+    all => all.map(each => each.getBoundingClientRect()).map(({left, right, top}) => ({left, right, top})));
+  assert.ok(tree.right <= stage.left && chart.right <= stage.left && chart.top < 700, "tree and chart begin on the first screen, beside the animation");
   await shot(explorer, "desktop");
   return explorer;
 };
@@ -34,15 +37,15 @@ tests["the first page is the paper's example"] = async context => {
 tests["sliders and typed values"] = async context => {
   const explorer = await Explorer.open(context, url);
   for (const name of ["P", "L", "o", "g", "k", "root"]) {
-    const before = await explorer.page.innerHTML("#pictures");
+    const before = await explorer.page.innerHTML("figure[data-picture=chart]");
     await explorer.slide(name, 3);
     assert.equal(await explorer.page.inputValue("#" + name), "3", `${name}: the slider moves the number`);
-    assert.notEqual(await explorer.page.innerHTML("#pictures"), before, `${name}: the slider changes the pictures`);
+    assert.notEqual(await explorer.page.innerHTML("figure[data-picture=chart]"), before, `${name}: the slider changes the pictures`);
     if (name === "P") await explorer.slide("P", 12);
-    const middle = await explorer.page.innerHTML("#pictures");
+    const middle = await explorer.page.innerHTML("figure[data-picture=chart]");
     await explorer.type(name, 5);
     assert.equal(await explorer.page.inputValue(`#${name}-slider`), "5", `${name}: the number moves the slider`);
-    assert.notEqual(await explorer.page.innerHTML("#pictures"), middle, `${name}: the number changes the pictures`);
+    assert.notEqual(await explorer.page.innerHTML("figure[data-picture=chart]"), middle, `${name}: the number changes the pictures`);
     if (name === "P") await explorer.type("P", 11);
   }
   await explorer.page.fill("#P", "0");
@@ -235,7 +238,7 @@ tests["files out and in"] = async context => {
   schedule.sends[5].from = schedule.sends[5].to === 6 ? 5 : 6;
   await explorer.load("bad.json", JSON.stringify(schedule));
   assert.equal(await explorer.text("verdict"), "illegal");
-  assert.ok(!(await explorer.page.innerHTML("#results")).includes("(optimal)"), "nothing illegal is called optimal");
+  assert.ok(!(await explorer.page.innerHTML("figure[data-picture=chart]")).includes("(optimal)"), "nothing illegal is called optimal");
   const listed = await explorer.count("#violation-list li");
   assert.ok(listed >= 1);
   assert.ok(await explorer.count("figure[data-picture=chart] .mark") >= 1, "marked in the chart");
