@@ -51,8 +51,11 @@ struct BenchOptions {
 /// What can be timed: the collectives that are called, then "sum", "items" and "stream".
 const std::vector<std::string>& bench_kinds();
 
+/// What may be meant by a word that is none of the known ones, as the end of an Error.
+using KindHint = std::function<std::string(const std::string& word, const std::vector<std::string>& known)>;
+
 /// "broadcast,items": the names of a list; empty for none. `option` names the place in the Error for a word that is none.
-std::vector<std::string> kinds_from(const std::string& list, const std::string& option,
+std::vector<std::string> kinds_from(const std::string& list, const std::string& option, const KindHint& hint = {},
                                     const std::vector<std::string>& known = bench_kinds());
 
 /// Is this more than one call: a sum, several items, a stream? Those run along their plan, by messages, and have two more

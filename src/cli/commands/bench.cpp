@@ -10,6 +10,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 #include "cli/frame/command.hpp"
+#include "cli/frame/nearest.hpp"
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
 #include "measure/bench/rivals.hpp"
@@ -64,7 +65,7 @@ class BenchCommand final : public Command {
     measure::BenchOptions options;
     options.largest = static_cast<std::size_t>(largest_);
     options.seconds_per_row = seconds_;
-    options.kinds = measure::kinds_from(kinds_, "--kinds");
+    options.kinds = measure::kinds_from(kinds_, "--kinds", did_you_mean);
     const auto engine = ranks_.engine(*this, default_threads(), 1, 4096);
     const ProfilePtr profile = engine->profile(machine_);
     measure::BenchTable table(engine->rivals(), !measure::is_guess(*profile));

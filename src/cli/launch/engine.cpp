@@ -9,6 +9,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/collectives.hpp"
 #include "chasqui/threads/team.hpp"
+#include "cli/frame/nearest.hpp"
 #include "cli/frame/progress.hpp"
 #include "measure/bench/rivals.hpp"
 #include "run/comm/fabric.hpp"
@@ -140,7 +141,8 @@ int default_threads() { return std::max(2, run::available_cores()); }
 std::vector<Kind> calls_from(const std::string& list) {
   if (list.empty()) return plan::called_kinds();
   std::vector<Kind> kinds;
-  for (const auto& word : measure::kinds_from(list, "--kinds", plan::collective_names(&plan::Collective::called)))
+  for (const auto& word :
+       measure::kinds_from(list, "--kinds", did_you_mean, plan::collective_names(&plan::Collective::called)))
     kinds.push_back(*kind_from(word));
   return kinds;
 }

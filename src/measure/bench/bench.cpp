@@ -74,14 +74,15 @@ Quartiles Quartiles::of(std::vector<double> spans) {
   return {at(0.25), at(0.5), at(0.75), std::move(spans)};
 }
 
-std::vector<std::string> kinds_from(const std::string& list, const std::string& option,
+std::vector<std::string> kinds_from(const std::string& list, const std::string& option, const KindHint& hint,
                                     const std::vector<std::string>& known) {
   std::vector<std::string> kinds;
   for (std::size_t at = 0; at < list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string word = list.substr(at, end - at);
     if (std::find(known.begin(), known.end(), word) == known.end())
-      throw Error("{} has \"{}\", which is not one of {}", option, word, fmt::join(known, ", "));
+      throw Error("{} has \"{}\", which is not one of {}{}", option, word, fmt::join(known, ", "),
+                  hint ? hint(word, known) : "");
     kinds.push_back(word);
     at = end + 1;
   }
