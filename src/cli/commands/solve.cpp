@@ -37,7 +37,9 @@ class SolveCommand final : public Command {
         "For a few ranks and items: the time grows fast with both. Answers optimal, infeasible (with --at-most: there is no such "
         "schedule) or unknown (time is up, or Ctrl-C), with the best schedule and the best bound so far. --proof writes a "
         "certificate that `chasqui check-proof` checks. Exit status 0: optimal; 1: not.");
-    positional("PROBLEM", &kind_, "what to solve").required().choices(all_solved());
+    positional("PROBLEM", &kind_, "what to solve; scatter, gather and barrier on a cluster only")
+        .required()
+        .choices(all_solved());
     machine_.declare(*this);
     option("--root", "RANK", &root_,
            "broadcast, reduce, scatter, gather, stream: the rank that has, or gets, everything; default 0");
