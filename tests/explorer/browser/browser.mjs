@@ -19,7 +19,7 @@ export async function openBrowser() {
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync"],
   });
-  context.setDefaultTimeout(30000);
+  context.setDefaultTimeout(300000);
   const close = async () => {
     await context.close();
     fs.rmSync(profile, {recursive: true, force: true});
