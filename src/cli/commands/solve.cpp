@@ -75,6 +75,7 @@ class SolveCommand final : public Command {
   }
 
   int run(Output& out) override {
+    out.error(machine_.doubts());
     const Nodes nodes = machine_.nodes();
     if (!nodes.empty()) return run_on_cluster({machine_.machine(), nodes}, out);
     const solve::Instance instance = this->instance();

@@ -190,6 +190,17 @@ void refuse_mixed_units(const Command& command, const CLI::App& app) {
     throw Error("{} has a unit and {} has none: give all times one, or none", with, without);
 }
 
+/// "--report -- ./app": the mark behind which a command begins is no value, and the parser would take it for one.
+void refuse_mark_as_value(const Command& command, const std::vector<std::string>& arguments) {
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (mark == arguments.begin() || mark == arguments.end()) return;
+  const std::string& before = *(mark - 1);
+  for (const Option& option : command.options()) {
+    const bool named = ("," + option.names + ",").find("," + before + ",") != std::string::npos;
+    if (named && !option.positional && !option.metavar.empty()) throw Error("{} needs a value", before);
+  }
+}
+
 }  // namespace
 
 std::int64_t parse_integer(const std::string& text, const std::string& place) {
@@ -215,6 +226,7 @@ void parse(Command& command, const std::vector<std::string>& arguments) {
     index_of.push_back(app.get_options().size());
     add(app, option);
   }
+  refuse_mark_as_value(command, arguments);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);

@@ -117,12 +117,10 @@ std::string MachineArguments::doubts() const {
   std::string wide;
   for (const auto& [name, value] : {std::pair{"L", level().L}, std::pair{"o of sending", level().o_s},
                                     std::pair{"o of receiving", level().o_r}, std::pair{"g", level().g}}) {
-    if (doubtful(value))
-      wide += fmt::format("{}{} {:.0f} to {:.0f}", wide.empty() ? "" : ", ", name, value.low, value.high);
+    if (doubtful(value)) wide += fmt::format("  {} {:.0f} to {:.0f} ns\n", name, value.low, value.high);
   }
   if (wide.empty()) return {};
-  return fmt::format("{}: measured too roughly to plan by, in ns: {}: measure again on a quiet machine\n", *file_,
-                     wide);
+  return fmt::format("{}: measured too roughly to plan by:\n{}  measure again on a quiet machine\n", *file_, wide);
 }
 
 LogGP MachineArguments::machine_with_bytes(const std::optional<std::string>& G) const {
