@@ -114,9 +114,14 @@ std::string atlas_table(const Atlas& atlas, bool compare_plans) {
   }
   std::string text =
       "# Atlas of exact optima\n\n"
-      "Made by `chasqui atlas data/atlas.txt --table`; `data/atlas.txt` holds a witness for every cell, and `docs/solve.md` tells "
-      "how to continue it. A cell is the least possible finish time. `a–b`: the optimum lies between a and b. `*`: the bound rests on "
-      "an unsatisfiable formula; `°`: on the traffic of the ports, counted through; otherwise on an argument that needs no search. In brackets: the finish of the plan, where it is later.\n\n";
+      "A cell is the least finish time that any schedule has. Beside the number:\n\n"
+      "- nothing: the bound rests on an argument that needs no search;\n"
+      "- `°`: on the traffic of the ports, counted through;\n"
+      "- `*`: on a formula without a solution;\n"
+      "- `a–b`: the optimum is not known, and lies between a and b;\n"
+      "- in brackets: the finish of the plan, where it is later.\n\n"
+      "`data/atlas.txt` has a schedule for every cell, its witness. [solve.md](solve.md) tells how such optima are found and proved. "
+      "`chasqui atlas data/atlas.txt --table` made this page.\n\n";
   for (const Section& section : kSections) {
     if (!families.contains(section.family)) continue;
     const Entries& entries = families[section.family];
