@@ -57,6 +57,9 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);
   auto* at = static_cast<std::byte*>(memory);
   const auto n = static_cast<std::size_t>(shape.ranks);
+  done_.at.resize(n);
+  done_.at[static_cast<std::size_t>(rank)] = ~std::uint64_t{0} / 4;  // whoever waits waits for others
+  consumed_ = done_;
   news_ = reinterpret_cast<News*>(at);
   at += round_up(sizeof(News), 128);
   counters_ = reinterpret_cast<Counters*>(at);
@@ -144,20 +147,20 @@ void Board::arrange(const std::array<Grouping, 4>& groups) {
   }
 }
 
-std::uint64_t Board::refresh_slowest() {
-  std::uint64_t least = ~std::uint64_t{0} / 4;
-  for (int r = 0; r < shape_.ranks; ++r) {
-    if (r != rank_) least = std::min(least, done(r).load(std::memory_order_acquire));
+/// What all others have reached at least. A counter that was seen at what is needed is not looked at again, and while one is below it only that
+/// one is: who waits for the last rank leaves the lines of all others alone.
+std::uint64_t Board::refreshed(Seen& seen, std::uint64_t needed, std::atomic<std::uint64_t> Counters::*counter) const {
+  const auto behind = [&](int r) {
+    std::uint64_t& at = seen.at[static_cast<std::size_t>(r)];
+    if (at < needed) at = (counters_[r].*counter).load(std::memory_order_acquire);
+    return at < needed;
+  };
+  if (!behind(seen.behind)) {
+    int r = 0;
+    while (r < shape_.ranks && !behind(r)) ++r;
+    if (r < shape_.ranks) seen.behind = r;
   }
-  return slowest_ = least;
-}
-
-std::uint64_t Board::refresh_consumed() {
-  std::uint64_t least = ~std::uint64_t{0} / 4;
-  for (int r = 0; r < shape_.ranks; ++r) {
-    if (r != rank_) least = std::min(least, consumed(r).load(std::memory_order_acquire));
-  }
-  return consumed_by_all_ = least;
+  return *std::ranges::min_element(seen.at);
 }
 
 void Board::report(std::uint64_t first, std::uint64_t last, const std::string& why) {

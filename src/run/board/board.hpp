@@ -144,7 +144,9 @@ class alignas(2 * kLine) Board {
 
   // --- small slots
   /// May the slots of the current collective be written: has everybody read what they held?
-  bool may_publish() { return slowest_ + kSlotRing >= sequence_ || refresh_slowest() + kSlotRing >= sequence_; }
+  bool may_publish() {
+    return slowest_ + kSlotRing >= sequence_ || refresh_slowest(sequence_ - kSlotRing) + kSlotRing >= sequence_;
+  }
   /// Writes this rank's contribution: one line or two; or beside them, and the line says that it is there.
   void publish(int slot, const void* data, std::size_t bytes) {
     if (bytes > kLinePayload) bytes = publish_more(slot, data, bytes);
@@ -261,7 +263,7 @@ class alignas(2 * kLine) Board {
   /// May this rank write its stage for `round`: has everybody consumed what it held?
   bool may_stage(std::uint64_t round) {
     const std::uint64_t needed = std::max(divided_, round + 1 > depth_ ? round + 1 - depth_ : 0);
-    return consumed_by_all_ >= needed || refresh_consumed() >= needed;
+    return consumed_by_all_ >= needed || refresh_consumed(needed) >= needed;
   }
   void post(std::uint64_t round) {
     own_->posted.store(round + 1, std::memory_order_release);
@@ -279,7 +281,7 @@ class alignas(2 * kLine) Board {
     consumed(rank_).store(round + 1, std::memory_order_release);
   }  ///< this rank has read all it needs of the round
   bool all_finished() {
-    return slowest_ >= sequence_ || refresh_slowest() >= sequence_;
+    return slowest_ >= sequence_ || refresh_slowest(sequence_) >= sequence_;
   }  ///< every rank has left the present collective
 
   // --- the memory of other ranks (threads): who fails takes its buffers back before it leaves the call
@@ -393,8 +395,18 @@ class alignas(2 * kLine) Board {
   int name(int rank) const { return names_.empty() ? rank : names_[static_cast<std::size_t>(rank)]; }
   [[noreturn]] void throw_gone_elsewhere(int gone, int here) const;
   Signature named(Signature call) const;  ///< with its root as errors call it
-  std::uint64_t refresh_slowest();
-  std::uint64_t refresh_consumed();
+  /// Of a counter of each rank: what this one has seen.
+  struct Seen {
+    std::vector<std::uint64_t> at;
+    int behind = 0;  ///< who was found below what was needed
+  };
+  std::uint64_t refresh_slowest(std::uint64_t needed) {
+    return slowest_ = std::max(slowest_, refreshed(done_, needed, &Counters::done));
+  }
+  std::uint64_t refresh_consumed(std::uint64_t needed) {
+    return consumed_by_all_ = refreshed(consumed_, needed, &Counters::consumed);
+  }
+  std::uint64_t refreshed(Seen& seen, std::uint64_t needed, std::atomic<std::uint64_t> Counters::*counter) const;
 
   BoardShape shape_;
   int rank_;
@@ -431,8 +443,10 @@ class alignas(2 * kLine) Board {
   std::uint64_t history_ = 0;  ///< the sum over all calls so far
   std::uint64_t header_ = 0;   ///< of the lines of the present collective
   std::uint64_t slowest_ = 0;
+  Seen done_;
   std::uint64_t round_ = 0;
   std::uint64_t consumed_by_all_ = 0;
+  Seen consumed_;
   std::size_t chunk_ = kLine;
   std::uint64_t depth_ = 1;
   std::uint64_t divided_ = 0;         ///< the round from which the present division of the stage holds
