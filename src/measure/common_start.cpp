@@ -27,7 +27,7 @@ CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_
   if (timing.blocks) {
     sleep_until_ = timing.sleep_until;
     clock_ = timing.now;
-    lead_ = kQuiet;
+    lead_ = slack_ = kQuiet;
     return;
   }
   if (clocks_differ && fabric_of(comm).messages != nullptr) {
@@ -38,7 +38,9 @@ CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_
   const double before = now();
   comm.barrier();
   comm.barrier();
-  lead_ = std::max(20'000.0, comm.topology().nodes > 1 ? 2 * (now() - before) : 0.0);
+  const bool wide = comm.topology().nodes > 1;
+  lead_ = std::max(20'000.0, wide ? now() - before : 0.0);  // a barrier takes longer than telling
+  slack_ = wide ? 100'000 : 5'000;
 }
 
 void CommonStart::wait_until(double start) {
@@ -61,6 +63,25 @@ double CommonStart::once(const std::function<void()>& body) {
   comm_.allreduce(std::span<const double>(own), std::span<double>(all), Maximum{});
   late_ = all[1];
   return all[0];
+}
+
+std::vector<CommonStart::Timed> CommonStart::several(const std::vector<double>& slots, const Bodies& bodies) {
+  double start = now() + lead_;
+  comm_.broadcast(start, 0);
+  std::vector<double> own, all(3 * slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    bodies.before(i);
+    wait_until(start);
+    const double begun = now();
+    bodies.timed(i);
+    const double ended = now();
+    own.insert(own.end(), {ended - start, begun - start, bodies.after(i)});
+    start += slots[i];
+  }
+  comm_.allreduce(std::span<const double>(own), std::span<double>(all), Maximum{});
+  std::vector<Timed> list;
+  for (std::size_t i = 0; i < slots.size(); ++i) list.push_back({all[3 * i], all[3 * i + 1], all[3 * i + 2]});
+  return list;
 }
 
 }  // namespace chasqui::measure

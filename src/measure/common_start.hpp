@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "chasqui/run/comm.hpp"
 #include "measure/clocks.hpp"
@@ -18,6 +19,25 @@ class CommonStart {
 
   /// Collective: begins `body` everywhere at one time. Nanoseconds until the last rank has finished; the same everywhere.
   double once(const std::function<void()>& body);
+
+  /// One of several calls.
+  struct Timed {
+    double span = 0;   ///< as `once` has it
+    double late = 0;   ///< how late the last rank began
+    double worst = 0;  ///< the greatest that `after` gave
+  };
+  /// What is done with each of several calls.
+  struct Bodies {
+    std::function<void(std::size_t)> before, timed;
+    std::function<double(std::size_t)> after;
+  };
+  /// Collective: as many calls as `slots` has, each from a common start. Ranks agree about all starts and finishes together, which saves
+  /// most of the time where agreeing takes longer than calls. A call's slot, in nanoseconds, is from its start to the next one's; one that takes
+  /// longer makes the next begin late.
+  std::vector<Timed> several(const std::vector<double>& slots, const Bodies& bodies);
+
+  /// What a slot needs beside the call.
+  double slack() const { return slack_; }
 
   /// How late the last rank began the last call, in nanoseconds: it had not heard of the start in time, or lost its core.
   double late() const { return late_; }
@@ -38,6 +58,7 @@ class CommonStart {
   ClockOffset offset_;
   double uncertainty_ = 0;
   double lead_ = 0;  ///< a start lies so far ahead
+  double slack_ = 0;
   double late_ = 0;
 };
 

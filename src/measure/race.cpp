@@ -13,7 +13,10 @@ namespace {
 
 constexpr unsigned kSeed = 7;
 constexpr double kNever = std::numeric_limits<double>::max();
-constexpr double kLate = 1e6;  ///< nanoseconds: a round that somebody began later than that does not count
+constexpr double kMostLate = 0.05;     ///< of a call: a round that somebody began later than that does not count
+constexpr double kRoom = 1.5;          ///< times what a call took so far: its slot
+constexpr int kAgain = 2;              ///< calls more of who always began late
+constexpr std::size_t kTogether = 64;  ///< calls between two agreements
 
 /// What a rank must have at the end, where everybody gives ones; 0: nothing.
 double expected(Kind kind, int rank, int ranks) {
@@ -40,8 +43,8 @@ bool is_right(SampleCall& sample, int rank, int ranks) {
 
 struct Runner {
   const Contestant* who = nullptr;
-  bool works = true;
-  double first = kNever;            ///< the least of the calls that do not count
+  bool works = true, checked = false;
+  double first = kNever;            ///< the least of all so far, as far as anybody knows
   int rounds = 0;                   ///< that it may have
   std::vector<double> spans, late;  ///< of rounds that all began in time, and of the others
 
@@ -54,52 +57,94 @@ std::vector<Raced> race(run::Comm& comm, CommonStart& start, Kind kind, std::siz
                         const std::vector<Contestant>& contestants, const RaceOptions& options) {
   SampleCall sample(kind, bytes, comm.size());
   std::vector<Runner> runners(contestants.size());
-  double fastest = kNever;
   for (std::size_t i = 0; i < runners.size(); ++i) {
-    Runner& runner = runners[i];
-    runner.who = &contestants[i];
-    for (int again = 0; again < options.warm && runner.works; ++again) {
-      const bool gives = kind == Kind::broadcast && comm.rank() == 0;
-      std::fill(sample.out().begin(), sample.out().end(), gives ? 1.0 : 0.0);
-      bool ran = false;
-      runner.who->prepare();
-      const double span = start.once([&] { ran = runner.who->run(sample.call()); });
-      const bool wrong = !ran || !is_right(sample, comm.rank(), comm.size());
-      runner.works = comm.allreduce(wrong ? 1.0 : 0.0, run::Maximum{}) == 0;
-      runner.first = std::min(runner.first, span);
-      if (runner.first > options.hopeless * fastest) break;
-    }
-    if (runner.works) fastest = std::min(fastest, runner.first);
+    runners[i].who = &contestants[i];
+    if (contestants[i].expected > 0) runners[i].first = contestants[i].expected;
   }
-  std::vector<std::size_t> order(runners.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::mt19937 random(kSeed);  // the same everywhere
-  const auto play = [&](int from, int to) {
-    for (int round = from; round < to; ++round) {
-      std::shuffle(order.begin(), order.end(), random);
-      for (const std::size_t i : order) {
-        Runner& runner = runners[i];
-        if (!runner.works || round >= runner.rounds) continue;
-        runner.who->prepare();
-        const double span = start.once([&] { runner.who->run(sample.call()); });
-        (start.late() < kLate ? runner.spans : runner.late).push_back(span);
+  const double filling = 2 * static_cast<double>(sample.out().size() * sizeof(double));  // nanoseconds, generously
+  /// Together, in this order; `counts`: their times do.
+  const auto play = [&](const std::vector<std::size_t>& order, bool counts) {
+    for (std::size_t from = 0; from < order.size(); from += kTogether) {
+      const std::size_t n = std::min(kTogether, order.size() - from);
+      const auto runner = [&](std::size_t i) -> Runner& { return runners[order[from + i]]; };
+      std::vector<double> slots(n);
+      std::vector<char> checks(n), ran(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        checks[i] = !runner(i).checked;
+        runner(i).checked = true;
+        const double known = runner(i).first < kNever ? runner(i).first : 0;
+        slots[i] = kRoom * known + start.slack() + (checks[i] ? filling : 0);
+      }
+      const auto timed = start.several(
+          slots, {[&](std::size_t i) {
+                    const bool gives = kind == Kind::broadcast && comm.rank() == 0;
+                    if (checks[i]) std::fill(sample.out().begin(), sample.out().end(), gives ? 1.0 : 0.0);
+                    runner(i).who->prepare();
+                  },
+                  [&](std::size_t i) { ran[i] = runner(i).who->run(sample.call()); },
+                  [&](std::size_t i) {
+                    return checks[i] && (!ran[i] || !is_right(sample, comm.rank(), comm.size())) ? 1.0 : 0.0;
+                  }});
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto& [span, late, wrong] = timed[i];
+        if (wrong != 0) runner(i).works = false;
+        const double least = std::max(span - late, span / 2);
+        runner(i).first = runner(i).who->expected > 0 && runner(i).first == runner(i).who->expected
+                              ? least
+                              : std::min(runner(i).first, least);
+        if (counts) (late <= kMostLate * span + start.slack() / 5 ? runner(i).spans : runner(i).late).push_back(span);
       }
     }
   };
-  const double fitting = fastest < kNever ? options.time / fastest / options.rounds : 1;
+  const auto fastest = [&] {
+    double least = kNever;
+    for (const Runner& runner : runners) {
+      if (runner.works) least = std::min(least, runner.first);
+    }
+    return least;
+  };
+  for (std::size_t i = 0; i < runners.size(); ++i) {  // one at a time: nobody knows how long they take
+    for (int again = 0; again < options.warm || (again == 0 && runners[i].first == kNever); ++again) {
+      play({i}, options.warm == 0);
+      if (!runners[i].works || runners[i].first > options.hopeless * fastest()) break;
+    }
+  }
+  std::vector<std::size_t> who(runners.size());
+  std::iota(who.begin(), who.end(), std::size_t{0});
+  std::mt19937 random(kSeed);  // the same everywhere
+  const auto rounds_of_all = [&](int from, int to) {
+    std::vector<std::size_t> order;
+    for (int round = from; round < to; ++round) {
+      std::shuffle(who.begin(), who.end(), random);
+      for (const std::size_t i : who) {
+        if (runners[i].works && round < runners[i].rounds) order.push_back(i);
+      }
+    }
+    play(order, true);
+    // Who always began late, because somebody took longer than his slot, runs again in slots that fit.
+    order.clear();
+    for (int round = from; round < std::min(to, from + kAgain); ++round) {
+      for (const std::size_t i : who) {
+        if (runners[i].works && round < runners[i].rounds && runners[i].spans.empty()) order.push_back(i);
+      }
+    }
+    play(order, true);
+  };
+  const double fitting = fastest() < kNever ? options.time / fastest() / options.rounds : 1;
   const int more = static_cast<int>(std::clamp(fitting, 1.0, static_cast<double>(options.most)));
   const int few = more * options.few, rounds = more * options.rounds;
   const auto kept = [&](const Runner& runner) { return runner.who < contestants.data() + options.kept; };
-  for (Runner& runner : runners) runner.rounds = runner.first > options.hopeless * fastest && !kept(runner) ? 1 : few;
-  play(0, few);
-  fastest = kNever;
+  const double known = fastest();
+  for (Runner& runner : runners) runner.rounds = runner.first > options.hopeless * known && !kept(runner) ? 1 : few;
+  rounds_of_all(0, few);
+  double least = kNever;
   for (const Runner& runner : runners) {
-    if (runner.works) fastest = std::min(fastest, runner.times().low);
+    if (runner.works) least = std::min(least, runner.times().low);
   }
   for (Runner& runner : runners) {
-    if (runner.works) runner.rounds = kept(runner) || runner.times().low <= options.near * fastest ? rounds : 0;
+    if (runner.works) runner.rounds = kept(runner) || runner.times().low <= options.near * least ? rounds : 0;
   }
-  play(few, rounds);
+  rounds_of_all(few, rounds);
   std::vector<Raced> raced;
   for (const Runner& runner : runners)
     raced.push_back({runner.works, runner.works ? runner.times() : Quartiles{}, !runner.spans.empty()});

@@ -13,8 +13,9 @@ namespace chasqui::measure {
 
 /// How long a race is.
 struct RaceOptions {
-  int warm = 2;        ///< calls of each that do not count: connections and windows grow
-  int few = 3;         ///< rounds of all
+  int warm =
+      2;        ///< calls of each that do not count: connections and windows grow. 0: all count, and are right or wrong
+  int few = 3;  ///< rounds of all
   int rounds = 9;      ///< of those that are near the fastest after the few
   double time = 20e6;  ///< nanoseconds: where calls are short there are more rounds, so that as long is spent on each …
   int most = 10;       ///< … but at most so many times as many
@@ -34,6 +35,7 @@ struct Raced {
 struct Contestant {
   std::function<void()> prepare;              ///< before the clock runs
   std::function<bool(const run::Call&)> run;  ///< false: it cannot do this call
+  double expected = 0;                        ///< nanoseconds that it may take; 0: nobody knows
 };
 
 /// Collective: every rank gets the same times.

@@ -77,18 +77,27 @@ struct Own {
 }  // namespace
 
 Forced forced(MPI_Comm comm, const ForcedAlgorithm& algorithm, int ranks) {
-  const bool known = force(algorithm);
+  return forced_together(comm, {algorithm}, ranks).front();
+}
+
+std::vector<Forced> forced_together(MPI_Comm comm, const std::vector<ForcedAlgorithm>& algorithms, int ranks) {
+  std::vector<char> known;
+  for (const ForcedAlgorithm& algorithm : algorithms) known.push_back(force(algorithm));
   const auto own = std::make_shared<Own>(comm, ranks);
-  force({algorithm.collective});
-  const auto run = [own, known](const run::Call& call) {
-    refused = false;
-    return known && run_native_doubles(own->comm, call) && !refused;
-  };
+  std::vector<Forced> list;
+  for (std::size_t i = 0; i < algorithms.size(); ++i) {
+    force({algorithms[i].collective});
+    const auto run = [own, known = known[i] != 0](const run::Call& call) {
+      refused = false;
+      return known && run_native_doubles(own->comm, call) && !refused;
+    };
 #ifdef OPEN_MPI
-  return {[] {}, run};
+    list.push_back({[] {}, run});
 #else
-  return {[algorithm] { force(algorithm); }, run};
+    list.push_back({[algorithm = algorithms[i]] { force(algorithm); }, run});
 #endif
+  }
+  return list;
 }
 
 void allow_forcing() {

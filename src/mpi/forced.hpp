@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "chasqui/run/call.hpp"
 
@@ -29,6 +30,8 @@ struct Forced {
 };
 /// Collective over `comm`; for its first `ranks` ranks (0: for all). The others get something that must not be run.
 Forced forced(MPI_Comm comm, const ForcedAlgorithm& algorithm, int ranks = 0);
+/// Several on one communicator, which saves the time that making it takes. REQUIRES that no two are of one collective.
+std::vector<Forced> forced_together(MPI_Comm comm, const std::vector<ForcedAlgorithm>& algorithms, int ranks = 0);
 
 /// Before MPI starts: the library will let algorithms be forced, and reads no rules of its user's.
 void allow_forcing();

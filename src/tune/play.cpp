@@ -36,10 +36,14 @@ Network network_of(const LogGP& machine) {
 Network network_of(const Level& level, const Profile& profile, bool everybody) {
   const Level seen = everybody ? run::with_everybody_sending(level, profile, level.ranks) : level;
   const double o_s = seen.o_s.value, o_r = seen.o_r.value;
+  // A library asks before it sends a long message, and waits for the answer. Our own transport may cut the message instead, but
+  // that is not what is predicted here.
+  const auto eager = static_cast<double>(run::eager_bytes(seen));
+  const double asking = 2 * (seen.L.value + o_s + o_r);
   return {o_s,
           o_r,
           kFold,
-          [=](double size) { return std::max(0.0, run::flight_time(seen, size) - o_s - o_r); },
+          [=](double size) { return seen.L.value + seen.G.value * size + (size > eager ? asking : 0); },
           [=](double size) { return run::port_time(seen, size); },
           [=](double size) { return run::receive_port_time(seen, size); }};
 }

@@ -15,59 +15,205 @@
 namespace chasqui::tune {
 namespace {
 
-constexpr double kWorthARace = 1.3;     ///< times the best prediction; two race anyway
-constexpr double kNearTheBest = 1.3;    ///< times the best prediction: who won around a size needs no race there
-constexpr double kWorthARule = 1.02;    ///< times faster than the default, to be written down
-constexpr double kWorthASwitch = 1.03;  ///< times faster than who is taken for the size before
+// Errors are differences of logarithms: 0.1 is about ten percent.
+constexpr double kTolerable = 0.25;    ///< by so much the choice may be off; beyond, a race is worth its time
+constexpr double kNoise = 0.02;        ///< of what a race finds
+constexpr double kPerDoubling = 0.04;  ///< what an algorithm's own correction is off, at twice or half the size
+constexpr double kOfStrangers = 0.25;  ///< what predictions are off from each other, before races tell …
+constexpr double kLeastOfStrangers = 0.15, kMostOfStrangers = 0.6;  ///< … and the bounds of what they tell
+constexpr double kOfTwins = 0.08;                                   ///< between algorithms that send the same messages
+constexpr double kDefaultKnowsMore =
+    0.05;  ///< by so much a default is ahead of all that ran: somebody else can do that, too
+constexpr double kWorthASwitch = 0.03;  ///< less than who is taken for the size before
+constexpr double kDefaultStays = 0.03;  ///< less than ours, on both sides
+constexpr std::size_t kMostRaces = 8;   ///< of a collective
 
-/// Sizes of a collective of blocks stop where all blocks together are as long.
-std::int64_t largest_of(Kind kind, const TunerOptions& options) {
-  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ||
-                      kind == Kind::alltoall || kind == Kind::reduce_scatter;
-  return std::max<std::int64_t>(8, blocks ? options.largest / options.ranks : options.largest);
+double length(std::int64_t bytes) { return std::log2(static_cast<double>(std::max<std::int64_t>(bytes, 1))); }
+
+Algorithm default_of(const TunerOptions& options, const std::string& collective) {
+  return {.library = options.library, .collective = collective};
 }
 
-std::vector<std::int64_t> sizes_from(std::int64_t first, Kind kind, const TunerOptions& options) {
-  if (kind == Kind::barrier) return {0};
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t bytes = first; bytes <= largest_of(kind, options); bytes *= 16) sizes.push_back(bytes);
-  return sizes;
-}
+/// Points over the logarithm of the size; between them straight lines.
+struct Curve {
+  struct Point {
+    double x, y;
+  };
+  std::vector<Point> points;  ///< ascending
 
-/// Measured over predicted at the raced sizes, between them along a straight line over the logarithm of the size.
-class Correction {
- public:
-  /// REQUIRES that it was raced somewhere.
-  Correction(const Algorithm& algorithm, const std::vector<Cell>& cells) {
-    for (const Cell& cell : cells) {
-      const Result* result = cell.of(algorithm);
-      if (result != nullptr && result->predicted > 0)
-        points_.emplace_back(std::log2(static_cast<double>(std::max<std::int64_t>(cell.bytes, 1))),
-                             result->time / result->predicted);
-    }
+  struct Value {
+    double y = 0;
+    double away = 0;   ///< doublings to the nearest point
+    double apart = 0;  ///< how far the ends around differ, here: nothing at a point, half of it in the middle
+  };
+  /// REQUIRES points.
+  Value at(double x) const {
+    const auto above = std::find_if(points.begin(), points.end(), [&](const Point& point) { return point.x >= x; });
+    if (above == points.end()) return {points.back().y, x - points.back().x, 0};
+    if (above == points.begin()) return {above->y, above->x - x, 0};
+    const auto below = above - 1;
+    const double share = (x - below->x) / (above->x - below->x);
+    return {below->y + share * (above->y - below->y), std::min(x - below->x, above->x - x),
+            std::min(share, 1 - share) * std::abs(above->y - below->y)};
   }
-  double at(std::int64_t bytes) const {
-    const double x = std::log2(static_cast<double>(std::max<std::int64_t>(bytes, 1)));
-    if (x <= points_.front().first) return points_.front().second;
-    for (std::size_t i = 1; i < points_.size(); ++i) {
-      if (x > points_[i].first) continue;
-      const double share = (x - points_[i - 1].first) / (points_[i].first - points_[i - 1].first);
-      return points_[i - 1].second + share * (points_[i].second - points_[i - 1].second);
+};
+
+/// What every algorithm of a collective takes at every size, as far as its races tell; logarithms of nanoseconds.
+class Estimates {
+ public:
+  Estimates(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells)
+      : options_(options), forecast_(forecast) {
+    for (const Cell& cell : cells) {
+      if (cell.collective == forecast.collective() && !cell.results.empty()) own_.push_back(cell);
     }
-    return points_.back().second;
+    std::sort(own_.begin(), own_.end(), [](const Cell& a, const Cell& b) { return a.bytes < b.bytes; });
+    double squares = 0;
+    std::size_t known = 0, free = 0;
+    for (const Cell& cell : own_) {
+      std::vector<double> off;
+      for (const Result& result : cell.results) {
+        if (result.algorithm.number != 0 && result.time <= 0) refused_.push_back(result.algorithm);
+        const auto* entry = forecast.of(result.algorithm, cell.bytes);
+        if (entry == nullptr || result.time <= 0) continue;
+        off.push_back(std::log(result.time / entry->predicted));
+      }
+      if (off.empty()) continue;
+      double mean = 0;
+      for (const double each : off) mean += each / static_cast<double>(off.size());
+      for (const double each : off) squares += (each - mean) * (each - mean);
+      known += off.size();
+      free += off.size() - 1;
+      strangers_.points.push_back({length(cell.bytes), mean});
+    }
+    if (free >= 4)
+      of_strangers_ =
+          std::clamp(1.5 * std::sqrt(squares / static_cast<double>(free)), kLeastOfStrangers, kMostOfStrangers);
+  }
+
+  const std::vector<Cell>& own() const { return own_; }
+  const Cell* cell(std::int64_t bytes) const {
+    for (const Cell& each : own_) {
+      if (each.bytes == bytes) return &each;
+    }
+    return nullptr;
+  }
+  bool refused(const Algorithm& algorithm) const {
+    return std::find(refused_.begin(), refused_.end(), algorithm) != refused_.end();
+  }
+
+  struct Estimate {
+    Algorithm algorithm;
+    double time = 0, error = 0;
+    bool raced = false;  ///< itself, somewhere
+    double low() const { return time - error; }
+    double high() const { return time + error; }
+  };
+  /// Of all algorithms that may be taken at this size; those that refused somewhere are left out.
+  std::vector<Estimate> at(std::int64_t bytes) const {
+    std::vector<Estimate> list;
+    const auto& entries = forecast_.at(bytes);
+    for (const Forecast::Entry& entry : entries) {
+      if (refused(entry.algorithm)) continue;
+      const Curve own = corrections_of(entry.algorithm);
+      if (own.points.empty()) continue;
+      const auto value = own.at(length(bytes));
+      list.push_back({entry.algorithm, std::log(entry.predicted) + value.y,
+                      kNoise + kPerDoubling * value.away + value.apart, true});
+    }
+    const std::size_t raced = list.size();
+    for (const Forecast::Entry& entry : entries) {
+      if (refused(entry.algorithm) || !corrections_of(entry.algorithm).points.empty()) continue;
+      const double least = std::log(entries.front().predicted * entry.behind);
+      const Curve::Value usual = strangers_.points.empty() ? Curve::Value{} : strangers_.at(length(bytes));
+      Estimate estimate{entry.algorithm, least + usual.y, of_strangers_ + kPerDoubling * usual.away, false};
+      for (std::size_t i = 0; i < raced; ++i) {
+        if (!twins(entry, *forecast_.of(list[i].algorithm, bytes))) continue;
+        estimate.time = list[i].time;
+        estimate.error = list[i].error + kOfTwins;
+      }
+      list.push_back(estimate);
+    }
+    return list;
+  }
+
+  static bool twins(const Forecast::Entry& a, const Forecast::Entry& b) {
+    return std::abs(a.predicted - b.predicted) <= 1e-6 * b.predicted &&
+           std::abs(a.behind - b.behind) <= 1e-6 * b.behind;
   }
 
  private:
-  std::vector<std::pair<double, double>> points_;
+  Curve corrections_of(const Algorithm& algorithm) const {
+    Curve curve;
+    for (const Cell& cell : own_) {
+      const Result* result = cell.of(algorithm);
+      const auto* entry = forecast_.of(algorithm, cell.bytes);
+      if (result != nullptr && entry != nullptr)
+        curve.points.push_back({length(cell.bytes), std::log(result->time / entry->predicted)});
+    }
+    return curve;
+  }
+
+  const TunerOptions& options_;
+  const Forecast& forecast_;
+  std::vector<Cell> own_;  ///< by size
+  std::vector<Algorithm> refused_;
+  Curve strangers_;  ///< how far predictions were off, in the mean of those that ran
+  double of_strangers_ = kOfStrangers;
 };
 
-Profile at_low_ends(Profile profile) {
-  for (Level& level : profile.levels) {
-    for (Estimate* estimate : {&level.L, &level.o_s, &level.o_r, &level.g, &level.G}) estimate->value = estimate->low;
+using Estimate = Estimates::Estimate;
+
+/// The least of those that ran somewhere; nullptr: none did.
+const Estimate* best_raced(const std::vector<Estimate>& list) {
+  const Estimate* best = nullptr;
+  for (const Estimate& each : list) {
+    if (each.raced && (best == nullptr || each.time < best->time)) best = &each;
   }
-  profile.bsp_g.value = profile.bsp_g.low;
-  profile.bsp_G.value = profile.bsp_G.low;
-  return profile;
+  return best;
+}
+
+/// The first race at a size: those predicted best, at most two of those that send the same messages.
+std::vector<Algorithm> first_runners(const TunerOptions& options, const Forecast& forecast, std::int64_t bytes) {
+  std::vector<Forecast::Entry> entries = forecast.at(bytes);
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.behind < b.behind; });
+  std::vector<Forecast::Entry> chosen;
+  for (const Forecast::Entry& entry : entries) {
+    if (chosen.size() >= options.most || (chosen.size() >= 2 && entry.behind > std::exp(2 * kOfStrangers))) break;
+    const auto same = std::count_if(chosen.begin(), chosen.end(),
+                                    [&](const Forecast::Entry& other) { return Estimates::twins(entry, other); });
+    if (same < 2) chosen.push_back(entry);
+  }
+  std::vector<Algorithm> list;
+  for (const Forecast::Entry& entry : chosen) list.push_back(entry.algorithm);
+  return list;
+}
+
+/// Where one algorithm has to do for all sizes: the mean over them.
+std::vector<Estimate> over_all_sizes(const Forecast& forecast, const Estimates& estimates) {
+  std::vector<Estimate> sums;
+  std::vector<std::size_t> counts;
+  for (const std::int64_t bytes : forecast.sizes()) {
+    for (const Estimate& each : estimates.at(bytes)) {
+      auto found =
+          std::find_if(sums.begin(), sums.end(), [&](const Estimate& sum) { return sum.algorithm == each.algorithm; });
+      if (found == sums.end()) {
+        sums.push_back({each.algorithm});
+        counts.push_back(0);
+        found = sums.end() - 1;
+      }
+      found->time += each.time;
+      found->error += each.error;
+      found->raced = each.raced;
+      ++counts[static_cast<std::size_t>(found - sums.begin())];
+    }
+  }
+  std::vector<Estimate> means;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (counts[i] < forecast.sizes().size()) continue;  // it cannot do all of them
+    const auto n = static_cast<double>(counts[i]);
+    means.push_back({sums[i].algorithm, sums[i].time / n, sums[i].error / n, sums[i].raced});
+  }
+  return means;
 }
 
 }  // namespace
@@ -89,158 +235,174 @@ const Result* Cell::of(const Algorithm& algorithm) const {
   return nullptr;
 }
 
-std::vector<std::int64_t> raced_sizes(Kind kind, const TunerOptions& options) {
-  std::vector<std::int64_t> sizes = sizes_from(8, kind, options);
-  const std::int64_t largest = largest_of(kind, options) / 8 * 8;
-  if (kind != Kind::barrier && sizes.back() * 4 <= largest) sizes.push_back(largest);
-  return sizes;
-}
-
-std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options) {
-  return sizes_from(kind == Kind::barrier ? 0 : 32, kind, options);
-}
-
-std::vector<Result> predicted(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
-                              const Profile& profile) {
-  std::vector<Result> list;
-  for (const Algorithm& algorithm : algorithms(options.library, collective, options.ranks, bytes)) {
-    if (!algorithm.forced_in_place || (!options.commutative && !keeps_order(algorithm))) continue;
-    list.push_back({algorithm, 0, predict(*rounds_of(algorithm, options.ranks, bytes), profile)});
+std::vector<Race> first_races(const TunerOptions& options, const Forecast& forecast) {
+  const std::vector<std::int64_t> sizes = raced_sizes(forecast.kind(), options);
+  std::vector<Race> races;
+  for (const std::int64_t bytes : {sizes.front(), sizes.back()}) {
+    if (forecast.at(bytes).empty() || (!races.empty() && races.back().bytes == bytes)) continue;
+    races.push_back({bytes, first_runners(options, forecast, bytes)});
+    races.back().algorithms.insert(races.back().algorithms.begin(), default_of(options, forecast.collective()));
   }
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Result& a, const Result& b) { return a.predicted < b.predicted; });
-  return list;
+  return races;
 }
 
-std::vector<Result> shortlist(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
-                              const Profile& profile) {
-  const std::vector<Result> all = predicted(options, collective, bytes, profile);
-  std::vector<Result> chosen;
-  const auto is_chosen = [&](const Algorithm& algorithm) {
-    return std::any_of(chosen.begin(), chosen.end(), [&](const Result& other) { return other.algorithm == algorithm; });
+std::optional<Race> next_race(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells) {
+  const Estimates estimates(options, forecast, cells);
+  const std::vector<std::int64_t> sizes = raced_sizes(forecast.kind(), options);
+  const Algorithm plain = default_of(options, forecast.collective());
+  if (forecast.at(sizes.front()).empty()) return {};
+  const auto first = [&](std::int64_t bytes, std::vector<Algorithm> algorithms) {
+    algorithms.insert(algorithms.begin(), plain);
+    return Race{bytes, std::move(algorithms)};
   };
-  // Who would be best if every parameter lay at the low end of its interval: a busy machine measures overheads too long.
-  for (const Result& hopeful : predicted(options, collective, bytes, at_low_ends(profile))) {
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Result& result) { return result.algorithm == hopeful.algorithm; });
-    chosen.push_back(*found);
-    break;
+  for (const Race& race : first_races(options, forecast)) {
+    if (estimates.cell(race.bytes) == nullptr) return race;
   }
-  std::set<std::string> names;
-  for (const bool variants : {false, true}) {
-    for (const Result& result : all) {
-      if (chosen.size() >= options.most) break;
-      if (chosen.size() >= 2 && result.predicted > kWorthARace * all.front().predicted) break;
-      const bool fresh = names.insert(result.algorithm.name).second;
-      if ((variants || fresh) && !is_chosen(result.algorithm)) chosen.push_back(result);
+  std::size_t ran = 0;
+  for (const Cell& cell : estimates.own()) ran += cell.results.size();
+  if (ran >= kMostRaces * (options.most + 1)) return {};
+
+  /// The best of a cell as a yardstick, then those of `wanted` that have not run there.
+  const auto race_at = [&](std::int64_t bytes, const std::vector<Estimate>& wanted) -> std::optional<Race> {
+    const Cell* cell = estimates.cell(bytes);
+    std::vector<Algorithm> list;
+    for (const Estimate& each : wanted) {
+      if (list.size() < options.most && forecast.of(each.algorithm, bytes) != nullptr &&
+          (cell == nullptr || cell->of(each.algorithm) == nullptr))
+        list.push_back(each.algorithm);
     }
-  }
-  return chosen;
-}
-
-std::optional<std::int64_t> next_size(const TunerOptions& options, const CollectiveName& name,
-                                      const std::vector<Cell>& cells, const Profile& profile) {
-  std::vector<std::int64_t> sizes = raced_sizes(name.kind, options);
-  if (!tells_sizes(options.library, name.word)) sizes = {sizes[sizes.size() / 2]};
-  const auto raced = [&](std::int64_t bytes) {
-    return std::find_if(cells.begin(), cells.end(),
-                        [&](const Cell& cell) { return cell.collective == name.word && cell.bytes == bytes; });
+    if (list.empty()) return {};
+    if (cell == nullptr) return first(bytes, list);
+    if (const Result* best = cell->best(); best != nullptr) list.insert(list.begin(), best->algorithm);
+    return Race{bytes, list};
   };
-  for (const std::int64_t end : {sizes.front(), sizes.back()}) {
-    if (raced(end) == cells.end()) return end;
-  }
-  const auto settled = [&](const Cell& low, const Cell& high, std::int64_t bytes) {
-    if (low.best() == nullptr || high.best() == nullptr) return false;
-    const Algorithm& winner = low.best()->algorithm;
-    if (!(winner == high.best()->algorithm)) return false;
-    const auto all = predicted(options, name.word, bytes, profile);
-    return winner.number == 0 || std::any_of(all.begin(), all.end(), [&](const Result& result) {
-             return result.algorithm == winner && result.predicted <= kNearTheBest * all.front().predicted;
-           });
-  };
-  for (std::size_t low = 0, high = 1; high < sizes.size(); ++high) {
-    if (raced(sizes[high]) == cells.end()) continue;
-    const std::int64_t middle = sizes[(low + high) / 2];
-    if (high - low > 1 && !settled(*raced(sizes[low]), *raced(sizes[high]), middle)) return middle;
-    low = high;
-  }
-  return {};
-}
+  const auto by_low = [](const Estimate& a, const Estimate& b) { return a.low() < b.low(); };
 
-std::vector<Algorithm> guests(const TunerOptions& options, const std::vector<Cell>& cells, const Cell& here) {
-  const Cell* below = nullptr;
-  const Cell* above = nullptr;
-  for (const Cell& cell : cells) {
-    if (cell.collective != here.collective) continue;
-    if (cell.bytes < here.bytes && (below == nullptr || cell.bytes > below->bytes)) below = &cell;
-    if (cell.bytes > here.bytes && (above == nullptr || cell.bytes < above->bytes)) above = &cell;
-  }
-  std::vector<Algorithm> list;
-  for (const Cell* next : {below, above}) {
-    const Result* best = next == nullptr ? nullptr : next->best();
-    if (best == nullptr || best->algorithm.number == 0 || here.of(best->algorithm) != nullptr) continue;
-    if (best->algorithm.segment > 0 && 2 * best->algorithm.segment > here.bytes) continue;
-    if (std::find(list.begin(), list.end(), best->algorithm) == list.end() &&
-        rounds_of(best->algorithm, options.ranks, here.bytes))
-      list.push_back(best->algorithm);
-  }
-  return list;
-}
-
-Choice choose(const TunerOptions& options, const std::string& collective, const std::vector<Cell>& cells,
-              const Profile& profile) {
-  std::vector<Cell> own;
-  for (const Cell& cell : cells) {
-    if (cell.collective == collective && cell.best() != nullptr) own.push_back(cell);
-  }
-  Choice choice{collective, options.ranks, {}};
-  if (own.empty()) return choice;
-  std::sort(own.begin(), own.end(), [](const Cell& a, const Cell& b) { return a.bytes < b.bytes; });
-  // Raced on either side of this size, where it can be, and faster than the default on the nearer side; in the middle, on one of them.
-  // On the farther side alone is enough where the default is no faster on the nearer one: what it does between the two nobody knows.
-  const auto proven = [&](const Algorithm& algorithm, std::int64_t bytes) {
-    const auto length = [](std::int64_t size) {
-      return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
-    };
-    struct Side {
-      double away = std::numeric_limits<double>::max(), gain = 0;
-    } near, far;
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const bool below = own[i].bytes <= bytes && (i + 1 == own.size() || own[i + 1].bytes > bytes);
-      const bool above = own[i].bytes >= bytes && (i == 0 || own[i - 1].bytes < bytes);
-      if (!below && !above) continue;
-      if (algorithm.segment > 0 && 2 * algorithm.segment > own[i].bytes) continue;  // there it is cut into one piece
-      const Result* result = own[i].of(algorithm);
-      const Result* plain = own[i].of({.library = options.library, .collective = collective});
-      if (result == nullptr) return false;
-      Side side{std::abs(length(own[i].bytes) - length(bytes)),
-                plain == nullptr ? kWorthARule : plain->time / result->time};
-      if (side.away < near.away) std::swap(side, near);
-      if (side.gain > 0) far = side;
+  // A default that leaves all behind knows somebody who has not run.
+  for (const Cell& cell : estimates.own()) {
+    const Result* usual = cell.of(plain);
+    if (usual == nullptr || cell.best() != usual || cell.results.size() > 3 * options.most) continue;
+    double least = std::numeric_limits<double>::max();
+    for (const Result& result : cell.results) {
+      if (result.algorithm.number != 0 && result.time > 0) least = std::min(least, result.time);
     }
-    if (far.away < near.away + 0.5 && far.gain > near.gain) std::swap(near, far);
-    return near.gain >= kWorthARule || (near.gain >= 1 && far.gain >= kWorthARule);
+    if (least < usual->time * std::exp(kDefaultKnowsMore)) continue;
+    std::vector<Estimate> others = estimates.at(cell.bytes);
+    std::erase_if(others, [](const Estimate& each) { return each.raced; });
+    std::stable_sort(others.begin(), others.end(), by_low);
+    if (const auto race = race_at(cell.bytes, others)) return race;
+  }
+
+  // Where the choice may be off most, and a race can tell.
+  std::optional<Race> next;
+  double worst = kTolerable;
+  const auto look = [&](const std::vector<Estimate>& list, const std::vector<std::int64_t>& places) {
+    const Estimate* taken = best_raced(list);
+    if (taken == nullptr) return;
+    std::vector<Estimate> rivals;
+    double least = taken->time;
+    for (const Estimate& each : list) {
+      if (each.algorithm == taken->algorithm || each.low() >= taken->high() - kTolerable) continue;
+      rivals.push_back(each);
+      least = std::min(least, each.low());
+    }
+    const double off = taken->high() - least;
+    if (rivals.empty() || off <= worst) return;
+    std::stable_sort(rivals.begin(), rivals.end(), by_low);
+    rivals.insert(rivals.begin(), *taken);
+    for (const std::int64_t bytes : places) {
+      if (auto race = race_at(bytes, rivals)) {
+        next = std::move(race);
+        worst = off;
+        return;
+      }
+    }
   };
-  std::vector<std::int64_t> sizes;
-  const std::int64_t last = own.back().bytes;
-  if (tells_sizes(options.library, collective) && own.size() > 1) {
-    for (std::int64_t bytes = 8; bytes <= last; bytes *= 2) sizes.push_back(bytes);
+  if (!tells_sizes(options.library, forecast.collective())) {
+    look(over_all_sizes(forecast, estimates), {sizes[sizes.size() / 2], sizes.front(), sizes.back()});
+    return next;
+  }
+  for (const std::int64_t bytes : forecast.sizes()) {
+    std::vector<std::int64_t> places = sizes;
+    std::erase_if(places, [&](std::int64_t place) { return std::abs(length(place) - length(bytes)) > 1; });
+    look(estimates.at(bytes), places);
+  }
+  return next;
+}
+
+void add_results(std::vector<Cell>& cells, const Forecast& forecast, const Race& race,
+                 const std::vector<double>& times) {
+  CHASQUI_CHECK(times.size() == race.algorithms.size(), "{}", times.size());
+  auto cell = std::find_if(cells.begin(), cells.end(), [&](const Cell& each) {
+    return each.collective == forecast.collective() && each.bytes == race.bytes;
+  });
+  double scale = 1;  // what the machine does otherwise now
+  if (cell == cells.end()) {
+    cells.push_back({forecast.collective(), race.bytes, {}});
+    cell = cells.end() - 1;
   } else {
-    sizes = {own[own.size() / 2].bytes};
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const Result* before = cell->of(race.algorithms[i]);
+      if (before != nullptr && times[i] > 0) scale = before->time / times[i];
+    }
+  }
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (cell->of(race.algorithms[i]) != nullptr) continue;
+    const auto* entry = forecast.of(race.algorithms[i], race.bytes);
+    // Whole nanoseconds, as the file has them: who goes on from there decides as we do.
+    cell->results.push_back({race.algorithms[i], times[i] > 0 ? std::max(1.0, std::round(times[i] * scale)) : 0,
+                             entry == nullptr ? 0 : entry->predicted});
+  }
+}
+
+Choice choose(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells) {
+  const Estimates estimates(options, forecast, cells);
+  Choice choice{forecast.collective(), options.ranks, {}};
+  if (std::none_of(estimates.own().begin(), estimates.own().end(),
+                   [](const Cell& cell) { return cell.best() != nullptr; }))
+    return choice;
+  const Algorithm plain = default_of(options, forecast.collective());
+  /// How far the default is behind, at a raced size.
+  const auto behind = [&](const Cell& cell, const Algorithm& algorithm) {
+    const Result* usual = cell.of(plain);
+    if (usual == nullptr) return std::numeric_limits<double>::max();
+    for (const Estimate& each : estimates.at(cell.bytes)) {
+      if (each.algorithm == algorithm) return std::log(usual->time) - each.time;
+    }
+    return -std::numeric_limits<double>::max();
+  };
+  if (!tells_sizes(options.library, forecast.collective()) || forecast.sizes().size() == 1) {
+    const auto means = over_all_sizes(forecast, estimates);
+    Algorithm taken = plain;
+    if (const Estimate* best = best_raced(means); best != nullptr) {
+      double sum = 0;
+      for (const Cell& cell : estimates.own()) sum += std::clamp(behind(cell, best->algorithm), -10.0, 10.0);
+      if (sum >= -kDefaultStays * static_cast<double>(estimates.own().size())) taken = best->algorithm;
+    }
+    choice.steps = {{0, taken}};
+    return choice;
   }
   std::int64_t before = 0;
-  for (const std::int64_t bytes : sizes) {
-    Algorithm taken{options.library, collective};
-    double least = 0, kept = 0;  // of the best, and of who was taken for the size before
-    for (const Result& candidate : predicted(options, collective, bytes, profile)) {
-      if (!proven(candidate.algorithm, bytes)) continue;
-      const double time = candidate.predicted * Correction(candidate.algorithm, own).at(bytes);
-      if (!choice.steps.empty() && choice.steps.back().algorithm == candidate.algorithm) kept = time;
-      if (least != 0 && time >= least) continue;
-      least = time;
-      taken = candidate.algorithm;
+  for (const std::int64_t bytes : forecast.sizes()) {
+    const auto list = estimates.at(bytes);
+    Algorithm taken = plain;
+    if (const Estimate* best = best_raced(list); best != nullptr) {
+      taken = best->algorithm;
+      for (const Estimate& each : list) {
+        if (!choice.steps.empty() && choice.steps.back().algorithm == each.algorithm && each.raced &&
+            each.time < best->time + kWorthASwitch)
+          taken = each.algorithm;
+      }
+      const Cell *below = nullptr, *above = nullptr;
+      for (const Cell& cell : estimates.own()) {
+        if (cell.bytes <= bytes) below = &cell;
+        if (cell.bytes >= bytes && above == nullptr) above = &cell;
+      }
+      bool stays = true;
+      for (const Cell* cell : {below, above})
+        stays = stays && (cell == nullptr || behind(*cell, taken) < -kDefaultStays);
+      if (stays) taken = plain;
     }
-    if (kept > 0 && kept < kWorthASwitch * least) taken = choice.steps.back().algorithm;
     const std::int64_t from = choice.steps.empty() ? 0 : (before + bytes) / 2;
     if (choice.steps.empty() || !(choice.steps.back().algorithm == taken)) choice.steps.push_back({from, taken});
     before = bytes;

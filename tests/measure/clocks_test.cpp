@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Clocks that were set wrong on purpose.
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include <cmath>
 #include <functional>
@@ -12,6 +13,7 @@ namespace chasqui::measure {
 namespace {
 
 constexpr double kSecond = 1e9;
+constexpr double kShort = 1e6, kLong = 20e6;  ///< nanoseconds: a slot, and a nap
 
 /// Rank r's clock is off by an amount of its own, up to some thousand seconds in both directions.
 double wrong_by(int rank) { return (rank % 2 == 0 ? 1 : -1) * 1000 * kSecond * rank; }
@@ -50,6 +52,37 @@ TEST(Clocks, RanksOfOneHostShareOne) {
     CommonStart start(comm);
     EXPECT_EQ(start.uncertainty(), 0);
     EXPECT_GE(start.once([] {}), 0);
+  });
+}
+
+TEST(Clocks, SeveralCallsAreAgreedAboutTogether) {
+  threads::Team team(3);
+  team.run([](run::Comm& comm) {
+    CommonStart start(comm);
+    std::vector<std::size_t> before, ran, after;
+    const auto timed =
+        start.several({kShort, kShort, kShort}, {[&](std::size_t i) { before.push_back(i); },
+                                                 [&](std::size_t i) {
+                                                   ran.push_back(i);
+                                                   const timespec nap{0, static_cast<long>(kLong)};
+                                                   if (i == 1 && comm.rank() == 2) nanosleep(&nap, nullptr);
+                                                 },
+                                                 [&](std::size_t i) {
+                                                   after.push_back(i);
+                                                   return i == 0 ? 0.0 : 10.0 * static_cast<double>(i) + comm.rank();
+                                                 }});
+    const std::vector<std::size_t> all = {0, 1, 2};
+    EXPECT_EQ(before, all);
+    EXPECT_EQ(ran, all);
+    EXPECT_EQ(after, all);
+    ASSERT_EQ(timed.size(), 3U);
+    EXPECT_GE(timed[0].span, 0);
+    EXPECT_GE(timed[1].span, kLong);           // one rank slept
+    EXPECT_GE(timed[2].late, kLong - kShort);  // and so began the next one late
+    EXPECT_GE(timed[2].span, timed[2].late);
+    EXPECT_EQ(timed[0].worst, 0);
+    EXPECT_EQ(timed[1].worst, 12);
+    EXPECT_EQ(timed[2].worst, 22);
   });
 }
 

@@ -36,34 +36,70 @@ struct TunerOptions {
   bool commutative = false;        ///< all operations commute: those that do not keep the order may be taken, too
 };
 
-/// The sizes that may be raced, a factor of 16 apart.
+/// All powers of two from 8 bytes on; a barrier has one size, 0.
+std::vector<std::int64_t> tuned_sizes(Kind kind, const TunerOptions& options);
+/// Every second of them, and the last: those that may be raced.
 std::vector<std::int64_t> raced_sizes(Kind kind, const TunerOptions& options);
-/// Those between them, which never are.
+/// Some of the others, a factor of 16 apart: they never are. A barrier's only size is in both.
 std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options);
 
 /// All algorithms that can be forced for this size, by predicted time.
 std::vector<Result> predicted(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
                               const Profile& profile);
 
-/// Those worth a race: the fastest where all parameters lie at the low ends of their intervals, then the fastest by prediction, of
-/// each name the best variant first.
-std::vector<Result> shortlist(const TunerOptions& options, std::string_view collective, std::int64_t bytes,
-                              const Profile& profile);
+/// What the algorithms of a collective are predicted to take, at all tuned sizes.
+class Forecast {
+ public:
+  /// `hopeful`: also as if overheads and gaps were a quarter of what the profile says. A busy machine measures them too long.
+  /// Time: that of predicting all algorithms at all sizes.
+  Forecast(const TunerOptions& options, const CollectiveName& name, const Profile& profile, bool hopeful = false);
 
-/// The size to race next; nothing where the races so far are enough. First the least and the largest; between two sizes one in the
-/// middle, unless one and the same algorithm has won at both and is predicted to be near the best there. One size is enough where
-/// the library cannot tell sizes apart.
-std::optional<std::int64_t> next_size(const TunerOptions& options, const CollectiveName& name,
-                                      const std::vector<Cell>& cells, const Profile& profile);
+  /// One algorithm at one size.
+  struct Entry {
+    Algorithm algorithm;
+    double predicted = 0;  ///< nanoseconds
+    double behind = 1;     ///< times the best prediction here, on the profile or as hopeful, whichever is less
+  };
+  const std::string& collective() const { return collective_; }      ///< the library's word
+  Kind kind() const { return kind_; }                                ///< what it does
+  const std::vector<std::int64_t>& sizes() const { return sizes_; }  ///< the tuned ones
+  /// REQUIRES a tuned size. The best prediction first.
+  const std::vector<Entry>& at(std::int64_t bytes) const;
+  /// Nothing where the algorithm is not among those of this size.
+  const Entry* of(const Algorithm& algorithm, std::int64_t bytes) const;
 
-/// Who won at the next smaller and the next larger raced size and has not run here: between two sizes one of the two winners is
-/// taken, and both must be known on either side.
-std::vector<Algorithm> guests(const TunerOptions& options, const std::vector<Cell>& cells, const Cell& here);
+ private:
+  std::string collective_;
+  Kind kind_;
+  std::vector<std::int64_t> sizes_;
+  std::vector<std::vector<Entry>> entries_;  ///< by size
+};
 
-/// What to take from which size on, from the races of a collective. Between raced sizes an algorithm's time is its prediction times
-/// how far off that was at the raced sizes around. The default stays where nothing raced is faster.
-Choice choose(const TunerOptions& options, const std::string& collective, const std::vector<Cell>& cells,
-              const Profile& profile);
+/// The profile with overheads and gaps, and gaps per byte, times the factors that explain all these races best; as it is where
+/// there are too few. What one collective's races say of a machine helps the next one.
+Profile fitted(const TunerOptions& options, const Profile& profile, const std::vector<Cell>& cells);
+
+/// Who is to run at which size.
+struct Race {
+  std::int64_t bytes = 0;
+  std::vector<Algorithm> algorithms;
+};
+/// The races that come first, before anything is known: at the least and at the largest size, by those predicted best, with the default.
+std::vector<Race> first_races(const TunerOptions& options, const Forecast& forecast);
+
+/// The next race of this collective; nothing where those so far are enough. Every algorithm has an estimate and an error of it at
+/// every size: its prediction, corrected by its own races or by those of others. A race is worth its time where the one that would be
+/// taken may, by these errors, be far from the best. It is run where it tells most, by those that may be the best. At a size that has
+/// no race yet the default runs, too; at one that has, the best of it runs again, as a yardstick.
+std::optional<Race> next_race(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells);
+
+/// Adds what a race found to the cell of its size, a new one if need be. What ran before is measured by what runs again.
+void add_results(std::vector<Cell>& cells, const Forecast& forecast, const Race& race,
+                 const std::vector<double>& times);
+
+/// What to take from which size on, from the races of a collective: the least estimate of those that were raced. The default stays where it
+/// beats them on both sides of a size: what it does in between nobody knows.
+Choice choose(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells);
 
 /// The step that holds for this size.
 const Step& step_for(const Choice& choice, std::int64_t bytes);

@@ -57,6 +57,8 @@ class Engine {
   /// The MPI library's collective with this algorithm forced; with number 0 as the library chooses. `ranks`: for the first
   /// ones alone, 0 for all; every rank calls it, the others must not run what they get. REQUIRES library().
   virtual measure::Contestant forced(const tune::Algorithm&, int /*ranks*/ = 0) const { return {}; }
+  /// Several, of different collectives each, which takes no longer than one. REQUIRES library().
+  virtual std::vector<measure::Contestant> forced_together(const std::vector<tune::Algorithm>&) const { return {}; }
 };
 
 /// What rank 0 has, everywhere: a text, or words of an Error that all throw.

@@ -143,11 +143,21 @@ class MpiEngine final : public Engine {
 #endif
   }
   measure::Contestant forced(const tune::Algorithm& algorithm, int ranks) const override {
-    const mpi::Forced own = mpi::forced(MPI_COMM_WORLD,
-                                        {algorithm.collective, algorithm.number, static_cast<int>(algorithm.segment),
-                                         static_cast<int>(algorithm.fan), algorithm.inner},
-                                        ranks);
+    const mpi::Forced own = mpi::forced(MPI_COMM_WORLD, numbers_of(algorithm), ranks);
     return {own.prepare, own.run};
+  }
+  std::vector<measure::Contestant> forced_together(const std::vector<tune::Algorithm>& algorithms) const override {
+    std::vector<mpi::ForcedAlgorithm> numbers;
+    for (const tune::Algorithm& algorithm : algorithms) numbers.push_back(numbers_of(algorithm));
+    std::vector<measure::Contestant> list;
+    for (const mpi::Forced& own : mpi::forced_together(MPI_COMM_WORLD, numbers)) list.push_back({own.prepare, own.run});
+    return list;
+  }
+
+ private:
+  static mpi::ForcedAlgorithm numbers_of(const tune::Algorithm& algorithm) {
+    return {algorithm.collective, algorithm.number, static_cast<int>(algorithm.segment),
+            static_cast<int>(algorithm.fan), algorithm.inner};
   }
 };
 
