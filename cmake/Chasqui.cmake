@@ -16,9 +16,13 @@ endfunction()
 
 # chasqui_together(TARGET): a dozen files are compiled at once where ccache is not at hand, a third of the time of one by one.
 # Their file-local names must differ. GCC takes files that another includes for headers, and what is local to them for a mistake.
+# CHASQUI_BATCH is another number than a dozen.
 function(chasqui_together target)
+  if(NOT CHASQUI_BATCH)
+    set(CHASQUI_BATCH 12)
+  endif()
   if(NOT CHASQUI_CCACHE)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${CHASQUI_BATCH})
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
@@ -34,8 +38,12 @@ function(chasqui_room name)
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_features(chasqui_${name} PUBLIC cxx_std_20)
+  set(independent ON)
+  if(EMSCRIPTEN)  # linked once, into the page
+    set(independent OFF)
+  endif()
   set_target_properties(chasqui_${name} PROPERTIES
-    POSITION_INDEPENDENT_CODE ON EXPORT_NAME ${name} CXX_VISIBILITY_PRESET default)
+    POSITION_INDEPENDENT_CODE ${independent} EXPORT_NAME ${name} CXX_VISIBILITY_PRESET default)
   foreach(room ${ARG_DEPENDS})
     target_link_libraries(chasqui_${name} PUBLIC chasqui_${room})
   endforeach()

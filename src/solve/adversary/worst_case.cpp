@@ -125,9 +125,9 @@ WorstCase worst_case_heuristic(const Schedule& schedule, const AdversaryOptions&
 
 namespace {
 
-constexpr std::uint64_t kQuickStates = 500;     // beyond that SAT is faster
-constexpr std::uint64_t kQuickPlays = 300;      // a start for SAT
-constexpr std::uint64_t kMostMoments = 40'000;  // messages times ticks: the size of a formula
+constexpr std::uint64_t kQuickStates = 500;        // beyond that SAT is faster
+constexpr std::uint64_t kQuickPlays = 300;         // a start for SAT
+constexpr std::uint64_t kLargestFormula = 40'000;  // messages times ticks
 
 }  // namespace
 
@@ -151,7 +151,7 @@ WorstCase worst_case(const Schedule& schedule, const AdversaryOptions& options) 
   for (const Send& send : schedule.sends) earliest = std::min(earliest, send.begin);
   const std::uint64_t span =
       static_cast<std::uint64_t>(actual_finish(schedule).ticks) - static_cast<std::uint64_t>(earliest.ticks);
-  const bool fits = span <= kMostMoments / std::max<std::size_t>(messages, 1);
+  const bool fits = span <= kLargestFormula / std::max<std::size_t>(messages, 1);
   if (!sat_available() || !fits || options.conflicts == 0) return worst_case_heuristic(schedule, options);
   quick.plays = std::min(options.plays, kQuickPlays);
   WorstCase climbed = worst_case_heuristic(schedule, quick);
