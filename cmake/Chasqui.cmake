@@ -2,7 +2,7 @@
 
 # chasqui_precompiled(TARGET HOLDER): the headers that most files read are parsed once, in HOLDER. Where ccache is at hand each file
 # is compiled by itself instead: ccache remembers it, and an include that a file forgot is found.
-set(CHASQUI_COMMON_HEADERS <algorithm> <cmath> <cstdint> <functional> <map> <memory> <optional> <set> <string> <vector> <fmt/core.h>)
+set(CHASQUI_COMMON_HEADERS <algorithm> <cmath> <cstdint> <functional> <map> <memory> <optional> <set> <string> <vector>)
 function(chasqui_precompiled target holder)
   if(CHASQUI_CCACHE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     return()
@@ -12,6 +12,32 @@ function(chasqui_precompiled target holder)
   else()
     target_precompile_headers(${target} REUSE_FROM ${holder})
   endif()
+  target_compile_options(${target} PRIVATE -Wno-error=invalid-pch)  # then they are read as text
+endfunction()
+
+# chasqui_precompiled_programs(FOLDER): so too for the programs of a folder that share no headers with others yet. Not for those with options
+# of their own or without our warnings: what is compiled otherwise cannot be shared.
+function(chasqui_precompiled_programs folder)
+  if(NOT TARGET chasqui_program_headers)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/program_headers.cpp CONTENT "")
+    add_library(chasqui_program_headers OBJECT ${PROJECT_BINARY_DIR}/program_headers.cpp)
+    target_link_libraries(chasqui_program_headers PRIVATE chasqui_warnings)
+    set_target_properties(chasqui_program_headers PROPERTIES EXCLUDE_FROM_ALL ON)
+    chasqui_precompiled(chasqui_program_headers chasqui_program_headers)
+  endif()
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    get_target_property(shared ${target} PRECOMPILE_HEADERS_REUSE_FROM)
+    get_target_property(options ${target} COMPILE_OPTIONS)
+    get_target_property(sources ${target} SOURCES)
+    get_target_property(libraries ${target} LINK_LIBRARIES)
+    list(FILTER options EXCLUDE REGEX "^(options-NOTFOUND|-W.*|.*:-Wno-subobject-linkage>)$")
+    if(type STREQUAL EXECUTABLE AND NOT shared AND NOT options AND libraries MATCHES chasqui_warnings AND NOT libraries MATCHES OpenMP
+        AND NOT sources MATCHES "\\.c(;|$)")
+      chasqui_precompiled(${target} chasqui_program_headers)
+    endif()
+  endforeach()
 endfunction()
 
 # chasqui_together(TARGET): a dozen files are compiled at once where ccache is not at hand, a third of the time of one by one.
@@ -49,7 +75,7 @@ function(chasqui_room name)
   endforeach()
   target_link_libraries(chasqui_${name} PUBLIC ${ARG_LIBRARIES}
     PRIVATE ${ARG_PRIVATE_LIBRARIES} $<BUILD_INTERFACE:chasqui_warnings>)
-  chasqui_precompiled(chasqui_${name} chasqui_base)
+  chasqui_precompiled(chasqui_${name} chasqui_base <fmt/core.h>)
   chasqui_together(chasqui_${name})
   set_property(GLOBAL APPEND PROPERTY CHASQUI_ROOMS ${name})
   list(JOIN ARG_DEPENDS " " depends)
