@@ -9,6 +9,7 @@
 #include "chasqui/solve/solve.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "solve/sat.hpp"
+#include "sweep.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -114,7 +115,9 @@ TEST_F(Optimum, AllGather) {
 }
 
 TEST_F(Optimum, FoldsOnTheStrictMachine) {
-  EXPECT_EQ(strict(Kind::allreduce, 5, 1, 2, 2), 13);
+  if (kWholeSweeps) {
+    EXPECT_EQ(strict(Kind::allreduce, 5, 1, 2, 2), 13);  // the same in rank order below, every day
+  }
   for (std::int64_t P = 2; P <= 5; ++P) {
     const LogP machine{P, Time{2}, Time{1}, Time{2}};
     const Instance reduce{.machine = machine, .problem = {.kind = Kind::reduce, .root = Rank{1}}};
