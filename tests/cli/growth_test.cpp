@@ -2,7 +2,8 @@
 // Every command that reads a file does so in time that grows with the file, not with its square: instructions are counted by
 // callgrind at n, 2n and 4n. What is the same for all sizes drops out of the differences, and the second difference is twice the
 // first where cost grows linearly, four times where it grows with the square. Run by ctest under
-//   valgrind --tool=callgrind --callgrind-out-file=FOLDER/counts test_cli_growth FOLDER
+//   valgrind --tool=callgrind --callgrind-out-file=FOLDER/counts test_cli_growth FOLDER CHASQUI
+// Files are made by the program CHASQUI, which nobody watches.
 #include <fmt/core.h>
 #include <valgrind/callgrind.h>
 
@@ -28,6 +29,7 @@ using namespace chasqui;
 namespace fs = std::filesystem;
 
 fs::path folder;
+std::string program;
 
 std::string path(const std::string& name) { return (folder / name).string(); }
 
@@ -37,6 +39,14 @@ void command(const std::string& words) {
   for (std::string word; stream >> word;) arguments.push_back(word);
   cli::Output out = cli::Output::silent();
   if (const int status = cli::run_main(arguments, out); status != 0) {
+    std::fprintf(stderr, "chasqui %s: status %d\n", words.c_str(), status);
+    std::exit(1);
+  }
+}
+
+/// A command that is not counted.
+void aside(const std::string& words) {
+  if (const int status = std::system(fmt::format("{} {} > /dev/null", program, words).c_str()); status != 0) {
     std::fprintf(stderr, "chasqui %s: status %d\n", words.c_str(), status);
     std::exit(1);
   }
@@ -56,6 +66,7 @@ struct Case {
   int n;                             ///< the smallest size
   std::function<void(int)> prepare;  ///< writes the file of this size, not counted
   std::function<void()> act;
+  double most = 2.5;  ///< what the quotient of the differences may be
 };
 
 /// The quotient of the differences between n, 2n and 4n.
@@ -85,7 +96,7 @@ std::function<void(int)> planned(const std::string& collective, const std::strin
     std::string name = fmt::format("{}-{}-{}.json", collective, size, n);
     std::replace(name.begin(), name.end(), ' ', '-');
     if (static std::set<std::string> made; made.insert(name).second)
-      command(fmt::format("plan {} {} {} -o 2 -g 4 -L 6 --out {}", collective, size, n, path(name)));
+      aside(fmt::format("plan {} {} {} -o 2 -g 4 -L 6 --out {}", collective, size, n, path(name)));
     fs::copy_file(path(name), path("s.json"), fs::copy_options::overwrite_existing);
   };
 }
@@ -114,16 +125,16 @@ std::vector<Case> cases() {
       {"verify, many ranks", 500, wide, [=] { command("verify " + s); }},
       {"verify, many items", 60, items, [=] { command("verify " + s); }},
       {"draw, summary", 600, wide, [=] { command("draw " + s); }},
-      {"draw, table as SVG", 60, items,
+      {"draw, table as SVG", 30, items,
        [=] { command("draw --what table --format svg --out " + path("d") + " " + s); }},
       {"draw, chart", 60, items, [=] { command("draw --what chart --out " + path("d") + " " + s); }},
-      {"draw, trace", 500, wide, [=] { command("draw --format trace --out " + path("d") + " " + s); }},
+      {"draw, trace", 250, wide, [=] { command("draw --format trace --out " + path("d") + " " + s); }},
       {"simulate, many ranks", 500, wide, [=] { command("simulate " + s); }},
       {"simulate, all to one as events", 500, gathered, [=] { command("simulate --mode event " + s); }},
       {"simulate, many items", 60, items, [=] { command("simulate " + s); }},
-      {"simulate --goal", 500, wide, [=] { command("simulate --goal " + path("d") + " " + s); }},
+      {"simulate --goal", 250, wide, [=] { command("simulate --goal " + path("d") + " " + s); }},
       {"simulate, additions", 100,
-       [=](int n) { command(fmt::format("plan sum -P {} --operands {} -L 6 -o 2 -g 4 --out {}", n, 60 * n, s)); },
+       [=](int n) { aside(fmt::format("plan sum -P {} --operands {} -L 6 -o 2 -g 4 --out {}", n, 60 * n, s)); },
        [=] { command("simulate " + s); }},
       {"simulate --latency links", 500,
        [=](int n) {
@@ -141,16 +152,16 @@ std::vector<Case> cases() {
          write("histogram", lines);
        },
        [=] { command("simulate --latency histogram:" + path("histogram") + " " + s); }},
-      {"draw of a play", 300,
+      {"draw of a play", 150,
        [=](int n) {
          planned("scatter", "-P")(n);
-         command("simulate --out " + path("t.json") + " " + s);
+         aside("simulate --out " + path("t.json") + " " + s);
        },
        [=] { command("draw --format trace --out " + path("d") + " " + path("t.json")); }},
-      {"bsp cost, supersteps", 200, [](int n) { ledger(1, n); }, [] { command("bsp cost " + path("ledger.json")); }},
-      {"bsp cost, machines inside each other", 200, [](int n) { ledger(n, 1); },
+      {"bsp cost, supersteps", 100, [](int n) { ledger(1, n); }, [] { command("bsp cost " + path("ledger.json")); }},
+      {"bsp cost, machines inside each other", 100, [](int n) { ledger(n, 1); },
        [] { command("bsp cost " + path("ledger.json")); }},
-      {"atlas --merge", 200,
+      {"atlas --merge", 100,
        [](int n) {
          std::string lines;
          for (int g = 1; g <= n; ++g) lines += fmt::format("allgather 2 1 1 {} 1 3 3 argument 0001\n", g);
@@ -168,8 +179,9 @@ std::vector<Case> cases() {
          std::stringstream text;
          text << std::ifstream(path("formula")).rdbuf();
          CHASQUI_CHECK(solve::check_drat(text.str(), "0\n").accepted, "n={}", 0);
-       }},
-      {"bench tables (report --add)", 200,
+       },
+       2.7},  // its tables double
+      {"bench tables (report --add)", 100,
        [](int n) {
          std::string rows = "collective,bytes,ranks,who,predicted_ns,q1_ns,median_ns,q3_ns\n";
          for (int i = 0; i < n; ++i)
@@ -192,18 +204,18 @@ std::vector<Case> cases() {
        },
        [] { command("explain broadcast --machine " + path("profile.json")); }},
       {"export --to goal", 300, wide, [=] { command("export " + s + " --to goal --out " + path("d")); }},
-      {"export --to msccl", 300, planned("broadcast", "-P"),
+      {"export --to msccl", 150, planned("broadcast", "-P"),
        [=] { command("export " + s + " --to msccl --out " + path("d")); }},
       {"import of GOAL", 300,
        [=](int n) {
          wide(n);
-         command("export " + s + " --to goal --out " + path("p.goal"));
+         aside("export " + s + " --to goal --out " + path("p.goal"));
        },
        [] { command("import " + path("p.goal") + " --collective scatter -L 6 -o 2 -g 4"); }},
-      {"import of MSCCL XML", 300,
+      {"import of MSCCL XML", 150,
        [=](int n) {
          planned("broadcast", "-P")(n);
-         command("export " + s + " --to msccl --out " + path("p.xml"));
+         aside("export " + s + " --to msccl --out " + path("p.xml"));
        },
        [] { command("import " + path("p.xml") + " -L 6 -o 2 -g 4"); }},
       {"profile --add", 500,
@@ -216,7 +228,7 @@ std::vector<Case> cases() {
          command("profile " CHASQUI_SOURCE_DIR "/data/example_cluster.json --add " + path("osu") + " --out " +
                  path("d"));
        }},
-      {"tune --resume", 300,
+      {"tune --resume", 150,
        [](int n) {
          std::string lines = "collective,bytes,number,inner,fan,segment,name,time_ns,predicted_ns,library,ranks\n";
          for (int i = 0; i < n; ++i) lines += fmt::format("bcast,{},6,0,0,0,binomial,5,5,openmpi,8\n", i);
@@ -240,11 +252,15 @@ std::vector<Case> cases() {
 }  // namespace
 
 int main(int count, char** words) {
-  constexpr double kMost = 2.7;
-  folder = count > 1 ? words[1] : ".";
+  if (count != 3) {
+    std::fprintf(stderr, "usage: test_cli_growth FOLDER CHASQUI\n");
+    return 2;
+  }
+  folder = words[1];
+  program = words[2];
   int dump = 0, slow = 0;
   for (const Case& one : cases()) {
-    if (!(growth(one, dump) <= kMost)) ++slow;
+    if (!(growth(one, dump) <= one.most)) ++slow;
   }
   if (slow > 0) std::printf("%d grow faster than n log n\n", slow);
   return slow > 0 ? 1 : 0;
