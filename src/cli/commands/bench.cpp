@@ -97,6 +97,7 @@ class BenchCommand final : public Command {
     };
     const std::vector<measure::BenchRow> rows = engine->bench(profile, options);
     if (!engine->speaks()) return 0;
+    if (!json_ && writes && rows.empty()) out.print("nothing was left to time: {} has all rows\n", *out_);
     if (!json_) out.write(table.ways());
     double off = 0;
     for (const measure::BenchRow& row : rows) off = std::max(off, row.clocks);
