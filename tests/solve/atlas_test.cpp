@@ -14,6 +14,7 @@
 #include "chasqui/solve/bounds.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "solve/traffic.hpp"
+#include "sweep.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -56,16 +57,18 @@ TEST(Atlas, BoundsByArgumentAreTheArgument) {
 }
 
 TEST(Atlas, BoundsByTrafficAreCountedAgain) {
-  int counted = 0;
+  int found = 0;
+  Sweep sweep;
   for (const AtlasEntry* entry : Atlas::shipped().entries()) {
     if (entry->evidence != Evidence::traffic) continue;
     const Instance coarse = coarsened(entry->instance);
     const Time earlier{entry->bound.ticks / scale(entry->instance) - 1};
-    if (coarse.machine.P == 6 && earlier.ticks > 36) continue;  // those take too long for every day
+    if (coarse.machine.P == 6 && earlier.ticks > 36) continue;  // those take too long
+    ++found;
+    if (!sweep.takes_next()) continue;
     EXPECT_EQ(count_traffic(coarse, earlier).verdict(), Verdict::unsatisfiable) << to_string(entry->instance);
-    ++counted;
   }
-  EXPECT_GE(counted, 90);
+  EXPECT_GE(found, 90);
 }
 
 TEST(Atlas, NothingIsLeftOpen) {
