@@ -64,7 +64,10 @@ class Estimates {
   Estimates(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells)
       : options_(options), forecast_(forecast) {
     for (const Cell& cell : cells) {
-      if (cell.collective == forecast.collective() && !cell.results.empty()) own_.push_back(cell);
+      const auto& sizes = forecast.sizes();  // a file may have others
+      if (cell.collective == forecast.collective() && !cell.results.empty() &&
+          std::find(sizes.begin(), sizes.end(), cell.bytes) != sizes.end())
+        own_.push_back(cell);
     }
     std::sort(own_.begin(), own_.end(), [](const Cell& a, const Cell& b) { return a.bytes < b.bytes; });
     double squares = 0;

@@ -2,6 +2,7 @@
 // Any bytes are an Error with file and line, or races as `chasqui tune --resume` reads them, which pass through their file unchanged
 // and of which rules can be made and written.
 #include <cstdint>
+#include <map>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/model/profile.hpp"
@@ -12,13 +13,21 @@ using namespace chasqui;
 
 namespace {
 
+/// They do not depend on the input.
+const std::vector<tune::Forecast>& forecasts(const tune::TunerOptions& options) {
+  static std::map<tune::Library, std::vector<tune::Forecast>> known;
+  std::vector<tune::Forecast>& list = known[options.library];
+  for (const tune::CollectiveName& name : tune::collectives()) {
+    if (list.size() < tune::collectives().size()) list.emplace_back(options, name, default_profile());
+  }
+  return list;
+}
+
 void rules_of(const std::vector<tune::Cell>& cells, const tune::TunerOptions& options) {
   tune::Rules rules{options.library, {}};
-  for (const tune::CollectiveName& name : tune::collectives()) {
-    for (const tune::Cell& cell : cells) {
-      if (cell.collective == name.word) tune::guests(options, cells, cell);
-    }
-    const tune::Choice choice = tune::choose(options, std::string(name.word), cells, default_profile());
+  for (const tune::Forecast& forecast : forecasts(options)) {
+    tune::next_race(options, forecast, cells);
+    const tune::Choice choice = tune::choose(options, forecast, cells);
     if (!choice.steps.empty()) rules.choices.push_back(choice);
   }
   if (options.library == tune::Library::mpich) {
@@ -35,7 +44,7 @@ void rules_of(const std::vector<tune::Cell>& cells, const tune::TunerOptions& op
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   for (const tune::Library library : {tune::Library::openmpi, tune::Library::mpich}) {
-    const tune::TunerOptions options{.library = library, .ranks = 8};
+    const tune::TunerOptions options{.library = library, .ranks = 8, .largest = 65536};
     std::vector<tune::Cell> cells;
     try {
       cells = tune::cells_from_csv(text, "input", options);

@@ -356,6 +356,19 @@ TEST(Tuner, FirstRacesAreFewAndDifferent) {
   }
 }
 
+/// A file may come from a run with other sizes.
+TEST(Tuner, RacesOfOtherSizesAreLeftOut) {
+  const TunerOptions options{.ranks = 8, .largest = 4096};
+  const Forecast forecast(options, {"bcast", Kind::broadcast}, default_profile());
+  const Algorithm linear = forecast.at(8).front().algorithm;
+  const Result plain{{.library = options.library, .collective = "bcast"}, 1, 0};
+  for (const std::int64_t bytes : {0, 5, 8192}) {
+    const std::vector<Cell> cells = {{"bcast", bytes, {plain, {linear, 1000, 1000}}}};
+    EXPECT_TRUE(choose(options, forecast, cells).steps.empty());
+    EXPECT_EQ(next_race(options, forecast, cells)->bytes, 8);
+  }
+}
+
 TEST(Tuner, SizesThatAreJudgedAreNeverRaced) {
   for (const int ranks : {2, 5, 8, 16}) {
     for (const CollectiveName& name : collectives()) {
