@@ -64,6 +64,12 @@ class Numbers {
   const int* narrow_ = nullptr;
   const MPI_Aint* wide_ = nullptr;
 };
+inline bool negative(const Numbers& counts, int ranks) {
+  for (int r = 0; r < ranks; ++r) {
+    if (counts[r] < 0) return true;
+  }
+  return false;
+}
 
 /// The buffer as input or output: as bytes where they lie, or packed. It must stay in place while the call runs. Its
 /// address stands for data with gaps, which may well lie at absolute addresses from nullptr on.

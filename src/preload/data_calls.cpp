@@ -104,22 +104,36 @@ void run_movement(ServedCall& served, const Movement& movement) {
   served.run(call);
 }
 
-int serve_movement(Collective what, const Movement& movement, MPI_Comm comm, FunctionRef<int()> native) {
-  const bool by_send = movement.kind == Kind::gather || movement.kind == Kind::allgather;
-  const RepeatedCall like{what, comm, by_send ? movement.sendcount : movement.receivecount,
-                          by_send ? movement.sendtype : movement.receivetype};
-  const bool alike = movement.sendcount == movement.receivecount && movement.sendtype == movement.receivetype;
-  int code = MPI_SUCCESS;
-  if (repeats(like, {movement.send, movement.receive, movement.root, alike}, native, code)) return code;
-  code = serve(what, comm,
-               {native, [&](const CommState& state) { return look_at(movement, state); },
-                [&](ServedCall& served) { run_movement(served, movement); }, nothing});
-  if (code != MPI_SUCCESS || !may_repeat(comm) || (by_send ? movement.send : movement.receive) == MPI_IN_PLACE)
+bool by_send(Kind kind) { return kind == Kind::gather || kind == Kind::allgather; }
+bool alike(const Movement& movement) {
+  return movement.sendcount == movement.receivecount && movement.sendtype == movement.receivetype;
+}
+RepeatedCall like(Collective what, const Movement& movement, MPI_Comm comm) {
+  return by_send(movement.kind) ? RepeatedCall{what, comm, movement.sendcount, movement.sendtype}
+                                : RepeatedCall{what, comm, movement.receivecount, movement.receivetype};
+}
+
+int serve_newly(Collective what, const Movement& movement, MPI_Comm comm, FunctionRef<int()> native) {
+  const int code = serve(what, comm,
+                         {native, [&](const CommState& state) { return look_at(movement, state); },
+                          [&](ServedCall& served) { run_movement(served, movement); }, nothing});
+  const RepeatedCall next = like(what, movement, comm);
+  if (code != MPI_SUCCESS || !may_repeat(comm) ||
+      (by_send(movement.kind) ? movement.send : movement.receive) == MPI_IN_PLACE)
     return code;
-  if (like.count == 0 && alike) return remember_empty(like), code;
-  if (const TypeFacts type = facts_of(like.type); type.dense && like.count > 0)
-    remember(like, call_of(movement.kind, static_cast<std::size_t>(like.count) * type.size, 0), false);
+  if (next.count == 0 && alike(movement)) return remember_empty(next), code;
+  if (const TypeFacts type = facts_of(next.type); type.dense && next.count > 0)
+    remember(next, call_of(movement.kind, static_cast<std::size_t>(next.count) * type.size, 0), false);
   return code;
+}
+
+template <typename Native>
+inline int serve_movement(Collective what, const Movement& movement, MPI_Comm comm, const Native& native) {
+  int code = MPI_SUCCESS;
+  if (passes_unseen(what, comm, native, code)) return code;
+  const Places places{movement.send, movement.receive, movement.root, alike(movement)};
+  if (repeats(like(what, movement, comm), movement.kind, places, native, code)) return code;
+  return serve_newly(what, movement, comm, native);
 }
 
 }  // namespace
@@ -132,8 +146,9 @@ extern "C" int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
   CHASQUI_CALLER
   const RepeatedCall like{Collective::Barrier, comm, 0, MPI_BYTE};
   const auto native = [&] { return CHASQUI_NATIVE(Barrier)(comm); };
+  CHASQUI_UNLESS_UNSEEN(Barrier, comm, native)
   int code = MPI_SUCCESS;
-  if (repeats(like, {}, native, code)) return code;
+  if (repeats(like, Kind::barrier, {}, native, code)) return code;
   code = serve(Collective::Barrier, comm,
                {native, [](const CommState&) { return CallFacts{}; },
                 [](ServedCall& served) { served.run(call_of(Kind::barrier, 0, 0)); }, nothing});
@@ -187,8 +202,11 @@ CHASQUI_AMONG_ALL(Alltoall_c, Alltoall, Kind::alltoall, MPI_Count)
 namespace {
 
 void* plan_movement(Collective what, int form, const Movement& movement, MPI_Comm comm) {
+  const bool usual = movement.kind == Kind::broadcast ||
+                     (alike(movement) && movement.send != MPI_IN_PLACE && movement.receive != MPI_IN_PLACE);
   return plan(
-      what, static_cast<Form>(form), comm, [&](const CommState& state) { return look_at(movement, state); },
+      like(what, movement, usual ? comm : MPI_COMM_NULL), static_cast<Form>(form), comm,
+      [&](const CommState& state) { return look_at(movement, state); },
       [&](const CommState& state) { return std::make_unique<MovementCall>(movement, state); });
 }
 
@@ -198,7 +216,8 @@ extern "C" {
 
 void* chasqui_plan_Barrier(int form, MPI_Comm comm) {
   return plan(
-      Collective::Barrier, static_cast<Form>(form), comm, [](const CommState&) { return CallFacts{}; },
+      {Collective::Barrier, comm, 0, MPI_BYTE}, static_cast<Form>(form), comm,
+      [](const CommState&) { return CallFacts{}; },
       [](const CommState&) {
         auto owned = std::make_unique<OwnedCall>();
         owned->call = call_of(Kind::barrier, 0, 0);

@@ -6,6 +6,7 @@
 #include "preload/buffer.hpp"
 #include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
+#include "preload/repeated.hpp"
 #include "run/call/aligned_buffer.hpp"
 
 namespace chasqui::preload {
@@ -33,6 +34,10 @@ struct ExchangeArgument {
       if (where == nullptr && facts.dense && counts[r] != 0 && !a_type_each) return false;
     }
     return true;
+  }
+  bool surely_good(int ranks) const {
+    return where != nullptr && where != MPI_IN_PLACE && !a_type_each && !counts.missing() && !displacements.missing() &&
+           facts_of(*types).valid && !negative(counts, ranks);
   }
   std::size_t bytes(int r) const { return static_cast<std::size_t>(counts[r]) * facts_of(type(r)).size; }
   ByteRange range(int ranks) const {
@@ -115,6 +120,11 @@ struct UnevenExchange {
   ExchangeArgument send, receive;
 
   bool in_place() const { return send.where == MPI_IN_PLACE; }
+  /// Without a look at each type.
+  bool surely_good(const CommState& state) const {
+    return receive.surely_good(state.size) && (in_place() || send.surely_good(state.size)) &&
+           send.where != receive.where;
+  }
   CallFacts look(const CommState& state) const {
     if (!receive.good(state.size) || (!in_place() && !send.good(state.size))) return bad();
     CallFacts facts;
@@ -164,13 +174,18 @@ class ExchangeCall final : public OwnedCall {
 };
 
 int serve_uneven(Collective what, const UnevenExchange& exchange, MPI_Comm comm, FunctionRef<int()> native) {
-  return serve(what, comm,
+  int code = MPI_SUCCESS;
+  const auto good = [&](const CommState& state) { return exchange.surely_good(state); };
+  if (repeats_any_length(what, comm, good, native, code)) return code;
+  code = serve(what, comm,
                {native, [&](const CommState& state) { return exchange.look(state); },
                 [&](ServedCall& served) {
                   ExchangeCall call(exchange, served.state());
                   served.run(call);
                 },
                 nothing});
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember_any_length(what, comm);
+  return code;
 }
 
 }  // namespace
@@ -184,12 +199,14 @@ using namespace chasqui::preload;
                                       Type sendtype, void* receive, const Count receivecounts[],                   \
                                       const Place receivedisplacements[], Type receivetype, MPI_Comm comm) {       \
     CHASQUI_CALLER                                                                                                 \
-    const UnevenExchange exchange{{send, sendcounts, senddisplacements, types(sendtype), each},                    \
-                                  {receive, receivecounts, receivedisplacements, types(receivetype), each}};       \
-    return serve_uneven(Collective::what, exchange, comm, [&] {                                                    \
+    const auto native = [&] {                                                                                      \
       return CHASQUI_NATIVE(name)(send, sendcounts, senddisplacements, sendtype, receive, receivecounts,           \
                                   receivedisplacements, receivetype, comm);                                        \
-    });                                                                                                            \
+    };                                                                                                             \
+    CHASQUI_UNLESS_UNSEEN(what, comm, native)                                                                      \
+    const UnevenExchange exchange{{send, sendcounts, senddisplacements, types(sendtype), each},                    \
+                                  {receive, receivecounts, receivedisplacements, types(receivetype), each}};       \
+    return serve_uneven(Collective::what, exchange, comm, native);                                                 \
   }                                                                                                                \
   CHASQUI_NAMES(name)
 #define CHASQUI_ONE_TYPE(type) &type
@@ -207,7 +224,8 @@ namespace {
 
 void* plan_uneven(Collective what, int form, const UnevenExchange& exchange, MPI_Comm comm) {
   return plan(
-      what, static_cast<Form>(form), comm, [&](const CommState& state) { return exchange.look(state); },
+      {what, MPI_COMM_NULL, 0, MPI_BYTE}, static_cast<Form>(form), comm,
+      [&](const CommState& state) { return exchange.look(state); },
       [&](const CommState& state) { return std::make_unique<ExchangeCall>(exchange, state); });
 }
 

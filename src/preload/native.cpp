@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "preload/serve.hpp"
-
 namespace chasqui::preload {
 namespace {
 
@@ -45,16 +43,12 @@ Mapped library_at(const void* address) {
 
 void* next_function(const char* name) { return dlsym(RTLD_NEXT, name); }
 
-bool within_library(const void* caller) {
-  static const Mapped library = library_at(next_function("PMPI_Get_library_version"));
-  return library.holds(reinterpret_cast<std::uintptr_t>(caller));
-}
+constinit LibraryMemory library_memory{};
 
-CallerInside::CallerInside(const void* caller) : inside_(within_library(caller)) {
-  if (inside_) ++this_thread().inside;
-}
-CallerInside::~CallerInside() {
-  if (inside_) --this_thread().inside;
+void find_library() {
+  const Mapped library = library_at(next_function("PMPI_Get_library_version"));
+  library_memory.begin.store(library.low, std::memory_order_relaxed);
+  library_memory.bytes.store(std::max<std::uintptr_t>(1, library.high - library.low), std::memory_order_release);
 }
 
 }  // namespace chasqui::preload

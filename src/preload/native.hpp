@@ -9,8 +9,10 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdint>
 
 #include "preload/names.hpp"
+#include "preload/this_thread.hpp"
 
 #ifdef CHASQUI_COMPONENT
 #define CHASQUI_CALLED(name) chasqui_called_##name
@@ -81,13 +83,27 @@ CHASQUI_WITH_COUNTS(CHASQUI_NEXT_C)
 #undef CHASQUI_NEXT
 }  // namespace next
 
+/// Where the MPI library lies; `bytes` is 0 until somebody has looked.
+struct LibraryMemory {
+  std::atomic<std::uintptr_t> begin, bytes;
+};
+extern LibraryMemory library_memory;
+void find_library();
 /// Does the MPI library itself call?
-bool within_library(const void* caller);
+inline bool within_library(const void* caller) {
+  if (library_memory.bytes.load(std::memory_order_acquire) == 0) find_library();
+  return reinterpret_cast<std::uintptr_t>(caller) - library_memory.begin.load(std::memory_order_relaxed) <
+         library_memory.bytes.load(std::memory_order_relaxed);
+}
 /// While this lives, a call counts as one from inside, if the MPI library makes it.
 class CallerInside {
  public:
-  explicit CallerInside(const void* caller);
-  ~CallerInside();
+  explicit CallerInside(const void* caller) : inside_(within_library(caller)) {
+    if (inside_) ++this_thread().inside;
+  }
+  ~CallerInside() {
+    if (inside_) --this_thread().inside;
+  }
   CallerInside(const CallerInside&) = delete;
   CallerInside& operator=(const CallerInside&) = delete;
 

@@ -124,15 +124,12 @@ void remember_fold(const RepeatedCall& like, const Reduction& reduction) {
 }
 
 int serve_fold(Collective what, const Reduction& reduction, MPI_Comm comm, FunctionRef<int()> native) {
-  const RepeatedCall like{what, comm, reduction.count, reduction.type, reduction.op};
-  int code = MPI_SUCCESS;
-  const int root = reduction.kind == Kind::reduce ? reduction.root : 0;
-  if (repeats(like, {reduction.send, reduction.receive, root}, native, code)) return code;
-  code = serve(what, comm,
-               {native, [&](const CommState& state) { return look_at(reduction, state); },
-                [&](ServedCall& served) { run_reduction(served, reduction); },
-                [&](ServedCall& served) { run_reproducibly(served, reduction); }});
-  if (code == MPI_SUCCESS && may_repeat(comm)) remember_fold(like, reduction);
+  const int code = serve(what, comm,
+                         {native, [&](const CommState& state) { return look_at(reduction, state); },
+                          [&](ServedCall& served) { run_reduction(served, reduction); },
+                          [&](ServedCall& served) { run_reproducibly(served, reduction); }});
+  if (code == MPI_SUCCESS && may_repeat(comm))
+    remember_fold({what, comm, reduction.count, reduction.type, reduction.op}, reduction);
   return code;
 }
 
@@ -234,9 +231,7 @@ Reduction shares_of(const void* send, void* receive, const int* counts, MPI_Data
 
 int serve_blocks(const Reduction& block, MPI_Comm comm, FunctionRef<int()> native) {
   const RepeatedCall like{Collective::Reduce_scatter_block, comm, block.count, block.type, block.op};
-  int code = MPI_SUCCESS;
-  if (repeats(like, {block.send, block.receive}, native, code)) return code;
-  code = serve_scattered(
+  const int code = serve_scattered(
       like.what, blocks_of(block.send, block.receive, block.count, block.type, block.op, comm),
       [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), block.count); }, comm,
       native);
@@ -272,14 +267,19 @@ int pass_on_as_long(Collective what, MPI_Comm comm, FunctionRef<int()> native) {
 using namespace chasqui::preload;
 using chasqui::Kind;
 
-/// name: with or without _c; rest: kind and root, and whether it is exclusive.
-#define CHASQUI_FOLD(name, what, Count, ...)                                                                      \
+/// name: with or without _c.
+#define CHASQUI_FOLD(name, what, Count, kind, exclusive)                                                          \
   extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op, \
                                       MPI_Comm comm) {                                                            \
     CHASQUI_CALLER                                                                                                \
     const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };               \
+    CHASQUI_UNLESS_UNSEEN(what, comm, native)                                                                     \
+    if (int code = MPI_SUCCESS;                                                                                   \
+        repeats({Collective::what, comm, count, type, op}, kind, {send, receive}, native, code))                  \
+      return code;                                                                                                \
     if (!fits(count)) return pass_on_as_long(Collective::what, comm, native);                                     \
-    return serve_fold(Collective::what, {send, receive, narrowed(count), type, op, __VA_ARGS__}, comm, native);   \
+    return serve_fold(Collective::what, {send, receive, narrowed(count), type, op, kind, -1, exclusive}, comm,    \
+                      native);                                                                                    \
   }                                                                                                               \
   CHASQUI_NAMES(name)
 #define CHASQUI_REDUCE(name, Count)                                                                                    \
@@ -287,6 +287,10 @@ using chasqui::Kind;
                                       int root, MPI_Comm comm) {                                                       \
     CHASQUI_CALLER                                                                                                     \
     const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, root, comm); };              \
+    CHASQUI_UNLESS_UNSEEN(Reduce, comm, native)                                                                        \
+    if (int code = MPI_SUCCESS;                                                                                        \
+        repeats({Collective::Reduce, comm, count, type, op}, Kind::reduce, {send, receive, root}, native, code))       \
+      return code;                                                                                                     \
     if (!fits(count)) return pass_on_as_long(Collective::Reduce, comm, native);                                        \
     return serve_fold(Collective::Reduce, {send, receive, narrowed(count), type, op, Kind::reduce, root, false}, comm, \
                       native);                                                                                         \
@@ -297,33 +301,39 @@ using chasqui::Kind;
                                       MPI_Comm comm) {                                                              \
     CHASQUI_CALLER                                                                                                  \
     const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };                 \
+    CHASQUI_UNLESS_UNSEEN(Reduce_scatter_block, comm, native)                                                       \
+    if (int code = MPI_SUCCESS; repeats({Collective::Reduce_scatter_block, comm, count, type, op},                  \
+                                        Kind::reduce_scatter, {send, receive}, native, code))                       \
+      return code;                                                                                                  \
     if (!fits(count)) return pass_on_as_long(Collective::Reduce_scatter_block, comm, native);                       \
     return serve_blocks({send, receive, narrowed(count), type, op, Kind::reduce_scatter, -1, false}, comm, native); \
   }                                                                                                                 \
   CHASQUI_NAMES(name)
 
 CHASQUI_REDUCE(Reduce, int)
-CHASQUI_FOLD(Allreduce, Allreduce, int, Kind::allreduce, -1, false)
-CHASQUI_FOLD(Scan, Scan, int, Kind::scan, -1, false)
-CHASQUI_FOLD(Exscan, Exscan, int, Kind::scan, -1, true)
+CHASQUI_FOLD(Allreduce, Allreduce, int, Kind::allreduce, false)
+CHASQUI_FOLD(Scan, Scan, int, Kind::scan, false)
+CHASQUI_FOLD(Exscan, Exscan, int, Kind::scan, true)
 CHASQUI_REDUCE_SCATTER_BLOCK(Reduce_scatter_block, int)
 extern "C" int CHASQUI_CALLED(Reduce_scatter)(const void* send, void* receive, const int counts[], MPI_Datatype type,
                                               MPI_Op op, MPI_Comm comm) {
   CHASQUI_CALLER
-  return serve_shares(send, receive, counts, type, op, comm,
-                      [&] { return CHASQUI_NATIVE(Reduce_scatter)(send, receive, counts, type, op, comm); });
+  const auto native = [&] { return CHASQUI_NATIVE(Reduce_scatter)(send, receive, counts, type, op, comm); };
+  CHASQUI_UNLESS_UNSEEN(Reduce_scatter, comm, native)
+  return serve_shares(send, receive, counts, type, op, comm, native);
 }
 CHASQUI_NAMES(Reduce_scatter)
 #ifdef CHASQUI_LARGE_COUNTS
 CHASQUI_REDUCE(Reduce_c, MPI_Count)
-CHASQUI_FOLD(Allreduce_c, Allreduce, MPI_Count, Kind::allreduce, -1, false)
-CHASQUI_FOLD(Scan_c, Scan, MPI_Count, Kind::scan, -1, false)
-CHASQUI_FOLD(Exscan_c, Exscan, MPI_Count, Kind::scan, -1, true)
+CHASQUI_FOLD(Allreduce_c, Allreduce, MPI_Count, Kind::allreduce, false)
+CHASQUI_FOLD(Scan_c, Scan, MPI_Count, Kind::scan, false)
+CHASQUI_FOLD(Exscan_c, Exscan, MPI_Count, Kind::scan, true)
 CHASQUI_REDUCE_SCATTER_BLOCK(Reduce_scatter_block_c, MPI_Count)
 extern "C" int MPI_Reduce_scatter_c(const void* send, void* receive, const MPI_Count counts[], MPI_Datatype type,
                                     MPI_Op op, MPI_Comm comm) {
   CHASQUI_CALLER
   const auto native = [&] { return CHASQUI_NATIVE(Reduce_scatter_c)(send, receive, counts, type, op, comm); };
+  CHASQUI_UNLESS_UNSEEN(Reduce_scatter, comm, native)
   int ranks = 0;
   if (counts == nullptr || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS) return native();
   if (!std::all_of(counts, counts + ranks, fits)) return pass_on_as_long(Collective::Reduce_scatter, comm, native);
@@ -339,13 +349,14 @@ namespace {
 
 void* plan_fold(Collective what, int form, const Reduction& reduction, MPI_Comm comm) {
   return plan(
-      what, static_cast<Form>(form), comm, [&](const CommState& state) { return look_at(reduction, state); },
+      {what, comm, reduction.count, reduction.type, reduction.op}, static_cast<Form>(form), comm,
+      [&](const CommState& state) { return look_at(reduction, state); },
       [&](const CommState& state) { return std::make_unique<FoldCall>(reduction, state); });
 }
 
 void* plan_scattered(Collective what, int form, const Reduction& whole, Counts counts, MPI_Comm comm) {
   return plan(
-      what, static_cast<Form>(form), comm,
+      {what, MPI_COMM_NULL, 0, whole.type}, static_cast<Form>(form), comm,
       [&](const CommState& state) { return look_at_scattered(whole, counts, state); },
       [&](const CommState& state) { return scattered_call(whole, counts(state), state); });
 }

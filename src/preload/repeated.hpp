@@ -5,6 +5,9 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <optional>
+
 #include "preload/serve.hpp"
 
 namespace chasqui::preload {
@@ -14,7 +17,7 @@ struct RepeatedCall {
   MPI_Comm comm;
   MPI_Aint count;  ///< of elements that this rank gives or gets; of a block, where there are several
   MPI_Datatype type;
-  MPI_Op op = MPI_OP_NULL;
+  MPI_Op op{};
   bool operator==(const RepeatedCall&) const = default;
 };
 
@@ -26,8 +29,90 @@ struct Places {
   bool alike = true;  ///< the other side's count and type are the same; looked at where that side counts
 };
 
-/// Makes the call as the one before; false: there is none, or it must be decided anew.
-bool repeats(const RepeatedCall& call, const Places& places, FunctionRef<int()> native, int& code);
+struct Known {
+  RepeatedCall like;
+  std::uint64_t generation;
+  CommState* state;
+  Race* race;         ///< nullptr: it brings nothing
+  std::size_t bytes;  ///< as the race counts them
+  run::Call call;     ///< with the addresses of the last one
+};
+
+/// The last one for each of a few places; another communicator, collective or size takes the place.
+using KnownCalls = std::array<std::optional<Known>, 32>;
+
+inline std::optional<Known>& place_of(const RepeatedCall& call) {
+  KnownCalls& known_calls = OfThread<KnownCalls>::here();
+  const auto count = static_cast<unsigned>(call.count);
+  return known_calls[(static_cast<unsigned>(call.what) * 5 + count + (count >> 5)) % known_calls.size()];
+}
+
+/// The one before; nullptr: there is none.
+inline Known* find_known(const RepeatedCall& call) {
+  std::optional<Known>& place = place_of(call);
+  return place && place->like == call && place->generation == generation_of_handles() ? &*place : nullptr;
+}
+
+/// Are the addresses that count on this rank plain ones, which do not overlap?
+inline bool plain(Kind kind, const run::Call& call, const Places& places, const CommState& state) {
+  const auto usable = [](const void* address) { return address != nullptr && address != MPI_IN_PLACE; };
+  if (static_cast<unsigned>(places.root) >= static_cast<unsigned>(state.size)) return false;
+  const bool at_root = places.root == state.rank;
+  const auto apart = [&](const void* all, const void* one) {
+    return moved(all, static_cast<std::ptrdiff_t>(call.bytes()) * state.rank) != one;
+  };
+  switch (kind) {
+    case Kind::barrier: return true;
+    case Kind::broadcast: return usable(places.out);
+    case Kind::reduce: return usable(places.in) && (!at_root || (usable(places.out) && places.in != places.out));
+    case Kind::gather:
+      return usable(places.in) && (!at_root || (places.alike && usable(places.out) && apart(places.out, places.in)));
+    case Kind::scatter:
+      return usable(places.out) && (!at_root || (places.alike && usable(places.in) && apart(places.in, places.out)));
+    case Kind::allgather:
+      return places.alike && usable(places.in) && usable(places.out) && apart(places.out, places.in);
+    case Kind::allreduce:
+      return usable(places.out) && (places.in == MPI_IN_PLACE || (places.in != nullptr && places.in != places.out));
+    default: return places.alike && usable(places.in) && usable(places.out) && places.in != places.out;
+  }
+}
+
+/// Passes on a call of this race, whose verdict is the MPI library; false: that must be looked at again.
+template <typename Native>
+inline bool passes_settled(const Known& known, const Native& native, int& code) {
+  Race& race = *known.race;
+  if (race.comparison != nullptr || (!race.for_good && race.settled >= race.again)) return false;
+  ++race.settled;
+  code = pass_on_settled(known.like.what, *known.state, race, native);
+  return true;
+}
+
+/// Is anything served on this communicator, or left to the MPI library by a verdict?
+inline bool in_order(const CommState& state) { return state.never == Reason::none && state.failed_in == 0; }
+
+/// repeats() for what is not left to the MPI library.
+bool repeats_ours(Known& known, Kind kind, const Places& places, FunctionRef<int()> native, int& code);
+
+/// Makes the call as the one before; false: there is none, or it must be decided anew. One that is left to the MPI library is passed on
+/// here, in the function that was called.
+template <typename Native>
+inline bool repeats(const RepeatedCall& call, Kind kind, const Places& places, const Native& native, int& code) {
+  Known* const known = find_known(call);
+  if (known == nullptr) return false;
+  const CommState& state = *known->state;
+  if (!in_order(state)) return false;
+  if (known->race == nullptr || known->race->verdict != Verdict::native)
+    return repeats_ours(*known, kind, places, native, code);
+  return plain(kind, known->call, places, state) && passes_settled(*known, native, code);
+}
+
+/// The same for a collective that has one verdict for all lengths, if that is the MPI library. good: are the arguments?
+template <typename Native, typename Good>
+inline bool repeats_any_length(Collective what, MPI_Comm comm, const Good& good, const Native& native, int& code) {
+  const Known* const known = find_known({what, comm, 0, {}});
+  return known != nullptr && in_order(*known->state) && known->race->verdict == Verdict::native &&
+         good(*known->state) && passes_settled(*known, native, code);
+}
 
 /// After serve(): is anything on this communicator served? Before the arguments are looked at.
 bool may_repeat(MPI_Comm comm);
@@ -35,6 +120,9 @@ bool may_repeat(MPI_Comm comm);
 /// If there is a verdict, the next one like it is repeated. `shape` without addresses, of a predefined type; its
 /// operator must outlive it. rounds: may the order of folding change the bits? REQUIRES may_repeat(call.comm)
 void remember(const RepeatedCall& call, const run::Call& shape, bool rounds);
+
+/// Of a collective that has one verdict for all lengths. REQUIRES may_repeat(comm)
+void remember_any_length(Collective what, MPI_Comm comm);
 
 /// Of a call that brings nothing: the next one like it goes to the MPI library at once. REQUIRES may_repeat(call.comm)
 void remember_empty(const RepeatedCall& call);

@@ -14,9 +14,11 @@
 #include "preload/state.hpp"
 
 namespace chasqui::preload {
-namespace {
 
 std::atomic<std::uint64_t> passed_calls[kCollectives][kReasons];
+
+namespace {
+
 std::atomic<std::uint64_t> verified{0}, different{0};
 std::atomic<std::uint64_t> prepared{0};
 std::atomic<double> prepared_time{0};
@@ -70,11 +72,10 @@ std::string to_string(const Cost& cost) {
 
 }  // namespace
 
-void note(Collective what, Reason reason) {
+void log_passed(Collective what, Reason reason) {
   const auto i = static_cast<std::size_t>(what);
   const auto j = static_cast<std::size_t>(reason);
-  passed_calls[i][j].fetch_add(1, std::memory_order_relaxed);
-  if (!settings().log || logged[i][j].load(std::memory_order_relaxed) || logged[i][j].exchange(true)) return;
+  if (logged[i][j].load(std::memory_order_relaxed) || logged[i][j].exchange(true)) return;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0) say(fmt::format("MPI_{} goes to the MPI library: {}", kNames[i], kReasonTexts[j]));

@@ -2,19 +2,31 @@
 // What happened in this process: calls passed on, by reason, and the races of all communicators added up.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "preload/names.hpp"
+#include "preload/settings.hpp"
+#include "preload/this_thread.hpp"
 
 namespace chasqui::preload {
 
 struct Race;
 struct CommState;
 
-/// Counts a call that goes to the MPI library. Under CHASQUI_LOG=1 the first of each kind is one line on rank 0.
-void note(Collective what, Reason reason);
+extern std::atomic<std::uint64_t> passed_calls[kCollectives][kReasons];
+/// The first of each kind is one line on rank 0.
+void log_passed(Collective what, Reason reason);
+
+/// Counts a call that goes to the MPI library; CHASQUI_LOG=1 says so.
+inline void note(Collective what, Reason reason) {
+  std::atomic<std::uint64_t>& calls = passed_calls[static_cast<int>(what)][static_cast<int>(reason)];
+  if (several_threads) calls.fetch_add(1, std::memory_order_relaxed);
+  else calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (settings().log) log_passed(what, reason);
+}
 
 /// Adds the races of a communicator that ends.
 void add_to_report(const CommState& state);

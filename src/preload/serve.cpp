@@ -17,9 +17,7 @@
 namespace chasqui::preload {
 
 std::atomic<bool> active{false};
-#ifdef CHASQUI_COMPONENT
 constinit bool several_threads = true;
-#endif
 std::atomic<bool> engine_ran{false};
 
 static bool handled_by(MPI_Errhandler wanted, MPI_Comm comm) {
@@ -65,11 +63,6 @@ int make_alike(Collective what, MPI_Comm comm, std::size_t bytes, FunctionRef<in
   return raise(comm, MPI_ERR_OTHER,
                fmt::format("MPI_{}: ranks have called different things: {} and {}", to_string(what), in_words(least),
                            in_words(most)));
-}
-
-/// A call goes to the MPI library: a rank that waits for it in one of ours, because it has passed another length, finds out.
-void leave_to_library(CommState& state) {
-  if (state.comm != nullptr && !state.goes_on && state.failed_in == 0) run::call_elsewhere(*state.comm);
 }
 
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
@@ -158,8 +151,7 @@ double prepare_timed(CommState& state, MPI_Comm comm, bool willing = true) {
 
 /// Nanoseconds that this process spent on preparing for reductions that round; communicators that live on pay it back.
 std::atomic<double> spent_early{0};
-constexpr double kMayPrepare = 1e8;      ///< and a hundredth of the time since the first
-constexpr std::int64_t kPaysBack = 256;  ///< calls
+constexpr double kMayPrepare = 1e8;  ///< and a hundredth of the time since the first
 
 /// Reductions that round are served from their first call on or never, so a communicator is prepared for the first one; but
 /// not where thousands live for a few calls each. Ranks have seen different communicators: all ranks of this one agree.
@@ -172,10 +164,6 @@ bool prepared_early(CommState& state, MPI_Comm comm) {
   state.preparing = prepare_timed(state, comm, spent_early.load() < kMayPrepare + kShare * (clock_now() - start));
   spent_early.fetch_add(state.preparing);
   return *(state.early = state.prepared);
-}
-
-void count_call(CommState& state) {
-  if (++state.calls == kPaysBack && state.preparing > 0) spent_early.fetch_sub(state.preparing);
 }
 
 void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
@@ -480,7 +468,11 @@ int run_reproducibly(Collective what, MPI_Comm comm, const Interposed& call, Dec
 
 }  // namespace
 
-int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
+void pay_back(CommState& state) {
+  if (state.preparing > 0) spent_early.fetch_sub(state.preparing);
+}
+
+int serve(Collective what, MPI_Comm comm, const Interposed& call) {
   const Inside inside;
   Decision decision;
   try {
@@ -508,15 +500,6 @@ int serve_actively(Collective what, MPI_Comm comm, const Interposed& call) {
     case Decision::reproducible: return run_reproducibly(what, comm, call, decision);
     default: return run_ours(what, comm, call, decision);
   }
-}
-
-int pass_on_settled(Collective what, CommState& state, Race& race, FunctionRef<int()> native) {
-  const Inside inside;
-  count_call(state);
-  ++race.native_calls;
-  note(what, Reason::slower);
-  leave_to_library(state);
-  return native();
 }
 
 int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,

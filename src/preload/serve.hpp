@@ -17,6 +17,7 @@
 #include "preload/state.hpp"
 #include "preload/this_thread.hpp"
 #include "preload/types.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {
 
@@ -148,11 +149,10 @@ inline bool from_program() { return active.load(std::memory_order_relaxed) && th
 /// is said before. In Open MPI it is also what MPI_Error_string says; MPICH cannot add messages to its own classes.
 int raise(MPI_Comm comm, int error_class, const std::string& text);
 
-int serve_actively(Collective what, MPI_Comm comm, const Interposed& call);
-
 /// The quick way out, whatever the arguments are: nothing is on, the call comes from inside, or the collective is disabled. False: the call is
 /// not made.
-inline bool passes_unseen(Collective what, MPI_Comm comm, const FunctionRef<int()>& native, int& code) {
+template <typename Native>
+inline bool passes_unseen(Collective what, MPI_Comm comm, const Native& native, int& code) {
   if (!from_program() || comm == MPI_COMM_NULL) {
     code = native();
     return true;
@@ -164,9 +164,23 @@ inline bool passes_unseen(Collective what, MPI_Comm comm, const FunctionRef<int(
   return true;
 }
 
-inline int serve(Collective what, MPI_Comm comm, const Interposed& call) {
-  int code = MPI_SUCCESS;
-  return passes_unseen(what, comm, call.native, code) ? code : serve_actively(what, comm, call);
+/// Begins a function that is called: ends it for calls that are passed on unseen.
+#define CHASQUI_UNLESS_UNSEEN(what, comm, native) \
+  if (int unseen = MPI_SUCCESS; passes_unseen(Collective::what, comm, native, unseen)) return unseen;
+
+/// REQUIRES that it does not pass unseen.
+int serve(Collective what, MPI_Comm comm, const Interposed& call);
+
+/// Another call of this communicator's.
+inline constexpr std::int64_t kPaysBack = 256;  ///< calls
+void pay_back(CommState& state);
+inline void count_call(CommState& state) {
+  if (++state.calls == kPaysBack) pay_back(state);
+}
+
+/// A call goes to the MPI library: a rank that waits for it in one of ours, because it has passed another length, finds out.
+inline void leave_to_library(CommState& state) {
+  if (state.comm != nullptr && !state.goes_on && state.failed_in == 0) run::call_elsewhere(*state.comm);
 }
 
 /// What CallFacts say of a plain call.
@@ -176,7 +190,15 @@ inline std::size_t bytes_of(const run::Call& call, const CommState& state) {
 }
 
 /// A call of a race whose verdict is the MPI library.
-int pass_on_settled(Collective what, CommState& state, Race& race, FunctionRef<int()> native);
+template <typename Native>
+inline int pass_on_settled(Collective what, CommState& state, Race& race, const Native& native) {
+  const Inside inside;
+  count_call(state);
+  ++race.native_calls;
+  note(what, Reason::slower);
+  leave_to_library(state);
+  return native();
+}
 
 /// And one whose verdict is ours.
 int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,

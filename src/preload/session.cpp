@@ -14,6 +14,9 @@
 
 namespace chasqui::preload {
 void begin() {
+  int level = MPI_THREAD_MULTIPLE;
+  PMPI_Query_thread(&level);
+  several_threads = level == MPI_THREAD_MULTIPLE;
   const Inside inside;
   try {
     const bool agreed = read_settings();

@@ -21,10 +21,12 @@
 #include "run/comm/node_fabric.hpp"
 
 namespace chasqui::preload {
+
+std::atomic<std::uint64_t> handle_generation{1};
+
 namespace {
 
 int key = MPI_KEYVAL_INVALID;
-std::atomic<std::uint64_t> generation{1};
 std::atomic<bool> some_ended{false};
 /// What a thread asked for last.
 struct LastState {
@@ -48,7 +50,7 @@ extern "C" int forget(MPI_Comm, int, void* value, void*) {
   std::erase(living(), state);
   ended().push_back(state);
   some_ended.store(true, std::memory_order_release);
-  generation.fetch_add(1, std::memory_order_release);
+  handle_generation.fetch_add(1, std::memory_order_release);
   return MPI_SUCCESS;
 }
 
@@ -188,8 +190,6 @@ Race& CommState::race(Collective what, std::size_t bytes, bool for_good) {
 }
 
 void open_states() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr); }
-
-std::uint64_t generation_of_handles() { return generation.load(std::memory_order_acquire); }
 
 CommState* state_of(MPI_Comm comm) {
   LastState& last = OfThread<LastState>::here();

@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,8 +54,9 @@ CommState* state_of(MPI_Comm comm);
 /// Once: a communicator with ranks of another MPI_COMM_WORLD is never served; they may have other settings. Local.
 void look_for_foreigners(CommState& state, MPI_Comm comm);
 
+extern std::atomic<std::uint64_t> handle_generation;
 /// Grows whenever a handle may come to mean another communicator.
-std::uint64_t generation_of_handles();
+inline std::uint64_t generation_of_handles() { return handle_generation.load(std::memory_order_acquire); }
 
 /// Makes the private part of `state`, unless some rank is not willing: false. Collective over `comm`, by its own collectives;
 /// all ranks succeed or none.

@@ -11,21 +11,24 @@
 
 namespace chasqui::preload {
 
-#ifdef CHASQUI_COMPONENT
-extern constinit bool several_threads;  ///< may call at the same time; known before anything is served
-#else
-inline constexpr bool several_threads = true;
-#endif
+/// May several threads call at the same time? Known before anything is served.
+extern constinit bool several_threads;
 
 /// The T of this thread.
 template <typename T>
 class OfThread {
  public:
+#ifdef CHASQUI_COMPONENT
   static T& here() { return several_threads ? own_ : common_; }
+#else
+  static T& here() { return own_; }
+#endif
 
  private:
   static inline constinit thread_local T own_{};
+#ifdef CHASQUI_COMPONENT
   static inline constinit T common_{};
+#endif
 };
 
 /// What this thread serves now, for who waits long in it.

@@ -2,12 +2,14 @@
 #include "preload/types.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
 #include "preload/component/component.h"
 #include "preload/private_comm.hpp"
+#include "preload/this_thread.hpp"
 
 namespace chasqui::preload {
 namespace {
@@ -71,8 +73,13 @@ bool look_for_name(MPI_Datatype type, bool& named) {
 }
 
 struct Remembered {
-  MPI_Datatype type;
-  TypeFacts facts;
+  MPI_Datatype type{};
+  TypeFacts facts{};
+};
+/// More than a program uses; beyond, the oldest is looked at again.
+struct RememberedTypes {
+  std::array<Remembered, 64> all{};
+  std::size_t next = 0, last = 0;
 };
 
 template <typename T>
@@ -128,12 +135,12 @@ void fold_packed(void* context, const void* left, const void* right, void* out, 
 }  // namespace
 
 TypeFacts facts_of(MPI_Datatype type) {
-  static thread_local std::vector<Remembered> remembered;
-  static thread_local std::size_t last = 0;
-  if (last < remembered.size() && remembered[last].type == type) return remembered[last].facts;
+  RememberedTypes& remembered = OfThread<RememberedTypes>::here();
+  if (const Remembered& last = remembered.all[remembered.last]; last.facts.valid && last.type == type)
+    return last.facts;
   if (type == MPI_DATATYPE_NULL) return {};
-  for (std::size_t i = 0; i < remembered.size(); ++i) {
-    if (remembered[i].type == type) return last = i, remembered[i].facts;
+  for (std::size_t i = 0; i < remembered.all.size() && remembered.all[i].facts.valid; ++i) {
+    if (remembered.all[i].type == type) return remembered.last = i, remembered.all[i].facts;
   }
   TypeFacts facts;
   bool named = false;
@@ -147,7 +154,7 @@ TypeFacts facts_of(MPI_Datatype type) {
   facts.dense = named && lb == 0 && facts.true_lb == 0 && facts.extent == size && facts.true_extent == size;
   facts.valid = true;
   if (named) facts.kind = class_of(type);
-  if (named) remembered.push_back({type, facts});
+  if (named) remembered.all[remembered.next++ % remembered.all.size()] = {type, facts};
   return facts;
 }
 

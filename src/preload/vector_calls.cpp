@@ -8,16 +8,10 @@
 #include "preload/buffer.hpp"
 #include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
+#include "preload/repeated.hpp"
 
 namespace chasqui::preload {
 namespace {
-
-bool negative(const Numbers& counts, int ranks) {
-  for (int r = 0; r < ranks; ++r) {
-    if (counts[r] < 0) return true;
-  }
-  return false;
-}
 
 constexpr MPI_Aint kNowhereElse = 0;  ///< the displacement of a block alone
 
@@ -218,6 +212,13 @@ struct RootedBlocks {
     return !in_place(root) && overlap_is_an_error(own, at_root, mine().bytes());
   }
 
+  /// Without a look at each block.
+  bool surely_good(const CommState& state) const {
+    if (root < 0 || root >= state.size || !mine().good()) return false;
+    if (state.rank != root) return true;
+    return !in_place(root) && good_arguments(all, counts, displacements, all_type, state.size) &&
+           moved(all, displacements[root] * facts_of(all_type).extent) != own;
+  }
   CallFacts look(const CommState& state) const {
     if (root < 0 || root >= state.size) return bad();
     if (state.rank != root ? !mine().good() : surely_wrong(state.size)) return bad();
@@ -260,9 +261,14 @@ int serve_for_all(const BlocksForAll& blocks, MPI_Comm comm, FunctionRef<int()> 
 }
 
 int serve_rooted(Collective what, const RootedBlocks& rooted, MPI_Comm comm, FunctionRef<int()> native) {
-  return serve(what, comm,
+  int code = MPI_SUCCESS;
+  const auto good = [&](const CommState& state) { return rooted.surely_good(state); };
+  if (repeats_any_length(what, comm, good, native, code)) return code;
+  code = serve(what, comm,
                {native, [&](const CommState& state) { return rooted.look(state); },
                 [&](ServedCall& served) { rooted.run(served); }, nothing});
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember_any_length(what, comm);
+  return code;
 }
 
 }  // namespace
@@ -277,9 +283,11 @@ using chasqui::Kind;
                                       const Count counts[], const Place displacements[], MPI_Datatype receivetype, \
                                       MPI_Comm comm) {                                                             \
     CHASQUI_CALLER                                                                                                 \
-    return serve_for_all({send, sendcount, sendtype, receive, counts, displacements, receivetype}, comm, [&] {     \
+    const auto native = [&] {                                                                                      \
       return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, counts, displacements, receivetype, comm);   \
-    });                                                                                                            \
+    };                                                                                                             \
+    CHASQUI_UNLESS_UNSEEN(Allgatherv, comm, native)                                                                \
+    return serve_for_all({send, sendcount, sendtype, receive, counts, displacements, receivetype}, comm, native);  \
   }                                                                                                                \
   CHASQUI_NAMES(name)
 #define CHASQUI_GATHERV(name, Count, Place)                                                                            \
@@ -287,11 +295,13 @@ using chasqui::Kind;
                                       const Count counts[], const Place displacements[], MPI_Datatype receivetype,     \
                                       int root, MPI_Comm comm) {                                                       \
     CHASQUI_CALLER                                                                                                     \
+    const auto native = [&] {                                                                                          \
+      return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm); \
+    };                                                                                                                 \
+    CHASQUI_UNLESS_UNSEEN(Gatherv, comm, native)                                                                       \
     const RootedBlocks rooted{Kind::gather, root, receive,   counts,  displacements,                                   \
                               receivetype,  send, sendcount, sendtype};                                                \
-    return serve_rooted(Collective::Gatherv, rooted, comm, [&] {                                                       \
-      return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, counts, displacements, receivetype, root, comm); \
-    });                                                                                                                \
+    return serve_rooted(Collective::Gatherv, rooted, comm, native);                                                    \
   }                                                                                                                    \
   CHASQUI_NAMES(name)
 #define CHASQUI_SCATTERV(name, Count, Place)                                                                       \
@@ -299,12 +309,14 @@ using chasqui::Kind;
                                       MPI_Datatype sendtype, void* receive, Count receivecount,                    \
                                       MPI_Datatype receivetype, int root, MPI_Comm comm) {                         \
     CHASQUI_CALLER                                                                                                 \
-    const RootedBlocks rooted{Kind::scatter, root,    send,         counts,     displacements,                     \
-                              sendtype,      receive, receivecount, receivetype};                                  \
-    return serve_rooted(Collective::Scatterv, rooted, comm, [&] {                                                  \
+    const auto native = [&] {                                                                                      \
       return CHASQUI_NATIVE(name)(send, counts, displacements, sendtype, receive, receivecount, receivetype, root, \
                                   comm);                                                                           \
-    });                                                                                                            \
+    };                                                                                                             \
+    CHASQUI_UNLESS_UNSEEN(Scatterv, comm, native)                                                                  \
+    const RootedBlocks rooted{Kind::scatter, root,    send,         counts,     displacements,                     \
+                              sendtype,      receive, receivecount, receivetype};                                  \
+    return serve_rooted(Collective::Scatterv, rooted, comm, native);                                               \
   }                                                                                                                \
   CHASQUI_NAMES(name)
 
@@ -324,7 +336,8 @@ void* chasqui_plan_Allgatherv(int form, const void* send, int sendcount, MPI_Dat
                               const int* counts, const int* displacements, MPI_Datatype receivetype, MPI_Comm comm) {
   const BlocksForAll blocks{send, sendcount, sendtype, receive, counts, displacements, receivetype};
   return plan(
-      Collective::Allgatherv, static_cast<Form>(form), comm, [&](const CommState& state) { return blocks.look(state); },
+      {Collective::Allgatherv, MPI_COMM_NULL, 0, MPI_BYTE}, static_cast<Form>(form), comm,
+      [&](const CommState& state) { return blocks.look(state); },
       [&](const CommState& state) { return std::make_unique<BlocksForAllCall>(blocks, state); });
 }
 

@@ -50,6 +50,17 @@ Reason objection(Collective what) {
   return left_to_threads ? Reason::threads : Reason::none;
 }
 
+/// Whose verdict counts for a call in another form too.
+Race& blocking_race(Collective blocking, CommState& state, const CallFacts& facts) {
+  return state.race(blocking, facts.bytes, facts.rounds && settings().same_bits);
+}
+
+/// Was a non-blocking call like this one left to the MPI library because that is faster, and does it stay so?
+bool slower_as_before(const RepeatedCall& call) {
+  const Known* const known = find_known(call);
+  return known != nullptr && known->state->never == Reason::none && known->race->verdict == Verdict::native;
+}
+
 /// Why this call is not ours; none: it is. The same on all ranks.
 Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm, const CallFacts& facts) {
   const Settings& s = settings();
@@ -68,8 +79,7 @@ Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm
   // On one node our all-reduces were 2.5 to 7 times as fast as Open MPI's at all sizes, where a blocking one had lost too
   // (docs/component.md).
   if (blocking == Collective::Allreduce && state.comm->topology().nodes == 1) return Reason::none;
-  const Race& race = state.race(blocking, facts.bytes, facts.rounds && s.same_bits);
-  return race.verdict == Verdict::native ? Reason::slower : Reason::none;
+  return blocking_race(blocking, state, facts).verdict == Verdict::native ? Reason::slower : Reason::none;
 }
 
 /// Of the exception that is being handled. An operator of the program's may throw anything.
@@ -114,22 +124,34 @@ void agree_on_threads() {
   left_to_threads = some != 0;
 }
 
-void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
+void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
            FunctionRef<std::unique_ptr<OwnedCall>(const CommState&)> make) {
   if (!from_program()) return nullptr;
-  const Collective what = in_form(blocking, form);
+  const Collective blocking = like.what, what = in_form(blocking, form);
   if (const Reason reason = objection(what); reason != Reason::none) {
     note(what, reason);
+    return nullptr;
+  }
+  RepeatedCall repeated = like;
+  repeated.what = what;
+  if (form == Form::nonblocking && slower_as_before(repeated)) {
+    note(what, Reason::slower);
     return nullptr;
   }
   const Inside inside;
   try {
     free_ended();
+    const std::uint64_t generation = generation_of_handles();
     CommState* const state = state_of(comm);
     if (state == nullptr) return nullptr;
     const CallFacts facts = look(*state);
     if (const Reason reason = objection(blocking, form, *state, comm, facts); reason != Reason::none) {
       note(what, reason);
+      if (reason == Reason::slower && form == Form::nonblocking && like.comm != MPI_COMM_NULL &&
+          facts_of(like.type).dense) {
+        Race& race = blocking_race(blocking, *state, facts);
+        place_of(repeated) = Known{repeated, generation, state, &race, facts.bytes, {}};
+      }
       return nullptr;
     }
     std::unique_ptr<run::Comm> own = form == Form::persistent ? make_private_part(*state, comm) : nullptr;

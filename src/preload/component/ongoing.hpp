@@ -7,12 +7,13 @@
 
 #include <memory>
 
-#include "preload/serve.hpp"
+#include "preload/repeated.hpp"
 
 namespace chasqui::preload {
 
-/// Makes the call if it is ours; nullptr: it goes to the MPI library. What is returned belongs to the component's other half.
-void* plan(Collective blocking, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
+/// Makes the call if it is ours; nullptr: it goes to the MPI library. What is returned belongs to the component's other half. like: one
+/// that has the same length whatever the addresses are; without a communicator where that cannot be said.
+void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
            FunctionRef<std::unique_ptr<OwnedCall>(const CommState&)> make);
 
 /// One that is never ours in these forms.

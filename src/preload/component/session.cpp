@@ -10,7 +10,6 @@
 #include "preload/component/ongoing.hpp"
 #include "preload/handshake.hpp"
 #include "preload/settings.hpp"
-#include "preload/this_thread.hpp"
 
 namespace chasqui::preload {
 
@@ -29,7 +28,6 @@ Handshake shake_hands(std::uint64_t settings_hash, std::int64_t) {
 }  // namespace chasqui::preload
 
 void chasqui_component_begin(int many_threads) {
-  chasqui::preload::several_threads = many_threads != 0;
   if (many_threads != 0) chasqui::preload::leave_to_threads();
   chasqui::preload::begin();
 }
