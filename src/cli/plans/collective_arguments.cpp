@@ -264,7 +264,8 @@ std::string CollectiveArguments::algorithms() const {
 std::string CollectiveArguments::heading(const plan::Plan& plan) const {
   const std::string asked = to_string(machine_.machine()), planned = machine_text(plan);
   const bool as_asked = !plan.nodes().empty() || asked == planned;
-  return fmt::format("{} on {}{}{}", name_, as_asked ? planned : asked,
+  const std::string items = items_.value_or(1) != 1 ? fmt::format(" of {} items", *items_) : "";
+  return fmt::format("{}{} on {}{}{}", name_, items, as_asked ? planned : asked,
                      machine_.in_nanoseconds() ? ", in nanoseconds" : "",
                      as_asked ? "" : fmt::format(", planned as {}", planned));
 }
