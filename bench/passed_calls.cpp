@@ -198,7 +198,7 @@ MPI_Comm warmed_up(bool idle) {
   return comm;
 }
 
-/// On both ranks; rank 0 writes its counts, one line for each case and one for the start of a persistent broadcast.
+/// On both ranks; rank 0 writes its counts, one line for each case and one for the start of a persistent reduce.
 void count(const std::string& dumps, const std::string& results, bool idle) {
   MPI_Init(nullptr, nullptr);
   int dump = 0;
@@ -211,7 +211,7 @@ void count(const std::string& dumps, const std::string& results, bool idle) {
   };
   for (const Case& each : kCases) counted(&each);
   chasqui_idle = 0;
-  CHASQUI_PERSISTENT(Bcast)(many_in.data(), 8, MPI_BYTE, 0, comm, MPI_INFO_NULL, &persistent);
+  CHASQUI_PERSISTENT(Reduce)(CHASQUI_FOLDED(1), 0, comm, MPI_INFO_NULL, &persistent);
   counted(nullptr);
   MPI_Request_free(&persistent);
   MPI_Comm_free(&comm);
@@ -330,7 +330,7 @@ std::vector<Way> make_ways(const fs::path& folder) {
           {"served", served + "0", false}};
 }
 
-std::string name_of(std::size_t row) { return row < std::size(kCases) ? kCases[row].name : "Start of Bcast"; }
+std::string name_of(std::size_t row) { return row < std::size(kCases) ? kCases[row].name : "Start of Reduce"; }
 
 void table(const std::string& program, const fs::path& folder) {
   const std::vector<Way> ways = make_ways(folder);
