@@ -15,7 +15,6 @@ constexpr unsigned kSeed = 7;
 constexpr double kNever = std::numeric_limits<double>::max();
 constexpr double kMostLate = 0.05;     ///< of a call: a round that somebody began later than that does not count
 constexpr double kRoom = 1.5;          ///< times what a call took so far: its slot
-constexpr int kAgain = 2;              ///< calls more of who always began late
 constexpr std::size_t kTogether = 64;  ///< calls between two agreements
 
 /// What a rank must have at the end, where everybody gives ones; 0: nothing.
@@ -123,7 +122,7 @@ std::vector<Raced> race(run::Comm& comm, CommonStart& start, Kind kind, std::siz
     play(order, true);
     // Who always began late, because somebody took longer than his slot, runs again in slots that fit.
     order.clear();
-    for (int round = from; round < std::min(to, from + kAgain); ++round) {
+    for (int round = from; round < from + (to - from + 1) / 2; ++round) {
       for (const std::size_t i : who) {
         if (runners[i].works && round < runners[i].rounds && runners[i].spans.empty()) order.push_back(i);
       }

@@ -23,7 +23,8 @@ constexpr double kOfStrangers = 0.25;  ///< what predictions are off from each o
 constexpr double kLeastOfStrangers = 0.15, kMostOfStrangers = 0.6;  ///< … and the bounds of what they tell
 constexpr double kOfTwins = 0.08;                                   ///< between algorithms that send the same messages
 constexpr double kDefaultKnowsMore =
-    0.05;  ///< by so much a default is ahead of all that ran: somebody else can do that, too
+    0.05;                          ///< by so much a default is ahead of all that ran: somebody else can do that, too
+constexpr double kFarAway = 0.15;  ///< the error of an estimate, from a few doublings on
 constexpr double kWorthASwitch = 0.03;  ///< less than who is taken for the size before
 constexpr double kDefaultStays = 0.03;  ///< less than ours, on both sides
 constexpr std::size_t kMostRaces = 8;   ///< of a collective
@@ -99,6 +100,15 @@ class Estimates {
       if (each.bytes == bytes) return &each;
     }
     return nullptr;
+  }
+  /// The nearest raced sizes, at most and at least this one; nullptr: none.
+  std::pair<const Cell*, const Cell*> around(std::int64_t bytes) const {
+    std::pair<const Cell*, const Cell*> found{nullptr, nullptr};
+    for (const Cell& each : own_) {
+      if (each.bytes <= bytes) found.first = &each;
+      if (each.bytes >= bytes && found.second == nullptr) found.second = &each;
+    }
+    return found;
   }
   bool refused(const Algorithm& algorithm) const {
     return std::find(refused_.begin(), refused_.end(), algorithm) != refused_.end();
@@ -326,6 +336,17 @@ std::optional<Race> next_race(const TunerOptions& options, const Forecast& forec
     return next;
   }
   for (const std::int64_t bytes : forecast.sizes()) {
+    // Who would be taken far from where it ran, runs at the raced sizes around first.
+    const auto list = estimates.at(bytes);
+    const Estimate* taken = best_raced(list);
+    if (taken == nullptr || taken->error <= kFarAway) continue;
+    const auto [below, above] = estimates.around(bytes);
+    for (const Cell* cell : {below, above}) {
+      if (cell == nullptr || cell->of(taken->algorithm) != nullptr) continue;
+      if (auto race = race_at(cell->bytes, {*taken})) return race;
+    }
+  }
+  for (const std::int64_t bytes : forecast.sizes()) {
     std::vector<std::int64_t> places = sizes;
     std::erase_if(places, [&](std::int64_t place) { return std::abs(length(place) - length(bytes)) > 1; });
     look(estimates.at(bytes), places);
@@ -396,11 +417,7 @@ Choice choose(const TunerOptions& options, const Forecast& forecast, const std::
             each.time < best->time + kWorthASwitch)
           taken = each.algorithm;
       }
-      const Cell *below = nullptr, *above = nullptr;
-      for (const Cell& cell : estimates.own()) {
-        if (cell.bytes <= bytes) below = &cell;
-        if (cell.bytes >= bytes && above == nullptr) above = &cell;
-      }
+      const auto [below, above] = estimates.around(bytes);
       bool stays = true;
       for (const Cell* cell : {below, above})
         stays = stays && (cell == nullptr || behind(*cell, taken) < -kDefaultStays);

@@ -176,8 +176,8 @@ TEST(Tuner, RandomLibrariesAreTunedNearTheBestInAFiftiethOfTheTime) {
                                tally.count, tally.brute / tally.spent));
       EXPECT_LT(mean, 0.02);
       EXPECT_LE(tally.bad, tally.count / 50);
-      EXPECT_GT(tally.brute, 100 * tally.spent);  // calls alone: agreeing about times takes as long again
-      EXPECT_GT(std::exp(tally.gains / tally.count), 1.5);
+      EXPECT_GT(tally.brute, 50 * tally.spent);
+      EXPECT_GT(std::exp(tally.gains / tally.count), 1.2);  // of defaults chosen without reason
     }
   }
 }
@@ -257,6 +257,30 @@ TEST(Tuner, AsManyRunAsItTakesToReachTheDefault) {
     add_results(cells, forecast, *race, times);
   }
   EXPECT_TRUE(std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.of(secret) != nullptr; }));
+}
+
+/// All that was known of it is one race, 13 doublings away, on a machine that was busy during the others.
+TEST(Tuner, WhoRanFarAwayAloneRunsNearbyBeforeItIsTaken) {
+  const TunerOptions options{.ranks = 8, .largest = 65536};
+  const Forecast forecast(options, {"allreduce", Kind::allreduce}, wide(5e6));
+  const auto named = [&](const char* name) {
+    for (const auto& entry : forecast.at(8)) {
+      if (entry.algorithm.name == name) return entry.algorithm;
+    }
+    return Algorithm{};
+  };
+  const auto result = [&](const Algorithm& algorithm, std::int64_t bytes, double factor) {
+    return Result{algorithm, factor * forecast.of(algorithm, bytes)->predicted, 1};
+  };
+  const Algorithm linear = named("basic_linear"), scattered = named("rabenseifner");
+  const Result plain{{.library = options.library, .collective = "allreduce"}, 1e12, 0};
+  const std::vector<Cell> cells = {
+      {"allreduce", 8, {plain, result(linear, 8, 8)}},
+      {"allreduce", 65536, {plain, result(linear, 65536, 8), result(scattered, 65536, 0.6)}}};
+  const auto race = next_race(options, forecast, cells);
+  ASSERT_TRUE(race.has_value());
+  EXPECT_EQ(race->bytes, 8);
+  EXPECT_EQ(race->algorithms.back(), scattered);
 }
 
 /// Races of one collective say how far the profile is off, for the others.
