@@ -62,8 +62,7 @@ struct Curve {
 /// What every algorithm of a collective takes at every size, as far as its races tell; logarithms of nanoseconds.
 class Estimates {
  public:
-  Estimates(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells)
-      : options_(options), forecast_(forecast) {
+  Estimates(const Forecast& forecast, const std::vector<Cell>& cells) : forecast_(forecast) {
     for (const Cell& cell : cells) {
       const auto& sizes = forecast.sizes();  // a file may have others
       if (cell.collective == forecast.collective() && !cell.results.empty() &&
@@ -72,7 +71,7 @@ class Estimates {
     }
     std::sort(own_.begin(), own_.end(), [](const Cell& a, const Cell& b) { return a.bytes < b.bytes; });
     double squares = 0;
-    std::size_t known = 0, free = 0;
+    std::size_t free = 0;
     for (const Cell& cell : own_) {
       std::vector<double> off;
       for (const Result& result : cell.results) {
@@ -85,7 +84,6 @@ class Estimates {
       double mean = 0;
       for (const double each : off) mean += each / static_cast<double>(off.size());
       for (const double each : off) squares += (each - mean) * (each - mean);
-      known += off.size();
       free += off.size() - 1;
       strangers_.points.push_back({length(cell.bytes), mean});
     }
@@ -166,7 +164,6 @@ class Estimates {
     return curve;
   }
 
-  const TunerOptions& options_;
   const Forecast& forecast_;
   std::vector<Cell> own_;  ///< by size
   std::vector<Algorithm> refused_;
@@ -260,7 +257,7 @@ std::vector<Race> first_races(const TunerOptions& options, const Forecast& forec
 }
 
 std::optional<Race> next_race(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells) {
-  const Estimates estimates(options, forecast, cells);
+  const Estimates estimates(forecast, cells);
   const std::vector<std::int64_t> sizes = raced_sizes(forecast.kind(), options);
   const Algorithm plain = default_of(options, forecast.collective());
   if (forecast.at(sizes.front()).empty()) return {};
@@ -380,7 +377,7 @@ void add_results(std::vector<Cell>& cells, const Forecast& forecast, const Race&
 }
 
 Choice choose(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells) {
-  const Estimates estimates(options, forecast, cells);
+  const Estimates estimates(forecast, cells);
   Choice choice{forecast.collective(), options.ranks, {}};
   if (std::none_of(estimates.own().begin(), estimates.own().end(),
                    [](const Cell& cell) { return cell.best() != nullptr; }))

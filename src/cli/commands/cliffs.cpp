@@ -64,8 +64,9 @@ class CliffsCommand final : public Command {
     for (const tune::TimedCall& call : calls_) of[call.who];
     for (const tune::Cliff& cliff : cliffs) ++of[cliff.slow.who];
     for (const auto& [who, count] : of)
-      out.print("{}: {} cliff{} in {} times\n", who, count, count == 1 ? "" : "s",
-                std::count_if(calls_.begin(), calls_.end(), [&](const auto& call) { return call.who == who; }));
+      out.print(
+          "{}: {} cliff{} in {} times\n", who, count, count == 1 ? "" : "s",
+          std::count_if(calls_.begin(), calls_.end(), [&, &name = who](const auto& call) { return call.who == name; }));
     if (out_) write(cliffs);
     return 0;
   }
