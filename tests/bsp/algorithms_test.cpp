@@ -58,8 +58,11 @@ TEST(SampleSort, EqualsTheStableSequentialOneAndBalances) {
     bool operator==(const Item&) const = default;
   };
   const auto less = [](const Item& a, const Item& b) { return a.key < b.key; };
-  for (const auto& [p, n, keys] :
-       {std::tuple{1, 50, 10}, {2, 1, 1}, {3, 100, 1}, {7, 3000, 5}, {8, 5000, 1 << 30}, {5, 0, 1}}) {
+  struct Case {
+    int p, n, keys;
+  };
+  for (const Case& one : {Case{1, 50, 10}, {2, 1, 1}, {3, 100, 1}, {7, 3000, 5}, {8, 5000, 1 << 30}, {5, 0, 1}}) {
+    const int p = one.p, n = one.n, keys = one.keys;
     SCOPED_TRACE(fmt::format("{} items with {} keys on {} processors", n, keys, p));
     std::mt19937 random(static_cast<unsigned>(n + p));
     std::vector<Item> all;
@@ -83,7 +86,8 @@ TEST(SampleSort, EqualsTheStableSequentialOneAndBalances) {
 }
 
 TEST(ListRanking, EqualsTheWalkAlongTheLists) {
-  for (const auto& [p, n] : {std::pair{1, 17}, {2, 1}, {3, 0}, {4, 64}, {7, 1000}, {8, 3}}) {
+  for (const auto& one : {std::pair{1, 17}, {2, 1}, {3, 0}, {4, 64}, {7, 1000}, {8, 3}}) {
+    const int p = one.first, n = one.second;
     SCOPED_TRACE(fmt::format("{} elements on {} processors", n, p));
     std::vector<std::int64_t> order(static_cast<std::size_t>(n)), next(order.size(), -1), ranks(order.size());
     std::iota(order.begin(), order.end(), 0);
@@ -112,7 +116,8 @@ TEST(ListRanking, EqualsTheWalkAlongTheLists) {
 }
 
 TEST(Fft, EqualsTheSumAndComesBack) {
-  for (const auto& [p, n] : {std::pair{1, 1}, {1, 8}, {2, 4}, {2, 64}, {4, 16}, {4, 128}, {8, 64}}) {
+  for (const auto& sizes : {std::pair{1, 1}, {1, 8}, {2, 4}, {2, 64}, {4, 16}, {4, 128}, {8, 64}}) {
+    const int p = sizes.first, n = sizes.second;
     SCOPED_TRACE(fmt::format("{} numbers on {} processors", n, p));
     std::mt19937 random(7);
     std::vector<std::complex<double>> x(static_cast<std::size_t>(n)), expected(x.size());
