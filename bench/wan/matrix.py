@@ -86,8 +86,10 @@ def print_table(rows):
         for (kind, size), results in cases.items():
             cells = []
             for column in own:
-                cells.append(cell({row["who"]: float(row["median_us"]) for row in results.get(column, [])
-                                   if row["rounds"] != "0"}))
+                measured = results.get(column, [])
+                text = cell({row["who"]: float(row["median_us"]) for row in measured if row["rounds"] != "0"})
+                late = any(row["rounds"] == "0" for row in measured)  # on a busy machine: in every round somebody began late
+                cells.append(text or ("late" if late else ""))
             print(f"| {kind}{size_name(size)} | " + " | ".join(cells) + " |")
 
 

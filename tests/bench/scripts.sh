@@ -21,7 +21,8 @@ for library in openmpi mpich; do
   [ -x "$build/bin/wan_bench.$library" ] || continue
   "$source/bench/wan/matrix.py" "$build" --launch "$work/launcher {library} {hosts} {delay_us} {program}" --csv "$work/wan.csv" \
     --libraries $library --hosts 2 --delays 1000 --rounds 3 --more '--kinds barrier' >"$work/wan.log" 2>&1 || { cat "$work/wan.log"; exit 1; }
-  grep -q "^| barrier | [0-9]" "$work/wan.log" || { cat "$work/wan.log"; exit 1; }
+  grep -Eq "^\| barrier \| ([0-9]|late)" "$work/wan.log" && grep -q ",barrier,0,ours " "$work/wan.csv" && grep -q ",barrier,0,default," "$work/wan.csv" ||
+    { cat "$work/wan.log"; exit 1; }
   echo "ok: bench/wan, $library"
 done
 
