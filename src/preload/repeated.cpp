@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "preload/repeated.hpp"
 
-#include "preload/settings.hpp"
-
 namespace chasqui::preload {
 namespace {
 
@@ -13,15 +11,6 @@ constexpr std::size_t kMostOfAll = 1u << 26;  ///< bytes of all ranks: below any
 bool plainly_decided(const Race& race, std::size_t bytes) {
   return race.verdict == Verdict::native ||
          (race.verdict == Verdict::ours && bytes <= kShort && settings().report.empty());
-}
-
-/// Does the verdict hold for this call too, without being looked at again?
-bool settled(Race& race) {
-  if (race.verdict == Verdict::open || race.comparison != nullptr) return false;
-  if (settings().trials == 0 || race.for_good) return true;
-  if (race.settled >= race.again) return false;
-  ++race.settled;
-  return true;
 }
 
 }  // namespace
