@@ -62,7 +62,7 @@ bench: packages  ## the benchmarks, fully optimised
 	cmake --build --preset release -j $(JOBS)
 	for program in build/release/bin/bench_*; do case $$program in \
 	  *bench_bsp*) "$$program" || exit 1 ;; \
-	  *) "$$program" --benchmark_min_time=0.2 || exit 1 ;; esac; done
+	  *) "$$program" --benchmark_min_time=0.05 || exit 1 ;; esac; done
 
 paper:  ## the theory pages as one document: build/paper.pdf
 	@{ command -v chromium && fc-list : family | grep STIX; } > /dev/null || scripts/install-packages
