@@ -56,7 +56,10 @@ std::vector<double> many_in(8192, 1.0), many_out(8192);  // 64 KiB
 
 /// The functions by which a call goes.
 struct Functions {
-#define CHASQUI_USED(X) X(Allreduce) X(Reduce) X(Bcast) X(Alltoall) X(Alltoallv) X(Barrier) X(Ibcast) X(Ireduce)
+#define CHASQUI_USED(X)                                                                                           \
+  X(Allreduce)                                                                                                    \
+  X(Reduce) X(Bcast) X(Alltoall) X(Alltoallv) X(Alltoallw) X(Allgatherv) X(Gatherv) X(Scatterv) X(Reduce_scatter) \
+      X(Barrier) X(Ibcast) X(Ireduce)
 #define CHASQUI_FUNCTION(name) decltype(&MPI_##name) name = MPI_##name;
   CHASQUI_USED(CHASQUI_FUNCTION)
 #undef CHASQUI_FUNCTION
@@ -73,7 +76,8 @@ Functions functions_below() {
   return all;
 }
 
-constexpr int kOnes[] = {1, 1}, kPlaces[] = {0, 1};
+constexpr int kOnes[] = {1, 1}, kPlaces[] = {0, 1}, kBytePlaces[] = {0, sizeof(double)};
+const MPI_Datatype kDoubles[] = {MPI_DOUBLE, MPI_DOUBLE};
 MPI_Request persistent = MPI_REQUEST_NULL;
 
 struct Case {
@@ -99,6 +103,22 @@ constexpr Case kCases[] = {
         "Alltoallv 8 B", false,
         f.Alltoallv(many_in.data(), kOnes, kPlaces, MPI_DOUBLE, many_out.data(), kOnes, kPlaces, MPI_DOUBLE, comm);
         (void)r),
+    CHASQUI_CASE(
+        "Alltoallw 8 B", false,
+        f.Alltoallw(many_in.data(), kOnes, kBytePlaces, kDoubles, many_out.data(), kOnes, kBytePlaces, kDoubles, comm);
+        (void)r),
+    CHASQUI_CASE("Allgatherv 8 B", false,
+                 f.Allgatherv(many_in.data(), 1, MPI_DOUBLE, many_out.data(), kOnes, kPlaces, MPI_DOUBLE, comm);
+                 (void)r),
+    CHASQUI_CASE("Gatherv 8 B", false,
+                 f.Gatherv(many_in.data(), 1, MPI_DOUBLE, many_out.data(), kOnes, kPlaces, MPI_DOUBLE, 0, comm);
+                 (void)r),
+    CHASQUI_CASE("Scatterv 8 B", false,
+                 f.Scatterv(many_in.data(), kOnes, kPlaces, MPI_DOUBLE, many_out.data(), 1, MPI_DOUBLE, 0, comm);
+                 (void)r),
+    CHASQUI_CASE("Reduce_scatter 16 B", false,
+                 f.Reduce_scatter(many_in.data(), many_out.data(), kOnes, MPI_DOUBLE, MPI_SUM, comm);
+                 (void)r),
     CHASQUI_CASE("Barrier", false, f.Barrier(comm); (void)r),
     CHASQUI_CASE("Ibcast 8 B", false, f.Ibcast(many_in.data(), 8, MPI_BYTE, 0, comm, r)),
     CHASQUI_CASE("Ibcast 64 KiB", true, f.Ibcast(many_in.data(), 65536, MPI_BYTE, 0, comm, r)),
@@ -335,13 +355,13 @@ std::string name_of(std::size_t row) { return row < std::size(kCases) ? kCases[r
 void table(const std::string& program, const fs::path& folder) {
   const std::vector<Way> ways = make_ways(folder);
   for (const Face& face : faces_of(program)) {
-    std::printf("%-17s", face.name.c_str());
+    std::printf("%-20s", face.name.c_str());
     for (const Way& way : ways) std::printf("%10s", way.name.c_str());
     std::printf("   instructions a call\n");
     std::vector<std::vector<double>> columns;
     for (const Way& way : ways) columns.push_back(counted(program, folder, face, way));
     for (std::size_t i = 0; i < columns.at(0).size(); ++i) {
-      std::printf("%-17s", name_of(i).c_str());
+      std::printf("%-20s", name_of(i).c_str());
       for (const auto& column : columns) std::printf("%10.0f", column.at(i));
       std::printf("\n");
     }
@@ -377,7 +397,7 @@ bool too_many(const std::string& program, const fs::path& folder, const std::str
   bool found = false;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const bool certain = way != "slower" || i >= std::size(kCases) || kCases[i].certain;
-    std::printf("%-17s%10.0f %s\n", name_of(i).c_str(), counts[i],
+    std::printf("%-20s%10.0f %s\n", name_of(i).c_str(), counts[i],
                 certain ? fmt::format("of at most {} instructions", most).c_str() : "");
     found = found || (certain && counts[i] > static_cast<double>(most));
   }

@@ -35,9 +35,14 @@ struct ExchangeArgument {
     }
     return true;
   }
+  /// Of lists that have one type throughout.
   bool surely_good(int ranks) const {
-    return where != nullptr && where != MPI_IN_PLACE && !a_type_each && !counts.missing() && !displacements.missing() &&
-           facts_of(*types).valid && !negative(counts, ranks);
+    if (where == nullptr || where == MPI_IN_PLACE || counts.missing() || displacements.missing() || types == nullptr)
+      return false;
+    for (int r = 1; a_type_each && r < ranks; ++r) {
+      if (types[r] != types[0]) return false;
+    }
+    return facts_of(*types).valid && !negative(counts, ranks);
   }
   std::size_t bytes(int r) const { return static_cast<std::size_t>(counts[r]) * facts_of(type(r)).size; }
   ByteRange range(int ranks) const {
@@ -175,8 +180,9 @@ class ExchangeCall final : public OwnedCall {
 
 int serve_uneven(Collective what, const UnevenExchange& exchange, MPI_Comm comm, FunctionRef<int()> native) {
   int code = MPI_SUCCESS;
-  const auto good = [&](const CommState& state) { return exchange.surely_good(state); };
-  if (repeats_any_length(what, comm, good, native, code)) return code;
+  const RepeatedCall like{what, comm, 0, {}};
+  const auto alike = [&](const Known& known) { return exchange.surely_good(*known.state); };
+  if (repeats_left(like, alike, native, code)) return code;
   code = serve(what, comm,
                {native, [&](const CommState& state) { return exchange.look(state); },
                 [&](ServedCall& served) {
@@ -184,7 +190,7 @@ int serve_uneven(Collective what, const UnevenExchange& exchange, MPI_Comm comm,
                   served.run(call);
                 },
                 nothing});
-  if (code == MPI_SUCCESS && may_repeat(comm)) remember_any_length(what, comm);
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember_left(like, 0, 1, false);
   return code;
 }
 

@@ -241,9 +241,27 @@ int serve_blocks(const Reduction& block, MPI_Comm comm, FunctionRef<int()> nativ
 
 int serve_shares(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                  FunctionRef<int()> native) {
-  return serve_scattered(
-      Collective::Reduce_scatter, shares_of(send, receive, counts, type, op, comm),
-      [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm, native);
+  int code = MPI_SUCCESS;
+  const RepeatedCall like{Collective::Reduce_scatter, comm, counts == nullptr ? 0 : counts[0], type, op};
+  const auto alike = [&](const Known& known) {
+    if (counts == nullptr || send == nullptr || receive == nullptr || receive == MPI_IN_PLACE || send == receive)
+      return false;
+    std::int64_t total = 0;
+    for (int r = 0; r < known.state->size; ++r) {
+      if (counts[r] < 0) return false;
+      total += counts[r];
+    }
+    return total == known.call.count;
+  };
+  if (repeats_left(like, alike, native, code)) return code;
+  const Reduction whole = shares_of(send, receive, counts, type, op, comm);
+  code = serve_scattered(
+      like.what, whole, [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm,
+      native);
+  if (code != MPI_SUCCESS || !may_repeat(comm)) return code;
+  const TypeFacts facts = facts_of(type);
+  if (facts.dense && whole.count > 0) remember_left(like, whole.count, facts.size, order_matters(op, facts));
+  return code;
 }
 
 /// Can an int say it? All ranks of a reduction give the same count, so all of them find the same.

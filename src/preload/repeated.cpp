@@ -50,11 +50,15 @@ void remember(const RepeatedCall& call, const run::Call& shape, bool rounds) {
   if (plainly_decided(race, bytes)) place_of(call) = Known{call, generation, state, &race, bytes, shape};
 }
 
-void remember_any_length(Collective what, MPI_Comm comm) {
-  const RepeatedCall call{what, comm, 0, {}};
-  CommState* const state = state_of(comm);
-  Race& race = state->race(what, 0, false);
-  if (race.verdict == Verdict::native) place_of(call) = Known{call, generation_of_handles(), state, &race, 0, {}};
+void remember_left(const RepeatedCall& call, std::int64_t elements, std::size_t element, bool rounds) {
+  CommState* const state = state_of(call.comm);
+  run::Call shape;
+  shape.count = elements;
+  shape.element = element;
+  if (shape.bytes() > kMostOfAll / static_cast<std::size_t>(state->size)) return;
+  Race& race = state->race(call.what, shape.bytes(), rounds && settings().same_bits);
+  if (race.verdict == Verdict::native)
+    place_of(call) = Known{call, generation_of_handles(), state, &race, shape.bytes(), shape};
 }
 
 void remember_empty(const RepeatedCall& call) {

@@ -115,12 +115,12 @@ inline bool repeats(const RepeatedCall& call, Kind kind, const Places& places, c
   return plain(kind, known->call, places, state) && passes_settled(*known, native, code);
 }
 
-/// The same for a collective that has one verdict for all lengths, if that is the MPI library. good: are the arguments?
-template <typename Native, typename Good>
-inline bool repeats_any_length(Collective what, MPI_Comm comm, const Good& good, const Native& native, int& code) {
-  const Known* const known = find_known({what, comm, 0, {}});
-  return known != nullptr && in_order(*known->state) && known->race->verdict == Verdict::native &&
-         good(*known->state) && passes_settled(*known, native, code);
+/// The same for a collective whose lengths are a list, if it is left to the MPI library. alike: is the call good, and of as many elements?
+template <typename Native, typename Alike>
+inline bool repeats_left(const RepeatedCall& call, const Alike& alike, const Native& native, int& code) {
+  const Known* const known = find_known(call);
+  return known != nullptr && in_order(*known->state) && known->race->verdict == Verdict::native && alike(*known) &&
+         passes_settled(*known, native, code);
 }
 
 /// After serve(): is anything on this communicator served? Before the arguments are looked at.
@@ -130,8 +130,9 @@ bool may_repeat(MPI_Comm comm);
 /// operator must outlive it. rounds: may the order of folding change the bits? REQUIRES may_repeat(call.comm)
 void remember(const RepeatedCall& call, const run::Call& shape, bool rounds);
 
-/// Of a collective that has one verdict for all lengths. REQUIRES may_repeat(comm)
-void remember_any_length(Collective what, MPI_Comm comm);
+/// Of a collective whose lengths are a list: `elements` of `element` bytes are what its verdict is about, 0 where there is one for all lengths.
+/// REQUIRES may_repeat(call.comm)
+void remember_left(const RepeatedCall& call, std::int64_t elements, std::size_t element, bool rounds);
 
 /// Of a call that brings nothing: the next one like it goes to the MPI library at once. REQUIRES may_repeat(call.comm)
 void remember_empty(const RepeatedCall& call);

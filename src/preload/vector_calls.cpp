@@ -15,6 +15,11 @@ namespace {
 
 constexpr MPI_Aint kNowhereElse = 0;  ///< the displacement of a block alone
 
+/// Would padding to the largest block cost too much?
+bool very_uneven(std::size_t largest, std::size_t total, int ranks) {
+  return largest * static_cast<std::size_t>(ranks) > 2 * total + 4096;
+}
+
 /// The blocks of all ranks in one buffer, or this rank's alone; each as long as the largest while it travels.
 struct UnevenBuffer {
   void* where;
@@ -36,7 +41,7 @@ struct UnevenBuffer {
     largest = largest_;
   }
 
-  bool very_uneven(int ranks) const { return largest * static_cast<std::size_t>(ranks) > 2 * total + 4096; }
+  bool very_uneven(int ranks) const { return preload::very_uneven(largest, total, ranks); }
   void* block(std::size_t r) const { return moved(where, displacements[r] * packer.facts.extent); }
   /// Elements of block r; a wrong program may have more than fit.
   MPI_Aint fitting(std::size_t r) const {
@@ -144,6 +149,25 @@ struct BlocksForAll {
   MPI_Datatype receivetype;
 
   bool in_place() const { return send == MPI_IN_PLACE; }
+  RepeatedCall like(MPI_Comm comm) const {
+    return {Collective::Allgatherv, comm, counts.missing() ? 0 : counts[0], receivetype};
+  }
+  /// Surely good, and the largest block as the one before had it?
+  bool alike(const Known& known) const {
+    const int ranks = known.state->size, rank = known.state->rank;
+    if (counts.missing() || displacements.missing() || negative(counts, ranks)) return false;
+    MPI_Aint largest = 0, total = 0;
+    for (int r = 0; r < ranks; ++r) {
+      largest = std::max(largest, counts[r]);
+      total += counts[r];
+    }
+    const std::size_t element = known.call.element;
+    if (largest != known.call.count || very_uneven(known.bytes, static_cast<std::size_t>(total) * element, ranks))
+      return false;
+    if (receive == nullptr || receive == MPI_IN_PLACE) return false;
+    return in_place() || (send != nullptr && sendtype == receivetype && sendcount == counts[rank] &&
+                          moved(receive, displacements[rank] * static_cast<MPI_Aint>(element)) != send);
+  }
   UnevenBuffer blocks(int ranks) const {
     return {receive, counts, displacements, ranks, {receivetype, facts_of(receivetype)}};
   }
@@ -251,23 +275,35 @@ struct RootedBlocks {
 };
 
 int serve_for_all(const BlocksForAll& blocks, MPI_Comm comm, FunctionRef<int()> native) {
-  return serve(Collective::Allgatherv, comm,
+  int code = MPI_SUCCESS;
+  const RepeatedCall like = blocks.like(comm);
+  if (repeats_left(
+          like, [&](const Known& known) { return blocks.alike(known); }, native, code))
+    return code;
+  code = serve(Collective::Allgatherv, comm,
                {native, [&](const CommState& state) { return blocks.look(state); },
                 [&](ServedCall& served) {
                   BlocksForAllCall call(blocks, served.state());
                   served.run(call);
                 },
                 nothing});
+  if (code != MPI_SUCCESS || !may_repeat(comm)) return code;
+  const UnevenBuffer out = blocks.blocks(state_of(comm)->size);
+  const TypeFacts& type = out.packer.facts;
+  if (type.dense && type.size > 0)
+    remember_left(like, static_cast<std::int64_t>(out.largest / type.size), type.size, false);
+  return code;
 }
 
 int serve_rooted(Collective what, const RootedBlocks& rooted, MPI_Comm comm, FunctionRef<int()> native) {
   int code = MPI_SUCCESS;
-  const auto good = [&](const CommState& state) { return rooted.surely_good(state); };
-  if (repeats_any_length(what, comm, good, native, code)) return code;
+  const RepeatedCall like{what, comm, 0, {}};
+  const auto alike = [&](const Known& known) { return rooted.surely_good(*known.state); };
+  if (repeats_left(like, alike, native, code)) return code;
   code = serve(what, comm,
                {native, [&](const CommState& state) { return rooted.look(state); },
                 [&](ServedCall& served) { rooted.run(served); }, nothing});
-  if (code == MPI_SUCCESS && may_repeat(comm)) remember_any_length(what, comm);
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember_left(like, 0, 1, false);
   return code;
 }
 
