@@ -57,7 +57,7 @@ static int init_query(bool progress_threads, bool mpi_threads) {
 
 mca_coll_base_component_2_0_0_t mca_coll_chasqui_idle_component = {
     .collm_version = {MCA_COLL_BASE_VERSION_2_0_0, .mca_component_name = "chasqui_idle"},
-    .collm_data = {MCA_BASE_METADATA_PARAM_NONE},
+    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
     .collm_init_query = init_query,
     .collm_comm_query = query,
 };

@@ -105,7 +105,7 @@ void run_movement(ServedCall& served, const Movement& movement) {
 }
 
 bool by_send(Kind kind) { return kind == Kind::gather || kind == Kind::allgather; }
-bool alike(const Movement& movement) {
+bool same_on_both_sides(const Movement& movement) {
   return movement.sendcount == movement.receivecount && movement.sendtype == movement.receivetype;
 }
 RepeatedCall like(Collective what, const Movement& movement, MPI_Comm comm) {
@@ -121,7 +121,7 @@ int serve_newly(Collective what, const Movement& movement, MPI_Comm comm, Functi
   if (code != MPI_SUCCESS || !may_repeat(comm) ||
       (by_send(movement.kind) ? movement.send : movement.receive) == MPI_IN_PLACE)
     return code;
-  if (next.count == 0 && alike(movement)) return remember_empty(next), code;
+  if (next.count == 0 && same_on_both_sides(movement)) return remember_empty(next), code;
   if (const TypeFacts type = facts_of(next.type); type.dense && next.count > 0)
     remember(next, call_of(movement.kind, static_cast<std::size_t>(next.count) * type.size, 0), false);
   return code;
@@ -131,7 +131,7 @@ template <typename Native>
 inline int serve_movement(Collective what, const Movement& movement, MPI_Comm comm, const Native& native) {
   int code = MPI_SUCCESS;
   if (passes_unseen(what, comm, native, code)) return code;
-  const Places places{movement.send, movement.receive, movement.root, alike(movement)};
+  const Places places{movement.send, movement.receive, movement.root, same_on_both_sides(movement)};
   if (repeats(like(what, movement, comm), movement.kind, places, native, code)) return code;
   return serve_newly(what, movement, comm, native);
 }
@@ -202,8 +202,9 @@ CHASQUI_AMONG_ALL(Alltoall_c, Alltoall, Kind::alltoall, MPI_Count)
 namespace {
 
 void* plan_movement(Collective what, int form, const Movement& movement, MPI_Comm comm) {
-  const bool usual = movement.kind == Kind::broadcast ||
-                     (alike(movement) && movement.send != MPI_IN_PLACE && movement.receive != MPI_IN_PLACE);
+  const bool usual =
+      movement.kind == Kind::broadcast ||
+      (same_on_both_sides(movement) && movement.send != MPI_IN_PLACE && movement.receive != MPI_IN_PLACE);
   return plan(
       like(what, movement, usual ? comm : MPI_COMM_NULL), static_cast<Form>(form), comm,
       [&](const CommState& state) { return look_at(movement, state); },

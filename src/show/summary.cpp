@@ -80,15 +80,15 @@ std::string summary_text(const Summary& summary, const TextStyle& style) {
 }
 
 std::string summary_svg(const Summary& summary) {
-  constexpr double kLeft = 24;
+  constexpr double kMargin = 24;
   constexpr double kBarRoom = 420;
   constexpr double kRow = 20;
   Svg svg;
-  svg.text(kLeft, 28, summary.title, "strong", Anchor::start, 15);
+  svg.text(kMargin, 28, summary.title, "strong", Anchor::start, 15);
   double y = 52;
   const auto fact = [&](std::string_view name, std::int64_t value) {
-    svg.text(kLeft, y, name, "dim");
-    svg.text(kLeft + 210, y, fmt::format("{}", value), "text");
+    svg.text(kMargin, y, name, "dim");
+    svg.text(kMargin + 210, y, fmt::format("{}", value), "text");
     y += 18;
   };
   fact("processors", summary.P);
@@ -97,7 +97,7 @@ std::string summary_svg(const Summary& summary) {
   fact("most messages sent by one rank", summary.most_sent);
   fact("most messages received by one", summary.most_received);
   y += 14;
-  if (!summary.histogram.empty()) svg.text(kLeft, y, "receptions by time of availability", "strong");
+  if (!summary.histogram.empty()) svg.text(kMargin, y, "receptions by time of availability", "strong");
   y += 10;
   std::int64_t most = 1;
   double label = 0;
@@ -107,13 +107,13 @@ std::string summary_svg(const Summary& summary) {
   }
   for (const Summary::Bucket& bucket : summary.histogram) {
     const double length = kBarRoom * static_cast<double>(bucket.receptions) / static_cast<double>(most);
-    svg.text(kLeft + label, y + 14, range_of(bucket), "dim", Anchor::end);
+    svg.text(kMargin + label, y + 14, range_of(bucket), "dim", Anchor::end);
     const std::string story = fmt::format("{} receptions at {}", bucket.receptions, range_of(bucket));
-    svg.rectangle(kLeft + label + 8, y + 2, std::max(1.0, length), kRow - 4, "receive", story, 2);
-    svg.text(kLeft + label + 14 + length, y + 14, fmt::format("{}", bucket.receptions), "text");
+    svg.rectangle(kMargin + label + 8, y + 2, std::max(1.0, length), kRow - 4, "receive", story, 2);
+    svg.text(kMargin + label + 14 + length, y + 14, fmt::format("{}", bucket.receptions), "text");
     y += kRow;
   }
-  const double width = std::max(kLeft + label + kBarRoom + 110, kLeft + title_width(summary.title) + 24);
+  const double width = std::max(kMargin + label + kBarRoom + 110, kMargin + title_width(summary.title) + 24);
   return svg.document(
       width, y + 20, summary.title,
       fmt::format("Summary of a schedule too large to draw: {} processors, {} messages.", summary.P, summary.messages));

@@ -305,7 +305,7 @@ static int register_parameters(void);
 mca_coll_base_component_2_0_0_t mca_coll_chasqui_component = {
     .collm_version = {MCA_COLL_BASE_VERSION_2_0_0, .mca_component_name = "chasqui", .mca_component_major_version = 0,
                       .mca_open_component = open_component, .mca_register_component_params = register_parameters},
-    .collm_data = {MCA_BASE_METADATA_PARAM_NONE},
+    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
     .collm_init_query = init_query,
     .collm_comm_query = query,
 };
