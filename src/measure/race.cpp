@@ -2,6 +2,7 @@
 #include "measure/race.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -14,7 +15,8 @@ namespace {
 constexpr unsigned kSeed = 7;
 constexpr double kNever = std::numeric_limits<double>::max();
 constexpr double kMostLate = 0.05;     ///< of a call: a round that somebody began later than that does not count
-constexpr double kRoom = 1.5;          ///< times what a call took so far: its slot
+constexpr double kRoom = 0.5;          ///< of what a call took so far: its slot is so much longer …
+constexpr double kMostRoom = 0.5e6;    ///< … but at most by so many nanoseconds
 constexpr std::size_t kTogether = 64;  ///< calls between two agreements
 
 /// What a rank must have at the end, where everybody gives ones; 0: nothing.
@@ -43,11 +45,17 @@ bool is_right(SampleCall& sample, int rank, int ranks) {
 struct Runner {
   const Contestant* who = nullptr;
   bool works = true, checked = false;
-  double first = kNever;            ///< the least of all so far, as far as anybody knows
-  int rounds = 0;                   ///< that it may have
+  double first = kNever;            ///< the least of all so far
+  int done = 0, left = 0;           ///< rounds
   std::vector<double> spans, late;  ///< of rounds that all began in time, and of the others
 
   Quartiles times() const { return Quartiles::of(spans.empty() ? late : spans); }
+  /// How far its lower quartile may be off, as a share of it; two times say nothing about that.
+  double scatter() const {
+    const Quartiles found = times();
+    if (found.spans.size() < 3) return kNever;
+    return (found.median - found.low) / found.low / std::sqrt(static_cast<double>(found.spans.size()));
+  }
 };
 
 }  // namespace
@@ -56,10 +64,7 @@ std::vector<Raced> race(run::Comm& comm, CommonStart& start, Kind kind, std::siz
                         const std::vector<Contestant>& contestants, const RaceOptions& options) {
   SampleCall sample(kind, bytes, comm.size());
   std::vector<Runner> runners(contestants.size());
-  for (std::size_t i = 0; i < runners.size(); ++i) {
-    runners[i].who = &contestants[i];
-    if (contestants[i].expected > 0) runners[i].first = contestants[i].expected;
-  }
+  for (std::size_t i = 0; i < runners.size(); ++i) runners[i].who = &contestants[i];
   const double filling = 2 * static_cast<double>(sample.out().size() * sizeof(double));  // nanoseconds, generously
   /// Together, in this order; `counts`: their times do.
   const auto play = [&](const std::vector<std::size_t>& order, bool counts) {
@@ -71,8 +76,8 @@ std::vector<Raced> race(run::Comm& comm, CommonStart& start, Kind kind, std::siz
       for (std::size_t i = 0; i < n; ++i) {
         checks[i] = !runner(i).checked;
         runner(i).checked = true;
-        const double known = runner(i).first < kNever ? runner(i).first : 0;
-        slots[i] = kRoom * known + start.slack() + (checks[i] ? filling : 0);
+        const double known = runner(i).first < kNever ? runner(i).first : runner(i).who->expected;
+        slots[i] = known + std::min(kRoom * known, kMostRoom) + start.slack() + (checks[i] ? filling : 0);
       }
       const auto timed = start.several(
           slots, {[&](std::size_t i) {
@@ -87,10 +92,7 @@ std::vector<Raced> race(run::Comm& comm, CommonStart& start, Kind kind, std::siz
       for (std::size_t i = 0; i < n; ++i) {
         const auto& [span, late, wrong] = timed[i];
         if (wrong != 0) runner(i).works = false;
-        const double least = std::max(span - late, span / 2);
-        runner(i).first = runner(i).who->expected > 0 && runner(i).first == runner(i).who->expected
-                              ? least
-                              : std::min(runner(i).first, least);
+        runner(i).first = std::min(runner(i).first, std::max(span - late, span / 2));
         if (counts) (late <= kMostLate * span + start.slack() / 5 ? runner(i).spans : runner(i).late).push_back(span);
       }
     }
@@ -102,48 +104,93 @@ std::vector<Raced> race(run::Comm& comm, CommonStart& start, Kind kind, std::siz
     }
     return least;
   };
-  for (std::size_t i = 0; i < runners.size(); ++i) {  // one at a time: nobody knows how long they take
-    for (int again = 0; again < options.warm || (again == 0 && runners[i].first == kNever); ++again) {
-      play({i}, options.warm == 0);
-      if (!runners[i].works || runners[i].first > options.hopeless * fastest()) break;
-    }
-  }
+  const auto is_hopeless = [&](const Runner& runner) {
+    return !runner.works || runner.first > options.hopeless * fastest();
+  };
   std::vector<std::size_t> who(runners.size());
   std::iota(who.begin(), who.end(), std::size_t{0});
+  const bool expected = std::all_of(contestants.begin(), contestants.end(),
+                                    [](const Contestant& contestant) { return contestant.expected > 0; });
+  if (expected) {
+    play(who, true);
+    if (fastest() < options.precious) {  // a first call is a cold one
+      for (Runner& runner : runners) runner.spans = runner.late = {};
+      for (int again = 1; again < options.warm; ++again) {
+        std::vector<std::size_t> order = who;
+        std::erase_if(order, [&](std::size_t i) { return is_hopeless(runners[i]); });
+        play(order, false);
+      }
+    } else {
+      for (Runner& runner : runners) runner.done = 1;
+    }
+  } else {  // one at a time: nobody knows how long they take
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+      for (int again = 0; again < options.warm; ++again) {
+        play({i}, false);
+        if (is_hopeless(runners[i])) break;
+      }
+    }
+  }
   std::mt19937 random(kSeed);  // the same everywhere
-  const auto rounds_of_all = [&](int from, int to) {
-    std::vector<std::size_t> order;
-    for (int round = from; round < to; ++round) {
+  const auto rounds_of_all = [&] {
+    std::vector<std::size_t> order, late;
+    int most = 0;
+    for (const Runner& runner : runners) most = std::max(most, runner.left);
+    for (int round = 0; round < most; ++round) {
       std::shuffle(who.begin(), who.end(), random);
       for (const std::size_t i : who) {
-        if (runners[i].works && round < runners[i].rounds) order.push_back(i);
+        if (runners[i].works && round < runners[i].left) order.push_back(i);
       }
     }
     play(order, true);
     // Who always began late, because somebody took longer than his slot, runs again in slots that fit.
-    order.clear();
-    for (int round = from; round < from + (to - from + 1) / 2; ++round) {
+    for (int round = 0; round < (most + 1) / 2; ++round) {
       for (const std::size_t i : who) {
-        if (runners[i].works && round < runners[i].rounds && runners[i].spans.empty()) order.push_back(i);
+        if (runners[i].works && round < runners[i].left && runners[i].spans.empty()) late.push_back(i);
       }
     }
-    play(order, true);
+    play(late, true);
+    for (Runner& runner : runners) {
+      runner.done += runner.left;
+      runner.left = 0;
+    }
   };
-  const double fitting = fastest() < kNever ? options.time / fastest() / options.rounds : 1;
-  const int more = static_cast<int>(std::clamp(fitting, 1.0, static_cast<double>(options.most)));
-  const int few = more * options.few, rounds = more * options.rounds;
   const auto kept = [&](const Runner& runner) { return runner.who < contestants.data() + options.kept; };
-  const double known = fastest();
-  for (Runner& runner : runners) runner.rounds = runner.first > options.hopeless * known && !kept(runner) ? 1 : few;
-  rounds_of_all(0, few);
-  double least = kNever;
-  for (const Runner& runner : runners) {
-    if (runner.works) least = std::min(least, runner.times().low);
+  /// How many times as many rounds; the first calls may all have been disturbed, so that this grows.
+  const auto more = [&] {
+    const double fitting = fastest() < kNever ? options.time / fastest() / options.rounds : 1;
+    return static_cast<int>(std::clamp(fitting, 1.0, static_cast<double>(options.most)));
+  };
+  const int of_hopeless = expected ? options.few : 1;  // a single call, and the first, may have been disturbed, too
+  for (bool open = true; open;) {
+    open = false;
+    for (Runner& runner : runners) {
+      const int wanted = is_hopeless(runner) && !kept(runner) ? of_hopeless : more() * options.few;
+      runner.left = runner.works ? std::max(0, wanted - runner.done) : 0;
+      open = open || runner.left > 0;
+    }
+    if (open) rounds_of_all();
   }
-  for (Runner& runner : runners) {
-    if (runner.works) runner.rounds = kept(runner) || runner.times().low <= options.near * least ? rounds : 0;
+  const int few = more() * options.few, rounds = more() * options.rounds;
+  // As many again of those that may still be the fastest, until their times are known well enough.
+  for (bool open = true; open;) {
+    double least = kNever;
+    for (const Runner& runner : runners) {
+      if (runner.works) least = std::min(least, runner.times().low);
+    }
+    open = false;
+    const auto is_near = [&](const Runner& runner) {
+      return runner.works && (kept(runner) || runner.times().low <= options.near * least);
+    };
+    const auto contenders = std::count_if(runners.begin(), runners.end(), is_near);
+    for (Runner& runner : runners) {
+      if (!is_near(runner) || runner.done >= rounds) continue;
+      if (options.settled > 0 && (contenders == 1 || runner.scatter() <= options.settled)) continue;
+      runner.left = options.settled > 0 ? std::min(few, rounds - runner.done) : rounds - runner.done;
+      open = true;
+    }
+    if (open) rounds_of_all();
   }
-  rounds_of_all(few, rounds);
   std::vector<Raced> raced;
   for (const Runner& runner : runners)
     raced.push_back({runner.works, runner.works ? runner.times() : Quartiles{}, !runner.spans.empty()});

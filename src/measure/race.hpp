@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "chasqui/measure/bench.hpp"
@@ -13,14 +14,17 @@ namespace chasqui::measure {
 
 /// How long a race is.
 struct RaceOptions {
-  int warm =
-      2;        ///< calls of each that do not count: connections and windows grow. 0: all count, and are right or wrong
-  int few = 3;  ///< rounds of all
+  int warm = 2;      ///< calls of each that do not count: connections and windows grow. REQUIRES at least one
+  double precious =  ///< nanoseconds: where calls are expected, and take as long or longer, all of them count
+      std::numeric_limits<double>::infinity();
+  int few = 3;         ///< rounds of all
   int rounds = 9;      ///< of those that are near the fastest after the few
   double time = 20e6;  ///< nanoseconds: where calls are short there are more rounds, so that as long is spent on each …
   int most = 10;       ///< … but at most so many times as many
-  double near = 1.3;     ///< times the fastest
-  double hopeless = 4;   ///< times the fastest so far, in the first call: one round is enough
+  double near = 1.3;  ///< times the fastest
+  double settled =
+      0;  ///< a near one whose times are known as well, as a share of them, has no more rounds, nor has one that is alone
+  double hopeless = 4;   ///< times the fastest, in the first calls: such a one has one round, or the few
   std::size_t kept = 0;  ///< the first so many have all rounds, however slow they are
 };
 
@@ -35,7 +39,7 @@ struct Raced {
 struct Contestant {
   std::function<void()> prepare;              ///< before the clock runs
   std::function<bool(const run::Call&)> run;  ///< false: it cannot do this call
-  double expected = 0;                        ///< nanoseconds that it may take; 0: nobody knows
+  double expected = 0;                        ///< nanoseconds that it may take, for its first slot; 0: nobody knows
 };
 
 /// Collective: every rank gets the same times.
