@@ -9,10 +9,11 @@
 namespace chasqui::tune {
 namespace {
 
-constexpr double kHopeful = 0.25;            ///< of what overheads and gaps were measured
-constexpr std::size_t kEnoughToFit = 6;      ///< results of algorithms, the defaults aside
-constexpr std::size_t kMostToFit = 64;       ///< later ones say nothing new of the machine
-constexpr std::size_t kMostMessages = 2000;  ///< of an algorithm that is played on many machines
+constexpr double kHopeful = 0.25;           ///< of what overheads and gaps were measured
+constexpr std::size_t kEnoughToFit = 6;     ///< results of algorithms, the defaults aside
+constexpr std::size_t kMostToFit = 64;      ///< later ones say nothing new of the machine
+constexpr std::size_t kMostOfCell = 6;      ///< no collective alone speaks for the machine
+constexpr std::size_t kMostMessages = 500;  ///< of an algorithm that is played on many machines
 constexpr double kPrice =
     0.02;  ///< of a factor of two, in logarithms: what was measured stands unless races speak against it
 
@@ -115,15 +116,16 @@ const Forecast::Entry* Forecast::of(const Algorithm& algorithm, std::int64_t byt
   return found == entries.end() ? nullptr : &*found;
 }
 
-Profile fitted(const TunerOptions& options, const Profile& profile, const std::vector<Cell>& cells) {
+Fit fitted(const TunerOptions& options, const Profile& profile, const std::vector<Cell>& cells) {
   struct Sample {
     Rounds rounds;
     double time;
   };
   std::vector<Sample> samples;
   for (const Cell& cell : cells) {
+    const std::size_t most = std::min(kMostToFit, samples.size() + kMostOfCell);
     for (const Result& result : cell.results) {
-      if (result.time <= 0 || samples.size() == kMostToFit) continue;
+      if (result.time <= 0 || samples.size() == most) continue;
       auto rounds = rounds_of(result.algorithm, options.ranks, cell.bytes);
       if (!rounds) continue;
       const std::size_t messages =
@@ -132,8 +134,8 @@ Profile fitted(const TunerOptions& options, const Profile& profile, const std::v
       if (messages <= kMostMessages) samples.push_back({std::move(*rounds), result.time});
     }
   }
-  if (samples.size() < kEnoughToFit) return profile;
-  Profile best = profile;
+  Fit best{profile, samples.size() == kMostToFit};
+  if (samples.size() < kEnoughToFit) return best;
   double least = 0;
   for (const int overheads : {0, -1, 1, -2, -3}) {
     for (const int per_byte : {0, -1, 1, -2}) {
@@ -148,7 +150,7 @@ Profile fitted(const TunerOptions& options, const Profile& profile, const std::v
       const double price = sum / static_cast<double>(off.size()) + kPrice * (std::abs(overheads) + std::abs(per_byte));
       if (least != 0 && price >= least) continue;
       least = price;
-      best = other;
+      best.profile = other;
     }
   }
   return best;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <sstream>
@@ -28,6 +29,9 @@ constexpr double kFarAway = 0.15;  ///< the error of an estimate, from a few dou
 constexpr double kWorthASwitch = 0.03;  ///< less than who is taken for the size before
 constexpr double kDefaultStays = 0.03;  ///< less than ours, on both sides
 constexpr std::size_t kMostRaces = 8;   ///< of a collective
+constexpr double kCheap =
+    60e6;  ///< nanoseconds that all algorithms may take at a size; then there is nothing to be saved …
+constexpr double kCallsOfAll = 12;  ///< … with so many calls of each
 
 double length(std::int64_t bytes) { return std::log2(static_cast<double>(std::max<std::int64_t>(bytes, 1))); }
 
@@ -93,12 +97,7 @@ class Estimates {
   }
 
   const std::vector<Cell>& own() const { return own_; }
-  const Cell* cell(std::int64_t bytes) const {
-    for (const Cell& each : own_) {
-      if (each.bytes == bytes) return &each;
-    }
-    return nullptr;
-  }
+  const Cell* cell(std::int64_t bytes) const { return cell_of(own_, forecast_.collective(), bytes); }
   /// The nearest raced sizes, at most and at least this one; nullptr: none.
   std::pair<const Cell*, const Cell*> around(std::int64_t bytes) const {
     std::pair<const Cell*, const Cell*> found{nullptr, nullptr};
@@ -107,6 +106,12 @@ class Estimates {
       if (each.bytes >= bytes && found.second == nullptr) found.second = &each;
     }
     return found;
+  }
+  /// Do all algorithms together take so little at this size that all can run?
+  bool cheap(std::int64_t bytes) const {
+    double sum = 0;
+    for (const Estimate& each : at(bytes)) sum += kCallsOfAll * std::exp(each.time);
+    return sum <= kCheap;
   }
   bool refused(const Algorithm& algorithm) const {
     return std::find(refused_.begin(), refused_.end(), algorithm) != refused_.end();
@@ -228,6 +233,13 @@ std::vector<Estimate> over_all_sizes(const Forecast& forecast, const Estimates& 
 
 }  // namespace
 
+const Cell* cell_of(const std::vector<Cell>& cells, std::string_view collective, std::int64_t bytes) {
+  for (const Cell& cell : cells) {
+    if (cell.collective == collective && cell.bytes == bytes) return &cell;
+  }
+  return nullptr;
+}
+
 const Result* Cell::best() const {
   const Result* found = nullptr;
   for (const Result& result : results) {
@@ -268,8 +280,20 @@ std::optional<Race> next_race(const TunerOptions& options, const Forecast& forec
   for (const Race& race : first_races(options, forecast)) {
     if (estimates.cell(race.bytes) == nullptr) return race;
   }
+  for (const std::int64_t bytes : sizes) {
+    if (!estimates.cheap(bytes)) continue;
+    const Cell* cell = estimates.cell(bytes);
+    std::vector<Algorithm> all;
+    bool fresh = false;
+    for (const Forecast::Entry& entry : forecast.at(bytes)) {
+      if (estimates.refused(entry.algorithm)) continue;
+      all.push_back(entry.algorithm);
+      fresh = fresh || cell == nullptr || cell->of(entry.algorithm) == nullptr;
+    }
+    if (fresh) return first(bytes, all);
+  }
   std::size_t ran = 0;
-  for (const Cell& cell : estimates.own()) ran += cell.results.size();
+  for (const Cell& cell : estimates.own()) ran += estimates.cheap(cell.bytes) ? 0 : cell.results.size();
   if (ran >= kMostRaces * (options.most + 1)) return {};
 
   /// The best of a cell as a yardstick, then those of `wanted` that have not run there.
@@ -354,26 +378,32 @@ std::optional<Race> next_race(const TunerOptions& options, const Forecast& forec
 void add_results(std::vector<Cell>& cells, const Forecast& forecast, const Race& race,
                  const std::vector<double>& times) {
   CHASQUI_CHECK(times.size() == race.algorithms.size(), "{}", times.size());
-  auto cell = std::find_if(cells.begin(), cells.end(), [&](const Cell& each) {
-    return each.collective == forecast.collective() && each.bytes == race.bytes;
-  });
+  const Cell* found = cell_of(cells, forecast.collective(), race.bytes);
+  Cell& cell = found == nullptr ? cells.emplace_back(Cell{forecast.collective(), race.bytes, {}})
+                                : cells[static_cast<std::size_t>(found - cells.data())];
+  const auto runs = [&](const Result& result) {
+    return std::find(race.algorithms.begin(), race.algorithms.end(), result.algorithm) != race.algorithms.end();
+  };
   double scale = 1;  // what the machine does otherwise now
-  if (cell == cells.end()) {
-    cells.push_back({forecast.collective(), race.bytes, {}});
-    cell = cells.end() - 1;
-  } else {
+  std::vector<Result> before;
+  std::swap(before, cell.results);
+  if (std::any_of(before.begin(), before.end(),
+                  [&](const Result& result) { return result.time > 0 && !runs(result); })) {
+    std::swap(before, cell.results);
     for (std::size_t i = 0; i < times.size(); ++i) {
-      const Result* before = cell->of(race.algorithms[i]);
-      if (before != nullptr && times[i] > 0) scale = before->time / times[i];
+      const Result* known = cell.of(race.algorithms[i]);
+      if (known != nullptr && times[i] > 0) scale = known->time / times[i];
     }
   }
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (cell->of(race.algorithms[i]) != nullptr) continue;
+    if (cell.of(race.algorithms[i]) != nullptr) continue;
     const auto* entry = forecast.of(race.algorithms[i], race.bytes);
     // Whole nanoseconds, as the file has them: who goes on from there decides as we do.
-    cell->results.push_back({race.algorithms[i], times[i] > 0 ? std::max(1.0, std::round(times[i] * scale)) : 0,
-                             entry == nullptr ? 0 : entry->predicted});
+    cell.results.push_back({race.algorithms[i], times[i] > 0 ? std::max(1.0, std::round(times[i] * scale)) : 0,
+                            entry == nullptr ? 0 : entry->predicted});
   }
+  std::copy_if(before.begin(), before.end(), std::back_inserter(cell.results),
+               [&](const Result& result) { return !runs(result); });  // those that refused
 }
 
 Choice choose(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells) {

@@ -27,12 +27,15 @@ struct Cell {
   const Result* of(const Algorithm& algorithm) const;  ///< nullptr: it was not raced, or refused
 };
 
+/// The cell of this collective and size; nullptr: it had no race.
+const Cell* cell_of(const std::vector<Cell>& cells, std::string_view collective, std::int64_t bytes);
+
 /// What a tuner looks at.
 struct TunerOptions {
   Library library = Library::openmpi;
   int ranks = 2;
   std::int64_t largest = 1 << 20;  ///< bytes of one rank's contribution, or of all ranks' blocks together
-  std::size_t most = 4;            ///< algorithms raced in a cell, the default aside
+  std::size_t most = 4;            ///< algorithms in a race, the default aside, unless all are cheap
   bool commutative = false;        ///< all operations commute: those that do not keep the order may be taken, too
 };
 
@@ -75,9 +78,14 @@ class Forecast {
   std::vector<std::vector<Entry>> entries_;  ///< by size
 };
 
+/// What races say of a machine.
+struct Fit {
+  Profile profile;
+  bool settled = false;  ///< there were enough: more cells change nothing
+};
 /// The profile with overheads and gaps, and gaps per byte, times the factors that explain all these races best; as it is where
-/// there are too few. What one collective's races say of a machine helps the next one.
-Profile fitted(const TunerOptions& options, const Profile& profile, const std::vector<Cell>& cells);
+/// there are too few. What one collective's races say of a machine helps the next one. Time: that of 20 · 64 predictions at most.
+Fit fitted(const TunerOptions& options, const Profile& profile, const std::vector<Cell>& cells);
 
 /// Who is to run at which size.
 struct Race {
@@ -87,13 +95,15 @@ struct Race {
 /// The races that come first, before anything is known: at the least and at the largest size, by those predicted best, with the default.
 std::vector<Race> first_races(const TunerOptions& options, const Forecast& forecast);
 
-/// The next race of this collective; nothing where those so far are enough. Every algorithm has an estimate and an error of it at
+/// The next race of this collective; nothing where those so far are enough. Where calls are so short that all algorithms can run, they do, at
+/// every size that may be raced. Elsewhere every algorithm has an estimate and an error of it at
 /// every size: its prediction, corrected by its own races or by those of others. A race is worth its time where the one that would be
 /// taken may, by these errors, be far from the best. It is run where it tells most, by those that may be the best. At a size that has
 /// no race yet the default runs, too; at one that has, the best of it runs again, as a yardstick.
 std::optional<Race> next_race(const TunerOptions& options, const Forecast& forecast, const std::vector<Cell>& cells);
 
-/// Adds what a race found to the cell of its size, a new one if need be. What ran before is measured by what runs again.
+/// Adds what a race found to the cell of its size, a new one if need be. What ran before is measured by what runs again; where all of it
+/// runs again, the new times hold.
 void add_results(std::vector<Cell>& cells, const Forecast& forecast, const Race& race,
                  const std::vector<double>& times);
 

@@ -31,6 +31,9 @@ std::string name_of(const tune::Algorithm& algorithm) {
   return algorithm.number == 0 ? "default" : to_string(algorithm);
 }
 
+/// 0.7, 3.2, 41
+std::string in_figures(double value) { return fmt::format(fmt::runtime(value < 9.95 ? "{:.1f}" : "{:.0f}"), value); }
+
 /// The geometric mean of how much faster ours is, the mean and the worst regret.
 struct Summary {
   double gain = 1, mean = 0, worst = 0;
@@ -47,8 +50,17 @@ struct Summary {
   }
 };
 
-constexpr int kThorough = 100;   ///< calls of each that benchmarks make at the least, by default
-constexpr double kMargin = 1.3;  ///< times what is expected of a call: its first slot
+constexpr int kThorough = 100;  ///< calls of each that benchmarks make at the least, by default
+/// Calls of each size that OSU's benchmarks of collectives make by default, those that warm up among them (docs/tune.md).
+constexpr std::int64_t kOsuLarge = 8192;
+constexpr double kOsuCalls = 1100, kOsuLargeCalls = 110;
+constexpr double kBetweenFiles = 0.5e9;  ///< nanoseconds: who stops a run loses the races of so long
+constexpr double kMargin = 1.3;          ///< times what is expected of a call: its first slot
+constexpr std::size_t kMany = 8;         ///< calls whose lower quartile says something
+constexpr double kPrecious = 300e3;      ///< nanoseconds: calls that take as long are not made to warm up
+constexpr double kTimeOfEach =
+    2e6;  ///< nanoseconds that the calls of one algorithm in a race may take together, unless that is too few of them
+constexpr double kSettled = 0.01;  ///< of a time: known so well it needs no more calls
 
 class TuneCommand final : public Command {
  public:
@@ -66,9 +78,9 @@ class TuneCommand final : public Command {
     option("--seconds", "S", &seconds_, "how long to measure the machine, without --machine (default 0.2)");
     option("--kinds", "LIST", &kinds_, "only these collectives, separated by commas: broadcast,allreduce,…");
     option("--largest", "BYTES", &largest_, "largest size, of one rank or of all blocks together (default 1048576)");
-    option("--most", "N", &most_, "how many algorithms race at a size (default 4)");
+    option("--most", "N", &most_, "how many algorithms race at a size, unless all together take no time (default 4)");
     option("--rounds", "N", &rounds_,
-           "calls of each algorithm with --regret; a race has three to half as many (default 9)");
+           "calls of each algorithm with --regret; a race has three to as many, more where they are short (default 9)");
     option("--out", "DIR", &out_, "where the files go (default tuned)");
     flag("--commutative", commutative_,
          "Open MPI: also take algorithms that reorder operands; wrong for operations that do not commute");
@@ -121,6 +133,7 @@ class TuneCommand final : public Command {
         tune_one(*engine, comm, start, kind, out);
         bar(++done / static_cast<double>(kinds.size()) * (regret_ ? 0.2 : 1));
       }
+      write_races();
       tuned_ = (clock_now() - begun) / 1e9;
       if (!regret_) return forced_.clear();
       done = 0;
@@ -140,6 +153,10 @@ class TuneCommand final : public Command {
 
  private:
   std::string races() const { return out_ + "/races.csv"; }
+  void write_races() {
+    if (speaks_) replace_file(races(), to_csv(cells_, options_));
+    written_ = clock_now();
+  }
 
   ProfilePtr measured(const Engine& engine) const {
     const measure::Measurement found = measure(engine, seconds_, false);
@@ -148,8 +165,13 @@ class TuneCommand final : public Command {
     return std::make_shared<const Profile>(profile_from_json(text, "the measured profile"));
   }
 
-  /// Which time of an algorithm's calls counts.
-  enum class Counts { least, quartile };
+  /// Few calls are judged by their least: ranks that lose their core, and packets that are lost, only ever make them longer. Many are judged by
+  /// their lower quartile: what is usual counts, and luck does not.
+  static double time_of(const measure::Raced& raced) {
+    const std::vector<double>& spans = raced.times.spans;
+    if (!raced.works || spans.empty()) return 0;
+    return spans.size() < kMany ? *std::min_element(spans.begin(), spans.end()) : raced.times.low;
+  }
 
   static std::string key_of(const tune::Algorithm& algorithm) {
     return fmt::format("{} {} {} {}", algorithm.collective, algorithm.number, algorithm.inner, to_string(algorithm));
@@ -162,9 +184,7 @@ class TuneCommand final : public Command {
       const std::string word(tune::word_of(kind));
       std::size_t slate = 0;
       for (const tune::Race& race : first_races(options_, tune::Forecast(options_, {word, kind}, *profile_, true))) {
-        const bool known = std::any_of(cells_.begin(), cells_.end(), [&](const tune::Cell& cell) {
-          return cell.collective == word && cell.bytes == race.bytes;
-        });
+        const bool known = tune::cell_of(cells_, word, race.bytes) != nullptr;
         for (const tune::Algorithm& algorithm : race.algorithms) {
           if (known || !forced_.try_emplace(key_of(algorithm)).second) continue;
           if (slate == together.size()) together.emplace_back();
@@ -183,31 +203,32 @@ class TuneCommand final : public Command {
     return found->second;
   }
 
-  /// Races these algorithms; times in their order, 0 for those that refuse. Few calls are judged by their least: ranks that lose their core,
-  /// and packets that are lost, only ever make them longer. Many are judged by their lower quartile. `expected`: what each may take; empty: nobody knows.
+  /// Races these algorithms; times in their order, 0 for those that refuse. `expected`: what each may take; empty: nobody knows.
   std::vector<double> race(const Engine& engine, run::Comm& comm, measure::CommonStart& start, Kind kind,
                            std::int64_t bytes, const std::vector<tune::Algorithm>& algorithms,
-                           const measure::RaceOptions& how, Counts counts, const std::vector<double>& expected = {}) {
+                           const measure::RaceOptions& how, const std::vector<double>& expected = {}) {
     std::vector<measure::Contestant> contestants;
     for (const tune::Algorithm& algorithm : algorithms) contestants.push_back(contestant(engine, algorithm));
     for (std::size_t i = 0; i < expected.size(); ++i) contestants[i].expected = expected[i];
     std::vector<double> times;
     for (const measure::Raced& raced :
-         measure::race(comm, start, kind, static_cast<std::size_t>(bytes), contestants, how)) {
-      const std::vector<double>& spans = raced.times.spans;
-      times.push_back(!raced.works || spans.empty() ? 0
-                      : counts == Counts::least     ? *std::min_element(spans.begin(), spans.end())
-                                                    : raced.times.low);
-    }
+         measure::race(comm, start, kind, static_cast<std::size_t>(bytes), contestants, how))
+      times.push_back(time_of(raced));
     return times;
   }
 
   tune::Algorithm default_of(const std::string& word) const {
     return {.library = options_.library, .collective = word};
   }
-  /// Those within a tenth of the fastest are as good as each other soon.
+  /// As many as the times' scatter asks for, of those within a tenth of the fastest.
   measure::RaceOptions few() const {
-    return {.warm = 0, .few = 3, .rounds = std::max(3, static_cast<int>(rounds_ + 1) / 2), .near = 1.1};
+    return {.precious = kPrecious,
+            .few = 3,
+            .rounds = static_cast<int>(rounds_),
+            .time = kTimeOfEach,
+            .most = 8,
+            .near = 1.1,
+            .settled = kSettled};
   }
 
   /// What each may take, by its prediction and by how far those were off so far; the default, of whom nobody knows, as the slowest twice.
@@ -241,16 +262,15 @@ class TuneCommand final : public Command {
         before.push_back(cell);
     }
     tuned_words_.push_back(word);
-    const tune::Forecast forecast(options_, {word, kind}, fitted(options_, *profile_, before), before.empty());
+    if (!fit_.settled) fit_ = fitted(options_, *profile_, before);
+    const tune::Forecast forecast(options_, {word, kind}, fit_.profile, before.empty());
     while (const auto next = next_race(options_, forecast, cells_)) {
-      const auto times = race(engine, comm, start, kind, next->bytes, next->algorithms, few(), Counts::least,
-                              expected(forecast, *next));
+      const auto times =
+          race(engine, comm, start, kind, next->bytes, next->algorithms, few(), expected(forecast, *next));
       add_results(cells_, forecast, *next, times);
       calls_ += next->algorithms.size();
-      if (speaks_) replace_file(races(), to_csv(cells_, options_));
-      const auto cell = std::find_if(cells_.begin(), cells_.end(), [&](const tune::Cell& each) {
-        return each.collective == word && each.bytes == next->bytes;
-      });
+      if (clock_now() - written_ > kBetweenFiles) write_races();
+      const tune::Cell* cell = tune::cell_of(cells_, word, next->bytes);
       if (const tune::Result* best = cell->best(); best != nullptr) {
         out.print("{:<21}{:>8} {:>10} {:>10}  {:.28}\n", word, tune::bytes_in_words(next->bytes),
                   tune::duration(cell->results[0].time), tune::duration(best->time), name_of(best->algorithm));
@@ -272,20 +292,25 @@ class TuneCommand final : public Command {
     const auto sizes = tune::unseen_sizes(kind, options_);
     const int rounds = static_cast<int>(rounds_);
     std::vector<std::vector<tune::Result>> ran;  // by size
+    launches_ += tune::predicted(options_, word, tune::tuned_sizes(kind, options_).back(), *profile_).size();
     for (const std::int64_t bytes : sizes) {
       std::vector<tune::Result>& all = ran.emplace_back(tune::predicted(options_, word, bytes, *profile_));
       std::vector<tune::Algorithm> algorithms;
       for (const tune::Result& result : all) algorithms.push_back(result.algorithm);
       const double begun = clock_now();
       const auto times = race(engine, comm, start, kind, bytes, algorithms,
-                              {.few = rounds, .rounds = rounds, .most = 1, .hopeless = 1e9}, Counts::quartile);
+                              {.few = rounds, .rounds = rounds, .most = 1, .hopeless = 1e9});
       // Brute force looks at every power of two. Calls beyond those that ran count as what they take alone.
-      const double powers =
-          static_cast<double>(tune::tuned_sizes(kind, options_).size()) / static_cast<double>(sizes.size());
-      const double took = (clock_now() - begun) / 1e9;
-      brute_ += powers * took;
-      thorough_ += powers * took;
-      for (const double time : times) thorough_ += powers * std::max(0, kThorough - rounds) * time / 1e9;
+      const auto powers = tune::tuned_sizes(kind, options_);
+      const double share = static_cast<double>(powers.size()) / static_cast<double>(sizes.size());
+      brute_ += share * (clock_now() - begun) / 1e9;
+      double calls = 0;  // that benchmarks make, in the mean of all powers
+      for (const std::int64_t each : powers)
+        calls += (each > kOsuLarge ? kOsuLargeCalls : kOsuCalls) / static_cast<double>(powers.size());
+      for (const double time : times) {
+        brute_ += share * std::max(0, kThorough - rounds) * time / 1e9;
+        benchmarks_ += share * calls * time / 1e9;
+      }
       for (std::size_t i = 0; i < times.size(); ++i) all[i].time = times[i];
       std::erase_if(all, [](const tune::Result& result) { return result.time <= 0; });
     }
@@ -314,7 +339,7 @@ class TuneCommand final : public Command {
       for (std::size_t i = 0; i < std::min<std::size_t>(3, ran[s].size()); ++i)
         last.back().push_back(ran[s][i].algorithm);
       again.push_back(race(engine, comm, start, kind, sizes[s], last.back(),
-                           {.few = 2 * rounds, .rounds = 2 * rounds, .hopeless = 1e9}, Counts::quartile));
+                           {.few = 2 * rounds, .rounds = 2 * rounds, .hopeless = 1e9}));
     }
     if (!tune::tells_sizes(options_.library, word)) return add_checks(*choice, sizes, last, again, out);
     for (std::size_t s = 0; s < sizes.size(); ++s) add_checks(*choice, {sizes[s]}, {last[s]}, {again[s]}, out);
@@ -397,13 +422,13 @@ class TuneCommand final : public Command {
     page.section("Regret");
     page.paragraph(
         "At sizes that no race had, all algorithms ran; the three best, ours and the default then ran once more.");
-    page.numbers(
-        {{fmt::format("{:.2f}", summary.gain), "times as fast as the default, geometric mean"},
-         {fmt::format("{:.1f} %", 100 * summary.mean), "mean regret"},
-         {fmt::format("{:.1f} %", 100 * summary.worst), "worst regret"},
-         {fmt::format("1/{:.0f}", brute_ / tuned_), fmt::format("of the time of brute force, {} calls of each{}",
-                                                                rounds_, resumed_ ? ", without the races before" : "")},
-         {fmt::format("1/{:.0f}", thorough_ / tuned_), fmt::format("… {} calls of each", kThorough)}});
+    page.numbers({{fmt::format("{:.2f}", summary.gain), "times as fast as the default, geometric mean"},
+                  {fmt::format("{:.1f} %", 100 * summary.mean), "mean regret"},
+                  {fmt::format("{:.1f} %", 100 * summary.worst), "worst regret"},
+                  {in_figures(brute_ / tuned_), fmt::format("times as long: brute force, {} calls of each{}", kThorough,
+                                                            resumed_ ? "; without the races before" : "")},
+                  {in_figures(benchmarks_ / tuned_),
+                   fmt::format("times as long: as OSU's benchmarks call them, in {} launches", launches_)}});
     rows.clear();
     for (const Check& check : checks_)
       rows.push_back({check.collective, tune::bytes_in_words(check.bytes), tune::duration(check.plain),
@@ -420,13 +445,13 @@ class TuneCommand final : public Command {
       out.print("at {} sizes that no race had: {:.2f} times as fast as the default\n", checks_.size(), summary.gain);
       out.print("(geometric mean), regret {:.1f} % in the mean, {:.1f} % at worst\n", 100 * summary.mean,
                 100 * summary.worst);
-      out.print("raced {} times an algorithm at a size, each three calls or more\n", calls_);
-      const auto compared = [&](double brute, const char* to) {
-        return resumed_ ? std::string() : fmt::format("{}{:.0f} times as long", to, brute / tuned_);
+      const auto taken = [&](double seconds) {
+        return in_figures(seconds) + " s" +
+               (resumed_ ? std::string() : ", " + in_figures(seconds / tuned_) + " times as long");
       };
-      out.print("brute force over all powers of two, {} calls of each, would take\n", rounds_);
-      out.print("{:.0f} s{}; with {} calls, {:.0f} s{}\n", brute_, compared(brute_, ": "), kThorough, thorough_,
-                compared(thorough_, ": "));
+      out.print("raced {} times an algorithm at a size, each three calls or more\n", calls_);
+      out.print("brute force over all powers of two, {} calls of each: {};\n", kThorough, taken(brute_));
+      out.print("as OSU's benchmarks call them, in {} launches: {}\n", launches_, taken(benchmarks_));
     }
     out.print("tuned in {:.1f} s, {:.1f} s of them for the profile; {}/index.html\n", tuned_, profiled_, out_);
     out.print("says what is gained\n");
@@ -445,6 +470,7 @@ class TuneCommand final : public Command {
   tune::TunerOptions options_;
   std::map<std::string, measure::Contestant> forced_;  ///< by key_of; gone before MPI ends
   ProfilePtr profile_;
+  tune::Fit fit_;  ///< of the profile, to the races so far
   std::vector<tune::Cell> cells_;
   tune::Rules rules_;
   std::vector<Check> checks_;
@@ -452,7 +478,10 @@ class TuneCommand final : public Command {
   std::vector<std::string> tuned_words_;
   std::size_t calls_ = 0;            ///< algorithms at sizes that ran
   double tuned_ = 0, profiled_ = 0;  ///< seconds: what tuning took, and of that the profile
-  double brute_ = 0, thorough_ = 0;  ///< seconds that brute force would take, with so many calls and with kThorough
+  double written_ = 0;               ///< when the races were
+  double brute_ = 0;                 ///< seconds that brute force would take, with kThorough calls of each …
+  double benchmarks_ = 0;            ///< … and the calls alone, with as many as benchmarks make by default …
+  std::size_t launches_ = 0;         ///< … each algorithm, with each of its parameters, in a launch of its own
 };
 
 }  // namespace
