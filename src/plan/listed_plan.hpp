@@ -34,6 +34,22 @@ class ListedPlan final : public Plan {
   std::vector<Send> sends_;
 };
 
+/// The same on a cluster, with boards. Time of local(): O(events of the schedule).
+class ListedClusterPlan final : public Plan {
+ public:
+  /// Finish and bound of the claim are those of the schedule. REQUIRES canonical order.
+  ListedClusterPlan(Schedule schedule, std::string bound_source, std::string construction)
+      : Plan(Cluster{schedule.machine, schedule.nodes}, schedule.problem,
+             Claim{schedule.finish, schedule.bound, std::move(bound_source), std::move(construction)}),
+        schedule_(std::move(schedule)) {}
+
+  LocalForm local(Rank rank) const override { return restrict_to(schedule_, rank); }
+  Schedule schedule() const override { return schedule_; }
+
+ private:
+  Schedule schedule_;
+};
+
 /// P = 1: nobody to send to.
 inline PlanPtr nothing_to_do(const LogP& machine, const Problem& problem) {
   return std::make_shared<ListedPlan>(machine, problem, Claim{Time{0}, Time{0}, "one processor", "nothing to do"},

@@ -122,6 +122,25 @@ TEST(TinyClusters, AnswerIsAScheduleWithItsBound) {
   EXPECT_EQ(solve_on_cluster(c, broadcast(3), options).status, Status::infeasible);
 }
 
+/// `plan --exact`: a faster schedule, or a better bound where only the time of the optimum is known.
+TEST(TinyClusters, APlanIsImprovedByTheAnswer) {
+  const Cluster c = Cluster::uniform(2, 2, {1, Time{2}, Time{1}, Time{2}}, Time{1}, Time{1}, Time{1});
+  int faster = 0, bounds = 0;
+  for (const Kind kind : {Kind::allgather, Kind::reduce_scatter, Kind::allreduce, Kind::reduce, Kind::scan}) {
+    const plan::PlanPtr plan = plan::on_cluster(c, {.kind = kind});
+    const Answer answer = solve_on_cluster(c, {.kind = kind});
+    const plan::PlanPtr better = with_answer(plan, answer);
+    EXPECT_EQ(better->claim().bound, answer.bound) << to_string(kind);
+    EXPECT_EQ(better->claim().optimal(), answer.best && answer.best->finish == answer.bound) << to_string(kind);
+    EXPECT_TRUE(verify(better->schedule()).legal()) << to_string(kind);
+    EXPECT_EQ(verify(better->schedule()).finish, better->claim().finish) << to_string(kind);
+    faster += better->claim().finish < plan->claim().finish ? 1 : 0;
+    bounds += better->claim().bound > plan->claim().bound ? 1 : 0;
+  }
+  EXPECT_GE(faster, 1);
+  EXPECT_GE(bounds, 1);
+}
+
 TEST(TinyClusters, UnequalNodesHaveAnOptimumToo) {
   Cluster c{{6, Time{3}, Time{1}, Time{2}}, {}};
   for (const std::int64_t size : {1, 3, 2}) c.nodes.add(size);

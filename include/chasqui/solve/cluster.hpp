@@ -5,6 +5,7 @@
 
 #include "chasqui/model/cluster.hpp"
 #include "chasqui/model/problem.hpp"
+#include "chasqui/plan/plan.hpp"
 #include "chasqui/solve/solve.hpp"
 
 namespace chasqui::solve {
@@ -17,5 +18,8 @@ namespace chasqui::solve {
 /// Throws an Error for another kind, an invalid cluster or root, publish or read of 0, a cluster that is too large, and where the SAT
 /// solver is needed and not part of this build.
 Answer solve_on_cluster(const Cluster& cluster, const Problem& problem, const Options& options = {});
+
+/// The better one of a plan on a cluster and the answer to its problem, with the answer's bound if that is better.
+plan::PlanPtr with_answer(const plan::PlanPtr& plan, const Answer& answer);
 
 }  // namespace chasqui::solve

@@ -98,10 +98,16 @@ class SolveCommand final : public Command {
 
  private:
   int run_on_cluster(const Cluster& cluster, Output& out) const {
-    if (single_ || proof_ || two_values_)
-      throw Error("{} has no meaning on clusters: leave it out", proof_    ? "--proof"
-                                                                 : single_ ? "--single-sending"
-                                                                           : "--two-values");
+    const std::pair<bool, const char*> meaningless[] = {{proof_.has_value(), "--proof"},
+                                                        {single_, "--single-sending"},
+                                                        {two_values_, "--two-values"},
+                                                        {formula_only_, "--formula-only"},
+                                                        {period_ != 0, "--period"}};
+    for (const auto& [given, name] : meaningless) {
+      if (given) throw Error("{} has no meaning on clusters: leave it out", name);
+    }
+    if (engine_ != "sat")
+      throw Error("--engine {}: there is no integer program for clusters: leave it out, SAT decides", engine_);
     const Interrupt interrupt;
     solve::Options options = this->options();
     options.interrupted = [] { return Interrupt::asked(); };

@@ -3,6 +3,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/solve/atlas.hpp"
+#include "chasqui/solve/cluster.hpp"
 #include "cli/frame/interrupt.hpp"
 
 namespace chasqui::cli {
@@ -35,19 +36,20 @@ plan::PlanPtr improve_by_atlas(const plan::PlanPtr& plan) {
 plan::PlanPtr improve_by_search(const plan::PlanPtr& plan, double seconds) {
   const plan::PlanPtr known = improve_by_atlas(plan);
   if (known->claim().optimal()) return known;
-  if (!plan->nodes().empty())
-    throw Error("--exact is not for clusters: `chasqui solve broadcast` tries everything on tiny ones");
   if (plan->problem().kind == Kind::stream) {
     throw Error("--exact has no meaning for a stream: `chasqui solve stream` asks for a period");
   }
-  const solve::Instance instance{
-      .machine = plan->machine(), .problem = plan->problem(), .two_values = !plan->problem().commutative};
-  solve::validate(instance);
   const Interrupt interrupt;
   Progress bar("searching");
   solve::Options options;
   options.time_limit = seconds;
   watch(options, bar);
+  if (!plan->nodes().empty())
+    return solve::with_answer(plan,
+                              solve::solve_on_cluster({plan->machine(), plan->nodes()}, plan->problem(), options));
+  const solve::Instance instance{
+      .machine = plan->machine(), .problem = plan->problem(), .two_values = !plan->problem().commutative};
+  solve::validate(instance);
   const solve::Answer answer = solve::solve(instance, options);
   return answer.best ? better(known, solve::plan_from_answer(instance, answer)) : known;
 }

@@ -10,24 +10,9 @@
 #include "chasqui/plan/clusters.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "plan/clusters/spread.hpp"
+#include "plan/listed_plan.hpp"
 
 namespace chasqui::plan {
-
-/// A plan that is a schedule. Time of local(): O(events of the schedule).
-class ListedClusterPlan final : public Plan {
- public:
-  /// Finish and bound of the claim are those of the schedule. REQUIRES canonical order.
-  ListedClusterPlan(Schedule schedule, std::string bound_source, std::string construction)
-      : Plan(Cluster{schedule.machine, schedule.nodes}, schedule.problem,
-             Claim{schedule.finish, schedule.bound, std::move(bound_source), std::move(construction)}),
-        schedule_(std::move(schedule)) {}
-
-  LocalForm local(Rank rank) const override { return restrict_to(schedule_, rank); }
-  Schedule schedule() const override { return schedule_; }
-
- private:
-  Schedule schedule_;
-};
 
 /// What a rank does, each list by time.
 inline LocalForm in_order(LocalForm form) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "solve/clusters/climb.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/clusters.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/listed_plan.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -141,6 +143,17 @@ Answer solve_on_cluster(const Cluster& cluster, const Problem& problem, const Op
   if (answer.best) answer.best->bound = answer.bound;
   answer.seconds = seconds();
   return answer;
+}
+
+plan::PlanPtr with_answer(const plan::PlanPtr& plan, const Answer& answer) {
+  const plan::Claim& claim = plan->claim();
+  const bool faster = answer.best && answer.best->finish<claim.finish, tighter = answer.bound> claim.bound;
+  if (!faster && !tighter) return plan;
+  Schedule schedule = faster ? *answer.best : plan->schedule();
+  schedule.bound = std::max(answer.bound, claim.bound);
+  return std::make_shared<plan::ListedClusterPlan>(std::move(schedule),
+                                                   tighter ? answer.bound_source : claim.bound_source,
+                                                   faster ? "exact search" : claim.construction);
 }
 
 }  // namespace chasqui::solve
