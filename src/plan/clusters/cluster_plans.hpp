@@ -37,8 +37,11 @@ PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes la
 /// Every node does the same at the same time, so that a rank finds its part alone. REQUIRES equal nodes.
 PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound);
 
-/// No reduction takes less: backwards in time it is a broadcast with the costs of the board exchanged.
+/// No reduction takes less: backwards in time it is a broadcast with the costs of the board exchanged, and one that informs the ranks
+/// of a node one after another (flow_together_bound).
 Bound cluster_reduce_bound(const Cluster& cluster);
+/// In less time no rank hears from all others (clusters.md, Theorem 26). Time: as Spread, one habit.
+Time flow_together_bound(const Cluster& cluster);
 
 /// What the ranks of one node fold on its board before anything else, and who ends up with it (clusters.md, Theorem 8). Places
 /// are counted from the leader on, around the end of the node.

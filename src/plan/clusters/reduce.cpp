@@ -150,6 +150,8 @@ Bound cluster_reduce_bound(const Cluster& cluster) {
   std::swap(backwards.nodes.publish, backwards.nodes.read);
   Bound bound = cluster_broadcast_bound(backwards);
   bound.source = "a reduction run backwards is a broadcast: " + bound.source;
+  if (const Time time = flow_together_bound(cluster); time > bound.time)
+    bound = {time, "a reading takes one publication: no more contributions can flow together"};
   return bound;
 }
 

@@ -14,6 +14,7 @@ namespace chasqui::plan {
 namespace {
 
 constexpr std::int64_t kMostRadix = 256;
+constexpr std::int64_t kMostFolded = 4;  ///< lanes of a group
 
 /// What lies on a board or travels, seen from the node that has it.
 struct Content {
@@ -69,19 +70,22 @@ class Maker {
     return folded;
   }
 
-  /// In each round at most `lanes` ranks of a node receive. Nothing if it would not end before `limit`.
-  std::optional<Day> make(const Folded& folded, std::int64_t radix, std::int64_t lanes, Time limit) const {
+  /// In each round at most `lanes` ranks of a node receive, and each `group` of them fold what they got before all others read it.
+  /// Nothing if it would not end before `limit`.
+  std::optional<Day> make(const Folded& folded, std::int64_t radix, std::int64_t lanes, std::int64_t group,
+                          Time limit) const {
     Time least = folded.knows.back();
     for_rounds(radix, [&](std::int64_t /*window*/, std::int64_t pieces) {
       const std::int64_t each = divide_up(pieces, std::min(pieces, lanes)), used = divide_up(pieces, each);
       least += lambda_ + (each - 1) * one_.base.gap();
-      if (n_ > 1) least += publish_ + (used - 1) * read_;
+      if (n_ > 1) least += publish_ + (divide_up(used, group) - 1) * read_;
+      if (std::min(group, used) > 1) least += publish_ + read_;
     });
     if (least >= limit) return std::nullopt;
     auto [day, table, knows] = folded;
     if (lanes > 1) share_whole(lanes, day, table, knows);
     for_rounds(radix, [&, &day = day, &table = table, &knows = knows](std::int64_t window, std::int64_t pieces) {
-      round(window, pieces, lanes, day, table, knows);
+      round(window, pieces, lanes, group, day, table, knows);
     });
     if (day.finish >= limit) return std::nullopt;
     return std::move(day);
@@ -131,10 +135,10 @@ class Maker {
     for (std::int64_t i = n_ - senders; i + 1 < n_; ++i) at(knows, i) = read(day, table, i, whole, at(knows, i));
   }
 
-  /// A lane takes neighbouring pieces and publishes them as one. The last rank, which has the fold of its node before all others, takes
-  /// the first.
-  void round(std::int64_t window, std::int64_t pieces, std::int64_t most_lanes, Day& day, Timetable& table,
-             std::vector<Time>& knows) const {
+  /// A lane takes neighbouring pieces and publishes them as one; so does the first of a group, for all of it. The last rank, which has
+  /// the fold of its node before all others, takes the first.
+  void round(std::int64_t window, std::int64_t pieces, std::int64_t most_lanes, std::int64_t group, Day& day,
+             Timetable& table, std::vector<Time>& knows) const {
     const std::int64_t each = divide_up(pieces, std::min(pieces, most_lanes)), lanes = divide_up(pieces, each);
     const std::vector<Time> before = knows;
     for (std::int64_t turn = 0; turn < each; ++turn) {
@@ -147,12 +151,20 @@ class Maker {
       }
     }
     if (n_ == 1) return;
-    const std::size_t published = day.publications.size();
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      const std::int64_t mine = std::min(each, pieces - lane * each);
-      publish(day, table, n_ - 1 - lane, {Content::What::piece, mine * window, (lane * each + 1) * window},
-              at(knows, n_ - 1 - lane));
+    const auto of_lanes = [&](std::int64_t lane, std::int64_t count) {
+      const std::int64_t theirs = std::min(count * each, pieces - lane * each);
+      return Content{Content::What::piece, theirs * window, (lane * each + 1) * window};
+    };
+    for (std::int64_t lane = 0; lane < lanes; lane += group) {
+      for (std::int64_t other = lane + 1; other < std::min(lane + group, lanes); ++other) {
+        publish(day, table, n_ - 1 - other, of_lanes(other, 1), at(knows, n_ - 1 - other));
+        const Time read_by_first = read(day, table, n_ - 1 - lane, day.publications.size() - 1, Time{0});
+        at(knows, n_ - 1 - lane) = std::max(at(knows, n_ - 1 - lane), read_by_first);
+      }
     }
+    const std::size_t published = day.publications.size();
+    for (std::int64_t lane = 0; lane < lanes; lane += group)
+      publish(day, table, n_ - 1 - lane, of_lanes(lane, group), at(knows, n_ - 1 - lane));
     for (std::size_t p = published; p < day.publications.size(); ++p) {
       for (std::int64_t i = 0; i < n_; ++i) {
         if (i != day.publications[p].place) at(knows, i) = std::max(at(knows, i), read(day, table, i, p, Time{0}));
@@ -276,15 +288,20 @@ PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound
   std::string how;
   Time limit{kMaxTime};
   const std::int64_t most_radix = std::clamp<std::int64_t>(4 * n, 2, std::max<std::int64_t>(N, 2));
-  for (std::int64_t radix = 2; radix <= std::min(most_radix, kMostRadix); radix += 1 + radix / 8) {
-    const std::int64_t most_lanes = std::min(n, radix - 1);
-    for (std::int64_t lanes = 1;; lanes = std::min(2 * lanes, most_lanes)) {
-      if (std::optional<Day> day = maker.make(*folded, radix, lanes, limit)) {
-        best = std::move(*day);
-        limit = best.finish;
-        how = fmt::format("boards of radix {}, then windows of nodes of radix {}, all in step", board, radix);
+  // Without groups first: what is then known keeps most others from being made.
+  for (std::int64_t group = 1; group <= std::min(kMostFolded, n / 2 + 1); ++group) {
+    for (std::int64_t radix = 2; radix <= std::min(most_radix, kMostRadix); radix += 1 + radix / 8) {
+      const std::int64_t most_lanes = std::min(n, radix - 1);
+      for (std::int64_t lanes = 1;; lanes = std::min(2 * lanes, most_lanes)) {
+        const bool possible = group == 1 || 2 * group <= lanes;
+        if (std::optional<Day> day = possible ? maker.make(*folded, radix, lanes, group, limit) : std::nullopt) {
+          best = std::move(*day);
+          limit = best.finish;
+          how = fmt::format("boards of radix {}, then windows of nodes of radix {}, all in step", board, radix);
+          if (group > 1) how += fmt::format(", {} lanes fold as one", group);
+        }
+        if (lanes == most_lanes) break;
       }
-      if (lanes == most_lanes) break;
     }
   }
   const Claim claim{best.finish, bound.time, bound.source, how};

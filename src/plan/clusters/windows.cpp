@@ -20,6 +20,7 @@ namespace {
 struct Style {
   std::vector<std::int64_t> radices;
   std::int64_t lanes = 1;         ///< at most so many ranks of a node receive pieces of one round
+  std::int64_t group = 1;         ///< so many neighbouring lanes fold what they got before all others read it
   std::size_t straight_from = 0;  ///< from this round on every rank gets every piece by a message of its own
   /// In the first round every rank sends its own contribution, while the board hands out those of the node.
   enum class First { board, early_published, early_straight } first = First::board;
@@ -29,6 +30,7 @@ struct Style {
 std::string words(const Style& style, std::int64_t n) {
   std::string text = fmt::format("windows of nodes, radices {}", fmt::join(style.radices, " x "));
   if (style.first != Style::First::board) text += ", the first while the board is read";
+  if (style.group > 1) text += fmt::format(", {} lanes fold as one", style.group);
   const bool straight = style.straight_from < style.radices.size() || style.first == Style::First::early_straight;
   if (n > 1 && straight) text += ", messages to every rank";
   return text;
@@ -55,7 +57,7 @@ class Player {
     }
     for (; q < rounds.size(); ++q) {
       if (latest() + lambda_ >= limit_) return std::nullopt;
-      q >= style.straight_from ? straight(rounds[q]) : published(rounds[q], style.lanes);
+      q >= style.straight_from ? straight(rounds[q]) : published(rounds[q], style.lanes, style.group);
     }
     x_.finish = latest();
     if (x_.finish >= limit_) return std::nullopt;
@@ -75,11 +77,12 @@ class Player {
     return end;
   }
 
-  /// Everybody else reads it. Who publishes has it.
+  /// Who publishes has it.
   void publish(std::int64_t place, const WindowCargo& cargo, Time earliest) {
     const Time end = table_.publish(rank(place), {}, earliest);
     x_.publications.push_back({place, end - nodes_.publish, cargo});
   }
+  /// Everybody else reads what was published since then.
   void read_from(std::size_t first_publication) {
     std::vector<std::size_t> order;
     for (std::size_t i = first_publication; i < x_.publications.size(); ++i) order.push_back(i);
@@ -88,14 +91,16 @@ class Player {
     };
     std::stable_sort(order.begin(), order.end(), by_time);
     for (const std::size_t i : order) {
-      const WindowPublication& p = x_.publications[i];
       for (std::int64_t reader = 0; reader < n_; ++reader) {
-        if (reader == p.place) continue;
-        const Time end = table_.read(rank(reader), rank(p.place), {}, p.begin + nodes_.publish);
-        x_.readings.push_back({reader, end - nodes_.read, i});
-        reach(reader, end);
+        if (reader != x_.publications[i].place) read(reader, i);
       }
     }
+  }
+  void read(std::int64_t reader, std::size_t publication) {
+    const WindowPublication& p = x_.publications[publication];
+    const Time end = table_.read(rank(reader), rank(p.place), {}, p.begin + nodes_.publish);
+    x_.readings.push_back({reader, end - nodes_.read, publication});
+    reach(reader, end);
   }
 
   /// Every rank's own contribution goes to the nodes of the first round.
@@ -136,8 +141,8 @@ class Player {
     }
   }
 
-  /// A lane takes neighbouring pieces and publishes them as one.
-  void published(const std::vector<WindowPiece>& pieces, std::int64_t most_lanes) {
+  /// A lane takes neighbouring pieces and publishes them as one; so does the first of a group of lanes, for all of it.
+  void published(const std::vector<WindowPiece>& pieces, std::int64_t most_lanes, std::int64_t group) {
     const auto k = static_cast<std::int64_t>(pieces.size());
     const std::int64_t each = divide_up(k, std::min({k, most_lanes, nodes_.smallest()}));
     const std::vector<Time> before = has_;
@@ -155,12 +160,30 @@ class Player {
         whole.cargo.count += piece.count;
       }
     }
+    for (const WindowPublication& whole : got) reach(whole.place, whole.begin);
+    if (n_ == 1) return;
+    const std::vector<WindowPublication> heads = fold_groups(got, group);
     const std::size_t first = x_.publications.size();
-    for (const WindowPublication& whole : got) {
-      reach(whole.place, whole.begin);
-      if (n_ > 1) publish(whole.place, whole.cargo, whole.begin);
-    }
+    for (const WindowPublication& head : heads) publish(head.place, head.cargo, head.begin);
     read_from(first);
+  }
+
+  /// The first lane of each group reads what the others have: what it then has, and since when.
+  std::vector<WindowPublication> fold_groups(const std::vector<WindowPublication>& got, std::int64_t group) {
+    std::vector<WindowPublication> heads;
+    const auto lanes = static_cast<std::int64_t>(got.size());
+    for (std::int64_t lane = 0; lane < lanes; lane += group) {
+      heads.push_back(got[static_cast<std::size_t>(lane)]);
+      const std::size_t first = x_.publications.size();
+      for (std::int64_t other = lane + 1; other < std::min(lane + group, lanes); ++other) {
+        const WindowPublication& theirs = got[static_cast<std::size_t>(other)];
+        publish(other, theirs.cargo, theirs.begin);
+        heads.back().cargo.count += theirs.cargo.count;
+      }
+      for (std::size_t i = first; i < x_.publications.size(); ++i) read(lane, i);
+      heads.back().begin = has(lane);
+    }
+    return heads;
   }
 
   const Nodes& nodes_;
@@ -188,12 +211,15 @@ class Chooser {
       own_.how = "one node: the board alone";
       return std::move(own_);
     }
-    for (std::int64_t rounds = 1; rounds < 63; ++rounds) {
-      const std::vector<std::int64_t> radices = equal_radices(N_, rounds);
-      if (radices.front() - 1 <= most_pieces()) with_radices(radices, Style::First::board);
-      if (radices.front() == 2) break;
+    // Without groups first: what is then known keeps most others from being played.
+    for (group_ = 1; group_ <= std::min(kMostGroup, n_ / 2 + 1); ++group_) {
+      for (std::int64_t rounds = 1; rounds < 63; ++rounds) {
+        const std::vector<std::int64_t> radices = equal_radices(N_, rounds);
+        if (radices.front() - 1 <= most_pieces()) with_radices(radices, Style::First::board);
+        if (radices.front() == 2) break;
+      }
+      if (nodes_.uniform() && n_ <= kMostEarly) early();
     }
-    if (nodes_.uniform() && n_ <= kMostEarly) early();
     CHASQUI_CHECK(best_.finish < Time{kMaxTime}, "N={} n={}: no radices", N_, n_);
     return std::move(best_);
   }
@@ -201,6 +227,7 @@ class Chooser {
  private:
   /// Everybody reads the contributions of all others one by one where a round is early: that pays on small nodes only.
   static constexpr std::int64_t kMostEarly = 16;
+  static constexpr std::int64_t kMostGroup = 4;        ///< larger ones were never faster
   static constexpr std::int64_t kMostMessages = 4096;  ///< of a node in one round, where every rank gets its own
 
   void own_board() {
@@ -252,7 +279,8 @@ class Chooser {
       round += (k - 1) * std::max(gap, n_ * nodes_.gamma);
     } else if (style.straight_from == style.radices.size()) {
       round += (each - 1) * std::max(gap, lanes * nodes_.gamma);
-      if (n_ > 1) round += nodes_.publish + (lanes - 1) * nodes_.read;
+      if (n_ > 1) round += nodes_.publish + (divide_up(lanes, style.group) - 1) * nodes_.read;
+      if (style.group > 1) round += nodes_.publish + nodes_.read;
     }
     return (early ? lambda : std::min(all_, first_)) + rounds * round;
   }
@@ -268,20 +296,23 @@ class Chooser {
       for (std::int64_t lanes = 1;; lanes = std::min(2 * lanes, most_lanes)) {
         for (const bool publish_first : {false, true}) {
           if (publish_first && !early) continue;
-          const Style style{radices, lanes, from, first, publish_first};
-          if (estimate(style) >= best_.finish) continue;
-          Player player(cluster_, one_, best_.finish);
-          if (auto found = player.play(style, own_, all_, first_)) best_ = std::move(*found);
+          if (group_ == 1 || 2 * group_ <= lanes) consider({radices, lanes, group_, from, first, publish_first});
         }
         if (lanes == most_lanes || from == 0) break;
       }
     }
   }
 
+  void consider(const Style& style) {
+    if (estimate(style) >= best_.finish) return;
+    Player player(cluster_, one_, best_.finish);
+    if (auto found = player.play(style, own_, all_, first_)) best_ = std::move(*found);
+  }
+
   const Cluster& cluster_;
   const Nodes& nodes_;
   Cluster one_;  ///< one node of the largest size
-  std::int64_t N_, n_;
+  std::int64_t N_, n_, group_ = 1;
   Exchange own_, best_;
   Time all_{0}, first_{0};  ///< when all ranks, and the first one, have the contributions of their node
 };
