@@ -28,6 +28,7 @@ constexpr double kDefaultKnowsMore =
 constexpr double kFarAway = 0.15;  ///< the error of an estimate, from a few doublings on
 constexpr double kWorthASwitch = 0.03;  ///< less than who is taken for the size before
 constexpr double kDefaultStays = 0.03;  ///< less than ours, on both sides
+constexpr std::int64_t kNextRace = 4;   ///< times the size of the one before, where all sizes that may be raced are
 constexpr std::size_t kMostRaces = 8;   ///< of a collective
 constexpr double kCheap =
     60e6;  ///< nanoseconds that all algorithms may take at a size; then there is nothing to be saved …
@@ -133,7 +134,8 @@ class Estimates {
       const Curve own = corrections_of(entry.algorithm);
       if (own.points.empty()) continue;
       const auto value = own.at(length(bytes));
-      list.push_back({entry.algorithm, std::log(entry.predicted) + value.y,
+      const double predicted = std::log(entry.predicted) + value.y;
+      list.push_back({entry.algorithm, between_races(entry.algorithm, bytes).value_or(predicted),
                       kNoise + kPerDoubling * value.away + value.apart, true});
     }
     const std::size_t raced = list.size();
@@ -158,6 +160,16 @@ class Estimates {
   }
 
  private:
+  /// Between two races not far apart its own times say more than a prediction, which may change where the library does not.
+  std::optional<double> between_races(const Algorithm& algorithm, std::int64_t bytes) const {
+    const auto [below, above] = around(bytes);
+    if (below == nullptr || above == nullptr || above->bytes > kNextRace * below->bytes) return {};
+    const Result *before = below->of(algorithm), *after = above->of(algorithm);
+    if (before == nullptr || after == nullptr) return {};
+    const Curve times{{{length(below->bytes), std::log(before->time)}, {length(above->bytes), std::log(after->time)}}};
+    return times.at(length(bytes)).y;
+  }
+
   Curve corrections_of(const Algorithm& algorithm) const {
     Curve curve;
     for (const Cell& cell : own_) {
