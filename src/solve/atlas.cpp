@@ -6,8 +6,10 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
+#include "chasqui/plan/clusters.hpp"
 #include "chasqui/plan/stream.hpp"
 #include "chasqui/solve/bounds.hpp"
+#include "chasqui/solve/cluster.hpp"
 #include "chasqui/solve/encoding.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/listed_plan.hpp"
@@ -22,9 +24,20 @@ constexpr std::string_view kHeading =
 /// A key that sorts by family, machine, k.
 std::string key(const Instance& instance) {
   const LogP& m = instance.machine;
+  if (const Nodes& nodes = instance.nodes; !nodes.empty()) {
+    CHASQUI_CHECK(nodes.uniform(), "{}", to_string(instance));
+    return fmt::format("cluster-{} {:04} {:04} {:06} {:06} {:06} {:06} {:06} {:06}", to_string(instance.problem.kind),
+                       nodes.count(), nodes.largest(), m.L.ticks, m.o.ticks, m.g.ticks, nodes.gamma.ticks,
+                       nodes.publish.ticks, nodes.read.ticks);
+  }
   return fmt::format("{}{} {:04} {:06} {:06} {:06} {:06}", to_string(instance.problem.kind),
                      instance.single_sending ? "-single" : "", m.P, m.L.ticks, m.o.ticks, m.g.ticks,
                      instance.problem.items);  // whatever the period of a stream
+}
+
+Time bound_by_argument(const Instance& instance) {
+  if (instance.nodes.empty()) return lower_bound(instance).time;
+  return plan::on_cluster({instance.machine, instance.nodes}, instance.problem)->claim().bound;
 }
 
 /// What can be checked of a line without a search.
@@ -35,7 +48,7 @@ void require_true(const AtlasEntry& entry, const std::string& place) {
   const Time finish = objective(entry.witness);
   if (finish != entry.finish)
     fail(fmt::format("the witness finishes at {}, not at {}", finish.ticks, entry.finish.ticks));
-  const Time bound = lower_bound(entry.instance).time;
+  const Time bound = bound_by_argument(entry.instance);
   if (entry.bound < bound || (entry.evidence == Evidence::argument && entry.bound > bound)) {
     fail(fmt::format("the bound by argument is {}, not {}", bound.ticks, entry.bound.ticks));
   }
@@ -103,9 +116,40 @@ std::string Atlas::text() const {
   return text;
 }
 
+namespace {
+
+/// Equal nodes of two ranks or more, and few values of everything: those of clusters.md, Computed evidence 11.
+std::vector<Instance> cluster_instances(const AtlasRange& range) {
+  std::vector<Instance> all;
+  const Problem problem{.kind = cluster_kind(range.family).value()};
+  for (std::int64_t N = 2; N <= range.N; ++N) {
+    for (std::int64_t n = 2; N * n <= range.P; ++n) {
+      for (std::int64_t o = 0; o <= 1; ++o) {
+        for (std::int64_t L = o == 0 ? 1 : 0; L + 2 * o <= range.L; ++L) {
+          for (std::int64_t g = 1; g <= 3; ++g) {
+            for (std::int64_t gamma = 0; gamma <= std::min<std::int64_t>(2, std::max(g, o)); ++gamma) {
+              for (std::int64_t publish = 1; publish <= 2; ++publish) {
+                for (std::int64_t read = 1; read <= std::min<std::int64_t>(2, L + 2 * o - publish); ++read) {
+                  const Cluster c =
+                      Cluster::uniform(N, n, {1, Time{L}, Time{o}, Time{g}}, Time{gamma}, Time{publish}, Time{read});
+                  all.push_back({.machine = c.base, .problem = problem, .nodes = c.nodes});
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 std::vector<Instance> atlas_instances(const AtlasRange& range) {
   std::vector<Instance> all;
-  for (std::int64_t P = 2; P <= range.P; ++P) {
+  if (cluster_kind(range.family)) all = cluster_instances(range);
+  for (std::int64_t P = 2; P <= range.P && !cluster_kind(range.family); ++P) {
     for (std::int64_t L = 1; L <= range.L; ++L) {
       if (range.family == "broadcast" || range.family == "single") {
         for (std::int64_t k = 1; k <= range.k; ++k) {
@@ -123,7 +167,7 @@ std::vector<Instance> atlas_instances(const AtlasRange& range) {
       } else if (range.family == "stream") {
         all.push_back({.machine = LogP::postal(P, Time{L}), .problem = {.kind = Kind::stream}, .period = Time{1}});
       } else {
-        throw Error("atlas: unknown family '{}': broadcast, single, allgather, alltoall or stream", range.family);
+        throw Error("atlas: unknown family '{}': {}", range.family, kAtlasFamilies);
       }
     }
   }
@@ -139,7 +183,7 @@ namespace {
 std::optional<AtlasEntry> entry_of(const Instance& instance, const Answer& answer) {
   if (!answer.best) return std::nullopt;
   Schedule witness = *answer.best;
-  if (instance.problem.kind == Kind::alltoall) {
+  if (instance.problem.kind == Kind::alltoall && instance.nodes.empty()) {
     witness = canonical(instance, std::move(witness));
     for (const Send& send : witness.sends) {
       if (send.from != owner(instance, send.part.lo))
@@ -201,6 +245,8 @@ Schedule with_root(Schedule schedule, Rank root) {
 
 std::optional<AtlasEntry> atlas_entry(const Instance& instance, const Options& options) {
   if (instance.problem.kind == Kind::stream) return stream_entry(instance, options);
+  if (!instance.nodes.empty())
+    return entry_of(instance, solve_on_cluster({instance.machine, instance.nodes}, instance.problem, options));
   return entry_of(instance, solve(instance, options));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One line of the atlas, written and read.
+#include <optional>
 #include <sstream>
 
 #include "chasqui/base/error.hpp"
@@ -12,6 +13,7 @@ constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef
 constexpr std::int64_t kBase = 62;
 
 std::string family(const Instance& instance) {
+  if (!instance.nodes.empty()) return fmt::format("cluster-{}", to_string(instance.problem.kind));
   if (instance.problem.kind == Kind::broadcast && instance.single_sending) return "single";
   return std::string(to_string(instance.problem.kind));
 }
@@ -51,8 +53,7 @@ Instance instance_of(const std::string& name, const LogP& machine, std::int64_t 
   } else {
     instance.problem.items = k;
   }
-  if (family(instance) != name)
-    throw Error("{}: unknown family '{}': broadcast, single, allgather, alltoall or stream", place, name);
+  if (family(instance) != name) throw Error("{}: unknown family '{}': {}", place, name, kAtlasFamilies);
   return instance;
 }
 
@@ -63,11 +64,98 @@ Evidence evidence_of(const std::string& word, const std::string& place) {
   throw Error("{}: not a line of the atlas: the bound rests on argument, traffic or search, not on '{}'", place, word);
 }
 
+/// Events of a schedule on a cluster: one list of numbers each.
+std::string events_text(const Schedule& schedule) {
+  std::string text;
+  const auto write = [&](const Part& second, std::initializer_list<std::int64_t> numbers) {
+    if (second.len != 0) throw Error("{}: a line has no room for two values", to_string(schedule.problem.kind));
+    for (const std::int64_t number : numbers) {
+      if (number < 0 || number >= kBase)
+        throw Error("{} is no digit in base {}: a line has no room for it: ask for a smaller cluster", number, kBase);
+      text += kDigits[static_cast<std::size_t>(number)];
+    }
+  };
+  for (const Send& s : schedule.sends)
+    write(s.second, {s.begin.ticks, s.from.index, s.to.index, s.part.lo, s.part.len});
+  text += '.';
+  for (const Publication& p : schedule.publications)
+    write(p.second, {p.begin.ticks, p.rank.index, p.part.lo, p.part.len});
+  text += '.';
+  for (const Reading& r : schedule.readings)
+    write(r.second, {r.begin.ticks, r.rank.index, r.from.index, r.part.lo, r.part.len});
+  return text;
+}
+
+/// Puts them into the schedule.
+void read_events(const std::string& text, Schedule& schedule, const std::string& place) {
+  std::vector<std::vector<std::int32_t>> lists(1);
+  for (const char letter : text) {
+    if (letter == '.') {
+      lists.emplace_back();
+      continue;
+    }
+    const std::size_t value = kDigits.find(letter);
+    if (value == std::string_view::npos) throw Error("{}: the witness has a letter that is no digit", place);
+    lists.back().push_back(static_cast<std::int32_t>(value));
+  }
+  if (lists.size() != 3 || lists[0].size() % 5 != 0 || lists[1].size() % 4 != 0 || lists[2].size() % 5 != 0)
+    throw Error("{}: the witness is too short or too long", place);
+  for (auto d = lists[0].begin(); d != lists[0].end(); d += 5)
+    schedule.sends.push_back({Time{d[0]}, Rank{d[1]}, Rank{d[2]}, Part{d[3], d[4]}});
+  for (auto d = lists[1].begin(); d != lists[1].end(); d += 4)
+    schedule.publications.push_back({Time{d[0]}, Rank{d[1]}, Part{d[2], d[3]}});
+  for (auto d = lists[2].begin(); d != lists[2].end(); d += 5)
+    schedule.readings.push_back({Time{d[0]}, Rank{d[1]}, Rank{d[2]}, Part{d[3], d[4]}});
+  normalise(schedule);
+}
+
+AtlasEntry cluster_entry(Kind kind, std::istringstream& words, const std::string& place) {
+  std::string proof, witness, rest;
+  std::int64_t N = 0, n = 0, L = 0, o = 0, g = 0, gamma = 0, publish = 0, read = 0, finish = 0, bound = 0;
+  if (!(words >> N >> n >> L >> o >> g >> gamma >> publish >> read >> finish >> bound >> proof >> witness) ||
+      words >> rest) {
+    throw Error("{}: not a line of the atlas: family N n L o g gamma publish read finish bound argument|search witness",
+                place);
+  }
+  if (N < 1 || n < 1 || N > kBase || n > kBase || N * n > kBase)
+    throw Error("{}: {} nodes of {} ranks: at most {} ranks together", place, N, n, kBase);
+  const Cluster c = Cluster::uniform(N, n, {1, Time{L}, Time{o}, Time{g}}, Time{gamma}, Time{publish}, Time{read});
+  try {
+    chasqui::validate(c);
+  } catch (const Error& error) {
+    throw Error("{}: {}", place, error.what());
+  }
+  AtlasEntry entry;
+  entry.instance = {.machine = c.base, .problem = {.kind = kind}, .nodes = c.nodes};
+  entry.finish = Time{finish};
+  entry.bound = Time{bound};
+  entry.evidence = evidence_of(proof, place);
+  entry.witness.machine = c.base;
+  entry.witness.nodes = c.nodes;
+  entry.witness.problem = entry.instance.problem;
+  entry.witness.finish = entry.finish;
+  entry.witness.bound = entry.bound;
+  read_events(witness, entry.witness, place);
+  return entry;
+}
+
 }  // namespace
+
+std::optional<Kind> cluster_kind(std::string_view family) {
+  for (const Kind kind : {Kind::broadcast, Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall}) {
+    if (family == fmt::format("cluster-{}", to_string(kind))) return kind;
+  }
+  return std::nullopt;
+}
 
 std::string to_line(const AtlasEntry& entry) {
   const Instance& instance = entry.instance;
   const LogP& m = instance.machine;
+  if (const Nodes& nodes = instance.nodes; !nodes.empty()) {
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", family(instance), nodes.count(), nodes.largest(),
+                       m.L.ticks, m.o.ticks, m.g.ticks, nodes.gamma.ticks, nodes.publish.ticks, nodes.read.ticks,
+                       entry.finish.ticks, entry.bound.ticks, to_string(entry.evidence), events_text(entry.witness));
+  }
   const std::int64_t k = instance.problem.kind == Kind::stream ? instance.period.ticks : instance.problem.items;
   return fmt::format("{} {} {} {} {} {} {} {} {} {}", family(instance), m.P, m.L.ticks, m.o.ticks, m.g.ticks, k,
                      entry.finish.ticks, entry.bound.ticks, to_string(entry.evidence), witness_text(entry));
@@ -77,7 +165,9 @@ AtlasEntry entry_from_line(std::string_view line, const std::string& place) {
   std::istringstream words{std::string(line)};
   std::string name, proof, witness, rest;
   std::int64_t P = 0, L = 0, o = 0, g = 0, k = 0, finish = 0, bound = 0;
-  if (!(words >> name >> P >> L >> o >> g >> k >> finish >> bound >> proof >> witness) || words >> rest) {
+  words >> name;
+  if (const std::optional<Kind> kind = cluster_kind(name)) return cluster_entry(*kind, words, place);
+  if (!(words >> P >> L >> o >> g >> k >> finish >> bound >> proof >> witness) || words >> rest) {
     throw Error("{}: not a line of the atlas: family P L o g k finish bound argument|traffic|search witness", place);
   }
   AtlasEntry entry;

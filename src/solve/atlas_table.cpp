@@ -2,6 +2,7 @@
 #include <map>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/clusters.hpp"
 #include "chasqui/solve/atlas.hpp"
 
 namespace chasqui::solve {
@@ -13,6 +14,8 @@ using Number = std::int64_t (*)(const AtlasEntry&);
 /// The plan for the same question; streams choose their own period, and no planner is bound to single sending.
 std::optional<Schedule> comparable_plan(const Instance& instance) {
   if (instance.problem.kind == Kind::stream || instance.single_sending) return std::nullopt;
+  if (!instance.nodes.empty())
+    return plan::on_cluster({instance.machine, instance.nodes}, instance.problem)->schedule();
   return best_plan(instance);
 }
 
@@ -104,13 +107,39 @@ std::string grids(const Entries& entries, const Section& section, bool compare_p
   return text;
 }
 
+/// A row for each number of nodes and ranks a node.
+std::string cluster_rows(const Entries& entries, bool compare_plans) {
+  struct Row {
+    std::int64_t clusters = 0, searched = 0, missed = 0;
+    Time first{kMaxTime}, last{0};
+  };
+  std::map<std::pair<std::int64_t, std::int64_t>, Row> rows;
+  for (const AtlasEntry* entry : entries) {
+    Row& row = rows[{entry->instance.nodes.count(), entry->instance.nodes.largest()}];
+    ++row.clusters;
+    row.searched += entry->evidence == Evidence::search ? 1 : 0;
+    row.first = std::min(row.first, entry->finish);
+    row.last = std::max(row.last, entry->finish);
+    const std::optional<Schedule> plan = compare_plans ? comparable_plan(entry->instance) : std::nullopt;
+    row.missed += plan && plan->finish > entry->finish ? 1 : 0;
+  }
+  std::string text =
+      "| N | n | clusters | finish, from | to | bound by search | plan later |\n"
+      "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+  for (const auto& [shape, row] : rows)
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", shape.first, shape.second, row.clusters,
+                        row.first.ticks, row.last.ticks, row.searched, row.missed);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string atlas_table(const Atlas& atlas, bool compare_plans) {
   std::map<std::string, Entries> families;
   for (const AtlasEntry* entry : atlas.entries()) {
     const std::string kind(to_string(entry->instance.problem.kind));
-    families[entry->instance.single_sending ? "single" : kind].push_back(entry);
+    const bool cluster = !entry->instance.nodes.empty();
+    families[cluster ? "cluster-" + kind : entry->instance.single_sending ? "single" : kind].push_back(entry);
   }
   std::string text =
       "# Atlas of exact optima\n\n"
@@ -127,6 +156,11 @@ std::string atlas_table(const Atlas& atlas, bool compare_plans) {
     const Entries& entries = families[section.family];
     text += fmt::format("## {}\n\n", section.heading) + summary(entries, compare_plans) +
             grids(entries, section, compare_plans);
+  }
+  for (const auto& [family, entries] : families) {
+    if (const std::optional<Kind> kind = cluster_kind(family))
+      text += fmt::format("## On clusters: {}\n\n", to_string(*kind)) + summary(entries, compare_plans) +
+              cluster_rows(entries, compare_plans);
   }
   if (families.contains("stream")) {
     text += "## Continuous broadcast: least delay\n\n" + summary(families["stream"], compare_plans);

@@ -23,7 +23,9 @@ void require(bool condition, const std::string& what, const std::string& remedy)
 
 std::string to_string(const Instance& instance) {
   const Problem& problem = instance.problem;
-  std::string text = fmt::format("{} {}", to_string(problem.kind), to_string(instance.machine));
+  const std::string machine =
+      instance.nodes.empty() ? to_string(instance.machine) : to_string(Cluster{instance.machine, instance.nodes});
+  std::string text = fmt::format("{} {}", to_string(problem.kind), machine);
   if (names_items(problem) && problem.kind != Kind::stream) text += fmt::format(" items={}", problem.items);
   if (has_root(problem.kind)) text += fmt::format(" root={}", problem.root.index);
   if (instance.single_sending) text += " single-sending";
@@ -40,6 +42,7 @@ void validate(const Instance& instance) {
   chasqui::validate(machine);
   chasqui::validate(problem, machine);
   const Kind kind = problem.kind;
+  require(instance.nodes.empty(), "this search knows no nodes", "ask the one for clusters");
   require(plan::collective(to_string(kind)).solved, fmt::format("no exact search for {}", to_string(kind)),
           fmt::format("ask for {}", fmt::join(plan::collective_names(&plan::Collective::solved), ", ")));
   require(machine.P <= kMostProcessors, fmt::format("P={} is too large for exact search", machine.P),

@@ -12,6 +12,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/solve/bounds.hpp"
+#include "chasqui/solve/cluster.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "solve/traffic.hpp"
 #include "sweep.hpp"
@@ -125,6 +126,61 @@ TEST(Atlas, LinesRoundTripAndBadOnesAreNamed) {
   EXPECT_NE(complaint("broadcast 2 3 0 1 1 3 3 argument 0000").find("too long"), std::string::npos);
   EXPECT_NE(complaint("broadcast 2 3 0 1 1 3 3 guess 00").find("not on 'guess'"), std::string::npos);
   EXPECT_NE(complaint("gossip 2 3 0 1 1 3 3 argument 00").find("unknown family"), std::string::npos);
+}
+
+/// data/clusters.txt: reading it judges every witness and every bound that needs no search.
+TEST(Atlas, TinyClustersHaveAFileOfTheirOwn) {
+  const Atlas atlas = Atlas::read(CHASQUI_SOURCE_DIR "/data/clusters.txt");
+  std::map<Kind, int> count;
+  std::size_t broadcasts = 0;
+  Sweep sweep;
+  for (const AtlasEntry* entry : atlas.entries()) {
+    const Instance& instance = entry->instance;
+    ASSERT_FALSE(instance.nodes.empty());
+    ++count[instance.problem.kind];
+    EXPECT_TRUE(entry->optimal()) << to_string(instance);
+    const AtlasEntry again = entry_from_line(to_line(*entry), "here");
+    ASSERT_EQ(again.witness, entry->witness);
+    ASSERT_EQ(again.instance, instance);
+    if (instance.problem.kind != Kind::broadcast || !sweep.takes_next()) continue;
+    Options below;
+    below.warm_start = false;
+    below.at_most = entry->bound - Time{1};
+    EXPECT_EQ(solve_on_cluster({instance.machine, instance.nodes}, instance.problem, below).status, Status::infeasible)
+        << to_string(instance);
+    ++broadcasts;
+  }
+  EXPECT_GE(broadcasts, 300U);
+  EXPECT_EQ(count[Kind::broadcast], 2112);
+  EXPECT_EQ(count[Kind::scatter], 192);
+  EXPECT_EQ(count[Kind::gather], 192);
+  EXPECT_EQ(count[Kind::allgather], 128);
+  EXPECT_EQ(count[Kind::alltoall], 64);
+  for (const std::string family : {"cluster-broadcast", "cluster-scatter"})
+    for (const Instance& instance : atlas_instances({.family = family, .P = 6, .N = 3, .L = 3}))
+      EXPECT_NE(atlas.find(instance), nullptr) << to_string(instance);
+}
+
+TEST(Atlas, BadLinesOfClustersAreNamed) {
+  const auto complaint = [](const std::string& line) -> std::string {
+    try {
+      entry_from_line(line, "atlas.txt:7");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string machine = "cluster-broadcast 2 2 0 1 1 0 1 1 4 4 ";
+  EXPECT_EQ(complaint(machine + "search 00201.10012201.2100133201"), "");
+  EXPECT_EQ(complaint(machine + "search 00201.1001220.2100133201"),
+            "atlas.txt:7: the witness is too short or too long");
+  EXPECT_EQ(complaint(machine + "search 00201.10012201"), "atlas.txt:7: the witness is too short or too long");
+  EXPECT_EQ(complaint(machine + "search 0020!.."), "atlas.txt:7: the witness has a letter that is no digit");
+  EXPECT_NE(complaint(machine + "guess ..").find("not on 'guess'"), std::string::npos);
+  EXPECT_NE(complaint("cluster-broadcast 9 9 0 1 1 0 1 1 4 4 search ..").find("at most 62 ranks"), std::string::npos);
+  EXPECT_NE(complaint("cluster-broadcast 2 2 0 1 1 7 1 1 4 4 search ..").find("gamma"), std::string::npos);
+  EXPECT_NE(complaint("cluster-broadcast 2 2 0 1 1 0 1 1 4 search ..").find("not a line"), std::string::npos);
+  EXPECT_NE(complaint("cluster-barrier 2 3 0 1 1 3 3 argument 00").find("unknown family"), std::string::npos);
 }
 
 TEST(Atlas, FilesWithDoubleOrFalseLinesAreRefused) {

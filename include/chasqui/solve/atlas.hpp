@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,15 @@ struct AtlasEntry {
   bool optimal() const { return finish == bound; }  ///< nothing is left open
 };
 
+inline constexpr std::string_view kAtlasFamilies =
+    "broadcast, single, allgather, alltoall, stream, or cluster- and broadcast, scatter, gather, allgather or alltoall";
+/// The kind of a family of clusters; nothing for the other families.
+std::optional<Kind> cluster_kind(std::string_view family);
+
 /// "broadcast P L o g k finish bound argument|traffic|search witness"; families: broadcast, single, allgather, alltoall, stream (k: the period).
 /// The witness has two letters for each item and rank that does not own it: when the message begins, on the item's clock, and who
-/// sends it, in base 62.
+/// sends it, in base 62. On clusters "cluster-broadcast N n L o g gamma publish read finish bound argument|search witness": three lists
+/// of events, with dots between them: five digits a send (begin, from, to, first item, items), four a publication and five a reading.
 std::string to_line(const AtlasEntry& entry);
 /// Throws an Error that begins with `place` for anything that is not such a line.
 AtlasEntry entry_from_line(std::string_view line, const std::string& place);
@@ -52,9 +59,10 @@ class Atlas {
 
 /// What a run is to cover.
 struct AtlasRange {
-  std::string family = "broadcast";    ///< broadcast, single, allgather, alltoall or stream
+  std::string family = "broadcast";    ///< one of kAtlasFamilies
   std::int64_t P = 12;                 ///< up to so many processors
-  std::int64_t L = 5;                  ///< up to this latency
+  std::int64_t N = 5;                  ///< clusters: up to so many nodes
+  std::int64_t L = 5;                  ///< up to this latency; clusters: up to this λ
   std::int64_t k = 8;                  ///< broadcast, single
   std::int64_t g = 4;                  ///< allgather, alltoall: 0 < o <= g <= this
   std::int64_t shard = 0, shards = 1;  ///< only every shards-th instance, beginning with this one

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "chasqui/model/cluster.hpp"
 #include "chasqui/model/logp.hpp"
 #include "chasqui/model/problem.hpp"
 
@@ -16,6 +17,7 @@ struct Instance {
   bool single_sending = false;  ///< broadcast: the root sends each item once
   bool two_values = false;      ///< reduce, allreduce, scan: a message may carry two folds
   Time period{0};               ///< stream: the schedule repeats after this many ticks, a multiple of max(g, o)
+  Nodes nodes{};                ///< a cluster of the atlas, which solve_on_cluster answers; otherwise none
 
   friend bool operator==(const Instance&, const Instance&) = default;
 };

@@ -24,9 +24,11 @@ class AtlasCommand final : public Command {
         "each with a FILE of its own; --merge joins the files.");
     positional("FILE", &file_, "the atlas; made if it is not there").required().file();
     option("--family", "NAME", &range_.family, "what to search for; default broadcast")
-        .choices({"broadcast", "single", "allgather", "alltoall", "stream"});
+        .choices({"broadcast", "single", "allgather", "alltoall", "stream", "cluster-broadcast", "cluster-scatter",
+                  "cluster-gather", "cluster-allgather", "cluster-alltoall"});
     option("-P", "N", &range_.P, "up to so many processors; default 12");
-    option("-L", "TICKS", &range_.L, "up to this latency; default 5");
+    option("-N", "N", &range_.N, "clusters: up to so many nodes, of two ranks or more; default 5");
+    option("-L", "TICKS", &range_.L, "up to this latency, clusters: up to this L + 2o; default 5");
     option("--least-latency", "TICKS", &least_latency_, "from this latency on; default 1");
     option("-k,--items", "K", &range_.k, "broadcast, single: up to so many items; default 8");
     option("-g", "TICKS", &range_.g, "allgather, alltoall: 0 < o <= g up to this; default 4");
@@ -38,6 +40,7 @@ class AtlasCommand final : public Command {
     option("--merge", "FILE", &merge_, "join these files into FILE, search for nothing").file();
     flag("--table", table_, "print FILE as the tables of docs/atlas.md, search for nothing");
     example("chasqui atlas data/atlas.txt --family allgather -P 6", "continue the all-gather part");
+    example("chasqui atlas clusters.txt --family cluster-broadcast", "every tiny cluster of clusters.md");
     example("chasqui atlas data/atlas.txt --table > docs/atlas.md", "the tables for people");
   }
 
@@ -83,7 +86,7 @@ class AtlasCommand final : public Command {
     const std::vector<solve::Instance> instances = solve::atlas_instances(range_);
     for (const solve::Instance& instance : instances) {
       ++done;
-      if (instance.machine.L.ticks < least_latency_) continue;
+      if (instance.nodes.empty() && instance.machine.L.ticks < least_latency_) continue;
       const solve::AtlasEntry* known = atlas.find(instance);
       if (known != nullptr && (known->optimal() || !retry_)) {
         ++(known->optimal() ? met : open);
