@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All-reduce of several items: a reduce-scatter and an all-gather, or a reduction and a broadcast, one after the other
 // (exchange.md, Theorem 22).
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"
@@ -61,7 +63,7 @@ Bound allreduce_items_bound(const LogP& machine, std::int64_t items) {
   Bound bound = allreduce_bound(machine);
   if (machine.P < 2) return bound;
   if (const Time time = kitem_bound(machine, items); time > bound.time)
-    bound = {time, std::string("to each rank it is a reduction; ") + kCountingBound};
+    bound = {time, fmt::format("to each rank it is a reduction; {}", kCountingBound)};
   // Every item takes 2(P-1) messages, so some rank sends this often, and some rank has this many sends and receptions.
   const std::int64_t messages = checked_multiply(2 * (machine.P - 1), items, "the number of messages");
   const std::int64_t sends = divide_up(messages, machine.P);
