@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The activity chart as SVG: a row per processor, time to the right, messages as arrows. Things without duration
-// (a machine without overhead) are triangles: up for a send, down for a reception.
+// (a machine without overhead) are triangles: up for a send, down for a reception; on a board of a cluster ticks, which cover neither.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -92,9 +92,12 @@ void draw_grid(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry
 
 void draw_instant(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry, const Activity& activity) {
   const double size = std::clamp(geometry.cell * 0.5, 4.0, 9.0);
-  const bool up = activity.doing == Doing::send;
-  svg.triangle(geometry.x(activity.begin), geometry.middle(activity.rank), size, up, style_of(activity.doing),
-               story(timeline, activity));
+  const double x = geometry.x(activity.begin), y = geometry.middle(activity.rank);
+  if (activity.doing == Doing::publish || activity.doing == Doing::read) {
+    svg.rectangle(x - 1, y - geometry.cell / 2, 2, geometry.cell, style_of(activity.doing), story(timeline, activity));
+    return;
+  }
+  svg.triangle(x, y, size, activity.doing == Doing::send, style_of(activity.doing), story(timeline, activity));
 }
 
 void draw_bar(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry, const Activity& activity) {

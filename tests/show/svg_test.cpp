@@ -53,6 +53,24 @@ TEST(Svg, InstantsAreTriangles) {
   EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-receive\""), 1);
 }
 
+/// A node that publishes when it is entered: where nothing takes time, the reception stays in sight.
+TEST(Svg, InstantsOnABoardAreTicks) {
+  const Cluster cluster = Cluster::uniform(2, 2, {1, Time{5}, Time{0}, Time{2}}, Time{0}, Time{0}, Time{0});
+  Schedule schedule;
+  schedule.machine = cluster.base;
+  schedule.nodes = cluster.nodes;
+  const Part item{0, 1};
+  schedule.sends = {{Time{0}, Rank{0}, Rank{2}, item}};
+  schedule.publications = {{Time{0}, Rank{0}, item}, {Time{5}, Rank{2}, item}};
+  schedule.readings = {{Time{0}, Rank{1}, Rank{0}, item}, {Time{5}, Rank{3}, Rank{2}, item}};
+  const std::string svg = chart_svg(timeline_of(schedule));
+  EXPECT_EQ(test::xml_problem(svg), "");
+  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-receive\""), 1);
+  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-publish\""), 0);
+  EXPECT_EQ(test::occurrences(svg, "P2 publishes, 5 to 5"), 1);
+  EXPECT_EQ(test::occurrences(svg, "P3 reads"), 1);
+}
+
 TEST(Svg, DenseChartsStaySmall) {
   // 100 ranks, each sending to each other rank: more bars than are worth a shape of their own.
   Sends sends({100, Time{6}, Time{2}, Time{4}}, {Kind::allgather}, Time{500});
