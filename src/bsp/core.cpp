@@ -16,7 +16,6 @@ namespace {
 constexpr std::int32_t kDirectPlaces = 1024;  ///< machines up to this size find a destination by index
 constexpr std::size_t kLinearPlaces = 8;      ///< larger ones search this many before they hash
 constexpr std::uint32_t kFlagGets = 1;
-constexpr std::size_t kMostBytes = 0xffffffffU;  ///< of a message
 
 }  // namespace
 
@@ -68,7 +67,7 @@ std::string Core::machine_name() const {
 void Core::set_block_bytes(std::int64_t bytes) {
   if (bytes < 1) throw MachineError(Fault::resources, fmt::format("block size {}: at least 1 byte", bytes));
   block_bytes_ = bytes;
-  for (Place& place : places_) place.end = place.at;
+  for (Place& place : places_) place.last = nullptr;
 }
 
 void Core::bad_rank(std::int32_t rank, const char* doing) const {
@@ -108,13 +107,14 @@ Core::Outgoing& Core::outgoing(std::int32_t to) {
 }
 
 /// The room grows twofold up to the size of a block, which only a message that is larger alone exceeds.
-void Core::make_room(Place& place, Outgoing& out, std::size_t bytes) {
+void Core::make_room(Place& place, Outgoing& out, std::size_t head, std::size_t bytes) {
   Buffer& room = out.open->payload;
   const auto used = static_cast<std::size_t>(place.at - room.data());
-  const auto most = std::max(used + bytes, static_cast<std::size_t>(block_bytes_));
-  if (used + bytes > room.capacity()) room.reserve(std::clamp(2 * room.capacity(), used + bytes, most));
+  const std::size_t then = used + head + bytes;
+  const auto most = std::max(then, static_cast<std::size_t>(block_bytes_));
+  if (then > room.capacity()) room.reserve(std::clamp(2 * room.capacity(), then, most));
   place.at = room.data() + used;
-  place.end = room.data() + std::min({room.capacity(), most, used + kMostBytes});
+  place.last = room.data() + std::min(std::min(room.capacity(), most), used + kMostBytes) - bytes;
 }
 
 /// A message unlike the one before it, or one that finds its block full.
@@ -141,14 +141,14 @@ std::byte* Core::add_first(std::int32_t to, std::uint32_t tag, std::size_t bytes
     place.at = out.open->payload.data();
   }
   if (place.like == kUnlike) {
-    make_room(place, out, sizeof(Run) + bytes);
+    make_room(place, out, sizeof(Run), bytes);
     out.run = static_cast<std::size_t>(place.at - out.open->payload.data());
     const Run run{tag, static_cast<std::uint32_t>(bytes), 1};
     std::memcpy(place.at, &run, sizeof run);
     place.at += sizeof run;
     place.like = like(tag, bytes);
   } else {
-    make_room(place, out, bytes);
+    make_room(place, out, 0, bytes);
   }
   std::byte* const begin = std::exchange(place.at, place.at + bytes);
   if (bytes == 0) end_run(out);  // nothing moves: each has a run of its own
@@ -162,7 +162,7 @@ void Core::end_run(Outgoing& out) {
   Run run;
   std::memcpy(&run, block.payload.data() + out.run, sizeof run);
   const auto used = static_cast<std::size_t>(place.at - block.payload.data());
-  if (run.bytes > 0) run.count = (used - out.run - sizeof run) / run.bytes;
+  if (const std::size_t bytes = used - out.run - sizeof run; bytes != run.bytes) run.count = bytes / run.bytes;
   std::memcpy(block.payload.data() + out.run, &run, sizeof run);
   block.messages += run.count;
   block.information += run.count * run.bytes;
@@ -170,7 +170,7 @@ void Core::end_run(Outgoing& out) {
   place.like = kUnlike;
   block.payload.resize(used);
   if (padded(used) != used) block.payload.extend(padded(used) - used);
-  place.at = place.end = block.payload.data() + block.payload.size();
+  place.at = block.payload.data() + block.payload.size();
 }
 
 void Core::end_block(Outgoing& out) {
@@ -207,7 +207,7 @@ void Core::pack_some(Meeting& meeting) {
     out.open = std::move(old.open);
     out.full = std::move(old.full);
     out.next_index = old.next_index;
-    places_[out.place].at = places_[out.place].end = out.open->payload.data() + out.open->payload.size();
+    places_[out.place].at = out.open->payload.data() + out.open->payload.size();
   }
 }
 

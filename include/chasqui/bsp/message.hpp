@@ -39,23 +39,22 @@ class Messages {
     using reference = const Message<T>&;
 
     iterator() = default;
-    iterator(std::span<const detail::BlockPtr> blocks, std::size_t block, std::uint32_t tag)
-        : blocks_(blocks), block_(block), tag_(tag) {
-      find_run();
-    }
+    iterator(std::span<const detail::BlockPtr> blocks, std::uint32_t tag) : blocks_(blocks), tag_(tag) { find_run(); }
     reference operator*() const { return message_; }
     pointer operator->() const { return &message_; }
     iterator& operator++() {
-      if (--left_ == 0) return find_run(), *this;
-      message_.values = {message_.values.data() + message_.values.size(), message_.values.size()};
+      if (--left_ == 0) [[unlikely]]
+        find_run();
+      else message_.values = {message_.values.data() + message_.values.size(), message_.values.size()};
       return *this;
     }
     iterator operator++(int) {
       iterator old = *this;
       return ++*this, old;
     }
+    /// Nothing is left behind the last: a loop asks no more than whether it goes on in its run.
     friend bool operator==(const iterator& a, const iterator& b) {
-      return a.left_ == b.left_ && a.block_ == b.block_ && a.next_ == b.next_;
+      return a.left_ == b.left_ && a.message_.values.data() == b.message_.values.data();
     }
 
    private:
@@ -77,6 +76,7 @@ class Messages {
         }
       }
       left_ = next_ = 0;
+      message_ = {};
     }
 
     std::span<const detail::BlockPtr> blocks_;
@@ -89,9 +89,9 @@ class Messages {
   Messages(std::span<const detail::BlockPtr> blocks, std::uint32_t channel)
       : blocks_(blocks), tag_(detail::make_tag(detail::EntryKind::message, channel)) {}
 
-  iterator begin() const { return {blocks_, 0, tag_}; }             ///< the first message
-  iterator end() const { return {blocks_, blocks_.size(), tag_}; }  ///< behind the last
-  bool empty() const { return begin() == end(); }                   ///< did nothing arrive?
+  iterator begin() const { return {blocks_, tag_}; }  ///< the first message
+  iterator end() const { return {}; }                 ///< behind the last
+  bool empty() const { return begin() == end(); }     ///< did nothing arrive?
   /// Counts the messages: O(senders) when each sent messages of one type and length.
   std::size_t size() const {
     std::size_t messages = 0;

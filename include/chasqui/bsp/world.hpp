@@ -163,7 +163,8 @@ class Queue {
   /// Collective: every processor makes its queues in the same order.
   explicit Queue(World& world) : core_(world.core()), channel_(core_->new_channel()) {}
 
-  void send(int to, const T& value) { send(to, std::span<const T>(&value, 1)); }  ///< one value
+  /// One value.
+  void send(int to, const T& value) { std::memcpy(core_->add_message(to, channel_, sizeof(T)), &value, sizeof(T)); }
   /// Several values as one message.
   void send(int to, std::span<const T> values) {
     std::byte* const place = core_->add_message(to, channel_, values.size_bytes());

@@ -100,6 +100,7 @@ class Core {
       return members.empty() ? rank : members[static_cast<std::size_t>(rank)];
     }
   };
+  static constexpr std::size_t kMostBytes = 0xffffffffU;  ///< of a message
   static constexpr std::uint64_t kUnlike = ~std::uint64_t{0};
   static constexpr std::uint64_t like(std::uint32_t tag, std::size_t bytes) {
     return std::uint64_t{tag} << 32 | static_cast<std::uint32_t>(bytes);
@@ -107,7 +108,7 @@ class Core {
   /// Where the next message to one destination goes, if it is like the last one.
   struct Place {
     std::byte* at = nullptr;
-    std::byte* end = nullptr;      ///< of the room in the block
+    std::byte* last = nullptr;     ///< where the last one begins for which there is room in the block
     std::uint64_t like = kUnlike;  ///< tag and length of the messages of the open run
     std::uint64_t outgoing = 0;    ///< index, 0: nothing goes there yet
   };
@@ -146,16 +147,16 @@ class Core {
 
   [[noreturn]] void bad_rank(std::int32_t rank, const char* doing) const;
   std::byte* add(std::int32_t to, std::uint32_t tag, std::size_t bytes) {
-    if (static_cast<std::uint32_t>(to) < direct_) [[likely]] {
-      Place& place = places_[static_cast<std::size_t>(to)];
-      if (place.like == like(tag, bytes) && bytes <= static_cast<std::size_t>(place.end - place.at)) [[likely]]
+    if (const auto index = static_cast<std::uint32_t>(to); index < direct_) [[likely]] {
+      Place& place = places_[index];
+      if (place.like == like(tag, bytes) && place.at <= place.last && bytes <= kMostBytes) [[likely]]
         return std::exchange(place.at, place.at + bytes);
     }
     return add_first(to, tag, bytes);
   }
   std::byte* add_first(std::int32_t to, std::uint32_t tag, std::size_t bytes);
   Outgoing& outgoing(std::int32_t to);
-  void make_room(Place& place, Outgoing& out, std::size_t bytes);
+  void make_room(Place& place, Outgoing& out, std::size_t head, std::size_t bytes);
   void end_run(Outgoing& out);
   void end_block(Outgoing& out);
   bool nothing_left() const { return outgoing_.size() <= 1 && !any_gets(); }
