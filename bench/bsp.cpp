@@ -122,8 +122,7 @@ class SpinBarrier {
   alignas(64) std::atomic<int> round_{0};
 };
 
-/// What a thread sends by hand. Its vectors are made by itself and share no line with those of others: where two of them do, the
-/// exchange by hand takes half as long again, in some runs and not in others.
+/// What a thread sends by hand. The heads of its vectors, which each push writes, share no line with those of another thread.
 struct alignas(128) Outgoing {
   std::vector<std::vector<std::int64_t>> to;
 };

@@ -175,7 +175,7 @@ void Core::end_run(Outgoing& out) {
 
 void Core::end_block(Outgoing& out) {
   end_run(out);
-  processor_.door().stow(*out.open);
+  if (processor_.spills()) processor_.door().stow(*out.open);
   out.full.push_back(std::move(out.open));
 }
 
@@ -232,37 +232,53 @@ void Core::check_gets(const Meeting& meeting, const SourceLocation& where) const
 /// Books the superstep and begins the next. together: everybody ended it.
 void Core::end_step(Meeting& meeting, bool together) {
   begun_ = Ticks::now();
-  Booking booking{current_, 0};
-  if (together && meeting.member == 0)
-    booking.span = Ticks::nanoseconds(begun_ - std::exchange(meeting.released, begun_));
-  if (!processor_.door().book(*meeting.group, booking)) meeting.rows.push_back(booking);
+  std::int64_t span = 0;
+  if (together && meeting.member == 0) span = Ticks::nanoseconds(begun_ - std::exchange(meeting.released, begun_));
+  if (!processor_.door().book(*meeting.group, current_, span)) meeting.rows.push_back({current_, span});
   ++meeting.step;
   current_ = Row{};
   current_.rank = rank_;
   processor_.take_waited();
 }
 
+Waiting Core::waits_for(const Meeting& meeting, const SourceLocation& where) const {
+  return {Waiting::For::barrier, meeting.info.id, meeting.info.members.count, meeting.step, 0, 0,
+          where.file_name(),     where.line()};
+}
+
+/// Ends the computation part of the superstep.
+Arrival Core::bring(Meeting& meeting) {
+  current_.nanoseconds = Ticks::nanoseconds(Ticks::now() - begun_) - processor_.take_waited();
+  current_.step = meeting.step;
+  pack(meeting);
+  // Now, not after the others have come: with a spill file only one processor's mail is in memory.
+  if (!inbox_.empty()) processor_.recycle(inbox_);
+  return {meeting.step, any_gets() ? kFlagGets : 0, meeting.member, meeting.rows, Lane::superstep, nullptr};
+}
+
+/// Takes what the others sent.
+void Core::take_in(Meeting& meeting) {
+  if (!meeting.rows.empty()) meeting.rows.clear();
+  processor_.claim({meeting.info.id, meeting.step, Lane::superstep}, inbox_);
+  if (!inbox_.empty() || processor_.any_early()) deliver(meeting);
+}
+
 /// Ends the computation part of the superstep, meets the others, and takes what they sent.
 void Core::exchange(Meeting& meeting, const SourceLocation& where) {
   check_ready(where);
-  current_.nanoseconds = Ticks::nanoseconds(Ticks::now() - begun_) - processor_.take_waited();
-  current_.step = meeting.step;
   if (any_gets()) [[unlikely]]
     check_gets(meeting, where);
-  std::pmr::vector<Parcel>& parcels = pack(meeting);
-  // Now, not after the others have come: with a spill file only one processor's mail is in memory.
-  if (!inbox_.empty()) processor_.recycle(inbox_);
-  const Waiting why{Waiting::For::barrier, meeting.info.id, meeting.info.members.count, meeting.step, 0, 0,
-                    where.file_name(),     where.line()};
+  return processor_.ends() ? exchange_elsewhere(meeting, where) : exchange_here(meeting, where);
+}
+
+void Core::exchange_here(Meeting& meeting, const SourceLocation& where) {
+  Arrival arrival = bring(meeting);
+  const Waiting why = waits_for(meeting, where);
   Idle idle{current_.nanoseconds, current_.work, meeting.released};
-  const bool asks = any_gets();
-  const bool is_idle = parcels.empty() && !asks && (current_.sent_blocks | current_.received_blocks) == 0;
-  const Arrival arrival{meeting.step, asks ? kFlagGets : 0, meeting.member,
-                        meeting.rows, Lane::superstep,      is_idle ? &idle : nullptr};
-  const std::uint32_t flags = processor_.door().meet(*meeting.group, arrival, parcels, inbox_, why);
-  meeting.rows.clear();
-  processor_.claim({meeting.info.id, meeting.step, Lane::superstep}, inbox_);
-  if (!inbox_.empty() || processor_.any_early()) deliver(meeting);
+  if (meeting.parcels.empty() && !any_gets() && (current_.sent_blocks | current_.received_blocks) == 0)
+    arrival.idle = &idle;
+  const std::uint32_t flags = processor_.door().meet(*meeting.group, arrival, meeting.parcels, inbox_, why);
+  take_in(meeting);
   if ((flags & kAllIdle) != 0) {
     begun_ = meeting.released = idle.released;
     ++meeting.step;
@@ -273,6 +289,47 @@ void Core::exchange(Meeting& meeting, const SourceLocation& where) {
   if ((flags & kFlagGets) != 0) serve_gets(meeting, why);
   apply_puts();
   end_step(meeting, true);
+}
+
+/// What gets ask for is served by the processor itself: it meets the others a second time.
+class Core::SuperstepEnd final : public Ending {
+ public:
+  SuperstepEnd(Core& core, Meeting& meeting, const SourceLocation& where)
+      : Ending(*meeting.group, core.inbox_), core_(core), meeting_(meeting), where_(where) {}
+
+  Arrival before(std::span<Parcel>& parcels) override {
+    const Arrival arrival = core_.bring(meeting_);
+    parcels = meeting_.parcels;
+    return arrival;
+  }
+  void after(std::uint32_t flags) override {
+    core_.take_in(meeting_);
+    asked_ = (flags & kFlagGets) != 0;
+    if (!asked_) finish();
+  }
+  Waiting why() const override { return core_.waits_for(meeting_, where_); }
+  bool asked() const { return asked_; }
+  void finish() {
+    core_.apply_puts();
+    core_.end_step(meeting_, true);
+  }
+
+ private:
+  Core& core_;
+  Meeting& meeting_;
+  const SourceLocation& where_;
+  bool asked_ = false;
+};
+
+/// The same with little on this processor's stack.
+void Core::exchange_elsewhere(Meeting& meeting, const SourceLocation& where) {
+  SuperstepEnd end(*this, meeting, where);
+  processor_.door().end(end);
+  if (end.failure != nullptr) [[unlikely]]
+    std::rethrow_exception(end.failure);
+  if (!end.asked()) return;
+  serve_gets(meeting, end.why());
+  end.finish();
 }
 
 /// Puts the inbox into its fixed order (sender, then order of sending) and accounts for it.
@@ -289,7 +346,7 @@ void Core::deliver(Meeting& meeting) {
   };
   if (!std::is_sorted(inbox_.begin(), inbox_.end(), before)) std::sort(inbox_.begin(), inbox_.end(), before);
   for (const BlockPtr& block : inbox_) {
-    processor_.door().unstow(*block);
+    if (processor_.spills()) processor_.door().unstow(*block);
     ++current_.received_blocks;
     current_.received_messages += static_cast<std::int64_t>(block->messages);
     current_.received_bytes += static_cast<std::int64_t>(block->information);

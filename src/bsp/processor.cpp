@@ -17,7 +17,7 @@ Processor::Processor(Endpoint& door)
     : door_(door), most_spare_(!door.options().spill.empty() ? 0
                                : door.size() > kMany         ? kMostSpareOfMany
                                                              : kMostSpare),
-      has_rooms_(door.has_rooms()) {}
+      has_rooms_(door.has_rooms()), ends_(door.ends()), spills_(!door.options().spill.empty()) {}
 
 void Processor::claim(const Channel& channel, Pile arrived, Blocks& to) {
   if (any_early()) {

@@ -23,7 +23,10 @@ class VirtualEndpoint final : public Endpoint {
     if (machine_.push(to, block.release())) machine_.wake(to);
   }
   Block* take() override { return machine_.pop_all(self_.rank); }
-  void await(const Waiting& why) override { machine_.sleep(self_, nullptr, nullptr, why); }
+  void await(const Waiting& why) override {
+    const Pause pause{nullptr, nullptr, why};
+    machine_.sleep(self_, nullptr, &pause);
+  }
 
   GroupPtr open(const GroupInfo& info) override {
     return info.id == GroupInfo{}.id ? machine_.whole() : machine_.open(info);
@@ -31,33 +34,24 @@ class VirtualEndpoint final : public Endpoint {
   std::uint32_t meet(GroupState& state, const Arrival& arrival, std::span<Parcel> parcels, Blocks& in,
                      const Waiting& why) override {
     auto& group = static_cast<VirtualGroup&>(state);
-    for (Parcel& parcel : parcels) {
-      while (BlockPtr block = parcel.blocks.pop_front()) {
-        stow(*block);
-        group.push(parcel.to, block.release());
-      }
-    }
-    machine_.sleep(self_, &group, &arrival, why);
+    machine_.hand_over(group, parcels);
+    const Pause pause{&group, &arrival, why};
+    machine_.sleep(self_, nullptr, &pause);
     group.take(arrival.member, in);
     return group.flags;
   }
 
-  void stow(Block& block) override {
-    SpillFile* const file = machine_.spill();
-    if (file == nullptr || block.payload.size() < kSmallest) return;
-    block.spilled_at = file->allocate(block.payload.size());
-    file->write(block.spilled_at, block.payload.view());
-    block.spilled_bytes = block.payload.size();
-    file->write_behind(block.spilled_at, block.spilled_bytes);
-    block.payload.release();
-  }
+  bool ends() const override { return true; }
+  void end(Ending& ending) override { machine_.sleep(self_, &ending, nullptr); }
+
+  void stow(Block& block) override { machine_.stow(block); }
   void unstow(Block& block) override {
-    if (block.spilled_bytes == 0) return;
+    if (!block.spilled) return;
     SpillFile& file = *machine_.spill();
-    const auto bytes = static_cast<std::size_t>(block.spilled_bytes);
-    file.read(block.spilled_at, {block.payload.extend(bytes), bytes});
-    file.release(block.spilled_at, bytes);
-    block.spilled_bytes = 0;
+    const auto bytes = static_cast<std::size_t>(block.on_disk.bytes);
+    file.read(block.on_disk.at, {block.payload.extend(bytes), bytes});
+    file.release(block.on_disk.at, bytes);
+    block.spilled = false;
   }
 
   void allocate(Segment& segment) override {
@@ -88,8 +82,8 @@ class VirtualEndpoint final : public Endpoint {
     std::erase(*self_.segments, &segment);
   }
 
-  bool book(GroupState& state, const Booking& row) override {
-    static_cast<VirtualGroup&>(state).book(self_.home, row, options().per_processor_costs);
+  bool book(GroupState& state, const Row& row, std::int64_t span) override {
+    static_cast<VirtualGroup&>(state).book(self_.home, row, span, options().per_processor_costs);
     return true;
   }
   void report(GroupState&, std::span<const Booking>) override {}  // all rows are booked
@@ -113,6 +107,24 @@ void VirtualMachine::enter(VirtualProcessor& self) {
     fail(std::current_exception());
   }
   finished[static_cast<std::size_t>(self.rank)] = 1;
+}
+
+void VirtualMachine::stow(Block& block) {
+  if (!spill_ || block.payload.size() < kSmallest) return;
+  block.on_disk = {spill_->allocate(block.payload.size()), block.payload.size()};
+  spill_->write(block.on_disk.at, block.payload.view());
+  spill_->write_behind(block.on_disk.at, block.on_disk.bytes);
+  block.payload.release();
+  block.spilled = true;
+}
+
+void VirtualMachine::hand_over(VirtualGroup& group, std::span<Parcel> parcels) {
+  for (Parcel& parcel : parcels) {
+    while (BlockPtr block = parcel.blocks.pop_front()) {
+      if (spill_) stow(*block);
+      group.push(parcel.to, block.release());
+    }
+  }
 }
 
 void VirtualMachine::bring_in(VirtualProcessor& one) {
@@ -141,9 +153,9 @@ void VirtualMachine::ask_ahead(std::int32_t self) {
   const VirtualProcessor& next = *own.taken[own.at];
   for (const Segment* segment : next.spilled()) spill_->read_ahead(segment->spilled_at - 1, segment->bytes);
   if (next.group == nullptr) return;
-  const Block* block = next.group->incoming(next.arrival->member)[(next.group->meetings - 1) % 2].load();
+  const Block* block = next.group->incoming(next.member)[(next.group->meetings - 1) % 2].load();
   for (; block != nullptr; block = block->next) {
-    if (block->spilled_bytes > 0) spill_->read_ahead(block->spilled_at, block->spilled_bytes);
+    if (block->spilled) spill_->read_ahead(block->on_disk.at, block->on_disk.bytes);
   }
 }
 

@@ -49,7 +49,8 @@ class Holding {
 }  // namespace
 
 VirtualGroup::VirtualGroup(const GroupInfo& description, std::int32_t most_sections)
-    : SharedGroup(description), sections(static_cast<std::size_t>(std::min(most_sections, info.members.count))) {
+    : SharedGroup(description), sections(static_cast<std::size_t>(std::min(most_sections, info.members.count))),
+      own_books(most_sections <= info.members.count) {
   for (std::int32_t member = 0; member < info.members.count; ++member) {
     Section& section = section_of(member);
     if (section.members++ == 0) section.first = member;
@@ -68,10 +69,11 @@ void VirtualGroup::close(bool keep_rows) {
   for (Section& section : sections) section.pay(costs, keep_rows);
 }
 
-void VirtualGroup::book(std::int32_t carrier, const Booking& booking, bool keep_row) {
+void VirtualGroup::book(std::int32_t carrier, const Row& row, std::int64_t span, bool keep_row) {
+  if (own_books) return sections[static_cast<std::size_t>(carrier)].book(row, span, keep_row);
   Section& section = sections[static_cast<std::size_t>(carrier) % sections.size()];
   const Holding holding(section.busy);
-  section.book(booking, keep_row);
+  section.book(row, span, keep_row);
 }
 
 void VirtualGroup::push(std::int32_t member, Block* block) {
@@ -98,11 +100,11 @@ void Section::add(VirtualProcessor& one, const Arrival& arrival) {
   ++here;
 }
 
-void Section::book(const Booking& booking, bool keep_row) {
-  if (!std::exchange(any, true)) step = booking.row.step;
-  if (booking.row.step != step) return others.push_back(booking);
-  merge(sum, booking.row, keep_row);
-  sum.span_nanoseconds += booking.span;
+void Section::book(const Row& row, std::int64_t span, bool keep_row) {
+  if (!std::exchange(any, true)) step = row.step;
+  if (row.step != step) return others.push_back({row, span});
+  merge(sum, row, keep_row);
+  sum.span_nanoseconds += span;
 }
 
 /// What all of them cost goes to the books; ready for the next superstep.
@@ -215,8 +217,8 @@ void VirtualMachine::ask_for_next(const Carrier& own) const {
   if (left > 0 && after(0).group != nullptr) {
     const auto* const block = reinterpret_cast<const std::byte*>(incoming(after(0)).load(std::memory_order_relaxed));
     if (block == nullptr) return;
-    for (std::size_t line = 0; line < 4; ++line)
-      __builtin_prefetch(block + 64 * line, 1);  // what it carries is behind it
+    __builtin_prefetch(block, 1);
+    __builtin_prefetch(block + 64, 1);
   }
 }
 
@@ -247,6 +249,7 @@ void VirtualMachine::carry(std::int32_t self) {
       }
       ask_ahead(self);
     }
+    if (processor->ending != nullptr) leave(*processor);
     processor->context.resume(
         exceptions,
         [](void* one) {
@@ -339,9 +342,10 @@ bool VirtualMachine::rest(std::int32_t self) {
       try {
         waiting.resize(static_cast<std::size_t>(size()));
         for (std::int32_t rank = 0; rank < size(); ++rank) {
-          const Waiting* const why = processor(rank).why;
-          if (finished[static_cast<std::size_t>(rank)] == 0 && why != nullptr)
-            waiting[static_cast<std::size_t>(rank)] = *why;
+          const VirtualProcessor& one = processor(rank);
+          if (finished[static_cast<std::size_t>(rank)] != 0) continue;
+          if (one.ending != nullptr) waiting[static_cast<std::size_t>(rank)] = one.ending->why();
+          else if (one.pause != nullptr) waiting[static_cast<std::size_t>(rank)] = one.pause->why;
         }
         fail(deadlock_report());
       } catch (...) {  // no memory for what it would say
@@ -406,23 +410,52 @@ void VirtualMachine::handle(VirtualProcessor& one) {
     return;
   }
   const std::int32_t rank = one.rank;
-  if (one.group != nullptr) {
-    arrive(one);
+  if (one.ending != nullptr || one.pause->group != nullptr) {
+    if (one.ending != nullptr) come(one);
+    else arrive(one, *one.pause->group, *one.pause->arrival);
     if (failed()) wake_all();  // it fell asleep after everybody was woken
     return;
   }
+  one.group = nullptr;
   one.without_mail.store(true, std::memory_order_release);
   if (!mark_asleep(rank) || failed()) wake(rank);
 }
 
+/// The first part of an ending, for a processor that has left its stack.
+void VirtualMachine::come(VirtualProcessor& one) {
+  auto& group = static_cast<VirtualGroup&>(one.ending->group);
+  Arrival arrival;
+  try {
+    std::span<Parcel> parcels;
+    arrival = one.ending->before(parcels);
+    hand_over(group, parcels);
+  } catch (...) {  // it is told at once
+    one.ending->failure = std::current_exception();
+    return make_ready(&one);
+  }
+  arrive(one, group, arrival);
+}
+
+/// The second part, before the processor is back on its stack.
+void VirtualMachine::leave(VirtualProcessor& one) {
+  if (one.ending->failure != nullptr || failed()) return;
+  try {
+    one.group->take(one.member, one.ending->in);
+    one.ending->after(one.group->flags);
+  } catch (...) {
+    one.ending->failure = std::current_exception();
+  }
+}
+
 /// From here on the processor may be woken, and run, by another carrier at any moment.
-void VirtualMachine::arrive(VirtualProcessor& one) {
-  VirtualGroup& group = *one.group;
-  Section& section = group.section_of(one.arrival->member);
+void VirtualMachine::arrive(VirtualProcessor& one, VirtualGroup& group, const Arrival& arrival) {
+  Section& section = group.section_of(arrival.member);
+  one.group = &group;
+  one.member = arrival.member;
   bool full = false;
   {
     const Holding holding(section.busy);
-    section.add(one, *one.arrival);
+    section.add(one, arrival);
     full = section.here == section.members;
   }
   if (!full || group.full.fetch_add(1, std::memory_order_acq_rel) + 1 != group.sections.size()) return;

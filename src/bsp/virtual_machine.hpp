@@ -40,7 +40,7 @@ struct alignas(64) Section {
   std::vector<Booking> others;  ///< rows of other supersteps
 
   void add(VirtualProcessor& one, const Arrival& arrival);
-  void book(const Booking& booking, bool keep_row);
+  void book(const Row& row, std::int64_t span, bool keep_row);
   void pay(MachineCosts& costs, bool keep_rows);
 };
 
@@ -51,7 +51,7 @@ struct VirtualGroup final : SharedGroup {
   ~VirtualGroup() override;
   void close(bool keep_rows) override;
   /// A row of a member, with those of a section near the carrier.
-  void book(std::int32_t carrier, const Booking& booking, bool keep_row);
+  void book(std::int32_t carrier, const Row& row, std::int64_t span, bool keep_row);
 
   Section& section_of(std::int32_t member) {
     return sections[static_cast<std::size_t>(member) * sections.size() / static_cast<std::size_t>(info.members.count)];
@@ -64,6 +64,8 @@ struct VirtualGroup final : SharedGroup {
   void take(std::int32_t member, Blocks& in);
 
   std::vector<Section> sections;
+  const bool
+      own_books;  ///< each carrier books in a section of its own: nobody reads there before all members have come
   std::uint32_t flags = 0;     ///< of the last meeting; stable until the next one is complete
   std::uint64_t meetings = 0;  ///< that are over
   alignas(64) std::atomic<std::size_t> full{0};
@@ -72,12 +74,19 @@ struct VirtualGroup final : SharedGroup {
   std::unique_ptr<Incoming[]> incoming_;  ///< by member
 };
 
+/// What a processor sleeps for that does not end a superstep.
+struct Pause {
+  VirtualGroup* group = nullptr;  ///< nullptr: waits for mail
+  const Arrival* arrival = nullptr;
+  const Waiting& why;
+};
+
 /// Two lines, which a superstep touches.
 struct alignas(128) VirtualProcessor {
   // Why it suspended; handled by the carrier, when its stack is no longer in use.
-  VirtualGroup* group = nullptr;  ///< nullptr: waits for mail
-  const Arrival* arrival = nullptr;
-  const Waiting* why = nullptr;
+  VirtualGroup* group = nullptr;  ///< that it sleeps in; nullptr: waits for mail
+  Ending* ending = nullptr;       ///< of a superstep; nullptr: it pauses for something else
+  const Pause* pause = nullptr;
   std::int32_t member = 0;  ///< of the group
   std::int32_t home = 0;    ///< the carrier that ran it last
   std::int32_t rank = 0;
@@ -100,16 +109,18 @@ class VirtualMachine final : public SharedMachine {
   void run();
   void wake(std::int32_t rank);
   /// Called inside a processor: gives the carrier back until the reason is gone. Throws Stopped on failure.
-  void sleep(VirtualProcessor& self, VirtualGroup* group, const Arrival* arrival, const Waiting& why) {
+  void sleep(VirtualProcessor& self, Ending* ending, const Pause* pause) {
     throw_if_failed();
     if (static_cast<const std::byte*>(__builtin_frame_address(0)) < self.context.stack() + kLeastStack) [[unlikely]]
-      stack_overflow(self, why);
-    self.group = group, self.arrival = arrival, self.why = &why;
-    if (arrival != nullptr) self.member = arrival->member;
+      stack_overflow(self, ending != nullptr ? ending->why() : pause->why);
+    self.ending = ending, self.pause = pause;
     self.context.suspend();
     throw_if_failed();
   }
   void enter(VirtualProcessor& self);
+  /// Moves the payload to the spill file, if there is one.
+  void stow(Block& block);
+  void hand_over(VirtualGroup& group, std::span<Parcel> parcels);
   SpillFile* spill() { return spill_ ? &*spill_ : nullptr; }
   VirtualProcessor& processor(std::int32_t rank) { return processors_[static_cast<std::size_t>(rank)]; }
   const GroupPtr& whole() const { return whole_; }  ///< the machine of all processors
@@ -156,7 +167,9 @@ class VirtualMachine final : public SharedMachine {
   bool rest(std::int32_t self);
   bool any_ready() const;
   void handle(VirtualProcessor& processor);
-  void arrive(VirtualProcessor& processor);
+  void arrive(VirtualProcessor& processor, VirtualGroup& group, const Arrival& arrival);
+  void come(VirtualProcessor& processor);
+  void leave(VirtualProcessor& processor);
   void complete(VirtualGroup& group);
   void release(VirtualGroup& group);
   void release_to_carriers(VirtualGroup& group);

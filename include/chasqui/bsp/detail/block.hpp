@@ -25,17 +25,32 @@ class Lender {
   virtual void give_back(std::byte* memory) noexcept = 0;
 };
 
+/// Room that is part of something larger, which gives it back.
+class Inside final : public Lender {
+ public:
+  std::byte* lend(std::size_t&) noexcept override { return nullptr; }
+  void give_back(std::byte*) noexcept override {}
+};
+inline Inside inside;
+
 /// Bytes that grow at the end without being zeroed; aligned for every type of alignment <= 16. They lie in memory of the process, or in a
 /// lender's as long as that has some.
 class Buffer {
  public:
   Buffer() = default;
+  /// The first bytes lie in this room, which outlives the buffer.
+  explicit Buffer(std::span<std::byte> room) : data_(room.data()), capacity_(room.size()), lender_(&inside) {}
   explicit Buffer(Lender& lender) : lender_(&lender) {}
   /// What another process has written there.
   Buffer(Lender& lender, std::byte* data, std::size_t bytes)
       : data_(data), size_(bytes), capacity_(bytes), lender_(&lender) {}
-  Buffer(Buffer&& other) noexcept { swap(other); }
-  Buffer& operator=(Buffer&& other) noexcept { return swap(other), *this; }
+  Buffer(Buffer&& other) { take(other); }
+  Buffer& operator=(Buffer&& other) {
+    if (this == &other) return *this;
+    release();
+    take(other);
+    return *this;
+  }
   ~Buffer() { release(); }
 
   std::byte* data() { return data_; }
@@ -44,7 +59,7 @@ class Buffer {
   std::size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> view() const { return {data_, size_}; }
-  bool borrowed() const { return lender_ != nullptr; }
+  bool borrowed() const { return lender_ != nullptr && lender_ != &inside; }
 
   /// Makes room for `bytes` more and returns where they begin.
   std::byte* extend(std::size_t bytes) {
@@ -77,9 +92,15 @@ class Buffer {
   }
 
  private:
-  void swap(Buffer& other) noexcept {
-    std::swap(data_, other.data_), std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
-    std::swap(lender_, other.lender_);
+  /// What lies inside something else is copied: its room stays there. REQUIRES that this one has nothing.
+  void take(Buffer& other) {
+    if (other.lender_ == &inside) {
+      if (other.size_ > 0) std::memcpy(extend(other.size_), other.data_, other.size_);
+      other.size_ = 0;
+      return;
+    }
+    data_ = other.data_, size_ = other.size_, capacity_ = other.capacity_, lender_ = other.lender_;
+    other.forget();
   }
   void forget() noexcept { data_ = nullptr, size_ = capacity_ = 0, lender_ = nullptr; }
   /// More of the lender's memory, else of the process's.
@@ -134,7 +155,13 @@ struct Channel {
   friend auto operator<=>(const Channel&, const Channel&) = default;
 };
 
-struct Block {
+/// A place in the spill file.
+struct OnDisk {
+  std::uint64_t at, bytes;
+};
+
+/// Two lines, with a message or two inside.
+struct alignas(64) Block {
   Block* next = nullptr;  ///< mailboxes and chains
   Channel channel;
   std::int32_t from = 0;          ///< rank of the sender in the machine that synchronises
@@ -142,10 +169,16 @@ struct Block {
   std::uint64_t messages = 0;     ///< messages and puts inside: what sync(expected) counts
   std::uint64_t information = 0;  ///< bytes without heads and padding
   std::uint32_t kinds = 0;        ///< bit k: there is a run of kind k
-  Buffer payload;
-  std::uint64_t spilled_at = 0;     ///< offset in the spill file, when spilled_bytes > 0
-  std::uint64_t spilled_bytes = 0;  ///< payload that lives on disk at the moment
+  bool spilled = false;           ///< the payload lives on disk at the moment
+  Buffer payload{small};
+  union {
+    alignas(8) std::byte small[32];
+    OnDisk on_disk;  ///< of a payload that is too long for the room here
+  };
+
+  Block() {}
 };
+static_assert(sizeof(Block) == 128);
 using BlockPtr = std::unique_ptr<Block>;
 using Blocks = std::pmr::vector<BlockPtr>;
 

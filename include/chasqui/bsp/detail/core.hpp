@@ -174,6 +174,11 @@ class Core {
   [[noreturn]] void not_ready(const SourceLocation& where) const;
   void check_gets(const Meeting& meeting, const SourceLocation& where) const;
   void exchange(Meeting& meeting, const SourceLocation& where);
+  void exchange_here(Meeting& meeting, const SourceLocation& where);
+  void exchange_elsewhere(Meeting& meeting, const SourceLocation& where);
+  Arrival bring(Meeting& meeting);
+  void take_in(Meeting& meeting);
+  Waiting waits_for(const Meeting& meeting, const SourceLocation& where) const;
   void serve_gets(Meeting& meeting, const Waiting& why);
   void apply_puts();
   void deliver(Meeting& meeting);
@@ -182,6 +187,7 @@ class Core {
   std::string machine_name() const;
 
   class Messages;
+  class SuperstepEnd;
 
   Processor& processor_;
   std::int32_t rank_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -107,6 +108,25 @@ struct Waiting {
   std::string text() const;
 };
 
+/// The end of a superstep in two parts, which an engine runs where it likes: before a processor meets the others, and after. What
+/// fails there is thrown in the processor.
+class Ending {
+ public:
+  explicit Ending(GroupState& met, Blocks& mail) : group(met), in(mail) {}
+  /// Packs what the processor brings, and says so.
+  virtual Arrival before(std::span<Parcel>& parcels) = 0;
+  /// All have come, and what they sent is in `in`. `flags`: of all.
+  virtual void after(std::uint32_t flags) = 0;
+  virtual Waiting why() const = 0;
+
+  GroupState& group;
+  Blocks& in;
+  std::exception_ptr failure;  ///< of one of the parts; nullptr: none
+
+ protected:
+  ~Ending() = default;
+};
+
 /// Registered memory of one variable. Engines that spill may move it between supersteps.
 struct Segment {
   std::byte* data = nullptr;
@@ -137,6 +157,11 @@ class Endpoint {
   virtual std::uint32_t meet(GroupState& group, const Arrival& arrival, std::span<Parcel> parcels, Blocks& in,
                              const Waiting& why) = 0;
 
+  /// Does this engine run both parts of an ending itself? Then end() takes the place of meet() in a superstep: a processor that
+  /// has a stack of its own touches little of it there.
+  virtual bool ends() const { return false; }
+  virtual void end(Ending&) {}
+
   /// Does room_for() know better places than the heap?
   virtual bool has_rooms() const { return false; }
   /// Where what goes to processor `to` is packed; empty.
@@ -148,7 +173,7 @@ class Endpoint {
   virtual void release(Segment& segment) noexcept = 0;
 
   /// A row for the books of the machine. False: not yet; an arrival brings it, or report().
-  virtual bool book(GroupState&, const Booking&) { return false; }
+  virtual bool book(GroupState&, const Row&, std::int64_t /*span*/) { return false; }
   /// Rows that no barrier will carry any more.
   virtual void report(GroupState& group, std::span<const Booking> rows) = 0;
   /// The ledger as far as barriers have carried it.

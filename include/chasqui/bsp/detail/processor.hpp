@@ -43,6 +43,8 @@ class Processor {
 
   Endpoint& door() { return door_; }
   std::pmr::memory_resource* nest() { return &nest_; }
+  bool ends() const { return ends_; }      ///< does the engine run the parts of an ending itself?
+  bool spills() const { return spills_; }  ///< do blocks leave the memory?
 
   /// Appends the blocks of `channel` that have arrived to `to`.
   void claim(const Channel& channel, Blocks& to) {
@@ -87,7 +89,7 @@ class Processor {
   Nest nest_;
   Blocks spare_{&nest_};
   std::size_t most_spare_;
-  bool has_rooms_;
+  bool has_rooms_, ends_, spills_;
   std::size_t spare_bytes_ = 0;
   std::int64_t waited_ = 0;
 };
