@@ -63,9 +63,7 @@ std::vector<std::int64_t> raced_sizes(Kind kind, const TunerOptions& options) {
   return sizes;
 }
 std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options) {
-  std::vector<std::int64_t> sizes = sizes_from(16, 16, kind, options);
-  if (kind != Kind::barrier) std::erase(sizes, raced_sizes(kind, options).back());
-  return sizes;
+  return sizes_from(24, 16, kind, options);
 }
 
 std::vector<Result> predicted(const TunerOptions& options, std::string_view collective, std::int64_t bytes,

@@ -292,7 +292,7 @@ std::optional<Race> next_race(const TunerOptions& options, const Forecast& forec
   for (const Race& race : first_races(options, forecast)) {
     if (estimates.cell(race.bytes) == nullptr) return race;
   }
-  for (const std::int64_t bytes : sizes) {
+  for (const std::int64_t bytes : forecast.sizes()) {
     if (!estimates.cheap(bytes)) continue;
     const Cell* cell = estimates.cell(bytes);
     std::vector<Algorithm> all;

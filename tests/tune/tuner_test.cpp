@@ -193,9 +193,9 @@ void tune_and_check(const TunerOptions& options, const Place& place, unsigned se
       own += std::log(least);
       tally.gains +=
           std::log(library.time({.library = options.library, .collective = std::string(name.word)}, bytes) / least);
-      for (const auto& entry : forecast.at(bytes)) {
-        least = std::min(least, library.time(entry.algorithm, bytes));
-        singles[to_string(entry.algorithm)] += std::log(library.time(entry.algorithm, bytes));
+      for (const Result& each : predicted(options, name.word, bytes, place.truth)) {
+        least = std::min(least, library.time(each.algorithm, bytes));
+        singles[to_string(each.algorithm)] += std::log(library.time(each.algorithm, bytes));
       }
       double regret = library.time(ours, bytes) / least - 1;
       if (!tells) {
@@ -472,7 +472,7 @@ TEST(Tuner, SizesThatAreJudgedAreNeverRaced) {
   for (const int ranks : {2, 5, 8, 16}) {
     for (const CollectiveName& name : collectives()) {
       if (name.kind == Kind::barrier) continue;
-      const auto raced = raced_sizes(name.kind, {.ranks = ranks});
+      const auto raced = tuned_sizes(name.kind, {.ranks = ranks});
       for (const std::int64_t bytes : unseen_sizes(name.kind, {.ranks = ranks}))
         EXPECT_EQ(std::count(raced.begin(), raced.end(), bytes), 0) << bytes;
     }

@@ -41,9 +41,9 @@ struct TunerOptions {
 
 /// All powers of two from 8 bytes on; a barrier has one size, 0.
 std::vector<std::int64_t> tuned_sizes(Kind kind, const TunerOptions& options);
-/// Every second of them, and the last: those that may be raced.
+/// Every second of them, and the last: those that may be raced where calls are not cheap.
 std::vector<std::int64_t> raced_sizes(Kind kind, const TunerOptions& options);
-/// Some of the others, a factor of 16 apart: they never are. A barrier's only size is in both.
+/// Half-way between two of them, a factor of 16 apart: never raced. A barrier's only size is in all.
 std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options);
 
 /// All algorithms that can be forced for this size, by predicted time.
@@ -96,7 +96,7 @@ struct Race {
 std::vector<Race> first_races(const TunerOptions& options, const Forecast& forecast);
 
 /// The next race of this collective; nothing where those so far are enough. Where calls are so short that all algorithms can run, they do, at
-/// every size that may be raced. Elsewhere every algorithm has an estimate and an error of it at
+/// every tuned size. Elsewhere every algorithm has an estimate and an error of it at
 /// every size: its prediction, corrected by its own races or by those of others. A race is worth its time where the one that would be
 /// taken may, by these errors, be far from the best. It is run where it tells most, by those that may be the best. At a size that has
 /// no race yet the default runs, too; at one that has, the best of it runs again, as a yardstick.

@@ -290,6 +290,7 @@ class TuneCommand final : public Command {
                                      [&](const tune::Choice& one) { return one.collective == word; });
     if (choice == rules_.choices.end()) return;
     const auto sizes = tune::unseen_sizes(kind, options_);
+    if (sizes.empty()) return;
     const int rounds = static_cast<int>(rounds_);
     std::vector<std::vector<tune::Result>> ran;  // by size
     launches_ += tune::predicted(options_, word, tune::tuned_sizes(kind, options_).back(), *profile_).size();
