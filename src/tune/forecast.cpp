@@ -63,7 +63,7 @@ std::vector<std::int64_t> raced_sizes(Kind kind, const TunerOptions& options) {
   return sizes;
 }
 std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options) {
-  return sizes_from(24, 16, kind, options);
+  return sizes_from(40, 16, kind, options);
 }
 
 std::vector<Result> predicted(const TunerOptions& options, std::string_view collective, std::int64_t bytes,

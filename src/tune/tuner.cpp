@@ -462,7 +462,12 @@ Choice choose(const TunerOptions& options, const Forecast& forecast, const std::
         stays = stays && (cell == nullptr || behind(*cell, taken) < -kDefaultStays);
       if (stays) taken = plain;
     }
-    const std::int64_t from = choice.steps.empty() ? 0 : (before + bytes) / 2;
+    // Half-way; what the default does beyond the sizes at which it was the best nobody knows.
+    const bool leaves_default = !choice.steps.empty() && choice.steps.back().algorithm == plain;
+    const std::int64_t from = choice.steps.empty() ? 0
+                              : taken == plain     ? bytes
+                              : leaves_default     ? before + 1
+                                                   : (before + bytes) / 2;
     if (choice.steps.empty() || !(choice.steps.back().algorithm == taken)) choice.steps.push_back({from, taken});
     before = bytes;
   }

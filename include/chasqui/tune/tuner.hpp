@@ -43,7 +43,7 @@ struct TunerOptions {
 std::vector<std::int64_t> tuned_sizes(Kind kind, const TunerOptions& options);
 /// Every second of them, and the last: those that may be raced where calls are not cheap.
 std::vector<std::int64_t> raced_sizes(Kind kind, const TunerOptions& options);
-/// Half-way between two of them, a factor of 16 apart: never raced. A barrier's only size is in all.
+/// Some in between, a factor of 16 apart: never raced. A barrier's only size is in all.
 std::vector<std::int64_t> unseen_sizes(Kind kind, const TunerOptions& options);
 
 /// All algorithms that can be forced for this size, by predicted time.
