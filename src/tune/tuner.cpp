@@ -243,6 +243,25 @@ std::vector<Estimate> over_all_sizes(const Forecast& forecast, const Estimates& 
   return means;
 }
 
+/// Where `then`, the best at `there`, overtakes `first`, the best at `here`, if times change evenly in between. Whoever is far behind
+/// where the other is the best is taken over a short stretch alone.
+std::int64_t crossing(const Estimates& estimates, const Algorithm& first, std::int64_t here, const Algorithm& then,
+                      std::int64_t there) {
+  const auto ahead = [&](const Algorithm& best, const Algorithm& other, std::int64_t bytes) -> std::optional<double> {
+    const auto list = estimates.at(bytes);
+    const auto of = [&](const Algorithm& one) {
+      return std::find_if(list.begin(), list.end(), [&](const Estimate& each) { return each.algorithm == one; });
+    };
+    if (of(best) == list.end() || of(other) == list.end()) return {};
+    return std::max(0.0, of(other)->time - of(best)->time);
+  };
+  const auto of_first = ahead(first, then, here), of_then = ahead(then, first, there);
+  const bool known = of_first && of_then && *of_first + *of_then > 0;
+  const double share = known ? *of_first / (*of_first + *of_then) : 0.5;
+  const double at = length(here) + share * (length(there) - length(here));
+  return std::clamp(static_cast<std::int64_t>(std::exp2(at)), here + 1, there);
+}
+
 }  // namespace
 
 const Cell* cell_of(const std::vector<Cell>& cells, std::string_view collective, std::int64_t bytes) {
@@ -462,13 +481,15 @@ Choice choose(const TunerOptions& options, const Forecast& forecast, const std::
         stays = stays && (cell == nullptr || behind(*cell, taken) < -kDefaultStays);
       if (stays) taken = plain;
     }
-    // Half-way; what the default does beyond the sizes at which it was the best nobody knows.
-    const bool leaves_default = !choice.steps.empty() && choice.steps.back().algorithm == plain;
-    const std::int64_t from = choice.steps.empty() ? 0
-                              : taken == plain     ? bytes
-                              : leaves_default     ? before + 1
-                                                   : (before + bytes) / 2;
-    if (choice.steps.empty() || !(choice.steps.back().algorithm == taken)) choice.steps.push_back({from, taken});
+    if (choice.steps.empty()) {
+      choice.steps.push_back({0, taken});
+    } else if (const Algorithm last = choice.steps.back().algorithm; !(last == taken)) {
+      // What the default does beyond the sizes at which it was the best nobody knows.
+      const std::int64_t from = taken == plain  ? bytes
+                                : last == plain ? before + 1
+                                                : crossing(estimates, last, before, taken, bytes);
+      choice.steps.push_back({from, taken});
+    }
     before = bytes;
   }
   return choice;

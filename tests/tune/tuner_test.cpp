@@ -294,6 +294,23 @@ TEST(Tuner, BetweenTwoRacesTimesCountNotPredictions) {
   EXPECT_EQ(step_for(choice, 256).algorithm, steady) << to_string(step_for(choice, 256).algorithm);
 }
 
+// Seen on 16 cores: a split tree that is a tenth faster at 512 B takes twice as long from some size before 640 B on.
+TEST(Tuner, WhoIsFarBehindAtTheNextSizeIsTakenNoFurtherThanItMust) {
+  const TunerOptions options{.ranks = 16, .largest = 65536};
+  const Forecast forecast(options, {"bcast", Kind::broadcast}, default_profile());
+  const Algorithm one = forecast.at(512).at(0).algorithm, other = forecast.at(512).at(1).algorithm;
+  const auto from = [&](double here,
+                        double there) {  // times of `one` at 512 and 1024 B, where the other takes 1000 and 1200
+    const Choice choice = choose(
+        options, forecast,
+        {{"bcast", 512, {{one, here, 1}, {other, 1000, 1}}}, {"bcast", 1024, {{one, there, 1}, {other, 1200, 1}}}});
+    return choice.steps.at(1).bytes;
+  };
+  EXPECT_NEAR(static_cast<double>(from(900, 1200 * 1000 / 900.0)), 512 * std::sqrt(2), 2);  // both as far behind
+  EXPECT_LT(from(900, 2400), 620);
+  EXPECT_GT(from(500, 1300), 930);
+}
+
 TEST(Tuner, ADefaultThatDoesNotWinOnBothSidesIsNotTrustedInBetween) {
   const TunerOptions options{.ranks = 8, .largest = 65536};
   const Forecast forecast(options, {"bcast", Kind::broadcast}, default_profile());
