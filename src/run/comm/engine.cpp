@@ -101,13 +101,14 @@ Engine::Engine(Fabric fabric)
 
 Engine::~Engine() {
   progress_.leave();
-  rest();
-  if (std::uncaught_exceptions() <= exceptions_ || !health_.usable()) return;
-  try {
-    const std::string& before = last_error_here();
-    leave(before.empty() ? "an exception" : fmt::format("an exception; the last error there: {}", before));
-  } catch (...) {  // nobody is left to tell
+  if (std::uncaught_exceptions() > exceptions_ && health_.usable()) {
+    try {
+      const std::string& before = last_error_here();
+      leave(before.empty() ? "an exception" : fmt::format("an exception; the last error there: {}", before));
+    } catch (...) {  // nobody is left to tell
+    }
   }
+  rest();  // last: who sees that this rank has left sees why
 }
 
 void Engine::check_arguments(const Call& call) {
