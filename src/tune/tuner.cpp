@@ -467,7 +467,7 @@ Choice choose(const TunerOptions& options, const Forecast& forecast, const std::
   std::int64_t before = 0;
   for (const std::int64_t bytes : forecast.sizes()) {
     const auto list = estimates.at(bytes);
-    Algorithm taken = plain;
+    Algorithm taken = plain, named = plain;  // `named`: whoever is the best beside the default
     if (const Estimate* best = best_raced(list); best != nullptr) {
       taken = best->algorithm;
       for (const Estimate& each : list) {
@@ -479,15 +479,22 @@ Choice choose(const TunerOptions& options, const Forecast& forecast, const std::
       bool stays = true;
       for (const Cell* cell : {below, above})
         stays = stays && (cell == nullptr || behind(*cell, taken) < -kDefaultStays);
+      named = taken;
       if (stays) taken = plain;
     }
     if (choice.steps.empty()) {
       choice.steps.push_back({0, taken});
     } else if (const Algorithm last = choice.steps.back().algorithm; !(last == taken)) {
-      // What the default does beyond the sizes at which it was the best nobody knows.
-      const std::int64_t from = taken == plain  ? bytes
-                                : last == plain ? before + 1
+      // What the default does before a size at which it is the best nobody knows. From there on it does the same up to the next power
+      // of two, if that was raced, too: libraries switch at such.
+      const bool raced = estimates.cell(before) != nullptr && estimates.cell(bytes) != nullptr;
+      const std::int64_t from = taken == plain || (last == plain && raced) ? bytes
+                                : last == plain                            ? before + 1
                                                 : crossing(estimates, last, before, taken, bytes);
+      if (taken == plain && !(named == plain) && !(named == last)) {
+        const std::int64_t until = crossing(estimates, last, before, named, bytes);
+        if (until < bytes) choice.steps.push_back({until, named});
+      }
       choice.steps.push_back({from, taken});
     }
     before = bytes;

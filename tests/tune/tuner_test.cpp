@@ -309,6 +309,14 @@ TEST(Tuner, WhoIsFarBehindAtTheNextSizeIsTakenNoFurtherThanItMust) {
   EXPECT_NEAR(static_cast<double>(from(900, 1200 * 1000 / 900.0)), 512 * std::sqrt(2), 2);  // both as far behind
   EXPECT_LT(from(900, 2400), 620);
   EXPECT_GT(from(500, 1300), 930);
+  // So too where the default is the best at the next size: until there whoever is the second.
+  const Algorithm plain{.library = options.library, .collective = "bcast"};
+  const Choice choice = choose(options, forecast,
+                               {{"bcast", 512, {{plain, 1000, 0}, {one, 900, 1}, {other, 1010, 1}}},
+                                {"bcast", 1024, {{plain, 1200, 0}, {one, 2400, 1}, {other, 1250, 1}}}});
+  EXPECT_EQ(step_for(choice, 512).algorithm, one);
+  EXPECT_EQ(step_for(choice, 640).algorithm, other);
+  EXPECT_EQ(step_for(choice, 1024).algorithm, plain);
 }
 
 TEST(Tuner, ADefaultThatDoesNotWinOnBothSidesIsNotTrustedInBetween) {
