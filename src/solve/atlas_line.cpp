@@ -12,12 +12,6 @@ namespace {
 constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::int64_t kBase = 62;
 
-std::string family(const Instance& instance) {
-  if (!instance.nodes.empty()) return fmt::format("cluster-{}", to_string(instance.problem.kind));
-  if (instance.problem.kind == Kind::broadcast && instance.single_sending) return "single";
-  return std::string(to_string(instance.problem.kind));
-}
-
 /// The place of (item, rank) in the witness; the owner has none, nor has who does not want it.
 template <typename Do>
 void each_delivery(const Instance& instance, Do what) {
@@ -53,7 +47,7 @@ Instance instance_of(const std::string& name, const LogP& machine, std::int64_t 
   } else {
     instance.problem.items = k;
   }
-  if (family(instance) != name) throw Error("{}: unknown family '{}': {}", place, name, kAtlasFamilies);
+  if (family_of(instance) != name) throw Error("{}: unknown family '{}': {}", place, name, kAtlasFamilies);
   return instance;
 }
 
@@ -141,6 +135,12 @@ AtlasEntry cluster_entry(Kind kind, std::istringstream& words, const std::string
 
 }  // namespace
 
+std::string family_of(const Instance& instance) {
+  if (!instance.nodes.empty()) return fmt::format("cluster-{}", to_string(instance.problem.kind));
+  if (instance.problem.kind == Kind::broadcast && instance.single_sending) return "single";
+  return std::string(to_string(instance.problem.kind));
+}
+
 std::optional<Kind> cluster_kind(std::string_view family) {
   for (const Kind kind : {Kind::broadcast, Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall}) {
     if (family == fmt::format("cluster-{}", to_string(kind))) return kind;
@@ -152,12 +152,12 @@ std::string to_line(const AtlasEntry& entry) {
   const Instance& instance = entry.instance;
   const LogP& m = instance.machine;
   if (const Nodes& nodes = instance.nodes; !nodes.empty()) {
-    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", family(instance), nodes.count(), nodes.largest(),
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", family_of(instance), nodes.count(), nodes.largest(),
                        m.L.ticks, m.o.ticks, m.g.ticks, nodes.gamma.ticks, nodes.publish.ticks, nodes.read.ticks,
                        entry.finish.ticks, entry.bound.ticks, to_string(entry.evidence), events_text(entry.witness));
   }
   const std::int64_t k = instance.problem.kind == Kind::stream ? instance.period.ticks : instance.problem.items;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {}", family(instance), m.P, m.L.ticks, m.o.ticks, m.g.ticks, k,
+  return fmt::format("{} {} {} {} {} {} {} {} {} {}", family_of(instance), m.P, m.L.ticks, m.o.ticks, m.g.ticks, k,
                      entry.finish.ticks, entry.bound.ticks, to_string(entry.evidence), witness_text(entry));
 }
 

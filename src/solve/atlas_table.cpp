@@ -136,11 +136,7 @@ std::string cluster_rows(const Entries& entries, bool compare_plans) {
 
 std::string atlas_table(const Atlas& atlas, bool compare_plans) {
   std::map<std::string, Entries> families;
-  for (const AtlasEntry* entry : atlas.entries()) {
-    const std::string kind(to_string(entry->instance.problem.kind));
-    const bool cluster = !entry->instance.nodes.empty();
-    families[cluster ? "cluster-" + kind : entry->instance.single_sending ? "single" : kind].push_back(entry);
-  }
+  for (const AtlasEntry* entry : atlas.entries()) families[family_of(entry->instance)].push_back(entry);
   std::string text =
       "# Atlas of exact optima\n\n"
       "A cell is the least finish time that any schedule has. Beside the number:\n\n"

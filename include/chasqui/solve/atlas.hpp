@@ -27,6 +27,8 @@ struct AtlasEntry {
 
 inline constexpr std::string_view kAtlasFamilies =
     "broadcast, single, allgather, alltoall, stream, or cluster- and broadcast, scatter, gather, allgather or alltoall";
+/// Which of them an instance belongs to.
+std::string family_of(const Instance& instance);
 /// The kind of a family of clusters; nothing for the other families.
 std::optional<Kind> cluster_kind(std::string_view family);
 

@@ -147,7 +147,8 @@ Answer solve_on_cluster(const Cluster& cluster, const Problem& problem, const Op
 
 plan::PlanPtr with_answer(const plan::PlanPtr& plan, const Answer& answer) {
   const plan::Claim& claim = plan->claim();
-  const bool faster = answer.best && answer.best->finish<claim.finish, tighter = answer.bound> claim.bound;
+  const bool faster = answer.best && answer.best->finish < claim.finish;
+  const bool tighter = answer.bound > claim.bound;
   if (!faster && !tighter) return plan;
   Schedule schedule = faster ? *answer.best : plan->schedule();
   schedule.bound = std::max(answer.bound, claim.bound);
