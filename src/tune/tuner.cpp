@@ -154,6 +154,14 @@ class Estimates {
     return list;
   }
 
+  /// Of one of them; nothing where it is not among them.
+  std::optional<double> time(const Algorithm& algorithm, std::int64_t bytes) const {
+    for (const Estimate& each : at(bytes)) {
+      if (each.algorithm == algorithm) return each.time;
+    }
+    return {};
+  }
+
   static bool twins(const Forecast::Entry& a, const Forecast::Entry& b) {
     return std::abs(a.predicted - b.predicted) <= 1e-6 * b.predicted &&
            std::abs(a.behind - b.behind) <= 1e-6 * b.behind;
@@ -247,17 +255,14 @@ std::vector<Estimate> over_all_sizes(const Forecast& forecast, const Estimates& 
 /// where the other is the best is taken over a short stretch alone.
 std::int64_t crossing(const Estimates& estimates, const Algorithm& first, std::int64_t here, const Algorithm& then,
                       std::int64_t there) {
-  const auto ahead = [&](const Algorithm& best, const Algorithm& other, std::int64_t bytes) -> std::optional<double> {
-    const auto list = estimates.at(bytes);
-    const auto of = [&](const Algorithm& one) {
-      return std::find_if(list.begin(), list.end(), [&](const Estimate& each) { return each.algorithm == one; });
-    };
-    if (of(best) == list.end() || of(other) == list.end()) return {};
-    return std::max(0.0, of(other)->time - of(best)->time);
-  };
-  const auto of_first = ahead(first, then, here), of_then = ahead(then, first, there);
-  const bool known = of_first && of_then && *of_first + *of_then > 0;
-  const double share = known ? *of_first / (*of_first + *of_then) : 0.5;
+  const auto first_here = estimates.time(first, here), then_here = estimates.time(then, here);
+  const auto first_there = estimates.time(first, there), then_there = estimates.time(then, there);
+  double share = 0.5;
+  if (first_here && then_here && first_there && then_there) {
+    const double of_first = std::max(0.0, *then_here - *first_here),
+                 of_then = std::max(0.0, *first_there - *then_there);
+    if (of_first + of_then > 0) share = of_first / (of_first + of_then);
+  }
   const double at = length(here) + share * (length(there) - length(here));
   return std::clamp(static_cast<std::int64_t>(std::exp2(at)), here + 1, there);
 }
@@ -448,10 +453,8 @@ Choice choose(const TunerOptions& options, const Forecast& forecast, const std::
   const auto behind = [&](const Cell& cell, const Algorithm& algorithm) {
     const Result* usual = cell.of(plain);
     if (usual == nullptr) return std::numeric_limits<double>::max();
-    for (const Estimate& each : estimates.at(cell.bytes)) {
-      if (each.algorithm == algorithm) return std::log(usual->time) - each.time;
-    }
-    return -std::numeric_limits<double>::max();
+    const auto time = estimates.time(algorithm, cell.bytes);
+    return time ? std::log(usual->time) - *time : -std::numeric_limits<double>::max();
   };
   if (!tells_sizes(options.library, forecast.collective()) || forecast.sizes().size() == 1) {
     const auto means = over_all_sizes(forecast, estimates);
