@@ -155,9 +155,10 @@ struct BlocksForAll {
   /// Surely good, and the largest block as the one before had it?
   bool alike(const Known& known) const {
     const int ranks = known.state->size, rank = known.state->rank;
-    if (counts.missing() || displacements.missing() || negative(counts, ranks)) return false;
+    if (counts.missing() || displacements.missing()) return false;
     MPI_Aint largest = 0, total = 0;
     for (int r = 0; r < ranks; ++r) {
+      if (counts[r] < 0) return false;
       largest = std::max(largest, counts[r]);
       total += counts[r];
     }
