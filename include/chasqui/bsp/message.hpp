@@ -39,13 +39,15 @@ class Messages {
     using reference = const Message<T>&;
 
     iterator() = default;
-    iterator(std::span<const detail::BlockPtr> blocks, std::uint32_t tag) : blocks_(blocks), tag_(tag) { find_run(); }
-    reference operator*() const { return message_; }
-    pointer operator->() const { return &message_; }
+    iterator(std::span<const detail::BlockPtr> blocks, std::uint32_t tag)
+        : blocks_(blocks), tag_(tag), run_(find_run(blocks, tag, 0, 0)) {}
+    reference operator*() const { return run_.message; }
+    pointer operator->() const { return &run_.message; }
     iterator& operator++() {
-      if (--left_ == 0) [[unlikely]]
-        find_run();
-      else message_.values = {message_.values.data() + message_.values.size(), message_.values.size()};
+      const std::span<const T> values = run_.message.values;
+      if (--run_.left == 0) [[unlikely]]
+        next_run();
+      else run_.message.values = {values.data() + values.size(), values.size()};
       return *this;
     }
     iterator operator++(int) {
@@ -54,36 +56,41 @@ class Messages {
     }
     /// Nothing is left behind the last: a loop asks no more than whether it goes on in its run.
     friend bool operator==(const iterator& a, const iterator& b) {
-      return a.left_ == b.left_ && a.message_.values.data() == b.message_.values.data();
+      return a.run_.left == b.run_.left && a.run_.message.values.data() == b.run_.message.values.data();
     }
 
    private:
     friend class Messages;
 
-    /// The next run of this kind.
-    void find_run() {
-      for (; block_ < blocks_.size(); ++block_, next_ = 0) {
-        const detail::Buffer& payload = blocks_[block_]->payload;
-        while (next_ < payload.size()) {
-          detail::Run run;
-          std::memcpy(&run, payload.data() + next_, sizeof run);
-          const std::byte* const bytes = payload.data() + next_ + sizeof run;
-          next_ += sizeof run + detail::padded(run.bytes * static_cast<std::size_t>(run.count));
-          if (run.tag != tag_) continue;
-          message_ = {blocks_[block_]->from, {reinterpret_cast<const T*>(bytes), run.bytes / sizeof(T)}};
-          left_ = static_cast<std::size_t>(run.count);
-          return;
+    /// Messages of one length that follow each other.
+    struct Run {
+      Message<T> message;                 ///< the present one
+      std::size_t left = 0;               ///< messages, with the present one; 0: behind the last
+      std::size_t block = 0, behind = 0;  ///< where the run after this one begins
+    };
+    /// The first run of this kind from there on. Given and returned by value: what a loop counts stays in registers.
+    [[gnu::noinline]] static Run find_run(std::span<const detail::BlockPtr> blocks, std::uint32_t tag,
+                                          std::size_t block, std::size_t at) {
+      for (; block < blocks.size(); ++block, at = 0) {
+        const detail::Buffer& payload = blocks[block]->payload;
+        while (at < payload.size()) {
+          detail::Run head;
+          std::memcpy(&head, payload.data() + at, sizeof head);
+          const std::byte* const bytes = payload.data() + at + sizeof head;
+          at += sizeof head + detail::padded(head.bytes * static_cast<std::size_t>(head.count));
+          if (head.tag != tag) continue;
+          const std::span values(reinterpret_cast<const T*>(bytes), head.bytes / sizeof(T));
+          if (block + 1 < blocks.size()) blocks[block + 1]->payload.prefetch();
+          return {{blocks[block]->from, values}, static_cast<std::size_t>(head.count), block, at};
         }
       }
-      left_ = next_ = 0;
-      message_ = {};
+      return {};
     }
+    void next_run() { run_ = find_run(blocks_, tag_, run_.block, run_.behind); }
 
     std::span<const detail::BlockPtr> blocks_;
-    std::size_t block_ = 0, next_ = 0;  ///< where the run after this one begins
-    std::size_t left_ = 0;              ///< messages of this run, with the present one
     std::uint32_t tag_ = 0;
-    Message<T> message_;
+    Run run_;
   };
   /// What arrived on one channel; programs get this from a World or a Queue.
   Messages(std::span<const detail::BlockPtr> blocks, std::uint32_t channel)
@@ -95,18 +102,18 @@ class Messages {
   /// Counts the messages: O(senders) when each sent messages of one type and length.
   std::size_t size() const {
     std::size_t messages = 0;
-    for_each_run([&](const iterator& run) { messages += run.left_; });
+    for_each_run([&](const iterator& run) { messages += run.run_.left; });
     return messages;
   }
   /// All values of all messages, one after another.
   std::vector<T> values() const {
     std::size_t count = 0;
-    for_each_run([&](const iterator& run) { count += run.left_ * run->values.size(); });
+    for_each_run([&](const iterator& run) { count += run.run_.left * run->values.size(); });
     std::vector<T> all;
     all.reserve(count);
     for_each_run([&](const iterator& run) {
       const T* const first = run->values.data();
-      all.insert(all.end(), first, first + run.left_ * run->values.size());
+      all.insert(all.end(), first, first + run.run_.left * run->values.size());
     });
     return all;
   }
@@ -115,7 +122,7 @@ class Messages {
   /// Messages of one length follow each other in memory.
   template <typename Visit>
   void for_each_run(const Visit& visit) const {
-    for (iterator run = begin(); run != end(); run.find_run()) visit(run);
+    for (iterator run = begin(); run != end(); run.next_run()) visit(run);
   }
 
   std::span<const detail::BlockPtr> blocks_;

@@ -3,6 +3,7 @@
 // other, each padded to 8 bytes: the head, then its messages, all of one length, without anything between them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +16,9 @@
 #include <vector>
 
 namespace chasqui::bsp::detail {
+
+/// Bytes between what two threads write: a core asks for two lines at a time.
+inline constexpr std::size_t kApart = 128;
 
 /// Memory that another process reads where it lies.
 class Lender {
@@ -84,6 +88,12 @@ class Buffer {
     else if (data_ != nullptr) lender_->give_back(data_);
     forget();
   }
+  /// Asks for what a core does not guess: the first lines, and those of the pages that follow.
+  void prefetch() const {
+    ask_for(0, 512);
+    std::size_t page = kPage - reinterpret_cast<std::uintptr_t>(data_) % kPage;
+    for (int pages = 0; pages < 4 && page < size_; ++pages, page += kPage) ask_for(page, 256);
+  }
   /// The bytes are somebody else's to give back.
   std::byte* hand_over() noexcept {
     std::byte* const data = data_;
@@ -92,6 +102,9 @@ class Buffer {
   }
 
  private:
+  void ask_for(std::size_t at, std::size_t bytes) const {
+    for (const std::size_t end = std::min(size_, at + bytes); at < end; at += 64) __builtin_prefetch(data_ + at);
+  }
   /// What lies inside something else is copied: its room stays there. REQUIRES that this one has nothing.
   void take(Buffer& other) {
     if (other.lender_ == &inside) {
@@ -118,6 +131,8 @@ class Buffer {
     }
     data_ = data, capacity_ = capacity, lender_ = lender;
   }
+
+  static constexpr std::size_t kPage = 4096;
 
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
@@ -161,7 +176,7 @@ struct OnDisk {
 };
 
 /// Two lines, with a message or two inside.
-struct alignas(64) Block {
+struct alignas(kApart) Block {
   Block* next = nullptr;  ///< mailboxes and chains
   Channel channel;
   std::int32_t from = 0;          ///< rank of the sender in the machine that synchronises
