@@ -64,8 +64,8 @@ class Shared {
 class Core::Messages final : public run::Transport {
  public:
   Messages(Core& core, std::size_t value, bool folds, const SourceLocation& where)
-      : core_(core), channel_{core.main_.info.id, core.collectives_++, Lane::collective}, value_(value), folds_(folds),
-        where_(where) {}
+      : core_(core), channel_{core.main_.info().id, core.collectives_++, Lane::collective}, value_(value),
+        folds_(folds), where_(where) {}
 
   Ticket send(int to, std::uint32_t, const void* data, std::size_t bytes) override {
     auto block = std::make_unique<Block>();
@@ -75,7 +75,7 @@ class Core::Messages final : public run::Transport {
     if (bytes > 0) std::memcpy(block->payload.extend(bytes), data, bytes);
     ++core_.current_.sent_messages, ++core_.current_.sent_blocks;
     core_.current_.sent_bytes += static_cast<std::int64_t>(bytes);
-    core_.processor_.door().post(core_.main_.info.members.at(to), std::move(block));
+    core_.processor_.door().post(core_.main_.info().members.at(to), std::move(block));
     return kSent;
   }
   Ticket receive(int from, std::uint32_t, void* data, std::size_t bytes) override {
@@ -100,7 +100,7 @@ class Core::Messages final : public run::Transport {
   void abandon(Ticket) override {}
   void wait(Ticket ticket) override {
     const std::int32_t from = expected_[static_cast<std::size_t>(ticket)].from;
-    core_.processor_.await({Waiting::For::collective, core_.main_.info.id, core_.size(), core_.main_.step, 0, from,
+    core_.processor_.await({Waiting::For::collective, core_.main_.info().id, core_.size(), core_.main_.step, 0, from,
                             where_.file_name(), where_.line()});
   }
 

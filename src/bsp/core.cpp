@@ -20,16 +20,14 @@ constexpr std::uint32_t kFlagGets = 1;
 }  // namespace
 
 Core::Core(Processor& processor, GroupInfo info, std::int32_t rank, std::shared_ptr<Core> parent)
-    : processor_(processor), rank_(rank), main_(processor.nest()), places_(processor.nest()),
-      outgoing_(processor.nest()), inbox_(processor.nest()), parent_(std::move(parent)) {
+    : processor_(processor), rank_(rank), places_(processor.nest()), outgoing_(processor.nest()),
+      inbox_(processor.nest()), main_(processor.nest()), parent_(std::move(parent)) {
   block_bytes_ = parent_ ? parent_->block_bytes_ : processor_.door().options().block_bytes;
   if (block_bytes_ <= 0) block_bytes_ = default_block_bytes();
-  main_.info = std::move(info);
   main_.member = rank_;
-  main_.group = processor_.door().open(main_.info);
+  main_.group = processor_.door().open(info);
   if (parent_) ++parent_->children_;
-  outgoing_.reserve(2);
-  outgoing_.emplace_back();
+  outgoing_.reserve(1);
   current_.rank = rank_;
   processor_.take_waited();
   begun_ = main_.released = Ticks::now();
@@ -61,7 +59,7 @@ Core::~Core() {
 }
 
 std::string Core::machine_name() const {
-  return main_.info.parent == 0 ? "the whole machine" : fmt::format("a submachine of {} processors", size());
+  return main_.info().parent == 0 ? "the whole machine" : fmt::format("a submachine of {} processors", size());
 }
 
 void Core::set_block_bytes(std::int64_t bytes) {
@@ -75,35 +73,37 @@ void Core::bad_rank(std::int32_t rank, const char* doing) const {
                                                   machine_name(), size() - 1));
 }
 
+Core::Outgoing& Core::add_outgoing(std::int32_t to, std::size_t place) {
+  if (places_.size() <= place) places_.resize(place + 1);
+  Outgoing& added = outgoing_.emplace_back();
+  added.to = to;
+  added.place = place;
+  places_[place].outgoing = outgoing_.size();
+  return added;
+}
+
 Core::Outgoing& Core::outgoing(std::int32_t to) {
-  const auto add = [&](std::size_t place) -> Outgoing& {
-    Outgoing& added = outgoing_.emplace_back();
-    added.to = to;
-    added.place = place;
-    if (places_.size() <= place) places_.resize(place + 1);
-    places_[place].outgoing = outgoing_.size() - 1;
-    return added;
-  };
   if (size() <= kDirectPlaces) {
     if (direct_ == 0) {
       places_.resize(static_cast<std::size_t>(size()));
       direct_ = static_cast<std::uint32_t>(size());
     }
     const auto place = static_cast<std::size_t>(to);
-    return places_[place].outgoing == 0 ? add(place) : outgoing_[places_[place].outgoing];
+    const std::uint64_t known = places_[place].outgoing;
+    return known == 0 ? add_outgoing(to, place) : outgoing_[known - 1];
   }
-  if (outgoing_.size() <= kLinearPlaces) {
-    for (std::size_t i = 1; i < outgoing_.size(); ++i) {
-      if (outgoing_[i].to == to) return outgoing_[i];
+  if (outgoing_.size() < kLinearPlaces) {
+    for (Outgoing& one : outgoing_) {
+      if (one.to == to) return one;
     }
-    return add(outgoing_.size());
+    return add_outgoing(to, outgoing_.size());
   }
   auto& far_slot = rare().far_slot;
   if (far_slot.empty()) {
-    for (std::size_t i = 1; i < outgoing_.size(); ++i) far_slot[outgoing_[i].to] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < outgoing_.size(); ++i) far_slot[outgoing_[i].to] = static_cast<std::uint32_t>(i);
   }
   const auto [known, fresh] = far_slot.try_emplace(to, static_cast<std::uint32_t>(outgoing_.size()));
-  return fresh ? add(outgoing_.size()) : outgoing_[known->second];
+  return fresh ? add_outgoing(to, outgoing_.size()) : outgoing_[known->second];
 }
 
 /// The room grows twofold up to the size of a block, which only a message that is larger alone exceeds.
@@ -135,7 +135,7 @@ std::byte* Core::add_first(std::int32_t to, std::uint32_t tag, std::size_t bytes
     else if (!same) end_run(out);
   }
   if (out.open == nullptr) {
-    out.open = processor_.fresh(main_.info.members.at(to));
+    out.open = processor_.fresh(main_.info().members.at(to));
     out.open->from = rank_;
     out.open->index = out.next_index++;
     place.at = out.open->payload.data();
@@ -181,8 +181,7 @@ void Core::end_block(Outgoing& out) {
 
 void Core::pack_some(Meeting& meeting) {
   std::vector<Outgoing> kept;
-  for (std::size_t i = 1; i < outgoing_.size(); ++i) {
-    Outgoing& out = outgoing_[i];
+  for (Outgoing& out : outgoing_) {
     const std::int32_t member = meeting.member_of(out.to);
     if (member < 0) {
       end_run(out);
@@ -193,7 +192,7 @@ void Core::pack_some(Meeting& meeting) {
     end_block(out);
     places_[out.place] = {};
     for (Block* block = out.full.first(); block != nullptr; block = block->next) {
-      block->channel = {meeting.info.id, meeting.step, Lane::superstep};
+      block->channel = {meeting.info().id, meeting.step, Lane::superstep};
       ++current_.sent_blocks;
       current_.sent_messages += static_cast<std::int64_t>(block->messages);
       current_.sent_bytes += static_cast<std::int64_t>(block->information);
@@ -201,7 +200,7 @@ void Core::pack_some(Meeting& meeting) {
     meeting.parcels.push_back({member, std::move(out.full)});
   }
   if (rare_ != nullptr) rare_->far_slot.clear();
-  outgoing_.resize(1);
+  outgoing_.clear();
   for (Outgoing& old : kept) {
     Outgoing& out = outgoing(old.to);
     out.open = std::move(old.open);
@@ -242,7 +241,7 @@ void Core::end_step(Meeting& meeting, bool together) {
 }
 
 Waiting Core::waits_for(const Meeting& meeting, const SourceLocation& where) const {
-  return {Waiting::For::barrier, meeting.info.id, meeting.info.members.count, meeting.step, 0, 0,
+  return {Waiting::For::barrier, meeting.info().id, meeting.info().members.count, meeting.step, 0, 0,
           where.file_name(),     where.line()};
 }
 
@@ -259,7 +258,7 @@ Arrival Core::bring(Meeting& meeting) {
 /// Takes what the others sent.
 void Core::take_in(Meeting& meeting) {
   if (!meeting.rows.empty()) meeting.rows.clear();
-  processor_.claim({meeting.info.id, meeting.step, Lane::superstep}, inbox_);
+  processor_.claim({meeting.info().id, meeting.step, Lane::superstep}, inbox_);
   if (!inbox_.empty() || processor_.any_early()) deliver(meeting);
 }
 
@@ -334,7 +333,7 @@ void Core::exchange_elsewhere(Meeting& meeting, const SourceLocation& where) {
 
 /// Puts the inbox into its fixed order (sender, then order of sending) and accounts for it.
 void Core::deliver(Meeting& meeting) {
-  if (const Block* late = processor_.late(meeting.info.id, meeting.step)) {
+  if (const Block* late = processor_.late(meeting.info().id, meeting.step)) {
     throw MachineError(
         Fault::lost_messages,
         fmt::format("a message of superstep {} from rank {} reached rank {} after it had ended that superstep; "
@@ -345,6 +344,7 @@ void Core::deliver(Meeting& meeting) {
     return a->from != b->from ? a->from < b->from : a->index < b->index;
   };
   if (!std::is_sorted(inbox_.begin(), inbox_.end(), before)) std::sort(inbox_.begin(), inbox_.end(), before);
+  if (!inbox_.empty()) inbox_.front()->payload.prefetch();
   for (const BlockPtr& block : inbox_) {
     if (processor_.spills()) processor_.door().unstow(*block);
     ++current_.received_blocks;
@@ -375,18 +375,18 @@ void Core::sync_expecting(std::int64_t expected, const SourceLocation& where) {
   for (Parcel& parcel : pack(main_)) {
     for (Block* block = parcel.blocks.release(); block != nullptr;) {
       BlockPtr one(std::exchange(block, block->next));
-      processor_.door().post(main_.info.members.at(parcel.to), std::move(one));
+      processor_.door().post(main_.info().members.at(parcel.to), std::move(one));
     }
   }
   processor_.recycle(inbox_);
   std::int64_t have = 0;
   std::size_t counted = 0;
   for (;;) {
-    processor_.claim({main_.info.id, main_.step, Lane::superstep}, inbox_);
+    processor_.claim({main_.info().id, main_.step, Lane::superstep}, inbox_);
     for (; counted < inbox_.size(); ++counted) have += static_cast<std::int64_t>(inbox_[counted]->messages);
     if (have >= expected) break;
     processor_.await(
-        {Waiting::For::messages, main_.info.id, size(), main_.step, have, expected, where.file_name(), where.line()});
+        {Waiting::For::messages, main_.info().id, size(), main_.step, have, expected, where.file_name(), where.line()});
   }
   if (have > expected) {
     throw MachineError(Fault::lost_messages,
@@ -413,18 +413,19 @@ void Core::sync_among(std::span<const std::int32_t> ranks, const SourceLocation&
   auto known = subsets.find(sorted);
   if (known == subsets.end()) {
     auto subset = std::make_unique<Meeting>(processor_.nest());
-    std::uint64_t id = mix(main_.info.id, 0x5ab5e7);
+    std::uint64_t id = mix(main_.info().id, 0x5ab5e7);
     auto list = std::make_shared<std::vector<std::int32_t>>();
-    subset->members.assign(static_cast<std::size_t>(size()), -1);
+    auto members = std::make_unique<std::vector<std::int32_t>>(static_cast<std::size_t>(size()), -1);
     for (const std::int32_t rank : sorted) {
       id = mix(id, static_cast<std::uint64_t>(rank));
-      list->push_back(main_.info.members.at(rank));
-      subset->members[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(list->size()) - 1;
+      list->push_back(main_.info().members.at(rank));
+      (*members)[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(list->size()) - 1;
     }
-    subset->info = {id, main_.info.id, kSubsetSplit, {list->front(), static_cast<std::int32_t>(list->size()), list}};
+    subset->members = std::move(members);
     subset->member = member;
     subset->released = Ticks::now();
-    subset->group = processor_.door().open(subset->info);
+    subset->group = processor_.door().open(
+        {id, main_.info().id, kSubsetSplit, {list->front(), static_cast<std::int32_t>(list->size()), list}});
     known = subsets.emplace(std::move(sorted), std::move(subset)).first;
   }
   exchange(*known->second, where);
@@ -434,14 +435,14 @@ std::shared_ptr<Core> Core::split(const std::shared_ptr<Core>& self, std::int32_
   Core& core = *self;
   GroupInfo info;
   info.split = ++core.splits_;
-  info.id = mix(mix(core.main_.info.id, info.split), static_cast<std::uint64_t>(first));
-  info.parent = core.main_.info.id;
+  info.id = mix(mix(core.main_.info().id, info.split), static_cast<std::uint64_t>(first));
+  info.parent = core.main_.info().id;
   info.members.count = count;
-  if (core.main_.info.members.list) {
-    const auto begin = core.main_.info.members.list->begin() + first;
+  if (core.main_.info().members.list) {
+    const auto begin = core.main_.info().members.list->begin() + first;
     info.members.list = std::make_shared<std::vector<std::int32_t>>(begin, begin + count);
   }
-  info.members.first = core.main_.info.members.at(first);
+  info.members.first = core.main_.info().members.at(first);
   return std::make_shared<Core>(core.processor_, std::move(info), core.rank_ - first, self);
 }
 
@@ -449,12 +450,12 @@ std::shared_ptr<Core> Core::split(const std::shared_ptr<Core>& self, std::vector
   Core& core = *self;
   GroupInfo info;
   info.split = ++core.splits_;
-  info.parent = core.main_.info.id;
-  info.id = mix(core.main_.info.id, info.split);
+  info.parent = core.main_.info().id;
+  info.id = mix(core.main_.info().id, info.split);
   std::int32_t index = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] == core.rank_) index = static_cast<std::int32_t>(i);
-    ranks[i] = core.main_.info.members.at(ranks[i]);
+    ranks[i] = core.main_.info().members.at(ranks[i]);
     info.id = mix(info.id, static_cast<std::uint64_t>(ranks[i]));
   }
   info.members.first = ranks.front();

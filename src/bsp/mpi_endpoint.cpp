@@ -204,8 +204,7 @@ void MpiEndpoint::await(const Waiting& why) {
 }
 
 GroupPtr MpiEndpoint::open(const GroupInfo& info) {
-  auto group = std::make_shared<MpiGroup>();
-  group->info = info;
+  auto group = std::make_shared<MpiGroup>(info);
   group->costs = &accounts_.try_emplace(info.id, info.costs()).first->second;
   speaker_[info.id] = info.members.at(0);
   if (store_ == nullptr || info.id == GroupInfo{}.id) return group;

@@ -29,12 +29,12 @@
 namespace chasqui::bsp::detail {
 
 struct MpiGroup final : GroupState {
+  explicit MpiGroup(const GroupInfo& description) : GroupState(description) {}
   ~MpiGroup() override {
     board.reset();
     if (board_at != 0) store->leave(board_at);
   }
 
-  GroupInfo info;
   MachineCosts* costs = nullptr;
   std::optional<Circle> members;  ///< of a machine that ends supersteps in rounds without boards
   bool on_one_node = false;

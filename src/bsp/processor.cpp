@@ -7,17 +7,14 @@ namespace chasqui::bsp::detail {
 
 namespace {
 
-constexpr std::size_t kMostSpareBytes = std::size_t{8} << 20;
-constexpr std::size_t kMostSpare = 64, kMostSpareOfMany = 2;
-constexpr std::int32_t kMany = 1024;  ///< processors, each of which has little
+constexpr std::size_t kMostSpare = 64, kMostSpareBytes = std::size_t{8} << 20;
 
 }  // namespace
 
 Processor::Processor(Endpoint& door)
-    : door_(door), most_spare_(!door.options().spill.empty() ? 0
-                               : door.size() > kMany         ? kMostSpareOfMany
-                                                             : kMostSpare),
-      has_rooms_(door.has_rooms()), ends_(door.ends()), spills_(!door.options().spill.empty()) {}
+    : door_(door), has_rooms_(door.has_rooms()), ends_(door.ends()), spills_(!door.options().spill.empty()) {
+  if (door.spares() == nullptr) own_spares_ = std::make_unique<SpareBlocks>(kMostSpare, kMostSpareBytes);
+}
 
 void Processor::claim(const Channel& channel, Pile arrived, Blocks& to) {
   if (any_early()) {
@@ -49,19 +46,6 @@ void Processor::await(const Waiting& why) {
   const std::int64_t begin = clock_nanoseconds();
   door_.await(why);
   waited_ += clock_nanoseconds() - begin;
-}
-
-void Processor::recycle(Blocks& blocks) {
-  for (BlockPtr& block : blocks) {
-    if (block->payload.borrowed()) continue;  // its memory goes back to the sender
-    if (spare_.size() >= most_spare_ || spare_bytes_ + block->payload.capacity() > kMostSpareBytes) break;
-    block->payload.resize(0);
-    block->messages = block->information = 0;
-    block->kinds = 0;
-    spare_bytes_ += block->payload.capacity();
-    spare_.push_back(std::move(block));
-  }
-  blocks.clear();
 }
 
 }  // namespace chasqui::bsp::detail

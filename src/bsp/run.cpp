@@ -17,15 +17,16 @@ namespace {
 template <typename T>
 struct InFrame {
   using value_type = T;
-  static constexpr std::size_t kBytes = sizeof(Core) + 32;
+  static constexpr std::size_t kOwners = 24;  ///< bytes before the Core
+  static constexpr std::size_t kBytes = 64 + sizeof(Core);
 
-  explicit InFrame(std::byte* frame) : place(frame) {}
+  explicit InFrame(std::byte* frame) : place(frame + 64 - kOwners) {}
   template <typename Other>
   InFrame(const InFrame<Other>& other)
       : place(other.place) {}  // NOLINT(google-explicit-constructor): as allocators are made
 
   T* allocate(std::size_t) {
-    static_assert(sizeof(T) <= kBytes && alignof(T) <= alignof(std::max_align_t));
+    static_assert(sizeof(T) <= kBytes - 64 + kOwners && alignof(T) <= 8);
     return reinterpret_cast<T*>(place);
   }
   void deallocate(T*, std::size_t) noexcept {}
@@ -44,7 +45,7 @@ struct InFrame {
 }  // namespace
 
 void run_program(Processor& processor, const Program& program) {
-  alignas(std::max_align_t) std::byte frame[InFrame<Core>::kBytes];
+  alignas(64) std::byte frame[InFrame<Core>::kBytes];
   {
     World world = whole_machine(processor, frame);
     program(world);

@@ -23,11 +23,10 @@ struct Stopped {};
 
 /// A machine that synchronises, with what its supersteps cost.
 struct SharedGroup : GroupState {
-  explicit SharedGroup(GroupInfo description) : info(std::move(description)), costs(info.costs()) {}
+  explicit SharedGroup(GroupInfo description) : GroupState(std::move(description)), costs(info.costs()) {}
   /// Takes in what the members have not yet handed over. Called by the last to leave.
   virtual void close(bool /*keep_rows*/) {}
 
-  GroupInfo info;
   std::mutex books;  ///< guards the costs
   MachineCosts costs;
 };

@@ -27,7 +27,7 @@ constexpr std::int64_t kSpinNanoseconds = 50'000;  ///< about what falling aslee
 constexpr auto kLook = std::chrono::milliseconds(20);
 
 /// What a thread is doing: even while it runs, odd while it waits; its own cache line.
-struct alignas(64) Ticket {
+struct alignas(kApart) Ticket {
   std::atomic<std::uint64_t> value{0};
   std::atomic<std::uint64_t> group{0};   ///< waits in a barrier of this machine; 0: for mail
   std::atomic<std::uint64_t> number{0};  ///< of that barrier
@@ -170,7 +170,7 @@ struct ThreadGroup final : SharedGroup {
 
    private:
     static constexpr std::size_t kFresh = 64;
-    alignas(64) std::atomic<std::size_t> noted_{0};
+    alignas(kApart) std::atomic<std::size_t> noted_{0};
     IdleStep fresh_[kFresh];
     std::mutex mutex_;  ///< guards what follows, and that nobody reads `fresh` while it is emptied
     std::vector<IdleStep> before_;
@@ -328,7 +328,7 @@ struct ThreadGroup final : SharedGroup {
   IdleSteps idle_steps;
   // Of those who sleep.
   std::vector<Shown> all[2];  ///< of meetings n % 2
-  alignas(64) std::atomic<std::int32_t> here{0};
+  alignas(kApart) std::atomic<std::int32_t> here{0};
   std::atomic<std::uint32_t> generation{0};
 };
 

@@ -122,7 +122,7 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
       std::memcpy(&request, bytes.data(), sizeof request);
       const std::byte* const source =
           place_in(rare().variables, id, {block->from, rank_, false}, request.offset, request.bytes);
-      if (reply == nullptr) reply = processor_.fresh(main_.info.members.at(block->from));
+      if (reply == nullptr) reply = processor_.fresh(main_.info().members.at(block->from));
       const Run head{make_tag(EntryKind::reply, static_cast<std::uint32_t>(request.ticket)),
                      static_cast<std::uint32_t>(request.bytes), 1};
       std::byte* const place = reply->payload.extend(sizeof head + padded(request.bytes));
@@ -137,7 +137,7 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
     ++current_.sent_blocks;
     reply->from = rank_;
     reply->index = block->index;
-    reply->channel = {meeting.info.id, meeting.step, Lane::reply};
+    reply->channel = {meeting.info().id, meeting.step, Lane::reply};
     const std::int32_t to = meeting.member_of(block->from);  // blocks of one sender follow each other
     if (meeting.parcels.empty() || meeting.parcels.back().to != to) meeting.parcels.push_back({to, {}});
     meeting.parcels.back().blocks.push_back(std::move(reply));
@@ -145,7 +145,7 @@ void Core::serve_gets(Meeting& meeting, const Waiting& why) {
   Blocks replies;
   processor_.door().meet(*meeting.group, {meeting.step, 0, meeting.member, {}, Lane::reply}, meeting.parcels, replies,
                          why);
-  processor_.claim({meeting.info.id, meeting.step, Lane::reply}, replies);
+  processor_.claim({meeting.info().id, meeting.step, Lane::reply}, replies);
   for (const BlockPtr& block : replies) {
     ++current_.received_blocks;
     for_each_entry(*block, EntryKind::reply, [&](std::uint32_t ticket, std::span<const std::byte> bytes) {

@@ -44,6 +44,7 @@ class VirtualEndpoint final : public Endpoint {
   bool ends() const override { return true; }
   void end(Ending& ending) override { machine_.sleep(self_, &ending, nullptr); }
 
+  SpareBlocks* spares() override { return &machine_.spares_of(self_); }
   void stow(Block& block) override { machine_.stow(block); }
   void unstow(Block& block) override {
     if (!block.spilled) return;

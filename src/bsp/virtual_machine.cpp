@@ -87,16 +87,16 @@ void VirtualGroup::take(std::int32_t member, Blocks& in) {
   std::atomic<Block*>& head = incoming(member)[(meetings - 1) % 2];
   Block* block = head.load(std::memory_order_acquire);
   const auto begin = static_cast<std::ptrdiff_t>(in.size());
-  for (; block != nullptr; block = block->next) in.emplace_back();  // room for all, before they leave
-  block = head.exchange(nullptr, std::memory_order_relaxed);
-  for (auto at = in.begin() + begin; at != in.end(); ++at)
-    at->reset(std::exchange(block, std::exchange(block->next, nullptr)));
-  std::reverse(in.begin() + begin, in.end());
+  for (const Block* one = block; one != nullptr; one = one->next) in.emplace_back();  // room for all, before they leave
+  head.store(nullptr, std::memory_order_relaxed);  // nobody sends there before this member's next meeting is over
+  for (auto at = in.end(); at != in.begin() + begin;)
+    (--at)->reset(std::exchange(block, std::exchange(block->next, nullptr)));
 }
 
-void Section::add(VirtualProcessor& one, const Arrival& arrival) {
-  agreement.add(arrival.step, arrival.member, arrival.flags);
-  asleep[static_cast<std::size_t>(arrival.member - first)] = &one;
+void Section::add(const Arrived& arrived) {
+  const std::int32_t member = arrived.one->member;
+  agreement.add(arrived.step, member, arrived.flags);
+  asleep[static_cast<std::size_t>(member - first)] = arrived.one;
   ++here;
 }
 
@@ -125,7 +125,7 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
       processors_(std::make_unique<VirtualProcessor[]>(static_cast<std::size_t>(processors))),
       carriers_(static_cast<std::size_t>(carriers_for(processors, options))),
       spins_(static_cast<std::int32_t>(carriers_.size()) <= run::available_cores()), unfinished_(processors) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto page = page_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const bool guarded = processors <= kMostGuarded;
 #ifdef CHASQUI_ASAN
   constexpr std::size_t kLonger = 4;  ///< frames are, with room around each variable
@@ -134,7 +134,7 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
 #endif
   const std::size_t wanted = kLonger * std::max<std::size_t>(options.stack_bytes, 16 * 1024);
   stack_bytes_ = (wanted + page - 1) / page * page + (guarded ? page : 0);
-  mapped_ = stack_bytes_ * static_cast<std::size_t>(processors);
+  mapped_ = stacks_of(static_cast<std::int64_t>(carriers_.size()));
   void* const stacks =
       mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stacks == MAP_FAILED) {
@@ -143,7 +143,10 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
   }
   stacks_ = {static_cast<std::byte*>(stacks), Unmap{mapped_}};
   madvise(stacks, mapped_, MADV_NOHUGEPAGE);  // one touched page must not cost two megabytes
-  if (!options.spill.empty()) spill_.emplace(options.spill);
+  if (!options.spill.empty()) {
+    spill_.emplace(options.spill);
+    for (Carrier& carrier : carriers_) carrier.spares = SpareBlocks(0, 0);  // only what is needed stays in memory
+  }
   GroupInfo all;
   all.members.count = processors;
   whole_ = SharedMachine::open(all);
@@ -156,7 +159,10 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
     one.rank = rank;
     one.home = static_cast<std::int32_t>(static_cast<std::int64_t>(rank) * static_cast<std::int64_t>(carriers_.size()) /
                                          processors);
-    std::byte* const stack = stacks_.get() + stack_bytes_ * static_cast<std::size_t>(rank);
+    const std::int32_t first = first_of(one.home);
+    std::byte* const part = stacks_.get() + stacks_of(one.home);
+    if (rank == first) mprotect(part, page, PROT_NONE);
+    std::byte* const stack = part + page + stack_bytes_ * static_cast<std::size_t>(rank - first);
     if (guarded) mprotect(stack, page, PROT_NONE);
     one.context.place(stack + (guarded ? page : 0), stack_bytes_ - (guarded ? page : 0));
     carriers_[static_cast<std::size_t>(one.home)].ready.push_back(&one);
@@ -224,15 +230,12 @@ void VirtualMachine::ask_for_next(const Carrier& own) const {
 
 /// When all have finished: a share of the memory, by each carrier at the same time.
 void VirtualMachine::give_back_stacks(std::int32_t self) {
-  const auto first_of = [&](std::int64_t carrier) {
-    return stack_bytes_ * static_cast<std::size_t>(size() * carrier / static_cast<std::int64_t>(carriers_.size()));
-  };
-  madvise(stacks_.get() + first_of(self), first_of(self + 1) - first_of(self), MADV_DONTNEED);
+  madvise(stacks_.get() + stacks_of(self), stacks_of(self + 1) - stacks_of(self), MADV_DONTNEED);
 }
 
 void VirtualMachine::carry(std::int32_t self) {
   void** const exceptions = Context::exceptions_of_thread();
-  const Carrier& own = carriers_[static_cast<std::size_t>(self)];
+  Carrier& own = carriers_[static_cast<std::size_t>(self)];
   for (;;) {
     VirtualProcessor* const processor = next(self);
     if (processor == nullptr) {
@@ -258,7 +261,7 @@ void VirtualMachine::carry(std::int32_t self) {
         },
         processor);
     if (spill_) put_out(*processor);
-    handle(*processor);
+    handle(own, *processor);
   }
 }
 
@@ -266,6 +269,7 @@ void VirtualMachine::carry(std::int32_t self) {
 VirtualProcessor* VirtualMachine::next(std::int32_t self) {
   Carrier& own = carriers_[static_cast<std::size_t>(self)];
   if (own.at < own.taken.size()) return own.taken[own.at++];
+  seat(own);
   own.taken.clear();
   own.at = 0;
   const bool shares = options().migrate && carriers_.size() > 1;
@@ -401,7 +405,7 @@ void VirtualMachine::stack_overflow(const VirtualProcessor& self, const Waiting&
                                  self.rank, why.file, why.line, stack_bytes_));
 }
 
-void VirtualMachine::handle(VirtualProcessor& one) {
+void VirtualMachine::handle(Carrier& own, VirtualProcessor& one) {
   if (one.context.finished()) {
     if (unfinished_.fetch_sub(1) == 1) {
       const std::lock_guard lock(rest_mutex_);
@@ -411,9 +415,8 @@ void VirtualMachine::handle(VirtualProcessor& one) {
   }
   const std::int32_t rank = one.rank;
   if (one.ending != nullptr || one.pause->group != nullptr) {
-    if (one.ending != nullptr) come(one);
-    else arrive(one, *one.pause->group, *one.pause->arrival);
-    if (failed()) wake_all();  // it fell asleep after everybody was woken
+    if (one.ending != nullptr) come(own, one);
+    else arrive(own, one, *one.pause->group, *one.pause->arrival);
     return;
   }
   one.group = nullptr;
@@ -422,7 +425,7 @@ void VirtualMachine::handle(VirtualProcessor& one) {
 }
 
 /// The first part of an ending, for a processor that has left its stack.
-void VirtualMachine::come(VirtualProcessor& one) {
+void VirtualMachine::come(Carrier& own, VirtualProcessor& one) {
   auto& group = static_cast<VirtualGroup&>(one.ending->group);
   Arrival arrival;
   try {
@@ -433,7 +436,7 @@ void VirtualMachine::come(VirtualProcessor& one) {
     one.ending->failure = std::current_exception();
     return make_ready(&one);
   }
-  arrive(one, group, arrival);
+  arrive(own, one, group, arrival);
 }
 
 /// The second part, before the processor is back on its stack.
@@ -447,20 +450,35 @@ void VirtualMachine::leave(VirtualProcessor& one) {
   }
 }
 
-/// From here on the processor may be woken, and run, by another carrier at any moment.
-void VirtualMachine::arrive(VirtualProcessor& one, VirtualGroup& group, const Arrival& arrival) {
-  Section& section = group.section_of(arrival.member);
+/// Members of the whole machine take their places many at a time, as carriers that help each other come to the same sections. Nobody
+/// waits for that: all whom the carrier has taken must come, too.
+void VirtualMachine::arrive(Carrier& own, VirtualProcessor& one, VirtualGroup& group, const Arrival& arrival) {
   one.group = &group;
   one.member = arrival.member;
-  bool full = false;
-  {
-    const Holding holding(section.busy);
-    section.add(one, arrival);
-    full = section.here == section.members;
+  own.arrived[own.arrivals++] = {&one, arrival.step, arrival.flags};
+  if (own.arrivals == own.arrived.size() || &group != whole_.get()) seat(own);
+}
+
+/// Those who have come take their places. From there on a processor may be woken, and run, by another carrier at any moment, and
+/// its group may go.
+void VirtualMachine::seat(Carrier& own) {
+  if (own.arrivals == 0) return;
+  const std::span<const Arrived> arrived(own.arrived.data(), std::exchange(own.arrivals, 0));
+  for (std::size_t i = 0; i < arrived.size();) {
+    VirtualGroup& group = *arrived[i].one->group;
+    Section& section = group.section_of(arrived[i].one->member);
+    bool full = false;
+    {
+      const Holding holding(section.busy);
+      do section.add(arrived[i++]);
+      while (i < arrived.size() && arrived[i].one->group == &group && section.has(arrived[i].one->member));
+      full = section.here == section.members;
+    }
+    if (!full || group.full.fetch_add(1, std::memory_order_acq_rel) + 1 != group.sections.size()) continue;
+    group.full.store(0, std::memory_order_relaxed);
+    complete(group);
   }
-  if (!full || group.full.fetch_add(1, std::memory_order_acq_rel) + 1 != group.sections.size()) return;
-  group.full.store(0, std::memory_order_relaxed);
-  complete(group);
+  if (failed()) wake_all();  // they fell asleep after everybody was woken
 }
 
 void VirtualMachine::complete(VirtualGroup& group) {

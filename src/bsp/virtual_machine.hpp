@@ -6,6 +6,7 @@
 // section are woken as one list; what they sent each other waits with the machine that they synchronise.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -25,21 +26,29 @@ class VirtualMachine;
 
 struct VirtualProcessor;
 
+/// A processor that sleeps at the end of a superstep, and what it brought.
+struct Arrived {
+  VirtualProcessor* one = nullptr;
+  std::uint64_t step = 0;
+  std::uint32_t flags = 0;
+};
+
 /// Some members of a machine: what those brought who sleep at the end of a superstep. Neighbours share one, so that
 /// carriers rarely meet there.
-struct alignas(64) Section {
+struct alignas(kApart) Section {
   std::atomic<bool> busy{false};  ///< guards the rest
   std::int32_t first = 0;         ///< member
   std::int32_t members = 0;
   std::int32_t here = 0;
   Agreement agreement;
   std::vector<VirtualProcessor*> asleep;  ///< by member; nullptr: not here
-  bool any = false;                       ///< is there a row in the sum?
+  alignas(kApart) bool any = false;       ///< is there a row in the sum?
   std::uint64_t step = 0;
   Superstep sum;
   std::vector<Booking> others;  ///< rows of other supersteps
 
-  void add(VirtualProcessor& one, const Arrival& arrival);
+  bool has(std::int32_t member) const { return member >= first && member - first < members; }
+  void add(const Arrived& arrived);
   void book(const Row& row, std::int64_t span, bool keep_row);
   void pay(MachineCosts& costs, bool keep_rows);
 };
@@ -68,7 +77,7 @@ struct VirtualGroup final : SharedGroup {
       own_books;  ///< each carrier books in a section of its own: nobody reads there before all members have come
   std::uint32_t flags = 0;     ///< of the last meeting; stable until the next one is complete
   std::uint64_t meetings = 0;  ///< that are over
-  alignas(64) std::atomic<std::size_t> full{0};
+  alignas(kApart) std::atomic<std::size_t> full{0};
 
  private:
   std::unique_ptr<Incoming[]> incoming_;  ///< by member
@@ -82,7 +91,7 @@ struct Pause {
 };
 
 /// Two lines, which a superstep touches.
-struct alignas(128) VirtualProcessor {
+struct alignas(kApart) VirtualProcessor {
   // Why it suspended; handled by the carrier, when its stack is no longer in use.
   VirtualGroup* group = nullptr;  ///< that it sleeps in; nullptr: waits for mail
   Ending* ending = nullptr;       ///< of a superstep; nullptr: it pauses for something else
@@ -121,6 +130,9 @@ class VirtualMachine final : public SharedMachine {
   /// Moves the payload to the spill file, if there is one.
   void stow(Block& block);
   void hand_over(VirtualGroup& group, std::span<Parcel> parcels);
+  SpareBlocks& spares_of(const VirtualProcessor& running) {
+    return carriers_[static_cast<std::size_t>(running.home)].spares;
+  }
   SpillFile* spill() { return spill_ ? &*spill_ : nullptr; }
   VirtualProcessor& processor(std::int32_t rank) { return processors_[static_cast<std::size_t>(rank)]; }
   const GroupPtr& whole() const { return whole_; }  ///< the machine of all processors
@@ -132,13 +144,17 @@ class VirtualMachine final : public SharedMachine {
   }
 
  private:
+  static constexpr std::size_t kMostSpare = 4096, kMostSpareBytes = std::size_t{64} << 20;  ///< of a carrier
   static constexpr std::size_t kLeastStack = 2048;  ///< bytes that must be left of a stack
   [[noreturn]] void stack_overflow(const VirtualProcessor& self, const Waiting& why) const;
 
   /// Its lists have room for whatever may come to be in them: who is woken needs no memory.
-  struct alignas(64) Carrier {
-    std::vector<VirtualProcessor*> taken;  ///< its own, from `at` on
+  struct alignas(kApart) Carrier {
+    SpareBlocks spares{kMostSpare, kMostSpareBytes};  ///< what one of its processors has read the next one writes
+    std::vector<VirtualProcessor*> taken;             ///< its own, from `at` on
     std::size_t at = 0;
+    std::array<Arrived, 64> arrived;  ///< members of the whole machine that are not in their sections yet
+    std::size_t arrivals = 0;
     std::mutex mutex;                      ///< guards what follows; others may take from it
     std::vector<VirtualProcessor*> ready;  ///< from `head` on; with several carriers nullptr before it
     std::size_t head = 0;
@@ -161,14 +177,25 @@ class VirtualMachine final : public SharedMachine {
 
   void carry(std::int32_t self);
   void give_back_stacks(std::int32_t self);
+  /// The first processor that a carrier begins with.
+  std::int32_t first_of(std::int64_t carrier) const {
+    const auto carriers = static_cast<std::int64_t>(carriers_.size());
+    return static_cast<std::int32_t>((size() * carrier + carriers - 1) / carriers);
+  }
+  /// Where a carrier's stacks begin. A page that nobody has lies before them: they are a mapping of their own, as carriers that touch
+  /// pages of the same one for the first time wait for each other.
+  std::size_t stacks_of(std::int64_t carrier) const {
+    return page_ * static_cast<std::size_t>(carrier) + stack_bytes_ * static_cast<std::size_t>(first_of(carrier));
+  }
   VirtualProcessor* next(std::int32_t self);
   bool steal(std::int32_t self);
   /// False when everything is over.
   bool rest(std::int32_t self);
   bool any_ready() const;
-  void handle(VirtualProcessor& processor);
-  void arrive(VirtualProcessor& processor, VirtualGroup& group, const Arrival& arrival);
-  void come(VirtualProcessor& processor);
+  void handle(Carrier& own, VirtualProcessor& processor);
+  void arrive(Carrier& own, VirtualProcessor& processor, VirtualGroup& group, const Arrival& arrival);
+  void seat(Carrier& own);
+  void come(Carrier& own, VirtualProcessor& processor);
   void leave(VirtualProcessor& processor);
   void complete(VirtualGroup& group);
   void release(VirtualGroup& group);
@@ -189,7 +216,7 @@ class VirtualMachine final : public SharedMachine {
     void operator()(std::byte* stacks) const;
   };
   std::unique_ptr<std::byte, Unmap> stacks_;  ///< of all processors
-  std::size_t stack_bytes_;
+  std::size_t stack_bytes_, page_;
   std::size_t mapped_ = 0;
   std::optional<SpillFile> spill_;
 

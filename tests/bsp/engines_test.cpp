@@ -68,6 +68,30 @@ TEST_P(Engines, AnExceptionOfTheProgramStopsEverybody) {
   }
 }
 
+/// Carriers seat processors many at a time, help each other, and meanwhile parts of the machine meet on their own.
+TEST(VirtualProcessors, MoreThanCarriersSeatAtATimeAndUnevenly) {
+  constexpr int kP = 1000, kRounds = 20;
+  run(kP,
+      [](World& w) {
+        int value = w.rank();
+        for (int round = 0; round < kRounds; ++round) {
+          if (w.rank() % 97 == round % 97) {  // some are late
+            volatile int sink = 0;
+            for (int i = 0; i < 20'000; ++i) sink = sink + i;
+          }
+          w.send((w.rank() + 1) % kP, value);
+          w.sync();
+          value = w.received<int>().begin()->value();
+          World part = w.split(7);
+          part.send(part.size() - 1 - part.rank(), part.rank());
+          part.sync();
+          if (part.received<int>().begin()->value() != part.size() - 1 - part.rank()) throw std::runtime_error("part");
+        }
+        if (value != (w.rank() - kRounds + kP) % kP) throw std::runtime_error("ring");
+      },
+      {.engine = Engine::virtual_processors, .carriers = 3});
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Engines, testing::ValuesIn(kSettings),
                          [](const auto& setting) { return setting.param.name; });
 

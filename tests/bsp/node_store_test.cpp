@@ -12,25 +12,6 @@ namespace {
 
 constexpr std::size_t kArea = std::size_t{1} << 20;
 
-TEST(Buffer, WhatLiesInsideABlockIsCopiedWhenItMoves) {
-  Buffer moved;
-  {
-    Block block;
-    std::memset(block.payload.extend(24), 7, 24);
-    EXPECT_EQ(block.payload.data(), block.small);
-    EXPECT_FALSE(block.payload.borrowed());
-    moved = std::move(block.payload);
-    EXPECT_EQ(block.payload.size(), 0U);
-    std::memset(block.payload.extend(16), 8, 16);
-    std::memset(block.payload.extend(100), 9, 100);  // no longer inside
-    EXPECT_NE(block.payload.data(), block.small);
-    EXPECT_EQ(block.payload.data()[15], std::byte{8});
-    EXPECT_EQ(block.payload.data()[115], std::byte{9});
-  }
-  ASSERT_EQ(moved.size(), 24U);
-  for (const std::byte one : moved.view()) EXPECT_EQ(one, std::byte{7});
-}
-
 class Store : public testing::Test {
  protected:
   BlockPtr packed(NodeStore& store, std::size_t bytes, std::byte value) {

@@ -37,7 +37,7 @@ class Core {
   Core& operator=(const Core&) = delete;
 
   std::int32_t rank() const { return rank_; }
-  std::int32_t size() const { return main_.info.members.count; }
+  std::int32_t size() const { return main_.info().members.count; }
   std::uint64_t step() const { return main_.step; }
   std::int64_t block_bytes() const { return block_bytes_; }
   void set_block_bytes(std::int64_t bytes);
@@ -85,19 +85,20 @@ class Core {
  private:
   /// A set of members that synchronises: all of them (main_), or a subset.
   struct Meeting {
-    explicit Meeting(std::pmr::memory_resource* nest) : rows(nest), parcels(nest) {}
+    explicit Meeting(std::pmr::memory_resource* nest) : parcels(nest) {}
 
-    GroupInfo info;
     GroupPtr group;
-    std::int32_t member = 0;
     std::uint64_t step = 0;
-    std::int64_t released = 0;          ///< when the last of them ended here, in ticks
-    std::vector<std::int32_t> members;  ///< by rank: index in the subset, or -1; empty: everybody, by rank
-    std::pmr::vector<Booking> rows;
+    std::int32_t member = 0;
+    std::unique_ptr<const std::vector<std::int32_t>>
+        members;  ///< by rank: index in the subset, or -1; nullptr: everybody
     std::pmr::vector<Parcel> parcels;
+    std::vector<Booking> rows;
+    std::int64_t released = 0;  ///< when the last of them ended here, in ticks
 
+    const GroupInfo& info() const { return group->info; }
     std::int32_t member_of(std::int32_t rank) const {
-      return members.empty() ? rank : members[static_cast<std::size_t>(rank)];
+      return members == nullptr ? rank : (*members)[static_cast<std::size_t>(rank)];
     }
   };
   static constexpr std::size_t kMostBytes = 0xffffffffU;  ///< of a message
@@ -110,7 +111,7 @@ class Core {
     std::byte* at = nullptr;
     std::byte* last = nullptr;     ///< where the last one begins for which there is room in the block
     std::uint64_t like = kUnlike;  ///< tag and length of the messages of the open run
-    std::uint64_t outgoing = 0;    ///< index, 0: nothing goes there yet
+    std::uint64_t outgoing = 0;    ///< number, from 1 on; 0: nothing goes there yet
   };
   /// What goes to one destination.
   struct Outgoing {
@@ -156,14 +157,15 @@ class Core {
   }
   std::byte* add_first(std::int32_t to, std::uint32_t tag, std::size_t bytes);
   Outgoing& outgoing(std::int32_t to);
+  Outgoing& add_outgoing(std::int32_t to, std::size_t place);
   void make_room(Place& place, Outgoing& out, std::size_t head, std::size_t bytes);
   void end_run(Outgoing& out);
   void end_block(Outgoing& out);
-  bool nothing_left() const { return outgoing_.size() <= 1 && !any_gets(); }
+  bool nothing_left() const { return outgoing_.empty() && !any_gets(); }
   /// What the members of this meeting get; messages to others stay.
   std::pmr::vector<Parcel>& pack(Meeting& meeting) {
     meeting.parcels.clear();
-    if (outgoing_.size() > 1) pack_some(meeting);
+    if (!outgoing_.empty()) pack_some(meeting);
     return meeting.parcels;
   }
   void pack_some(Meeting& meeting);
@@ -189,19 +191,20 @@ class Core {
   class Messages;
   class SuperstepEnd;
 
+  // What each superstep touches, up to the rows of main_: five lines.
   Processor& processor_;
   std::int32_t rank_;
   std::uint32_t direct_ = 0;  ///< ranks that have a place by rank
   std::int64_t block_bytes_;
   std::unique_ptr<Rare> rare_;  ///< nullptr: nothing of that
-  Meeting main_;
-  std::pmr::vector<Place> places_;       ///< by rank; of large machines: as outgoing_
-  std::pmr::vector<Outgoing> outgoing_;  ///< the first one is nobody's
-  Blocks inbox_;
-  Row current_;
-  std::int64_t begun_ = 0;  ///< in ticks
+  std::int64_t begun_ = 0;      ///< in ticks
   std::uint32_t children_ = 0;
   std::uint32_t next_channel_ = 1;
+  std::pmr::vector<Place> places_;  ///< by rank; of large machines: as outgoing_
+  std::pmr::vector<Outgoing> outgoing_;
+  Blocks inbox_;
+  Row current_;
+  Meeting main_;
   std::uint64_t splits_ = 0;
   std::uint64_t collectives_ = 0;
   std::shared_ptr<Core> parent_;

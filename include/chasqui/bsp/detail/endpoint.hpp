@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chasqui/bsp/detail/block.hpp"
+#include "chasqui/bsp/detail/spare_blocks.hpp"
 #include "chasqui/bsp/ledger.hpp"
 #include "chasqui/bsp/options.hpp"
 
@@ -38,7 +39,10 @@ struct GroupInfo {
 /// What an engine keeps for a machine that synchronises.
 class GroupState {
  public:
+  explicit GroupState(GroupInfo description) : info(std::move(description)) {}
   virtual ~GroupState() = default;
+
+  const GroupInfo info;
 };
 using GroupPtr = std::shared_ptr<GroupState>;
 
@@ -166,6 +170,8 @@ class Endpoint {
   virtual bool has_rooms() const { return false; }
   /// Where what goes to processor `to` is packed; empty.
   virtual Buffer room_for(std::int32_t) { return {}; }
+  /// What processors of this one's thread have read; nullptr: each keeps its own.
+  virtual SpareBlocks* spares() { return nullptr; }
   /// Moves a block's payload out of memory until it is needed (engines that spill), and back.
   virtual void stow(Block&) {}
   virtual void unstow(Block&) {}

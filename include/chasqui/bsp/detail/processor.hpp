@@ -31,11 +31,12 @@ class Nest final : public std::pmr::memory_resource {
   }
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
 
-  alignas(16) std::byte room_[kBytes];
   std::size_t used_ = 0;
+  alignas(16) std::byte room_[kBytes];
 };
 
-class Processor {
+/// Of many processors a superstep touches its first line, and the nest as far as it is used.
+class alignas(64) Processor {
  public:
   explicit Processor(Endpoint& door);
   Processor(const Processor&) = delete;
@@ -68,30 +69,25 @@ class Processor {
         return block;
       }
     }
-    if (spare_.empty()) return std::make_unique<Block>();
-    BlockPtr block = std::move(spare_.back());
-    spare_.pop_back();
-    spare_bytes_ -= block->payload.capacity();
-    return block;
+    return spares().take();
   }
   /// The blocks have been read.
-  void recycle(Blocks& blocks);
+  void recycle(Blocks& blocks) { spares().keep(blocks); }
 
   /// A fault that was noticed where nothing can be thrown; thrown by the next sync, or when the program ends.
   std::exception_ptr deferred;  ///< nullptr: none
 
  private:
   void claim(const Channel& channel, Pile arrived, Blocks& to);
+  SpareBlocks& spares() { return own_spares_ ? *own_spares_ : *door_.spares(); }
 
   Endpoint& door_;
   using Early = std::map<Channel, std::vector<BlockPtr>>;
   std::unique_ptr<Early> early_;  ///< nullptr: none so far
-  Nest nest_;
-  Blocks spare_{&nest_};
-  std::size_t most_spare_;
-  bool has_rooms_, ends_, spills_;
-  std::size_t spare_bytes_ = 0;
   std::int64_t waited_ = 0;
+  std::unique_ptr<SpareBlocks> own_spares_;  ///< nullptr: it shares those of its thread
+  bool has_rooms_, ends_, spills_;
+  Nest nest_;
 };
 
 }  // namespace chasqui::bsp::detail
