@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reductions: predefined and user operations, non-commutative ones, in place, no data, every predefined kind of type.
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "check.hpp"
 
@@ -144,6 +146,24 @@ void sums(MPI_Comm comm, MPI_Datatype type) {
   equal("sum", out, expected);
 }
 
+/// Programs sum up hashes, and expect what the range cuts off (found by UndefinedBehaviorSanitizer under HPCC).
+template <typename T>
+void wraps(MPI_Comm comm, MPI_Datatype type) {
+  const Place me(comm);
+  const std::vector<T> in(40, static_cast<T>(std::numeric_limits<T>::max() - 4));
+  std::vector<T> out(in.size());
+  std::make_unsigned_t<T> sum = 0, product = 1;
+  for (int r = 0; r < me.size; ++r)
+    sum += static_cast<std::make_unsigned_t<T>>(in[0]), product *= static_cast<std::make_unsigned_t<T>>(in[0]);
+  part = "integers wrap";
+  for (const int count : {1, 40}) {
+    MPI_Allreduce(in.data(), out.data(), count, type, MPI_SUM, comm);
+    equal("sum", static_cast<long long>(out[index(count - 1)]), static_cast<long long>(static_cast<T>(sum)));
+    MPI_Allreduce(in.data(), out.data(), count, type, MPI_PROD, comm);
+    equal("product", static_cast<long long>(out[index(count - 1)]), static_cast<long long>(static_cast<T>(product)));
+  }
+}
+
 template <typename T>
 void complexes(MPI_Comm comm, MPI_Datatype type) {
   part = "complex";
@@ -272,6 +292,8 @@ void folds(MPI_Comm comm) {
   sums<int>(comm, MPI_INTEGER);
   sums<float>(comm, MPI_REAL);
   sums<double>(comm, MPI_DOUBLE_PRECISION);
+  wraps<int>(comm, MPI_INT);
+  wraps<long>(comm, MPI_LONG);
   complexes<float>(comm, MPI_C_FLOAT_COMPLEX);
   complexes<double>(comm, MPI_C_DOUBLE_COMPLEX);
   complexes<double>(comm, MPI_DOUBLE_COMPLEX);
