@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <type_traits>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
@@ -83,30 +82,10 @@ struct RememberedTypes {
   std::size_t next = 0, last = 0;
 };
 
-/// Integers wrap, as programs expect that sum up hashes; a part of a sum may also leave the range that the whole does not.
-template <typename T>
-using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
-struct WrappingSum {
-  template <typename T>
-  T operator()(const T& a, const T& b) const noexcept(noexcept(a + b)) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
-    else return a + b;
-  }
-};
-struct WrappingProduct {
-  template <typename T>
-  T operator()(const T& a, const T& b) const noexcept(noexcept(a* b)) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
-    else return a * b;
-  }
-};
-
 template <typename T>
 bool typed(MPI_Op op, run::Operator& result) {
-  static WrappingSum sum;
-  static WrappingProduct product;
+  static run::Sum sum;
+  static run::Product product;
   static run::Minimum minimum;
   static run::Maximum maximum;
   if (op == MPI_SUM) return result = run::operator_of<T>(sum, true), true;

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <complex>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -163,6 +165,20 @@ TEST(Typed, StartedCollectivesKeepTheirOperator) {
     }();
     summing.wait();
     if (comm.rank() == 0 && total != 30 % 7) throw Error("the sum's operator was gone");
+  });
+}
+
+/// Overflow is undefined for signed integers, and a part of a sum may leave the range that the whole does not.
+TEST(Typed, IntegersWrap) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  static_assert(Sum{}(kMost, 1) == std::numeric_limits<int>::min());  // not a constant where it is undefined
+  static_assert(Product{}(kMost, 2) == -2);
+  static_assert(Product{}(std::uint16_t{65535}, std::uint16_t{65535}) == 1);  // short ones are multiplied as int
+  threads::Team(4).run([](Comm& comm) {
+    const int mine = comm.rank() < 2 ? kMost : -kMost;
+    std::vector<int> in(100, mine), out(100);
+    comm.allreduce(in, out);
+    if (out != std::vector<int>(100, 0)) throw Error("a part of the sum was lost");
   });
 }
 

@@ -91,8 +91,29 @@ Operator operator_of(F& function, bool commutative) {
           },
           is_in_order<std::remove_const_t<F>>};
 }
-using Sum = std::plus<>;                ///< a + b
-using Product = std::multiplies<>;      ///< a * b
+/// What integers are added and multiplied in: parts of a result may leave the range that the whole does not, and wrap.
+template <typename T>
+using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+template <typename T>
+inline constexpr bool wraps = std::is_integral_v<T> && !std::is_same_v<T, bool>;  ///< is it an integer?
+/// a + b; integers wrap.
+struct Sum {
+  /// a + b
+  template <typename T>
+  constexpr auto operator()(const T& a, const T& b) const noexcept(noexcept(a + b)) {
+    if constexpr (wraps<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+    else return a + b;
+  }
+};
+/// a * b; integers wrap.
+struct Product {
+  /// a * b
+  template <typename T>
+  constexpr auto operator()(const T& a, const T& b) const noexcept(noexcept(a* b)) {
+    if constexpr (wraps<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    else return a * b;
+  }
+};
 using BitAnd = std::bit_and<>;          ///< a & b
 using BitOr = std::bit_or<>;            ///< a | b
 using BitXor = std::bit_xor<>;          ///< a ^ b
@@ -151,6 +172,7 @@ inline constexpr bool is_one_of = (std::is_same_v<F, Known> || ...);  ///< F is 
 template <typename F, typename T>
 inline constexpr bool commutes =
     is_number<T> && (is_one_of<F, Sum, Product, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr> ||
+                     is_one_of<F, std::plus<>, std::multiplies<>> ||
                      is_one_of<F, std::plus<T>, std::multiplies<T>, std::bit_and<T>, std::bit_or<T>, std::bit_xor<T>,
                                std::logical_and<T>, std::logical_or<T>>);
 template <typename F, typename T>
