@@ -467,6 +467,7 @@ void VirtualMachine::seat(Carrier& own) {
   for (std::size_t i = 0; i < arrived.size();) {
     VirtualGroup& group = *arrived[i].one->group;
     Section& section = group.section_of(arrived[i].one->member);
+    const std::size_t sections = group.sections.size();  // known before the group may go
     bool full = false;
     {
       const Holding holding(section.busy);
@@ -474,7 +475,7 @@ void VirtualMachine::seat(Carrier& own) {
       while (i < arrived.size() && arrived[i].one->group == &group && section.has(arrived[i].one->member));
       full = section.here == section.members;
     }
-    if (!full || group.full.fetch_add(1, std::memory_order_acq_rel) + 1 != group.sections.size()) continue;
+    if (!full || group.full.fetch_add(1, std::memory_order_acq_rel) + 1 != sections) continue;
     group.full.store(0, std::memory_order_relaxed);
     complete(group);
   }
