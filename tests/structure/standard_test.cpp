@@ -45,9 +45,10 @@ const std::map<std::string, std::string> kDeclared = {
     {"string", "forward move pair size_t string"},
     {"string_view", "string_view"},
     {"type_traits",
-     "is_arithmetic_v is_array_v is_const_v is_default_constructible_v is_empty_v is_enum_v is_floating_point_v "
-     "is_invocable_r_v is_nothrow_invocable_r_v is_pointer_v is_same_v is_trivially_copyable_v remove_const_t "
-     "remove_cv_t remove_cvref_t remove_pointer_t remove_reference_t type_identity_t"},
+     "common_type_t is_arithmetic_v is_array_v is_const_v is_default_constructible_v is_empty_v is_enum_v "
+     "is_floating_point_v is_integral_v is_invocable_r_v is_nothrow_invocable_r_v is_pointer_v is_same_v "
+     "is_trivially_copyable_v make_unsigned_t remove_const_t remove_cv_t remove_cvref_t remove_pointer_t "
+     "remove_reference_t type_identity_t"},
     {"unordered_map", "unordered_map"},
     {"utility", "exchange forward move pair swap"},
     {"variant", "variant"},
