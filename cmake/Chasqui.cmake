@@ -123,8 +123,8 @@ function(chasqui_test name)
   chasqui_sanitized_tests()
 endfunction()
 
-# The tests of this folder, when all of them are there: under a sanitizer libraries may be preloaded before its runtime, and leaks of
-# the MPI libraries are theirs (tests/leaks.txt).
+# The tests of this folder, when all of them are there: under a sanitizer libraries may be preloaded before its runtime, and leaks and
+# locks of the MPI libraries are theirs (tests/leaks.txt, tests/races.txt).
 function(chasqui_sanitized_tests)
   get_property(asked DIRECTORY PROPERTY CHASQUI_SANITIZED)
   if(NOT CHASQUI_SANITIZE OR asked)
@@ -145,7 +145,8 @@ function(chasqui_adapt_tests)
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=verify_asan_link_order=0:fast_unwind_on_malloc=${walk}
       LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.txt:print_suppressions=0)
     if(CHASQUI_SANITIZE STREQUAL "thread")  # UCX writes its hooks into functions that TSan has replaced, and crashes
-      set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT UCX_MEM_EVENTS=n)
+      set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT UCX_MEM_EVENTS=n
+        TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/races.txt)
     endif()
   endforeach()
 endfunction()
