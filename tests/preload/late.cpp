@@ -15,6 +15,7 @@ struct Session {
     if (!open) return;
     part = "after main()";
     const Place me(MPI_COMM_WORLD);
+    const int rank = me.rank, ranks = me.size;
     MPI_Datatype gaps;
     MPI_Type_vector(3, 1, 2, MPI_INT, &gaps);
     MPI_Type_commit(&gaps);
@@ -40,7 +41,7 @@ struct Session {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int i = 0; i < 5; ++i) MPI_Barrier(comm);
     MPI_Comm_free(&comm);
-    if (me.rank == 0) std::printf("late calls on %d ranks: right\n", me.size);
+    if (rank == 0) std::printf("late calls on %d ranks: right\n", ranks);
     std::fflush(stdout);
     MPI_Finalize();
   }
