@@ -61,8 +61,11 @@ bench: packages  ## the benchmarks, fully optimised
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 	for program in build/release/bin/bench_*; do case $$program in \
-	  *bench_bsp*) "$$program" || exit 1 ;; \
-	  *) "$$program" --benchmark_min_time=0.05 || exit 1 ;; esac; done
+	  *bench_bsp*) "$$program" ;; \
+	  *bench_group) build/release/bin/chasqui launch -n 2 "$$program" 0.05 ;; \
+	  *bench_group_openmpi) mpirun.openmpi --allow-run-as-root --oversubscribe -n 2 "$$program" 0.05 ;; \
+	  *bench_group_mpich) mpirun.mpich -n 2 "$$program" 0.05 ;; \
+	  *) "$$program" --benchmark_min_time=0.05 ;; esac || exit 1; done
 
 paper:  ## the theory pages as one document: build/paper.pdf
 	@{ command -v chromium && fc-list : family | grep STIX; } > /dev/null || scripts/install-packages
