@@ -2,33 +2,25 @@
 // Which sanitizers watch this program?
 #pragma once
 
+#if defined(__has_feature)  // clang's way to ask
+#define CHASQUI_HAS_FEATURE(name) __has_feature(name)
+#else
+#define CHASQUI_HAS_FEATURE(name) 0
+#endif
+
 namespace chasqui {
 
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kAddressesWatched = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr bool kAddressesWatched = true;
-#else
-inline constexpr bool kAddressesWatched = false;
-#endif
-#else
-inline constexpr bool kAddressesWatched = false;
-#endif
-
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || CHASQUI_HAS_FEATURE(thread_sanitizer)
 inline constexpr bool kThreadsWatched = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-inline constexpr bool kThreadsWatched = true;
-#else
-inline constexpr bool kThreadsWatched = false;
-#endif
 #else
 inline constexpr bool kThreadsWatched = false;
 #endif
 
 /// It is several times slower then, and reserves far more memory than it uses.
-inline constexpr bool kSanitized = kAddressesWatched || kThreadsWatched;
+#if defined(__SANITIZE_ADDRESS__) || CHASQUI_HAS_FEATURE(address_sanitizer)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = kThreadsWatched;
+#endif
 
 }  // namespace chasqui
