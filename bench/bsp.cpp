@@ -2,6 +2,7 @@
 // Bulk-synchronous programs against what one would use instead, in one run: `bench_bsp [FILE.csv] [PART...]`, all parts or these:
 // sync, messages, algorithms, multisearch, virtual, uneven, idle. Times are medians.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +14,6 @@
 #include <functional>
 #include <numeric>
 #include <random>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -278,27 +278,17 @@ void multisearch(int p) {
   }
 }
 
-/// Resident bytes of the process, and of its largest mapping: the stacks.
-std::pair<double, double> resident() {
-  std::ifstream maps("/proc/self/smaps");
-  std::string line;
-  double size = 0, largest = 0, stacks = 0, total = 0;
-  while (std::getline(maps, line)) {
-    std::istringstream words(line);
-    std::string name;
-    double kilobytes = 0;
-    words >> name >> kilobytes;
-    if (name == "Size:") size = kilobytes;
-    if (name != "Rss:") continue;
-    total += kilobytes;
-    if (size > largest) largest = size, stacks = kilobytes;
-  }
-  return {total * 1024, stacks * 1024};
+/// Bytes of the process that lie in memory.
+double resident() {
+  std::ifstream pages("/proc/self/statm");
+  double all = 0, in_memory = 0;
+  pages >> all >> in_memory;
+  return in_memory * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 void many_processors(int p, int steps) {
-  const double before = resident().first;
-  double all = 0, stacks = 0;
+  const double before = resident();
+  double within = 0;
   std::vector<double> times;
   for (int repeat = 0; repeat < 4; ++repeat) {  // the first is for the memory, which takes time to ask for
     const double begin = now();
@@ -309,7 +299,7 @@ void many_processors(int p, int steps) {
             w.send((w.rank() + 1) % w.size(), value);
             w.sync();
             value = w.received<int>().begin()->value();
-            if (repeat == 0 && w.rank() == 0 && step == steps / 2) std::tie(all, stacks) = resident();
+            if (repeat == 0 && w.rank() == 0 && step == steps / 2) within = resident();
           }
           if (value != (w.rank() - steps + p) % p) std::abort();
         },
@@ -318,8 +308,7 @@ void many_processors(int p, int steps) {
   }
   const std::string what = fmt::format("{} virtual processors, {} supersteps", p, steps);
   note(what, "wall clock, a message each", median(times), "s");
-  note(what, "touched memory each, stacks", stacks / p, "bytes");
-  note(what, "touched memory each, beyond stacks", (all - before - stacks) / p, "bytes");
+  note(what, "touched memory each", (within - before) / p, "bytes");
 }
 
 void uneven_work() {

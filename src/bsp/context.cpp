@@ -30,6 +30,10 @@ struct BorrowedStack {
 }  // namespace
 
 Context::~Context() {
+#ifdef CHASQUI_ASAN
+  // Some of its frames never returned, and whatever is mapped there next would find their marks.
+  __asan_unpoison_memory_region(stack(), bytes_);
+#endif
 #ifdef CHASQUI_TSAN
   // It never returned (see enter), and must not be unwound: nobody destroys this handle.
   alignas(boost::context::fiber) std::byte grave[sizeof(boost::context::fiber)];
@@ -47,9 +51,6 @@ void Context::swap_exceptions(void** of_thread) {
 }
 
 void Context::begin(void (*entry)(void*), void* argument) {
-#ifdef CHASQUI_ASAN
-  __asan_unpoison_memory_region(stack(), bytes_);  // frames of a context that used the place before never returned
-#endif
 #ifdef CHASQUI_TSAN
   // Making a context runs its first lines: their shadow frames belong to it.
   tsan_inside_ = __tsan_create_fiber(0);

@@ -270,6 +270,7 @@ VirtualProcessor* VirtualMachine::next(std::int32_t self) {
   Carrier& own = carriers_[static_cast<std::size_t>(self)];
   if (own.at < own.taken.size()) return own.taken[own.at++];
   seat(own);
+  count_ended(own);
   own.taken.clear();
   own.at = 0;
   const bool shares = options().migrate && carriers_.size() > 1;
@@ -407,10 +408,7 @@ void VirtualMachine::stack_overflow(const VirtualProcessor& self, const Waiting&
 
 void VirtualMachine::handle(Carrier& own, VirtualProcessor& one) {
   if (one.context.finished()) {
-    if (unfinished_.fetch_sub(1) == 1) {
-      const std::lock_guard lock(rest_mutex_);
-      rest_.notify_all();
-    }
+    ++own.ended;
     return;
   }
   const std::int32_t rank = one.rank;
@@ -422,6 +420,14 @@ void VirtualMachine::handle(Carrier& own, VirtualProcessor& one) {
   one.group = nullptr;
   one.without_mail.store(true, std::memory_order_release);
   if (!mark_asleep(rank) || failed()) wake(rank);
+}
+
+/// Those who have ended since the carrier looked for work the last time, at once: all carriers write this counter.
+void VirtualMachine::count_ended(Carrier& own) {
+  const std::int32_t ended = std::exchange(own.ended, 0);
+  if (ended == 0 || unfinished_.fetch_sub(ended) != ended) return;
+  const std::lock_guard lock(rest_mutex_);
+  rest_.notify_all();
 }
 
 /// The first part of an ending, for a processor that has left its stack.

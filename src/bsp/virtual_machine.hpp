@@ -155,6 +155,7 @@ class VirtualMachine final : public SharedMachine {
     std::size_t at = 0;
     std::array<Arrived, 64> arrived;  ///< members of the whole machine that are not in their sections yet
     std::size_t arrivals = 0;
+    std::int32_t ended = 0;                ///< processors that are not counted yet
     std::mutex mutex;                      ///< guards what follows; others may take from it
     std::vector<VirtualProcessor*> ready;  ///< from `head` on; with several carriers nullptr before it
     std::size_t head = 0;
@@ -195,6 +196,7 @@ class VirtualMachine final : public SharedMachine {
   void handle(Carrier& own, VirtualProcessor& processor);
   void arrive(Carrier& own, VirtualProcessor& processor, VirtualGroup& group, const Arrival& arrival);
   void seat(Carrier& own);
+  void count_ended(Carrier& own);
   void come(Carrier& own, VirtualProcessor& processor);
   void leave(VirtualProcessor& processor);
   void complete(VirtualGroup& group);
