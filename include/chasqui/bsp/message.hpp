@@ -45,9 +45,12 @@ class Messages {
     pointer operator->() const { return &run_.message; }
     iterator& operator++() {
       const std::span<const T> values = run_.message.values;
-      if (--run_.left == 0) [[unlikely]]
+      if (--run_.left == 0) [[unlikely]] {
         next_run();
-      else run_.message.values = {values.data() + values.size(), values.size()};
+        return *this;
+      }
+      run_.message.values = {values.data() + values.size(), values.size()};
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(values.data()) + kAhead);
       return *this;
     }
     iterator operator++(int) {
@@ -61,6 +64,10 @@ class Messages {
 
    private:
     friend class Messages;
+
+    /// How far ahead of the present message a loop asks for bytes: they lie in another core's cache, and the hardware begins late (10^4
+    /// messages of 8 bytes a thread: 16 threads read theirs in 16 instead of 20.5 us, 2 threads in 8.4 instead of 14 to 16).
+    static constexpr std::size_t kAhead = 512;
 
     /// Messages of one length that follow each other.
     struct Run {
