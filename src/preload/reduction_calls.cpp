@@ -223,7 +223,7 @@ Reduction shares_of(const void* send, void* receive, const int* counts, MPI_Data
       PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0) {
     PMPI_Comm_size(comm, &ranks);
   }
-  const bool good = std::all_of(counts, counts + ranks, [](int each) { return each >= 0; });
+  const bool good = counts != nullptr && std::all_of(counts, counts + ranks, [](int each) { return each >= 0; });
   const long long total = std::accumulate(counts, counts + ranks, 0ll);
   return {send, receive, good && total < 0x7fffffff ? static_cast<int>(total) : -1, type, op, Kind::reduce_scatter,
           -1,   false};
