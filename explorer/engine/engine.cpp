@@ -243,6 +243,31 @@ Json planned(const Question& question) {
   return object;
 }
 
+/// The question that asks for a schedule like this one; null where none can: nodes of different sizes.
+Json question_for(const Schedule& schedule) {
+  const LogP& m = schedule.machine;
+  const Problem& problem = schedule.problem;
+  const Nodes& nodes = schedule.nodes;
+  Json form{{"collective", to_string(problem.kind)}, {"L", m.L.ticks}, {"o", m.o.ticks}, {"g", m.g.ticks}};
+  if (nodes.empty()) {
+    form["P"] = m.P;
+  } else {
+    if (!nodes.uniform()) return nullptr;
+    form["N"] = nodes.count();
+    form["n"] = nodes.largest();
+    form["gamma"] = nodes.gamma.ticks;
+    form["publish"] = nodes.publish.ticks;
+    form["read"] = nodes.read.ticks;
+  }
+  form["root"] = problem.root.index;
+  if (problem.kind != Kind::stream) form["k"] = problem.items;
+  if (problem.kind == Kind::sum)
+    form["operands"] = std::accumulate(schedule.operands.begin(), schedule.operands.end(), std::int64_t{0});
+  form["commutative"] = problem.commutative;
+  form["exclusive"] = problem.exclusive;
+  return form;
+}
+
 Json loaded(const Question& question) {
   const Schedule schedule = schedule_from_json(question.text, question.name.empty() ? "file" : question.name);
   if (schedule.machine.P > 100'000 || schedule.sends.size() > static_cast<std::size_t>(kMostMessages)) {
@@ -260,6 +285,7 @@ Json loaded(const Question& question) {
   }
   object["compare"] = Json::array();
   object["schedule"] = to_json(schedule);
+  object["form"] = question_for(schedule);
   return object;
 }
 

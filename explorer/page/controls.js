@@ -86,6 +86,17 @@ function question() {
   return asked;
 }
 
+// The form as it asks for what a file holds: whoever goes back to planning stays with that machine.
+function fill(form) {
+  field("collective").value = form.collective;
+  field("cluster").checked = "N" in form;
+  for (const name of numbers.keys()) if (name in form) setNumber(name, form[name]);
+  field("ordered").checked = !form.commutative;
+  field("exclusive").checked = form.exclusive;
+  field("algorithm").value = "";
+  arrange();
+}
+
 // Everything that is not as it was at the start, and always the machine.
 function address() {
   const words = new URLSearchParams();

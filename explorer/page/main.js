@@ -11,6 +11,7 @@ async function update() {
   field("busy").textContent = "";
   document.body.dataset.answers = Number(document.body.dataset.answers || 0) + 1;
   if (answer.error) return showError(answer.error);
+  if (file && answer.form) fill(answer.form);
   showAnswer(answer, animation);
 }
 

@@ -163,6 +163,28 @@ TEST(Engine, ClustersAreChartsWithBandsAndBoards) {
   EXPECT_EQ(loaded["pictures"]["chart"], reply["pictures"]["chart"]);
 }
 
+TEST(Engine, AFileSaysWhatToAskForToGetIt) {
+  for (const Json& asked :
+       {with(machine(9, 6, 2, 4), {{"collective", "broadcast"}, {"root", 3}}),
+        with(machine(6, 2, 0, 1), {{"collective", "broadcast"}, {"k", 4}}),
+        with(machine(8, 4, 1, 2), {{"collective", "sum"}, {"operands", 40}}),
+        with(machine(8, 4, 1, 2), {{"collective", "scan"}, {"exclusive", true}}),
+        with(machine(7, 5, 1, 2), {{"collective", "reduce"}, {"root", 2}, {"commutative", false}}),
+        with(machine(5, 3, 0, 1), {{"collective", "stream"}}), with(cluster(6, 3), {{"collective", "allreduce"}})}) {
+    const Json reply = ask(asked);
+    ASSERT_FALSE(reply.contains("error")) << reply.dump();
+    Json again = ask({{"do", "load"}, {"name", "s.json"}, {"text", reply["schedule"]}})["form"];
+    again["do"] = "plan";
+    EXPECT_EQ(ask(again)["schedule"], reply["schedule"]) << again.dump();
+  }
+  const std::string unequal =
+      R"({"chasqui":2,"machine":{"P":3,"L":4,"o":1,"g":2},"nodes":{"sizes":[[1,2],[1,1]],"gamma":1,"publish":1,"read":1},)"
+      R"("problem":{"kind":"barrier"},"finish":0,"bound":0,"sends":[],"publications":[],"readings":[]})";
+  const Json reply = ask({{"do", "load"}, {"name", "u.json"}, {"text", unequal}});
+  ASSERT_FALSE(reply.contains("error")) << reply.dump();
+  EXPECT_TRUE(reply["form"].is_null()) << reply["form"].dump();
+}
+
 TEST(Engine, ClustersArePlayed) {
   const Json late = ask(with(cluster(6, 3), {{"collective", "broadcast"}, {"late_rank", 0}, {"late_by", 7}}));
   EXPECT_EQ(late["played"]["finish"], 27);

@@ -267,6 +267,14 @@ tests["files out and in"] = async context => {
   await explorer.after(() => explorer.page.click("#unload"));
   assert.equal(await explorer.text("verdict"), "legal");
   assert.ok(await explorer.page.isHidden("#file-state"));
+
+  // The form says what the file is of, and planning goes on from there.
+  const other = JSON.parse(saved.text);
+  Object.assign(other.machine, {L: 9, o: 1});
+  await explorer.load("other.json", JSON.stringify(other));
+  for (const [name, value] of [["P", "8"], ["L", "9"], ["o", "1"], ["L-slider", "9"]]) assert.equal(await explorer.page.inputValue("#" + name), value, name);
+  await explorer.after(() => explorer.page.click("#unload"));
+  assert.match(await explorer.text("asked"), /L=9/);
   return explorer;
 };
 
