@@ -53,6 +53,8 @@ svg{display:block;max-width:100%;height:auto;margin:0 auto}
 .wordy thead{display:none}.wordy table,.wordy tbody,.wordy tr,.wordy td{display:block;text-align:left;white-space:normal;min-width:0}
 .wordy tr{padding:.4rem 0;border-bottom:1px solid var(--line)}.wordy td{border:0;padding:.05rem 0}.wordy td:first-child{font-weight:600}
 .wordy td[data-of]::before{content:attr(data-of) ": ";color:var(--dim)}
+.wordy tr:has([data-of=meaning]){display:flex;flex-wrap:wrap;gap:0 .45rem}.wordy td[data-of$=interval]{order:1;flex-basis:100%}.wordy td[data-of=meaning]{order:2;flex-basis:100%}
+.wordy td:is([data-of=value],[data-of=unit],[data-of=meaning])::before{content:none}
 .wide:not(.wordy) table{font-size:.82rem}.wide:not(.wordy) th{white-space:normal;vertical-align:bottom}.wide:not(.wordy) :is(th,td){padding-right:.6rem}
 .wide:not(.wordy) :is(th,td):first-child{position:sticky;left:0;background:var(--page)}}
 @page{margin:14mm}

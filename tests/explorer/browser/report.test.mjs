@@ -43,8 +43,10 @@ try {
     await page.setViewportSize({width, height: 900});
     await page.emulateMedia({colorScheme});
     if (width < 600) {
-      const card = await page.evaluate(() => { const cell = document.querySelector(".wordy td[data-of]"); return getComputedStyle(cell).display + getComputedStyle(cell, "::before").content; });
+      const card = await page.evaluate(() => { const cell = document.querySelector(".wordy tr:not(:has([data-of=meaning])) td[data-of]"); return getComputedStyle(cell).display + getComputedStyle(cell, "::before").content; });
       assert.match(card, /^block.*:/, `${name}: sentences are cards`);
+      const lines = await page.evaluate(() => { const row = document.querySelector(".wordy tr:has([data-of=meaning])"); return row.getBoundingClientRect().height / parseFloat(getComputedStyle(row).lineHeight); });
+      assert.ok(lines < 5.5, `${name}: a parameter and its value share a line: ${lines} lines`);
       await page.reload();
       const roots = await page.evaluate(() => [...document.querySelectorAll(".rooted")].map(box => {
         const seen = box.getBoundingClientRect(), root = box.querySelector(".cq-root").getBoundingClientRect();
