@@ -153,7 +153,8 @@ TEST_P(Hosts, EndOfAKilledProcess) {
 }
 
 TEST_P(Hosts, EndOfOneThatLeaves) {
-  expect_end(1, 2, "rank 1 has ended, or given its communicator back", [](run::Comm&) {});
+  // Its host's news, or the end of its connection: whichever is there first.
+  expect_end(1, 2, "given its communicator back", [](run::Comm&) {});
   expect_end(3, 2, "tired", [](run::Comm& comm) { comm.leave("tired"); });
 }
 
