@@ -420,13 +420,16 @@ void add_results(std::vector<Cell>& cells, const Forecast& forecast, const Race&
   const auto runs = [&](const Result& result) {
     return std::find(race.algorithms.begin(), race.algorithms.end(), result.algorithm) != race.algorithms.end();
   };
-  const bool others = std::any_of(cell.results.begin(), cell.results.end(),
-                                  [&](const Result& result) { return result.time > 0 && !runs(result); });
   double scale = 1;  // what the machine does otherwise now
-  if (!others) cell.results.clear();
-  for (std::size_t i = 0; others && i < times.size(); ++i) {
-    const Result* known = cell.of(race.algorithms[i]);
-    if (known != nullptr && times[i] > 0) scale = known->time / times[i];
+  std::vector<Result> before;
+  std::swap(before, cell.results);
+  if (std::any_of(before.begin(), before.end(),
+                  [&](const Result& result) { return result.time > 0 && !runs(result); })) {
+    std::swap(before, cell.results);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const Result* known = cell.of(race.algorithms[i]);
+      if (known != nullptr && times[i] > 0) scale = known->time / times[i];
+    }
   }
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (cell.of(race.algorithms[i]) != nullptr) continue;
