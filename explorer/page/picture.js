@@ -112,12 +112,12 @@ function markViolations(violations, axes) {
   markRanks("tree", violations, rect => {
     const title = rect.querySelector("title");
     const found = title && /^rank (\d+):/.exec(title.textContent);
-    return found ? Number(found[1]) : -1;
+    return found ? Number(found[1]) : null;
   });
   markRanks("table", violations, rect => {
     const title = rect.querySelector("title");
     const found = title && /^P(\d+) at/.exec(title.textContent);
-    return found ? Number(found[1]) : -1;
+    return found ? Number(found[1]) : null;
   });
 }
 

@@ -268,6 +268,12 @@ tests["files out and in"] = async context => {
   assert.equal(await explorer.text("verdict"), "legal");
   assert.ok(await explorer.page.isHidden("#file-state"));
 
+  // What is wrong at no rank in particular is marked nowhere.
+  const elsewhere = JSON.parse(saved.text);
+  Object.assign(elsewhere.machine, {L: 9, o: 1});
+  await explorer.load("elsewhere.json", JSON.stringify(elsewhere));
+  assert.equal(await explorer.text("verdict"), "illegal");
+
   // The form says what the file is of, and planning goes on from there.
   await explorer.type("L", 9);
   const other = await explorer.download("#save-json");
