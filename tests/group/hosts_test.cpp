@@ -113,6 +113,8 @@ class Hosts : public testing::TestWithParam<Where> {
       if (rank == culprit) continue;
       EXPECT_NE(text.find(words), std::string::npos)
           << culprit << " of nodes of " << each << ", rank " << rank << ": " << text;
+      EXPECT_NE(text.find(fmt::format("rank {}", culprit)), std::string::npos)
+          << culprit << " is not named to rank " << rank << ": " << text;
     }
   }
 
