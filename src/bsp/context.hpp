@@ -7,6 +7,8 @@
 #include <boost/context/fiber.hpp>
 #include <cstddef>
 
+#include "chasqui/base/cache.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define CHASQUI_ASAN 1
 #elif defined(__has_feature)
@@ -46,10 +48,10 @@ class Context {
   void prefetch() const {
     if (suspended_at_ == nullptr) return;
     const std::byte* const end = std::min<const std::byte*>(suspended_at_ + kMostPrefetched, top_ - kFirstFrames);
-    for (const std::byte* line = suspended_at_; line < end; line += 64) __builtin_prefetch(line, 1);
+    for (const std::byte* line = suspended_at_; line < end; line += 64) ask_to_write_line(line);
   }
   /// Asks for the first line of it: the processor learns where its page lies.
-  void prefetch_page() const { __builtin_prefetch(suspended_at_, 1); }
+  void prefetch_page() const { ask_to_write_line(suspended_at_); }
 
  private:
   static constexpr std::size_t kMostPrefetched =

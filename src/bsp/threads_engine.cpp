@@ -12,6 +12,7 @@
 #include "bsp/engines.hpp"
 #include "bsp/shared_machine.hpp"
 #include "bsp/ticks.hpp"
+#include "chasqui/base/cache.hpp"
 #include "chasqui/base/clock.hpp"
 #include "run/board/board.hpp"
 #include "run/call/aligned_buffer.hpp"
@@ -499,11 +500,11 @@ class ThreadEndpoint final : public Endpoint {
       }
     };
     // What all have for this member travels at the same time: where their blocks lie, then the first of each.
-    for_each_sender([](Block* const* first) { __builtin_prefetch(first); });
-    for_each_sender([](Block* const* first) { __builtin_prefetch(*first); });
+    for_each_sender([](Block* const* first) { ask_for_line(first); });
+    for_each_sender([](Block* const* first) { ask_for_line(*first); });
     for_each_sender([&](Block* const* first) {
       for (Block* block = *first; block != nullptr; block = block->next) {
-        __builtin_prefetch(block->payload.data());
+        ask_for_line(block->payload.data());
         in.emplace_back(block);
       }
     });

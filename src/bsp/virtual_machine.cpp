@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "chasqui/base/cache.hpp"
 #include "chasqui/base/clock.hpp"
 #include "run/wait/backoff.hpp"
 #include "run/wait/cores.hpp"
@@ -212,19 +213,19 @@ void VirtualMachine::ask_for_next(const Carrier& own) const {
   };
   if (left > 6) {
     const auto* const far = reinterpret_cast<const std::byte*>(&after(6));
-    __builtin_prefetch(far, 1);
-    __builtin_prefetch(far + 64, 1);
+    ask_to_write_line(far);
+    ask_to_write_line(far + 64);
   }
   if (left > 3) {
     after(3).context.prefetch_page();
-    if (after(3).group != nullptr) __builtin_prefetch(&incoming(after(3)), 1);
+    if (after(3).group != nullptr) ask_to_write_line(&incoming(after(3)));
   }
   if (left > 1) after(1).context.prefetch();
   if (left > 0 && after(0).group != nullptr) {
     const auto* const block = reinterpret_cast<const std::byte*>(incoming(after(0)).load(std::memory_order_relaxed));
     if (block == nullptr) return;
-    __builtin_prefetch(block, 1);
-    __builtin_prefetch(block + 64, 1);
+    ask_to_write_line(block);
+    ask_to_write_line(block + 64);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "chasqui/base/cache.hpp"
 #include "chasqui/bsp/detail/block.hpp"
 
 namespace chasqui::bsp {
@@ -50,7 +51,7 @@ class Messages {
         return *this;
       }
       run_.message.values = {values.data() + values.size(), values.size()};
-      __builtin_prefetch(reinterpret_cast<const std::byte*>(values.data()) + kAhead);
+      ask_for_line(reinterpret_cast<const std::byte*>(values.data()) + kAhead);
       return *this;
     }
     iterator operator++(int) {

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "chasqui/base/cache.hpp"
+
 namespace chasqui::bsp::detail {
 
 /// Bytes between what two threads write: a core asks for two lines at a time.
@@ -95,6 +97,10 @@ class Buffer {
     std::size_t page = kPage - reinterpret_cast<std::uintptr_t>(data_) % kPage;
     for (int pages = 0; pages < 4 && page < size_; ++pages, page += kPage) ask_for(page, 256);
   }
+  /// Asks for the first `bytes`, or as many as there are.
+  void prefetch(std::size_t bytes) const {
+    if (lender_ != &inside) ask_for(0, bytes);
+  }
   /// The bytes are somebody else's to give back.
   std::byte* hand_over() noexcept {
     std::byte* const data = data_;
@@ -104,7 +110,7 @@ class Buffer {
 
  private:
   void ask_for(std::size_t at, std::size_t bytes) const {
-    for (const std::size_t end = std::min(size_, at + bytes); at < end; at += 64) __builtin_prefetch(data_ + at);
+    for (const std::size_t end = std::min(size_, at + bytes); at < end; at += 64) ask_for_line(data_ + at);
   }
   /// What lies inside something else is copied: its room stays there. REQUIRES that this one has nothing.
   void take(Buffer& other) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Hints about lines of the cache.
+#pragma once
+
+namespace chasqui {
+
+/// Asks for the line of this address, which will be read soon, without waiting for it. The empty statement is for GCC: a function that only
+/// asks for lines would be one without any effect to it, and calls of it would be left out.
+inline void ask_for_line(const void* address) {
+  __builtin_prefetch(address);
+  asm volatile("");
+}
+
+/// The same of a line that will be written soon.
+inline void ask_to_write_line(const void* address) {
+  __builtin_prefetch(address, 1);
+  asm volatile("");
+}
+
+}  // namespace chasqui
