@@ -16,6 +16,16 @@ namespace {
 constexpr std::int32_t kDirectPlaces = 1024;  ///< machines up to this size find a destination by index
 constexpr std::size_t kLinearPlaces = 8;      ///< larger ones search this many before they hash
 constexpr std::uint32_t kFlagGets = 1;
+constexpr std::size_t kCalled = 48 * 1024;  ///< bytes asked for at once, of all that arrived: a first-level cache
+constexpr std::size_t kCalledOfOne = 4096;  ///< of one block
+
+/// Everybody reads what arrived in the order of senders. So that not all ask the first sender's core at the same time, and then the
+/// next one's, each begins to ask with another.
+void call_in(const Blocks& arrived, std::int32_t rank) {
+  const std::size_t blocks = arrived.size(), each = std::min(kCalled / blocks, kCalledOfOne);
+  for (std::size_t i = 1; i <= blocks; ++i)
+    arrived[(static_cast<std::size_t>(rank) + i) % blocks]->payload.prefetch(each);
+}
 
 }  // namespace
 
@@ -344,7 +354,8 @@ void Core::deliver(Meeting& meeting) {
     return a->from != b->from ? a->from < b->from : a->index < b->index;
   };
   if (!std::is_sorted(inbox_.begin(), inbox_.end(), before)) std::sort(inbox_.begin(), inbox_.end(), before);
-  if (!inbox_.empty()) inbox_.front()->payload.prefetch();
+  if (inbox_.size() > 2) call_in(inbox_, rank_);
+  else if (!inbox_.empty()) inbox_.front()->payload.prefetch();
   for (const BlockPtr& block : inbox_) {
     if (processor_.spills()) processor_.door().unstow(*block);
     ++current_.received_blocks;
