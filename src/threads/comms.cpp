@@ -25,7 +25,7 @@ struct Shared {
   Shared(int ranks, bool with_board, run::Patience patience_of_all, std::vector<int> cache_of_rank)
       : caches(std::move(cache_of_rank)), channels(std::make_shared<ChannelMemory>(ranks)),
         faults(std::make_shared<FaultMemory>(ranks)), departures(std::make_shared<run::Departures>(ranks)),
-        patience(patience_of_all) {
+        patience(patience_of_all), parts(static_cast<std::size_t>(ranks)) {
     cores = run::available_cores();
     shape = run::BoardShape::for_threads(ranks);
     shape.caches = run::groups_by_cache(caches);
@@ -49,9 +49,10 @@ struct Shared {
   std::shared_ptr<FaultMemory> faults;
   std::shared_ptr<run::Departures> departures;
   run::Patience patience;
+  std::vector<std::shared_ptr<Shared>> parts;  ///< by rank: what it has made in a split, until all have taken a share
 };
 
-std::unique_ptr<run::Comm> split(const Shared& whole, run::Comm& comm, int colour, int key);
+std::unique_ptr<run::Comm> split(Shared& whole, run::Comm& comm, int colour, int key);
 
 std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int rank,
                                      const std::shared_ptr<const Profile>& profile) {
@@ -73,7 +74,7 @@ std::unique_ptr<run::Comm> make_comm(const std::shared_ptr<Shared>& shared, int 
   return run::make_comm(std::move(fabric));
 }
 
-std::unique_ptr<run::Comm> split(const Shared& whole, run::Comm& comm, int colour, int key) {
+std::unique_ptr<run::Comm> split(Shared& whole, run::Comm& comm, int colour, int key) {
   struct Wish {
     int colour, key, rank;
   };
@@ -86,27 +87,27 @@ std::unique_ptr<run::Comm> split(const Shared& whole, run::Comm& comm, int colou
     if (wish.colour == colour) members.push_back(wish);
   }
   std::stable_sort(members.begin(), members.end(), [](const Wish& a, const Wish& b) { return a.key < b.key; });
-  // The first of each colour makes the memory; everybody takes a share of it before the holder goes.
-  std::unique_ptr<std::shared_ptr<Shared>> holder;
-  if (colour >= 0 && members[0].rank == comm.rank()) {
+  // The first of each colour makes the memory. It lies with the whole until everybody has a share: where a rank fails meanwhile, others may
+  // still look for theirs.
+  const auto first = static_cast<std::size_t>(members[0].rank);
+  const bool makes = colour >= 0 && members[0].rank == comm.rank();
+  if (makes) {
     std::vector<int> caches;
     for (const Wish& wish : members) {
       if (!whole.caches.empty()) caches.push_back(whole.caches[static_cast<std::size_t>(wish.rank)]);
     }
-    holder = std::make_unique<std::shared_ptr<Shared>>(std::make_shared<Shared>(
-        static_cast<int>(members.size()), comm.topology().board, whole.patience, std::move(caches)));
-  }
-  const std::shared_ptr<Shared>* offered = holder.get();
-  std::vector<const std::shared_ptr<Shared>*> offers(n);
-  comm.allgather(std::span<const std::shared_ptr<Shared>* const>(&offered, 1), std::span(offers));
-  std::unique_ptr<run::Comm> part;
-  if (colour >= 0) {
-    const std::shared_ptr<Shared> shared = *offers[static_cast<std::size_t>(members[0].rank)];
-    int rank = 0;
-    while (members[static_cast<std::size_t>(rank)].rank != comm.rank()) ++rank;
-    part = make_comm(shared, rank, run::fabric_of(comm).profile);
+    whole.parts[first] = std::make_shared<Shared>(static_cast<int>(members.size()), comm.topology().board,
+                                                  whole.patience, std::move(caches));
   }
   comm.barrier();
+  std::unique_ptr<run::Comm> part;
+  if (colour >= 0) {
+    int rank = 0;
+    while (members[static_cast<std::size_t>(rank)].rank != comm.rank()) ++rank;
+    part = make_comm(whole.parts[first], rank, run::fabric_of(comm).profile);
+  }
+  comm.barrier();
+  if (makes) whole.parts[first] = nullptr;
   return part;
 }
 
