@@ -155,8 +155,22 @@ void Engine::run_gathered(const Call& call) {
   }
 }
 
+/// What is no Error, memory that cannot be had, leaves the program by this exception, and with it may go the buffers of calls in flight: nobody
+/// uses them any more when the others have been told.
 Request Engine::begin(const Call& call, std::shared_ptr<const void> kept) {
   check_usable();
+  const std::uint64_t before = health_.last();
+  try {
+    return begin_checked(call, std::move(kept));
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    health_.fail(health_.last() != before ? health_.last() : health_.next());
+    throw;
+  }
+}
+
+Request Engine::begin_checked(const Call& call, std::shared_ptr<const void> kept) {
   check_arguments(call);
   if (must_gather(call)) {
     if (call.uneven()) refuse("reduce_scatter in rank order between nodes: blocks of one length only");

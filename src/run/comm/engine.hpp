@@ -107,6 +107,7 @@ class alignas(2 * kLine) Engine final : public Comm {
 
   // --- calls in flight
   Request begin(const Call& call, std::shared_ptr<const void> kept);
+  Request begin_checked(const Call& call, std::shared_ptr<const void> kept);
   template <typename Small>
   Request begin_small(const Call& call, int turns);
   bool advance_here();
