@@ -4,12 +4,19 @@
 
   bench/wan/build.sh BUILD_DIR
   bench/wan/matrix.py BUILD_DIR --launch 'LAUNCHER {library} {hosts} {delay_us} {program}' [--csv bench/data/wan.csv]
+  bench/wan/matrix.py BUILD_DIR --launch 'LAUNCHER {library} {hosts} {ranks} {delay_us} {program}' --libraries openmpi,han,mpich --hosts 4x4,8x2
+      --delays 50,200,1000 --more '--sizes 8,4096 --forced 0' --csv FILE
 
 LAUNCHER is a command of yours that runs `{program}` once on each of {hosts} hosts whose messages take {delay_us}
 microseconds one way, and prints what rank 0 prints. All hosts must read one CLOCK_MONOTONIC: network namespaces of one
 machine, each with a delay on its link (tc netem, or a switch in user space). Runs what the csv does not have yet, --at-once
 networks at a time; prints for each case default / ours and best forced / ours (above 1: ours is faster). Where the
 default is not twice as slow as ours, default / bound follows in brackets: no algorithm is faster than one message.
+
+--hosts 4x4: 4 hosts of {ranks} = 4 ranks each. Hosts must have names of their own, by which the library is given them: it takes
+those with one name, or all that are given by address, for one host or for none. {library} = han: Open MPI with its component for
+such hosts first (--mca coll_han_priority 100). Tables of these: default / ours and han / ours, each of one launch; one leader /
+lanes, in brackets as predicted; ours / the fastest of ours that were timed (1: the right one was chosen).
 """
 import argparse
 import concurrent.futures
@@ -27,9 +34,17 @@ def load(path):
         return list(csv.DictReader(file))
 
 
+def shape(hosts):
+    """(hosts, ranks of each): "8" or "4x4"."""
+    count, _, ranks = hosts.partition("x")
+    return int(count), int(ranks or 1)
+
+
 def measure(options, library, hosts, delay):
-    program = os.path.abspath(os.path.join(options.build, f"bin/wan_bench.{library}"))
-    command = options.launch.format(library=library, hosts=hosts, delay_us=delay,
+    count, ranks = shape(hosts)
+    built = "openmpi" if library == "han" else library
+    program = os.path.abspath(os.path.join(options.build, f"bin/wan_bench.{built}"))
+    command = options.launch.format(library=library, hosts=count, ranks=ranks, delay_us=delay,
                                     program=f"{program} --rounds {options.rounds} {options.more}")
     try:
         done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=options.timeout)
@@ -38,7 +53,7 @@ def measure(options, library, hosts, delay):
         text = (late.stdout or b"").decode()
     rows = []
     for line in text.splitlines():
-        if line.startswith("PROFILE"):
+        if line.startswith(("PROFILE", "NODES")):
             print(f"{library} {hosts} hosts {delay} us: {line}", flush=True)
         if line.startswith("ROW,"):
             rows.append(dict(zip(COLUMNS, [library, str(hosts), str(delay), *line.split(",")[1:]])))
@@ -70,27 +85,78 @@ def cell(times):
     return text
 
 
+def delay_name(delay):
+    return f"{delay // 1000} ms" if delay % 1000 == 0 else f"{delay} us"
+
+
+def median(measured, who):
+    """Of the row whose name begins so, or nothing: it was not timed, or always began late."""
+    for row in measured:
+        if row["who"].startswith(who) and row["rounds"] != "0":
+            return float(row["median_us"])
+    return None
+
+
+def ratio(above, below):
+    return f"{above / below:.2f}" if above and below else "-"
+
+
+def against_library(measured, han):
+    cells = [ratio(median(measured, "default"), median(measured, "ours"))]
+    if han:
+        cells.append(ratio(median(han, "default"), median(han, "ours")))
+    return ", ".join(cells)
+
+
+def among_ours(measured):
+    """One leader / lanes, as measured and as predicted; the chosen one / the fastest."""
+    ours = [row for row in measured if row["who"].startswith(("ours", "also"))]
+    leader = [row for row in ours if row["who"].endswith(" two-level(1)")]
+    lanes = [row for row in ours if " two-level(" in row["who"] and row not in leader]
+    text = "-"
+    if leader and lanes:
+        text = ratio(median(leader, ""), median(lanes, ""))
+        text += f" ({ratio(float(leader[0]['predicted_us']), float(lanes[0]['predicted_us']))})"
+    timed = [float(row["median_us"]) for row in ours if row["rounds"] != "0"]
+    return f"{text}, {ratio(median(measured, 'ours'), min(timed, default=None))}"
+
+
+def print_grid(title, columns, cases, cell_of):
+    print(f"\n{title}\n")
+    names = [f"{hosts.replace('x', ' x ')}, {delay_name(delay)}" if "x" in hosts else f"{hosts} hosts {delay_name(delay)}"
+             for _, hosts, delay in columns]
+    print("| | " + " | ".join(names) + " |")
+    print("|" + " --- |" * (len(columns) + 1))
+    for (kind, size), results in cases.items():
+        print(f"| {kind}{size_name(size)} | " + " | ".join(cell_of(results, column) for column in columns) + " |")
+
+
+def plain_cell(results, column):
+    measured = results.get(column, [])
+    text = cell({row["who"]: float(row["median_us"]) for row in measured if row["rounds"] != "0"})
+    late = any(row["rounds"] == "0" for row in measured)  # on a busy machine: in every round somebody began late
+    return text or ("late" if late else "")
+
+
 def print_table(rows):
     cases, columns = {}, []
     for row in rows:
-        column = (row["library"], int(row["hosts"]), int(row["delay_us"]))
+        column = (row["library"], row["hosts"], int(row["delay_us"]))
         if column not in columns:
             columns.append(column)
         cases.setdefault((row["kind"], row["bytes"]), {}).setdefault(column, []).append(row)
-    columns.sort()
-    for library in sorted({column[0] for column in columns}):
-        own = [column for column in columns if column[0] == library]
-        print(f"\n{library}: default / ours, best forced / ours\n")
-        print("| | " + " | ".join(f"{hosts} hosts {delay // 1000} ms" for _, hosts, delay in own) + " |")
-        print("|" + " --- |" * (len(own) + 1))
-        for (kind, size), results in cases.items():
-            cells = []
-            for column in own:
-                measured = results.get(column, [])
-                text = cell({row["who"]: float(row["median_us"]) for row in measured if row["rounds"] != "0"})
-                late = any(row["rounds"] == "0" for row in measured)  # on a busy machine: in every round somebody began late
-                cells.append(text or ("late" if late else ""))
-            print(f"| {kind}{size_name(size)} | " + " | ".join(cells) + " |")
+    columns.sort(key=lambda column: (column[0], shape(column[1]), column[2]))
+    for library in sorted({column[0] for column in columns} - {"han"}):
+        plain = [column for column in columns if column[0] == library and "x" not in column[1]]
+        several = [column for column in columns if column[0] == library and "x" in column[1]]
+        if plain:
+            print_grid(f"{library}: default / ours, best forced / ours", plain, cases, plain_cell)
+        if several:
+            with_han = library == "openmpi" and any(column[0] == "han" for column in columns)
+            print_grid(f"{library}: default / ours" + (", han / ours" if with_han else ""), several, cases,
+                       lambda results, column: against_library(results.get(column, []), results.get(("han", *column[1:])) if with_han else None))
+            print_grid(f"{library}: one leader / lanes (predicted), ours / fastest of ours", several, cases,
+                       lambda results, column: among_ours(results.get(column, [])))
 
 
 def main():

@@ -3,13 +3,14 @@
 //   wan_bench [--rounds 15] [--sizes 8,65536] [--kinds broadcast,reduce,allreduce,barrier] [--profile FILE]
 //   [--seconds 4] [--forced 1]
 // Without --profile the network is measured first, for about --seconds. --forced 0: of the library only its default. Where hosts have several
-// ranks, both one leader and lanes are timed, whichever is chosen.
+// ranks, one leader, lanes and the best way that knows of no hosts are timed, whichever is chosen.
 // All processes on one machine with one clock (network namespaces): a common start, the latest finish, rounds of all rivals
 // alternate in random order (measure/race.hpp); a round that somebody began late is dropped. Prints lines
 //   ROW,kind,bytes,who,rounds,q1_us,median_us,q3_us,predicted_us
 // (rounds 0: all began late, no measurement; who = bound: one message, which no algorithm beats) and DONE at the end.
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <sstream>
@@ -87,8 +88,14 @@ void compare(chasqui::run::Comm& ours, CommonStart& start, Kind kind, std::size_
   }
   std::vector<double> predicted = {choice.nanoseconds};
   predicted.resize(contestants.size());
-  for (const auto& other : choices) {
-    if (&other == &choice || other.method != chasqui::run::Method::two_level) continue;
+  const auto in_two_levels = [](const chasqui::run::Choice& one) {
+    return one.method == chasqui::run::Method::two_level;
+  };
+  const auto flat = std::find_if_not(choices.begin(), choices.end(), in_two_levels);
+  const bool several = std::any_of(choices.begin(), choices.end(), in_two_levels);
+  for (auto at = choices.begin(); at != choices.end(); ++at) {
+    const auto& other = *at;
+    if (&other == &choice || !several || !(in_two_levels(other) || at == flat)) continue;
     names.push_back(fmt::format("also {}({})", to_string(other.method), other.parts));
     predicted.push_back(other.nanoseconds);
     contestants.push_back({[] {},
