@@ -365,6 +365,41 @@ TEST(Loop, MemoryThatCannotBeReadIsEverybodysError) {
   }
 }
 
+/// Operands that must not be reordered are not, by any method of the board that processes have.
+TEST(Loop, ReduceScattersInOrder) {
+  constexpr std::size_t kRanks = 5;
+  const auto value = [](std::size_t rank, std::size_t i) { return 1.0f / static_cast<float>(3 + 7 * rank + i % 11); };
+  const auto sum = run::in_order(run::Sum{});
+  for (const run::Method method : {run::Method::staged, run::Method::cross_memory}) {
+    for (const std::size_t count : {300u, 3000u}) {
+      auto comms = node_comms(std::vector<int>(kRanks, 0), network(20'000, 3000, 0.8));
+      std::vector<std::vector<float>> in(kRanks, std::vector<float>(kRanks * count)), out(kRanks, in[0]);
+      std::vector<run::Request> requests;
+      for (std::size_t r = 0; r < kRanks; ++r) {
+        for (std::size_t i = 0; i < in[r].size(); ++i) in[r][i] = value(r, i);
+        comms[r]->force(run::Choice{method, 0, 1, ""});
+        requests.push_back(comms[r]->start({.kind = Kind::reduce_scatter,
+                                            .in = in[r].data(),
+                                            .out = out[r].data(),
+                                            .count = static_cast<std::int64_t>(count),
+                                            .element = sizeof(float),
+                                            .op = run::operator_of<float>(sum, true)}));
+      }
+      for (bool done = false; !done;) {
+        done = true;
+        for (auto& request : requests) done = request.test() && done;
+      }
+      for (std::size_t r = 0; r < kRanks; ++r) {
+        for (std::size_t i = 0; i < count; ++i) {
+          float folded = value(0, r * count + i);
+          for (std::size_t from = 1; from < kRanks; ++from) folded += value(from, r * count + i);
+          ASSERT_EQ(out[r][i], folded) << to_string(method) << ", rank " << r << ", element " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(Loop, AHundredAndThirtyRanks) {
   std::set<run::Method> used;
   play_all(130, network(1000, 300, 0.08), {1}, used);

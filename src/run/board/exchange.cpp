@@ -197,13 +197,17 @@ class Exchange {
     for (int r = 0; in_line(i) && r < ranks_; ++r) check_size(board_, call_, r);
   }
 
+  /// Where operands may be reordered, beginning with the right neighbour's: else all ranks ask the same one at the same time.
   Task fold(std::uint64_t i) {
     co_await all_here(i);
     const std::size_t offset = static_cast<std::size_t>(i) * piece_;
     const std::size_t bytes = part(gotten_from(call_, me_, me_).bytes, i);
-    fold_in_order(
-        call_, ranks_, bytes / call_.element, static_cast<std::byte*>(call_.out) + offset,
-        [&](int r) { return r == me_ ? given_to(call_, me_) + offset : staged_for_me(r, i); }, true);
+    const int first = call_.op.commutative && !call_.op.in_order ? me_ + 1 : 0;
+    const auto operand = [&](int k) {
+      const int r = (first + k) % ranks_;
+      return r == me_ ? given_to(call_, me_) + offset : staged_for_me(r, i);
+    };
+    fold_in_order(call_, ranks_, bytes / call_.element, static_cast<std::byte*>(call_.out) + offset, operand, true);
   }
 
   Board& board_;
