@@ -29,7 +29,7 @@
 //    acquire before it (4). The same holds for `posted` and a chunk of the stage, and for `result` and a folded share.
 //  - A row, from its readers back to its writer: a reader stores `done` with release after its last look at the row, and the
 //    writer loads it with acquire before it writes there (5). Whoever has begun s has finished s - 1, and its header of
-//    s is stored after that: who has acquired the headers of all may take s - 1 for finished (everybody_began).
+//    s is stored after that: who has acquired the header of a rank may take s - 1 for finished by it (began).
 //    The same holds for `consumed` and chunks of the stage (6).
 //  - A buffer that its owner exposes: its address is a contribution, so what was written to it before is seen. It goes back
 //    with `done` of those who used it, or with the line that says that they have folded their share of it.
@@ -141,12 +141,18 @@ class alignas(2 * kLine) Board {
   bool found_astray() const { return astray_ != 0; }  ///< and it was this rank that found out
   /// Everybody has begun the current collective, hence finished the previous one.
   void everybody_began() { slowest_ = sequence_ - 1; }
+  /// The same of one rank, and it has consumed all rounds before this collective's: where roots take turns, the next one need not
+  /// ask everybody how far it is.
+  void began(int rank) {
+    const auto who = static_cast<std::size_t>(rank);
+    done_.at[who] = std::max(done_.at[who], sequence_ - 1);
+    consumed_.at[who] = std::max(consumed_.at[who], round_);
+  }
 
   // --- small slots
+  bool row_is_free() const { return slowest_ + kSlotRing >= sequence_; }  ///< as far as this rank knows, without asking
   /// May the slots of the current collective be written: has everybody read what they held?
-  bool may_publish() {
-    return slowest_ + kSlotRing >= sequence_ || refresh_slowest(sequence_ - kSlotRing) + kSlotRing >= sequence_;
-  }
+  bool may_publish() { return row_is_free() || refresh_slowest(sequence_ - kSlotRing) + kSlotRing >= sequence_; }
   /// Writes this rank's contribution: one line or two; or beside them, and the line says that it is there.
   void publish(int slot, const void* data, std::size_t bytes) {
     if (bytes > kLinePayload) bytes = publish_more(slot, data, bytes);

@@ -5,10 +5,16 @@
 #include "run/board/fold.hpp"
 
 namespace chasqui::run {
+namespace {
+
+/// Of what one rank has for all: a core has only so many lines under way at once, and the rest follows while these are read.
+constexpr std::size_t kAskedForAtOnce = 1024;
+
+}  // namespace
 
 void SlotCall::fetch_wide(int slot) const {
   const std::size_t before = slot_ != bytes_ ? static_cast<std::size_t>(board_.rank()) * bytes_ : 0;
-  fetch_lines(board_.wide(slot) + before, bytes_);
+  fetch_lines(board_.wide(slot) + before, last_ - first_ == 1 ? std::min(bytes_, kAskedForAtOnce) : bytes_);
 }
 
 void SlotCall::fetch_all_wide() const {

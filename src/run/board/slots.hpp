@@ -30,6 +30,7 @@ class SlotCall {
     } else if (call.kind == Kind::gather || call.kind == Kind::reduce) {
       if (me == root) last_ = board.ranks();
       look_ = &board.look_at_given();
+      may_wait_ = me == root && slot_ <= kSlotPayload && contributors == 0;
     } else {
       last_ = board.ranks();
     }
@@ -42,13 +43,18 @@ class SlotCall {
 
   /// Advances; true when the result is in place and the collective finished. Throws Error when ranks disagree.
   [[gnu::always_inline]] bool poll() {
-    if (!published_) {
+    if (!published_ && (!may_wait_ || board_.row_is_free())) {
       if (!board_.may_publish()) return false;
       publish();
     }
     if (!all_here()) return false;
+    if (!published_) {
+      board_.everybody_began();
+      publish();
+    }
     if (bytes_ != 0 && first_ != last_) take();
     if (last_ - first_ == board_.ranks()) board_.everybody_began();
+    else if (look_ == &board_.look_at_root() && first_ != last_) board_.began(first_);
     board_.finish();
     return true;
   }
@@ -151,6 +157,8 @@ class SlotCall {
   int last_ = 0;
   Awaited awaited_;
   bool published_ = false;
+  /// Of a root that collects nobody else reads the line: rather than ask how far all are, it writes it when all have come.
+  bool may_wait_ = false;
   FirstLook* look_ = &board_.look_at_all();  ///< a root that collects does not wait: nothing is gained by it
   int looks_ = 0;                            ///< in vain
   bool chains_ = false;                      ///< a scan that publishes its result for the next rank

@@ -92,6 +92,7 @@ Task from_root(Board& board, const Call& call) {
     co_return;
   }
   co_await until([&] { return board.published(root); });
+  board.began(root);
   check_size(board, call, root);
   auto* out = static_cast<std::byte*>(call.out);
   const std::size_t first = scatters ? static_cast<std::size_t>(me) * count : 0;

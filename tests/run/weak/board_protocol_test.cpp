@@ -315,8 +315,14 @@ const std::vector<Step> kFoldThenBroadcasts = {{Method::slots, Kind::allreduce, 
 const std::vector<Step> kTwoDivisions = {{Method::staged, Kind::broadcast, 16, 0},
                                          {Method::staged, Kind::allreduce, 16, 0}};
 
+/// A root need not ask how far those are who were roots since; two rounds a call, which fill the stage.
+const std::vector<Step> kRootsByTurns = {{Method::staged, Kind::broadcast, 16, 0},
+                                         {Method::staged, Kind::broadcast, 16, 1},
+                                         {Method::staged, Kind::broadcast, 16, 1}};
+
 TEST(Protocol, SeveralMethods) {
   expect_right(3, kFoldThenBroadcasts);
+  expect_right(2, kRootsByTurns);
   expect_right(2, kTwoDivisions, 4 * kLine);
   expect_right(2, {{Method::staged, Kind::broadcast, 16, 0},
                    {Method::cross_memory, Kind::allreduce, 6, 0},
@@ -432,6 +438,15 @@ TEST(Mutants, OneRowOrChunkTooFew) {
   mutants = {};
   mutants.began = 1;
   caught.by("begun taken for finished", tried(2, kFoldThenBroadcasts));
+  mutants = {};
+  mutants.root_began = 2;
+  caught.by("a root taken to be two calls further", tried(2, {{Method::slots, Kind::broadcast, 1, 0},
+                                                              {Method::slots, Kind::broadcast, 1, 1},
+                                                              {Method::slots, Kind::broadcast, 1, 1},
+                                                              {Method::slots, Kind::broadcast, 1, 1}}));
+  mutants = {};
+  mutants.root_consumed = 4;
+  caught.by("a root taken to be four rounds further", tried(2, kRootsByTurns));
   mutants = {};
   mutants.chunk = 1;
   caught.by("a chunk too early", tried(2, {{Method::staged, Kind::broadcast, 32, 0}}));
