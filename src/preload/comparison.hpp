@@ -29,6 +29,7 @@ constexpr Side other(Side side) { return side == Side::native ? Side::ours : Sid
 /// Calls in a block of the pair (0: no pair), in one of the first quadruple, and how many quadruples, each twice as long.
 struct BlockPlan {
   int pair = 2, first = 3, quadruples = 3;
+  double margin = 0.01;  ///< the logarithm by which ours must be faster
 };
 
 struct Compared {
@@ -134,7 +135,6 @@ class Comparison {
   static constexpr double kRough = 0.15;      ///< but where they disagree more, one was interrupted
   static constexpr double kSure = 2.5;        ///< standard errors
   static constexpr double kSmall = 0.05;      ///< a difference that does not matter
-  static constexpr double kMargin = 0.01;     ///< ours must be faster by it
   static constexpr double kEnough = 10;       ///< calls that a comparison may cost
 
  private:
@@ -184,7 +184,7 @@ class Comparison {
   /// by: what decides; x: what the periods say. Both of the challenger's to the incumbent's.
   bool end(double by, double x) {
     const bool ours_first = incumbent_ == Side::ours;
-    result_.better = by < (ours_first ? kMargin : -kMargin) ? other(incumbent_) : incumbent_;
+    result_.better = by < (ours_first ? plan_.margin : -plan_.margin) ? other(incumbent_) : incumbent_;
     result_.duration = {last_durations_[ours_first ? 1 : 0], last_durations_[ours_first ? 0 : 1]};
     const double challenger_costs = last_period_ * (std::exp(x) - 1);
     const double by_periods = ours_first ? challenger_costs : -challenger_costs;

@@ -75,14 +75,14 @@ inline void expect(Race& race, const Expected& found) {
 /// Whose turn it is in a race that is not being compared, and must not be now.
 inline Side settled_side(const Race& race) { return race.verdict == Verdict::ours ? Side::ours : Side::native; }
 
-/// A call comes: is this race compared, beginning with this call perhaps?
-inline bool compares(Race& race, std::uint32_t trials, bool meets) {
+/// A call comes: is this race compared, beginning with this call perhaps? margin: as in BlockPlan.
+inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin = BlockPlan{}.margin) {
   if (race.comparison != nullptr) return true;
   if (trials == 0 || race.for_good) return false;
   const bool known = race.verdict != Verdict::open;
   if (known && race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);  // the profile's word
   if (known && ++race.settled <= race.again) return false;
-  const BlockPlan plan{.first = static_cast<int>(std::clamp(trials, 2u, 1000u))};
+  const BlockPlan plan{.first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
   race.comparison =
       std::make_unique<Comparison>(plan, settled_side(race), race.rehearsed || race.comparisons > 0, meets);
   return true;

@@ -213,7 +213,8 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
     decision.way = Decision::both;
   } else if (for_good && race.verdict == Verdict::open) {
     decision.way = Decision::settle;
-  } else if (compares(race, static_cast<std::uint32_t>(s.trials), meets(decision.facts.shape.kind)) &&
+  } else if (compares(race, static_cast<std::uint32_t>(s.trials), meets(decision.facts.shape.kind),
+                      margin(decision.facts.shape.kind, decision.facts.bytes)) &&
              goes_on(what, decision)) {
     decision.way = race.comparison->turn() == Side::ours ? Decision::compare_ours : Decision::compare_native;
     if (decision.way == Decision::compare_native) note(what, Reason::comparing);

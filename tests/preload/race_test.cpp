@@ -175,6 +175,15 @@ TEST(Verdicts, GoToTheMpiLibraryWhereSidesAreEqual) {
   EXPECT_EQ(verdict_of(world_of(3000, 3000), 100), Verdict::native);
 }
 
+TEST(Verdicts, AskForMoreWhereThereIsAMargin) {
+  World world = world_of(100'000, 87'000);
+  EXPECT_EQ(verdict_of(world, 1000), Verdict::ours);
+  world.races[0].margin = std::log(1.25);
+  EXPECT_EQ(verdict_of(world, 1000), Verdict::native);
+  world.races[0].side[1].cost = 65'000;
+  EXPECT_EQ(verdict_of(world, 1000), Verdict::ours);
+}
+
 TEST(Verdicts, AreCorrectedWhenTheMachineChanges) {
   for (int side = 0; side < 2; ++side) {
     World world = world_of(side == 0 ? 3000 : 2000, side == 0 ? 2000 : 3000);

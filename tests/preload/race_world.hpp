@@ -23,6 +23,7 @@ struct SideModel {
 
 struct RaceModel {
   SideModel side[2];  ///< by Side
+  double margin = BlockPlan{}.margin;
   bool meets = true;  ///< else a broadcast: rank 0 may run ahead of the others, by `window` calls
   int window = 8;
 };
@@ -80,7 +81,7 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
     bool comparing = false;
     if (policy == Policy::adaptive) {
       for (std::size_t r = 0; r < ranks; ++r) {
-        const bool here = compares(races[r][kind], world.trials, model.meets);
+        const bool here = compares(races[r][kind], world.trials, model.meets, model.margin);
         played.alike = played.alike && (r == 0 || here == comparing);
         comparing = here;
         if (here) races[r][kind].comparison->arrive(now[r] - excluded[r]);
