@@ -56,6 +56,22 @@ def lanes(program, folder):
                 expect(abs(time - predicted) <= 0.05 * predicted, f"{kind}, {machine}: {who} takes {time}, predicted {predicted}")
 
 
+def led_pieces(program, folder):
+    """A long all-reduce in pieces that the ranks of a host lead by turns beats one leader, is chosen, and takes what it predicts."""
+    for machine in ("lan", "eth"):
+        out, err = simulator.output_of(program, folder, 36, machine, "shared", [("allreduce", 1 << 20)], "ours",
+                                       ("4", "243", "42", "0.042"), timeout=800, on_host=4)
+        found = {who: (float(ns), float(predicted)) for who, ns, predicted in
+                 re.findall(r"RESULT (\w+) allreduce \d+ ([\d.]+) ns right two-level\(4\) predicted ([\d.]+)", out or "")}
+        leaders = re.search(r"RESULT leaders allreduce \d+ ([\d.]+) ns right", out or "")
+        expect("ours" in found and leaders, f"long all-reduce on nine hosts of four ranks, {machine}: {(out or '') + (err or '')[-300:]}")
+        if "ours" in found and leaders:
+            time, predicted = found["ours"]
+            link = 2 * 8 / 9 * (1 << 20) * 1e9 / simulator.MACHINES[machine][2]
+            expect(abs(time - predicted) <= 0.03 * predicted, f"long all-reduce, {machine}: takes {time}, predicted {predicted}")
+            expect(link < time <= 0.95 * float(leaders[1]), f"long all-reduce, {machine}: {time}, leaders {leaders[1]}, the link {link}")
+
+
 def main():
     program = sys.argv[2]
     with tempfile.TemporaryDirectory() as folder:
@@ -99,6 +115,7 @@ def main():
                 expect(result.status == "right", case)
                 expect(result.ns <= 1.1 * result.predicted, f"{case}, predicted {result.predicted}")
         lanes(program, folder)
+        led_pieces(program, folder)
     print("failed" if failures else "all as computed")
     return 1 if failures else 0
 

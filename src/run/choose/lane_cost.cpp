@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
@@ -56,6 +59,11 @@ bool shares(const Query& query, const Topology& topology) {
   return staged_element(inside, query.element, topology.largest_node) <= topology.largest_element;
 }
 
+/// Pieces of it may have leaders of their own.
+bool led(const Query& query, const Topology& topology) {
+  return query.kind == Kind::allreduce && query.commutative && several(topology);
+}
+
 /// The ranks of a node send at the same time: each has a part of the adapter.
 Profile with_shared_adapter(const Profile& profile, const Topology& topology) {
   Profile shared = profile;
@@ -88,16 +96,16 @@ class AllLanes {
     LaneWay way{LaneWay::Style::shares,
                 {Method::two_level, list.front().nanoseconds, n_, {}},
                 {list.front().method, list.front().parts},
+                {},
                 {}};
     way.choice.nanoseconds += inside(share);
     way.choice.why = fmt::format("{} lanes a node, a share each by {}", n_, to_string(way.between.method));
-    if (query_.kind == Kind::allreduce) consider_pieces(way);
     return way;
   }
 
   std::optional<LaneWay> dealt() const {
     if (N_ == 2) return {};  // one message
-    LaneWay way{LaneWay::Style::dealt, {Method::two_level, 0, std::min(n_, N_ - 1), {}}, {}, {}};
+    LaneWay way{LaneWay::Style::dealt, {Method::two_level, 0, std::min(n_, N_ - 1), {}}, {}, {}, {}};
     const double m = static_cast<double>(dealt_messages(N_, n_)), each = m * n_ + 1;
     const double node = n_ * bytes_;
     switch (query_.kind) {
@@ -145,34 +153,6 @@ class AllLanes {
   /// How it may get to the other nodes.
   std::vector<Choice> between() const {
     return choices(share_of(), flat(topology_), with_shared_adapter(profile_, topology_));
-  }
-
-  /// Pieces that follow each other take as long as one alone, and for each further one as long as its boards and messages keep a
-  /// rank busy or the adapter, whichever is longer.
-  void consider_pieces(LaneWay& way) const {
-    constexpr int kMost = 8;
-    const std::size_t count = query_.bytes / query_.element, least = static_cast<std::size_t>(n_) * N_;
-    for (int pieces = 2; pieces <= kMost && count / pieces >= least; ++pieces) {
-      Query piece = query_;
-      piece.bytes = (count + pieces - 1) / pieces * query_.element;
-      AllLanes one(piece, topology_, profile_);
-      for (const Choice& choice : one.between()) {
-        if (choice.method != Method::exchange) continue;
-        const double boards = one.inside(static_cast<double>(one.share_of().bytes));
-        const Level& network = message_level(topology_, profile_);
-        const double rounds = std::ceil(std::log(N_) / std::log(choice.parts) - 1e-9);
-        if (2 * rounds > pieces)
-          continue;  // there and back: with fewer pieces there are steps in which nothing else is to be done
-        const double busy = boards + 2 * rounds * (choice.parts - 1) * (network.o_s.value + network.o_r.value);
-        const double link = 2 * (N_ - 1.0) / N_ * one.bytes_ * node_gap_per_byte(network);
-        const double time = boards + choice.nanoseconds + (pieces - 1) * std::max(busy, link);
-        if (time >= way.choice.nanoseconds) continue;
-        way.choice.nanoseconds = time;
-        way.between = {choice.method, choice.parts, pieces};
-        way.choice.why = fmt::format("{} lanes a node, {} pieces by {}, boards while they arrive", n_, pieces,
-                                     to_string(choice.method));
-      }
-    }
   }
 
   /// What shares cost on the boards, before and after the messages.
@@ -234,7 +214,7 @@ class AllLanes {
 double node_gap_per_byte(const Level& network) { return knows_nodes(network) ? network.node_G.value : network.G.value; }
 
 bool takes_lanes(const Query& query, const Topology& topology) {
-  return whole_values(query, topology) || shares(query, topology);
+  return whole_values(query, topology) || shares(query, topology) || led(query, topology);
 }
 
 LaneCosts lane_costs(const Query& query, const Topology& topology, const Profile& profile) {
@@ -293,17 +273,120 @@ std::optional<Choice> by_whole_values(const Query& query, const Topology& topolo
 
 }  // namespace
 
+namespace {
+
+/// An all-reduce in pieces that ranks lead by turns.
+class Led {
+ public:
+  Led(const Query& query, const Topology& topology, const Profile& profile)
+      : query_(query), topology_(topology), profile_(profile) {}
+
+  LedCosts costs(const LedPieces& pieces) const {
+    const Level& network = message_level(topology_, profile_);
+    const double bytes = static_cast<double>(query_.bytes) / pieces.count;
+    const auto on_board = [&](Kind kind) {
+      return board_time(profile_, kind, bytes, topology_.largest_node, topology_.shares_memory);
+    };
+    return {topology_.nodes,
+            topology_.largest_node > pieces.leaders,
+            bytes,
+            on_board(Kind::reduce),
+            on_board(Kind::broadcast),
+            with_everybody_sending(network, profile_, std::int64_t{pieces.leaders} * topology_.nodes),
+            node_gap_per_byte(network)};
+  }
+
+  /// The fastest, if it is below the limit. A timetable takes a tenth of a millisecond, so what was found is remembered, by all that it
+  /// depends on: ranks that ask for the same find the same.
+  std::optional<LaneWay> best(double limit) const {
+    static std::mutex mutex;
+    static std::map<std::vector<double>, std::optional<LaneWay>> known;
+    constexpr std::size_t kMost = 1024;
+    std::vector<std::pair<int, LedCosts>> counts;
+    std::vector<double> key = {limit, static_cast<double>(topology_.nodes),
+                               static_cast<double>(topology_.smallest_node),
+                               static_cast<double>(topology_.largest_node)};
+    for (const int count : {2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+      if (query_.bytes / query_.element / static_cast<std::size_t>(count) < static_cast<std::size_t>(topology_.nodes))
+        break;
+      const LedCosts seen = costs({count, std::min(count, topology_.smallest_node)});
+      // The adapter cannot begin before the first piece is folded, and the last must be handed out.
+      const double link = 2 * (topology_.nodes - 1.0) / topology_.nodes * seen.bytes * seen.adapter * count;
+      if (seen.fold + link + seen.hand_out + flight_time(seen.network, 0) >= limit) continue;
+      counts.emplace_back(count, seen);
+      const Level& level = seen.network;
+      key.insert(key.end(), {static_cast<double>(count), seen.bytes, seen.fold, seen.hand_out, seen.adapter,
+                             level.L.value, level.o_s.value, level.o_r.value, level.g.value, level.g.low, level.G.value,
+                             level.shares_bandwidth ? 1.0 : 0.0, static_cast<double>(eager_bytes(level))});
+    }
+    if (counts.empty()) return {};
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+    if (known.size() >= kMost) known.clear();
+    return known.emplace(std::move(key), searched(counts, limit)).first->second;
+  }
+
+ private:
+  /// More pieces are tried as long as they are faster.
+  std::optional<LaneWay> searched(const std::vector<std::pair<int, LedCosts>>& counts, double limit) const {
+    std::optional<LaneWay> found;
+    for (const int radix : radices()) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const auto& [count, seen] : counts) {
+        double time = std::numeric_limits<double>::infinity();
+        for (const int lag : {count, 8, 6, 4}) {
+          if (lag > count || (lag == count && time < std::numeric_limits<double>::infinity())) continue;
+          const LedPieces tried{count, std::min(count, topology_.smallest_node), radix, lag};
+          const double taken = led_timetable(tried, seen).nanoseconds;
+          time = std::min(time, taken);
+          if (taken >= limit) continue;
+          limit = taken;
+          found = LaneWay{LaneWay::Style::led, {Method::two_level, taken, tried.leaders, {}}, {}, {}, tried};
+        }
+        if (time > least) break;
+        least = time;
+      }
+    }
+    if (found)
+      found->choice.why = fmt::format("{} lanes a node, {} pieces led by turns, boards while they arrive",
+                                      found->pieces.leaders, found->pieces.count);
+    return found;
+  }
+
+  /// Those that need fewer rounds than smaller ones.
+  std::vector<int> radices() const {
+    constexpr int kMost = 16;  // messages are a rank's own time
+    std::vector<int> list;
+    for (int rounds = 1; list.empty() || list.back() > 2; ++rounds) {
+      const auto radix = static_cast<int>(std::ceil(std::pow(topology_.nodes, 1.0 / rounds) - 1e-9));
+      if (radix <= kMost && (list.empty() || radix < list.back())) list.push_back(std::max(2, radix));
+    }
+    return list;
+  }
+
+  const Query& query_;
+  const Topology& topology_;
+  const Profile& profile_;
+};
+
+}  // namespace
+
 std::optional<LaneWay> lane_way(const Query& query, const Topology& topology, const Profile& profile) {
   std::optional<LaneWay> best;
   const auto consider = [&](LaneWay way) {
     if (!best || way.choice.nanoseconds < best->choice.nanoseconds) best = std::move(way);
   };
   if (auto whole = by_whole_values(query, topology, profile))
-    consider({LaneWay::Style::whole, std::move(*whole), {}, {}});
-  if (!shares(query, topology)) return best;
-  const AllLanes all(query, topology, profile);
-  consider(all.shares());
-  if (auto dealt = all.dealt()) consider(std::move(*dealt));
+    consider({LaneWay::Style::whole, std::move(*whole), {}, {}, {}});
+  if (shares(query, topology)) {
+    const AllLanes all(query, topology, profile);
+    consider(all.shares());
+    if (auto dealt = all.dealt()) consider(std::move(*dealt));
+  }
+  if (led(query, topology)) {
+    const double limit = best ? best->choice.nanoseconds : std::numeric_limits<double>::infinity();
+    if (auto way = Led(query, topology, profile).best(limit)) consider(std::move(*way));
+  }
   return best;
 }
 
@@ -361,6 +444,10 @@ Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t la
   if (!way) return {};
   if (way->style == LaneWay::Style::whole)
     return lane_program(shape, lanes, nodes, ranks, lane_costs(query, topology, profile));
+  if (way->style == LaneWay::Style::led) {
+    const LedCosts costs = Led(query, topology, profile).costs(way->pieces);
+    return led_program(shape, way->pieces, led_timetable(way->pieces, costs), nodes, ranks);
+  }
   const OnNodes where{shape, nodes.count(), nodes.largest(), ranks};
   if (way->style == LaneWay::Style::dealt) return dealt_program(where, way->radices);
   const Profile shared = with_shared_adapter(profile, topology);

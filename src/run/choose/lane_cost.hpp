@@ -8,6 +8,7 @@
 #include "chasqui/run/choose.hpp"
 #include "run/messages/all_lanes.hpp"
 #include "run/messages/lanes.hpp"
+#include "run/messages/led_pieces.hpp"
 
 namespace chasqui::run {
 
@@ -24,15 +25,17 @@ struct LaneWay {
   enum class Style : std::uint8_t {
     whole,   ///< whole values, along the tree of the cluster or in windows of nodes (lanes.hpp)
     shares,  ///< all_lanes.hpp
-    dealt
+    dealt,
+    led  ///< an all-reduce in pieces (led_pieces.hpp)
   };
   Style style = Style::whole;
   Choice choice;                      ///< two levels with so many lanes, and what they are predicted to take
   Between between{};                  ///< shares
   std::vector<std::int64_t> radices;  ///< dealt: of the rounds of an all-gather or a scan
+  LedPieces pieces{};                 ///< led
 };
-/// The fastest; nothing where no more than one lane is of use. Where nodes differ, whole values see all as large as the smallest, and
-/// there is no other style.
+/// The fastest; nothing where no more than one lane is of use. Where nodes differ, whole values see all as large as the smallest, led
+/// pieces as large as the largest, and there is no other style.
 std::optional<LaneWay> lane_way(const Query& query, const Topology& topology, const Profile& profile);
 
 /// One leader a node with a long value in items, whose boards work while messages are under way (piped.hpp).

@@ -440,16 +440,7 @@ class AllLanesBuilder {
 std::int64_t dealt_messages(std::int64_t nodes, std::int64_t node_size) { return divide_up(nodes - 1, node_size); }
 
 Program share_program(const OnNodes& where, const Between& between, const Level& level, const Profile& profile) {
-  if (between.pieces == 1) return AllLanesBuilder(where).shares(between, level, profile);
-  std::vector<PlacedPart> parts;
-  for (int i = 0; i < between.pieces; ++i) {
-    const std::size_t begin = share_begin(where.shape.count, between.pieces, i);
-    Shape shape = where.shape;
-    shape.count = share_begin(where.shape.count, between.pieces, i + 1) - begin;
-    const OnNodes part{shape, where.nodes, where.node_size, where.ranks};
-    parts.push_back({AllLanesBuilder(part).shares(between, level, profile), begin * shape.element});
-  }
-  return side_by_side(parts);
+  return AllLanesBuilder(where).shares(between, level, profile);
 }
 
 Program dealt_program(const OnNodes& where, const std::vector<std::int64_t>& radices) {

@@ -26,7 +26,6 @@ struct OnNodes {
 struct Between {
   Method method = Method::tree;
   std::int64_t parts = 1;
-  int pieces = 1;  ///< of an all-reduce by exchange, that follow each other: boards work while messages are under way
 };
 
 /// Any collective but the barrier. Folds keep the order of the ranks if `between` does.

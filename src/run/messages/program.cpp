@@ -128,28 +128,25 @@ class Copier {
 /// An instruction, and of a post its number.
 using Numbered = std::pair<const Instruction*, std::size_t>;
 
-/// Cut where what was sent is waited for. A message is asked for in the step in which its sender sends it, so that both ends have
-/// the messages of all parts in one order.
+/// Cut before arrivals and steps on the board. A message is asked for where those of its round are sent.
 std::vector<std::vector<Numbered>> cut_into_steps(const Program& part) {
   std::vector<std::vector<Numbered>> steps(1);
   std::vector<const Instruction*> posts;
-  bool sends = false;
+  std::size_t sending = 0;
+  const auto sends = [](const Numbered& each) { return each.first->what == Instruction::What::send; };
   for (const Instruction& one : part.list) {
     if (one.what == Instruction::What::post) {
       posts.push_back(&one);
       continue;
     }
-    if (one.what == Instruction::What::arrive) {
-      if (sends) steps.emplace_back();
-      sends = false;
+    const bool arrives = one.what == Instruction::What::arrive;
+    if ((arrives || one.what == Instruction::What::board) && !steps.back().empty()) steps.emplace_back();
+    if (arrives) {
       const auto number = static_cast<std::size_t>(one.other);
-      auto& sending = steps[steps.size() - std::min<std::size_t>(2, steps.size())];
-      const auto first_send = std::find_if(sending.begin(), sending.end(), [](const Numbered& each) {
-        return each.first->what == Instruction::What::send;
-      });
-      sending.insert(first_send, {posts[number], number});
+      auto& step = steps[sending];
+      step.insert(std::find_if(step.begin(), step.end(), sends), {posts[number], number});
     }
-    sends = sends || one.what == Instruction::What::send;
+    if (one.what == Instruction::What::send) sending = steps.size() - 1;
     steps.back().emplace_back(&one, 0);
   }
   return steps;
@@ -163,24 +160,23 @@ void append(Program& program, const Program& part, Address input, Address output
   for (const Instruction& one : part.list) copier.add(one, one.what == Instruction::What::post ? posts++ : 0);
 }
 
-Program side_by_side(const std::vector<PlacedPart>& parts) {
+Program interleaved(const std::vector<PlacedPart>& parts, const std::vector<int>& order,
+                    const std::function<int(int)>& peer) {
   Program program;
-  const std::function<int(int)> peer = [](int rank) { return rank; };
   std::vector<Copier> copiers;
   std::vector<std::vector<std::vector<Numbered>>> steps;
-  std::size_t most = 0;
   for (const auto& [part, offset] : parts) {
     copiers.emplace_back(program, part, Address{Memory::input, offset}, Address{Memory::output, offset}, peer);
     steps.push_back(cut_into_steps(part));
-    most = std::max(most, steps.back().size());
   }
-  for (std::size_t time = 0; time < most + parts.size(); ++time) {
-    for (std::size_t i = std::min(time + 1, parts.size());
-         i-- > 0;) {  // the newest first: who waits has waited longest
-      if (time - i >= steps[i].size()) continue;
-      for (const auto& [one, post] : steps[i][time - i]) copiers[i].add(*one, post);
-    }
+  std::vector<std::size_t> done(parts.size());
+  for (const int part : order) {
+    const auto i = static_cast<std::size_t>(part);
+    CHASQUI_CHECK(done[i] < steps[i].size(), "part {} has {} steps", part, steps[i].size());
+    for (const auto& [one, post] : steps[i][done[i]++]) copiers[i].add(*one, post);
   }
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    CHASQUI_CHECK(done[i] == steps[i].size(), "{} of {} steps of part {}", done[i], steps[i].size(), i);
   return program;
 }
 

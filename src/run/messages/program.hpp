@@ -107,9 +107,11 @@ struct PlacedPart {
   Program program;
   std::size_t offset;
 };
-/// Parts of a call side by side: each is a step behind the one before it, and where one waits for messages the others go on. A step
-/// ends where what was sent in it is waited for. REQUIRES that what a rank sends in a step of a part its partner receives in the next.
-Program side_by_side(const std::vector<PlacedPart>& parts);
+/// Parts of a call by turns: order[i] is the part that goes on next, up to its next arrival or step on the board. A message is asked for
+/// when its partner sends it. REQUIRES that what a rank sends in a step of a part its partner asks for there, and one order for all
+/// ranks that exchange messages: then both ends have them in one order. Messages go to peer(their rank).
+Program interleaved(const std::vector<PlacedPart>& parts, const std::vector<int>& order,
+                    const std::function<int(int)>& peer);
 
 /// A program with its messages cut: piece(bytes) says of how many bytes the pieces of a message are, but for the last;
 /// missing: whole.
