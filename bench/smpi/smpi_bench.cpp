@@ -6,7 +6,8 @@
 // the nanoseconds of what is chosen, with its prediction; native: those of the simulator's own collective. CHASQUI_METHOD=items:40 forces a
 // method, CHASQUI_LIST lists them all. Several cases are run one after another (some native algorithms leave stray messages behind: give
 // those a process each). With RANKS_A_NODE rank r lies on node r / RANKS_A_NODE; boards are memory of this process that costs what is
-// given, and one leader a node and lanes are timed, too.
+// given, and one leader a node and lanes are timed, too. Of a step that has a root, as a reduction, the root and the others are busy for one
+// half each; CHASQUI_OTHERS=0.67: the others for so much of it, and the root for the rest.
 #include <mpi.h>
 
 #include <algorithm>
@@ -96,7 +97,8 @@ class SimulatedBoard {
     const double total = what.contributors != 0
                              ? costs_.one_read + (what.contributors - 1) * costs_.more_reads
                              : board_time(profile_, kind, static_cast<double>(count * sizeof(double)), size_, false);
-    const double publish = total / 2;
+    const double others = (one_gives || one_gets ? share_of_others() : 0.5) * total;
+    const double publish = one_gives ? total - others : others;
     if (brings) {
       if (!one_gets || place_ != what.root) sleep(publish);  // nobody else reads the root's
       const bool in_place = in == out && (kind == Kind::allgather || (kind == Kind::gather && place_ == what.root));
@@ -128,6 +130,10 @@ class SimulatedBoard {
   }
 
  private:
+  static double share_of_others() {
+    static const char* const given = std::getenv("CHASQUI_OTHERS");
+    return given != nullptr ? std::atof(given) : 0.5;
+  }
   static std::map<std::pair<int, std::uint64_t>, Step>& steps() {
     static std::map<std::pair<int, std::uint64_t>, Step> all;
     return all;
