@@ -327,11 +327,12 @@ class Led {
   }
 
  private:
-  /// More pieces are tried as long as they are faster.
+  /// More pieces are tried until they are slower twice: numbers that the leaders share evenly are faster than those between.
   std::optional<LaneWay> searched(const std::vector<std::pair<int, LedCosts>>& counts, double limit) const {
     std::optional<LaneWay> found;
     for (const int radix : radices()) {
       double least = std::numeric_limits<double>::infinity();
+      int slower = 0;
       for (const auto& [count, seen] : counts) {
         double time = std::numeric_limits<double>::infinity();
         for (const int lag : {count, 8, 6, 4}) {
@@ -343,8 +344,9 @@ class Led {
           limit = taken;
           found = LaneWay{LaneWay::Style::led, {Method::two_level, taken, tried.leaders, {}}, {}, {}, tried};
         }
-        if (time > least) break;
-        least = time;
+        slower = time < least ? 0 : slower + 1;
+        if (slower == 2) break;
+        least = std::min(least, time);
       }
     }
     if (found)
