@@ -59,6 +59,8 @@ grep -q "^| barrier | [0-9.]* / [0-9.]* |" "$work/smpi.log" || { cat "$work/smpi
 grep -q "^| shared lan broadcast 8 | 2 to 6 |" "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
 "$source/bench/smpi/lanes.py" "$build" --csv "$work/lanes.csv" --nodes 3 --ranks 2 --machines lan --sizes 8 --rivals 0 >"$work/smpi.log" 2>&1 &&
   grep -q "^| barrier | [0-9.]*, -, - |" "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
+"$source/bench/smpi/lanes.py" "$build" --csv "$work/inside.csv" --nodes 3 --ranks 2 --machines lan --kinds allreduce --sizes 65536 --inside 11.87GBps >"$work/smpi.log" 2>&1 &&
+  grep -q "^| allreduce 64 KiB | [0-9.]*, [0-9.]*, - |" "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
 if [ -x "$build/bin/bsp_bench" ]; then
   "$source/bench/smpi/bsp.py" "$build" 13 >"$work/smpi.log" 2>&1 && grep -q "^| 13 | [0-9.]* " "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
   "$source/bench/smpi/bsp.py" "$build" 12 3 >"$work/smpi.log" 2>&1 && grep -q "^| 4 x 3 | [0-9.]* -> [0-9.]* " "$work/smpi.log" || { cat "$work/smpi.log"; exit 1; }
