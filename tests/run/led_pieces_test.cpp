@@ -27,7 +27,7 @@ struct Setting {
   int ranks() const { return static_cast<int>(nodes.ranks()); }
 };
 
-Level network(double L, double o, double G, bool shares) {
+Level led_network(double L, double o, double G, bool shares) {
   Level level = default_profile().levels.back();
   level.L = Estimate::exactly(L);
   level.o_s = level.o_r = level.g = Estimate::exactly(o);
@@ -195,7 +195,7 @@ RC_GTEST_PROP(LedPieces, OfAnAllReduceMeet, ()) {
              8.0 * static_cast<double>(s.count) / count,
              some(2000),
              some(2000),
-             network(some(3000), some(500), some(10), *rc::gen::arbitrary<bool>()),
+             led_network(some(3000), some(500), some(10), *rc::gen::arbitrary<bool>()),
              some(10)};
   const std::string wrong = Play(s, *rc::gen::arbitrary<bool>()).run();
   if (!wrong.empty())
@@ -207,7 +207,7 @@ RC_GTEST_PROP(LedPieces, OfAnAllReduceMeet, ()) {
 /// Two nodes of two ranks that lead a piece each; a message, half a piece, takes the adapter 400 ns.
 TEST(LedPieces, TimetableOfFourRanks) {
   const auto timetable = [](bool shares) {
-    return led_timetable({2, 2, 2, 2}, {2, false, 800, 200, 200, network(1000, 100, 1, shares), 1});
+    return led_timetable({2, 2, 2, 2}, {2, false, 800, 200, 200, led_network(1000, 100, 1, shares), 1});
   };
   // Rank 1 brings until 100; rank 0 folds until 200, sends until 300 and brings until 400; rank 1 folds until 500 and sends. The messages
   // begin at 1300 and 1600, and share the adapter: they are there at 1800 and 2100. Each is taken and the answer sent; those begin at 3000
@@ -225,8 +225,8 @@ RC_GTEST_PROP(LedPieces, TimetablesAreAboveTheirBounds, ()) {
   const LedPieces pieces{count, *rc::gen::inRange(1, 1 + count), *rc::gen::inRange(2, 9),
                          *rc::gen::inRange(1, 1 + count)};
   const auto some = [](int most) { return static_cast<double>(*rc::gen::inRange(1, most)); };
-  const LedCosts costs{nodes, true, some(1 << 16), some(9000), some(9000), network(some(3000), some(500), 0.08, true),
-                       0.08};
+  const LedCosts costs{
+      nodes, true, some(1 << 16), some(9000), some(9000), led_network(some(3000), some(500), 0.08, true), 0.08};
   const double link = 2 * (nodes - 1.0) / nodes * costs.bytes * costs.adapter;
   const double alone = led_timetable({1, 1, pieces.radix, 1}, costs).nanoseconds;
   const double time = led_timetable(pieces, costs).nanoseconds;
