@@ -13,8 +13,9 @@ namespace chasqui::solve {
 /// Broadcast, scatter, gather, all-gather, all-to-all, reduce-scatter, barrier, and a reduce, all-reduce or scan of one item. Broadcast
 /// and reduce of one item try everything; the others ask the SAT solver. Time: exponential; about 12 ranks and a dozen ticks for one
 /// item, 6 ranks where each has its own. All-reduce and scan: a message carries the fold of one interval, as without `two_values` on
-/// machines without nodes. An optimum of a reduce that is less than the plan takes has no schedule, because what ranks fold there need
-/// not be intervals; nor has one of a barrier in which somebody tells of more than two intervals. The bound is the optimum. Of the options it takes time_limit, interrupted, at_most and warm_start.
+/// machines without nodes; a reduce or a barrier may carry two. What ranks fold or tell there in the time that was found possible may, under
+/// all names that were tried, be no intervals: then the answer is unknown, with the bound and the plan. Of the options it takes time_limit,
+/// interrupted, at_most and warm_start.
 /// Throws an Error for another kind, an invalid cluster or root, publish or read of 0, a cluster that is too large, and where the SAT
 /// solver is needed and not part of this build.
 Answer solve_on_cluster(const Cluster& cluster, const Problem& problem, const Options& options = {});

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A barrier as a formula for one finish time: everybody must know of everybody. What is sent or published carries all that its rank
-// knows by then, so a message is a pair of ranks and a tick, and what it tells follows.
+// Who must hear of whom, as a formula for one finish time: in a barrier everybody of everybody. What is sent or published carries all
+// that its rank knows by then, so a message is a pair of ranks and a tick, and what it tells follows. An all-reduce or a scan, whose
+// messages carry less, takes at least as long.
 #include <algorithm>
 #include <utility>
 
 #include "solve/clusters/climb.hpp"
 #include "solve/clusters/cluster_ports.hpp"
+#include "solve/clusters/renamings.hpp"
 
 namespace chasqui::solve {
 namespace {
 
-class BarrierOnCluster final : public FormulaSearch {
+class HearingOnCluster final : public FormulaSearch {
  public:
-  explicit BarrierOnCluster(const Cluster& cluster)
-      : FormulaSearch("a barrier"), cluster_(cluster), P_(cluster.base.P) {}
+  HearingOnCluster(const Cluster& cluster, const Problem& problem)
+      : FormulaSearch(to_string(problem.kind)), cluster_(cluster), problem_(problem), P_(cluster.base.P) {}
 
  private:
   /// Something that tells `to` at `end` what `from` knew at `begin`.
@@ -33,56 +35,112 @@ class BarrierOnCluster final : public FormulaSearch {
     return cnf;
   }
 
-  /// What a rank knows of as one or two intervals of ranks, around the end of their order. Nothing if it takes more.
-  std::optional<std::pair<Part, Part>> intervals(std::uint32_t known) const {
-    const auto knows = [&](std::int64_t r) { return (known >> static_cast<std::uint32_t>(r % P_) & 1U) != 0; };
-    std::vector<Part> parts;
-    for (std::int64_t lo = 0; lo < P_; ++lo) {
-      if (!knows(lo) || knows(lo + P_ - 1)) continue;
-      std::int32_t len = 1;
-      while (knows(lo + len)) ++len;
-      parts.push_back({static_cast<std::int32_t>(lo), len});
-    }
-    if (parts.empty()) parts.push_back({0, static_cast<std::int32_t>(P_)});
-    if (parts.size() > 2) return std::nullopt;
-    parts.resize(2);
-    return std::pair{parts[0], parts[1]};
-  }
+  static std::uint32_t bit(std::int64_t r) { return std::uint32_t{1} << static_cast<std::uint32_t>(r % 32); }
 
-  /// Nothing where somebody tells what no message can carry: more than two intervals.
-  std::optional<Schedule> read_off(const SatSolver& solver) const override {
+  /// A message, or a publication with all its readings.
+  struct Message {
+    std::int64_t from, begin;
+    std::uint32_t known = 0;          ///< to its sender, bits are ranks
+    std::uint32_t news = 0;           ///< what somebody hears from it first
+    std::vector<Telling> tellings{};  ///< who hears it
+  };
+
+  /// What was told, without what nobody heard first there.
+  std::vector<Message> messages(const SatSolver& solver) const {
     std::vector<Telling> told;
     for (const Telling& telling : tellings_) {
       if (solver.value(telling.happens)) told.push_back(telling);
     }
     std::sort(told.begin(), told.end(), [](const Telling& a, const Telling& b) { return a.end < b.end; });
-    std::vector<std::vector<std::uint32_t>> known(
-        static_cast<std::size_t>(T_ + 1));  // by tick and rank, bits are ranks
+    std::vector<std::vector<std::uint32_t>> known(static_cast<std::size_t>(T_ + 1));  // by tick and rank
+    std::vector<Message> all;
     std::size_t next = 0;
     for (std::int64_t t = 0; t <= T_; ++t) {
       std::vector<std::uint32_t>& now = known[static_cast<std::size_t>(t)];
       if (t > 0) now = known[static_cast<std::size_t>(t - 1)];
-      for (std::int64_t r = 0; t == 0 && r < P_; ++r) now.push_back(std::uint32_t{1} << static_cast<std::uint32_t>(r));
-      for (; next < told.size() && told[next].end == t; ++next)
-        now[static_cast<std::size_t>(told[next].to)] |=
-            known[static_cast<std::size_t>(told[next].begin)][static_cast<std::size_t>(told[next].from)];
+      for (std::int64_t r = 0; t == 0 && r < P_; ++r) now.push_back(bit(r));
+      for (; next < told.size() && told[next].end == t; ++next) {
+        const Telling& telling = told[next];
+        const std::uint32_t tells =
+            known[static_cast<std::size_t>(telling.begin)][static_cast<std::size_t>(telling.from)];
+        std::uint32_t& hears = now[static_cast<std::size_t>(telling.to)];
+        const std::uint32_t news = tells & ~hears;
+        if (news == 0) continue;
+        hears |= news;
+        Message& message = message_of(all, telling);
+        message.known = tells;
+        message.news |= news;
+        message.tellings.push_back(telling);
+      }
     }
+    return all;
+  }
+
+  bool on_board(const Telling& telling) const {
+    return cluster_.nodes.node_of(rank(telling.from)) == cluster_.nodes.node_of(rank(telling.to));
+  }
+
+  /// A publication that others have read before, or a new message.
+  Message& message_of(std::vector<Message>& all, const Telling& telling) const {
+    for (Message& message : all) {
+      if (on_board(telling) && on_board(message.tellings.front()) && message.from == telling.from &&
+          message.begin == telling.begin)
+        return message;
+    }
+    return all.emplace_back(Message{.from = telling.from, .begin = telling.begin});
+  }
+
+  /// All news of a message, and more that its sender knows, as one or two intervals of names. Nothing if it takes more.
+  std::optional<std::pair<Part, Part>> intervals(const Message& message, const std::vector<std::uint32_t>& at) const {
+    const auto named = [&](std::int64_t name) { return at[static_cast<std::size_t>(name % P_)]; };
+    const auto knows = [&](std::int64_t name) { return (message.known & named(name)) != 0; };
+    std::vector<Part> parts;
+    for (std::int64_t lo = 0; lo < P_; ++lo) {
+      if (!knows(lo) || (knows(lo + P_ - 1) && message.known != everybody())) continue;
+      Part part{static_cast<std::int32_t>(lo), 0};
+      std::uint32_t told = 0;
+      for (; part.len < P_ && knows(lo + part.len); ++part.len) told |= named(lo + part.len);
+      if ((told & message.news) != 0) parts.push_back(part);
+      if (message.known == everybody()) break;
+    }
+    if (parts.size() > 2) return std::nullopt;
+    parts.resize(2);
+    return std::pair{parts[0], parts[1]};
+  }
+  std::uint32_t everybody() const { return static_cast<std::uint32_t>((std::uint64_t{1} << P_) - 1); }
+
+  /// Nothing where folds are sought, or where, whatever the ranks are called, somebody tells what no message can carry: more than two intervals.
+  std::optional<Schedule> read_off(const SatSolver& solver) const override {
+    if (problem_.kind != Kind::barrier) return std::nullopt;
+    constexpr int kMostNames = 100'000;
+    const std::vector<Message> told = messages(solver);
+    std::optional<Schedule> schedule;
+    any_renaming(cluster_.nodes, kMostNames, [&](const std::vector<Rank>& names) {
+      schedule = with_names(told, names);
+      return schedule.has_value();
+    });
+    return schedule;
+  }
+
+  std::optional<Schedule> with_names(const std::vector<Message>& told, const std::vector<Rank>& names) const {
+    std::vector<std::uint32_t> at(static_cast<std::size_t>(P_));  // by name: the bit of the rank
+    for (std::int64_t r = 0; r < P_; ++r)
+      at[static_cast<std::size_t>(names[static_cast<std::size_t>(r)].index)] = bit(r);
+    const auto name = [&](std::int64_t r) { return names[static_cast<std::size_t>(r)]; };
     Schedule schedule{cluster_.base, {.kind = Kind::barrier}, {}, {}, {}, {}, {}, {}, {}, cluster_.nodes};
-    for (const Telling& telling : told) {
-      const auto parts =
-          intervals(known[static_cast<std::size_t>(telling.begin)][static_cast<std::size_t>(telling.from)]);
+    for (const Message& message : told) {
+      const auto parts = intervals(message, at);
       if (!parts) return std::nullopt;
       const auto& [part, second] = *parts;
-      const Rank from = rank(telling.from), to = rank(telling.to);
-      if (cluster_.nodes.node_of(from) != cluster_.nodes.node_of(to)) {
-        schedule.sends.push_back({Time{telling.begin}, from, to, part, second});
+      const Telling& first = message.tellings.front();
+      if (!on_board(first)) {
+        schedule.sends.push_back({Time{first.begin}, name(first.from), name(first.to), part, second});
         continue;
       }
-      const Publication published{Time{telling.begin}, from, part, second};
-      if (std::find(schedule.publications.begin(), schedule.publications.end(), published) ==
-          schedule.publications.end())
-        schedule.publications.push_back(published);
-      schedule.readings.push_back({Time{telling.end} - cluster_.nodes.read, to, from, part, second});
+      schedule.publications.push_back({Time{message.begin}, name(message.from), part, second});
+      for (const Telling& telling : message.tellings)
+        schedule.readings.push_back(
+            {Time{telling.end} - cluster_.nodes.read, name(telling.to), name(telling.from), part, second});
     }
     normalise(schedule);
     schedule.finish = actual_finish(schedule);
@@ -121,7 +179,11 @@ class BarrierOnCluster final : public FormulaSearch {
     return tellings;
   }
 
-  /// Who knows of `about` when: itself from the start, everybody in the end, and others from a telling on by one who knew.
+  bool must_hear(std::int64_t r, std::int64_t about) const {
+    return problem_.kind != Kind::scan || about < r || (about == r && !problem_.exclusive);
+  }
+
+  /// Who knows of `about` when: itself from the start, all who must in the end, and others from a telling on by one who knew.
   void spread(Cnf& cnf, std::int64_t about, const std::vector<Telling>& tellings) const {
     const auto at = [&](std::int64_t r, std::int64_t t) { return static_cast<std::size_t>(r * (T_ + 1) + t); };
     std::vector<Literal> knows(static_cast<std::size_t>(P_ * (T_ + 1)));
@@ -135,7 +197,7 @@ class BarrierOnCluster final : public FormulaSearch {
     }
     for (std::int64_t r = 0; r < P_; ++r) {
       cnf.clause({r == about ? knows[at(r, 0)] : -knows[at(r, 0)]});
-      cnf.clause({knows[at(r, T_)]});
+      if (must_hear(r, about)) cnf.clause({knows[at(r, T_)]});
       for (std::int64_t t = 1; t <= T_; ++t) {
         std::vector<Literal> why = told[at(r, t)];
         why.insert(why.end(), {-knows[at(r, t)], knows[at(r, t - 1)]});
@@ -146,12 +208,15 @@ class BarrierOnCluster final : public FormulaSearch {
   }
 
   const Cluster& cluster_;
+  Problem problem_;
   std::int64_t P_;
   std::vector<Telling> tellings_;
 };
 
 }  // namespace
 
-ClusterSearchPtr search_barrier(const Cluster& cluster) { return std::make_unique<BarrierOnCluster>(cluster); }
+ClusterSearchPtr search_hearing(const Cluster& cluster, const Problem& problem) {
+  return std::make_unique<HearingOnCluster>(cluster, problem);
+}
 
 }  // namespace chasqui::solve

@@ -47,6 +47,29 @@ void require_small(const Cluster& cluster, const Problem& problem, Time finish) 
   if (!problem.commutative) throw Error("no exact search on clusters in rank order: leave out --non-commutative");
 }
 
+/// All-reduce and scan. The formula of who hears of whom is much smaller than that of the folds, and mostly it says already that the time is
+/// too short; once it does not, no longer time needs it.
+class HearingThenFolding final : public ClusterSearch {
+ public:
+  HearingThenFolding(const Cluster& cluster, const Problem& problem)
+      : hearing_(search_hearing(cluster, problem)), folding_(search_folds(cluster, problem)) {}
+
+  Verdict within(Time T, const Stop& stop) override {
+    if (T < heard_) {
+      const Verdict verdict = hearing_->within(T, stop);
+      if (verdict != Verdict::satisfiable) return verdict;
+      heard_ = T;
+    }
+    return folding_->within(T, stop);
+  }
+  std::optional<Schedule> found() const override { return folding_->found(); }
+  std::string_view how() const override { return folding_->how(); }
+
+ private:
+  ClusterSearchPtr hearing_, folding_;
+  Time heard_{kMaxTime};  ///< in which everybody can hear what it must
+};
+
 ClusterSearchPtr search_for(const Cluster& cluster, const Problem& problem) {
   switch (problem.kind) {
     case Kind::broadcast:
@@ -59,10 +82,10 @@ ClusterSearchPtr search_for(const Cluster& cluster, const Problem& problem) {
     case Kind::allgather:
     case Kind::alltoall:
     case Kind::reduce_scatter: return search_items(cluster, problem);
-    case Kind::barrier: return search_barrier(cluster);
+    case Kind::barrier: return search_hearing(cluster, problem);
     case Kind::allreduce:
     case Kind::scan:
-      if (problem.items == 1) return search_folds(cluster, problem);
+      if (problem.items == 1) return std::make_unique<HearingThenFolding>(cluster, problem);
       break;
     default: break;
   }
@@ -109,16 +132,22 @@ Answer solve_on_cluster(const Cluster& cluster, const Problem& problem, const Op
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   };
+  Answer answer;
+  std::optional<Time> asking;
   const Stop stop = [&] {
+    if (options.progress)
+      options.progress({seconds(), answer.bound, answer.best ? std::optional(answer.best->finish) : std::nullopt,
+                        asking, search->how()});
     return (options.interrupted && options.interrupted()) || (options.time_limit > 0 && seconds() > options.time_limit);
   };
-  Answer answer;
   if (options.warm_start) {
     answer.bound = claim.bound;
     answer.bound_source = claim.bound_source;
   }
   Verdict verdict = Verdict::unsatisfiable;
+  bool written_down = true;
   if (options.at_most) {
+    asking = *options.at_most;
     verdict = search->within(std::min(*options.at_most, Time{kMostClusterTicks}), stop);
     if (verdict == Verdict::satisfiable) answer.best = checked(cluster, *search);
     if (verdict == Verdict::unsatisfiable) {
@@ -129,15 +158,21 @@ Answer solve_on_cluster(const Cluster& cluster, const Problem& problem, const Op
     if (options.warm_start) answer.best = plan->schedule();
     const Time last = options.warm_start ? claim.finish - Time{1} : Time{kMostClusterTicks};
     for (Time T = answer.bound; T <= last; T += Time{1}) {
+      asking = T;
       verdict = search->within(T, stop);
-      if (verdict == Verdict::satisfiable) answer.best = checked(cluster, *search);
+      if (verdict == Verdict::satisfiable) {
+        std::optional<Schedule> found = checked(cluster, *search);
+        written_down = found.has_value();
+        if (written_down) answer.best = std::move(found);
+      }
       if (verdict != Verdict::unsatisfiable) break;
       answer.bound = T + Time{1};
       answer.bound_source = fmt::format("{} at {}", search->how(), T.ticks);
       answer.evidence = Evidence::search;
     }
-    if (verdict != Verdict::unknown) answer.status = Status::optimal;
+    if (verdict != Verdict::unknown && written_down) answer.status = Status::optimal;
   }
+  if (!written_down) answer.stopped = "no intervals of ranks";
   if (verdict == Verdict::unknown)
     answer.stopped = options.interrupted && options.interrupted() ? "interrupted" : "time limit";
   if (answer.best) answer.best->bound = answer.bound;

@@ -42,11 +42,16 @@ class FormulaSearch : public ClusterSearch {
 
 using ClusterSearchPtr = std::unique_ptr<ClusterSearch>;
 
-ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem);  ///< broadcast or reduce of one item
+/// How many messages may enter a node, of a reduction how many may leave it.
+enum class Entries { any, one };
+
+/// Broadcast or reduce of one item.
+ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem, Entries entries = Entries::any);
 /// Broadcast, scatter, gather, all-gather, all-to-all, and backwards reduce and reduce-scatter.
 ClusterSearchPtr search_items(const Cluster& cluster, const Problem& problem);
 /// All-reduce and scan of one item.
 ClusterSearchPtr search_folds(const Cluster& cluster, const Problem& problem);
-ClusterSearchPtr search_barrier(const Cluster& cluster);
+/// A barrier; of an all-reduce or scan what they take at least, because everybody must hear of those whose contributions it folds.
+ClusterSearchPtr search_hearing(const Cluster& cluster, const Problem& problem);
 
 }  // namespace chasqui::solve

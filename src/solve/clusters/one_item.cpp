@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Tick by tick every rank that has the item and is free sends, publishes or waits; who can read reads. States that failed with as
 // much time left are remembered, with ranks of a node and nodes in order of their state, so that names do not matter. A reduction is
-// sought backwards in time: a broadcast that publishes for one reader at a time, publishing and reading exchanged.
+// sought backwards in time: a broadcast that publishes for one reader at a time, publishing and reading exchanged. It is a tree, and a
+// schedule once its ranks have names for which all that is folded are intervals.
 #include <algorithm>
 #include <string>
 #include <unordered_set>
 
 #include "solve/clusters/climb.hpp"
+#include "solve/clusters/interval_names.hpp"
 
 namespace chasqui::solve {
 namespace {
@@ -28,9 +30,16 @@ struct NodeState {
   std::vector<RankState> ranks;
 };
 
+/// Backwards: one rank publishes, and another one of its node reads as soon as it can.
+struct Telling {
+  Time begin;
+  Rank from, to;
+};
+
 class OneItem final : public ClusterSearch {
  public:
-  OneItem(const Cluster& cluster, Rank root, bool backwards) : cluster_(cluster), root_(root), backwards_(backwards) {
+  OneItem(const Cluster& cluster, Rank root, bool backwards, Entries entries)
+      : cluster_(cluster), root_(root), backwards_(backwards), entries_(entries) {
     lambda_ = static_cast<int>(cluster.base.lambda().ticks);
     gap_ = static_cast<int>(cluster.base.gap().ticks);
     overhead_ = static_cast<int>(cluster.base.o.ticks);
@@ -45,6 +54,9 @@ class OneItem final : public ClusterSearch {
     stop_ = &stop;
     stopped_ = false;
     failed_.clear();
+    nameless_ = 0;
+    tellings_.clear();
+    reduction_.reset();
     found_ =
         Schedule{cluster_.base, {.kind = Kind::broadcast, .root = root_}, {}, {}, {}, {}, {}, {}, {}, cluster_.nodes};
     std::vector<NodeState> nodes(static_cast<std::size_t>(cluster_.nodes.count()));
@@ -55,14 +67,14 @@ class OneItem final : public ClusterSearch {
         .ranks[static_cast<std::size_t>(root_.index - cluster_.nodes.first_rank(node))]
         .informed = true;
     horizon_ = static_cast<int>(T.ticks);
-    if (tick(std::move(nodes), horizon_)) return Verdict::satisfiable;
+    if (tick(std::move(nodes), horizon_) || nameless_ > 0) return Verdict::satisfiable;
     return stopped_ ? Verdict::unknown : Verdict::unsatisfiable;
   }
 
   std::string_view how() const override { return "everything tried"; }
-  /// Of a reduction only the time is known.
+  /// Empty for a reduction whose ranks have no names that make intervals of all that is folded, in none of the trees that were tried.
   std::optional<Schedule> found() const override {
-    if (backwards_) return std::nullopt;
+    if (backwards_) return reduction_;
     Schedule schedule = found_;
     normalise(schedule);
     schedule.finish = actual_finish(schedule);
@@ -70,6 +82,8 @@ class OneItem final : public ClusterSearch {
   }
 
  private:
+  static constexpr int kMostNameless = 10'000;
+
   Rank rank(std::size_t node, std::size_t i) const {
     return {static_cast<std::int32_t>(cluster_.nodes.first_rank(static_cast<std::int64_t>(node)) +
                                       static_cast<std::int64_t>(i))};
@@ -112,8 +126,9 @@ class OneItem final : public ClusterSearch {
         }
       }
     }
-    if (complete) return true;
+    if (complete) return !backwards_ || becomes_schedule();
     bool done = false;
+    const int nameless = nameless_;
     if (left >= std::min(lambda_, read_ + (publish_ > 0 ? 1 : 0))) {
       std::vector<std::string> parts;
       for (const NodeState& node : nodes) parts.push_back(key_of(node));
@@ -122,7 +137,7 @@ class OneItem final : public ClusterSearch {
       for (const std::string& part : parts) key += part + "|";
       if (failed_.count(key) == 0) {
         done = act(nodes, 0, 0, left);
-        if (!done && !stopped_) failed_.insert(std::move(key));
+        if (!done && !stopped_ && nameless_ == nameless) failed_.insert(std::move(key));
       }
     }
     if (!done) found_.readings.resize(readings);
@@ -145,6 +160,9 @@ class OneItem final : public ClusterSearch {
     return act(nodes, node, i + 1, left);
   }
 
+  static bool has_informed(const NodeState& node) {
+    return std::any_of(node.ranks.begin(), node.ranks.end(), [](const RankState& r) { return r.informed; });
+  }
   static bool has_uninformed(const NodeState& node) {
     return std::any_of(node.ranks.begin(), node.ranks.end(), [](const RankState& r) { return !r.informed; });
   }
@@ -171,7 +189,10 @@ class OneItem final : public ClusterSearch {
     *whom = {true, publish_ + read_, publish_ + read_, publish_ + read_};
     nodes[node].ranks[i].told = publish_;
     if (overhead_ > 0) nodes[node].ranks[i].busy = publish_;
+    const auto place = static_cast<std::size_t>(whom - nodes[node].ranks.begin());
+    tellings_.push_back({now(left), rank(node, i), rank(node, place)});
     if (act(nodes, node, overhead_ > 0 ? i + 1 : i, left)) return true;
+    tellings_.pop_back();
     nodes[node] = saved;
     return false;
   }
@@ -183,7 +204,7 @@ class OneItem final : public ClusterSearch {
       NodeState& target = nodes[to];
       const auto whom =
           std::find_if(target.ranks.begin(), target.ranks.end(), [](const RankState& r) { return !r.informed; });
-      if (whom == target.ranks.end()) continue;
+      if (whom == target.ranks.end() || (entries_ == Entries::one && has_informed(target))) continue;
       const bool close = std::any_of(target.receptions.begin(), target.receptions.end(),
                                      [&](int begin) { return std::abs(begin - flight_) < gamma_; });
       std::string key = key_of(target);
@@ -206,6 +227,33 @@ class OneItem final : public ClusterSearch {
     return false;
   }
 
+  /// Turns the tree that was found round in time. False if there are no names for it and other trees are to be tried.
+  bool becomes_schedule() {
+    std::vector<Rank> parent(static_cast<std::size_t>(cluster_.base.P));
+    for (const Send& send : found_.sends) parent[static_cast<std::size_t>(send.to.index)] = send.from;
+    for (const Telling& telling : tellings_) parent[static_cast<std::size_t>(telling.to.index)] = telling.from;
+    const std::optional<NamedTree> tree = interval_names(cluster_.nodes, root_, parent);
+    if (!tree) return ++nameless_ >= kMostNameless;
+    const auto name = [&](Rank rank) { return tree->name[static_cast<std::size_t>(rank.index)]; };
+    const Time end{horizon_}, publish = cluster_.nodes.publish, read = cluster_.nodes.read;
+    Schedule& schedule = reduction_.emplace(
+        Schedule{cluster_.base, {.kind = Kind::reduce, .root = root_}, {}, {}, {}, {}, {}, {}, {}, cluster_.nodes});
+    for (const Send& send : found_.sends) {
+      const auto& [part, second] = tree->subtree[static_cast<std::size_t>(send.to.index)];
+      schedule.sends.push_back(
+          {end - send.begin - cluster_.base.lambda(), name(send.to), name(send.from), part, second});
+    }
+    for (const Telling& telling : tellings_) {
+      const auto& [part, second] = tree->subtree[static_cast<std::size_t>(telling.to.index)];
+      const Time reads = end - telling.begin - read;
+      schedule.publications.push_back({reads - publish, name(telling.to), part, second});
+      schedule.readings.push_back({reads, name(telling.from), name(telling.to), part, second});
+    }
+    normalise(schedule);
+    schedule.finish = actual_finish(schedule);
+    return true;
+  }
+
   std::vector<NodeState> after_one_tick(std::vector<NodeState> nodes) const {
     for (NodeState& node : nodes) {
       node.adapter = std::max(0, node.adapter - 1);
@@ -225,18 +273,22 @@ class OneItem final : public ClusterSearch {
   const Cluster& cluster_;
   Rank root_;
   bool backwards_;  ///< a reduction
+  Entries entries_;
   const Stop* stop_ = nullptr;
   int lambda_, gap_, overhead_, flight_, gamma_, publish_, read_, horizon_ = 0;
   std::unordered_set<std::string> failed_;  ///< states from which not all can be informed in time
   std::uint64_t visited_ = 0;
   bool stopped_ = false;
-  Schedule found_;
+  Schedule found_;                     ///< forwards; backwards its sends
+  std::vector<Telling> tellings_;      ///< backwards
+  std::optional<Schedule> reduction_;  ///< backwards: the tree with names
+  int nameless_ = 0;                   ///< trees without
 };
 
 }  // namespace
 
-ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem) {
-  return std::make_unique<OneItem>(cluster, problem.root, problem.kind == Kind::reduce);
+ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem, Entries entries) {
+  return std::make_unique<OneItem>(cluster, problem.root, problem.kind == Kind::reduce, entries);
 }
 
 }  // namespace chasqui::solve
