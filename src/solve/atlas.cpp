@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/solve/atlas.hpp"
 
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <sstream>
 
@@ -167,7 +169,7 @@ std::vector<Instance> atlas_instances(const AtlasRange& range) {
       } else if (range.family == "stream") {
         all.push_back({.machine = LogP::postal(P, Time{L}), .problem = {.kind = Kind::stream}, .period = Time{1}});
       } else {
-        throw Error("atlas: unknown family '{}': {}", range.family, kAtlasFamilies);
+        throw Error("atlas: unknown family '{}': {}", range.family, fmt::join(atlas_families(), ", "));
       }
     }
   }

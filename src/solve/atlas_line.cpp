@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One line of the atlas, written and read.
+#include <fmt/ranges.h>
+
 #include <optional>
 #include <sstream>
 
@@ -11,6 +13,9 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::int64_t kBase = 62;
+
+constexpr Kind kOnClusters[] = {Kind::broadcast, Kind::reduce,         Kind::scatter, Kind::gather,    Kind::allgather,
+                                Kind::alltoall,  Kind::reduce_scatter, Kind::barrier, Kind::allreduce, Kind::scan};
 
 /// The place of (item, rank) in the witness; the owner has none, nor has who does not want it.
 template <typename Do>
@@ -36,21 +41,6 @@ std::string witness_text(const AtlasEntry& entry) {
   return text.empty() ? "-" : text;
 }
 
-Instance instance_of(const std::string& name, const LogP& machine, std::int64_t k, const std::string& place) {
-  Instance instance{.machine = machine, .problem = {}};
-  instance.single_sending = name == "single";
-  if (name == "allgather") instance.problem.kind = Kind::allgather;
-  if (name == "alltoall") instance.problem.kind = Kind::alltoall;
-  if (name == "stream") {
-    instance.problem.kind = Kind::stream;
-    instance.period = Time{k};
-  } else {
-    instance.problem.items = k;
-  }
-  if (family_of(instance) != name) throw Error("{}: unknown family '{}': {}", place, name, kAtlasFamilies);
-  return instance;
-}
-
 Evidence evidence_of(const std::string& word, const std::string& place) {
   for (const Evidence evidence : {Evidence::argument, Evidence::traffic, Evidence::search}) {
     if (word == to_string(evidence)) return evidence;
@@ -58,29 +48,32 @@ Evidence evidence_of(const std::string& word, const std::string& place) {
   throw Error("{}: not a line of the atlas: the bound rests on argument, traffic or search, not on '{}'", place, word);
 }
 
+/// What an event carries: items, or the fold of one interval of ranks or two.
+std::vector<std::int64_t> carried(const Problem& problem, const Part& part, const Part& second) {
+  if (names_items(problem)) return {part.lo, part.len};
+  return {part.lo, part.len, second.lo, second.len};
+}
+
 /// Events of a schedule on a cluster: one list of numbers each.
 std::string events_text(const Schedule& schedule) {
   std::string text;
-  const auto write = [&](const Part& second, std::initializer_list<std::int64_t> numbers) {
-    if (second.len != 0) throw Error("{}: a line has no room for two values", to_string(schedule.problem.kind));
+  const auto write = [&](std::vector<std::int64_t> numbers, const Part& part, const Part& second) {
+    for (const std::int64_t number : carried(schedule.problem, part, second)) numbers.push_back(number);
     for (const std::int64_t number : numbers) {
       if (number < 0 || number >= kBase)
         throw Error("{} is no digit in base {}: a line has no room for it: ask for a smaller cluster", number, kBase);
       text += kDigits[static_cast<std::size_t>(number)];
     }
   };
-  for (const Send& s : schedule.sends)
-    write(s.second, {s.begin.ticks, s.from.index, s.to.index, s.part.lo, s.part.len});
+  for (const Send& s : schedule.sends) write({s.begin.ticks, s.from.index, s.to.index}, s.part, s.second);
   text += '.';
-  for (const Publication& p : schedule.publications)
-    write(p.second, {p.begin.ticks, p.rank.index, p.part.lo, p.part.len});
+  for (const Publication& p : schedule.publications) write({p.begin.ticks, p.rank.index}, p.part, p.second);
   text += '.';
-  for (const Reading& r : schedule.readings)
-    write(r.second, {r.begin.ticks, r.rank.index, r.from.index, r.part.lo, r.part.len});
+  for (const Reading& r : schedule.readings) write({r.begin.ticks, r.rank.index, r.from.index}, r.part, r.second);
   return text;
 }
 
-/// Puts them into the schedule.
+/// Puts them into the schedule, whose problem is known.
 void read_events(const std::string& text, Schedule& schedule, const std::string& place) {
   std::vector<std::vector<std::int32_t>> lists(1);
   for (const char letter : text) {
@@ -92,45 +85,70 @@ void read_events(const std::string& text, Schedule& schedule, const std::string&
     if (value == std::string_view::npos) throw Error("{}: the witness has a letter that is no digit", place);
     lists.back().push_back(static_cast<std::int32_t>(value));
   }
-  if (lists.size() != 3 || lists[0].size() % 5 != 0 || lists[1].size() % 4 != 0 || lists[2].size() % 5 != 0)
-    throw Error("{}: the witness is too short or too long", place);
-  for (auto d = lists[0].begin(); d != lists[0].end(); d += 5)
-    schedule.sends.push_back({Time{d[0]}, Rank{d[1]}, Rank{d[2]}, Part{d[3], d[4]}});
-  for (auto d = lists[1].begin(); d != lists[1].end(); d += 4)
-    schedule.publications.push_back({Time{d[0]}, Rank{d[1]}, Part{d[2], d[3]}});
-  for (auto d = lists[2].begin(); d != lists[2].end(); d += 5)
-    schedule.readings.push_back({Time{d[0]}, Rank{d[1]}, Rank{d[2]}, Part{d[3], d[4]}});
-  normalise(schedule);
+  const std::size_t content = carried(schedule.problem, {}, {}).size();
+  const auto each = [&](std::size_t list, std::size_t who, const auto& add) {
+    if (lists.size() != 3 || lists[list].size() % (who + content) != 0)
+      throw Error("{}: the witness is too short or too long", place);
+    for (auto d = lists[list].begin(); d != lists[list].end(); d += static_cast<std::ptrdiff_t>(who + content)) {
+      const auto c = d + static_cast<std::ptrdiff_t>(who);
+      add(d, Part{c[0], c[1]}, content == 4 ? Part{c[2], c[3]} : Part{});
+    }
+  };
+  each(0, 3, [&](auto d, const Part& part, const Part& second) {
+    schedule.sends.push_back({Time{d[0]}, Rank{d[1]}, Rank{d[2]}, part, second});
+  });
+  each(1, 2, [&](auto d, const Part& part, const Part& second) {
+    schedule.publications.push_back({Time{d[0]}, Rank{d[1]}, part, second});
+  });
+  each(2, 3, [&](auto d, const Part& part, const Part& second) {
+    schedule.readings.push_back({Time{d[0]}, Rank{d[1]}, Rank{d[2]}, part, second});
+  });
 }
 
-AtlasEntry cluster_entry(Kind kind, std::istringstream& words, const std::string& place) {
-  std::string proof, witness, rest;
-  std::int64_t N = 0, n = 0, L = 0, o = 0, g = 0, gamma = 0, publish = 0, read = 0, finish = 0, bound = 0;
-  if (!(words >> N >> n >> L >> o >> g >> gamma >> publish >> read >> finish >> bound >> proof >> witness) ||
-      words >> rest) {
-    throw Error("{}: not a line of the atlas: family N n L o g gamma publish read finish bound argument|search witness",
-                place);
-  }
+/// Two digits for each delivery.
+void read_deliveries(const std::string& text, const Instance& instance, Schedule& schedule, const std::string& place) {
+  std::size_t next = text == "-" ? 1 : 0;
+  const auto digit = [&]() -> std::int64_t {
+    const std::size_t value = next < text.size() ? kDigits.find(text[next++]) : std::string_view::npos;
+    if (value == std::string_view::npos)
+      throw Error("{}: the witness is too short or has a letter that is no digit", place);
+    return static_cast<std::int64_t>(value);
+  };
+  each_delivery(instance, [&](std::int32_t item, Rank to) {
+    const Time begin = birth(instance, item) + Time{digit()};
+    schedule.sends.push_back(send_item(begin, Rank{static_cast<std::int32_t>(digit())}, to, item));
+  });
+  if (next != text.size()) throw Error("{}: the witness is too long", place);
+}
+
+using Numbers = std::vector<std::int64_t>;
+
+/// N n L o g gamma publish read
+Instance on_cluster(Kind kind, const Numbers& numbers) {
+  const std::int64_t N = numbers[0], n = numbers[1];
+  const auto time = [&](std::size_t i) { return Time{numbers[i]}; };
   if (N < 1 || n < 1 || N > kBase || n > kBase || N * n > kBase)
-    throw Error("{}: {} nodes of {} ranks: at most {} ranks together", place, N, n, kBase);
-  const Cluster c = Cluster::uniform(N, n, {1, Time{L}, Time{o}, Time{g}}, Time{gamma}, Time{publish}, Time{read});
-  try {
-    chasqui::validate(c);
-  } catch (const Error& error) {
-    throw Error("{}: {}", place, error.what());
+    throw Error("{} nodes of {} ranks: at most {} ranks together", N, n, kBase);
+  const Cluster cluster = Cluster::uniform(N, n, {1, time(2), time(3), time(4)}, time(5), time(6), time(7));
+  chasqui::validate(cluster);
+  return {.machine = cluster.base, .problem = {.kind = kind}, .nodes = cluster.nodes};
+}
+
+/// P L o g k; for a stream k is the period.
+Instance without_nodes(const std::string& family, const Numbers& numbers) {
+  Instance instance{.machine = {numbers[0], Time{numbers[1]}, Time{numbers[2]}, Time{numbers[3]}}, .problem = {}};
+  instance.single_sending = family == "single";
+  if (family == "allgather") instance.problem.kind = Kind::allgather;
+  if (family == "alltoall") instance.problem.kind = Kind::alltoall;
+  if (family == "stream") {
+    instance.problem.kind = Kind::stream;
+    instance.period = Time{numbers[4]};
+  } else {
+    instance.problem.items = numbers[4];
   }
-  AtlasEntry entry;
-  entry.instance = {.machine = c.base, .problem = {.kind = kind}, .nodes = c.nodes};
-  entry.finish = Time{finish};
-  entry.bound = Time{bound};
-  entry.evidence = evidence_of(proof, place);
-  entry.witness.machine = c.base;
-  entry.witness.nodes = c.nodes;
-  entry.witness.problem = entry.instance.problem;
-  entry.witness.finish = entry.finish;
-  entry.witness.bound = entry.bound;
-  read_events(witness, entry.witness, place);
-  return entry;
+  if (family_of(instance) != family) throw Error("unknown family '{}': {}", family, fmt::join(atlas_families(), ", "));
+  validate(instance);
+  return instance;
 }
 
 }  // namespace
@@ -142,10 +160,19 @@ std::string family_of(const Instance& instance) {
 }
 
 std::optional<Kind> cluster_kind(std::string_view family) {
-  for (const Kind kind : {Kind::broadcast, Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall}) {
+  for (const Kind kind : kOnClusters) {
     if (family == fmt::format("cluster-{}", to_string(kind))) return kind;
   }
   return std::nullopt;
+}
+
+const std::vector<std::string>& atlas_families() {
+  static const std::vector<std::string> families = [] {
+    std::vector<std::string> all{"broadcast", "single", "allgather", "alltoall", "stream"};
+    for (const Kind kind : kOnClusters) all.push_back(fmt::format("cluster-{}", to_string(kind)));
+    return all;
+  }();
+  return families;
 }
 
 std::string to_line(const AtlasEntry& entry) {
@@ -163,40 +190,29 @@ std::string to_line(const AtlasEntry& entry) {
 
 AtlasEntry entry_from_line(std::string_view line, const std::string& place) {
   std::istringstream words{std::string(line)};
-  std::string name, proof, witness, rest;
-  std::int64_t P = 0, L = 0, o = 0, g = 0, k = 0, finish = 0, bound = 0;
-  words >> name;
-  if (const std::optional<Kind> kind = cluster_kind(name)) return cluster_entry(*kind, words, place);
-  if (!(words >> P >> L >> o >> g >> k >> finish >> bound >> proof >> witness) || words >> rest) {
-    throw Error("{}: not a line of the atlas: family P L o g k finish bound argument|traffic|search witness", place);
-  }
+  std::string family, proof, witness, rest;
+  words >> family;
+  const std::optional<Kind> kind = cluster_kind(family);
+  Numbers numbers(kind ? 8 : 5);
+  for (std::int64_t& number : numbers) words >> number;
   AtlasEntry entry;
-  entry.instance = instance_of(name, {P, Time{L}, Time{o}, Time{g}}, k, place);
+  if (!(words >> entry.finish.ticks >> entry.bound.ticks >> proof >> witness) || words >> rest)
+    throw Error("{}: not a line of the atlas: family {} witness", place,
+                kind ? "N n L o g gamma publish read finish bound argument|search"
+                     : "P L o g k finish bound argument|traffic|search");
   try {
-    validate(entry.instance);
+    entry.instance = kind ? on_cluster(*kind, numbers) : without_nodes(family, numbers);
   } catch (const Error& error) {
     throw Error("{}: {}", place, error.what());
   }
-  entry.finish = Time{finish};
-  entry.bound = Time{bound};
   entry.evidence = evidence_of(proof, place);
   entry.witness.machine = entry.instance.machine;
+  entry.witness.nodes = entry.instance.nodes;
   entry.witness.problem = entry.instance.problem;
   entry.witness.period = entry.instance.period;
   entry.witness.bound = entry.bound;
   (entry.instance.problem.kind == Kind::stream ? entry.witness.delay : entry.witness.finish) = entry.finish;
-  std::size_t next = witness == "-" ? 1 : 0;
-  const auto digit = [&]() -> std::int64_t {
-    const std::size_t value = next < witness.size() ? kDigits.find(witness[next++]) : std::string_view::npos;
-    if (value == std::string_view::npos)
-      throw Error("{}: the witness is too short or has a letter that is no digit", place);
-    return static_cast<std::int64_t>(value);
-  };
-  each_delivery(entry.instance, [&](std::int32_t item, Rank to) {
-    const Time begin = birth(entry.instance, item) + Time{digit()};
-    entry.witness.sends.push_back(send_item(begin, Rank{static_cast<std::int32_t>(digit())}, to, item));
-  });
-  if (next != witness.size()) throw Error("{}: the witness is too long", place);
+  kind ? read_events(witness, entry.witness, place) : read_deliveries(witness, entry.instance, entry.witness, place);
   normalise(entry.witness);
   return entry;
 }

@@ -11,12 +11,13 @@ namespace {
 using Entries = std::vector<const AtlasEntry*>;
 using Number = std::int64_t (*)(const AtlasEntry&);
 
-/// The plan for the same question; streams choose their own period, and no planner is bound to single sending.
-std::optional<Schedule> comparable_plan(const Instance& instance) {
+/// When the plan for the same question finishes; streams choose their own period, and no planner is bound to single sending.
+std::optional<Time> comparable_plan(const Instance& instance) {
   if (instance.problem.kind == Kind::stream || instance.single_sending) return std::nullopt;
   if (!instance.nodes.empty())
-    return plan::on_cluster({instance.machine, instance.nodes}, instance.problem)->schedule();
-  return best_plan(instance);
+    return plan::on_cluster({instance.machine, instance.nodes}, instance.problem)->claim().finish;
+  const std::optional<Schedule> plan = best_plan(instance);
+  return plan ? std::optional(objective(*plan)) : std::nullopt;
 }
 
 /// "11", "12–13" where the bound is not met, with the plan's finish in brackets where it is later.
@@ -25,8 +26,8 @@ std::string cell(const AtlasEntry& entry, bool compare_plans) {
                                      : fmt::format("{}–{}", entry.bound.ticks, entry.finish.ticks);
   if (entry.evidence == Evidence::traffic) text += "°";
   if (entry.evidence == Evidence::search) text += "*";
-  const std::optional<Schedule> plan = compare_plans ? comparable_plan(entry.instance) : std::nullopt;
-  if (plan && objective(*plan) > entry.finish) text += fmt::format(" ({})", objective(*plan).ticks);
+  const std::optional<Time> plan = compare_plans ? comparable_plan(entry.instance) : std::nullopt;
+  if (plan && *plan > entry.finish) text += fmt::format(" ({})", plan->ticks);
   return text;
 }
 
@@ -59,9 +60,9 @@ std::string summary(const Entries& entries, bool compare_plans) {
     searched += entry->evidence == Evidence::search ? 1 : 0;
     counted += entry->evidence == Evidence::traffic ? 1 : 0;
     if (!compare_plans) continue;
-    if (const std::optional<Schedule> plan = comparable_plan(entry->instance)) {
+    if (const std::optional<Time> plan = comparable_plan(entry->instance)) {
       ++compared;
-      missed += objective(*plan) > entry->finish ? 1 : 0;
+      missed += *plan > entry->finish ? 1 : 0;
     }
   }
   std::string text = fmt::format("{} instances, {} optima proved", entries.size(), optimal);
@@ -110,25 +111,30 @@ std::string grids(const Entries& entries, const Section& section, bool compare_p
 /// A row for each number of nodes and ranks a node.
 std::string cluster_rows(const Entries& entries, bool compare_plans) {
   struct Row {
-    std::int64_t clusters = 0, searched = 0, missed = 0;
-    Time first{kMaxTime}, last{0};
+    std::int64_t clusters = 0, searched = 0, open = 0, missed = 0;
+    Time first{kMaxTime}, last{0}, late{0};
   };
   std::map<std::pair<std::int64_t, std::int64_t>, Row> rows;
   for (const AtlasEntry* entry : entries) {
     Row& row = rows[{entry->instance.nodes.count(), entry->instance.nodes.largest()}];
     ++row.clusters;
     row.searched += entry->evidence == Evidence::search ? 1 : 0;
+    row.open += entry->optimal() ? 0 : 1;
     row.first = std::min(row.first, entry->finish);
     row.last = std::max(row.last, entry->finish);
-    const std::optional<Schedule> plan = compare_plans ? comparable_plan(entry->instance) : std::nullopt;
-    row.missed += plan && plan->finish > entry->finish ? 1 : 0;
+    const std::optional<Time> plan = compare_plans ? comparable_plan(entry->instance) : std::nullopt;
+    if (!plan || *plan <= entry->finish) continue;
+    ++row.missed;
+    row.late = std::max(row.late, *plan - entry->finish);
   }
-  std::string text =
-      "| N | n | clusters | finish, from | to | bound by search | plan later |\n"
-      "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
-  for (const auto& [shape, row] : rows)
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", shape.first, shape.second, row.clusters,
-                        row.first.ticks, row.last.ticks, row.searched, row.missed);
+  std::string text = "| N | n | clusters | finish, from | to | bound by search | open |";
+  std::string rule = "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |";
+  text += compare_plans ? " plan later | by at most |\n" + rule + " ---: | ---: |\n" : "\n" + rule + "\n";
+  for (const auto& [shape, row] : rows) {
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |", shape.first, shape.second, row.clusters,
+                        row.first.ticks, row.last.ticks, row.searched, row.open);
+    text += compare_plans ? fmt::format(" {} | {} |\n", row.missed, row.late.ticks) : "\n";
+  }
   return text + "\n";
 }
 
@@ -145,8 +151,10 @@ std::string atlas_table(const Atlas& atlas, bool compare_plans) {
       "- `*`: on a formula without a solution;\n"
       "- `a–b`: the optimum is not known, and lies between a and b;\n"
       "- in brackets: the finish of the plan, where it is later.\n\n"
-      "`data/atlas.txt` has a schedule for every cell, its witness. [solve.md](solve.md) tells how such optima are found and proved. "
-      "`chasqui atlas data/atlas.txt --table` made this page.\n\n";
+      "`data/atlas.txt` has a schedule for every cell, its witness, and `data/clusters.txt` one for every cluster, of which there is a row for each shape: "
+      "the least and the greatest finish, in how many the bound rests on search, how many are open (their optimum is not known; the finish is that of the "
+      "best schedule known), in how many the plan is later, and by how much. [solve.md](solve.md) tells how such optima are found and proved. "
+      "`chasqui atlas data/atlas.txt --merge data/clusters.txt --table` made this page.\n\n";
   for (const Section& section : kSections) {
     if (!families.contains(section.family)) continue;
     const Entries& entries = families[section.family];

@@ -25,8 +25,8 @@ struct AtlasEntry {
   bool optimal() const { return finish == bound; }  ///< nothing is left open
 };
 
-inline constexpr std::string_view kAtlasFamilies =
-    "broadcast, single, allgather, alltoall, stream, or cluster- and broadcast, scatter, gather, allgather or alltoall";
+/// broadcast, single, allgather, alltoall, stream, and those of clusters: cluster-broadcast, cluster-reduce, …
+const std::vector<std::string>& atlas_families();
 /// Which of them an instance belongs to.
 std::string family_of(const Instance& instance);
 /// The kind of a family of clusters; nothing for the other families.
@@ -35,7 +35,8 @@ std::optional<Kind> cluster_kind(std::string_view family);
 /// "broadcast P L o g k finish bound argument|traffic|search witness"; families: broadcast, single, allgather, alltoall, stream (k: the period).
 /// The witness has two letters for each item and rank that does not own it: when the message begins, on the item's clock, and who
 /// sends it, in base 62. On clusters "cluster-broadcast N n L o g gamma publish read finish bound argument|search witness": three lists
-/// of events, with dots between them: five digits a send (begin, from, to, first item, items), four a publication and five a reading.
+/// of events, with dots between them: five digits a send (begin, from, to, first item, items), four a publication and five a reading;
+/// two more where ranks fold or hear (cluster-reduce, -barrier, -allreduce, -scan): a second interval, 00 if there is none.
 std::string to_line(const AtlasEntry& entry);
 /// Throws an Error that begins with `place` for anything that is not such a line.
 AtlasEntry entry_from_line(std::string_view line, const std::string& place);
@@ -61,7 +62,7 @@ class Atlas {
 
 /// What a run is to cover.
 struct AtlasRange {
-  std::string family = "broadcast";    ///< one of kAtlasFamilies
+  std::string family = "broadcast";    ///< one of atlas_families()
   std::int64_t P = 12;                 ///< up to so many processors
   std::int64_t N = 5;                  ///< clusters: up to so many nodes
   std::int64_t L = 5;                  ///< up to this latency; clusters: up to this λ
@@ -84,7 +85,8 @@ plan::PlanPtr plan_from_atlas(const Instance& instance);
 /// The answer's schedule as a plan. REQUIRES answer.best, and no stream.
 plan::PlanPtr plan_from_answer(const Instance& instance, const Answer& answer);
 
-/// The atlas as a page for people, docs/atlas.md. Markdown: one table per family and machine; with `compare_plans` also where the plans of this build miss the optimum.
+/// The atlas as a page for people, docs/atlas.md. Markdown: one table per family and machine, one row per shape of clusters; with `compare_plans` also
+/// where the plans of this build miss the optimum.
 std::string atlas_table(const Atlas& atlas, bool compare_plans = true);
 
 }  // namespace chasqui::solve

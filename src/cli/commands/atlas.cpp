@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 
 #include "chasqui/base/error.hpp"
@@ -19,13 +20,12 @@ class AtlasCommand final : public Command {
  public:
   AtlasCommand() : Command("atlas", "the table of exact optima of small problems: extend, merge or show it") {
     describe(
-        "Searches for the optimum of every instance of a family that FILE does not have yet, and writes FILE after each. "
+        "Searches for the optimum of every instance of a family that FILE does not have yet, and writes FILE as it goes. "
         "It can be stopped at any time and goes on where it stopped. Several processes share the work with --shard, "
         "each with a FILE of its own; --merge joins the files.");
     positional("FILE", &file_, "the atlas; made if it is not there").required().file();
     option("--family", "NAME", &range_.family, "what to search for; default broadcast")
-        .choices({"broadcast", "single", "allgather", "alltoall", "stream", "cluster-broadcast", "cluster-scatter",
-                  "cluster-gather", "cluster-allgather", "cluster-alltoall"});
+        .choices(solve::atlas_families());
     option("-P", "N", &range_.P, "up to so many processors; default 12");
     option("-N", "N", &range_.N, "clusters: up to so many nodes, of two ranks or more; default 5");
     option("-L", "TICKS", &range_.L, "up to this latency, clusters: up to this L + 2o; default 5");
@@ -38,23 +38,26 @@ class AtlasCommand final : public Command {
     flag("--cold", cold_, "do not start from the best plan known");
     flag("--quiet", quiet_, "show no progress");
     option("--merge", "FILE", &merge_, "join these files into FILE, search for nothing").file();
-    flag("--table", table_, "print FILE as the tables of docs/atlas.md, search for nothing");
+    flag("--table", table_,
+         "print FILE, and what --merge names, as the tables of docs/atlas.md; search for nothing, write nothing");
     example("chasqui atlas data/atlas.txt --family allgather -P 6", "continue the all-gather part");
     example("chasqui atlas clusters.txt --family cluster-broadcast", "every tiny cluster of clusters.md");
-    example("chasqui atlas data/atlas.txt --table > docs/atlas.md", "the tables for people");
+    example("chasqui atlas clusters.txt --family cluster-allreduce -N 3 -P 6 --time-limit 20",
+            "at most 6 ranks; where 20 s were not enough, what lies between bound and finish");
+    example("chasqui atlas data/atlas.txt --merge data/clusters.txt --table > docs/atlas.md", "the tables for people");
   }
 
   int run(Output& out) override {
     solve::Atlas atlas = solve::Atlas::read(file_);
+    for (const std::string& part : merge_) {
+      const solve::Atlas other = solve::Atlas::read(part);
+      for (const solve::AtlasEntry* entry : other.entries()) atlas.add(*entry);
+    }
     if (table_) {
       out.write(solve::atlas_table(atlas));
       return 0;
     }
     if (!merge_.empty()) {
-      for (const std::string& part : merge_) {
-        const solve::Atlas other = solve::Atlas::read(part);
-        for (const solve::AtlasEntry* entry : other.entries()) atlas.add(*entry);
-      }
       replace_file(file_, atlas.text());
       out.print("{} entries in {}\n", atlas.entries().size(), file_);
       return 0;
@@ -99,15 +102,25 @@ class AtlasCommand final : public Command {
         out.print("{}: {}{}\n", to_string(entry->instance), entry->finish.ticks,
                   entry->optimal() ? "" : fmt::format(", bound {}", entry->bound.ticks));
         atlas.add(*entry);
-        replace_file(file_, atlas.text());
+        write_now_and_then(atlas);
       } else {
         out.print("{}: no schedule found\n", to_string(instance));
       }
       ++(entry && entry->optimal() ? met : open);
       out.flush();
     }
+    if (unwritten_) replace_file(file_, atlas.text());
     out.print("{} optimal, {} open{}\n", met, open, Interrupt::asked() ? ", interrupted" : "");
     return 0;
+  }
+
+  /// Once a second at most: where an instance takes milliseconds, writing thousands of lines after each would take longer than finding them.
+  void write_now_and_then(const solve::Atlas& atlas) {
+    const auto now = std::chrono::steady_clock::now();
+    unwritten_ = now < next_write_;
+    if (unwritten_) return;
+    replace_file(file_, atlas.text());
+    next_write_ = now + std::chrono::seconds(1);
   }
 
   std::string file_;
@@ -120,6 +133,8 @@ class AtlasCommand final : public Command {
   bool cold_ = false;
   bool table_ = false;
   std::vector<std::string> merge_;
+  bool unwritten_ = false;  ///< FILE lacks something that was found
+  std::chrono::steady_clock::time_point next_write_{};
 };
 
 }  // namespace
