@@ -127,7 +127,7 @@ std::string cluster_rows(const Entries& entries, bool compare_plans) {
     ++row.missed;
     row.late = std::max(row.late, *plan - entry->finish);
   }
-  std::string text = "| N | n | clusters | finish, from | to | bound by search | open |";
+  std::string text = "| N | n | clusters | finish | to | by search | open |";
   std::string rule = "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |";
   text += compare_plans ? " plan later | by at most |\n" + rule + " ---: | ---: |\n" : "\n" + rule + "\n";
   for (const auto& [shape, row] : rows) {
