@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "chasqui/base/cache.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/simulate/simulate.hpp"
 #include "simulate/batch.hpp"
@@ -118,17 +119,17 @@ class Engine {
   void look_ahead_to_arrival(std::uint32_t i) {
     if (i + kArrivalsAhead >= batch_.size()) return;
     const Batch::Entry& entry = batch_.entry(i + kArrivalsAhead);
-    __builtin_prefetch(&state(entry.rank), 1);
-    if (entry.message != Event::kWake) __builtin_prefetch(&times_[entry.message], 1);
+    ask_to_write_line(&state(entry.rank));
+    if (entry.message != Event::kWake) ask_to_write_line(&times_[entry.message]);
   }
   void look_ahead_to_action(std::uint32_t i) {
     if (i + kActionsAhead >= batch_.size()) return;
     const State& of_rank = state(batch_.entry(i + kActionsAhead).rank);
     const std::uint32_t first = of_rank.next_action;
     if (first >= of_rank.end_action || of_rank.end_action > times_.size()) return;
-    __builtin_prefetch(&times_[first], 1);
+    ask_to_write_line(&times_[first]);
     for (std::uint32_t m = first; m < std::min(first + 8, of_rank.end_action); m += 2) {  // 64 bytes have two
-      __builtin_prefetch(&program_.send(m));
+      ask_for_line(&program_.send(m));
     }
   }
 
