@@ -71,17 +71,15 @@ class SlotCall {
       std::memmove(call_.out, in + before, bytes_);
   }
 
-  /// All lines, and what is longer, are asked for at once before the first is looked at. The latter not where ranks are apart, nor what
-  /// a root has: whoever asks for it too early takes it from the root, line by line, and all wait.
-  void fetch(bool apart) const {
+  /// All lines are asked for at once before the first is looked at. What is longer is not: whoever asks for it too early takes it from
+  /// its writer, line by line, and all wait.
+  void fetch() const {
     if (slot_ <= kLinePayload && last_ - first_ <= 2) return;  // one, and this rank's own
-    if (slot_ > kSlotPayload && last_ - first_ > 1 && (!apart || chains_)) copy().fetch_all_wide();
     for (int slot = first_; slot < last_; ++slot) {
       if (slot_ > kLinePayload && slot_ <= kSlotPayload) board_.fetch(slot, Place::second);
       board_.fetch(slot, Place::first);
     }
   }
-  void fetch_all_wide() const;
   void fetch_wide(int slot) const;
 
   [[gnu::always_inline]] bool all_here() {
@@ -90,9 +88,9 @@ class SlotCall {
     FirstLook& look = *look_;
     if (looks_ == 0) {
       look.wait();
-      fetch(look.apart());
+      fetch();
     }
-    // What was asked for before it was announced has been written since; a scan may need only what the rank before it hands on.
+    // What is longer is asked for when it comes, unless the first look finds it; a scan may need only what the rank before it hands on.
     bool late = false;
     if (slot_ > kSlotPayload) {
       if (looks_ > 0 && look.apart() && has_root(call_.kind) && last_ - first_ <= 64) {
