@@ -17,7 +17,9 @@ constexpr Parameter kMessages[] = {{"L", &Level::L}, {"o_s", &Level::o_s}, {"o_r
 constexpr Parameter kBoard[] = {
     {"publish", &Level::publish}, {"publish_per_rank", &Level::publish_per_rank}, {"copy", &Level::copy}};
 
-constexpr Parameter kNodes[] = {{"node_g", &Level::node_g}, {"node_G", &Level::node_G}};
+/// Where both have measured them.
+constexpr Parameter kNodes[] = {
+    {"node_g", &Level::node_g}, {"node_G", &Level::node_G}, {"write", &Level::write}, {"read", &Level::read}};
 
 void check_alike(const Level& before, std::int64_t ranks, bool threads) {
   if (before.threads != threads) {
@@ -49,6 +51,13 @@ std::vector<Comparison> compare(const Profile& before, const Profile& now) {
     for (const auto& p : kNodes) {
       if ((old.*p.member).high > 0 && (fresh->*p.member).high > 0)
         list.push_back({old.name + " " + p.name, old.*p.member, fresh->*p.member});
+    }
+    for (const LaneGap& gap : old.lane_gaps) {
+      for (const LaneGap& again : fresh->lane_gaps) {
+        if (again.lanes != gap.lanes) continue;
+        list.push_back({fmt::format("{} g, {} at once", old.name, gap.lanes), gap.g, again.g});
+        list.push_back({fmt::format("{} G, {} at once", old.name, gap.lanes), gap.G, again.G});
+      }
     }
     if (old.name != "node") continue;
     for (const auto& p : kBoard) list.push_back({old.name + " " + p.name, old.*p.member, fresh->*p.member});
@@ -104,8 +113,14 @@ std::string to_table(const Profile& profile) {
       line(kMessages[i].name, level.*kMessages[i].member, kUnits[i], kMeanings[i]);
     if (level.node_g.high > 0) line("node_g", level.node_g, "ns", "between two sends of a node");
     if (level.node_G.high > 0) line("node_G", level.node_G, "ns a byte", "when all ranks of a node send");
+    for (const LaneGap& gap : level.lane_gaps) {
+      line(fmt::format("g, {} at once", gap.lanes), gap.g, "ns", "so many ranks of a node");
+      line(fmt::format("G, {} at once", gap.lanes), gap.G, "ns a byte", "the same, each byte");
+    }
     if (level.name != "node") continue;
     line("publish", level.publish, "ns", "a line to all readers");
+    if (level.write.high > 0) line("write", level.write, "ns", "its writer is busy");
+    if (level.read.high > 0) line("read", level.read, "ns", "a late reader is busy");
     line("publish_per_rank", level.publish_per_rank, "ns", "each further line");
     line("copy", level.copy, "ns a byte", "when all copy");
     if (level.near.high > 0) line("near", level.near, "of it", "publish inside a cache");

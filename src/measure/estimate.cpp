@@ -95,26 +95,66 @@ bool receives_in_parallel(const std::vector<FanIn>& rounds, double G) {
   return 2 * votes > rounds.size();
 }
 
+std::vector<NodeBurst> node_bursts(NodeProbe& probe, int ranks, const Median& median) {
+  std::vector<NodeBurst> bursts;
+  for (int lanes = 1; lanes < ranks; lanes *= 2) bursts.push_back({.lanes = lanes});
+  bursts.push_back({.lanes = ranks});
+  const double share = 1 / (4 * static_cast<double>(bursts.size()));
+  for (NodeBurst& b : bursts) {
+    const auto time = [&](int messages, std::int64_t bytes) {
+      return median(share, [&] { return probe.burst(b.lanes, messages, bytes); });
+    };
+    b.few = time(kShortBurst, 8);
+    b.many = time(kLongBurst, 8);
+    b.one_long = time(1, kLongBytes);
+    b.more_long = time(kLongMessages, kLongBytes);
+  }
+  return bursts;
+}
+
+std::vector<LaneGap> lane_gaps(const std::vector<std::vector<NodeBurst>>& rounds) {
+  std::vector<LaneGap> gaps;
+  for (std::size_t i = 0; i < rounds.front().size(); ++i) {
+    const int lanes = rounds.front()[i].lanes;
+    const auto per = [&](double longer, double shorter, double further) {
+      return std::max(0.0, longer - shorter) / (further * lanes);
+    };
+    using Bursts = std::vector<NodeBurst>;
+    gaps.push_back(
+        {lanes,
+         over_rounds(rounds, [&](const Bursts& r) { return per(r[i].many, r[i].few, kLongBurst - kShortBurst); }),
+         over_rounds(rounds, [&](const Bursts& r) {
+           return per(r[i].more_long, r[i].one_long, static_cast<double>(kLongMessages - 1) * kLongBytes);
+         })});
+  }
+  return gaps;
+}
+
 namespace {
 
-/// The least that a further message of the node takes.
-template <typename Further>
-double least_gap(const std::vector<NodeBurst>& bursts, Further further) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const NodeBurst& burst : bursts) least = std::min(least, std::max(0.0, further(burst)) / burst.lanes);
-  return least;
+Estimate least(const std::vector<LaneGap>& gaps, Estimate LaneGap::*gap) {
+  return (*std::min_element(gaps.begin(), gaps.end(),
+                            [&](const LaneGap& a, const LaneGap& b) { return (a.*gap).value < (b.*gap).value; })).*
+         gap;
 }
 
 }  // namespace
 
-double burst_gap(const std::vector<NodeBurst>& bursts) {
-  return least_gap(bursts, [](const NodeBurst& b) { return (b.many - b.few) / (kLongBurst - kShortBurst); });
-}
+Estimate node_gap(const std::vector<LaneGap>& gaps) { return least(gaps, &LaneGap::g); }
+Estimate node_gap_per_byte(const std::vector<LaneGap>& gaps) { return least(gaps, &LaneGap::G); }
 
-double burst_gap_per_byte(const std::vector<NodeBurst>& bursts) {
-  return least_gap(bursts, [](const NodeBurst& b) {
-    return (b.more_long - b.one_long) / (static_cast<double>(kLongMessages - 1) * kLongBytes);
-  });
+BoardParameters board_parameters(BoardProbe& probe, const Median& median) {
+  constexpr std::int64_t kLong = 1 << 20;
+  BoardParameters round;
+  round.publish = median(0.2, [&] { return probe.line(); });
+  round.write = median(0.2, [&] { return probe.write(); });
+  // A writer that shares its core with others begins tens of microseconds late; who reads must not wait for it.
+  const double patience = 4 * round.publish + 200'000;
+  round.read = median(0.2, [&] { return probe.late_read(patience); });
+  round.publish_all = median(0.2, [&] { return probe.all_lines(); });
+  const double whole = median(0.2, [&] { return probe.copy(kLong); });
+  round.copy = std::max(0.0, whole - round.publish) / static_cast<double>(kLong);
+  return round;
 }
 
 Level level_of(const std::string& name, const std::vector<MessageParameters>& rounds) {

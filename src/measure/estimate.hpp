@@ -67,10 +67,42 @@ struct NodeBurst {
 inline constexpr int kShortBurst = 16, kLongBurst = 80, kLongMessages = 5;
 inline constexpr std::int64_t kLongBytes = 65'536;
 
-/// From one message of the node to its next, and the same a byte: at the number of lanes at which the node carries most. REQUIRES
-/// bursts not empty.
-double burst_gap(const std::vector<NodeBurst>& bursts);
-double burst_gap_per_byte(const std::vector<NodeBurst>& bursts);
+/// The ranks of a node that send to other nodes; each call is one sample.
+class NodeProbe {
+ public:
+  virtual ~NodeProbe() = default;
+  virtual double burst(int lanes, int messages, std::int64_t bytes) = 0;  ///< so many messages of each lane
+};
+/// One round: 1, 2, 4 … all ranks of the node. Together the shares make 1.
+std::vector<NodeBurst> node_bursts(NodeProbe& probe, int ranks, const Median& median);
+
+/// From one message of the node to its next, and the same a byte, for each number of lanes. REQUIRES rounds not empty and alike.
+std::vector<LaneGap> lane_gaps(const std::vector<std::vector<NodeBurst>>& rounds);
+/// At the number of lanes at which the node carries most. It is chosen by what all rounds say: the least of each round would be too small, by
+/// the luck of that round. REQUIRES gaps not empty.
+Estimate node_gap(const std::vector<LaneGap>& gaps);
+Estimate node_gap_per_byte(const std::vector<LaneGap>& gaps);
+
+/// The board of a node; each call is one sample in nanoseconds.
+class BoardProbe {
+ public:
+  virtual ~BoardProbe() = default;
+  virtual double line() = 0;                      ///< from its writer to the last of all readers, from a common start
+  virtual double write() = 0;                     ///< inside the call of its writer
+  virtual double late_read(double patience) = 0;  ///< inside the call of a reader who comes so much later
+  virtual double all_lines() = 0;                 ///< everybody's line to everybody
+  virtual double copy(std::int64_t bytes) = 0;    ///< a long value to all readers
+};
+/// One round's values.
+struct BoardParameters {
+  double publish = 0;      ///< a line to all readers
+  double write = 0;        ///< its writer is busy
+  double read = 0;         ///< a reader is, once it is there
+  double publish_all = 0;  ///< everybody's line to everybody
+  double copy = 0;         ///< a byte
+};
+/// Together the shares make 1.
+BoardParameters board_parameters(BoardProbe& probe, const Median& median);
 
 /// L, o_s, o_r, g, G, B and the switches from the rounds of one level. REQUIRES rounds not empty.
 Level level_of(const std::string& name, const std::vector<MessageParameters>& rounds);

@@ -41,10 +41,13 @@ Profile profile_of(const std::vector<Parameters>& rounds, const CollectiveTimes&
   Level node = first.node ? level("node", &Parameters::node) : *default_profile().level("node");
   if (first.board) {
     const double others = static_cast<double>(std::max<std::int64_t>(1, first.node_ranks - 1));
-    node.publish = over_rounds(rounds, [](const Parameters& r) { return r.publish; });
-    node.publish_per_rank =
-        over_rounds(rounds, [&](const Parameters& r) { return std::max(0.0, r.publish_all - r.publish) / others; });
-    node.copy = over_rounds(rounds, [](const Parameters& r) { return r.copy; });
+    node.publish = over_rounds(rounds, [](const Parameters& r) { return r.on_board.publish; });
+    node.write = over_rounds(rounds, [](const Parameters& r) { return r.on_board.write; });
+    node.read = over_rounds(rounds, [](const Parameters& r) { return r.on_board.read; });
+    node.publish_per_rank = over_rounds(rounds, [&](const Parameters& r) {
+      return std::max(0.0, r.on_board.publish_all - r.on_board.publish) / others;
+    });
+    node.copy = over_rounds(rounds, [](const Parameters& r) { return r.on_board.copy; });
     node.threads = first.threads;
     if (first.near > 0) node.near = over_rounds(rounds, [](const Parameters& r) { return r.near; });
   }
@@ -60,8 +63,11 @@ Profile profile_of(const std::vector<Parameters>& rounds, const CollectiveTimes&
   for (const Parameters& round : rounds) fan_ins.push_back(round.fan_in);
   network.receives_in_parallel = first.network && receives_in_parallel(fan_ins, network.G.value);
   if (!first.bursts.empty()) {
-    network.node_g = over_rounds(rounds, [](const Parameters& r) { return burst_gap(r.bursts); });
-    network.node_G = over_rounds(rounds, [](const Parameters& r) { return burst_gap_per_byte(r.bursts); });
+    std::vector<std::vector<NodeBurst>> bursts;
+    for (const Parameters& round : rounds) bursts.push_back(round.bursts);
+    network.lane_gaps = lane_gaps(bursts);
+    network.node_g = node_gap(network.lane_gaps);
+    network.node_G = node_gap_per_byte(network.lane_gaps);
   }
   profile.levels = {node, network};
   profile.bsp_g = word_gap(rounds, network);

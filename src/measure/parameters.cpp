@@ -20,13 +20,48 @@ namespace {
 constexpr double kMessagesShare = 0.3, kBoardShare = 0.4,
                  kBspShare = 0.5;  ///< shares of a round after which each must be over
 
+/// Rank 0 writes; where it is the reader who comes late, the last rank does.
+class BoardOfRanks final : public BoardProbe {
+ public:
+  BoardOfRanks(Comm& comm, Sampler& sampler) : comm_(comm), sampler_(sampler) {}
+
+  double line() override {
+    return sampler_.once([&] { comm_.broadcast(value_, 0); });
+  }
+  double write() override { return own_call(0, 0); }
+  double late_read(double patience) override { return own_call(patience, comm_.size() - 1); }
+  double all_lines() override {
+    return sampler_.once([&] { comm_.allreduce(value_); });
+  }
+  double copy(std::int64_t bytes) override {
+    data_.resize(static_cast<std::size_t>(bytes));
+    return sampler_.once([&] { comm_.broadcast(std::span<std::byte>(data_), 0); });
+  }
+
+ private:
+  /// What the call takes at this rank, rank 0 coming later than the others.
+  double own_call(double patience, int root) {
+    double spent = 0;
+    sampler_.once([&] {
+      if (comm_.rank() == 0) {
+        for (const double until = clock_now() + patience; clock_now() < until;) cpu_relax();
+      }
+      const double start = clock_now();
+      comm_.broadcast(value_, root);
+      spent = clock_now() - start;
+    });
+    return spent;
+  }
+
+  Comm& comm_;
+  Sampler& sampler_;
+  double value_ = 1;
+  std::vector<std::byte> data_;
+};
+
 void measure_board(Comm& comm, Sampler& sampler, Parameters& round) {
-  double value = 1;
-  round.publish = *sampler.together(1. / 3, [&] { comm.broadcast(value, 0); });
-  round.publish_all = *sampler.together(1. / 3, [&] { comm.allreduce(value); });
-  std::vector<std::byte> data(std::size_t{1} << 20);
-  const double whole = *sampler.together(1. / 3, [&] { comm.broadcast(std::span<std::byte>(data), 0); });
-  round.copy = std::max(0.0, whole - round.publish) / static_cast<double>(data.size());
+  BoardOfRanks probe(comm, sampler);
+  round.on_board = board_parameters(probe, sampler.every());
 }
 
 /// The same line inside each cache at the same time; rank 0's counts.
@@ -40,7 +75,7 @@ void measure_cache(Comm& comm, double nanoseconds, Parameters& round) {
     inside.open(nanoseconds, true);
     double value = 1;
     const double publish = *inside.together(1, [&] { near->broadcast(value, 0); });
-    round.near = std::min(1.0, publish / std::max(round.publish, 1.0));
+    round.near = std::min(1.0, publish / std::max(round.on_board.publish, 1.0));
   }
   comm.barrier();
 }
@@ -94,42 +129,53 @@ FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
   return found;
 }
 
-/// The first ranks of rank 0's node, 1, 2, 4 … all of them, send at the same time, each to a rank of every further node in turn.
-std::vector<NodeBurst> node_bursts(Comm& comm, Sampler& sampler, double share) {
-  std::map<int, std::vector<int>> members;
-  for (int r = 0; r < comm.size(); ++r) members[node_of(comm, r)].push_back(r);
-  const std::vector<int> senders = members.extract(node_of(comm, 0)).mapped();
-  std::vector<std::vector<int>> others;
-  for (auto& [node, ranks] : members) others.push_back(std::move(ranks));
-  if (senders.size() < 2 || others.empty()) return {};
-  std::vector<NodeBurst> bursts;
-  for (int lanes = 1; lanes < static_cast<int>(senders.size()); lanes *= 2) bursts.push_back({.lanes = lanes});
-  bursts.push_back({.lanes = static_cast<int>(senders.size())});
-  share /= 4 * static_cast<double>(bursts.size());
-  Transport& transport = *fabric_of(comm).messages;
-  std::vector<std::byte> data(static_cast<std::size_t>(kLongBytes * kLongMessages));
-  const auto time = [&](int lanes, int messages, std::size_t bytes) {
-    return *sampler.together(share, [&] {
+/// The first ranks of rank 0's node send at the same time, each to a rank of every further node in turn.
+class NodeOfRanks final : public NodeProbe {
+ public:
+  NodeOfRanks(Comm& comm, Sampler& sampler) : comm_(comm), sampler_(sampler), fabric_(fabric_of(comm)) {
+    std::map<int, std::vector<int>> members;
+    for (int r = 0; r < comm.size(); ++r) members[node_of(comm, r)].push_back(r);
+    senders_ = members.extract(node_of(comm, 0)).mapped();
+    for (auto& [node, ranks] : members) others_.push_back(std::move(ranks));
+    data_.resize(static_cast<std::size_t>(kLongBytes * kLongMessages));
+  }
+
+  int ranks() const { return static_cast<int>(senders_.size()); }
+  bool tells() const { return ranks() > 1 && !others_.empty(); }
+
+  double burst(int lanes, int messages, std::int64_t bytes) override {
+    return sampler_.once([&] {
+      Transport& transport = *fabric_.messages;
       std::vector<Transport::Ticket> tickets;
+      const auto length = static_cast<std::size_t>(bytes);
       for (int i = 0; i < messages; ++i) {
-        const auto& node = others[static_cast<std::size_t>(i) % others.size()];
-        std::byte* const at = data.data() + static_cast<std::size_t>(i) * bytes;
+        const auto& node = others_[static_cast<std::size_t>(i) % others_.size()];
+        std::byte* const at = data_.data() + static_cast<std::size_t>(i) * length;
         for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); ++lane) {
-          const int from = senders[lane], to = node[lane % node.size()];
-          if (comm.rank() == from) tickets.push_back(transport.send(to, kProbeTag + 1, at, bytes));
-          if (comm.rank() == to) tickets.push_back(transport.receive(from, kProbeTag + 1, at, bytes));
+          const int from = senders_[lane], to = node[lane % node.size()];
+          if (comm_.rank() == from) tickets.push_back(transport.send(to, kProbeTag + 1, at, length));
+          if (comm_.rank() == to) tickets.push_back(transport.receive(from, kProbeTag + 1, at, length));
         }
       }
-      for (const auto ticket : tickets) finish(fabric_of(comm), ticket);
+      for (const auto ticket : tickets) finish(fabric_, ticket);
     });
-  };
-  for (NodeBurst& burst : bursts) {
-    burst.few = time(burst.lanes, kShortBurst, 8);
-    burst.many = time(burst.lanes, kLongBurst, 8);
-    burst.one_long = time(burst.lanes, 1, kLongBytes);
-    burst.more_long = time(burst.lanes, kLongMessages, kLongBytes);
   }
-  return bursts;
+
+ private:
+  Comm& comm_;
+  Sampler& sampler_;
+  const Fabric& fabric_;
+  std::vector<int> senders_;              ///< the ranks of rank 0's node
+  std::vector<std::vector<int>> others_;  ///< those of every further node
+  std::vector<std::byte> data_;
+};
+
+std::vector<NodeBurst> node_bursts_of(Comm& comm, Sampler& sampler, double share) {
+  NodeOfRanks probe(comm, sampler);
+  if (!probe.tells()) return {};
+  return node_bursts(probe, probe.ranks(), [&](double part, const std::function<double()>& sample) {
+    return sampler.every()(share * part, sample);
+  });
 }
 
 MessageParameters messages_of(Comm& comm, Sampler& sampler, double nanoseconds) {
@@ -195,7 +241,7 @@ Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
   round.long_superstep = superstep(comm, sampler, 0.15, kWords, 8);
   round.block_superstep = superstep(comm, sampler, 0.2, blocks_sent(comm.size()), kBlock);
   round.fan_in = fan_in(comm, sampler, 0.2);
-  if (nodes) round.bursts = node_bursts(comm, sampler, 0.3);
+  if (nodes) round.bursts = node_bursts_of(comm, sampler, 0.3);
   round.least += sampler.least();
   round.cut = round.cut || sampler.cut();
   return round;

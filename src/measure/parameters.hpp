@@ -22,8 +22,8 @@ struct Parameters {
   std::optional<MessageParameters> node, network;
   bool board = false, threads = false;
   std::int64_t node_ranks = 0, ranks = 0;
-  double publish = 0, publish_all = 0, copy = 0;
-  double near = 0;  ///< of publish, between ranks that share a cache; 0: all do
+  BoardParameters on_board;
+  double near = 0;  ///< of on_board.publish, between ranks that share a cache; 0: all do
   double superstep = 0, long_superstep = 0, block_superstep = 0;  ///< of one word, many words, many long messages
   FanIn fan_in;
   std::vector<NodeBurst>

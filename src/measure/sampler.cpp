@@ -50,7 +50,7 @@ std::optional<double> Sampler::together(double share, const std::function<void()
       before();
       comm_.barrier();
     }
-    return start_.once(body);
+    return once(body);
   });
 }
 

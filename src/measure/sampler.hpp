@@ -24,7 +24,9 @@ class Sampler {
   /// The median of samples that take this share of the time opened; the first, of five and more the first two, warm up. Nothing: it did not fit.
   std::optional<double> median(double share, const std::function<double()>& sample);
 
-  /// One collective from a common start to the latest finish. before: what each rank does before that start.
+  /// Collective: one sample, from a common start to the latest finish.
+  double once(const std::function<void()>& body) { return start_.once(body); }
+  /// The median of such samples of one collective. before: what each rank does before that start.
   std::optional<double> together(double share, const std::function<void()>& body,
                                  const std::function<void()>& before = {});
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/model/profile.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -76,14 +77,34 @@ constexpr Field kFields[] = {{"L", &Level::L},
                              {"B", &Level::B}};
 
 /// Missing where nodes had one rank each, or ranks one cache, and in older files.
-constexpr Field kOptional[] = {{"node_g", &Level::node_g}, {"node_G", &Level::node_G}, {"near", &Level::near}};
+constexpr Field kOptional[] = {{"node_g", &Level::node_g},
+                               {"node_G", &Level::node_G},
+                               {"near", &Level::near},
+                               {"write", &Level::write},
+                               {"read", &Level::read}};
+
+std::vector<LaneGap> lane_gaps_from(const json& value, std::string_view place, const std::string& where) {
+  if (!value.is_array()) fail(place, where + " must be an array");
+  std::vector<LaneGap> gaps;
+  for (const json& entry : value) {
+    if (!entry.is_object()) fail(place, where + " must hold objects");
+    check_keys(entry, {"lanes", "g", "G"}, {}, place, where);
+    const LaneGap gap{integer(entry["lanes"], place, where + ".lanes"), estimate(entry["g"], place, where + ".g"),
+                      estimate(entry["G"], place, where + ".G")};
+    if (gap.lanes < 1 || (!gaps.empty() && gap.lanes <= gaps.back().lanes))
+      fail(place, where + ": lanes must ascend from 1 on");
+    gaps.push_back(gap);
+  }
+  return gaps;
+}
 
 Level level_from(const json& value, std::string_view place, const std::string& where) {
   std::set<std::string> required = {"name", "ranks", "switches"};
   for (const auto& field : kFields) required.insert(field.name);
   check_keys(value, required,
-             {"shares_bandwidth", "receives_in_parallel", "threads", "assumed", "node_g", "node_G", "near"}, place,
-             where);
+             {"shares_bandwidth", "receives_in_parallel", "threads", "assumed", "node_g", "node_G", "near", "write",
+              "read", "lane_gaps"},
+             place, where);
   Level level;
   level.name = text(value["name"], place, where + ".name");
   if (level.name != "node" && level.name != "network") {
@@ -94,6 +115,7 @@ Level level_from(const json& value, std::string_view place, const std::string& w
   for (const auto& field : kOptional) {
     if (value.contains(field.name)) level.*field.member = estimate(value[field.name], place, where + "." + field.name);
   }
+  if (value.contains("lane_gaps")) level.lane_gaps = lane_gaps_from(value["lane_gaps"], place, where + ".lane_gaps");
   const auto flag = [&](const char* name) {
     if (!value.contains(name)) return false;
     if (!value[name].is_boolean()) fail(place, fmt::format("{}.{} must be true or false", where, name));
@@ -138,6 +160,11 @@ void mark_copies(Profile& profile) {
 }
 
 }  // namespace
+
+double Level::read_share() const {
+  const double both = write.value + read.value;
+  return both > 0 ? read.value / both : 0.5;
+}
 
 const Level* Profile::level(std::string_view name) const {
   for (const auto& level : levels) {
@@ -203,6 +230,8 @@ std::string to_json(const Profile& profile) {
     for (const auto& field : kOptional) {
       if ((level.*field.member).high > 0) value[field.name] = to_value(level.*field.member);
     }
+    for (const LaneGap& gap : level.lane_gaps)
+      value["lane_gaps"].push_back({{"lanes", gap.lanes}, {"g", to_value(gap.g)}, {"G", to_value(gap.G)}});
     if (level.shares_bandwidth) value["shares_bandwidth"] = true;
     if (level.receives_in_parallel) value["receives_in_parallel"] = true;
     if (level.threads) value["threads"] = true;

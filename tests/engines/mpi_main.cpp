@@ -177,6 +177,28 @@ void killed(run::Comm& comm) {
   for (;;) comm.allreduce(1);
 }
 
+/// What a node carries with 1, 2, 4 … all of its ranks, the most that it does, and both sides of its board, each with its interval.
+void nodes_were_measured(const Profile& profile, int node_size) {
+  const Level &network = *profile.level("network"), &node = *profile.level("node");
+  int lanes = 1;
+  for (const LaneGap& gap : network.lane_gaps) {
+    if (gap.lanes != std::min(lanes, node_size)) throw std::runtime_error("not 1, 2, 4 … all ranks of a node");
+    lanes *= 2;
+    if (gap.g.value < network.node_g.value || gap.G.value < network.node_G.value)
+      throw std::runtime_error("a node carries more than the most that it carries");
+  }
+  if (network.lane_gaps.empty() || network.lane_gaps.back().lanes != node_size)
+    throw std::runtime_error("bursts of a node are missing");
+  for (const Estimate& e : {network.G, network.node_g, network.node_G, node.publish, node.write, node.read}) {
+    if (!(0 <= e.low && e.low <= e.value && e.value <= e.high))
+      throw std::runtime_error("a parameter of nodes has no interval");
+  }
+  // A gap may be too small to resolve in a tenth of a second; a call is not.
+  for (const Estimate& e : {node.publish, node.write, node.read}) {
+    if (e.value <= 0) throw std::runtime_error("a board takes no time");
+  }
+}
+
 /// Measuring ends and gives a profile that its reader takes; how good the numbers are is no matter here.
 void measuring(const mpi::Options& options) {
   int size = 1, rank = 0;
@@ -205,6 +227,7 @@ void measuring(const mpi::Options& options) {
   }
   if (!measure::all_agree(measure::compare(profile, profile)))
     throw std::runtime_error("it does not agree with itself");
+  if (options.pretend_node_size > 0) nodes_were_measured(profile, options.pretend_node_size);
 }
 
 /// Where messages above 1 KiB ask first and a round trip is long: all messages are cut into pieces.

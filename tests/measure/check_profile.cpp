@@ -42,6 +42,9 @@ void check(const chasqui::Profile& profile, std::int64_t ranks) {
   }
   sane(profile.level("node")->publish, "publish");
   expect(profile.level("node")->publish.value > 0, "publishing takes no time");
+  sane(profile.level("node")->write, "write");
+  sane(profile.level("node")->read, "read");
+  expect(profile.level("node")->read.value > 0, "reading takes no time");
   sane(profile.bsp_g, "bsp g");
   sane(profile.bsp_L, "bsp L");
   for (const auto* table : {&profile.measured, &profile.native}) {

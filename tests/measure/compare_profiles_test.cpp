@@ -80,5 +80,25 @@ TEST(Agree, LinesFitAndOtherMachinesAreRefused) {
   EXPECT_THROW(compare(measured(), now), Error);
 }
 
+TEST(Agree, NodesAndTheirBoardsAreShownAndCompared) {
+  Profile before = default_profile();
+  before.levels[0].write = {90, 80, 95};
+  before.levels[0].read = {150, 100, 200};
+  before.levels[1].lane_gaps = {{1, {400, 390, 410}, {0.5, 0.4, 0.6}}, {2, {200, 190, 210}, {0.3, 0.2, 0.4}}};
+  const std::string table = to_table(before);
+  for (const char* line : {"\nwrite            90 (80 .. 95) ", "\nread             150 (100 .. 200) ",
+                           "\ng, 2 at once     200 (190 .. 210) ", "\nG, 1 at once     0.5 (0.4 .. 0.6) "})
+    EXPECT_NE(table.find(line), std::string::npos) << line << " is not in\n" << table;
+  Profile now = before;
+  EXPECT_TRUE(all_agree(compare(before, now)));
+  now.levels[1].lane_gaps[1].g = {300, 290, 310};
+  EXPECT_FALSE(all_agree(compare(before, now)));
+  now = before;
+  now.levels[0].read = {300, 250, 310};
+  EXPECT_FALSE(all_agree(compare(before, now)));
+  now.levels[0].read = {};  // an older file
+  EXPECT_TRUE(all_agree(compare(before, now)));
+}
+
 }  // namespace
 }  // namespace chasqui::measure

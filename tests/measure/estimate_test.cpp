@@ -2,6 +2,7 @@
 // The estimator against simulated machines whose parameters are known: its intervals must hold them as often as they say.
 #include "measure/estimate.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,48 +33,56 @@ struct Machine {
 };
 
 /// Every sample is off by a few per cent, some by a lot (interrupts); a whole round is off by its placement.
-class SimulatedProbe final : public Probe {
+class Noise {
  public:
-  SimulatedProbe(const Machine& machine, std::mt19937_64& random) : machine_(machine), random_(random) {
-    round_ = std::exp(0.02 * normal_(random_));
-  }
-  double half_trip(std::size_t bytes) override {
-    const double m = static_cast<double>(bytes);
-    const double asks = static_cast<std::int64_t>(bytes) > machine_.eager ? machine_.handshake : 0;
-    return noisy(machine_.o_s + machine_.L + machine_.G * (m - 8) + machine_.o_r + asks);
-  }
-  double send_overhead() override { return noisy(machine_.o_s); }
-  double receive_overhead(double patience) override {
-    EXPECT_GT(patience, 2 * (machine_.o_s + machine_.L + machine_.o_r)) << "the message has not arrived";
-    return noisy(machine_.o_r);
-  }
-  double burst(int messages) override {
-    const double trip = machine_.o_s + machine_.L + machine_.o_r;
-    return noisy((messages - 1) * std::max({machine_.g, machine_.o_s, machine_.o_r}) + 2 * trip);
-  }
-
- private:
-  double noisy(double time) {
+  explicit Noise(std::mt19937_64& random) : random_(random) { round_ = std::exp(0.02 * normal_(random_)); }
+  double operator()(double time) {
     const double spike = chance_(random_) < 0.03 ? 20'000 * chance_(random_) : 0;
     return time * round_ * std::exp(0.03 * normal_(random_)) + spike;
   }
-  Machine machine_;
+
+ private:
   std::mt19937_64& random_;
   std::normal_distribution<double> normal_;
   std::uniform_real_distribution<double> chance_;
   double round_ = 1;
 };
 
+class SimulatedProbe final : public Probe {
+ public:
+  SimulatedProbe(const Machine& machine, std::mt19937_64& random) : machine_(machine), noisy_(random) {}
+  double half_trip(std::size_t bytes) override {
+    const double m = static_cast<double>(bytes);
+    const double asks = static_cast<std::int64_t>(bytes) > machine_.eager ? machine_.handshake : 0;
+    return noisy_(machine_.o_s + machine_.L + machine_.G * (m - 8) + machine_.o_r + asks);
+  }
+  double send_overhead() override { return noisy_(machine_.o_s); }
+  double receive_overhead(double patience) override {
+    EXPECT_GT(patience, 2 * (machine_.o_s + machine_.L + machine_.o_r)) << "the message has not arrived";
+    return noisy_(machine_.o_r);
+  }
+  double burst(int messages) override {
+    const double trip = machine_.o_s + machine_.L + machine_.o_r;
+    return noisy_((messages - 1) * std::max({machine_.g, machine_.o_s, machine_.o_r}) + 2 * trip);
+  }
+
+ private:
+  Machine machine_;
+  Noise noisy_;
+};
+
+double median_of_25(double, const std::function<double()>& sample) {
+  std::vector<double> samples;
+  for (int i = 0; i < 25; ++i) samples.push_back(sample());
+  return median_of(std::move(samples)).value;
+}
+
 Level measured(const Machine& machine, std::uint64_t seed, int count = 9) {
   std::mt19937_64 random(seed);
   std::vector<MessageParameters> rounds;
   for (int k = 0; k < count; ++k) {
     SimulatedProbe probe(machine, random);
-    rounds.push_back(message_parameters(probe, [](double, const std::function<double()>& sample) {
-      std::vector<double> samples;
-      for (int i = 0; i < 25; ++i) samples.push_back(sample());
-      return median_of(std::move(samples)).value;
-    }));
+    rounds.push_back(message_parameters(probe, median_of_25));
   }
   return level_of("network", rounds);
 }
@@ -179,20 +188,98 @@ TEST(Estimate, ReceivingPortsWithoutALimitAreSeen) {
   EXPECT_FALSE(receives_in_parallel({FanIn{1, 65'536, 80'000, 80'000}}, G)) << "one sender tells nothing";
 }
 
-/// A node whose adapter carries a message in 100 ns and a byte in 0.1 ns; its ranks need 400 ns and 0.25 ns.
-TEST(Estimate, NodesCarryWhatTheirRanksTogetherSend) {
-  std::vector<NodeBurst> bursts;
-  for (const int lanes : {1, 2, 4, 8}) {
-    const double each = std::max(400.0, 100.0 * lanes), byte = std::max(0.25, 0.1 * lanes);
-    const auto burst = [&](int messages) { return 2000 + messages * each; };
-    const auto longer = [&](int messages) { return 2000 + messages * byte * static_cast<double>(kLongBytes); };
-    bursts.push_back({lanes, burst(kShortBurst), burst(kLongBurst), longer(1), longer(kLongMessages)});
+/// A node: what its ranks need for a message and a byte, what its adapter does, and its board.
+struct NodeMachine {
+  int ranks = 8;
+  double g = 400, G = 0.25;            ///< of a rank
+  double gamma = 100, node_G = 0.1;    ///< of the node
+  double publish = 130, read = 210;    ///< a line: its writer, then a reader
+  double further = 45, copied = 0.06;  ///< each further line; a byte that all copy
+};
+
+class SimulatedNode final : public NodeProbe, public BoardProbe {
+ public:
+  SimulatedNode(const NodeMachine& machine, std::mt19937_64& random) : m_(machine), noisy_(random) {}
+
+  double burst(int lanes, int messages, std::int64_t bytes) override {
+    const double each =
+        bytes == 8 ? std::max(m_.g, lanes * m_.gamma) : static_cast<double>(bytes) * std::max(m_.G, lanes * m_.node_G);
+    return noisy_(2000 + messages * each);
   }
-  EXPECT_NEAR(burst_gap({bursts[0]}), 400, 1e-6) << "one rank";
-  EXPECT_NEAR(burst_gap({bursts[0], bursts[1]}), 200, 1e-6) << "two do not fill it";
-  EXPECT_NEAR(burst_gap(bursts), 100, 1e-6);
-  EXPECT_NEAR(burst_gap_per_byte({bursts[0]}), 0.25, 1e-9);
-  EXPECT_NEAR(burst_gap_per_byte(bursts), 0.1, 1e-9);
+  double line() override { return noisy_(m_.publish + m_.read); }
+  double write() override { return noisy_(m_.publish); }
+  double late_read(double patience) override {
+    EXPECT_GT(patience, 2 * (m_.publish + m_.read)) << "the line is not there yet";
+    return noisy_(m_.read);
+  }
+  double all_lines() override { return noisy_(m_.publish + m_.read + (m_.ranks - 1) * m_.further); }
+  double copy(std::int64_t bytes) override {
+    return noisy_(m_.publish + m_.read + m_.copied * static_cast<double>(bytes));
+  }
+
+ private:
+  NodeMachine m_;
+  Noise noisy_;
+};
+
+struct MeasuredNode {
+  std::vector<LaneGap> gaps;
+  Estimate publish, write, read;
+};
+MeasuredNode measured_node(const NodeMachine& machine, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::vector<NodeBurst>> bursts;
+  std::vector<BoardParameters> boards;
+  for (int k = 0; k < 9; ++k) {
+    SimulatedNode node(machine, random);
+    bursts.push_back(node_bursts(node, machine.ranks, median_of_25));
+    boards.push_back(board_parameters(node, median_of_25));
+  }
+  return {lane_gaps(bursts), over_rounds(boards, [](const BoardParameters& r) { return r.publish; }),
+          over_rounds(boards, [](const BoardParameters& r) { return r.write; }),
+          over_rounds(boards, [](const BoardParameters& r) { return r.read; })};
+}
+
+/// What the node carries with 1, 2, 4 … all of its ranks, the most that it does, and both halves of its board: each interval holds the truth
+/// as often as it says.
+TEST(Estimate, NodesAndTheirBoardsAreRecovered) {
+  const NodeMachine machines[] = {{},
+                                  {.ranks = 6, .g = 300, .G = 0.2, .gamma = 290, .node_G = 0.2},  // one rank fills it
+                                  {.ranks = 3, .g = 900, .gamma = 50, .publish = 900, .read = 60}};  // all do not
+  for (const NodeMachine& m : machines) {
+    constexpr int kSeeds = 400;
+    std::map<std::string, int> held;
+    for (int seed = 0; seed < kSeeds; ++seed) {
+      const MeasuredNode node = measured_node(m, static_cast<std::uint64_t>(seed));
+      const auto count = [&](const std::string& name, const Estimate& e, double truth) {
+        held[name] += e.low <= truth && truth <= e.high ? 1 : 0;
+      };
+      ASSERT_EQ(node.gaps.front().lanes, 1);
+      ASSERT_EQ(node.gaps.back().lanes, m.ranks);
+      for (const LaneGap& gap : node.gaps) {
+        const auto lanes = static_cast<double>(gap.lanes);
+        count(fmt::format("g, {} at once", gap.lanes), gap.g, std::max(m.g / lanes, m.gamma));
+        count(fmt::format("G, {} at once", gap.lanes), gap.G, std::max(m.G / lanes, m.node_G));
+      }
+      count("node_g", node_gap(node.gaps), std::max(m.g / m.ranks, m.gamma));
+      count("node_G", node_gap_per_byte(node.gaps), std::max(m.G / m.ranks, m.node_G));
+      count("publish", node.publish, m.publish + m.read);
+      count("write", node.write, m.publish);
+      count("read", node.read, m.read);
+    }
+    for (const auto& [name, hits] : held) {
+      EXPECT_GE(hits, kSeeds * 92 / 100) << name << " of " << m.ranks << " ranks";
+      EXPECT_LT(hits, kSeeds) << name << ": intervals that never miss are too wide";
+    }
+  }
+}
+
+TEST(Estimate, WriterAndReaderShareALine) {
+  Level level;
+  EXPECT_EQ(level.read_share(), 0.5) << "nobody has measured it";
+  level.write = Estimate::exactly(150);
+  level.read = Estimate::exactly(50);
+  EXPECT_EQ(level.read_share(), 0.25);
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ TEST(Profile, ComesBackFromItsFile) {
   profile.levels[1].shares_bandwidth = true;
   profile.levels[1].receives_in_parallel = true;
   profile.levels[1].node_g = {0.5, 0, 3};
+  profile.levels[1].lane_gaps = {{1, {2, 1, 3}, {0.5, 0.25, 1}}, {2, {0.5, 0, 3}, {0.25, 0, 1}}};
+  profile.levels[0].write = {90, 80, 95};
+  profile.levels[0].read = {150, 100, 200};
   profile.bsp_G = {3, 2, 4};
   const std::string path = testing::TempDir() + "/profile" + std::to_string(getpid()) + ".json";
   write_profile(path, profile);
@@ -66,6 +69,19 @@ TEST(Profile, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(message_for(replaced(good, "\"host\"", "\"host\": \"a\", \"host\"")).find("twice"), std::string::npos);
   EXPECT_NE(message_for("[]").find("object"), std::string::npos);
   EXPECT_NE(message_for("{").find("the text ends too early"), std::string::npos);
+}
+
+TEST(Profile, LanesAscend) {
+  Profile profile = default_profile();
+  const Estimate e = Estimate::exactly(1);
+  profile.levels[1].lane_gaps = {{2, e, e}, {4, e, e}};
+  EXPECT_EQ(message_for(to_json(profile)), "");
+  EXPECT_NE(message_for(replaced(to_json(profile), "\"lanes\": 4", "\"lanes\": 2")).find("must ascend"),
+            std::string::npos);
+  EXPECT_NE(message_for(replaced(to_json(profile), "\"lanes\": 2", "\"lanes\": 0")).find("from 1 on"),
+            std::string::npos);
+  EXPECT_NE(message_for(replaced(to_json(profile), "\"lane_gaps\": [", "\"lane_gaps\": [3, ")).find("object"),
+            std::string::npos);
 }
 
 TEST(Profile, MissingFileNamesTheRemedy) {

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "run/choose/lane_cost.hpp"
+#include "run/messages/lanes.hpp"
+
 namespace chasqui::run {
 namespace {
 
@@ -155,6 +158,27 @@ TEST(Predict, GuessesAgreeWithThemselves) {
       }
     }
   }
+}
+
+/// On lanes a board's time is divided between who publishes and who reads as it was measured.
+TEST(LaneCost, PublishingAndReadingAreDividedAsMeasured) {
+  Topology topology;
+  topology.ranks = 64;
+  topology.nodes = 16;
+  topology.largest_node = topology.smallest_node = 4;
+  topology.board = true;
+  const Query query{.kind = Kind::broadcast, .bytes = 8};
+  Profile profile = default_profile();
+  EXPECT_EQ(lane_costs(query, topology, profile).read_share, 0.5) << "nobody has measured it";
+  profile.levels[0].write = Estimate::exactly(300);
+  profile.levels[0].read = Estimate::exactly(100);
+  const LaneCosts costs = lane_costs(query, topology, profile);
+  EXPECT_EQ(costs.read_share, 0.25);
+  const Nodes nodes = Cluster::uniform(16, 4, {1, Time{1}, Time{1}, Time{1}}, {}, {}, {}).nodes;
+  const LanePlan plan = lane_plan(Kind::broadcast, nodes, 0, costs);
+  ASSERT_TRUE(plan.plan);
+  EXPECT_NEAR(static_cast<double>(plan.plan->nodes().publish.ticks),
+              3.0 * static_cast<double>(plan.plan->nodes().read.ticks), 4);
 }
 
 }  // namespace

@@ -24,6 +24,14 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
+/// Some ranks of a node send to other nodes at the same time: from one message of the node to its next, and the same a byte.
+struct LaneGap {
+  std::int64_t lanes = 0;  ///< ranks that send
+  Estimate g, G;
+
+  friend bool operator==(const LaneGap&, const LaneGap&) = default;
+};
+
 /// One way that ranks can talk. Times in nanoseconds, per-byte gaps in nanoseconds a byte.
 struct Level {
   std::string name;                    ///< "node" (slots in shared memory) or "network" (messages)
@@ -41,7 +49,14 @@ struct Level {
   bool assumed = false;                ///< nothing of it was measured: the other level's values stand in, or guesses
   Estimate node_g{};                   ///< network: from one message of a node to its next, whichever rank sends it
   Estimate node_G{};                   ///< network: gap per byte of a whole node; both 0: not measured
-  Estimate near{};  ///< node: what a line between ranks that share a cache takes of `publish`; 0: not measured
+  Estimate near{};   ///< node: what a line between ranks that share a cache takes of `publish`; 0: not measured
+  Estimate write{};  ///< node: how long the writer of a line is busy; 0: not measured
+  Estimate read{};   ///< node: how long a reader who finds it there is; 0: not measured
+  std::vector<LaneGap>
+      lane_gaps{};  ///< network: with 1, 2, 4 … all ranks of a node; node_g and node_G are the least of them
+
+  /// Of `publish`, the reader's part: from 0 to 1; half of it where nobody has measured `write` and `read`.
+  double read_share() const;
 
   friend bool operator==(const Level&, const Level&) = default;
 };

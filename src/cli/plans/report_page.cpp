@@ -415,10 +415,12 @@ void cluster_section(show::Page& page, const Profile& profile) {
     return Time{static_cast<std::int64_t>(std::ceil(nanoseconds / sized.tick))};
   };
   // From the writer of a line to all its readers; the model knows no board that is slower than its network.
-  const Time half = std::min(ticks(profile.levels.front().publish.value / 2), Time{sized.machine.lambda().ticks / 2});
+  const Level& board = profile.levels.front();
+  const Time whole = std::min(ticks(board.publish.value), sized.machine.lambda());
+  const Time read{std::llround(static_cast<double>(whole.ticks) * board.read_share())};
   const auto cluster = [&](std::int64_t nodes, std::int64_t ranks_of_each) {
     return Cluster::uniform(nodes, ranks_of_each, sized.machine,
-                            std::min(sized.machine.gap(), ticks(network.node_g.value)), half, half);
+                            std::min(sized.machine.gap(), ticks(network.node_g.value)), whole - read, read);
   };
   const Cluster machine = cluster(kNodes, kRanks);
   page.section("On a cluster");

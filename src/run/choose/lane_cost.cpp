@@ -227,6 +227,7 @@ LaneCosts lane_costs(const Query& query, const Topology& topology, const Profile
     return board_time(profile, kind, costs.bytes, ranks, topology.shares_memory);
   };
   costs.broadcast = on_board(Kind::broadcast);
+  if (const Level* node = profile.level("node")) costs.read_share = node->read_share();
   costs.reduce = on_board(Kind::reduce);
   costs.allreduce = on_board(symmetric(query.kind) ? query.kind : Kind::allreduce);
   const LineCosts lines = line_costs(profile, ranks);

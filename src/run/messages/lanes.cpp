@@ -218,7 +218,7 @@ LanePlan broadcast_plan(const SizedMachine& sized, const Nodes& nodes, int root,
   cluster.base.P = nodes.ranks();
   const auto ticks = [&](double time) { return Time{std::llround(time / sized.tick)}; };
   cluster.nodes.gamma = std::min(ticks(costs.gamma), sized.machine.gap());
-  cluster.nodes.publish = ticks(board / 2);
+  cluster.nodes.publish = ticks(board * (1 - costs.read_share));
   cluster.nodes.read = ticks(board) - cluster.nodes.publish;
   if (cluster.nodes.publish + cluster.nodes.read > sized.machine.lambda()) return {};
   LanePlan planned{shared_cluster_plan(cluster, {.kind = Kind::broadcast, .root = {root}}), nodes.largest(), 0,

@@ -17,9 +17,10 @@ namespace chasqui::run {
 /// What lanes see of the machine, for contributions of one size. Times in nanoseconds.
 struct LaneCosts {
   Level network;
-  double bytes = 0;      ///< of a contribution
-  double gamma = 0;      ///< from one message of a node to its next, whichever rank sends it
-  double broadcast = 0;  ///< inside a node, on the board
+  double bytes = 0;         ///< of a contribution
+  double gamma = 0;         ///< from one message of a node to its next, whichever rank sends it
+  double broadcast = 0;     ///< inside a node, on the board
+  double read_share = 0.5;  ///< of it, the readers' part
   double reduce = 0;
   double allreduce = 0;
   double one_read = 0;    ///< on the board, what one rank brings, to all
