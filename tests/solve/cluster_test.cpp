@@ -72,7 +72,7 @@ TEST(TinyClusters, EqualBruteForce) {
     single += best == entered + board ? 1 : 0;
     EXPECT_EQ(
         best == entered + board,
-        search_one_item(c, broadcast(0), Entries::one)->within(best, [] { return false; }) == Verdict::satisfiable)
+        search_one_item(c, broadcast(0), NodeEntries::one)->within(best, [] { return false; }) == Verdict::satisfiable)
         << to_string(c);  // clusters.md, Theorem 5: with one entry a node nothing is faster
     if ((n - 1) * c.nodes.gamma >= board) {
       EXPECT_EQ(best, entered + board) << to_string(c);  // clusters.md, Theorem 5
@@ -105,7 +105,7 @@ TEST(TinyClusters, ReductionsToo) {
     ASSERT_TRUE(answer.best.has_value());
     EXPECT_EQ(answer.best->finish, answer.bound) << to_string(c);
     EXPECT_TRUE(verify(*answer.best).legal()) << to_string(c) << "\n" << to_string(verify(*answer.best));
-    const ClusterSearchPtr one_exit = search_one_item(c, {.kind = Kind::reduce}, Entries::one);
+    const ClusterSearchPtr one_exit = search_one_item(c, {.kind = Kind::reduce}, NodeEntries::one);
     EXPECT_EQ(one_exit->within(claim.finish, never), Verdict::satisfiable) << to_string(c);
     EXPECT_EQ(one_exit->within(claim.finish - Time{1}, never), Verdict::unsatisfiable) << to_string(c);
     if (c.nodes.largest() == 2 && c.nodes.publish + c.nodes.read <= c.base.lambda()) {

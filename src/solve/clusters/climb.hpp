@@ -43,10 +43,11 @@ class FormulaSearch : public ClusterSearch {
 using ClusterSearchPtr = std::unique_ptr<ClusterSearch>;
 
 /// How many messages may enter a node, of a reduction how many may leave it.
-enum class Entries { any, one };
+enum class NodeEntries { any, one };
 
 /// Broadcast or reduce of one item.
-ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem, Entries entries = Entries::any);
+ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem,
+                                 NodeEntries entries = NodeEntries::any);
 /// Broadcast, scatter, gather, all-gather, all-to-all, and backwards reduce and reduce-scatter.
 ClusterSearchPtr search_items(const Cluster& cluster, const Problem& problem);
 /// All-reduce and scan of one item.

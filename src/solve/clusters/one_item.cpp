@@ -38,7 +38,7 @@ struct Telling {
 
 class OneItem final : public ClusterSearch {
  public:
-  OneItem(const Cluster& cluster, Rank root, bool backwards, Entries entries)
+  OneItem(const Cluster& cluster, Rank root, bool backwards, NodeEntries entries)
       : cluster_(cluster), root_(root), backwards_(backwards), entries_(entries) {
     lambda_ = static_cast<int>(cluster.base.lambda().ticks);
     gap_ = static_cast<int>(cluster.base.gap().ticks);
@@ -204,7 +204,7 @@ class OneItem final : public ClusterSearch {
       NodeState& target = nodes[to];
       const auto whom =
           std::find_if(target.ranks.begin(), target.ranks.end(), [](const RankState& r) { return !r.informed; });
-      if (whom == target.ranks.end() || (entries_ == Entries::one && has_informed(target))) continue;
+      if (whom == target.ranks.end() || (entries_ == NodeEntries::one && has_informed(target))) continue;
       const bool close = std::any_of(target.receptions.begin(), target.receptions.end(),
                                      [&](int begin) { return std::abs(begin - flight_) < gamma_; });
       std::string key = key_of(target);
@@ -273,7 +273,7 @@ class OneItem final : public ClusterSearch {
   const Cluster& cluster_;
   Rank root_;
   bool backwards_;  ///< a reduction
-  Entries entries_;
+  NodeEntries entries_;
   const Stop* stop_ = nullptr;
   int lambda_, gap_, overhead_, flight_, gamma_, publish_, read_, horizon_ = 0;
   std::unordered_set<std::string> failed_;  ///< states from which not all can be informed in time
@@ -287,7 +287,7 @@ class OneItem final : public ClusterSearch {
 
 }  // namespace
 
-ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem, Entries entries) {
+ClusterSearchPtr search_one_item(const Cluster& cluster, const Problem& problem, NodeEntries entries) {
   return std::make_unique<OneItem>(cluster, problem.root, problem.kind == Kind::reduce, entries);
 }
 
