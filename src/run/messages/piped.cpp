@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "run/messages/piped.hpp"
 
+#include <algorithm>
+
 #include "run/call/aligned_buffer.hpp"
 #include "run/messages/builders.hpp"
 #include "run/messages/message_cost.hpp"
 
 namespace chasqui::run {
 
-Level with_board(Level level, Kind kind, double busy) {
+Level with_board(const Level& network, Kind kind, double busy, double item) {
+  Level level = network;
   level.o_s.value += busy;
-  if (kind == Kind::reduce) level.L.value += busy;
+  if (kind != Kind::reduce) return level;
+  level.L.value += busy;
+  // Where the link is nearly full, a message that a board delays shares it with the next one, and all that follow are late.
+  const double nearly_full = 1.1 * port_time(network, item);
+  level.o_s.value += std::clamp(nearly_full - level.o_s.value - level.o_r.value, 0.0, busy / 2);
   return level;
 }
 
@@ -26,8 +33,9 @@ Program one_way(const Shape& shape, const Nodes& nodes, const std::vector<int>& 
   between.rank = static_cast<int>(node);
   between.size = static_cast<int>(nodes.count());
   between.root = static_cast<int>(root_node);
-  LocalPlan plan = local_plan(between, Method::items, items, with_board(level, shape.kind, busy));
-  plan.pace.flight = flight_time(level, static_cast<double>(shape.bytes()) / static_cast<double>(items));
+  const double item_bytes = static_cast<double>(shape.bytes()) / static_cast<double>(items);
+  LocalPlan plan = local_plan(between, Method::items, items, with_board(level, shape.kind, busy, item_bytes));
+  plan.pace.flight = flight_time(level, item_bytes);
   const Items cut{shape.count, shape.element, items};
   Program leader;
   const Address folded = folds && !at_root ? leader.more_scratch(shape.bytes()) : output;
