@@ -42,7 +42,7 @@ class AtlasCommand final : public Command {
          "print FILE, and what --merge names, as the tables of docs/atlas.md; search for nothing, write nothing");
     example("chasqui atlas data/atlas.txt --family allgather -P 6", "continue the all-gather part");
     example("chasqui atlas clusters.txt --family cluster-broadcast", "every tiny cluster of clusters.md");
-    example("chasqui atlas clusters.txt --family cluster-allreduce -N 3 -P 6 --time-limit 20",
+    example("chasqui atlas my.txt --family cluster-allreduce -N 3 -P 6 --time-limit 20",
             "at most 6 ranks; where 20 s were not enough, what lies between bound and finish");
     example("chasqui atlas data/atlas.txt --merge data/clusters.txt --table > docs/atlas.md", "the tables for people");
   }
