@@ -14,6 +14,7 @@ Level with_board(const Level& network, Kind kind, double busy, double item) {
   level.o_s.value += busy;
   if (kind != Kind::reduce) return level;
   level.L.value += busy;
+  if (!network.shares_bandwidth) return level;
   // Where the link is nearly full, a message that a board delays shares it with the next one, and all that follow are late.
   const double nearly_full = 1.1 * port_time(network, item);
   level.o_s.value += std::clamp(nearly_full - level.o_s.value - level.o_r.value, 0.0, busy / 2);
