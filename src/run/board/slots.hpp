@@ -48,13 +48,10 @@ class SlotCall {
       publish();
     }
     if (!all_here()) return false;
-    if (!published_) {
-      board_.everybody_began();
-      publish();
-    }
-    if (bytes_ != 0 && first_ != last_) take();
     if (last_ - first_ == board_.ranks()) board_.everybody_began();
     else if (look_ == &board_.look_at_root() && first_ != last_) board_.began(first_);
+    if (!published_) publish();  // everybody has begun: the row is free
+    if (bytes_ != 0 && first_ != last_) take();
     board_.finish();
     return true;
   }
