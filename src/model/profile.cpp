@@ -101,10 +101,9 @@ std::vector<LaneGap> lane_gaps_from(const json& value, std::string_view place, c
 Level level_from(const json& value, std::string_view place, const std::string& where) {
   std::set<std::string> required = {"name", "ranks", "switches"};
   for (const auto& field : kFields) required.insert(field.name);
-  check_keys(value, required,
-             {"shares_bandwidth", "receives_in_parallel", "threads", "assumed", "node_g", "node_G", "near", "write",
-              "read", "lane_gaps"},
-             place, where);
+  std::set<std::string> optional = {"shares_bandwidth", "receives_in_parallel", "threads", "assumed", "lane_gaps"};
+  for (const auto& field : kOptional) optional.insert(field.name);
+  check_keys(value, required, optional, place, where);
   Level level;
   level.name = text(value["name"], place, where + ".name");
   if (level.name != "node" && level.name != "network") {

@@ -208,7 +208,7 @@ class Rehearsal {
     if (what == Collective::Barrier) bytes = 0;
     const double factor = least[0] / least[1], period = std::min(least[0], least[1]);
     // Of long calls few are made here, in memory that the MPI library has hardly touched: programs find it faster by this much.
-    const double doubt = period > 2 * kLong ? std::log(1.25) : 0;
+    const double doubt = period > 2 * kLong ? kQuarter : 0;
     expectations[static_cast<std::size_t>(what)][static_cast<std::size_t>(class_of_size(bytes))] = {
         std::log(factor) - doubt, period};
     if (!settings().log || comm_->rank() != 0) return;

@@ -64,7 +64,6 @@ inline bool meets(Kind kind) {
 /// ours have nothing to win there, and beside ours the MPI library's were seen to take a quarter longer than alone.
 inline double margin(Kind kind, std::size_t block) {
   constexpr std::size_t kCopiedByTheKernel = 32 * 1024;
-  constexpr double kQuarter = 0.223;
   return kind == Kind::alltoall && block >= kCopiedByTheKernel ? kQuarter : BlockPlan{}.margin;
 }
 

@@ -272,10 +272,6 @@ std::optional<Choice> by_whole_values(const Query& query, const Topology& topolo
                 fmt::format("{} lanes a node, the tree of the cluster", lanes)};
 }
 
-}  // namespace
-
-namespace {
-
 /// An all-reduce in pieces that ranks lead by turns.
 class Led {
  public:
