@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the blocks of an all-to-all cost, copied by processes that do nothing else: the bound for whoever cannot map the others' memory.
 // Fresh data, a common start, the slowest process, median and least tenth:
-//   c++ -std=c++20 -O2 bench/node/copies.cpp -o copies && ./copies 16
+//   c++ -std=c++20 -O2 bench/node/copies.cpp -o copies && ./copies 16 [BUFFERS]
+// BUFFERS: pairs of buffers that take turns, 1 if not given; node_bench has 2 from 16 KiB a block on.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +22,7 @@
 namespace {
 
 constexpr int kMost = 64;
+constexpr int kMostBuffers = 16;
 constexpr std::size_t kLongest = std::size_t{1} << 20;  // bytes of a block
 
 struct Common {
@@ -27,7 +30,7 @@ struct Common {
   alignas(64) std::atomic<int> round;
   double time[kMost];
   pid_t process[kMost];
-  char* given[kMost];  // where each process has its blocks
+  char* given[kMostBuffers][kMost];  // where each process has its blocks
 };
 
 Common* common;
@@ -58,27 +61,34 @@ void* shared(std::size_t bytes) {
 
 int main(int argc, char** argv) {
   if (argc > 1) ranks = std::clamp(std::atoi(argv[1]), 2, kMost);
+  const int buffers = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, kMostBuffers) : 1;
   const std::size_t row = kLongest * static_cast<std::size_t>(ranks);
   common = static_cast<Common*>(shared(sizeof(Common)));
   auto* const stages = static_cast<char*>(shared(row * static_cast<std::size_t>(ranks)));
   const pid_t first = getpid();
   for (int r = 1; r < ranks && getpid() == first; ++r) {
-    if (fork() == 0) me = r;
+    if (fork() != 0) continue;
+    me = r;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for ever for one that is gone
   }
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   cpu_set_t core;
   CPU_ZERO(&core);
   CPU_SET(static_cast<std::size_t>(me) % static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)), &core);
   sched_setaffinity(0, sizeof core, &core);
-  std::vector<char> given(row, 1), gotten(row, 1);
+  std::vector<std::vector<char>> all_given(static_cast<std::size_t>(buffers), std::vector<char>(row, 1));
+  auto all_gotten = all_given;
   common->process[me] = getpid();
-  common->given[me] = given.data();
+  for (int b = 0; b < buffers; ++b) common->given[b][me] = all_given[static_cast<std::size_t>(b)].data();
   barrier();
   const char* const names[] = {"own memory to own memory", "out of shared memory", "process_vm_readv",
                                "to a stage, then out of it"};
   for (std::size_t bytes = 16384; bytes <= kLongest; bytes *= 4) {
     std::vector<double> times[std::size(names)];
     for (int rep = 0; rep < (bytes <= 65536 ? 200 : 40); ++rep) {
+      const int turn = rep % buffers;
+      auto& given = all_given[static_cast<std::size_t>(turn)];
+      auto& gotten = all_gotten[static_cast<std::size_t>(turn)];
       for (std::size_t way = 0; way < std::size(names); ++way) {
         const auto stage = [&](int from, int to) {
           return stages + row * static_cast<std::size_t>(from) + bytes * static_cast<std::size_t>(to);
@@ -97,7 +107,7 @@ int main(int argc, char** argv) {
         if (way == 2) {
           each([&](int other, std::size_t at) {
             const iovec to{gotten.data() + at, bytes};
-            const iovec from{common->given[other] + bytes * static_cast<std::size_t>(me), bytes};
+            const iovec from{common->given[turn][other] + bytes * static_cast<std::size_t>(me), bytes};
             if (process_vm_readv(common->process[other], &to, 1, &from, 1, 0) < 0) std::perror("process_vm_readv");
           });
         }
