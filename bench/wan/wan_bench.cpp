@@ -120,8 +120,8 @@ void compare(chasqui::run::Comm& ours, CommonStart& start, Kind kind, std::size_
     else row(names[i], raced[i].in_time ? times.spans.size() : 0, times, predicted[i]);
   }
   const auto* level = ours.profile().level("network");
-  const double bound =
-      level == nullptr ? 0 : level->o_s.low + level->L.low + level->o_r.low + level->G.low * static_cast<double>(bytes);
+  const double message = level == nullptr ? 0 : level->o_s.low + level->L.low + level->o_r.low;
+  const double bound = message == 0 ? 0 : message * (1 + static_cast<double>(bytes) / level->B.high);
   row("bound", 1, Quartiles::of({bound}), 0);
   std::fflush(stdout);
 }
@@ -148,6 +148,8 @@ int main(int argc, char** argv) {
                   level->L.value / 1e3, level->o_s.value / 1e3, level->o_r.value / 1e3, level->g.value / 1e3,
                   how.profile->bsp_g.value / 1e3, level->G.value, how.profile->bsp_G.value);
       for (const auto size : level->switches) std::printf(" %ld", static_cast<long>(size));
+      for (const auto& gap : level->lane_gaps)
+        std::printf(", %d lanes %.1f us %.3f ns/B", static_cast<int>(gap.lanes), gap.g.value / 1e3, gap.G.value);
       std::printf("\n");
       std::fflush(stdout);
     }

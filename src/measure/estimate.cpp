@@ -143,6 +143,13 @@ Estimate least(const std::vector<LaneGap>& gaps, Estimate LaneGap::*gap) {
 Estimate node_gap(const std::vector<LaneGap>& gaps) { return least(gaps, &LaneGap::g); }
 Estimate node_gap_per_byte(const std::vector<LaneGap>& gaps) { return least(gaps, &LaneGap::G); }
 
+Estimate gap_per_byte_among_others(const Estimate& alone, const std::vector<LaneGap>& gaps) {
+  const Estimate& busy = gaps.front().G;
+  if (busy.value <= alone.value) return alone;
+  const auto midway = [&](double Estimate::*part) { return (alone.*part + std::max(alone.*part, busy.*part)) / 2; };
+  return {midway(&Estimate::value), midway(&Estimate::low), midway(&Estimate::high)};
+}
+
 BoardParameters board_parameters(BoardProbe& probe, const Median& median) {
   constexpr std::int64_t kLong = 1 << 20;
   BoardParameters round;

@@ -58,16 +58,16 @@ struct FanIn {
 /// time of its bytes.
 bool receives_in_parallel(const std::vector<FanIn>& rounds, double G);
 
-/// Some ranks of a node send to other nodes at the same time, from a common start to the last arrival. Nanoseconds.
+/// Some ranks of every node send to other nodes at the same time, from a common start to the last arrival. Nanoseconds.
 struct NodeBurst {
-  int lanes = 0;                       ///< ranks that send
+  int lanes = 0;                       ///< ranks of a node that send
   double few = 0, many = 0;            ///< kShortBurst and kLongBurst short messages each
   double one_long = 0, more_long = 0;  ///< one message of kLongBytes each, and kLongMessages
 };
 inline constexpr int kShortBurst = 16, kLongBurst = 80, kLongMessages = 5;
 inline constexpr std::int64_t kLongBytes = 65'536;
 
-/// The ranks of a node that send to other nodes; each call is one sample.
+/// Nodes whose ranks send to other nodes; each call is one sample.
 class NodeProbe {
  public:
   virtual ~NodeProbe() = default;
@@ -82,6 +82,9 @@ std::vector<LaneGap> lane_gaps(const std::vector<std::vector<NodeBurst>>& rounds
 /// the luck of that round. REQUIRES gaps not empty.
 Estimate node_gap(const std::vector<LaneGap>& gaps);
 Estimate node_gap_per_byte(const std::vector<LaneGap>& gaps);
+/// A rank's time a byte in a collective. `alone`: that of a message while all others are silent. With one lane a rank of every node sends and
+/// receives at once, as those do that pass on; the first and the last do one of both. Midway, if it is longer. REQUIRES gaps not empty.
+Estimate gap_per_byte_among_others(const Estimate& alone, const std::vector<LaneGap>& gaps);
 
 /// The board of a node; each call is one sample in nanoseconds.
 class BoardProbe {

@@ -68,6 +68,7 @@ Profile profile_of(const std::vector<Parameters>& rounds, const CollectiveTimes&
     network.lane_gaps = lane_gaps(bursts);
     network.node_g = node_gap(network.lane_gaps);
     network.node_G = node_gap_per_byte(network.lane_gaps);
+    network.G = gap_per_byte_among_others(network.G, network.lane_gaps);
   }
   profile.levels = {node, network};
   profile.bsp_g = word_gap(rounds, network);

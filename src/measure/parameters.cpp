@@ -129,49 +129,57 @@ FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
   return found;
 }
 
-/// The first ranks of rank 0's node send at the same time, each to a rank of every further node in turn.
-class NodeOfRanks final : public NodeProbe {
+/// The first ranks of every node send at the same time, each to a rank of every further node in turn. All nodes at once, as in a
+/// collective: what they have in common, as a switch with less bandwidth than its links together, counts too.
+class NodesOfRanks final : public NodeProbe {
  public:
-  NodeOfRanks(Comm& comm, Sampler& sampler) : comm_(comm), sampler_(sampler), fabric_(fabric_of(comm)) {
+  NodesOfRanks(Comm& comm, Sampler& sampler) : sampler_(sampler), fabric_(fabric_of(comm)) {
     std::map<int, std::vector<int>> members;
     for (int r = 0; r < comm.size(); ++r) members[node_of(comm, r)].push_back(r);
-    senders_ = members.extract(node_of(comm, 0)).mapped();
-    for (auto& [node, ranks] : members) others_.push_back(std::move(ranks));
-    data_.resize(static_cast<std::size_t>(kLongBytes * kLongMessages));
+    for (auto& [node, ranks] : members) {
+      const auto found = std::find(ranks.begin(), ranks.end(), comm.rank());
+      if (found != ranks.end()) node_ = nodes_.size(), place_ = static_cast<std::size_t>(found - ranks.begin());
+      if (node == node_of(comm, 0)) ranks_ = static_cast<int>(ranks.size());
+      nodes_.push_back(std::move(ranks));
+    }
+    out_.resize(static_cast<std::size_t>(kLongBytes * kLongMessages));
+    in_.resize(out_.size());
   }
 
-  int ranks() const { return static_cast<int>(senders_.size()); }
-  bool tells() const { return ranks() > 1 && !others_.empty(); }
+  int ranks() const { return ranks_; }  ///< of rank 0's node
+  bool tells() const { return ranks_ > 1 && nodes_.size() > 1; }
 
   double burst(int lanes, int messages, std::int64_t bytes) override {
     return sampler_.once([&] {
       Transport& transport = *fabric_.messages;
       std::vector<Transport::Ticket> tickets;
-      const auto length = static_cast<std::size_t>(bytes);
-      for (int i = 0; i < messages; ++i) {
-        const auto& node = others_[static_cast<std::size_t>(i) % others_.size()];
-        std::byte* const at = data_.data() + static_cast<std::size_t>(i) * length;
-        for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); ++lane) {
-          const int from = senders_[lane], to = node[lane % node.size()];
-          if (comm_.rank() == from) tickets.push_back(transport.send(to, kProbeTag + 1, at, length));
-          if (comm_.rank() == to) tickets.push_back(transport.receive(from, kProbeTag + 1, at, length));
-        }
+      const auto length = static_cast<std::size_t>(bytes), lanes_of_a_node = static_cast<std::size_t>(lanes);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(messages); ++i) {
+        const std::size_t shift = 1 + i % (nodes_.size() - 1);
+        const auto& to = nodes_[(node_ + shift) % nodes_.size()];
+        const auto& from = nodes_[(node_ + nodes_.size() - shift) % nodes_.size()];
+        const std::size_t size = nodes_[node_].size(), senders = std::min(lanes_of_a_node, from.size());
+        const std::size_t at = i * length;
+        for (std::size_t lane = place_; lane < senders; lane += size)
+          tickets.push_back(transport.receive(from[lane], kProbeTag + 1, &in_[at], length));
+        if (place_ < lanes_of_a_node)
+          tickets.push_back(transport.send(to[place_ % to.size()], kProbeTag + 1, &out_[at], length));
       }
       for (const auto ticket : tickets) finish(fabric_, ticket);
     });
   }
 
  private:
-  Comm& comm_;
   Sampler& sampler_;
   const Fabric& fabric_;
-  std::vector<int> senders_;              ///< the ranks of rank 0's node
-  std::vector<std::vector<int>> others_;  ///< those of every further node
-  std::vector<std::byte> data_;
+  std::vector<std::vector<int>> nodes_;  ///< the ranks of each
+  std::size_t node_ = 0, place_ = 0;     ///< this rank's node, and its place there
+  int ranks_ = 0;
+  std::vector<std::byte> out_, in_;
 };
 
 std::vector<NodeBurst> node_bursts_of(Comm& comm, Sampler& sampler, double share) {
-  NodeOfRanks probe(comm, sampler);
+  NodesOfRanks probe(comm, sampler);
   if (!probe.tells()) return {};
   return node_bursts(probe, probe.ranks(), [&](double part, const std::function<double()>& sample) {
     return sampler.every()(share * part, sample);

@@ -240,6 +240,18 @@ MeasuredNode measured_node(const NodeMachine& machine, std::uint64_t seed) {
           over_rounds(boards, [](const BoardParameters& r) { return r.read; })};
 }
 
+/// Among others a byte takes longer than alone where nodes have something in common, and never less.
+TEST(Estimate, ByteAmongOthersIsMidway) {
+  const std::vector<LaneGap> busy = {{1, {}, {2, 1.5, 2.5}}, {4, {}, {0.5, 0.4, 0.6}}};
+  const Estimate among = gap_per_byte_among_others({1, 0.9, 1.1}, busy);
+  EXPECT_DOUBLE_EQ(among.value, 1.5);
+  EXPECT_DOUBLE_EQ(among.low, 1.2);
+  EXPECT_DOUBLE_EQ(among.high, 1.8);
+  const Estimate alone{3, 2.9, 3.1};
+  EXPECT_DOUBLE_EQ(gap_per_byte_among_others(alone, busy).value, 3);
+  EXPECT_DOUBLE_EQ(gap_per_byte_among_others(alone, busy).low, 2.9);
+}
+
 /// What the node carries with 1, 2, 4 … all of its ranks, the most that it does, and both halves of its board: each interval holds the truth
 /// as often as it says.
 TEST(Estimate, NodesAndTheirBoardsAreRecovered) {
