@@ -121,9 +121,10 @@ class Comparison {
     const double error = 1 / std::sqrt(weights_);
     const int wrong = result_.calls[static_cast<int>(mean > 0 ? other(incumbent_) : incumbent_)];
     const bool steady = noise < kRough && (std::abs(mean) < kClear || stage_ > 1);
-    const bool agree = (within > 0) == (mean > 0);
-    const bool trusted = agree || (steady && std::abs(mean) > 2 * kSure * error);  // few blocks agree by chance, too
-    const bool clear = trusted && std::abs(mean) > kSure * error;
+    const double beyond = std::abs(mean - limit());
+    const bool agree = (within > limit()) == (mean > limit());
+    const bool trusted = agree || (steady && beyond > 2 * kSure * error);  // few blocks agree by chance, too
+    const bool clear = trusted && beyond > kSure * error;
     const bool small = std::abs(mean) + 2 * error < kSmall;
     const bool enough = trusted && std::abs(mean) > error && wrong * (std::exp(std::abs(mean)) - 1) > kEnough;
     if (!clear && !small && !enough && stage_ < plan_.quadruples) return open(stage_ + 1), false;
@@ -184,17 +185,21 @@ class Comparison {
     }
     return std::log(std::max(1.0, sum[1]) / std::max(1.0, sum[0]));
   }
+  /// The challenger is taken if the logarithm of its time to the incumbent's is below this.
+  double limit() const { return incumbent_ == Side::ours ? plan_.margin : -plan_.margin; }
   /// by: what decides; x: what the periods say. Both of the challenger's to the incumbent's.
   bool end(double by, double x) {
     const bool ours_first = incumbent_ == Side::ours;
-    result_.better = by < (ours_first ? plan_.margin : -plan_.margin) ? other(incumbent_) : incumbent_;
+    result_.better = by < limit() ? other(incumbent_) : incumbent_;
     result_.duration = {last_durations_[ours_first ? 1 : 0], last_durations_[ours_first ? 0 : 1]};
     const double challenger_costs = last_period_ * (std::exp(x) - 1);
     const double by_periods = ours_first ? challenger_costs : -challenger_costs;
     result_.gain = by == x ? by_periods : result_.duration[0] - result_.duration[1];
     result_.period = last_period_ * (result_.better == incumbent_ ? 1 : std::exp(x));
     const double best = result_.duration[static_cast<std::size_t>(result_.better)];
-    result_.cost = std::max(0.0, most_in_calls_ - best * (result_.calls[0] + result_.calls[1]));
+    // What the margin is there for is not seen in these calls: each of ours counts as if it had cost that.
+    result_.cost = std::max(result_.calls[1] * best * std::expm1(plan_.margin),
+                            most_in_calls_ - best * (result_.calls[0] + result_.calls[1]));
     return true;
   }
 

@@ -184,6 +184,17 @@ TEST(Verdicts, AskForMoreWhereThereIsAMargin) {
   EXPECT_EQ(verdict_of(world, 1000), Verdict::ours);
 }
 
+/// Sides that are alike are far from a margin: few calls of ours find that.
+TEST(Verdicts, AreSoonClearWhereThereIsAMargin) {
+  World world = world_of(400'000, 400'000);
+  world.races[0].margin = kQuarter;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Played played = play(world, Policy::adaptive, 300, seed);
+    EXPECT_EQ(played.races[0].verdict, Verdict::native) << seed;
+    EXPECT_LE(played.ours, 8u) << seed;
+  }
+}
+
 TEST(Verdicts, AreCorrectedWhenTheMachineChanges) {
   for (int side = 0; side < 2; ++side) {
     World world = world_of(side == 0 ? 3000 : 2000, side == 0 ? 2000 : 3000);
