@@ -24,6 +24,10 @@ std::size_t piece_bytes(const Board& board, std::size_t largest, std::size_t uni
   return std::max(unit, piece / unit * unit);
 }
 
+/// Pieces of so many bytes are taken when all ranks have staged theirs: a core that writes is slowed down by others that take what it has written
+/// (docs/laboratory.md, "All-to-all").
+constexpr std::size_t kAllFirst = 4096;
+
 /// What each rank tells of uneven blocks before they move.
 struct Told {
   Exposed places;         ///< bytes: of the largest block that it gives or gets
@@ -170,10 +174,13 @@ class Exchange {
     else board_.post(base_ + i);
   }
 
+  /// Long pieces beginning with the left neighbour's, who staged the one for this rank first.
   Task take(std::uint64_t i) {
     const std::size_t offset = static_cast<std::size_t>(i) * piece_;
+    const bool all_first = piece_ >= kAllFirst;
+    if (all_first) co_await all_here(i);
     for (int k = 0; k < ranks_; ++k) {
-      const int other = (me_ + k) % ranks_;
+      const int other = (all_first ? me_ - k + ranks_ : me_ + k) % ranks_;
       const Gotten got = gotten_from(call_, me_, other);
       std::byte* to = static_cast<std::byte*>(call_.out) + got.at + offset;
       if (k == 0) {
