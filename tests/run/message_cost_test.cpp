@@ -97,6 +97,28 @@ TEST(MessageCost, EverybodySendingRaisesTheGapsToWhatWasMeasured) {
   EXPECT_EQ(with_everybody_sending(level, profile, 16).G.value, 1) << "one sender alone is no faster than everybody";
 }
 
+/// 4 nodes of 4: with as many ranks of each node as send.
+TEST(MessageCost, EverybodySendingTakesTheGapsOfSoManyLanes) {
+  Level level = network(5e6, 40'000, 1);
+  level.ranks = 16;
+  level.lane_gaps = {{1, Estimate::exactly(150'000), Estimate::exactly(2)},
+                     {2, Estimate::exactly(100'000), Estimate::exactly(1.5)},
+                     {4, Estimate::exactly(90'000), Estimate::exactly(0.2)}};
+  Profile profile = default_profile();
+  profile.bsp_g = Estimate::exactly(1e6);  // of no account then
+  profile.bsp_G = Estimate::exactly(100);
+  const Level leaders = with_everybody_sending(level, profile, 4);
+  EXPECT_EQ(leaders.g.value, 150'000);
+  EXPECT_EQ(leaders.G.value, 2);
+  const Level two = with_everybody_sending(level, profile, 8);
+  EXPECT_EQ(two.g.value, 200'000) << "a rank's, not the node's";
+  EXPECT_EQ(two.G.value, 3);
+  EXPECT_EQ(with_everybody_sending(level, profile, 12).g.value, 360'000) << "the next more that were tried";
+  const Level all = with_everybody_sending(level, profile, 16);
+  EXPECT_EQ(all.g.value, 360'000);
+  EXPECT_EQ(all.G.value, 1) << "no less than one of them takes alone";
+}
+
 /// Where all ranks at once are slow, an all-reduce takes more rounds of fewer messages.
 TEST(MessageCost, TheChoiceKnowsOfCoresThatRanksShare) {
   Profile profile = default_profile();

@@ -68,14 +68,35 @@ double spread_step(const Level& level, double bytes) {
   return std::max(port_time(level, bytes), both);
 }
 
+namespace {
+
+/// What was measured with as many ranks of every node at work, or the next more that were tried; nullptr: nothing.
+const LaneGap* measured_lanes(const Level& level, std::int64_t ranks) {
+  if (level.lane_gaps.empty()) return nullptr;
+  const std::int64_t nodes = std::max<std::int64_t>(1, level.ranks / level.lane_gaps.back().lanes);
+  for (const LaneGap& gap : level.lane_gaps) {
+    if (gap.lanes * nodes >= ranks) return &gap;
+  }
+  return &level.lane_gaps.back();
+}
+
+/// Of one rank, where the node's messages come from so many.
+Estimate of_a_rank(const Estimate& gap, double lanes) { return {gap.value * lanes, gap.low * lanes, gap.high * lanes}; }
+
+}  // namespace
+
 Level with_everybody_sending(Level level, const Profile& profile, std::int64_t ranks) {
-  const double share = ranks < level.ranks ? static_cast<double>(ranks) / static_cast<double>(level.ranks) : 1;
-  const auto of_all = [&](Estimate gap) {
-    gap.value *= share;
-    return gap;
-  };
+  Estimate g = profile.bsp_g, G = profile.bsp_G;
+  if (const LaneGap* measured = measured_lanes(level, ranks)) {
+    const auto lanes = static_cast<double>(measured->lanes);
+    g = of_a_rank(measured->g, lanes);
+    G = of_a_rank(measured->G, lanes);
+  } else if (ranks < level.ranks) {
+    const double share = static_cast<double>(ranks) / static_cast<double>(level.ranks);
+    g.value *= share;
+    G.value *= share;
+  }
   // A rank that sends and receives pays both overheads for a message; more than that is what ranks share.
-  const Estimate g = of_all(profile.bsp_g), G = of_all(profile.bsp_G);
   if (g.value > level.o_s.value + level.o_r.value && g.value > level.g.value) level.g = g;
   if (G.value > level.G.value) level.G = G;
   return level;

@@ -32,8 +32,9 @@ double receive_port_time(const Level& level, double bytes);
 /// From one message of every rank to its next, where all send and receive all the time: both overheads, and the bytes.
 double spread_step(const Level& level, double bytes);
 
-/// The level as a pattern sees it in which so many ranks send at once: BSP's g and the gap per byte were measured with all
-/// ranks at work, so they know of cores, links and switches that ranks share. Fewer, such as one of each node, take turns less often.
+/// The level as a pattern sees it in which so many ranks send at once, as many of each node: its gaps were measured with 1, 2, 4 … all ranks of
+/// every node at work, so they know of cores, links and switches that ranks share. Where they were not, BSP's g and gap per byte have to do:
+/// those are of all ranks, and fewer take turns less often.
 Level with_everybody_sending(Level level, const Profile& profile, std::int64_t ranks);
 
 }  // namespace chasqui::run
