@@ -11,6 +11,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "chasqui/base/cache.hpp"
 #include "run/board/shape.hpp"
 
 namespace chasqui::run {
@@ -26,7 +27,7 @@ inline void own_line(void* line) {
 
 /// Asks for all lines at once.
 inline void fetch_lines(const std::byte* data, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(data + at);
+  for (std::size_t at = 0; at < bytes; at += kLine) ask_for_line(data + at);
 }
 
 /// memcpy of what fits a line, without a call for the usual word.

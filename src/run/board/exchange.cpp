@@ -62,7 +62,7 @@ class ShortBlocks {
     }
   }
   void fetch(int r) const {
-    if (room_ != 0) __builtin_prefetch(mine_of(r));
+    if (room_ != 0) ask_for_line(mine_of(r));
   }
   void take(const std::vector<Told>& all) const {
     if (call_.kind == Kind::reduce_scatter) {

@@ -17,15 +17,23 @@ void SlotCall::fetch_wide(int slot) const {
   fetch_lines(board_.wide(slot) + before, last_ - first_ == 1 ? std::min(bytes_, kAskedForAtOnce) : bytes_);
 }
 
-/// At a root, where ranks come one by one: what each has is folded when all before it have come, with the same bits as by fold_in_order().
-/// So little is left to do when the last one comes.
+void SlotCall::fetch_all_wide() const {
+  for (int slot = first_; slot < last_; ++slot) fetch_wide(slot);
+}
+
+/// At a root, where ranks come one by one: what each has is asked for when it comes, and folded when all before it have come, with the same
+/// bits as by fold_in_order(). So little is left to do when the last one comes.
 SlotCall::Came SlotCall::more_came() const {
   Came now{came_.slots, came_.folded, 0};
   for (int slot = first_; slot < last_; ++slot) {
     const std::uint64_t bit = std::uint64_t{1} << (slot - first_);
     if ((now.slots & bit) != 0) continue;
-    if (board_.arrived(slot, slot_)) now.slots |= bit;
-    else ++now.missing;
+    if (board_.arrived(slot, slot_)) {
+      now.slots |= bit;
+      fetch_wide(slot);
+    } else {
+      ++now.missing;
+    }
   }
   if (call_.kind != Kind::reduce || call_.op.fold_many != nullptr) return now;
   const auto count = static_cast<std::size_t>(call_.count);

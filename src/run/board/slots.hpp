@@ -68,15 +68,18 @@ class SlotCall {
       std::memmove(call_.out, in + before, bytes_);
   }
 
-  /// All lines are asked for at once before the first is looked at. What is longer is not: whoever asks for it too early takes it from
-  /// its writer, line by line, and all wait.
-  void fetch() const {
+  /// All lines are asked for at once before the first is looked at. What is longer is only if it is folded, a line of all at a time, and not where
+  /// ranks are apart: whoever asks for it too early takes it from its writer, line by line, and all wait.
+  void fetch(bool apart) const {
     if (slot_ <= kLinePayload && last_ - first_ <= 2) return;  // one, and this rank's own
+    if (slot_ > kSlotPayload && last_ - first_ > 1 && combines(call_.kind) && (!apart || chains_))
+      copy().fetch_all_wide();
     for (int slot = first_; slot < last_; ++slot) {
       if (slot_ > kLinePayload && slot_ <= kSlotPayload) board_.fetch(slot, Place::second);
       board_.fetch(slot, Place::first);
     }
   }
+  void fetch_all_wide() const;
   void fetch_wide(int slot) const;
 
   [[gnu::always_inline]] bool all_here() {
@@ -85,7 +88,7 @@ class SlotCall {
     FirstLook& look = *look_;
     if (looks_ == 0) {
       look.wait();
-      fetch();
+      fetch(look.apart());
     }
     // What is longer is asked for when it comes, unless the first look finds it; a scan may need only what the rank before it hands on.
     bool late = false;
