@@ -142,8 +142,11 @@ class NodesOfRanks final : public NodeProbe {
       if (node == node_of(comm, 0)) ranks_ = static_cast<int>(ranks.size());
       nodes_.push_back(std::move(ranks));
     }
+    std::size_t largest = 0;
+    for (const auto& ranks : nodes_) largest = std::max(largest, ranks.size());
+    const std::size_t own = nodes_[node_].size();
     out_.resize(static_cast<std::size_t>(kLongBytes * kLongMessages));
-    in_.resize(out_.size());
+    in_.resize(out_.size() * ((largest + own - 1) / own));  // several of a larger node may send to one of this
   }
 
   int ranks() const { return ranks_; }  ///< of rank 0's node
@@ -154,16 +157,16 @@ class NodesOfRanks final : public NodeProbe {
       Transport& transport = *fabric_.messages;
       std::vector<Transport::Ticket> tickets;
       const auto length = static_cast<std::size_t>(bytes), lanes_of_a_node = static_cast<std::size_t>(lanes);
+      std::size_t received = 0;
       for (std::size_t i = 0; i < static_cast<std::size_t>(messages); ++i) {
         const std::size_t shift = 1 + i % (nodes_.size() - 1);
         const auto& to = nodes_[(node_ + shift) % nodes_.size()];
         const auto& from = nodes_[(node_ + nodes_.size() - shift) % nodes_.size()];
         const std::size_t size = nodes_[node_].size(), senders = std::min(lanes_of_a_node, from.size());
-        const std::size_t at = i * length;
         for (std::size_t lane = place_; lane < senders; lane += size)
-          tickets.push_back(transport.receive(from[lane], kProbeTag + 1, &in_[at], length));
+          tickets.push_back(transport.receive(from[lane], kProbeTag + 1, &in_[received++ * length], length));
         if (place_ < lanes_of_a_node)
-          tickets.push_back(transport.send(to[place_ % to.size()], kProbeTag + 1, &out_[at], length));
+          tickets.push_back(transport.send(to[place_ % to.size()], kProbeTag + 1, &out_[i * length], length));
       }
       for (const auto ticket : tickets) finish(fabric_, ticket);
     });
