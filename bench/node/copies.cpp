@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
     if (fork() != 0) continue;
     me = r;
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for ever for one that is gone
+    if (getppid() != first) _exit(1);
   }
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   cpu_set_t core;

@@ -9,7 +9,8 @@
 //    calls alone: all alike. A rank adds up its periods over a quadruple first: one that runs ahead (the root of a broadcast, the
 //    leaves of a reduction) moves time from one block to the next, and over A B B A most of that cancels.
 // 3. A quadruple counts by how well its blocks of the same side agree, so one interrupted block takes the weight from its
-//    quadruple. It ends when the difference is clear, does not matter, or has cost enough.
+//    quadruple. It ends when it is clear on which side of the margin
+//    the difference is, or when that does not matter, or has cost enough.
 // 4. Where the periods show no clear difference, because there is none or because computing between the calls varies by more,
 //    durations decide: what the last rank to arrive needs where all wait for all, else the lower quartile of each rank.
 #pragma once
@@ -41,7 +42,8 @@ struct Compared {
   double gain = 0;                   ///< nanoseconds that a call takes less from the program by ours
   double period = 0;                 ///< nanoseconds from call to call by the better one
   double cost = 0;                   ///< nanoseconds inside all calls made, beyond as many of the better one
-  int calls[2] = {0, 0};             ///< made by each side
+  double unseen = 0;      ///< what calls of ours may have cost besides, if there is a margin and it was not reached
+  int calls[2] = {0, 0};  ///< made by each side
 };
 
 class Comparison {
@@ -101,7 +103,7 @@ class Comparison {
     most_in_calls_ = most[4];
     if (stage_ == 0) {
       const bool clear = std::min(std::abs(x), std::abs(by_duration)) > kClear && (x > 0) == (by_duration > 0);
-      const bool confirmed = settled_ && x > kConfirms && by_duration > kConfirms;
+      const bool confirmed = settled_ && std::min(x, by_duration) > std::max(kConfirms, limit());
       if ((clear && !(settled_ && x < 0)) || confirmed || plan_.quadruples == 0) return end(x, x);
       return open(1), false;
     }
@@ -119,14 +121,14 @@ class Comparison {
     inside_ += weight * within;
     const double mean = weighted_ / weights_;
     const double error = 1 / std::sqrt(weights_);
-    const int wrong = result_.calls[static_cast<int>(mean > 0 ? other(incumbent_) : incumbent_)];
+    const int wrong = result_.calls[static_cast<int>(mean > limit() ? other(incumbent_) : incumbent_)];
     const bool steady = noise < kRough && (std::abs(mean) < kClear || stage_ > 1);
     const double beyond = std::abs(mean - limit());
     const bool agree = (within > limit()) == (mean > limit());
     const bool trusted = agree || (steady && beyond > 2 * kSure * error);  // few blocks agree by chance, too
     const bool clear = trusted && beyond > kSure * error;
     const bool small = std::abs(mean) + 2 * error < kSmall;
-    const bool enough = trusted && std::abs(mean) > error && wrong * (std::exp(std::abs(mean)) - 1) > kEnough;
+    const bool enough = trusted && beyond > error && wrong * (std::exp(std::abs(mean)) - 1) > kEnough;
     if (!clear && !small && !enough && stage_ < plan_.quadruples) return open(stage_ + 1), false;
     return end(clear ? mean : inside_ / weights_, mean);
   }
@@ -197,9 +199,8 @@ class Comparison {
     result_.gain = by == x ? by_periods : result_.duration[0] - result_.duration[1];
     result_.period = last_period_ * (result_.better == incumbent_ ? 1 : std::exp(x));
     const double best = result_.duration[static_cast<std::size_t>(result_.better)];
-    // What the margin is there for is not seen in these calls: each of ours counts as if it had cost that.
-    result_.cost = std::max(result_.calls[1] * best * std::expm1(plan_.margin),
-                            most_in_calls_ - best * (result_.calls[0] + result_.calls[1]));
+    result_.cost = std::max(0.0, most_in_calls_ - best * (result_.calls[0] + result_.calls[1]));
+    if (result_.better == Side::native) result_.unseen = result_.calls[1] * best * std::expm1(plan_.margin);
     return true;
   }
 

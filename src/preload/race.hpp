@@ -97,7 +97,7 @@ inline void conclude(Race& race) {
   race.ours_typical = found.duration[1];
   race.gain = found.gain;
   race.spent += found.cost;
-  const std::uint64_t pause = pause_after(found.cost / found.period, found.period);
+  const std::uint64_t pause = pause_after(std::max(found.cost, found.unseen) / found.period, found.period);
   race.again = std::max(pause, race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4 + 1);
   race.settled = 0;
   ++race.comparisons;

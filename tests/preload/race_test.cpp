@@ -192,6 +192,25 @@ TEST(Verdicts, AreSoonClearWhereThereIsAMargin) {
     const Played played = play(world, Policy::adaptive, 300, seed);
     EXPECT_EQ(played.races[0].verdict, Verdict::native) << seed;
     EXPECT_LE(played.ours, 8u) << seed;
+    EXPECT_LT(played.races[0].spent, 400'000) << "what may have been lost is not what was";
+  }
+  world.expected = {0.3, 400'000};  // ours serve until they are compared
+  for (const bool meets : {true, false}) {
+    world.races[0].meets = meets;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      EXPECT_EQ(play(world, Policy::adaptive, 300, seed).races[0].verdict, Verdict::native) << seed;
+    }
+  }
+}
+
+TEST(Verdicts, AreOnTheRightSideOfTheMargin) {
+  for (const double ours : {84'000.0, 76'000.0}) {  // 1.19 and 1.32 times as fast
+    for (const double expected : {0.0, 0.3}) {
+      World world = world_of(100'000, ours);
+      world.races[0].margin = kQuarter;
+      if (expected > 0) world.expected = {expected, ours};
+      EXPECT_EQ(verdict_of(world, 3000), ours < 80'000 ? Verdict::ours : Verdict::native) << ours << ' ' << expected;
+    }
   }
 }
 

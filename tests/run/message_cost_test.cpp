@@ -119,6 +119,25 @@ TEST(MessageCost, EverybodySendingTakesTheGapsOfSoManyLanes) {
   EXPECT_EQ(all.G.value, 1) << "no less than one of them takes alone";
 }
 
+/// Measured on 4 nodes of 4, running on 8 and on 2.
+TEST(MessageCost, LanesAreThoseOfANodeHoweverManyNodesThereAre) {
+  Profile profile = default_profile();
+  Level level = network(5e6, 40'000, 1);
+  level.name = "network";
+  level.ranks = 16;
+  level.lane_gaps = {{1, Estimate::exactly(150'000), Estimate::exactly(2)},
+                     {4, Estimate::exactly(90'000), Estimate::exactly(0.2)}};
+  profile.levels = {profile.levels[0], level};
+  for (const int nodes : {2, 4, 8}) {
+    Topology topology;
+    topology.nodes = nodes;
+    topology.ranks = 4 * nodes;
+    const Level seen = message_level(topology, profile);
+    EXPECT_EQ(with_everybody_sending(seen, profile, nodes).g.value, 150'000) << nodes;
+    EXPECT_EQ(with_everybody_sending(seen, profile, 4 * nodes).g.value, 360'000) << nodes;
+  }
+}
+
 /// Where all ranks at once are slow, an all-reduce takes more rounds of fewer messages.
 TEST(MessageCost, TheChoiceKnowsOfCoresThatRanksShare) {
   Profile profile = default_profile();

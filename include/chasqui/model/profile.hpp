@@ -24,9 +24,9 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-/// Some ranks of a node send to other nodes at the same time: from one message of the node to its next, and the same a byte.
+/// Some ranks of every node send to other nodes at the same time: from one message of a node to its next, and the same a byte.
 struct LaneGap {
-  std::int64_t lanes = 0;  ///< ranks that send
+  std::int64_t lanes = 0;  ///< ranks of a node that send
   Estimate g, G;
 
   friend bool operator==(const LaneGap&, const LaneGap&) = default;
@@ -37,7 +37,7 @@ struct Level {
   std::string name;                    ///< "node" (slots in shared memory) or "network" (messages)
   std::int64_t ranks = 0;              ///< that took part in the measurement
   Estimate L, o_s, o_r, g;             ///< latency, send and receive overhead, gap
-  Estimate G;                          ///< gap per byte
+  Estimate G;                          ///< gap per byte, in a collective
   Estimate publish;                    ///< node: one line from its writer to all readers
   Estimate publish_per_rank;           ///< node: reading the line of each further rank
   Estimate copy;                       ///< node: nanoseconds a byte when all copy at once

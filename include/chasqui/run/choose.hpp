@@ -52,7 +52,7 @@ struct Choice {
 };
 
 /// The level whose messages go between all ranks. REQUIRES a profile with a level.
-const Level& message_level(const Topology& topology, const Profile& profile);
+Level message_level(const Topology& topology, const Profile& profile);
 
 /// All that apply, the fastest first. Never empty.
 std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile);

@@ -24,7 +24,8 @@ std::size_t piece_bytes(const Board& board, std::size_t largest, std::size_t uni
   return std::max(unit, piece / unit * unit);
 }
 
-/// Pieces of so many bytes are taken when all ranks have staged theirs: a core that writes is slowed down by others that take what it has written
+/// Pieces of so many bytes are taken when all ranks have staged theirs: a core that writes is slowed down by others that take what it has written.
+/// Back to back that gains up to a third, long pieces gain with a common start too; where ranks are apart it may lose a tenth
 /// (docs/laboratory.md, "All-to-all").
 constexpr std::size_t kAllFirst = 4096;
 
@@ -177,7 +178,7 @@ class Exchange {
   /// Long pieces beginning with the left neighbour's, who staged the one for this rank first.
   Task take(std::uint64_t i) {
     const std::size_t offset = static_cast<std::size_t>(i) * piece_;
-    const bool all_first = piece_ >= kAllFirst;
+    const bool all_first = std::min(piece_, largest_) >= kAllFirst;
     if (all_first) co_await all_here(i);
     for (int k = 0; k < ranks_; ++k) {
       const int other = (all_first ? me_ - k + ranks_ : me_ + k) % ranks_;
@@ -188,7 +189,7 @@ class Exchange {
         continue;
       }
       if (!here(other, i)) co_await until([&] { return here(other, i); });
-      if (in_line(i)) check_size(board_, call_, other);
+      if (in_line(i) && !all_first) check_size(board_, call_, other);
       if (i == 0 && head_ != 0) {
         std::uint64_t given = 0;
         std::memcpy(&given, staged_for_me(other, i) - head_, head_);

@@ -69,7 +69,8 @@ class SlotCall {
   }
 
   /// All lines are asked for at once before the first is looked at. What is longer is only if it is folded, a line of all at a time, and not where
-  /// ranks are apart: whoever asks for it too early takes it from its writer, line by line, and all wait.
+  /// ranks are apart: whoever asks for it too early takes it from its writer, line by line, and all wait. A scan that hands on
+  /// its result asks in any case.
   void fetch(bool apart) const {
     if (slot_ <= kLinePayload && last_ - first_ <= 2) return;  // one, and this rank's own
     if (slot_ > kSlotPayload && last_ - first_ > 1 && combines(call_.kind) && (!apart || chains_))

@@ -21,9 +21,12 @@
 
 namespace chasqui::run {
 
-const Level& message_level(const Topology& topology, const Profile& profile) {
+Level message_level(const Topology& topology, const Profile& profile) {
   const Level* found = profile.level(topology.nodes > 1 || !topology.board ? "network" : "node");
-  return found != nullptr ? *found : profile.levels.front();
+  Level level = found != nullptr ? *found : profile.levels.front();
+  // What was measured with so many ranks of each node holds for as many nodes as there are.
+  if (!level.lane_gaps.empty()) level.ranks = topology.nodes * level.lane_gaps.back().lanes;
+  return level;
 }
 
 namespace {
