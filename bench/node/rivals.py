@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The fair comparison on one node: plain MPI calls (node_bench) as each MPI library does them, with its own defaults and with
 every setting below, against the same calls under the drop-in library. A cell is native / ours with the library's best setting
-for that cell: below 1 Chasqui loses. Of several runs the least and the most are printed, and what was lost is counted.
+for that cell: below 1 Chasqui loses. Of several runs the least and the most are printed, and what was lost in the mean is counted.
 
   MPICXX=mpicxx bench/node/build.sh OUT                                          # for each MPI library
   bench/node/rivals.py --rival 'openmpi4=OUT=mpirun --bind-to core -np {ranks}' [--rival mpich=…] [--csv file]
@@ -88,7 +88,7 @@ def tables(found, column):
                 if not best:
                     line.append("")
                     continue
-                every.append(best[len(best) // 2])
+                every.append(sum(best) / len(best))
                 text = f"{best[0]:.2f}" if best[0] == best[-1] else f"{best[0]:.2f}–{best[-1]:.2f}"
                 line.append(f"**{text}**" if every[-1] < 1 else text)
                 if every[-1] < 1:
