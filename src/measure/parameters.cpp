@@ -142,8 +142,7 @@ class NodesOfRanks final : public NodeProbe {
       if (node == node_of(comm, 0)) ranks_ = static_cast<int>(ranks.size());
       nodes_.push_back(std::move(ranks));
     }
-    std::size_t largest = 0;
-    for (const auto& ranks : nodes_) largest = std::max(largest, ranks.size());
+    const auto largest = static_cast<std::size_t>(comm.topology().largest_node);
     const std::size_t own = nodes_[node_].size();
     out_.resize(static_cast<std::size_t>(kLongBytes * kLongMessages));
     in_.resize(out_.size() * ((largest + own - 1) / own));  // several of a larger node may send to one of this

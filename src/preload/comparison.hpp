@@ -9,8 +9,7 @@
 //    calls alone: all alike. A rank adds up its periods over a quadruple first: one that runs ahead (the root of a broadcast, the
 //    leaves of a reduction) moves time from one block to the next, and over A B B A most of that cancels.
 // 3. A quadruple counts by how well its blocks of the same side agree, so one interrupted block takes the weight from its
-//    quadruple. It ends when it is clear on which side of the margin
-//    the difference is, or when that does not matter, or has cost enough.
+//    quadruple. It ends when it is clear on which side of the margin the difference is, or that does not matter, or has cost enough.
 // 4. Where the periods show no clear difference, because there is none or because computing between the calls varies by more,
 //    durations decide: what the last rank to arrive needs where all wait for all, else the lower quartile of each rank.
 #pragma once

@@ -188,8 +188,10 @@ class Exchange {
         copy_bytes(to, given_to(call_, me_) + offset, part(got.bytes, i));
         continue;
       }
-      if (!here(other, i)) co_await until([&] { return here(other, i); });
-      if (in_line(i) && !all_first) check_size(board_, call_, other);
+      if (!all_first) {
+        if (!here(other, i)) co_await until([&] { return here(other, i); });
+        if (in_line(i)) check_size(board_, call_, other);
+      }
       if (i == 0 && head_ != 0) {
         std::uint64_t given = 0;
         std::memcpy(&given, staged_for_me(other, i) - head_, head_);
