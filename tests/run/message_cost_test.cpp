@@ -138,6 +138,67 @@ TEST(MessageCost, LanesAreThoseOfANodeHoweverManyNodesThereAre) {
   }
 }
 
+TEST(MessageCost, LanesThatWereMeasuredCountBelowBothOverheadsToo) {
+  Level level = network(60'000, 8'000, 1);
+  level.g = Estimate::exactly(4'000);  // a burst costs less than lone messages
+  level.lane_gaps = {{1, Estimate::exactly(11'000), Estimate::exactly(1)}};
+  level.ranks = 8;
+  EXPECT_EQ(with_everybody_sending(level, default_profile(), 8).g.value, 11'000);
+  level.lane_gaps.clear();
+  Profile profile = default_profile();
+  profile.bsp_g = Estimate::exactly(11'000);
+  EXPECT_EQ(with_everybody_sending(level, profile, 8).g.value, 4'000) << "BSP's g of so little is overheads";
+}
+
+TEST(MessageCost, InACrowdAMessageCostsTheGapAndItsBytes) {
+  Level crowd = network(60'000, 5'000, 2);
+  crowd.g = Estimate::exactly(20'000);
+  EXPECT_EQ(port_time(crowd, 4096), 20'000) << "alone the one hides the other";
+  EXPECT_EQ(crowded_port_time(crowd, 4096), 20'000 + 2 * 4096);
+  crowd.shares_bandwidth = true;
+  EXPECT_EQ(crowded_port_time(crowd, 4096), 20'000) << "bytes that the link carries are no work of a core";
+}
+
+/// 8 nodes of 2 whose lanes were measured: leaders pay what one lane of each node pays, shares what two pay, in waves that do not overlap.
+TEST(MessageCost, LeadersAndSharesPayForAsManyLanesAsTheyAre) {
+  constexpr double L = 60'000, o = 5'000, g1 = 10'000, g2 = 9'000, G1 = 1.5, G2 = 1;
+  Profile profile = default_profile();
+  Level level = network(L, o, 0.5);
+  level.name = "network";
+  level.ranks = 16;
+  level.node_g = Estimate::exactly(g2);
+  level.node_G = Estimate::exactly(G2);
+  level.lane_gaps = {{1, Estimate::exactly(g1), Estimate::exactly(G1)},
+                     {2, Estimate::exactly(g2), Estimate::exactly(G2)}};
+  profile.levels = {profile.levels[0], level};
+  Topology topology;
+  topology.ranks = 16;
+  topology.nodes = 8;
+  topology.largest_node = topology.smallest_node = 2;
+  topology.board = true;
+  topology.native = false;
+  const auto straight = [&](double g, double G, double block) {  // to seven others and back
+    return 2 * (2 * o + L + G * block + 6 * (g + G * block));
+  };
+  const auto time_of = [&](std::size_t bytes, std::int64_t lanes) {
+    for (const Choice& choice : choices({Kind::allreduce, bytes, 8, true}, topology, profile)) {
+      if (choice.method == Method::two_level && (choice.parts > 1) == (lanes > 1)) return choice;
+    }
+    return Choice{};
+  };
+  const std::size_t bytes = 65'536;
+  const Choice leaders = time_of(bytes, 1), lanes = time_of(bytes, 2);
+  EXPECT_NE(leaders.why.find("exchange"), std::string::npos) << leaders.why;
+  const double boards = 80'000;  // at most
+  EXPECT_GE(leaders.nanoseconds, straight(g1, G1, 8192));
+  EXPECT_LE(leaders.nanoseconds, straight(g1, G1, 8192) + boards);
+  EXPECT_GE(lanes.nanoseconds, std::min(straight(2 * g2, 2 * G2, 4096), 3 * (2 * o + L + 2 * G2 * 32'768)))
+      << lanes.why;
+  const Choice small = time_of(8, 2);  // 7 messages a node, four and three
+  EXPECT_GE(small.nanoseconds, 2 * o + L + 3 * 2 * g2);
+  EXPECT_LE(small.nanoseconds, 2 * o + L + 3 * 2 * g2 + g2 + boards / 10);
+}
+
 /// Where all ranks at once are slow, an all-reduce takes more rounds of fewer messages.
 TEST(MessageCost, TheChoiceKnowsOfCoresThatRanksShare) {
   Profile profile = default_profile();

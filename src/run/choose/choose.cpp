@@ -193,6 +193,13 @@ class Chooser {
     return empty + (level.receives_in_parallel ? all / 3 : all);
   }
 
+  /// Of a pattern in which all ranks send. Where they share something, and where lanes were measured, its waves do not overlap, as in
+  /// supersteps.
+  static double everybody_time(const LocalPlan& plan, const Level& alone, const Level& crowd, double block) {
+    const double time = symmetric_time(plan, crowd, block);
+    return crowd == alone && alone.lane_gaps.empty() ? time : std::max(time, superstep_time(plan, crowd, block));
+  }
+
   /// Symmetric plans that fold whole contributions: parts 0 is the plan for ranks that share something, 1 that for a rank alone.
   void windows(const Level& alone, int ranks, std::vector<Choice>& list, Method method) const {
     const Level level = with_everybody_sending(alone, profile_, ranks);
@@ -207,8 +214,7 @@ class Chooser {
       if (blocks) return symmetric_time(plan, level, size);
       for (auto& send : plan.form.sends) send.part.len = 1;
       for (auto& send : plan.form.receives) send.part.len = 1;
-      const double time = symmetric_time(plan, level, size);
-      return level == alone ? time : std::max(time, superstep_time(plan, level, size));
+      return everybody_time(plan, alone, level, size);
     };
     list.push_back({method, time_of(plan_for(level)), 0, "windows of the optimal all-reduce plan"});
     if (!blocks && query_.kind != Kind::scan && !(level == alone)) {
@@ -247,10 +253,10 @@ class Chooser {
     const double block = query_.kind == Kind::reduce_scatter ? bytes() : bytes() / ranks;
     for (const int radix : radices(ranks)) {
       const LocalPlan windows = circulant(ranks, 0, radix);
-      const double gather = symmetric_time(windows, crowd, block);
+      const double gather = everybody_time(windows, level, crowd, block);
       LocalPlan reversed = windows;
       reversed.reversed = true;
-      const double folding = symmetric_time(reversed, crowd, block);
+      const double folding = everybody_time(reversed, level, crowd, block);
       // Blocks between the root and all, along the tree.
       const double rooted = tree_time(machine_for(level, ranks, 0, kTreeTicks)) + bytes() * level.G.value;
       switch (query_.kind) {

@@ -64,14 +64,19 @@ bool led(const Query& query, const Topology& topology) {
   return query.kind == Kind::allreduce && query.commutative && several(topology);
 }
 
-/// The ranks of a node send at the same time: each has a part of the adapter.
+/// The machine as the ranks of one place see it while those of all places send: each has a part of the adapter, and with every lane at
+/// work messages cost what was measured with as many.
 Profile with_shared_adapter(const Profile& profile, const Topology& topology) {
   Profile shared = profile;
   const Level& network = message_level(topology, profile);
   for (Level& level : shared.levels) {
     if (level.name != network.name) continue;
-    level.G.value = std::max(level.G.value, topology.largest_node * node_gap_per_byte(network));
-    level.g.value = std::max(level.g.value, topology.largest_node * node_gap(network, 0));
+    const double lanes = topology.largest_node;
+    level.G.value = std::max(level.G.value, lanes * node_gap_per_byte(network));
+    level.g.value = std::max(level.g.value, lanes * node_gap(network, 0));
+    if (level.lane_gaps.empty()) continue;
+    const Level busy = with_everybody_sending(network, profile, std::int64_t{topology.largest_node} * topology.nodes);
+    level.lane_gaps = {{1, busy.g, busy.G}};
   }
   return shared;
 }
@@ -221,8 +226,15 @@ LaneCosts lane_costs(const Query& query, const Topology& topology, const Profile
   LaneCosts costs;
   costs.network = message_level(topology, profile);
   costs.bytes = static_cast<double>(query.bytes);
-  costs.gamma = node_gap(costs.network, costs.bytes);
   const int ranks = topology.largest_node;
+  if (symmetric(query.kind) && !costs.network.lane_gaps.empty()) {
+    costs.network = with_everybody_sending(costs.network, profile, std::int64_t{ranks} * topology.nodes);
+    costs.port = crowded_port_time(costs.network, costs.bytes);
+    costs.gamma = costs.port / ranks;
+  } else {
+    costs.port = port_time(costs.network, costs.bytes);
+    costs.gamma = node_gap(costs.network, costs.bytes);
+  }
   const auto on_board = [&](Kind kind) {
     return board_time(profile, kind, costs.bytes, ranks, topology.shares_memory);
   };
@@ -456,8 +468,7 @@ Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t la
 std::string reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile) {
   if (!takes_lanes(query, topology)) return {};
   const LaneCosts costs = lane_costs(query, topology, profile);
-  return fmt::format("a rank can send every {:.3g} us, a node every {:.3g} us{}",
-                     port_time(costs.network, costs.bytes) / 1e3, costs.gamma / 1e3,
+  return fmt::format("a rank can send every {:.3g} us, a node every {:.3g} us{}", costs.port / 1e3, costs.gamma / 1e3,
                      knows_nodes(costs.network) ? "" : " (a guess)");
 }
 

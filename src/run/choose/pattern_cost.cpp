@@ -109,9 +109,9 @@ double superstep_time(const LocalPlan& plan, const Level& level, double bytes_pe
     const double bytes = bytes_per_block * step.part.len;
     if (!step.receives) {
       if (waves.empty() || waves.back() != wave + 1)
-        ports -= port_time(level, bytes);  // the first of a wave waits for none
+        ports -= crowded_port_time(level, bytes);  // the first of a wave waits for none
       waves.push_back(wave + 1);
-      ports += port_time(level, bytes);
+      ports += crowded_port_time(level, bytes);
       last = std::max(last, flight_time(level, bytes));
     } else if (received < waves.size()) {
       wave = std::max(wave, waves[received++]);

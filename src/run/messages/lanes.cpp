@@ -43,12 +43,12 @@ struct LaneShare {
 double windows_time(const std::vector<std::vector<plan::WindowPiece>>& rounds, std::int64_t lanes,
                     const LaneCosts& costs) {
   const Level& network = costs.network;
-  const double port = port_time(network, costs.bytes), o_r = network.o_r.value;
+  const double o_r = network.o_r.value;
   double time = costs.allreduce;
   for (const auto& pieces : rounds) {
     const LaneShare share(pieces.size(), lanes);
     const auto each = static_cast<double>(share.each), further = static_cast<double>(share.lanes - 1);
-    const double gap = std::max({port, o_r, static_cast<double>(share.lanes) * costs.gamma});
+    const double gap = std::max({costs.port, o_r, static_cast<double>(share.lanes) * costs.gamma});
     time += std::max(flight_time(network, costs.bytes) + (each - 1) * gap, each * (network.o_s.value + o_r)) +
             further * (costs.gamma + costs.more_reads) + costs.one_read;
   }

@@ -18,6 +18,7 @@ namespace chasqui::run {
 struct LaneCosts {
   Level network;
   double bytes = 0;         ///< of a contribution
+  double port = 0;          ///< from one message of a rank to its next
   double gamma = 0;         ///< from one message of a node to its next, whichever rank sends it
   double broadcast = 0;     ///< inside a node, on the board
   double read_share = 0.5;  ///< of it, the readers' part

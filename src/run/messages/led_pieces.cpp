@@ -40,7 +40,7 @@ class NodeLink {
     }
     double& port = ports_[static_cast<std::size_t>(rank)];
     const double begin = std::max({clock, port, free_});
-    port = begin + port_time(level_, bytes);
+    port = begin + crowded_port_time(level_, bytes);
     free_ = begin + adapter_ * bytes;
     arrivals_.emplace(begin + flight_time(level_, bytes) - level_.o_r.value, number);
     return begin + level_.o_s.value;

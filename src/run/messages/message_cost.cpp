@@ -58,6 +58,11 @@ double port_time(const Level& level, double bytes) {
   return std::max(level.g.value, level.shares_bandwidth ? std::max(overhead, link) : overhead + link);
 }
 
+double crowded_port_time(const Level& crowd, double bytes) {
+  if (crowd.shares_bandwidth) return port_time(crowd, bytes);
+  return port_time(crowd, 0) + crowd.G.value * bytes;
+}
+
 double receive_port_time(const Level& level, double bytes) {
   return level.receives_in_parallel ? std::max(level.g.value, burst_overhead(level, level.o_r.value))
                                     : port_time(level, bytes);
@@ -86,12 +91,15 @@ Estimate of_a_rank(const Estimate& gap, double lanes) { return {gap.value * lane
 }  // namespace
 
 Level with_everybody_sending(Level level, const Profile& profile, std::int64_t ranks) {
-  Estimate g = profile.bsp_g, G = profile.bsp_G;
   if (const LaneGap* measured = measured_lanes(level, ranks)) {
     const auto lanes = static_cast<double>(measured->lanes);
-    g = of_a_rank(measured->g, lanes);
-    G = of_a_rank(measured->G, lanes);
-  } else if (ranks < level.ranks) {
+    const Estimate g = of_a_rank(measured->g, lanes), G = of_a_rank(measured->G, lanes);
+    if (g.value > level.g.value) level.g = g;
+    if (G.value > level.G.value) level.G = G;
+    return level;
+  }
+  Estimate g = profile.bsp_g, G = profile.bsp_G;
+  if (ranks < level.ranks) {
     const double share = static_cast<double>(ranks) / static_cast<double>(level.ranks);
     g.value *= share;
     G.value *= share;
