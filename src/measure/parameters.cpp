@@ -8,6 +8,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/message_probe.hpp"
+#include "measure/node_pattern.hpp"
 #include "measure/sampler.hpp"
 #include "run/comm/fabric.hpp"
 
@@ -129,8 +130,6 @@ FanIn fan_in(Comm& comm, Sampler& sampler, double share) {
   return found;
 }
 
-/// The first ranks of every node send at the same time, each to a rank of every further node in turn. All nodes at once, as in a
-/// collective: what they have in common, as a switch with less bandwidth than its links together, counts too.
 class NodesOfRanks final : public NodeProbe {
  public:
   NodesOfRanks(Comm& comm, Sampler& sampler) : sampler_(sampler), fabric_(fabric_of(comm)) {
@@ -155,17 +154,13 @@ class NodesOfRanks final : public NodeProbe {
     return sampler_.once([&] {
       Transport& transport = *fabric_.messages;
       std::vector<Transport::Ticket> tickets;
-      const auto length = static_cast<std::size_t>(bytes), lanes_of_a_node = static_cast<std::size_t>(lanes);
-      std::size_t received = 0;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(messages); ++i) {
-        const std::size_t shift = 1 + i % (nodes_.size() - 1);
-        const auto& to = nodes_[(node_ + shift) % nodes_.size()];
-        const auto& from = nodes_[(node_ + nodes_.size() - shift) % nodes_.size()];
-        const std::size_t size = nodes_[node_].size(), senders = std::min(lanes_of_a_node, from.size());
-        for (std::size_t lane = place_; lane < senders; lane += size)
-          tickets.push_back(transport.receive(from[lane], kProbeTag + 1, &in_[received++ * length], length));
-        if (place_ < lanes_of_a_node)
-          tickets.push_back(transport.send(to[place_ % to.size()], kProbeTag + 1, &out_[i * length], length));
+      const auto length = static_cast<std::size_t>(bytes);
+      std::size_t received = 0, sent = 0;
+      for (const NodeMessage& message :
+           node_pattern(nodes_, node_, place_, static_cast<std::size_t>(lanes), static_cast<std::size_t>(messages))) {
+        tickets.push_back(message.arrives
+                              ? transport.receive(message.peer, kProbeTag + 1, &in_[received++ * length], length)
+                              : transport.send(message.peer, kProbeTag + 1, &out_[sent++ * length], length));
       }
       for (const auto ticket : tickets) finish(fabric_, ticket);
     });
