@@ -261,7 +261,7 @@ class Contest {
       Group group{fabric_.messages.get(), {}, node_, topology_.nodes, tag_, fabric_.timing};
       for (int node = 0; node < topology_.nodes; ++node) group.members.push_back(node * n_);
       const Program program = program_of(shape_of(call_, node_, topology_.nodes), between.method, between.parts,
-                                         *profile_->level("network"), *profile_);
+                                         {*profile_->level("network"), *profile_, topology_.nodes});
       Call outer = call_;
       outer.in = call_.kind == Kind::broadcast ? nullptr : in;
       play(program, group, buffers_of(outer, node_));

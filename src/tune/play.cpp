@@ -34,7 +34,7 @@ Network network_of(const LogGP& machine) {
 }
 
 Network network_of(const Level& level, const Profile& profile, bool everybody) {
-  const Level seen = everybody ? run::with_everybody_sending(level, profile, level.ranks) : level;
+  const Level seen = everybody ? run::with_everybody_sending(level, profile, run::Senders::all(level)) : level;
   const double o_s = seen.o_s.value, o_r = seen.o_r.value;
   // A library asks before it sends a long message, and waits for the answer. Our own transport may cut the message instead, but
   // that is not what is predicted here.

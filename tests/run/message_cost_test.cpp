@@ -83,18 +83,19 @@ TEST(MessageCost, EverybodySendingRaisesTheGapsToWhatWasMeasured) {
   level.ranks = 16;
   Profile profile = default_profile();
   profile.bsp_g = Estimate::exactly(60'000);  // less than both overheads
-  EXPECT_EQ(with_everybody_sending(level, profile, 16), level);
+  EXPECT_EQ(with_everybody_sending(level, profile, {16, 1}), level);
   profile.bsp_g = Estimate::exactly(200'000);
   profile.bsp_G = Estimate::exactly(3);
-  const Level crowd = with_everybody_sending(level, profile, 16);
+  const Level crowd = with_everybody_sending(level, profile, {16, 1});
   EXPECT_EQ(crowd.g.value, 200'000);
   EXPECT_EQ(crowd.G.value, 3);
   EXPECT_EQ(crowd.L, level.L);
-  EXPECT_EQ(with_everybody_sending(level, profile, 8).g.value, 100'000) << "half of them share what all share";
-  EXPECT_EQ(with_everybody_sending(level, profile, 8).G.value, 1.5);
-  EXPECT_EQ(with_everybody_sending(level, profile, 4), level) << "no less than one of them takes alone";
+  EXPECT_EQ(with_everybody_sending(level, profile, {8, 1}).g.value, 100'000) << "half of them share what all share";
+  EXPECT_EQ(with_everybody_sending(level, profile, {8, 1}).G.value, 1.5);
+  EXPECT_EQ(with_everybody_sending(level, profile, {4, 1}), level) << "no less than one of them takes alone";
   profile.bsp_G = Estimate::exactly(0.5);
-  EXPECT_EQ(with_everybody_sending(level, profile, 16).G.value, 1) << "one sender alone is no faster than everybody";
+  EXPECT_EQ(with_everybody_sending(level, profile, {16, 1}).G.value, 1)
+      << "one sender alone is no faster than everybody";
 }
 
 /// 4 nodes of 4: with as many ranks of each node as send.
@@ -107,14 +108,14 @@ TEST(MessageCost, EverybodySendingTakesTheGapsOfSoManyLanes) {
   Profile profile = default_profile();
   profile.bsp_g = Estimate::exactly(1e6);  // of no account then
   profile.bsp_G = Estimate::exactly(100);
-  const Level leaders = with_everybody_sending(level, profile, 4);
+  const Level leaders = with_everybody_sending(level, profile, {4, 1});
   EXPECT_EQ(leaders.g.value, 150'000);
   EXPECT_EQ(leaders.G.value, 2);
-  const Level two = with_everybody_sending(level, profile, 8);
+  const Level two = with_everybody_sending(level, profile, {4, 2});
   EXPECT_EQ(two.g.value, 200'000) << "a rank's, not the node's";
   EXPECT_EQ(two.G.value, 3);
-  EXPECT_EQ(with_everybody_sending(level, profile, 12).g.value, 360'000) << "the next more that were tried";
-  const Level all = with_everybody_sending(level, profile, 16);
+  EXPECT_EQ(with_everybody_sending(level, profile, {4, 3}).g.value, 360'000) << "the next more that were tried";
+  const Level all = with_everybody_sending(level, profile, {4, 4});
   EXPECT_EQ(all.g.value, 360'000);
   EXPECT_EQ(all.G.value, 1) << "no less than one of them takes alone";
 }
@@ -133,8 +134,8 @@ TEST(MessageCost, LanesAreThoseOfANodeHoweverManyNodesThereAre) {
     topology.nodes = nodes;
     topology.ranks = 4 * nodes;
     const Level seen = message_level(topology, profile);
-    EXPECT_EQ(with_everybody_sending(seen, profile, nodes).g.value, 150'000) << nodes;
-    EXPECT_EQ(with_everybody_sending(seen, profile, 4 * nodes).g.value, 360'000) << nodes;
+    EXPECT_EQ(with_everybody_sending(seen, profile, Senders::of(nodes, nodes)).g.value, 150'000) << nodes;
+    EXPECT_EQ(with_everybody_sending(seen, profile, Senders::of(4 * nodes, nodes)).g.value, 360'000) << nodes;
   }
 }
 
@@ -143,11 +144,11 @@ TEST(MessageCost, LanesThatWereMeasuredCountBelowBothOverheadsToo) {
   level.g = Estimate::exactly(4'000);  // a burst costs less than lone messages
   level.lane_gaps = {{1, Estimate::exactly(11'000), Estimate::exactly(1)}};
   level.ranks = 8;
-  EXPECT_EQ(with_everybody_sending(level, default_profile(), 8).g.value, 11'000);
+  EXPECT_EQ(with_everybody_sending(level, default_profile(), {8, 1}).g.value, 11'000);
   level.lane_gaps.clear();
   Profile profile = default_profile();
   profile.bsp_g = Estimate::exactly(11'000);
-  EXPECT_EQ(with_everybody_sending(level, profile, 8).g.value, 4'000) << "BSP's g of so little is overheads";
+  EXPECT_EQ(with_everybody_sending(level, profile, {8, 1}).g.value, 4'000) << "BSP's g of so little is overheads";
 }
 
 TEST(MessageCost, InACrowdAMessageCostsTheGapAndItsBytes) {

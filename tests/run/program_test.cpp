@@ -217,8 +217,9 @@ RC_GTEST_PROP(EveryFamily, WholeValuesItemsAndBlocks, ()) {
       network(1e5, 5000, 5000, shared), network(1000, 300, 300, shared), network(20, 10, 40, shared)});
   Profile profile = default_profile();
   for (const Way& way : ways_of(kind, shape.commutative, *rc::gen::inRange(2, 5), *rc::gen::inRange(2, 9))) {
-    const auto programs =
-        of_all_ranks(shape, [&](const Shape& one) { return program_of(one, way.method, way.parts, level, profile); });
+    const auto programs = of_all_ranks(shape, [&](const Shape& one) {
+      return program_of(one, way.method, way.parts, {level, profile, one.size});
+    });
     expect_right(shape, programs, fmt::format("{} by {} {}", to_string(kind), to_string(way.method), way.parts));
   }
 }
@@ -275,9 +276,10 @@ TEST(EveryMachine, FoldsHoldEveryContributionOnce) {
           if (!has_root(kind)) shape.root = 0;
           shape.commutative = commutative;
           shape.exclusive = kind == Kind::scan && commutative;
+          const Profile profile = default_profile();
           for (const Way& way : ways_of(kind, commutative, 2, 1)) {
             const auto programs = of_all_ranks(shape, [&](const Shape& one) {
-              return program_of(one, way.method, way.parts, level, default_profile());
+              return program_of(one, way.method, way.parts, {level, profile, one.size});
             });
             expect_right(shape, programs, fmt::format("{} on {}", to_string(kind), ranks));
           }

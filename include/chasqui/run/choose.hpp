@@ -51,9 +51,8 @@ struct Choice {
   std::string why;               ///< a few words for people
 };
 
-/// The level whose messages go between all ranks. Where lanes were measured, its `ranks` are those of as many nodes as there are here.
-/// REQUIRES a profile with a level.
-Level message_level(const Topology& topology, const Profile& profile);
+/// The level whose messages go between all ranks. REQUIRES a profile with a level.
+const Level& message_level(const Topology& topology, const Profile& profile);
 
 /// All that apply, the fastest first. Never empty.
 std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile);

@@ -21,12 +21,9 @@
 
 namespace chasqui::run {
 
-Level message_level(const Topology& topology, const Profile& profile) {
+const Level& message_level(const Topology& topology, const Profile& profile) {
   const Level* found = profile.level(topology.nodes > 1 || !topology.board ? "network" : "node");
-  Level level = found != nullptr ? *found : profile.levels.front();
-  // What was measured with so many ranks of each node holds for as many nodes as there are.
-  if (!level.lane_gaps.empty()) level.ranks = topology.nodes * level.lane_gaps.back().lanes;
-  return level;
+  return found != nullptr ? *found : profile.levels.front();
 }
 
 namespace {
@@ -193,6 +190,9 @@ class Chooser {
     return empty + (level.receives_in_parallel ? all / 3 : all);
   }
 
+  /// Where so many ranks send at once.
+  Senders senders(int ranks) const { return Senders::of(ranks, topology_.nodes); }
+
   /// Of a pattern in which all ranks send. Where they share something, and where lanes were measured, its waves do not overlap, as in
   /// supersteps.
   static double everybody_time(const LocalPlan& plan, const Level& alone, const Level& crowd, double block) {
@@ -202,7 +202,7 @@ class Chooser {
 
   /// Symmetric plans that fold whole contributions: parts 0 is the plan for ranks that share something, 1 that for a rank alone.
   void windows(const Level& alone, int ranks, std::vector<Choice>& list, Method method) const {
-    const Level level = with_everybody_sending(alone, profile_, ranks);
+    const Level level = with_everybody_sending(alone, profile_, senders(ranks));
     const double size = query_.kind == Kind::barrier ? 0 : bytes();
     const bool blocks = method == Method::windows;
     const auto plan_for = [&](const Level& seen) {
@@ -240,7 +240,7 @@ class Chooser {
 
   /// Blocks on their way to all, several in one message.
   void by_digits(const Level& alone, int ranks, std::vector<Choice>& list) const {
-    const Level level = with_everybody_sending(alone, profile_, ranks);
+    const Level level = with_everybody_sending(alone, profile_, senders(ranks));
     for (const int radix : radices(ranks)) {
       if (radix >= ranks) break;  // straight
       list.push_back({Method::windows, symmetric_time(by_distance(ranks, 0, radix), level, bytes()), radix,
@@ -249,7 +249,7 @@ class Chooser {
   }
 
   void exchange(const Level& level, int ranks, std::vector<Choice>& list) const {
-    const Level crowd = with_everybody_sending(level, profile_, ranks);
+    const Level crowd = with_everybody_sending(level, profile_, senders(ranks));
     const double block = query_.kind == Kind::reduce_scatter ? bytes() : bytes() / ranks;
     for (const int radix : radices(ranks)) {
       const LocalPlan windows = circulant(ranks, 0, radix);
@@ -295,7 +295,7 @@ class Chooser {
 
   void direct_messages(const Level& alone, int ranks, std::vector<Choice>& list) const {
     const bool everybody = query_.kind == Kind::allgather || exchanges(query_.kind);
-    const Level level = everybody ? with_everybody_sending(alone, profile_, ranks) : alone;
+    const Level level = everybody ? with_everybody_sending(alone, profile_, senders(ranks)) : alone;
     double gap = everybody                     ? spread_step(level, bytes())
                  : query_.kind == Kind::gather ? receive_port_time(level, bytes())
                                                : port_time(level, bytes());

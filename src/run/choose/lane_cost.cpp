@@ -75,7 +75,7 @@ Profile with_shared_adapter(const Profile& profile, const Topology& topology) {
     level.G.value = std::max(level.G.value, lanes * node_gap_per_byte(network));
     level.g.value = std::max(level.g.value, lanes * node_gap(network, 0));
     if (level.lane_gaps.empty()) continue;
-    const Level busy = with_everybody_sending(network, profile, std::int64_t{topology.largest_node} * topology.nodes);
+    const Level busy = with_everybody_sending(network, profile, {topology.nodes, topology.largest_node});
     level.lane_gaps = {{1, busy.g, busy.G}};
   }
   return shared;
@@ -176,7 +176,7 @@ class AllLanes {
   /// `messages` of every lane, all lanes at once: first it sends, then it receives.
   double straight(double messages, double bytes) const {
     const int lanes = std::min(n_, N_ - 1);
-    const Level level = with_everybody_sending(message_level(topology_, profile_), profile_, lanes * N_);
+    const Level level = with_everybody_sending(message_level(topology_, profile_), profile_, {N_, lanes});
     const double gamma = node_gap(level, bytes), o_r = level.o_r.value;
     const double gap = std::max({port_time(level, bytes), o_r, lanes * gamma});
     return std::max(flight_time(level, bytes) + (messages - 1) * gap, messages * (level.o_s.value + o_r)) +
@@ -228,7 +228,7 @@ LaneCosts lane_costs(const Query& query, const Topology& topology, const Profile
   costs.bytes = static_cast<double>(query.bytes);
   const int ranks = topology.largest_node;
   if (symmetric(query.kind) && !costs.network.lane_gaps.empty()) {
-    costs.network = with_everybody_sending(costs.network, profile, std::int64_t{ranks} * topology.nodes);
+    costs.network = with_everybody_sending(costs.network, profile, {topology.nodes, ranks});
     costs.port = crowded_port_time(costs.network, costs.bytes);
     costs.gamma = costs.port / ranks;
   } else {
@@ -301,7 +301,7 @@ class Led {
             bytes,
             on_board(Kind::reduce),
             on_board(Kind::broadcast),
-            with_everybody_sending(network, profile_, std::int64_t{pieces.leaders} * topology_.nodes),
+            with_everybody_sending(network, profile_, {topology_.nodes, pieces.leaders}),
             node_gap_per_byte(network)};
   }
 
@@ -462,7 +462,7 @@ Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t la
   const OnNodes where{shape, nodes.count(), nodes.largest(), ranks};
   if (way->style == LaneWay::Style::dealt) return dealt_program(where, way->radices);
   const Profile shared = with_shared_adapter(profile, topology);
-  return share_program(where, way->between, message_level(topology, shared), shared);
+  return share_program(where, way->between, {message_level(topology, shared), shared, topology.nodes});
 }
 
 std::string reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile) {

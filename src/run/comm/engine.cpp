@@ -244,9 +244,7 @@ Task Engine::task_of(Call call, Choice choice, std::uint32_t tag) {
 std::shared_ptr<const Program> Engine::program_for(const Group& group, const Call& call, const Choice& choice) {
   const Shape shape = shape_of(call, group.rank, group.size);
   return plans_.program({shape, choice.method, choice.parts, false}, [&] {
-    return in_pieces(
-        program_of(shape, choice.method, choice.parts, message_level(topology_, *fabric_.profile), *fabric_.profile),
-        fabric_.piece);
+    return in_pieces(program_of(shape, choice.method, choice.parts, machine()), fabric_.piece);
   });
 }
 

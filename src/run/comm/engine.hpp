@@ -22,6 +22,7 @@
 #include "run/comm/plan_cache.hpp"
 #include "run/comm/progress.hpp"
 #include "run/faults/health.hpp"
+#include "run/messages/message_cost.hpp"
 #include "run/messages/transport.hpp"
 #include "run/wait/task.hpp"
 
@@ -152,6 +153,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   struct Between;
   Between between_nodes(const Call& call, std::uint32_t tag);
   Choice choose_between(const Call& call);
+  Machine machine() const { return {message_level(topology_, *fabric_.profile), *fabric_.profile, topology_.nodes}; }
   std::shared_ptr<const Program> blocks_between(const Between& between, const Call& outer,
                                                 const std::vector<std::size_t>& offsets);
   Task by_lanes(Call call, std::int64_t lanes, std::uint32_t tag);

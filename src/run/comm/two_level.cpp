@@ -108,9 +108,7 @@ std::shared_ptr<const Program> Engine::blocks_between(const Between& between, co
   return plans_.program({shape, choice.method, choice.parts, true}, [&] {
     if (outer.exchanges() && choice.method == Method::messages)
       return in_pieces(nodes_straight(shape, nodes_, offsets), fabric_.piece);
-    return in_pieces(block_program(shape, choice.method, choice.parts, message_level(topology_, *fabric_.profile),
-                                   *fabric_.profile, offsets),
-                     fabric_.piece);
+    return in_pieces(block_program(shape, choice.method, choice.parts, machine(), offsets), fabric_.piece);
   });
 }
 

@@ -29,11 +29,11 @@ class AllLanesBuilder {
 
   // --- shares
 
-  Program shares(const Between& between, const Level& level, const Profile& profile) {
+  Program shares(const Between& between, const Machine& machine) {
     const auto lane = [&](Kind kind, std::size_t count, Address in, Address out, bool exclusive = false) {
       const Shape shape{kind,  static_cast<int>(node_), static_cast<int>(N_), static_cast<int>(root_node_),
                         count, shape_.element,          shape_.commutative,   exclusive};
-      append(program_, program_of(shape, between.method, between.parts, level, profile), in, out,
+      append(program_, program_of(shape, between.method, between.parts, machine), in, out,
              [&](int node) { return peer(static_cast<std::size_t>(node), place_); });
     };
     switch (shape_.kind) {
@@ -439,8 +439,8 @@ class AllLanesBuilder {
 
 std::int64_t dealt_messages(std::int64_t nodes, std::int64_t node_size) { return divide_up(nodes - 1, node_size); }
 
-Program share_program(const OnNodes& where, const Between& between, const Level& level, const Profile& profile) {
-  return AllLanesBuilder(where).shares(between, level, profile);
+Program share_program(const OnNodes& where, const Between& between, const Machine& machine) {
+  return AllLanesBuilder(where).shares(between, machine);
 }
 
 Program dealt_program(const OnNodes& where, const std::vector<std::int64_t>& radices) {

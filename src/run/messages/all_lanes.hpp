@@ -9,6 +9,7 @@
 
 #include "chasqui/model/cluster.hpp"
 #include "run/messages/local_plan.hpp"
+#include "run/messages/message_cost.hpp"
 #include "run/messages/program.hpp"
 
 namespace chasqui::run {
@@ -29,7 +30,7 @@ struct Between {
 };
 
 /// Any collective but the barrier. Folds keep the order of the ranks if `between` does.
-Program share_program(const OnNodes& where, const Between& between, const Level& level, const Profile& profile);
+Program share_program(const OnNodes& where, const Between& between, const Machine& machine);
 
 /// All-gather (in rounds of such radices), gather, scatter, all-to-all; reduce-scatter and scan (radices) fold in any order.
 Program dealt_program(const OnNodes& where, const std::vector<std::int64_t>& radices);

@@ -12,6 +12,7 @@
 #include "chasqui/plan/plain_trees.hpp"
 #include "chasqui/run/call.hpp"
 #include "run/messages/local_plan.hpp"
+#include "run/messages/message_cost.hpp"
 #include "run/messages/program.hpp"
 
 namespace chasqui::run {
@@ -69,11 +70,11 @@ void add_fold_in_order(Program& program, const Shape& shape, Address blocks, std
 Shape shape_of(const Call& call, int rank, int size);
 
 /// A collective as the method says. REQUIRES at least two ranks and a method that goes by messages.
-Program program_of(const Shape& shape, Method method, std::int64_t parts, const Level& level, const Profile& profile);
+Program program_of(const Shape& shape, Method method, std::int64_t parts, const Machine& machine);
 
 /// Gather, all-gather or scatter of blocks of any size, which all lie in the output; offsets as in add_blocks. The same of a
 /// reduce-scatter on circulant windows: what is there is folded on the way.
-Program block_program(const Shape& shape, Method method, std::int64_t parts, const Level& level, const Profile& profile,
+Program block_program(const Shape& shape, Method method, std::int64_t parts, const Machine& machine,
                       const std::vector<std::size_t>& offsets);
 
 /// All-to-all or reduce-scatter of uneven blocks, on the call's own buffers.

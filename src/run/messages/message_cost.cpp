@@ -76,11 +76,10 @@ double spread_step(const Level& level, double bytes) {
 namespace {
 
 /// What was measured with as many ranks of every node at work, or the next more that were tried; nullptr: nothing.
-const LaneGap* measured_lanes(const Level& level, std::int64_t ranks) {
+const LaneGap* measured_lanes(const Level& level, std::int64_t lanes) {
   if (level.lane_gaps.empty()) return nullptr;
-  const std::int64_t nodes = std::max<std::int64_t>(1, level.ranks / level.lane_gaps.back().lanes);
   for (const LaneGap& gap : level.lane_gaps) {
-    if (gap.lanes * nodes >= ranks) return &gap;
+    if (gap.lanes >= lanes) return &gap;
   }
   return &level.lane_gaps.back();
 }
@@ -90,8 +89,8 @@ Estimate of_a_rank(const Estimate& gap, double lanes) { return {gap.value * lane
 
 }  // namespace
 
-Level with_everybody_sending(Level level, const Profile& profile, std::int64_t ranks) {
-  if (const LaneGap* measured = measured_lanes(level, ranks)) {
+Level with_everybody_sending(Level level, const Profile& profile, const Senders& senders) {
+  if (const LaneGap* measured = measured_lanes(level, senders.lanes)) {
     const auto lanes = static_cast<double>(measured->lanes);
     const Estimate g = of_a_rank(measured->g, lanes), G = of_a_rank(measured->G, lanes);
     if (g.value > level.g.value) level.g = g;
@@ -99,7 +98,7 @@ Level with_everybody_sending(Level level, const Profile& profile, std::int64_t r
     return level;
   }
   Estimate g = profile.bsp_g, G = profile.bsp_G;
-  if (ranks < level.ranks) {
+  if (const std::int64_t ranks = senders.nodes * senders.lanes; ranks < level.ranks) {
     const double share = static_cast<double>(ranks) / static_cast<double>(level.ranks);
     g.value *= share;
     G.value *= share;

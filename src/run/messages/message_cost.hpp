@@ -36,9 +36,29 @@ double receive_port_time(const Level& level, double bytes);
 /// From one message of every rank to its next, where all send and receive all the time: both overheads, and the bytes.
 double spread_step(const Level& level, double bytes);
 
-/// The level as a pattern sees it in which so many ranks send at once, as many of each node: its gaps were measured with 1, 2, 4 … all ranks of
+/// Ranks that send at once: as many of each node.
+struct Senders {
+  std::int64_t nodes;
+  std::int64_t lanes;  ///< of each
+
+  static Senders of(std::int64_t ranks, std::int64_t nodes) { return {nodes, (ranks + nodes - 1) / nodes}; }
+  /// All that were there when the level was measured.
+  static Senders all(const Level& level) {
+    const std::int64_t lanes = level.lane_gaps.empty() ? 1 : level.lane_gaps.back().lanes;
+    return {level.ranks / lanes, lanes};
+  }
+};
+
+/// The level as a pattern sees it in which these send at once: its gaps were measured with 1, 2, 4 … all ranks of
 /// every node at work, so they know of cores, links and switches that ranks share. Where they were not, BSP's g and gap per byte have to do:
 /// those are of all ranks, and fewer take turns less often.
-Level with_everybody_sending(Level level, const Profile& profile, std::int64_t ranks);
+Level with_everybody_sending(Level level, const Profile& profile, const Senders& senders);
+
+/// The machine as programs see it: rooted patterns leave it to few ranks at a time, in others all send at once.
+struct Machine {
+  const Level& level;      ///< of the messages
+  const Profile& profile;  ///< that it is of
+  std::int64_t nodes;      ///< that the ranks are on
+};
 
 }  // namespace chasqui::run

@@ -7,24 +7,20 @@
 namespace chasqui::run {
 namespace {
 
-/// The machine as programs see it: rooted patterns leave it to few ranks at a time, in others all send at once.
-struct Machine {
-  const Level& level;
-  const Profile& profile;
+LocalPlan plan_of(const Machine& machine, const Shape& shape, Method method, std::int64_t parts) {
+  if (method == Method::exchange || (method == Method::windows && parts > 0))
+    return circulant(shape.size, shape.rank, static_cast<int>(parts));
+  const bool everybody = !has_root(shape.kind);
+  const bool alone = method == Method::items || (method == Method::tree && parts == 1);
+  if (alone || !everybody) return local_plan(shape, method, parts, machine.level);
+  const Senders senders = Senders::of(shape.size, machine.nodes);
+  return local_plan(shape, method, parts, with_everybody_sending(machine.level, machine.profile, senders));
+}
 
-  LocalPlan plan(const Shape& shape, Method method, std::int64_t parts) const {
-    if (method == Method::exchange || (method == Method::windows && parts > 0))
-      return circulant(shape.size, shape.rank, static_cast<int>(parts));
-    const bool everybody = !has_root(shape.kind);
-    const bool alone = method == Method::items || (method == Method::tree && parts == 1);
-    return local_plan(shape, method, parts,
-                      everybody && !alone ? with_everybody_sending(level, profile, shape.size) : level);
-  }
-  LocalPlan tree(Shape shape, Kind kind) const {
-    shape.kind = kind;
-    return plan(shape, Method::tree, 1);
-  }
-};
+LocalPlan tree_of(const Machine& machine, Shape shape, Kind kind) {
+  shape.kind = kind;
+  return plan_of(machine, shape, Method::tree, 1);
+}
 
 std::vector<std::size_t> shares(const Shape& shape) {
   std::vector<std::size_t> offsets(static_cast<std::size_t>(shape.size) + 1);
@@ -36,7 +32,7 @@ std::vector<std::size_t> shares(const Shape& shape) {
 /// Scattered along the tree, then all-gathered.
 void add_broadcast_of_shares(Program& program, const LocalPlan& windows, const Shape& shape, const Machine& machine) {
   const auto offsets = shares(shape);
-  add_blocks(program, machine.tree(shape, Kind::scatter), kOutput, offsets);
+  add_blocks(program, tree_of(machine, shape, Kind::scatter), kOutput, offsets);
   program.finish();
   add_blocks(program, windows, kOutput, offsets);
 }
@@ -51,7 +47,7 @@ void add_fold_of_shares(Program& program, const LocalPlan& windows, const Shape&
   program.copy(data, {kInput, shape.bytes()});
   add_block_folds(program, folding, data, offsets, shape.element);
   program.finish();
-  if (shape.kind == Kind::reduce) add_blocks(program, machine.tree(shape, Kind::gather), data, offsets);
+  if (shape.kind == Kind::reduce) add_blocks(program, tree_of(machine, shape, Kind::gather), data, offsets);
   else add_blocks(program, windows, data, offsets);
 }
 
@@ -76,11 +72,11 @@ void add_fold_by_items(Program& program, const LocalPlan& there, const Shape& sh
   const bool at_root = shape.rank == back.root;
   back.kind = Kind::broadcast;
   if (shape.kind != Kind::reduce && parts == 1 && there.pace.tick == 0)
-    return add_there_and_back(program, there, machine.plan(back, Method::items, parts), shape);
+    return add_there_and_back(program, there, plan_of(machine, back, Method::items, parts), shape);
   add_item_folds(program, there, items, kInput, at_root ? std::optional(kOutput) : std::nullopt);
   if (shape.kind == Kind::reduce) return;
   program.finish();
-  add_items(program, machine.plan(back, Method::items, parts), items, kOutput);
+  add_items(program, plan_of(machine, back, Method::items, parts), items, kOutput);
 }
 
 }  // namespace
@@ -95,10 +91,10 @@ Shape shape_of(const Call& call, int rank, int size) {
   return shape;
 }
 
-Program block_program(const Shape& shape, Method method, std::int64_t parts, const Level& level, const Profile& profile,
+Program block_program(const Shape& shape, Method method, std::int64_t parts, const Machine& machine,
                       const std::vector<std::size_t>& offsets) {
   Program program;
-  LocalPlan plan = Machine{level, profile}.plan(shape, method, parts);
+  LocalPlan plan = plan_of(machine, shape, method, parts);
   if (shape.kind == Kind::reduce_scatter) {
     plan.reversed = true;
     add_block_folds(program, plan, kOutput, offsets, shape.element);
@@ -109,11 +105,11 @@ Program block_program(const Shape& shape, Method method, std::int64_t parts, con
   return program;
 }
 
-Program program_of(const Shape& shape, Method method, std::int64_t parts, const Level& level, const Profile& profile) {
-  const Machine machine{level, profile};
+Program program_of(const Shape& shape, Method method, std::int64_t parts, const Machine& machine) {
   const bool all_to_all = shape.kind == Kind::alltoall || shape.kind == Kind::reduce_scatter;
   const std::int64_t radix = method == Method::windows ? parts : shape.size;  // of an exchange
-  const LocalPlan plan = all_to_all && method != Method::exchange ? LocalPlan{} : machine.plan(shape, method, parts);
+  const LocalPlan plan =
+      all_to_all && method != Method::exchange ? LocalPlan{} : plan_of(machine, shape, method, parts);
   Program program;
   switch (shape.kind) {
     case Kind::broadcast:
