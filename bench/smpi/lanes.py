@@ -6,8 +6,8 @@
 
 Hosts have several ranks. Our boards cost what data/example_two_processes.json says of one: 243 ns to publish and read, 42 ns for
 each further reading, 0.042 ns a byte when all copy. The rivals' messages inside a host cost their overheads only, the same as between hosts;
---inside 11.87GBps: what it takes to copy a byte in and out as our boards do (give another csv). "between leaders" is the
-fastest of all algorithms of bench/data/smpi.csv on as many ranks as there are nodes, one a node: a two-level rival whose nodes cost
+--inside 11.87GBps: what it takes to copy a byte in and out as our boards do, --board 470,20,0.04213: a line on a board of 16 processes (give
+another csv). "between leaders" is the fastest of all algorithms of bench/data/smpi.csv on as many ranks as there are nodes, one a node: a two-level rival whose nodes cost
 nothing. Runs what the csv does not have yet and prints the tables of docs/clusters.md.
 """
 import argparse
@@ -17,7 +17,7 @@ import tempfile
 
 import simulator
 
-BOARD = ("243", "42", "0.04213")
+BOARD = "243,42,0.04213"
 KINDS = ["broadcast", "reduce", "allreduce", "barrier"]
 OPTION = {"broadcast": "bcast", "allreduce": "allreduce", "reduce": "reduce", "barrier": "barrier"}
 TWO_LEVEL = {
@@ -52,7 +52,7 @@ def run_all(table, options):
     program = os.path.join(options.build, "bin/smpi_bench")
     with tempfile.TemporaryDirectory() as folder:
         def output(machine, nodes, on_host, cases, who, more=()):
-            return simulator.output_of(program, folder, nodes * on_host, machine, "shared", cases, who, (str(on_host), *BOARD),
+            return simulator.output_of(program, folder, nodes * on_host, machine, "shared", cases, who, (str(on_host), *options.board.split(",")),
                                        (*START, *more), options.timeout, on_host=on_host)
         for nodes in map(int, options.nodes.split(",")):
             for on_host in map(int, options.ranks.split(",")):
@@ -121,6 +121,7 @@ def main():
     parser.add_argument("--sizes", default="8,4096,65536,1048576")
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--inside", default=simulator.inside, help="bandwidth of messages between ranks of one host")
+    parser.add_argument("--board", default=BOARD, help="ns to publish and read a line, for each further reading, and a byte")
     parser.add_argument("--memory", type=int, default=256, help="MiB that the contributions of all ranks may take")
     parser.add_argument("--most", type=int, default=4096, help="ranks")
     parser.add_argument("--rivals", type=int, default=1, help="0: ours only")

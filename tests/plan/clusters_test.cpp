@@ -9,9 +9,19 @@
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/allreduce.hpp"
+#include "chasqui/plan/alltoall.hpp"
+#include "chasqui/plan/barrier.hpp"
 #include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/kitem.hpp"
+#include "chasqui/plan/reduce.hpp"
+#include "chasqui/plan/reduce_scatter.hpp"
+#include "chasqui/plan/scan.hpp"
+#include "chasqui/plan/scatter.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/exchange_in_step.hpp"
 #include "plan/local_equals_schedule.hpp"
 
@@ -88,6 +98,37 @@ TEST(Clusters, OneRankANodeIsLogP) {
       EXPECT_TRUE(plan->claim().optimal()) << to_string(machine);
     }
   }
+}
+
+/// Every kind is planned as well as on the plain machine there, or better, and a gap of the node that is no longer than the rank's own changes nothing.
+TEST(Clusters, OneRankANodeIsPlannedAsWellAsAProcessor) {
+  for (const LogP& base : {logp(6, 2, 4), logp(3, 1, 2), logp(4, 0, 1), logp(1, 3, 2)}) {
+    for (const std::int64_t N : {1, 2, 5, 9}) {
+      LogP machine = base;
+      machine.P = N;
+      const Rank last{static_cast<std::int32_t>(N - 1)};
+      const std::vector<PlanPtr> plain = {
+          kitem(machine, 4, last), scatter(machine, last),       gather(machine, last), allgather(machine),
+          alltoall(machine),       reduce(machine, last, false), allreduce(machine),    reduce_scatter(machine),
+          scan(machine),           scan(machine, true),          barrier(machine)};
+      for (const PlanPtr& alone : plain) {
+        for (const std::int64_t gamma : {std::int64_t{0}, machine.gap().ticks}) {
+          const PlanPtr plan = on_cluster(cluster(N, 1, base, gamma, 1, 1), alone->problem());
+          const std::string what = std::string(to_string(alone->problem().kind)) + " on " + to_string(machine);
+          EXPECT_LE(plan->claim().finish, alone->claim().finish) << what;
+          EXPECT_GE(plan->claim().bound, alone->claim().bound) << what;
+          const Schedule schedule = plan->schedule();
+          const Report report = verify(schedule);
+          EXPECT_TRUE(report.legal()) << what << to_string(report);
+          EXPECT_EQ(report.finish, plan->claim().finish) << what;
+          EXPECT_EQ(schedule.nodes.count(), N) << what;
+          for (std::int32_t r = 0; r < N; ++r) EXPECT_EQ(plan->local({r}), restrict_to(schedule, {r})) << what;
+        }
+      }
+    }
+  }
+  // What a rank among very many does needs no list there.
+  EXPECT_TRUE(on_cluster(cluster(100'000'000, 1, logp(6, 2, 4), 0, 0, 0), {.kind = Kind::scatter})->claim().optimal());
 }
 
 /// clusters.md, Theorem 8: one node folds in the broadcast time of the universal tree of publish + read and read. Nothing is faster
@@ -328,7 +369,7 @@ TEST(Clusters, ScansInStepAreLegal) {
   for (const Cluster& c : {cluster(173, 6, logp(28, 2, 6), 1, 2, 2), cluster(129, 8, logp(6, 0, 3), 2, 1, 3),
                            cluster(1100, 1, logp(5, 2, 1), 0, 1, 1), cluster(344, 3, logp(0, 4, 1), 4, 1, 0),
                            cluster(2, 600, logp(28, 2, 6), 1, 2, 2)}) {
-    const PlanPtr plan = on_cluster(c, {.kind = Kind::scan});
+    const PlanPtr plan = scan_in_step(c, {.kind = Kind::scan}, {Time{0}, "none"});
     const Schedule schedule = plan->schedule();
     EXPECT_TRUE(verify(schedule).legal()) << to_string(c) << "\n" << to_string(verify(schedule));
     EXPECT_EQ(actual_finish(schedule), plan->claim().finish) << to_string(c);

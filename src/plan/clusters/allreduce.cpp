@@ -223,29 +223,4 @@ PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lan
   return std::make_shared<ClusterExchange>(cluster, problem, claim, std::move(exchange));
 }
 
-PlanPtr on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
-  validate(cluster);
-  validate(problem, cluster.base);
-  switch (problem.kind) {
-    case Kind::broadcast:
-      if (problem.items > 1) return items_on_cluster(cluster, problem.root, problem.items, lanes);
-      return broadcast_on_cluster(cluster, problem.root, lanes);
-    case Kind::reduce:
-      if (problem.items > 1) break;
-      return reduce_on_cluster(cluster, problem.root, problem.commutative, lanes);
-    case Kind::allreduce:
-    case Kind::barrier:
-      if (problem.items > 1) break;
-      return allreduce_on_cluster(cluster, problem, lanes);
-    case Kind::scatter: return scatter_on_cluster(cluster, problem.root, lanes);
-    case Kind::gather: return gather_on_cluster(cluster, problem.root, lanes);
-    case Kind::allgather:
-    case Kind::reduce_scatter:
-    case Kind::alltoall: return exchange_on_cluster(cluster, problem, lanes);
-    case Kind::scan: return scan_on_cluster(cluster, problem, lanes);
-    default: throw Error("{} is not planned on clusters: leave -N out, or choose another", to_string(problem.kind));
-  }
-  throw Error("{} of {} items is not planned on clusters: ask for one item", to_string(problem.kind), problem.items);
-}
-
 }  // namespace chasqui::plan

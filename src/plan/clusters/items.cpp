@@ -16,10 +16,10 @@ namespace {
 /// Items times their receivers: up to here an exchange on equal nodes is also planned for all of them, one event after another.
 constexpr std::int64_t kMostExchanged = 250'000;
 
-/// clusters.md, Theorem 16. `m` items leave the root's node, and `items` leave the root.
-Bound scatter_bound(const Cluster& c, Rank root) {
+/// clusters.md, Theorem 16. `m` items leave the root's node, and `items` leave the root. `asked`: a gather is one backwards.
+Bound scatter_bound(const Cluster& c, Rank root, Kind asked) {
   const LogP& M = c.base;
-  require_listable(c, {.kind = Kind::scatter, .root = root}, 4 * M.P);
+  require_listable(c, {.kind = asked, .root = root}, 4 * M.P);
   const std::int64_t n = c.nodes.size(c.nodes.node_of(root)), m = M.P - n, items = M.P - 1;
   const std::int64_t lambda = M.lambda().ticks, G = M.gap().ticks, o = M.o.ticks;
   const std::int64_t p = c.nodes.publish.ticks, r = c.nodes.read.ticks;
@@ -288,7 +288,7 @@ Schedule reduce_scatter_schedule(const Cluster& c, const Problem& problem, Lanes
 }  // namespace
 
 PlanPtr scatter_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
-  const Bound bound = scatter_bound(cluster, root);
+  const Bound bound = scatter_bound(cluster, root, Kind::scatter);
   return std::make_shared<ListedClusterPlan>(best_scatter(cluster, root, lanes, bound.time), bound.source,
                                              lanes == Lanes::leaders
                                                  ? "leaders: the root sends everything"
@@ -298,7 +298,7 @@ PlanPtr scatter_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
 PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
   Cluster backwards = cluster;
   std::swap(backwards.nodes.publish, backwards.nodes.read);
-  const Bound bound = scatter_bound(backwards, root);
+  const Bound bound = scatter_bound(backwards, root, Kind::gather);
   return std::make_shared<ListedClusterPlan>(
       reversed(best_scatter(backwards, root, lanes, bound.time), cluster, root),
       "a gather run backwards is a scatter: " + bound.source,
