@@ -62,6 +62,8 @@ class ExplainCommand final : public Command {
     }
     nlohmann::ordered_json root = {{"collective", kind_}, {"bytes", bytes}, {"ranks", ranks}, {"choices", list}};
     if (!machine_) root["machine"] = profile.how;
+    if (const std::string lanes = run::reason_for_lanes(query, topology, profile); !lanes.empty())
+      root["lanes"] = lanes;
     if (const std::string doubt = run::doubt_of(topology, profile); !doubt.empty()) root["but"] = doubt;
     out.write(root.dump(2) + "\n");
     return 0;

@@ -67,8 +67,10 @@ std::string explain(const Query& query, const Topology& topology, const Profile&
                         name_of(list[i]), duration(list[i].nanoseconds), list[i].why);
   }
   text += fmt::format("{:<9} {}\n", "why", reason(list));
-  if (const std::string lanes = reason_for_lanes(query, topology, profile); !lanes.empty())
+  if (std::string lanes = reason_for_lanes(query, topology, profile); !lanes.empty()) {
+    if (const auto more = lanes.find("; "); more != std::string::npos) lanes.replace(more, 2, ";\n          ");
     text += fmt::format("{:<9} {}\n", "lanes", lanes);
+  }
   if (spans && query.kind != Kind::barrier) text += fmt::format("{:<9} {}\n", "by size", by_size(query.kind, board));
   if (const std::string doubt = doubt_of(topology, profile); !doubt.empty())
     text += fmt::format("{:<9} {}\n", "but", doubt);

@@ -465,11 +465,27 @@ Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t la
   return share_program(where, way->between, {message_level(topology, shared), shared, topology.nodes});
 }
 
+namespace {
+
+/// What each number of lanes would take, where they carry whole values and every number can be had.
+std::string by_number(const Query& query, const Topology& topology, const LaneCosts& costs) {
+  if (!symmetric(query.kind) || !whole_values(query, topology)) return {};
+  std::string text;
+  for (std::int64_t lanes = 1; lanes <= topology.smallest_node; lanes *= 2) {
+    const double time = lane_windows(topology.nodes, lanes, costs).nanoseconds / 1e3;
+    text += lanes == 1 ? fmt::format("; 1 lane {:.3g} us", time)
+                       : fmt::format(", {}{}: {:.3g}", lanes == 2 ? "up to " : "", lanes, time);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile) {
   if (!takes_lanes(query, topology)) return {};
   const LaneCosts costs = lane_costs(query, topology, profile);
-  return fmt::format("a rank can send every {:.3g} us, a node every {:.3g} us{}", costs.port / 1e3, costs.gamma / 1e3,
-                     knows_nodes(costs.network) ? "" : " (a guess)");
+  return fmt::format("a rank can send every {:.3g} us, a node every {:.3g} us{}{}", costs.port / 1e3, costs.gamma / 1e3,
+                     knows_nodes(costs.network) ? "" : " (a guess)", by_number(query, topology, costs));
 }
 
 }  // namespace chasqui::run

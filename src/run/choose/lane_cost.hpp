@@ -50,7 +50,4 @@ std::optional<Piped> piped_leaders(const Query& query, const Topology& topology,
 Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t lanes, const Nodes& nodes,
                          const std::vector<int>& ranks, const Topology& topology, const Profile& profile);
 
-/// Why there are lanes, or none, in words; empty where there can be none.
-std::string reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile);
-
 }  // namespace chasqui::run
