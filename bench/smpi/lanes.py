@@ -60,7 +60,7 @@ def run_all(table, options):
                     where = (machine, str(nodes), str(on_host))
                     todo = [case for case in cases_of(options, nodes, on_host) if where + case + ("ours",) not in table.rows]
                     if todo:
-                        out, err = output(machine, nodes, on_host, todo, "ours")
+                        out, err = output(machine, nodes, on_host, todo, options.side)
                         for who, kind, size, ns, status, method, predicted in simulator.LINE.findall(out or ""):
                             table.add(*where, kind, size, who, status, ns, method, predicted)
                         print(*where, len(simulator.LINE.findall(out or "")), (err or "")[-200:] if not out else "", flush=True)
@@ -126,6 +126,7 @@ def main():
     parser.add_argument("--most", type=int, default=4096, help="ranks")
     parser.add_argument("--rivals", type=int, default=1, help="0: ours only")
     parser.add_argument("--rivals-to", type=int, default=1 << 20, help="bytes up to which rivals are run")
+    parser.add_argument("--side", default="ours", help="taken: leaders and what is chosen, and not the best of lanes")
     parser.add_argument("--table", action="store_true", help="run nothing")
     parser.add_argument("--timeout", type=int, default=600)
     options = parser.parse_args()

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Collectives in SimGrid's simulated time, checked: the same sources as everywhere, compiled with smpicxx.
-//   smpi_bench KIND[,KIND…] BYTES[,BYTES…] ours|native L_ns o_ns G_ns_per_byte shared|strict
+//   smpi_bench KIND[,KIND…] BYTES[,BYTES…] ours|taken|native L_ns o_ns G_ns_per_byte shared|strict
 //       [RANKS_A_NODE PUBLISH_ns EACH_ns COPY_ns_per_byte]
 // shared: messages under way share the link. Common start (all sleep until an agreed simulated time), latest finish. Prints for each case
 // the nanoseconds of what is chosen, with its prediction; native: those of the simulator's own collective. CHASQUI_METHOD=items:40 forces a
 // method, CHASQUI_LIST lists them all. Several cases are run one after another (some native algorithms leave stray messages behind: give
 // those a process each). With RANKS_A_NODE rank r lies on node r / RANKS_A_NODE; boards are memory of this process that costs what is
-// given, and one leader a node and lanes are timed, too. Of a step that has a root, as a reduction, the root and the others are busy for one
-// half each; CHASQUI_OTHERS=0.67: the others for so much of it, and the root for the rest.
+// given, and one leader a node and lanes are timed, too (taken: not the lanes). Of a step that has a root, as a reduction, the root and the
+// others are busy for one half each; CHASQUI_OTHERS=0.67: the others for so much of it, and the root for the rest.
 #include <mpi.h>
 
 #include <algorithm>
@@ -383,7 +383,8 @@ int main(int argc, char** argv) {
   if (argc < 8) return 2;
   bool good = true;
   {
-    const bool ours = std::string(argv[3]) == "ours", boards = argc > 11;
+    const std::string side = argv[3];
+    const bool ours = side != "native", boards = argc > 11;
     chasqui::mpi::Options options;
     options.slots = options.native = false;
     options.blocking_waits = true;
@@ -412,7 +413,7 @@ int main(int argc, char** argv) {
         const auto by = [&](const std::string& who, const std::optional<Choice>& choice) {
           if (choice) one(who, *choice, [&] { contest.run(*choice, ++number, who == "leaders"); });
         };
-        by("lanes", contest.find(true));
+        if (side != "taken") by("lanes", contest.find(true));
         if (has_blocks(kind) || kind == Kind::scan) continue;  // what leaders do with these is not played here
         by("leaders", contest.find(false));
         by("ours", contest.chosen());
