@@ -60,7 +60,7 @@ std::vector<Choice> choices(const Query& query, const Topology& topology, const 
 /// Why the predictions do not fit these ranks, with the remedy, for people; empty where they do.
 std::string doubt_of(const Topology& topology, const Profile& profile);
 
-/// Why so many ranks of a node talk to other nodes, in a few words for people; empty where one does or there are no nodes.
+/// Why so many ranks of a node talk to other nodes, or only one, in a few words for people; empty where it can only be one.
 std::string reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile);
 
 /// Several lines for people: the choice, its predicted time, the runners-up and why.

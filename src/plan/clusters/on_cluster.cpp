@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The plan of a problem on a cluster: by the planner of its kind, or, where every node has one rank, by that of the plain machine.
-#include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "chasqui/base/error.hpp"
@@ -96,7 +94,7 @@ PlanPtr on_single_ranks(const Cluster& cluster, const Problem& problem) {
         claim.construction = other->claim().construction;
         best = std::move(other);
       }
-    } catch (const Error&) {  // the one that there is
+    } catch (const Error&) {  // too much to list, or times without a common unit: there is a plan without it
     }
   }
   return std::make_shared<SingleRanks>(cluster, std::move(claim), std::move(best));
