@@ -369,7 +369,8 @@ TEST(Clusters, ScansInStepAreLegal) {
   for (const Cluster& c : {cluster(173, 6, logp(28, 2, 6), 1, 2, 2), cluster(129, 8, logp(6, 0, 3), 2, 1, 3),
                            cluster(1100, 1, logp(5, 2, 1), 0, 1, 1), cluster(344, 3, logp(0, 4, 1), 4, 1, 0),
                            cluster(2, 600, logp(28, 2, 6), 1, 2, 2)}) {
-    const PlanPtr plan = scan_in_step(c, {.kind = Kind::scan}, {Time{0}, "none"});
+    const Problem scan{.kind = Kind::scan};
+    const PlanPtr plan = c.nodes.largest() > 1 ? on_cluster(c, scan) : scan_in_step(c, scan, {Time{0}, "none"});
     const Schedule schedule = plan->schedule();
     EXPECT_TRUE(verify(schedule).legal()) << to_string(c) << "\n" << to_string(verify(schedule));
     EXPECT_EQ(actual_finish(schedule), plan->claim().finish) << to_string(c);

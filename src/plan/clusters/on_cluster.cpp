@@ -3,16 +3,7 @@
 #include <utility>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/plan/allgather.hpp"
-#include "chasqui/plan/allreduce.hpp"
-#include "chasqui/plan/alltoall.hpp"
-#include "chasqui/plan/barrier.hpp"
-#include "chasqui/plan/broadcast.hpp"
-#include "chasqui/plan/kitem.hpp"
-#include "chasqui/plan/reduce.hpp"
-#include "chasqui/plan/reduce_scatter.hpp"
-#include "chasqui/plan/scan.hpp"
-#include "chasqui/plan/scatter.hpp"
+#include "chasqui/plan/collectives.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 
 namespace chasqui::plan {
@@ -44,22 +35,6 @@ PlanPtr with_boards(const Cluster& cluster, const Problem& problem, Lanes lanes)
 /// Nodes of one rank whose gap is no longer than the rank's own are processors of a plain machine.
 bool plain(const Cluster& cluster) { return cluster.nodes.largest() == 1 && cluster.nodes.gamma <= cluster.base.gap(); }
 
-PlanPtr on_plain_machine(const LogP& machine, const Problem& problem) {
-  switch (problem.kind) {
-    case Kind::broadcast:
-      return problem.items > 1 ? kitem(machine, problem.items, problem.root) : broadcast(machine, problem.root);
-    case Kind::reduce: return reduce(machine, problem.root, problem.commutative);
-    case Kind::allreduce: return allreduce(machine, problem.commutative);
-    case Kind::barrier: return barrier(machine);
-    case Kind::scatter: return scatter(machine, problem.root);
-    case Kind::gather: return gather(machine, problem.root);
-    case Kind::allgather: return allgather(machine);
-    case Kind::reduce_scatter: return reduce_scatter(machine, 1, problem.commutative);
-    case Kind::alltoall: return alltoall(machine);
-    default: return scan(machine, problem.exclusive);
-  }
-}
-
 /// A plan seen as one on this cluster, with the better of two bounds.
 class SingleRanks final : public Plan {
  public:
@@ -80,7 +55,7 @@ class SingleRanks final : public Plan {
 
 /// The planner of clusters may be faster where that of the plain machine does not meet its bound; it may also have too much to list.
 PlanPtr on_single_ranks(const Cluster& cluster, const Problem& problem) {
-  PlanPtr best = on_plain_machine(cluster.base, problem);
+  PlanPtr best = make_plan({.machine = cluster.base, .problem = problem});
   Claim claim = best->claim();
   if (!claim.optimal()) {
     try {

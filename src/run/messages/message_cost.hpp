@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/model/profile.hpp"
 
 namespace chasqui::run {
@@ -41,7 +42,7 @@ struct Senders {
   std::int64_t nodes;
   std::int64_t lanes;  ///< of each
 
-  static Senders of(std::int64_t ranks, std::int64_t nodes) { return {nodes, (ranks + nodes - 1) / nodes}; }
+  static Senders of(std::int64_t ranks, std::int64_t nodes) { return {nodes, divide_up(ranks, nodes)}; }
   /// All that were there when the level was measured.
   static Senders all(const Level& level) {
     const std::int64_t lanes = level.lane_gaps.empty() ? 1 : level.lane_gaps.back().lanes;
