@@ -128,12 +128,22 @@ int serve_newly(Collective what, const Movement& movement, MPI_Comm comm, Functi
 }
 
 template <typename Native>
-inline int serve_movement(Collective what, const Movement& movement, MPI_Comm comm, const Native& native) {
+[[gnu::always_inline]] inline int serve_movement(Collective what, const Movement& movement, MPI_Comm comm,
+                                                 const Native& native) {
   int code = MPI_SUCCESS;
-  if (passes_unseen(what, comm, native, code)) return code;
   const Places places{movement.send, movement.receive, movement.root, same_on_both_sides(movement)};
   if (repeats(like(what, movement, comm), movement.kind, places, native, code)) return code;
-  return serve_newly(what, movement, comm, native);
+  if (passes_unseen(what, comm, native, code)) return code;
+  return aside([=] { return serve_newly(what, movement, comm, native); });
+}
+
+int serve_barrier(MPI_Comm comm, FunctionRef<int()> native) {
+  const int code = serve(Collective::Barrier, comm,
+                         {native, [](const CommState&) { return CallFacts{}; },
+                          [](ServedCall& served) { served.run(call_of(Kind::barrier, 0, 0)); }, nothing});
+  if (code == MPI_SUCCESS && may_repeat(comm))
+    remember({Collective::Barrier, comm, 0, MPI_BYTE}, call_of(Kind::barrier, 0, 0), false);
+  return code;
 }
 
 }  // namespace
@@ -144,16 +154,11 @@ using chasqui::Kind;
 
 extern "C" int CHASQUI_CALLED(Barrier)(MPI_Comm comm) {
   CHASQUI_CALLER
-  const RepeatedCall like{Collective::Barrier, comm, 0, MPI_BYTE};
-  const auto native = [&] { return CHASQUI_NATIVE(Barrier)(comm); };
+  const auto native = [=] { return CHASQUI_NATIVE(Barrier)(comm); };
+  if (int code = MPI_SUCCESS; repeats({Collective::Barrier, comm, 0, MPI_BYTE}, Kind::barrier, {}, native, code))
+    return code;
   CHASQUI_UNLESS_UNSEEN(Barrier, comm, native)
-  int code = MPI_SUCCESS;
-  if (repeats(like, Kind::barrier, {}, native, code)) return code;
-  code = serve(Collective::Barrier, comm,
-               {native, [](const CommState&) { return CallFacts{}; },
-                [](ServedCall& served) { served.run(call_of(Kind::barrier, 0, 0)); }, nothing});
-  if (code == MPI_SUCCESS && may_repeat(comm)) remember(like, call_of(Kind::barrier, 0, 0), false);
-  return code;
+  return aside([=] { return serve_barrier(comm, native); });
 }
 CHASQUI_NAMES(Barrier)
 
@@ -162,7 +167,7 @@ CHASQUI_NAMES(Barrier)
   extern "C" int CHASQUI_CALLED(name)(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm) {     \
     CHASQUI_CALLER                                                                                                 \
     return serve_movement(Collective::Bcast, {Kind::broadcast, root, nullptr, 0, type, buffer, count, type}, comm, \
-                          [&] { return CHASQUI_NATIVE(name)(buffer, count, type, root, comm); });                  \
+                          [=] { return CHASQUI_NATIVE(name)(buffer, count, type, root, comm); });                  \
   }                                                                                                                \
   CHASQUI_NAMES(name)
 #define CHASQUI_ROOTED(name, what, kind, Count)                                                                    \
@@ -170,7 +175,7 @@ CHASQUI_NAMES(Barrier)
                                       Count receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {     \
     CHASQUI_CALLER                                                                                                 \
     return serve_movement(                                                                                         \
-        Collective::what, {kind, root, send, sendcount, sendtype, receive, receivecount, receivetype}, comm, [&] { \
+        Collective::what, {kind, root, send, sendcount, sendtype, receive, receivecount, receivetype}, comm, [=] { \
           return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, receivecount, receivetype, root, comm);  \
         });                                                                                                        \
   }                                                                                                                \
@@ -181,7 +186,7 @@ CHASQUI_NAMES(Barrier)
     CHASQUI_CALLER                                                                                                  \
     return serve_movement(                                                                                          \
         Collective::what, {kind, 0, send, sendcount, sendtype, receive, receivecount, receivetype}, comm,           \
-        [&] { return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, receivecount, receivetype, comm); }); \
+        [=] { return CHASQUI_NATIVE(name)(send, sendcount, sendtype, receive, receivecount, receivetype, comm); }); \
   }                                                                                                                 \
   CHASQUI_NAMES(name)
 

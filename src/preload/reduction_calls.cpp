@@ -286,46 +286,54 @@ using namespace chasqui::preload;
 using chasqui::Kind;
 
 /// name: with or without _c.
-#define CHASQUI_FOLD(name, what, Count, kind, exclusive)                                                          \
-  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op, \
-                                      MPI_Comm comm) {                                                            \
-    CHASQUI_CALLER                                                                                                \
-    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };               \
-    CHASQUI_UNLESS_UNSEEN(what, comm, native)                                                                     \
-    if (int code = MPI_SUCCESS;                                                                                   \
-        repeats({Collective::what, comm, count, type, op}, kind, {send, receive}, native, code))                  \
-      return code;                                                                                                \
-    if (!fits(count)) return pass_on_as_long(Collective::what, comm, native);                                     \
-    return serve_fold(Collective::what, {send, receive, narrowed(count), type, op, kind, -1, exclusive}, comm,    \
-                      native);                                                                                    \
-  }                                                                                                               \
+#define CHASQUI_FOLD(name, what, Count, kind, exclusive)                                                             \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,    \
+                                      MPI_Comm comm) {                                                               \
+    CHASQUI_CALLER                                                                                                   \
+    const auto native = [=] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };                  \
+    if (int code = MPI_SUCCESS;                                                                                      \
+        repeats({Collective::what, comm, count, type, op}, kind, {send, receive}, native, code))                     \
+      return code;                                                                                                   \
+    CHASQUI_UNLESS_UNSEEN(what, comm, native)                                                                        \
+    return aside([=] {                                                                                               \
+      return fits(count) ? serve_fold(Collective::what,                                                              \
+                                      {send, receive, narrowed(count), type, op, kind, -1, exclusive}, comm, native) \
+                         : pass_on_as_long(Collective::what, comm, native);                                          \
+    });                                                                                                              \
+  }                                                                                                                  \
   CHASQUI_NAMES(name)
-#define CHASQUI_REDUCE(name, Count)                                                                                    \
-  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,      \
-                                      int root, MPI_Comm comm) {                                                       \
-    CHASQUI_CALLER                                                                                                     \
-    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, root, comm); };              \
-    CHASQUI_UNLESS_UNSEEN(Reduce, comm, native)                                                                        \
-    if (int code = MPI_SUCCESS;                                                                                        \
-        repeats({Collective::Reduce, comm, count, type, op}, Kind::reduce, {send, receive, root}, native, code))       \
-      return code;                                                                                                     \
-    if (!fits(count)) return pass_on_as_long(Collective::Reduce, comm, native);                                        \
-    return serve_fold(Collective::Reduce, {send, receive, narrowed(count), type, op, Kind::reduce, root, false}, comm, \
-                      native);                                                                                         \
-  }                                                                                                                    \
+#define CHASQUI_REDUCE(name, Count)                                                                                \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,  \
+                                      int root, MPI_Comm comm) {                                                   \
+    CHASQUI_CALLER                                                                                                 \
+    const auto native = [=] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, root, comm); };          \
+    if (int code = MPI_SUCCESS;                                                                                    \
+        repeats({Collective::Reduce, comm, count, type, op}, Kind::reduce, {send, receive, root}, native, code))   \
+      return code;                                                                                                 \
+    CHASQUI_UNLESS_UNSEEN(Reduce, comm, native)                                                                    \
+    return aside([=] {                                                                                             \
+      return fits(count)                                                                                           \
+                 ? serve_fold(Collective::Reduce,                                                                  \
+                              {send, receive, narrowed(count), type, op, Kind::reduce, root, false}, comm, native) \
+                 : pass_on_as_long(Collective::Reduce, comm, native);                                              \
+    });                                                                                                            \
+  }                                                                                                                \
   CHASQUI_NAMES(name)
-#define CHASQUI_REDUCE_SCATTER_BLOCK(name, Count)                                                                   \
-  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,   \
-                                      MPI_Comm comm) {                                                              \
-    CHASQUI_CALLER                                                                                                  \
-    const auto native = [&] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };                 \
-    CHASQUI_UNLESS_UNSEEN(Reduce_scatter_block, comm, native)                                                       \
-    if (int code = MPI_SUCCESS; repeats({Collective::Reduce_scatter_block, comm, count, type, op},                  \
-                                        Kind::reduce_scatter, {send, receive}, native, code))                       \
-      return code;                                                                                                  \
-    if (!fits(count)) return pass_on_as_long(Collective::Reduce_scatter_block, comm, native);                       \
-    return serve_blocks({send, receive, narrowed(count), type, op, Kind::reduce_scatter, -1, false}, comm, native); \
-  }                                                                                                                 \
+#define CHASQUI_REDUCE_SCATTER_BLOCK(name, Count)                                                                    \
+  extern "C" int CHASQUI_CALLED(name)(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,    \
+                                      MPI_Comm comm) {                                                               \
+    CHASQUI_CALLER                                                                                                   \
+    const auto native = [=] { return CHASQUI_NATIVE(name)(send, receive, count, type, op, comm); };                  \
+    if (int code = MPI_SUCCESS; repeats({Collective::Reduce_scatter_block, comm, count, type, op},                   \
+                                        Kind::reduce_scatter, {send, receive}, native, code))                        \
+      return code;                                                                                                   \
+    CHASQUI_UNLESS_UNSEEN(Reduce_scatter_block, comm, native)                                                        \
+    return aside([=] {                                                                                               \
+      return fits(count) ? serve_blocks({send, receive, narrowed(count), type, op, Kind::reduce_scatter, -1, false}, \
+                                        comm, native)                                                                \
+                         : pass_on_as_long(Collective::Reduce_scatter_block, comm, native);                          \
+    });                                                                                                              \
+  }                                                                                                                  \
   CHASQUI_NAMES(name)
 
 CHASQUI_REDUCE(Reduce, int)

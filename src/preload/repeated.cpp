@@ -7,30 +7,10 @@ namespace {
 constexpr std::size_t kShort = 4096;          ///< longer ones of ours gain nothing
 constexpr std::size_t kMostOfAll = 1u << 26;  ///< bytes of all ranks: below any length that is too long to be served
 
-/// Does the verdict say all about a call of so many bytes? Ours is timed for a report.
-bool plainly_decided(const Race& race, std::size_t bytes) {
-  return race.verdict == Verdict::native ||
-         (race.verdict == Verdict::ours && bytes <= kShort && settings().report.empty());
-}
+/// Does a verdict for us say all about a call of so many bytes? Ours is timed for a report.
+bool short_enough(std::size_t bytes) { return bytes <= kShort && settings().report.empty(); }
 
 }  // namespace
-
-bool repeats_ours(Known& known, Kind kind, const Places& places, FunctionRef<int()> native, int& code) {
-  CommState& state = *known.state;
-  if (known.race == nullptr) {
-    if (!places.alike || static_cast<unsigned>(places.root) >= static_cast<unsigned>(state.size)) return false;
-    code = pass_on_empty(known.like.what, state, native);
-    return true;
-  }
-  if (!plain(kind, known.call, places, state)) return false;
-  if (!plainly_decided(*known.race, known.bytes) || !settled(*known.race)) return false;
-  run::Call& now = known.call;
-  now.in = places.in == MPI_IN_PLACE ? nullptr : places.in;
-  now.out = places.out;
-  now.root = places.root;
-  code = serve_settled(known.like.what, known.like.comm, state, *known.race, now, native);
-  return true;
-}
 
 bool may_repeat(MPI_Comm comm) {
   if (!from_program() || comm == MPI_COMM_NULL) return false;
@@ -47,7 +27,9 @@ void remember(const RepeatedCall& call, const run::Call& shape, bool rounds) {
   const std::size_t bytes = bytes_of(shape, *state);
   if (bytes > kMostOfAll / static_cast<std::size_t>(state->size)) return;
   Race& race = state->race(call.what, bytes, rounds && s.same_bits);
-  if (plainly_decided(race, bytes)) place_of(call) = Known{call, generation, state, &race, bytes, shape};
+  const bool ours = short_enough(bytes);
+  if (race.verdict == Verdict::native || (race.verdict == Verdict::ours && ours))
+    place_of(call) = Known{call, generation, state, &race, bytes, ours, shape};
 }
 
 void remember_left(const RepeatedCall& call, std::int64_t elements, std::size_t element, bool rounds) {
@@ -58,11 +40,11 @@ void remember_left(const RepeatedCall& call, std::int64_t elements, std::size_t 
   if (shape.bytes() > kMostOfAll / static_cast<std::size_t>(state->size)) return;
   Race& race = state->race(call.what, shape.bytes(), rounds && settings().same_bits);
   if (race.verdict == Verdict::native)
-    place_of(call) = Known{call, generation_of_handles(), state, &race, shape.bytes(), shape};
+    place_of(call) = Known{call, generation_of_handles(), state, &race, shape.bytes(), false, shape};
 }
 
 void remember_empty(const RepeatedCall& call) {
-  place_of(call) = Known{call, generation_of_handles(), state_of(call.comm), nullptr, 0, {}};
+  place_of(call) = Known{call, generation_of_handles(), state_of(call.comm), nullptr, 0, false, {}};
 }
 
 }  // namespace chasqui::preload

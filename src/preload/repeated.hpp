@@ -36,6 +36,7 @@ struct Known {
   CommState* state;
   Race* race;         ///< nullptr: it brings nothing
   std::size_t bytes;  ///< as the race counts them
+  bool short_enough;  ///< is one of ours repeated?
   run::Call call;     ///< with the addresses of the last one
 };
 
@@ -99,20 +100,37 @@ inline bool passes_settled(const Known& known, const Native& native, int& code) 
 /// Is anything served on this communicator, or left to the MPI library by a verdict?
 inline bool in_order(const CommState& state) { return state.never == Reason::none && state.failed_in == 0; }
 
-/// repeats() for what is not left to the MPI library.
-bool repeats_ours(Known& known, Kind kind, const Places& places, FunctionRef<int()> native, int& code);
-
-/// Makes the call as the one before; false: there is none, or it must be decided anew. One that is left to the MPI library is passed on
-/// here, in the function that was called.
+/// Makes the call as the one before; false: there is none, or it must be decided anew, or it passes unseen. In the function that was called, with its arguments in
+/// registers: an 8-byte call pays for every step.
 template <typename Native>
-inline bool repeats(const RepeatedCall& call, Kind kind, const Places& places, const Native& native, int& code) {
+[[gnu::always_inline]] inline bool repeats(const RepeatedCall& call, Kind kind, const Places& places,
+                                           const Native& native, int& code) {
+  if (!from_program()) return false;
   Known* const known = find_known(call);
   if (known == nullptr) return false;
-  const CommState& state = *known->state;
+  CommState& state = *known->state;
   if (!in_order(state)) return false;
-  if (known->race == nullptr || known->race->verdict != Verdict::native)
-    return repeats_ours(*known, kind, places, native, code);
-  return plain(kind, known->call, places, state) && passes_settled(*known, native, code);
+  Race* const race = known->race;
+  if (race == nullptr) {
+    if (!places.alike || static_cast<unsigned>(places.root) >= static_cast<unsigned>(state.size)) return false;
+    code = aside([what = call.what, &state, native] { return pass_on_empty(what, state, native); });
+    return true;
+  }
+  if (!plain(kind, known->call, places, state)) return false;
+  if (race->verdict == Verdict::native) return passes_settled(*known, native, code);
+  if (!known->short_enough || !settled(*race)) return false;
+  run::Call& now = known->call;
+  now.in = places.in == MPI_IN_PLACE ? nullptr : places.in;
+  now.out = places.out;
+  now.root = places.root;
+  code = serve_settled(call.what, call.comm, state, *race, now, known->bytes);
+  if (code == kDeclined) [[unlikely]] {
+    code = aside([what = call.what, comm = call.comm, &state, bytes = known->bytes, native] {
+      const Inside inside;
+      return run_declined(what, comm, state, bytes, native);
+    });
+  }
+  return true;
 }
 
 /// The same for a collective whose lengths are a list, if it is left to the MPI library. alike: is the call good, and of as many elements?

@@ -226,8 +226,6 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   }
 }
 
-constexpr int kDeclined = -1;  ///< all ranks alike: the MPI library does it
-
 /// Arguments that no program may pass: the MPI library says so at once and sends nothing, so other ranks may not even be in
 /// this call, and it counts for nothing.
 int judge(const Interposed& call, CommState& state) {
@@ -249,31 +247,30 @@ bool left_behind(CommState& state) {
   return true;
 }
 
-/// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
-int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCall&)>& way) {
-  UnderWay& under_way = this_thread().under_way;
-  under_way = {under_way.number + 1, what};
+std::string text_of(Collective what, const std::string& why) { return fmt::format("MPI_{}: {}", to_string(what), why); }
+
+/// A call after one that failed.
+[[gnu::cold]] int attempt_after_failure(Collective what, ServedCall& served) {
+  CommState& state = served.state();
+  const run::CallNumbers numbers = run::call_numbers(*state.comm);
+  state.failed_in = state.failed_in != 0 ? state.failed_in + 1 : numbers.begun + numbers.astray + 1;
+  if (left_behind(state)) return note(what, Reason::broken), kDeclined;
+  return raise(served.comm(), MPI_ERR_OTHER, text_of(what, "a collective on this communicator failed before"));
+}
+
+/// What becomes of a call that threw. REQUIRES that the exception is being handled.
+[[gnu::cold]] int after_exception(Collective what, ServedCall& served) {
+  CommState& state = served.state();
   int error_class = MPI_ERR_OTHER;
   std::string why;
-  const auto text = [&] { return fmt::format("MPI_{}: {}", to_string(what), why); };
-  CommState& state = served.state();
-  if (state.comm != nullptr && (state.failed_in != 0 || run::broken(*state.comm))) {
-    const run::CallNumbers numbers = run::call_numbers(*state.comm);
-    state.failed_in = state.failed_in != 0 ? state.failed_in + 1 : numbers.begun + numbers.astray + 1;
-    if (left_behind(state)) return note(what, Reason::broken), kDeclined;
-    why = "a collective on this communicator failed before";
-    return raise(served.comm(), error_class, text());
-  }
   try {
     try {
-      way(served);
-      return MPI_SUCCESS;
+      throw;
     } catch (const std::bad_alloc&) {  // here alone: the others must not wait for this rank
       error_class = MPI_ERR_NO_MEM;
       served.refuse("no memory for the private buffers");
     } catch (const Truncated& found) {
-      why = found.why;
-      return raise(served.comm(), MPI_ERR_TRUNCATE, text());
+      return raise(served.comm(), MPI_ERR_TRUNCATE, text_of(what, found.why));
     }
   } catch (const Declined& declined) {
     return note(what, declined.reason), kDeclined;
@@ -288,16 +285,32 @@ int attempt(Collective what, ServedCall& served, const FunctionRef<void(ServedCa
     if (!served.begun()) return note(what, Reason::failed), kDeclined;
     why = "an operator threw";
   }
-  if (state.comm == nullptr) return raise(served.comm(), error_class, text());
+  if (state.comm == nullptr) return raise(served.comm(), error_class, text_of(what, why));
   const run::CallNumbers numbers = run::call_numbers(*state.comm);
   state.failed_in = numbers.begun + numbers.astray;
   if ((numbers.earlier || numbers.astray > 0) && left_behind(state)) {
     if (numbers.found_astray && handled_by(MPI_ERRORS_ARE_FATAL, served.comm()))
-      return raise(served.comm(), error_class, text());
+      return raise(served.comm(), error_class, text_of(what, why));
     state.astray = numbers.found_astray;
     return note(what, Reason::broken), kDeclined;
   }
-  return raise(served.comm(), error_class, text());
+  return raise(served.comm(), error_class, text_of(what, why));
+}
+
+/// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
+template <typename Way>
+inline int attempt(Collective what, ServedCall& served, const Way& way) {
+  UnderWay& under_way = this_thread().under_way;
+  under_way = {under_way.number + 1, what};
+  const CommState& state = served.state();
+  if (state.comm != nullptr && (state.failed_in != 0 || run::broken(*state.comm)))
+    return attempt_after_failure(what, served);
+  try {
+    way(served);
+    return MPI_SUCCESS;
+  } catch (...) {
+    return after_exception(what, served);
+  }
 }
 
 /// A call of a comparison took `time`.
@@ -323,14 +336,6 @@ int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decisi
   ++race.ours_timed;
   if (decision.comparing()) ran(race, time);
   return code;
-}
-
-int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t bytes, FunctionRef<int()> native) {
-  if (state.never != Reason::broken) {
-    leave_to_library(state);
-    return native();
-  }
-  return make_alike(what, comm, std::exchange(state.astray, false) ? kAstray : bytes, native);
 }
 
 int run_ours(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
@@ -503,15 +508,21 @@ int serve(Collective what, MPI_Comm comm, const Interposed& call) {
   }
 }
 
+int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t bytes, FunctionRef<int()> native) {
+  if (state.never != Reason::broken) {
+    leave_to_library(state);
+    return native();
+  }
+  return make_alike(what, comm, std::exchange(state.astray, false) ? kAstray : bytes, native);
+}
+
 int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
-                  FunctionRef<int()> native) {
+                  std::size_t bytes) {
   const Inside inside;
   count_call(state);
   ServedCall served(state, comm);
-  int code = attempt(what, served, [&call](ServedCall& one) { one.run(call); });
+  const int code = attempt(what, served, [&call](ServedCall& one) { one.run(call); });
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
-  const std::size_t bytes = bytes_of(call, state);
-  if (code == kDeclined) code = run_declined(what, comm, state, bytes, native);
   race.bytes += bytes;
   race.saved += race.gain;
   return code;

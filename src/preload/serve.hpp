@@ -171,6 +171,12 @@ inline bool passes_unseen(Collective what, MPI_Comm comm, const Native& native, 
   return true;
 }
 
+/// Makes an unusual call elsewhere: only then its arguments are put into memory, in a copy, and not at the begin of the function that was called.
+template <typename Way>
+[[gnu::noinline]] int aside(Way way) {
+  return way();
+}
+
 /// Begins a function that is called: ends it for calls that are passed on unseen.
 #define CHASQUI_UNLESS_UNSEEN(what, comm, native) \
   if (int unseen = MPI_SUCCESS; passes_unseen(Collective::what, comm, native, unseen)) return unseen;
@@ -207,9 +213,12 @@ inline int pass_on_settled(Collective what, CommState& state, Race& race, const 
   return native();
 }
 
-/// And one whose verdict is ours.
+inline constexpr int kDeclined = -1;  ///< all ranks alike: the MPI library does it
+
+/// And one whose verdict is ours; kDeclined: not done, for run_declined(). bytes: as the race counts them.
 int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
-                  FunctionRef<int()> native);
+                  std::size_t bytes);
+int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t bytes, FunctionRef<int()> native);
 
 /// A call that brings nothing, like one before.
 int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native);

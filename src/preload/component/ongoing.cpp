@@ -150,7 +150,7 @@ void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallF
       if (reason == Reason::slower && form == Form::nonblocking && like.comm != MPI_COMM_NULL &&
           facts_of(like.type).dense) {
         Race& race = blocking_race(blocking, *state, facts);
-        place_of(repeated) = Known{repeated, generation, state, &race, facts.bytes, {}};
+        place_of(repeated) = Known{repeated, generation, state, &race, facts.bytes, false, {}};
       }
       return nullptr;
     }

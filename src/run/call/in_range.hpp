@@ -9,24 +9,26 @@ namespace chasqui::run {
 /// What a call may need.
 inline constexpr std::uint8_t kIn = 1, kOut = 2, kOp = 4;
 
+/// What each kind needs of these. Not inside a function, which would make it anew at every call.
+inline constexpr std::uint8_t kNeeds[][2] = {
+    // elsewhere, at the root
+    {kOut, kOut},              // broadcast
+    {kOut, kIn},               // scatter
+    {kIn, kOut},               // gather
+    {kOut, kOut},              // allgather
+    {kOut, kOut},              // alltoall
+    {kIn | kOp, kOut | kOp},   // reduce
+    {kOut | kOp, kOut | kOp},  // allreduce
+    {kOut | kOp, kOut | kOp},  // reduce_scatter
+    {kOut | kOp, kOut | kOp},  // scan
+    {0, 0},                    // barrier
+};
+
 /// What it needs of these and does not have: bits. REQUIRES a kind up to barrier, data.
 inline unsigned lacking(const Call& call, int rank) {
-  constexpr std::uint8_t needs[][2] = {
-      // elsewhere, at the root
-      {kOut, kOut},              // broadcast
-      {kOut, kIn},               // scatter
-      {kIn, kOut},               // gather
-      {kOut, kOut},              // allgather
-      {kOut, kOut},              // alltoall
-      {kIn | kOp, kOut | kOp},   // reduce
-      {kOut | kOp, kOut | kOp},  // allreduce
-      {kOut | kOp, kOut | kOp},  // reduce_scatter
-      {kOut | kOp, kOut | kOp},  // scan
-      {0, 0},                    // barrier
-  };
   const unsigned has =
       (call.in != nullptr ? kIn : 0u) | (call.out != nullptr ? kOut : 0u) | (call.op.combine != nullptr ? kOp : 0u);
-  return needs[static_cast<std::size_t>(call.kind)][call.root == rank] & ~has;
+  return kNeeds[static_cast<std::size_t>(call.kind)][call.root == rank] & ~has;
 }
 
 /// Whatever the layouts; purely local. REQUIRES that blocks are alike.
