@@ -33,6 +33,9 @@ PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
 /// All-gather, reduce-scatter and all-to-all.
 PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
 PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lanes lanes);
+/// When the root of a broadcast of k items can first do something with the last of them (clusters.md, Theorem 18): min over 0 <= x < k of max((x-1)G,
+/// xo + (k-1-x)p), without the first of the two for x = 0. Time: O(log k).
+std::int64_t root_turns_to_last_item(const Cluster& cluster, std::int64_t k);
 PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
 /// Every node does the same at the same time, so that a rank finds its part alone. REQUIRES equal nodes.
 PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound);

@@ -11,42 +11,65 @@
 #include <tuple>
 
 #include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/items_by_lanes.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {
+
+std::int64_t root_turns_to_last_item(const Cluster& c, std::int64_t k) {
+  const std::int64_t o = c.base.o.ticks, p = c.nodes.publish.ticks, G = c.base.gap().ticks;
+  const auto sent = [&](std::int64_t x) { return x == 0 ? 0 : saturating_multiply(x - 1, G); };
+  const auto busy = [&](std::int64_t x) {
+    return saturating_add(saturating_multiply(x, o), saturating_multiply(k - 1 - x, p));
+  };
+  if (o >= p) return busy(0);  // neither falls with x
+  // One rises with x and the other one falls: the least maximum is where they cross, or just before.
+  std::int64_t low = 0, high = k - 1;
+  while (low < high) {
+    const std::int64_t x = low + (high - low) / 2;
+    if (sent(x) >= busy(x)) high = x;
+    else low = x + 1;
+  }
+  const std::int64_t crossed = std::max(sent(low), busy(low));
+  return low == 0 ? crossed : std::min(crossed, busy(low - 1));
+}
+
 namespace {
 
-/// What all ranks do together, and how long they wait for their first item, shared out among them.
+/// What all ranks do together, and how long they wait for their first item, shared out among them. What is too much to count counts as
+/// 2^63 - 1.
 Time time_of_work(const Cluster& c, Rank root, std::int64_t k) {
   const std::int64_t o = c.base.o.ticks, p = c.nodes.publish.ticks, r = c.nodes.read.ticks;
   const std::int64_t home = c.nodes.size(c.nodes.node_of(root)), first = (c.base.L + c.base.o).ticks;
-  const auto inside = [&](std::int64_t n) { return n == 1 ? 0 : std::min(p + (n - 1) * r, 2 * o * (n - 1)); };
-  std::int64_t each = -2 * o;  // an item does not enter the root's node
-  for (const Nodes::Run& run : c.nodes.runs) each += run.count * (2 * o + inside(run.size));
-  if (c.nodes.count() == 1) each = home == 1 ? 0 : p + (home - 1) * r;
-  const std::int64_t waits = (c.base.P - home) * first + (home - 1) * std::min(p, first);
-  return Time{divide_up(saturating_multiply(k, each) + waits, c.base.P)};
+  const auto board = [&](std::int64_t n) { return n == 1 ? 0 : saturating_add(p, saturating_multiply(n - 1, r)); };
+  const auto inside = [&](std::int64_t n) { return std::min(board(n), saturating_multiply(n - 1, 2 * o)); };
+  std::int64_t each = 0;
+  for (const Nodes::Run& run : c.nodes.runs)
+    each = saturating_add(each, saturating_multiply(run.count, saturating_add(2 * o, inside(run.size))));
+  each -= 2 * o;  // an item does not enter the root's node
+  if (c.nodes.count() == 1) each = board(home);
+  const std::int64_t waits =
+      saturating_add(saturating_multiply(c.base.P - home, first), saturating_multiply(home - 1, std::min(p, first)));
+  return Time{divide_up(saturating_add(saturating_multiply(k, each), waits), c.base.P)};
 }
 
 /// clusters.md, Theorem 18.
 Bound items_bound(const Cluster& c, Rank root, std::int64_t k) {
-  const LogP& M = c.base;
-  require_listable(c, {.kind = Kind::broadcast, .items = k}, saturating_multiply(M.P + c.nodes.count(), k));
-  const std::int64_t o = M.o.ticks, p = c.nodes.publish.ticks, G = M.gap().ticks, n = c.nodes.largest();
+  const std::int64_t p = c.nodes.publish.ticks, gamma = c.nodes.gamma.ticks, n = c.nodes.largest();
   Bound one = cluster_broadcast_bound(c);
-  if (M.P == 1) return one;
-  // When the root first does something with the last item: x of the others it has sent, k - 1 - x published.
-  std::int64_t last = (k - 1) * G;
-  for (std::int64_t x = 0; x < k && n > 1; ++x)
-    last = std::min(last, std::max(x == 0 ? 0 : (x - 1) * G, x * o + (k - 1 - x) * p));
-  if (c.nodes.count() == 1) last = (k - 1) * p;
-  Bound bound{one.time + Time{last}, "the root has the last item to itself for so long; " + one.source};
+  if (c.base.P == 1) return one;
+  std::int64_t last = n > 1 ? root_turns_to_last_item(c, k) : saturating_multiply(k - 1, c.base.gap().ticks);
+  if (c.nodes.count() == 1) last = saturating_multiply(k - 1, p);
+  Bound bound{Time{saturating_add(one.time.ticks, last)},
+              "the root has the last item to itself for so long; " + one.source};
   const std::int64_t least = c.nodes.smallest();
   if (c.nodes.count() > 1) {
-    const std::int64_t entered = M.lambda().ticks + (k - 1) * c.nodes.gamma.ticks +
-                                 (least == 1 ? 0 : std::min(p + c.nodes.read.ticks, (least - 1) * c.nodes.gamma.ticks));
-    if (Time{entered} > bound.time) bound = {Time{entered}, "the items enter a node one by one"};
+    const std::int64_t informed =
+        least == 1 ? 0 : std::min(p + c.nodes.read.ticks, saturating_multiply(least - 1, gamma));
+    const Time entered{saturating_add(c.base.lambda().ticks + informed, saturating_multiply(k - 1, gamma))};
+    if (entered > bound.time) bound = {entered, "the items enter a node one by one"};
   }
   const Time busy = time_of_work(c, root, k);
   return busy > bound.time ? Bound{busy, "the work of all ranks together"} : bound;
@@ -243,7 +266,17 @@ std::vector<Spreading> spreadings(const Cluster& c, std::int64_t k) {
 }  // namespace
 
 PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lanes lanes) {
+  const Problem problem{.kind = Kind::broadcast, .root = root, .items = k};
   const Bound bound = items_bound(cluster, root, k);
+  const std::int64_t events = saturating_multiply(cluster.base.P + cluster.nodes.count(), k);
+  if (!cluster.nodes.uniform() && !listable(events)) {
+    throw Error(
+        "broadcast of {} items on {} unequal nodes has {} messages, publications and readings, too many to list: make the "
+        "nodes equal, for which there is no such limit, or ask for fewer items",
+        k, cluster.nodes.count(), events);
+  }
+  PlanPtr in_step = cluster.nodes.uniform() ? items_in_step(cluster, problem, lanes, bound) : nullptr;
+  if (!listable(events) || (in_step && in_step->claim().optimal())) return in_step;
   std::optional<Schedule> best;
   Spreading chosen;
   for (const Spreading& how : spreadings(cluster, k)) {
@@ -251,6 +284,7 @@ PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lane
     if (!best || tried.finish < best->finish) best = std::move(tried), chosen = how;
     if (best->finish == bound.time) break;
   }
+  if (in_step && in_step->claim().finish <= best->finish) return in_step;
   return std::make_shared<ListedClusterPlan>(
       std::move(*best), bound.source,
       fmt::format("a tree of nodes for each item, degree {} at the root and at most {} below{}", chosen.from_root,

@@ -19,8 +19,10 @@ std::int64_t apart(const std::set<std::int64_t>& begins, std::int64_t t, std::in
 
 }  // namespace
 
+bool listable(std::int64_t events) { return events <= kMostEvents; }
+
 void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events) {
-  if (events <= kMostEvents) return;
+  if (listable(events)) return;
   throw Error("{} on {} has {} messages, publications and readings, too many to list (at most {}): ask for less",
               to_string(problem.kind), to_string(cluster), events, kMostEvents);
 }

@@ -12,7 +12,9 @@
 
 namespace chasqui::plan {
 
-/// Throws an Error where a plan of so many messages, publications and readings is too long.
+/// May a plan of so many messages, publications and readings be a list?
+bool listable(std::int64_t events);
+/// Throws an Error where it may not.
 void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events);
 
 /// Lanes are counted around the end of the node.

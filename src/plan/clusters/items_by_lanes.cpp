@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+// Several items dealt out to the lanes of equal nodes: item i travels on lane i mod l. A lane of all nodes is a postal machine whose steps
+// are long enough for what its ranks publish and read beside (clusters.md, Theorem 30).
+#include "plan/clusters/items_by_lanes.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/plan/kitem.hpp"
+#include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/step_layout.hpp"
+#include "plan/clusters/timetable.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+constexpr std::int64_t kMostLanes = 256;  ///< more gain little: a step is then full of readings
+
+/// Something that happens once in every step, on some lane's behalf.
+struct InEveryStep {
+  std::int64_t phase = 0, lane = 0;
+
+  friend auto operator<=>(const InEveryStep&, const InEveryStep&) = default;
+};
+
+/// From each publication's end to the begin of the slot in which it is read: first come, first read. As many slots as publications; what is
+/// published in the same step every time is read in the same slot every time. Fills `waits` by lane.
+void match(std::vector<InEveryStep> published, std::vector<std::int64_t> slots, std::int64_t length,
+           std::vector<std::int64_t>& waits) {
+  std::sort(published.begin(), published.end());
+  std::sort(slots.begin(), slots.end());
+  const std::size_t m = slots.size();
+  // Slot i comes before publication i + lag of the same step, or of the next one, for no i, and the lag is the least such one.
+  std::size_t before = 0, lag = 0;
+  for (std::size_t i = 0; i < m; ++i) {
+    while (before < m && published[before].phase <= slots[i]) ++before;
+    if (i + 1 > before) lag = std::max(lag, i + 1 - before);
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    const std::size_t slot = i + lag;
+    const std::int64_t begin = slots[slot % m] + (slot >= m ? length : 0);
+    waits[static_cast<std::size_t>(published[i].lane)] = begin - published[i].phase;
+  }
+}
+
+/// The clock of a node: when its lanes and the other ranks do what in every step.
+class LaneClock {
+ public:
+  LaneClock(const Cluster& cluster, std::int64_t lanes, StepLayout step)
+      : lanes_(lanes), n_(cluster.nodes.largest()), step_(std::move(step)), o_(cluster.base.o.ticks),
+        p_(cluster.nodes.publish.ticks), r_(cluster.nodes.read.ticks), lambda_(cluster.base.lambda().ticks) {
+    set_shifts(cluster.nodes.gamma.ticks);
+    if (n_ == 1) return;
+    if (o_ == 0) turn_to_reception();
+    publication_ = step_.publications.front();
+    if (p_ > 0) wait_to_publish_ = modulo(publication_ - lambda_, length());
+    else publication_ = modulo(lambda_, length());
+  }
+
+  std::int64_t lanes() const { return lanes_; }
+  std::int64_t length() const { return step_.length; }
+  std::int64_t latency() const { return divide_up(lambda_, length()); }  ///< in steps
+  /// Begin of a lane's first step.
+  std::int64_t shift(std::int64_t lane) const { return shifts_[static_cast<std::size_t>(lane)]; }
+
+  /// When a rank has read, behind the begin of the publication; at most, over all ranks of a node, by lane.
+  std::vector<std::int64_t> last_waits(bool home) const {
+    std::vector<std::int64_t> last(static_cast<std::size_t>(lanes_), 0);
+    for (std::int64_t place = home ? 1 : 0; place < std::min(n_, lanes_ + 1); ++place) {
+      const std::vector<std::int64_t> own = waits(place, home);
+      for (std::size_t i = 0; i < last.size(); ++i) last[i] = std::max(last[i], own[i]);
+    }
+    return last;
+  }
+
+  /// From the end of every lane's publication to the begin of this rank's reading. A rank that is no lane has nothing else to do. What a
+  /// lane brings itself it does not wait for.
+  std::vector<std::int64_t> waits(std::int64_t place, bool home) const {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(lanes_), 0);
+    if (r_ == 0) return all;  // what takes no time fits anywhere (rule 4)
+    std::vector<InEveryStep> published;
+    for (std::int64_t lane = 0; lane < lanes_; ++lane) {
+      const std::int64_t end = home ? end_at_home(lane) : shift(lane) + publication_ + p_;
+      if (lane != place) published.push_back({modulo(end, length()), lane});
+    }
+    match(published, place < lanes_ ? own_slots(place, home) : free_slots(published), length(), all);
+    return all;
+  }
+
+  /// Items that arrive in a step that was sent in step s are published so long after the begin of s.
+  std::int64_t published_after_send() const { return lambda_ + wait_to_publish_; }
+
+  /// The root publishes one item for every lane in every step, its own lane's last: the end of that publication in the first step.
+  std::int64_t end_at_home(std::int64_t lane) const { return o_ + (lane == 0 ? lanes_ : lane) * p_; }
+
+ private:
+  /// Sends of different lanes are gamma apart in every step, and a lane of the root's node has read an item before it sends it first.
+  void set_shifts(std::int64_t gamma) {
+    std::vector<std::int64_t> close{0}, even{0};
+    for (std::int64_t lane = 1; lane < lanes_; ++lane) {
+      const std::int64_t least = end_at_home(lane) + r_;
+      close.push_back(std::max(least, close.back() + gamma));
+      even.push_back(lane * gamma + divide_up(std::max<std::int64_t>(0, least - lane * gamma), length()) * length());
+    }
+    shifts_ = lanes_ == 1 || (close.back() + gamma <= length() && close.back() <= even.back()) ? close : even;
+  }
+
+  /// Without overhead messages are in nobody's way: publish what arrives at once.
+  void turn_to_reception() {
+    for (std::vector<std::int64_t>* slots : {&step_.publications, &step_.readings}) {
+      for (std::int64_t& slot : *slots) slot = (slot + step_.reception) % length();
+    }
+  }
+
+  std::vector<std::int64_t> own_slots(std::int64_t lane, bool home) const {
+    std::vector<std::int64_t> slots;
+    for (std::int64_t i = 0; i + 1 < lanes_; ++i) {
+      const std::int64_t slot = home ? o_ + i * r_ : step_.readings[static_cast<std::size_t>(i)];
+      slots.push_back(modulo(shift(lane) + slot, length()));
+    }
+    return slots;
+  }
+
+  /// As soon as they are published, one after another.
+  std::vector<std::int64_t> free_slots(std::vector<InEveryStep> published) const {
+    std::sort(published.begin(), published.end());
+    std::vector<std::int64_t> slots;
+    for (const InEveryStep& each : published)
+      slots.push_back(slots.empty() ? each.phase : std::max(each.phase, slots.back() + r_));
+    // What reaches into the next step pushes those at its begin.
+    std::int64_t busy = slots.back() + r_ - length();
+    for (std::size_t i = 0; i < slots.size() && slots[i] < busy; ++i, busy += r_) slots[i] = busy;
+    for (std::int64_t& slot : slots) slot %= length();
+    return slots;
+  }
+
+  std::int64_t lanes_, n_;
+  StepLayout step_;
+  std::int64_t o_, p_, r_, lambda_;
+  std::vector<std::int64_t> shifts_;
+  std::int64_t publication_ = 0, wait_to_publish_ = 0;
+};
+
+/// What travels on the lanes: those that bring one item more than the others, and the others.
+struct LanePlans {
+  PlanPtr more, fewer;
+
+  const PlanPtr& of(bool brings_more) const { return brings_more ? more : fewer; }
+};
+
+class ItemsByLanes final : public Plan {
+ public:
+  ItemsByLanes(const Cluster& cluster, const Problem& problem, Claim claim, LaneClock clock, LanePlans plans)
+      : Plan(cluster, problem, std::move(claim)), clock_(std::move(clock)), plans_(std::move(plans)),
+        n_(cluster.nodes.largest()), home_(problem.root.index / n_), first_(problem.root.index % n_) {}
+
+  LocalForm local(Rank rank) const override {
+    const std::int64_t node = rank.index / n_, place = modulo(rank.index % n_ - (node == home_ ? first_ : 0), n_);
+    require_own_list(rank, problem_.items);
+    const Rank there{static_cast<std::int32_t>(node)};
+    const LocalForm more = plans_.more->local(there), fewer = plans_.fewer->local(there);
+    const auto form_of = [&](std::int64_t lane) -> const LocalForm& { return brings_more(lane) ? more : fewer; };
+    LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+    if (place < clock_.lanes()) {
+      const LocalForm& own = form_of(place);
+      for (const Send& send : own.sends) form.sends.push_back(message(send, place));
+      for (const Send& send : own.receives) form.receives.push_back(message(send, place));
+    }
+    if (n_ == 1) return form;
+    const std::vector<std::int64_t> waits = clock_.waits(place, node == home_);
+    for (std::int64_t lane = 0; lane < clock_.lanes(); ++lane) {
+      const std::int64_t wait = waits[static_cast<std::size_t>(lane)];
+      if (node == home_) {
+        const std::vector<std::int32_t> order = in_order_of_first_sends(form_of(lane).sends);
+        for (std::size_t turn = 0; turn < order.size(); ++turn) {
+          const Publication published = at_home(order[turn], static_cast<std::int64_t>(turn), lane);
+          if (place == 0) form.publications.push_back(published);
+          else form.readings.push_back(read_at_home(published, static_cast<std::int64_t>(turn), lane, place, wait));
+        }
+      } else {
+        for (const Send& send : form_of(lane).receives) {
+          const Publication published = publication(send, lane);
+          if (lane == place) form.publications.push_back(published);
+          else form.readings.push_back(reading(published, rank, wait));
+        }
+      }
+    }
+    return in_order(std::move(form));
+  }
+
+  Schedule schedule() const override {
+    const std::int64_t each = nodes_.count() - 1 + (n_ > 1 ? machine_.P : 0);
+    require_listable({machine_, nodes_}, problem_, saturating_multiply(each, problem_.items));
+    Schedule all = empty_schedule();
+    std::vector<std::vector<std::int64_t>> away, home;
+    for (std::int64_t place = 0; place < n_ && n_ > 1; ++place) {
+      away.push_back(clock_.waits(place, false));
+      home.push_back(clock_.waits(place, true));
+    }
+    for (const bool more : {true, false}) {
+      const Schedule one = plans_.of(more)->schedule();
+      std::vector<Send> from_home;
+      std::copy_if(one.sends.begin(), one.sends.end(), std::back_inserter(from_home),
+                   [&](const Send& send) { return send.from.index == home_; });
+      const std::vector<std::int32_t> order = in_order_of_first_sends(from_home);
+      for (std::int64_t lane = 0; lane < clock_.lanes(); ++lane) {
+        if (brings_more(lane) != more) continue;
+        const auto i = static_cast<std::size_t>(lane);
+        for (const Send& send : one.sends) {
+          all.sends.push_back(message(send, lane));
+          if (n_ == 1) continue;
+          const Publication published = publication(send, lane);
+          all.publications.push_back(published);
+          for (std::int64_t place = 0; place < n_; ++place) {
+            if (place != lane)
+              all.readings.push_back(
+                  reading(published, rank_of(send.to.index, place), away[static_cast<std::size_t>(place)][i]));
+          }
+        }
+        for (std::size_t turn = 0; turn < order.size() && n_ > 1; ++turn) {
+          const Publication published = at_home(order[turn], static_cast<std::int64_t>(turn), lane);
+          all.publications.push_back(published);
+          for (std::int64_t place = 1; place < n_; ++place)
+            all.readings.push_back(read_at_home(published, static_cast<std::int64_t>(turn), lane, place,
+                                                home[static_cast<std::size_t>(place)][i]));
+        }
+      }
+    }
+    normalise(all);
+    return all;
+  }
+
+ private:
+  /// Lanes that bring equally many items have the same plan.
+  bool brings_more(std::int64_t lane) const {
+    const std::int64_t extra = problem_.items % clock_.lanes();
+    return extra == 0 || lane < extra;
+  }
+  Rank rank_of(std::int64_t node, std::int64_t place) const {
+    return {static_cast<std::int32_t>(node * n_ + (node == home_ ? (place + first_) % n_ : place))};
+  }
+  Part item(std::int64_t of_lane, std::int64_t lane) const { return item_part(of_lane * clock_.lanes() + lane); }
+
+  Send message(const Send& in_steps, std::int64_t lane) const {
+    return {Time{clock_.shift(lane) + in_steps.begin.ticks * clock_.length()}, rank_of(in_steps.from.index, lane),
+            rank_of(in_steps.to.index, lane), item(in_steps.part.lo, lane)};
+  }
+  /// Of what a message brings.
+  Publication publication(const Send& in_steps, std::int64_t lane) const {
+    const Send sent = message(in_steps, lane);
+    return {sent.begin + Time{clock_.published_after_send()}, sent.to, sent.part};
+  }
+  Reading reading(const Publication& of, Rank rank, std::int64_t wait) const {
+    return {of.begin + nodes_.publish + Time{wait}, rank, of.rank, of.part};
+  }
+
+  static std::vector<std::int32_t> in_order_of_first_sends(const std::vector<Send>& sends) {
+    std::vector<std::int32_t> order;
+    std::set<std::int32_t> known;
+    for (const Send& send : sends) {
+      if (known.insert(send.part.lo).second) order.push_back(send.part.lo);
+    }
+    return order;
+  }
+  Publication at_home(std::int64_t of_lane, std::int64_t turn, std::int64_t lane) const {
+    return {Time{turn * clock_.length() + clock_.end_at_home(lane)} - nodes_.publish, problem_.root,
+            item(of_lane, lane)};
+  }
+  /// A lane reads its own items just before the step in which it may send them first.
+  Reading read_at_home(const Publication& of, std::int64_t turn, std::int64_t lane, std::int64_t place,
+                       std::int64_t wait) const {
+    if (lane != place) return reading(of, rank_of(home_, place), wait);
+    const Time step{clock_.shift(lane) + turn * clock_.length()};
+    return {step - nodes_.read, rank_of(home_, place), of.rank, of.part};
+  }
+
+  LaneClock clock_;
+  LanePlans plans_;
+  std::int64_t n_, home_, first_;  ///< first_: the root's place in its node; it is lane 0 there
+};
+
+/// One way to deal the items out.
+class Dealt {
+ public:
+  Dealt(const Cluster& cluster, const Problem& problem, LaneClock clock)
+      : cluster_(cluster), problem_(problem), clock_(std::move(clock)) {
+    const std::int64_t l = clock_.lanes(), n = cluster.nodes.largest();
+    const LogP postal{cluster.nodes.count(), Time{clock_.latency()}, Time{0}, Time{1}};
+    const Rank home{static_cast<std::int32_t>(problem.root.index / n)};
+    plans_.more = kitem(postal, divide_up(problem.items, l), home, {.kernels = {}, .quick = true});
+    plans_.fewer =
+        problem.items % l == 0 ? plans_.more : kitem(postal, problem.items / l, home, {.kernels = {}, .quick = true});
+    const std::vector<std::int64_t> away = clock_.last_waits(false), at_home = clock_.last_waits(true);
+    const std::int64_t board = cluster.nodes.publish.ticks + cluster.nodes.read.ticks;
+    for (std::int64_t lane = 0; lane < l; ++lane) {
+      const auto i = static_cast<std::size_t>(lane);
+      const std::int64_t extra = problem.items % l;
+      const PlanPtr& plan = plans_.of(extra == 0 || lane < extra);
+      const std::int64_t last = plan->claim().finish.ticks - clock_.latency();
+      const std::int64_t sent = checked_add(clock_.shift(lane), checked_multiply(last, clock_.length(), kWhat), kWhat);
+      finish_ = std::max(finish_, sent + cluster.base.lambda().ticks);
+      if (n == 1) continue;
+      finish_ = std::max(finish_, sent + clock_.published_after_send() + board + away[i]);
+      const std::int64_t turns = plan->problem().items - 1;
+      finish_ =
+          std::max(finish_, turns * clock_.length() + clock_.end_at_home(lane) + at_home[i] + cluster.nodes.read.ticks);
+    }
+  }
+
+  std::int64_t finish() const { return finish_; }
+
+  PlanPtr plan(const Bound& bound) && {
+    const std::int64_t l = clock_.lanes();
+    const std::string how =
+        l == 1 ? fmt::format("one lane a node, in steps of {} ticks: ", clock_.length())
+               : fmt::format("items dealt out to {} lanes, each in steps of {} ticks: ", l, clock_.length());
+    Claim claim{Time{finish_}, bound.time, bound.source, how + plans_.more->claim().construction};
+    return std::make_shared<ItemsByLanes>(cluster_, problem_, std::move(claim), std::move(clock_), std::move(plans_));
+  }
+
+ private:
+  static constexpr const char* kWhat = "a broadcast of several items";
+
+  Cluster cluster_;
+  Problem problem_;
+  LaneClock clock_;
+  LanePlans plans_;
+  std::int64_t finish_ = 0;
+};
+
+/// The steps that are tried for so many lanes: the shortest one, and longer ones in which a message takes fewer of them.
+std::vector<StepLayout> steps(const Cluster& cluster, std::int64_t lanes) {
+  const std::int64_t o = cluster.base.o.ticks, lambda = cluster.base.lambda().ticks, n = cluster.nodes.largest();
+  const std::int64_t p = n > 1 ? cluster.nodes.publish.ticks : 0, r = n > 1 ? cluster.nodes.read.ticks : 0;
+  const std::int64_t publications = n > 1 ? 1 : 0, readings = n > 1 ? lanes - 1 : 0;
+  const std::int64_t least = std::max(
+      {cluster.base.gap().ticks, lanes * cluster.nodes.gamma.ticks, o + lanes * p, o + lanes * r, std::int64_t{1}});
+  std::vector<StepLayout> all{shortest_step(cluster, least, publications, readings)};
+  for (std::int64_t flight = divide_up(lambda, all.front().length) - 1; flight > 0;
+       flight -= std::max<std::int64_t>(1, flight / 4)) {
+    const std::int64_t length = divide_up(lambda, flight);
+    if (length <= all.back().length) continue;
+    all.push_back(shortest_step(cluster, length, publications, readings));
+  }
+  return all;
+}
+
+}  // namespace
+
+PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int64_t lanes, const Bound& bound) {
+  std::optional<Dealt> best;
+  for (StepLayout& step : steps(cluster, lanes)) {
+    Dealt dealt(cluster, problem, LaneClock(cluster, lanes, std::move(step)));
+    if (!best || dealt.finish() < best->finish()) best.emplace(std::move(dealt));
+  }
+  return std::move(*best).plan(bound);
+}
+
+PlanPtr items_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
+  PlanPtr best = repeated_on_cluster(cluster, problem, lanes, bound);
+  if (cluster.nodes.count() == 1) return best;
+  const std::int64_t most =
+      lanes == Lanes::leaders ? 1 : std::min({cluster.nodes.largest(), problem.items, kMostLanes});
+  for (std::int64_t l = 1; l <= most; l = l == most ? l + 1 : std::min(2 * l, most)) {
+    PlanPtr dealt = dealt_to_lanes(cluster, problem, l, bound);
+    if (dealt->claim().finish < best->claim().finish) best = std::move(dealt);
+  }
+  return best;
+}
+
+}  // namespace chasqui::plan

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Broadcasts of several items on equal nodes in which a rank finds its own part alone: nothing grows with the number of nodes.
+#pragma once
+
+#include "chasqui/plan/clusters.hpp"
+
+namespace chasqui::plan {
+
+/// The broadcast of one item, once for every item, as soon after one another as no node has to do with two of them (clusters.md,
+/// Theorem 30). REQUIRES equal nodes.
+PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound);
+
+/// Item i travels on lane i mod `lanes` of every node, in steps that are the same for all (clusters.md, Theorem 30). REQUIRES equal nodes, two
+/// or more, of so many ranks, and as many items.
+PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int64_t lanes, const Bound& bound);
+
+/// The best of them. local() throws an Error where one rank alone has too much to do to list it.
+PlanPtr items_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound);
+
+/// Throws it.
+void require_own_list(Rank rank, std::int64_t events);
+
+}  // namespace chasqui::plan

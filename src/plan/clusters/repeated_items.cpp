@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// A broadcast of one item, repeated for every item (clusters.md, Theorem 30).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/items_by_lanes.hpp"
+#include "plan/clusters/timetable.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+constexpr std::int64_t kMostOwnEvents = 10'000'000;
+
+/// From the first to the last time at which a rank has to do with one item; nothing yet.
+struct Day {
+  std::int64_t begin = kSaturated, end = 0;
+
+  void add(std::int64_t from, std::int64_t length) {
+    begin = std::min(begin, from);
+    end = std::max(end, from + length);
+  }
+  std::int64_t length() const { return begin == kSaturated ? 0 : end - begin; }
+};
+
+/// So far apart that no rank and no adapter has to do with two items at a time: what the root's node does is looked up, the others have at
+/// least lambda less to do it in.
+Time distance_of_items(const Spread& tree) {
+  const SpreadShape& s = tree.shape();
+  const Spread::Node root = tree.root();
+  const Habit& habit = tree.habit(root.left);
+  const std::vector<Spread::Node> children = tree.children(root);
+  std::vector<Day> days(static_cast<std::size_t>(habit.lanes));  // of sends, as far as the gap is concerned
+  Day adapter;
+  Day first;   // of the root
+  Day others;  // of all its neighbours
+  std::int64_t last_send = 0;
+  for (const Spread::Node& child : children) {
+    days[static_cast<std::size_t>(child.parent_lane)].add(child.parent_begin, s.gap);
+    adapter.add(child.parent_begin, s.gamma);
+    (child.parent_lane == 0 ? first : others).add(child.parent_begin, s.overhead);
+    last_send = std::max(last_send, child.parent_begin);
+  }
+  if (s.lanes > 1) {
+    const std::int64_t begin = habit.lanes > 1 ? inform_begin(s, habit) : children.empty() ? 0 : last_send + s.overhead;
+    first.add(begin, s.publish);
+    others.add(begin + s.publish, s.read);
+  }
+  std::int64_t distance = std::max({adapter.length(), first.length(), others.length()});
+  for (const Day& day : days) distance = std::max(distance, day.length());
+  // Any other node begins with a reception and sends last 2 lambda before the end; one that does not send has no more to do than the
+  // root, which sends and publishes.
+  const std::int64_t sends = tree.time() - 2 * s.lambda;
+  if (sends < 0) return Time{distance};
+  return Time{std::max({distance, sends + s.gap, sends + 2 * s.overhead + (s.lanes > 1 ? s.publish : 0)})};
+}
+
+class RepeatedItems final : public Plan {
+ public:
+  RepeatedItems(const Cluster& cluster, const Problem& problem, Claim claim, PlanPtr once, Time distance)
+      : Plan(cluster, problem, std::move(claim)), once_(std::move(once)), distance_(distance) {}
+
+  LocalForm local(Rank rank) const override {
+    const LocalForm one = once_->local(rank);
+    const std::size_t events = one.sends.size() + one.receives.size() + one.publications.size() + one.readings.size();
+    require_own_list(rank, saturating_multiply(static_cast<std::int64_t>(events), problem_.items));
+    LocalForm all{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
+    repeat(one.sends, all.sends);
+    repeat(one.receives, all.receives);
+    repeat(one.publications, all.publications);
+    repeat(one.readings, all.readings);
+    return in_order(std::move(all));
+  }
+
+  Schedule schedule() const override {
+    const std::int64_t each = saturating_add(machine_.P, nodes_.count());
+    require_listable({machine_, nodes_}, problem_, saturating_multiply(each, problem_.items));
+    const Schedule one = once_->schedule();
+    Schedule all = empty_schedule();
+    repeat(one.sends, all.sends);
+    repeat(one.publications, all.publications);
+    repeat(one.readings, all.readings);
+    normalise(all);
+    return all;
+  }
+
+ private:
+  template <typename Event>
+  void repeat(const std::vector<Event>& one, std::vector<Event>& all) const {
+    all.reserve(one.size() * static_cast<std::size_t>(problem_.items));
+    for (std::int64_t item = 0; item < problem_.items; ++item) {
+      for (Event event : one) {
+        event.begin += item * distance_;
+        event.part = item_part(item);
+        all.push_back(event);
+      }
+    }
+  }
+
+  PlanPtr once_;
+  Time distance_;
+};
+
+}  // namespace
+
+void require_own_list(Rank rank, std::int64_t events) {
+  if (events <= kMostOwnEvents) return;
+  throw Error("rank {} alone has {} messages, publications and readings (at most {}): ask for fewer items", rank.index,
+              events == kSaturated ? "2^63 or more" : std::to_string(events), kMostOwnEvents);
+}
+
+PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
+  const bool leaders = lanes == Lanes::leaders;
+  PlanPtr once = broadcast_on_cluster(cluster, problem.root, leaders ? Lanes::leaders : Lanes::one_entry);
+  const Spread tree(spread_shape(cluster, cluster.nodes.largest()), cluster.nodes.count(), leaders);
+  const Time distance = distance_of_items(tree);
+  const std::int64_t later = checked_multiply(problem.items - 1, distance.ticks, "a broadcast of several items");
+  const Time finish{checked_add(once->claim().finish.ticks, later, "a broadcast of several items")};
+  Claim claim{finish, bound.time, bound.source,
+              fmt::format("{}, once per item, {} ticks apart", once->claim().construction, distance.ticks)};
+  return std::make_shared<RepeatedItems>(cluster, problem, std::move(claim), std::move(once), distance);
+}
+
+}  // namespace chasqui::plan

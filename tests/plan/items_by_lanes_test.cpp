@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Broadcasts of several items on equal nodes, of which a rank finds its part alone (clusters.md, Theorem 30).
+#include "plan/clusters/items_by_lanes.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "chasqui/base/error.hpp"
+#include "chasqui/verify/verify.hpp"
+#include "plan/clusters/cluster_plans.hpp"
+#include "plan/local_equals_schedule.hpp"
+
+namespace chasqui::plan {
+namespace {
+
+Cluster cluster(std::int64_t N, std::int64_t n, LogP base, std::int64_t gamma, std::int64_t publish,
+                std::int64_t read) {
+  return Cluster::uniform(N, n, base, Time{gamma}, Time{publish}, Time{read});
+}
+
+LogP logp(std::int64_t L, std::int64_t o, std::int64_t g) { return {1, Time{L}, Time{o}, Time{g}}; }
+
+/// The machine of clusters.md, Computed evidence 12.
+Cluster usual(std::int64_t N, std::int64_t n) { return cluster(N, n, logp(28, 2, 6), 1, 2, 2); }
+
+Problem items(std::int64_t k, std::int32_t root = 0) {
+  return {.kind = Kind::broadcast, .root = Rank{root}, .items = k};
+}
+
+struct Any {
+  Cluster cluster;
+  Problem problem;
+  Lanes lanes = Lanes::all;
+};
+
+Any any() {
+  const auto in = [](std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); };
+  const auto maybe = [&](std::int64_t most) { return in(0, 3) == 0 ? 0 : in(0, most); };
+  LogP base = logp(in(0, 30), maybe(5), in(1, 9));
+  if (base.lambda() == Time{0}) base.L = Time{1};
+  const std::int64_t gamma = maybe(base.gap().ticks), lambda = base.lambda().ticks;
+  const std::int64_t publish = maybe(std::min<std::int64_t>(6, lambda));
+  const std::int64_t read = maybe(std::min<std::int64_t>(6, lambda - publish));
+  Any made{cluster(in(1, 14), in(1, 8), base, gamma, publish, read), items(in(2, 40))};
+  made.problem.root = Rank{static_cast<std::int32_t>(in(0, made.cluster.base.P - 1))};
+  if (in(0, 3) == 0) made.lanes = Lanes::leaders;
+  return made;
+}
+
+/// Legal, in the time that is claimed, and the same seen by its ranks.
+void expect_good(const Plan& plan, const Any& it) {
+  const Schedule schedule = plan.schedule();
+  const std::string what = to_string(it.cluster) + " " + std::to_string(it.problem.items) + " items, root " +
+                           std::to_string(it.problem.root.index) + ": " + plan.claim().construction + "\n";
+  const Report report = verify(schedule);
+  if (!report.legal()) RC_FAIL(what + to_string(report));
+  if (report.finish != plan.claim().finish) RC_FAIL(what + "it ends at " + std::to_string(report.finish.ticks));
+  RC_ASSERT(schedule.nodes == it.cluster.nodes);
+  RC_ASSERT(schedule.problem.items == it.problem.items);
+  expect_local_forms_equal_schedule(plan);
+}
+
+RC_GTEST_PROP(ItemsByLanes, RepeatedIsLegal, ()) {
+  const Any it = any();
+  expect_good(*repeated_on_cluster(it.cluster, it.problem, it.lanes, {Time{0}, "none"}), it);
+}
+
+/// Where messages are fast and gaps long, a node that passes an item on has more to do with it than the root's.
+TEST(ItemsByLanes, RepeatedIsLegalWhereTheRootIsNotBusiest) {
+  for (std::int64_t L = 0; L <= 2; ++L) {
+    for (std::int64_t o = 1; o <= 3; ++o) {
+      for (std::int64_t g = 1; g <= 8; ++g) {
+        for (std::int64_t publish = 0; publish <= L + 2 * o; ++publish) {
+          for (std::int64_t N = 2; N <= 6; ++N) {
+            const PlanPtr plan = repeated_on_cluster(cluster(N, 3, logp(L, o, g), 0, publish, 0), items(3), Lanes::all,
+                                                     {Time{0}, "none"});
+            const Report report = verify(plan->schedule());
+            EXPECT_TRUE(report.legal()) << to_string(plan->machine()) << " " << publish << to_string(report);
+            EXPECT_EQ(report.finish, plan->claim().finish);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Any number of lanes, also one with which it takes longer than with another.
+RC_GTEST_PROP(ItemsByLanes, DealtOutIsLegal, ()) {
+  Any it = any();
+  RC_PRE(it.cluster.nodes.count() > 1);
+  const std::int64_t most = std::min(it.cluster.nodes.largest(), it.problem.items);
+  const auto lanes = *rc::gen::inRange<std::int64_t>(1, most + 1);
+  expect_good(*dealt_to_lanes(it.cluster, it.problem, lanes, {Time{0}, "none"}), it);
+}
+
+RC_GTEST_PROP(ItemsByLanes, TheBestOfThemIsTaken, ()) {
+  const Any it = any();
+  const PlanPtr plan = items_on_cluster(it.cluster, it.problem.root, it.problem.items, it.lanes);
+  RC_ASSERT(plan->claim().bound <= plan->claim().finish);
+  const Bound none{Time{0}, "none"};
+  RC_ASSERT(plan->claim().finish <= repeated_on_cluster(it.cluster, it.problem, it.lanes, none)->claim().finish);
+  if (it.cluster.nodes.count() > 1)
+    RC_ASSERT(plan->claim().finish <= dealt_to_lanes(it.cluster, it.problem, 1, none)->claim().finish);
+}
+
+/// clusters.md, Theorem 18, by trying every x.
+RC_GTEST_PROP(ItemsByLanes, TheRootsTurnToTheLastItemIsFoundWithoutTryingAll, ()) {
+  const auto in = [](std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); };
+  const LogP base = logp(30, in(0, 9), in(1, 12));
+  const Cluster c = cluster(2, 2, base, 0, in(0, 9), 0);
+  const std::int64_t k = in(1, 60), o = base.o.ticks, p = c.nodes.publish.ticks, G = base.gap().ticks;
+  std::int64_t least = (k - 1) * G;
+  for (std::int64_t x = 0; x < k; ++x)
+    least = std::min(least, std::max(x == 0 ? 0 : (x - 1) * G, x * o + (k - 1 - x) * p));
+  RC_ASSERT(root_turns_to_last_item(c, k) == least);
+}
+
+TEST(ItemsByLanes, ABillionRanksAnswerForOne) {
+  for (const Cluster& c : {usual(1'000'000, 1000), usual(10'000'000, 100)}) {
+    for (const std::int64_t k : {2, 8, 100}) {
+      const PlanPtr plan = on_cluster(c, items(k, 123'456'789));
+      const std::string what = to_string(c) + ": " + plan->claim().construction;
+      EXPECT_LE(plan->claim().bound, plan->claim().finish) << what;
+      for (const std::int32_t r : {0, 1, 999, 1000, 123'456'000, 123'456'788, 123'456'789, 123'456'790, 999'999'999}) {
+        const LocalForm form = plan->local(Rank{r});
+        std::size_t got = form.receives.size() + form.readings.size();
+        if (r == 123'456'789) got = static_cast<std::size_t>(k);
+        EXPECT_EQ(got, static_cast<std::size_t>(k)) << what << " rank " << r;
+        for (const Send& send : form.sends) {
+          const auto there = plan->local(send.to).receives;
+          EXPECT_TRUE(std::find(there.begin(), there.end(), send) != there.end()) << what << " rank " << r;
+        }
+        for (const Send& send : form.receives) {
+          const auto there = plan->local(send.from).sends;
+          EXPECT_TRUE(std::find(there.begin(), there.end(), send) != there.end()) << what << " rank " << r;
+        }
+        for (const Reading& reading : form.readings) {
+          const auto there = plan->local(reading.from).publications;
+          EXPECT_TRUE(std::any_of(there.begin(), there.end(),
+                                  [&](const Publication& published) {
+                                    return published.part == reading.part &&
+                                           published.begin + c.nodes.publish <= reading.begin;
+                                  }))
+              << what << " rank " << r;
+        }
+      }
+      EXPECT_THROW(plan->schedule(), Error);
+    }
+  }
+}
+
+TEST(ItemsByLanes, RefusesListsThatAreTooLong) {
+  const PlanPtr plan = on_cluster(usual(1000, 100), items(20'000'000));
+  EXPECT_LE(plan->claim().bound, plan->claim().finish);
+  EXPECT_THROW(plan->local(Rank{5}), Error);
+  EXPECT_THROW(plan->schedule(), Error);
+  Cluster unequal = usual(1000, 100);
+  unequal.nodes.add(50);
+  unequal.base.P += 50;
+  EXPECT_THROW(on_cluster(unequal, items(20'000'000)), Error);
+}
+
+}  // namespace
+}  // namespace chasqui::plan
