@@ -433,7 +433,7 @@ TEST(Clusters, RefusesWhatItDoesNotPlan) {
   const Cluster c = cluster(4, 2, logp(6, 2, 4), 1, 2, 2);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::sum}), Error);
   const Cluster huge = cluster(1'000'000, 1000, logp(28, 2, 6), 1, 2, 2);
-  for (const Kind kind : {Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall, Kind::reduce_scatter})
+  for (const Kind kind : {Kind::allgather, Kind::alltoall, Kind::reduce_scatter})
     EXPECT_THROW(on_cluster(huge, {.kind = kind}), Error) << to_string(kind);
   Cluster unequal = huge;
   unequal.nodes.add(999);

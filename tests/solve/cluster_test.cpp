@@ -275,8 +275,8 @@ struct Family {
 
 TEST(TinyClusters, OtherCollectives) {
   const std::vector<Family> families{
-      {{.kind = Kind::scatter}, 3, 6, 3, {192, 185, 163, 1}},
-      {{.kind = Kind::gather}, 3, 6, 3, {192, 185, 163, 1}},
+      {{.kind = Kind::scatter}, 3, 6, 3, {192, 188, 163, 1}},
+      {{.kind = Kind::gather}, 3, 6, 3, {192, 188, 163, 1}},
       {{.kind = Kind::allgather}, 2, 4, 4, {128, 75, 48, 2}},
       {{.kind = Kind::reduce_scatter}, 2, 4, 4, {128, 38, 18, 3}},
       {{.kind = Kind::alltoall}, 2, 4, 3, {64, 40, 43, 2}},

@@ -16,10 +16,13 @@ namespace chasqui::plan {
 
 /// What a rank does, each list by time.
 inline LocalForm in_order(LocalForm form) {
-  std::sort(form.sends.begin(), form.sends.end());
-  std::sort(form.receives.begin(), form.receives.end());
-  std::sort(form.publications.begin(), form.publications.end());
-  std::sort(form.readings.begin(), form.readings.end());
+  const auto sort = [](auto& events) {  // most are in order already, and a rank may have millions
+    if (!std::is_sorted(events.begin(), events.end())) std::sort(events.begin(), events.end());
+  };
+  sort(form.sends);
+  sort(form.receives);
+  sort(form.publications);
+  sort(form.readings);
   return form;
 }
 
@@ -30,6 +33,11 @@ PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lan
 
 PlanPtr scatter_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
 PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
+/// No scatter takes less (clusters.md, Theorem 16). Time: O(log P).
+Bound scatter_bound(const Cluster& cluster, Rank root);
+/// A scatter backwards, on the cluster with the costs of the board exchanged: what was published is read, what was read is
+/// published. REQUIRES that every item is published and read once at most.
+Schedule reversed_scatter(const Schedule& scatter, const Cluster& cluster);
 /// All-gather, reduce-scatter and all-to-all.
 PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
 PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lanes lanes);

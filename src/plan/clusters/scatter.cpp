@@ -3,35 +3,21 @@
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/hand_out.hpp"
+#include "plan/clusters/scatter_in_periods.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {
 namespace {
 
-/// clusters.md, Theorem 16. `m` items leave the root's node, and `items` leave the root. `asked`: a gather is one backwards.
-Bound scatter_bound(const Cluster& c, Rank root, Kind asked) {
-  const LogP& M = c.base;
-  require_listable(c, {.kind = asked, .root = root}, 4 * M.P);
-  const std::int64_t n = c.nodes.size(c.nodes.node_of(root)), m = M.P - n, items = M.P - 1;
-  const std::int64_t lambda = M.lambda().ticks, G = M.gap().ticks, o = M.o.ticks;
-  const std::int64_t p = c.nodes.publish.ticks, r = c.nodes.read.ticks;
-  if (M.P == 1) return {Time{0}, "one processor"};
-  const auto with = [&](std::int64_t x) {  // the root sends x of them and publishes the others
-    const std::int64_t y = items - x;
-    std::int64_t time = y > 0 ? p + r : 0;
-    if (x > 0) time = std::max(time, lambda + (x - 1) * G);
-    if (m > x) time = std::max(time, p + r + lambda + (divide_up(m - x, n - 1) - 1) * G);
-    const std::int64_t tail = std::min(y > 0 ? r : lambda, x > 0 ? lambda - o : lambda);  // of a reading or a message
-    return std::max(time, x * o + y * p + tail);
-  };
-  std::int64_t least = with(items);
-  for (std::int64_t x = 0; x < items && n > 1; ++x) least = std::min(least, with(x));
-  const std::int64_t adapter = m == 0 ? 0 : lambda + (m - 1) * c.nodes.gamma.ticks;
-  if (adapter >= least) return {Time{adapter}, "the items leave the root's node one by one"};
-  return {Time{least}, "the root sends or publishes every item"};
-}
+/// The conditions on the time of a scatter that are harder the more items the root sends, and those that are easier.
+struct Sides {
+  std::int64_t rising = 0, falling = 0;
+
+  std::int64_t larger() const { return std::max(rising, falling); }
+};
 
 /// Every item goes straight to its rank, by the root or by a lane that has read it, whichever is earlier; the first `ahead` in
 /// any case by a lane.
@@ -86,40 +72,92 @@ Schedule best_scatter(const Cluster& c, Rank root, Lanes lanes, Time bound) {
   return best;
 }
 
-/// A scatter backwards: what was published is read, what was read is published, each by one rank.
-Schedule reversed(const Schedule& scatter, const Cluster& c, Rank root) {
-  Schedule s{c.base, {.kind = Kind::gather, .root = root}, scatter.finish, scatter.bound, {}, {}, {}, {}, {}, c.nodes};
-  for (const Send& send : scatter.sends)
-    s.sends.push_back({scatter.finish - send.begin - c.base.lambda(), send.to, send.from, send.part});
-  for (const Reading& r : scatter.readings)
-    s.publications.push_back({scatter.finish - r.begin - scatter.nodes.read, r.rank, r.part});
-  for (const Publication& p : scatter.publications) {
-    const auto reader = std::find_if(scatter.readings.begin(), scatter.readings.end(),
-                                     [&](const Reading& r) { return r.from == p.rank && r.part == p.part; });
-    s.readings.push_back({scatter.finish - p.begin - scatter.nodes.publish, p.rank, reader->rank, p.part});
+/// One event after another; in periods where these are too many, or where the periods end earlier.
+PlanPtr scatter_or_gather(const Cluster& cluster, const Problem& problem, Lanes lanes) {
+  const bool gather = problem.kind == Kind::gather, leaders = lanes == Lanes::leaders;
+  Cluster forwards = cluster;
+  if (gather) std::swap(forwards.nodes.publish, forwards.nodes.read);
+  Bound bound = scatter_bound(forwards, problem.root);
+  if (gather) bound.source = "a gather run backwards is a scatter: " + bound.source;
+  const bool listed = listable(4 * cluster.base.P), periods = fits_in_periods(cluster);
+  if (!listed && !periods)
+    throw Error("{} on {}: times do not fit into 63 bits; use a coarser tick", to_string(problem.kind),
+                to_string(cluster));
+  PlanPtr in_periods = periods ? scatter_in_periods(cluster, problem, lanes, bound) : nullptr;
+  if (!listed) return in_periods;
+  Schedule schedule = best_scatter(forwards, problem.root, lanes, bound.time);
+  if (in_periods && in_periods->claim().finish < schedule.finish) return in_periods;
+  if (gather) {
+    return std::make_shared<ListedClusterPlan>(
+        reversed_scatter(schedule, cluster), bound.source,
+        leaders ? "leaders: the root receives everything" : "a scatter on lanes, reversed");
   }
-  normalise(s);
-  return s;
+  return std::make_shared<ListedClusterPlan>(
+      std::move(schedule), bound.source,
+      leaders ? "leaders: the root sends everything" : "lanes: the root sends or publishes, whichever is earlier");
 }
 
 }  // namespace
 
+Bound scatter_bound(const Cluster& cluster, Rank root) {
+  const LogP& M = cluster.base;
+  if (M.P == 1) return {Time{0}, "one processor"};
+  const std::int64_t n = cluster.nodes.size(cluster.nodes.node_of(root)), m = M.P - n, items = M.P - 1;
+  const std::int64_t lambda = M.lambda().ticks, G = M.gap().ticks, o = M.o.ticks;
+  const std::int64_t p = cluster.nodes.publish.ticks, r = cluster.nodes.read.ticks;
+  checked_add(checked_multiply(M.P, std::max(G, p), "the time of a scatter"), 2 * lambda, "the time of a scatter");
+  const auto with = [&](std::int64_t x) -> Sides {  // the root sends x of them and publishes the others
+    const std::int64_t y = items - x;
+    const std::int64_t tail = std::min(y > 0 ? r : lambda, x > 0 ? lambda - o : lambda);  // of a reading or a message
+    const std::int64_t busy = x * o + y * p + tail;
+    Sides time{x > 0 ? lambda + (x - 1) * G : 0, y > 0 ? p + r : 0};
+    if (m > x) time.falling = std::max(time.falling, p + r + lambda + (divide_up(m - x, n - 1) - 1) * G);
+    (o < p ? time.falling : time.rising) = std::max(o < p ? time.falling : time.rising, busy);
+    return time;
+  };
+  std::int64_t least = with(items).larger();
+  if (n > 1) {
+    least = std::min(least, with(0).larger());
+    std::int64_t low = 1,
+                 high = items - 1;  // the first of 1 .. items - 1 where what rises is larger, or the last of them
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (with(middle).rising >= with(middle).falling) high = middle;
+      else low = middle + 1;
+    }
+    for (const std::int64_t x : {low - 1, low}) {
+      if (x > 0 && x < items) least = std::min(least, with(x).larger());
+    }
+  }
+  const std::int64_t adapter = m == 0 ? 0 : lambda + (m - 1) * cluster.nodes.gamma.ticks;
+  if (adapter >= least) return {Time{adapter}, "the items leave the root's node one by one"};
+  return {Time{least}, "the root sends or publishes every item"};
+}
+
+Schedule reversed_scatter(const Schedule& scatter, const Cluster& c) {
+  Schedule s{
+      c.base, {.kind = Kind::gather, .root = scatter.problem.root}, scatter.finish, scatter.bound, {}, {}, {}, {}, {},
+      c.nodes};
+  std::vector<Rank> reader(static_cast<std::size_t>(c.base.P));
+  for (const Send& send : scatter.sends)
+    s.sends.push_back({scatter.finish - send.begin - c.base.lambda(), send.to, send.from, send.part});
+  for (const Reading& r : scatter.readings) {
+    reader[static_cast<std::size_t>(r.part.lo)] = r.rank;
+    s.publications.push_back({scatter.finish - r.begin - scatter.nodes.read, r.rank, r.part});
+  }
+  for (const Publication& p : scatter.publications)
+    s.readings.push_back({scatter.finish - p.begin - scatter.nodes.publish, p.rank,
+                          reader[static_cast<std::size_t>(p.part.lo)], p.part});
+  normalise(s);
+  return s;
+}
+
 PlanPtr scatter_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
-  const Bound bound = scatter_bound(cluster, root, Kind::scatter);
-  return std::make_shared<ListedClusterPlan>(best_scatter(cluster, root, lanes, bound.time), bound.source,
-                                             lanes == Lanes::leaders
-                                                 ? "leaders: the root sends everything"
-                                                 : "lanes: the root sends or publishes, whichever is earlier");
+  return scatter_or_gather(cluster, {.kind = Kind::scatter, .root = root}, lanes);
 }
 
 PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
-  Cluster backwards = cluster;
-  std::swap(backwards.nodes.publish, backwards.nodes.read);
-  const Bound bound = scatter_bound(backwards, root, Kind::gather);
-  return std::make_shared<ListedClusterPlan>(
-      reversed(best_scatter(backwards, root, lanes, bound.time), cluster, root),
-      "a gather run backwards is a scatter: " + bound.source,
-      lanes == Lanes::leaders ? "leaders: the root receives everything" : "a scatter on lanes, reversed");
+  return scatter_or_gather(cluster, {.kind = Kind::gather, .root = root}, lanes);
 }
 
 }  // namespace chasqui::plan
