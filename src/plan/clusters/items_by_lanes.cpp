@@ -163,7 +163,7 @@ class ItemsByLanes final : public Plan {
 
   LocalForm local(Rank rank) const override {
     const std::int64_t node = rank.index / n_, place = modulo(rank.index % n_ - (node == home_ ? first_ : 0), n_);
-    require_own_list(rank, problem_.items);
+    require_own_list(rank, problem_.items, "ask for fewer items");
     const Rank there{static_cast<std::int32_t>(node)};
     const LocalForm more = plans_.more->local(there), fewer = plans_.fewer->local(there);
     const auto form_of = [&](std::int64_t lane) -> const LocalForm& { return brings_more(lane) ? more : fewer; };

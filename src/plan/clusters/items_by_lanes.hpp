@@ -17,7 +17,4 @@ PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int6
 /// The best of them. local() throws an Error where one rank alone has too much to do to list it.
 PlanPtr items_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound);
 
-/// Throws it.
-void require_own_list(Rank rank, std::int64_t events);
-
 }  // namespace chasqui::plan

@@ -6,15 +6,12 @@
 #include <vector>
 
 #include "chasqui/base/arithmetic.hpp"
-#include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/items_by_lanes.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {
 namespace {
-
-constexpr std::int64_t kMostOwnEvents = 10'000'000;
 
 /// From the first to the last time at which a rank has to do with one item; nothing yet.
 struct Day {
@@ -67,7 +64,8 @@ class RepeatedItems final : public Plan {
   LocalForm local(Rank rank) const override {
     const LocalForm one = once_->local(rank);
     const std::size_t events = one.sends.size() + one.receives.size() + one.publications.size() + one.readings.size();
-    require_own_list(rank, saturating_multiply(static_cast<std::int64_t>(events), problem_.items));
+    require_own_list(rank, saturating_multiply(static_cast<std::int64_t>(events), problem_.items),
+                     "ask for fewer items");
     LocalForm all{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
     repeat(one.sends, all.sends);
     repeat(one.receives, all.receives);
@@ -106,12 +104,6 @@ class RepeatedItems final : public Plan {
 };
 
 }  // namespace
-
-void require_own_list(Rank rank, std::int64_t events) {
-  if (events <= kMostOwnEvents) return;
-  throw Error("rank {} alone has {} messages, publications and readings (at most {}): ask for fewer items", rank.index,
-              events == kSaturated ? "2^63 or more" : std::to_string(events), kMostOwnEvents);
-}
 
 PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
   const bool leaders = lanes == Lanes::leaders;

@@ -15,8 +15,6 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::int64_t kMostOwnEvents = 10'000'000;
-
 /// The ranks of a scatter, seen from its root: those outside its node, in rank order, and the other ranks of the node, the lanes.
 struct Around {
   Around(const Nodes& nodes, Rank from)
@@ -166,11 +164,7 @@ class ScatterInPeriods final : public Plan {
     if (rank == around_.root) events = machine_.P - 1;
     else if (around_.inside(rank)) events = 1 + 2 * divide_up(times_.by_lanes(), around_.lanes());
     else if (leaders_ && entry(rank) == rank) events = 2 * nodes_.size(nodes_.node_of(rank));
-    if (events <= kMostOwnEvents) return;
-    throw Error(
-        "rank {} alone has {} messages, publications and readings (at most {}): ask for a rank outside the root's node, "
-        "or on fewer nodes",
-        rank.index, events, kMostOwnEvents);
+    require_own_list(rank, events, "ask for a rank outside the root's node, or on fewer nodes");
   }
 
   void add_root(LocalForm& form) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "chasqui/schedule/schedule.hpp"
@@ -16,6 +17,8 @@ namespace chasqui::plan {
 bool listable(std::int64_t events);
 /// Throws an Error where it may not.
 void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events);
+/// Throws an Error with this remedy where one rank has too much to do to list it.
+void require_own_list(Rank rank, std::int64_t events, std::string_view remedy);
 
 /// Lanes are counted around the end of the node.
 inline Rank rank_at(const Nodes& nodes, std::int64_t node, std::int64_t lane) {
