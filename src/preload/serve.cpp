@@ -521,7 +521,7 @@ int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, 
   const Inside inside;
   count_call(state);
   ServedCall served(state, comm);
-  const int code = attempt(what, served, [&call](ServedCall& one) { one.run(call); });
+  const int code = attempt(what, served, [&call](ServedCall& one) { one.run_again(call); });
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
   race.bytes += bytes;
   race.saved += race.gain;

@@ -121,6 +121,12 @@ class ServedCall {
     const InEngine here;
     state_.comm->run(call);
   }
+  /// The same of a call like one before.
+  void run_again(const run::Call& call) {
+    begun_ = true;
+    const InEngine here;
+    run::run_again(*state_.comm, call);
+  }
   void run(OwnedCall& owned) {
     owned.begin();
     run(owned.call);

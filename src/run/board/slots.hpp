@@ -13,21 +13,21 @@ class SlotCall {
   /// Begins the board's next collective. REQUIRES that a slot holds it, contiguous data. `contributors`: of a reduction, an
   /// all-reduce or a barrier to which only so many ranks, the first ones, bring something; 0: all do.
   [[gnu::always_inline]] SlotCall(Board& board, const Call& call, int contributors = 0)
-      : board_(board), call_(call), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
+      : board_(board), call_(call), kind_(call.kind), bytes_(call.kind == Kind::barrier ? 0 : call.bytes()),
         slot_(slot_bytes(board, call)) {
     board.begin(signature_of(call), Method::slots);
     const int me = board.rank();
     const int root = static_cast<int>(call.root);
-    if (call.kind == Kind::broadcast || call.kind == Kind::scatter) {
+    if (kind_ == Kind::broadcast || kind_ == Kind::scatter) {
       published_ = me != root;
       first_ = root;
       last_ = published_ ? root + 1 : root;
       look_ = &board.look_at_root();
-    } else if (call.kind == Kind::scan) {
+    } else if (kind_ == Kind::scan) {
       last_ = call.exclusive ? me : me + 1;
       chains_ = me > 0 && board.ranks() > 2 && !call.exclusive && !call.op.in_order && bytes_ != 0 &&
                 (bytes_ <= kLinePayload || result_offset() + bytes_ <= board.shape().wide);
-    } else if (call.kind == Kind::gather || call.kind == Kind::reduce) {
+    } else if (kind_ == Kind::gather || kind_ == Kind::reduce) {
       if (me == root) last_ = board.ranks();
       look_ = &board.look_at_given();
       may_wait_ = me == root && slot_ <= kSlotPayload && contributors == 0;
@@ -56,16 +56,18 @@ class SlotCall {
     return true;
   }
 
+ protected:
+  Kind kind() const { return kind_; }
+
  private:
   void publish() {
     const auto* in =
-        static_cast<const std::byte*>(call_.in != nullptr && call_.kind != Kind::broadcast ? call_.in : call_.out);
+        static_cast<const std::byte*>(call_.in != nullptr && kind_ != Kind::broadcast ? call_.in : call_.out);
     const auto before = static_cast<std::size_t>(board_.rank()) * bytes_;
-    if (call_.in == nullptr && (call_.kind == Kind::allgather || call_.kind == Kind::gather)) in += before;
+    if (call_.in == nullptr && (kind_ == Kind::allgather || kind_ == Kind::gather)) in += before;
     board_.publish(board_.rank(), in, slot_);
     published_ = true;
-    if (call_.kind == Kind::scatter && call_.out != nullptr && bytes_ != 0)
-      std::memmove(call_.out, in + before, bytes_);
+    if (kind_ == Kind::scatter && call_.out != nullptr && bytes_ != 0) std::memmove(call_.out, in + before, bytes_);
   }
 
   /// All lines are asked for at once before the first is looked at. What is longer is only if it is folded, a line of all at a time, and not where
@@ -73,8 +75,7 @@ class SlotCall {
   /// its result asks in any case.
   void fetch(bool apart) const {
     if (slot_ <= kLinePayload && last_ - first_ <= 2) return;  // one, and this rank's own
-    if (slot_ > kSlotPayload && last_ - first_ > 1 && combines(call_.kind) && (!apart || chains_))
-      copy().fetch_all_wide();
+    if (slot_ > kSlotPayload && last_ - first_ > 1 && combines(kind_) && (!apart || chains_)) copy().fetch_all_wide();
     for (int slot = first_; slot < last_; ++slot) {
       if (slot_ > kLinePayload && slot_ <= kSlotPayload) board_.fetch(slot, Place::second);
       board_.fetch(slot, Place::first);
@@ -94,7 +95,7 @@ class SlotCall {
     // What is longer is asked for when it comes, unless the first look finds it; a scan may need only what the rank before it hands on.
     bool late = false;
     if (slot_ > kSlotPayload) {
-      if (looks_ > 0 && look.apart() && has_root(call_.kind) && last_ - first_ <= 64) {
+      if (looks_ > 0 && look.apart() && has_root(kind_) && last_ - first_ <= 64) {
         came_ = copy().more_came();
         looks_ += came_.missing;
         if (came_.missing == 0) look.learn(looks_);
@@ -117,8 +118,8 @@ class SlotCall {
     auto* out = static_cast<std::byte*>(call_.out);
     if (slot_ > kSlotPayload && last_ - first_ == 1 && looks_ == 0 && !board_.look_at_root().apart())
       copy().fetch_wide(first_);
-    if (call_.exchanges()) return copy().take_blocks();
-    if (combines(call_.kind)) {
+    if (kind_ == Kind::alltoall || kind_ == Kind::reduce_scatter) return copy().take_blocks();
+    if (combines(kind_)) {
       if (bytes_ > kLinePayload) return copy().fold_more();
       if (prefix_) copy().fold_prefix();
       else
@@ -127,7 +128,7 @@ class SlotCall {
       if (hands_on()) board_.publish_line(board_.rank(), Place::result, out, bytes_);
       return;
     }
-    if (call_.kind == Kind::scatter) {
+    if (kind_ == Kind::scatter) {
       return board_.read_part(first_, slot_, static_cast<std::size_t>(board_.rank()) * bytes_, out, bytes_);
     }
     for (int slot = first_; slot < last_; ++slot, out += bytes_) board_.read(slot, out, bytes_);
@@ -150,6 +151,7 @@ class SlotCall {
 
   Board& board_;
   const Call& call_;
+  Kind kind_;          ///< the call's, which what is written since might have changed as far as a compiler knows
   std::size_t bytes_;  ///< of one contribution
   std::size_t slot_;   ///< of what a slot holds
   int first_ = 0;      ///< slots first_ .. last_-1 are read
@@ -163,6 +165,26 @@ class SlotCall {
   bool chains_ = false;                      ///< a scan that publishes its result for the next rank
   bool prefix_ = false;                      ///< what the rank before has folded is there
   Came came_;
+};
+
+/// One of this kind: in its code nothing lies that only others need. Where ranks wait for each other, what runs after it has left the caches:
+/// every line of code costs.
+template <Kind kKind>
+class SlotCallOf final : public SlotCall {
+ public:
+  /// REQUIRES call.kind == kKind.
+  [[gnu::always_inline]] SlotCallOf(Board& board, const Call& call) : SlotCall(board, of_this_kind(call)) {}
+  /// As SlotCall::poll().
+  [[gnu::always_inline]] bool poll() {
+    if (kind() != kKind) __builtin_unreachable();
+    return SlotCall::poll();
+  }
+
+ private:
+  [[gnu::always_inline]] static const Call& of_this_kind(const Call& call) {
+    if (call.kind != kKind) __builtin_unreachable();
+    return call;
+  }
 };
 
 }  // namespace chasqui::run

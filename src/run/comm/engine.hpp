@@ -88,16 +88,19 @@ class alignas(2 * kLine) Engine final : public Comm {
 
  private:
   friend class Comm;
+  friend void run_again(Comm& comm, const Call& call);
 
   Choice choose(const Call& call, bool own = false);
   void check_forced(const Call& call, bool started);
 
   // --- blocking calls
   void dispatch(const Call& call);
+  void run_checked(const Call& call);
   template <typename Small>
   void run_small(const Call& call);
   template <typename Small>
   void wait_for(Small small, std::uint64_t number);
+  void run_broadcast(const Call& call);
   void run_packed(const Call& call);
   void run_long(const Call& call, Method method);
   bool run_repeated(const Call& call);

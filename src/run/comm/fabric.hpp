@@ -74,6 +74,9 @@ void set_timeout(Comm& comm, double seconds);  ///< a call in which nothing move
 void rest(Comm& comm);    ///< no further call before resume(): who waits for one gets an Error, where that can be known
 void resume(Comm& comm);  ///< REQUIRES that no rank is in a call
 
+/// As Comm::run(), of a call like one that was run here: its data is contiguous, and its arguments are known to be good.
+void run_again(Comm& comm, const Call& call);
+
 /// For those who go on without a communicator that has failed.
 bool broken(const Comm& comm);  ///< did a call fail that this rank's next one comes after, as far as its node knows?
 struct CallNumbers {
