@@ -15,138 +15,13 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/step_layout.hpp"
+#include "plan/clusters/lane_clock.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {
 namespace {
 
 constexpr std::int64_t kMostLanes = 256;  ///< more gain little: a step is then full of readings
-
-/// Something that happens once in every step, on some lane's behalf.
-struct InEveryStep {
-  std::int64_t phase = 0, lane = 0;
-
-  friend auto operator<=>(const InEveryStep&, const InEveryStep&) = default;
-};
-
-/// From each publication's end to the begin of the slot in which it is read: first come, first read. As many slots as publications; what is
-/// published in the same step every time is read in the same slot every time. Fills `waits` by lane.
-void match(std::vector<InEveryStep> published, std::vector<std::int64_t> slots, std::int64_t length,
-           std::vector<std::int64_t>& waits) {
-  std::sort(published.begin(), published.end());
-  std::sort(slots.begin(), slots.end());
-  const std::size_t m = slots.size();
-  // Slot i comes before publication i + lag of the same step, or of the next one, for no i, and the lag is the least such one.
-  std::size_t before = 0, lag = 0;
-  for (std::size_t i = 0; i < m; ++i) {
-    while (before < m && published[before].phase <= slots[i]) ++before;
-    if (i + 1 > before) lag = std::max(lag, i + 1 - before);
-  }
-  for (std::size_t i = 0; i < m; ++i) {
-    const std::size_t slot = i + lag;
-    const std::int64_t begin = slots[slot % m] + (slot >= m ? length : 0);
-    waits[static_cast<std::size_t>(published[i].lane)] = begin - published[i].phase;
-  }
-}
-
-/// The clock of a node: when its lanes and the other ranks do what in every step.
-class LaneClock {
- public:
-  LaneClock(const Cluster& cluster, std::int64_t lanes, StepLayout step)
-      : lanes_(lanes), n_(cluster.nodes.largest()), step_(std::move(step)), o_(cluster.base.o.ticks),
-        p_(cluster.nodes.publish.ticks), r_(cluster.nodes.read.ticks), lambda_(cluster.base.lambda().ticks) {
-    set_shifts(cluster.nodes.gamma.ticks);
-    if (n_ == 1) return;
-    if (o_ == 0) turn_to_reception();
-    publication_ = step_.publications.front();
-    if (p_ > 0) wait_to_publish_ = modulo(publication_ - lambda_, length());
-    else publication_ = modulo(lambda_, length());
-  }
-
-  std::int64_t lanes() const { return lanes_; }
-  std::int64_t length() const { return step_.length; }
-  std::int64_t latency() const { return divide_up(lambda_, length()); }  ///< in steps
-  /// Begin of a lane's first step.
-  std::int64_t shift(std::int64_t lane) const { return shifts_[static_cast<std::size_t>(lane)]; }
-
-  /// When a rank has read, behind the begin of the publication; at most, over all ranks of a node, by lane.
-  std::vector<std::int64_t> last_waits(bool home) const {
-    std::vector<std::int64_t> last(static_cast<std::size_t>(lanes_), 0);
-    for (std::int64_t place = home ? 1 : 0; place < std::min(n_, lanes_ + 1); ++place) {
-      const std::vector<std::int64_t> own = waits(place, home);
-      for (std::size_t i = 0; i < last.size(); ++i) last[i] = std::max(last[i], own[i]);
-    }
-    return last;
-  }
-
-  /// From the end of every lane's publication to the begin of this rank's reading. A rank that is no lane has nothing else to do. What a
-  /// lane brings itself it does not wait for.
-  std::vector<std::int64_t> waits(std::int64_t place, bool home) const {
-    std::vector<std::int64_t> all(static_cast<std::size_t>(lanes_), 0);
-    if (r_ == 0) return all;  // what takes no time fits anywhere (rule 4)
-    std::vector<InEveryStep> published;
-    for (std::int64_t lane = 0; lane < lanes_; ++lane) {
-      const std::int64_t end = home ? end_at_home(lane) : shift(lane) + publication_ + p_;
-      if (lane != place) published.push_back({modulo(end, length()), lane});
-    }
-    match(published, place < lanes_ ? own_slots(place, home) : free_slots(published), length(), all);
-    return all;
-  }
-
-  /// Items that arrive in a step that was sent in step s are published so long after the begin of s.
-  std::int64_t published_after_send() const { return lambda_ + wait_to_publish_; }
-
-  /// The root publishes one item for every lane in every step, its own lane's last: the end of that publication in the first step.
-  std::int64_t end_at_home(std::int64_t lane) const { return o_ + (lane == 0 ? lanes_ : lane) * p_; }
-
- private:
-  /// Sends of different lanes are gamma apart in every step, and a lane of the root's node has read an item before it sends it first.
-  void set_shifts(std::int64_t gamma) {
-    std::vector<std::int64_t> close{0}, even{0};
-    for (std::int64_t lane = 1; lane < lanes_; ++lane) {
-      const std::int64_t least = end_at_home(lane) + r_;
-      close.push_back(std::max(least, close.back() + gamma));
-      even.push_back(lane * gamma + divide_up(std::max<std::int64_t>(0, least - lane * gamma), length()) * length());
-    }
-    shifts_ = lanes_ == 1 || (close.back() + gamma <= length() && close.back() <= even.back()) ? close : even;
-  }
-
-  /// Without overhead messages are in nobody's way: publish what arrives at once.
-  void turn_to_reception() {
-    for (std::vector<std::int64_t>* slots : {&step_.publications, &step_.readings}) {
-      for (std::int64_t& slot : *slots) slot = (slot + step_.reception) % length();
-    }
-  }
-
-  std::vector<std::int64_t> own_slots(std::int64_t lane, bool home) const {
-    std::vector<std::int64_t> slots;
-    for (std::int64_t i = 0; i + 1 < lanes_; ++i) {
-      const std::int64_t slot = home ? o_ + i * r_ : step_.readings[static_cast<std::size_t>(i)];
-      slots.push_back(modulo(shift(lane) + slot, length()));
-    }
-    return slots;
-  }
-
-  /// As soon as they are published, one after another.
-  std::vector<std::int64_t> free_slots(std::vector<InEveryStep> published) const {
-    std::sort(published.begin(), published.end());
-    std::vector<std::int64_t> slots;
-    for (const InEveryStep& each : published)
-      slots.push_back(slots.empty() ? each.phase : std::max(each.phase, slots.back() + r_));
-    // What reaches into the next step pushes those at its begin.
-    std::int64_t busy = slots.back() + r_ - length();
-    for (std::size_t i = 0; i < slots.size() && slots[i] < busy; ++i, busy += r_) slots[i] = busy;
-    for (std::int64_t& slot : slots) slot %= length();
-    return slots;
-  }
-
-  std::int64_t lanes_, n_;
-  StepLayout step_;
-  std::int64_t o_, p_, r_, lambda_;
-  std::vector<std::int64_t> shifts_;
-  std::int64_t publication_ = 0, wait_to_publish_ = 0;
-};
 
 /// What travels on the lanes: those that bring one item more than the others, and the others.
 struct LanePlans {
@@ -357,7 +232,8 @@ std::vector<StepLayout> steps(const Cluster& cluster, std::int64_t lanes) {
 PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int64_t lanes, const Bound& bound) {
   std::optional<Dealt> best;
   for (StepLayout& step : steps(cluster, lanes)) {
-    Dealt dealt(cluster, problem, LaneClock(cluster, lanes, std::move(step)));
+    std::vector<std::int64_t> shifts = shifts_from_home(cluster, lanes, step.length);
+    Dealt dealt(cluster, problem, LaneClock(cluster, std::move(shifts), std::move(step)));
     if (!best || dealt.finish() < best->finish()) best.emplace(std::move(dealt));
   }
   return std::move(*best).plan(bound);
