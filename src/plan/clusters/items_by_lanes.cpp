@@ -21,7 +21,8 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::int64_t kMostLanes = 256;  ///< more gain little: a step is then full of readings
+constexpr std::int64_t kMostLanes = 64;     ///< more gain little: a step is then full of readings
+constexpr std::int64_t kMostClasses = 256;  ///< more leave too few nodes to a class to be worth the exchange
 
 /// What travels on the lanes: those that bring one item more than the others, and the others.
 struct LanePlans {
@@ -161,53 +162,65 @@ class ItemsByLanes final : public Plan {
   std::int64_t n_, home_, first_;  ///< first_: the root's place in its node; it is lane 0 there
 };
 
-/// One way to deal the items out.
+/// One way to deal the items out: what it will take, and the plan.
 class Dealt {
  public:
   Dealt(const Cluster& cluster, const Problem& problem, LaneClock clock)
-      : cluster_(cluster), problem_(problem), clock_(std::move(clock)) {
-    const std::int64_t l = clock_.lanes(), n = cluster.nodes.largest();
-    const LogP postal{cluster.nodes.count(), Time{clock_.latency()}, Time{0}, Time{1}};
-    const Rank home{static_cast<std::int32_t>(problem.root.index / n)};
-    plans_.more = kitem(postal, divide_up(problem.items, l), home, {.kernels = {}, .quick = true});
-    plans_.fewer =
-        problem.items % l == 0 ? plans_.more : kitem(postal, problem.items / l, home, {.kernels = {}, .quick = true});
-    const std::vector<std::int64_t> away = clock_.last_waits(false), at_home = clock_.last_waits(true);
-    const std::int64_t board = cluster.nodes.publish.ticks + cluster.nodes.read.ticks;
-    for (std::int64_t lane = 0; lane < l; ++lane) {
-      const auto i = static_cast<std::size_t>(lane);
-      const std::int64_t extra = problem.items % l;
-      const PlanPtr& plan = plans_.of(extra == 0 || lane < extra);
-      const std::int64_t last = plan->claim().finish.ticks - clock_.latency();
-      const std::int64_t sent = checked_add(clock_.shift(lane), checked_multiply(last, clock_.length(), kWhat), kWhat);
-      finish_ = std::max(finish_, sent + cluster.base.lambda().ticks);
-      if (n == 1) continue;
-      finish_ = std::max(finish_, sent + clock_.published_after_send() + board + away[i]);
-      const std::int64_t turns = plan->problem().items - 1;
-      finish_ =
-          std::max(finish_, turns * clock_.length() + clock_.end_at_home(lane) + at_home[i] + cluster.nodes.read.ticks);
-    }
-  }
+      : cluster_(cluster), problem_(problem), clock_(std::move(clock)), away_(clock_.last_waits(false)),
+        at_home_(clock_.last_waits(true)), postal_{cluster.nodes.count(), Time{clock_.latency()}, Time{0}, Time{1}},
+        expected_(finish(steps_expected(more()), steps_expected(fewer()))) {}
 
-  std::int64_t finish() const { return finish_; }
+  std::int64_t expected() const { return expected_; }  ///< finish, as far as it is known without the plan
 
   PlanPtr plan(const Bound& bound) && {
+    const Rank home{static_cast<std::int32_t>(problem_.root.index / cluster_.nodes.largest())};
+    LanePlans plans;
+    plans.more = kitem(postal_, more(), home, {.kernels = {}, .quick = true});
+    plans.fewer = fewer() == more() ? plans.more : kitem(postal_, fewer(), home, {.kernels = {}, .quick = true});
     const std::int64_t l = clock_.lanes();
     const std::string how =
         l == 1 ? fmt::format("one lane a node, in steps of {} ticks: ", clock_.length())
                : fmt::format("items dealt out to {} lanes, each in steps of {} ticks: ", l, clock_.length());
-    Claim claim{Time{finish_}, bound.time, bound.source, how + plans_.more->claim().construction};
-    return std::make_shared<ItemsByLanes>(cluster_, problem_, std::move(claim), std::move(clock_), std::move(plans_));
+    Claim claim{Time{finish(plans.more->claim().finish.ticks, plans.fewer->claim().finish.ticks)}, bound.time,
+                bound.source, how + plans.more->claim().construction};
+    return std::make_shared<ItemsByLanes>(cluster_, problem_, std::move(claim), std::move(clock_), std::move(plans));
   }
 
  private:
   static constexpr const char* kWhat = "a broadcast of several items";
 
+  std::int64_t more() const { return divide_up(problem_.items, clock_.lanes()); }
+  std::int64_t fewer() const { return problem_.items / clock_.lanes(); }
+  std::int64_t steps_expected(std::int64_t items) const {
+    if (items == 1) return broadcast_time(broadcast_shape(postal_), postal_.P).ticks;
+    return quick_kitem_time(postal_, items).ticks;
+  }
+
+  /// Given how many steps the lanes' plans take.
+  std::int64_t finish(std::int64_t steps_of_more, std::int64_t steps_of_fewer) const {
+    const std::int64_t n = cluster_.nodes.largest(), p = cluster_.nodes.publish.ticks, r = cluster_.nodes.read.ticks;
+    const std::int64_t extra = problem_.items % clock_.lanes();
+    std::int64_t last = 0;
+    for (std::int64_t lane = 0; lane < clock_.lanes(); ++lane) {
+      const auto i = static_cast<std::size_t>(lane);
+      const bool brings_more = extra == 0 || lane < extra;
+      const std::int64_t step = (brings_more ? steps_of_more : steps_of_fewer) - clock_.latency();
+      const std::int64_t sent = checked_add(clock_.shift(lane), checked_multiply(step, clock_.length(), kWhat), kWhat);
+      last = std::max(last, sent + cluster_.base.lambda().ticks);
+      if (n == 1) continue;
+      const std::int64_t turns = (brings_more ? more() : fewer()) - 1;
+      last = std::max({last, sent + clock_.published_after_send() + p + away_[i] + r,
+                       turns * clock_.length() + clock_.end_at_home(lane) + at_home_[i] + r});
+    }
+    return last;
+  }
+
   Cluster cluster_;
   Problem problem_;
   LaneClock clock_;
-  LanePlans plans_;
-  std::int64_t finish_ = 0;
+  std::vector<std::int64_t> away_, at_home_;  ///< the longest waits for a reading, by lane
+  LogP postal_;
+  std::int64_t expected_;
 };
 
 /// The steps that are tried for so many lanes: the shortest one, and longer ones in which a message takes fewer of them.
@@ -227,26 +240,53 @@ std::vector<StepLayout> steps(const Cluster& cluster, std::int64_t lanes) {
   return all;
 }
 
-}  // namespace
-
-PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int64_t lanes, const Bound& bound) {
+Dealt best_dealt(const Cluster& cluster, const Problem& problem, std::int64_t lanes) {
   std::optional<Dealt> best;
   for (StepLayout& step : steps(cluster, lanes)) {
     std::vector<std::int64_t> shifts = shifts_from_home(cluster, lanes, step.length);
     Dealt dealt(cluster, problem, LaneClock(cluster, std::move(shifts), std::move(step)));
-    if (!best || dealt.finish() < best->finish()) best.emplace(std::move(dealt));
+    if (!best || dealt.expected() < best->expected()) best.emplace(std::move(dealt));
   }
-  return std::move(*best).plan(bound);
+  return std::move(*best);
+}
+
+/// The powers of two up to `most`, and `most`.
+std::vector<std::int64_t> numbers_tried(std::int64_t from, std::int64_t most) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t x = from; x < most; x *= 2) all.push_back(x);
+  if (most >= from) all.push_back(most);
+  return all;
+}
+
+}  // namespace
+
+PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int64_t lanes, const Bound& bound) {
+  return best_dealt(cluster, problem, lanes).plan(bound);
+}
+
+PlanPtr spread_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
+  PlanPtr repeated = repeated_on_cluster(cluster, problem, lanes, bound);
+  if (cluster.nodes.count() == 1) return repeated;
+  const std::int64_t most =
+      lanes == Lanes::leaders ? 1 : std::min({cluster.nodes.largest(), problem.items, kMostLanes});
+  std::optional<Dealt> best;
+  for (const std::int64_t l : numbers_tried(1, most)) {
+    Dealt dealt = best_dealt(cluster, problem, l);
+    if (!best || dealt.expected() < best->expected()) best.emplace(std::move(dealt));
+  }
+  if (best->expected() >= repeated->claim().finish.ticks) return repeated;
+  PlanPtr dealt = std::move(*best).plan(bound);
+  return dealt->claim().finish < repeated->claim().finish ? dealt : repeated;
 }
 
 PlanPtr items_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
-  PlanPtr best = repeated_on_cluster(cluster, problem, lanes, bound);
-  if (cluster.nodes.count() == 1) return best;
-  const std::int64_t most =
-      lanes == Lanes::leaders ? 1 : std::min({cluster.nodes.largest(), problem.items, kMostLanes});
-  for (std::int64_t l = 1; l <= most; l = l == most ? l + 1 : std::min(2 * l, most)) {
-    PlanPtr dealt = dealt_to_lanes(cluster, problem, l, bound);
-    if (dealt->claim().finish < best->claim().finish) best = std::move(dealt);
+  PlanPtr best = spread_in_step(cluster, problem, lanes, bound);
+  if (lanes == Lanes::leaders || cluster.nodes.count() == 1 || cluster.nodes.largest() == 1) return best;
+  const Time each = cluster.base.lambda() + cluster.base.gap();
+  if (saturating_multiply(problem.items, each.ticks) > kMaxTime / 64) return best;  // times may not fit
+  for (const std::int64_t classes : numbers_tried(2, std::min({cluster.nodes.count(), problem.items, kMostClasses}))) {
+    PlanPtr dealt = dealt_to_classes(cluster, problem, classes, bound);
+    if (dealt && dealt->claim().finish < best->claim().finish) best = std::move(dealt);
   }
   return best;
 }

@@ -14,7 +14,14 @@ PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lane
 /// or more, of so many ranks, and as many items.
 PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int64_t lanes, const Bound& bound);
 
-/// The best of them. local() throws an Error where one rank alone has too much to do to list it.
+/// The best of these two.
+PlanPtr spread_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound);
+
+/// Every item spreads among the nodes of one class by one of these two, then all classes exchange what they have (clusters.md, Theorem 31).
+/// Nothing where the nodes cannot be shared out so. REQUIRES equal nodes of two ranks or more, 2 <= classes <= items.
+PlanPtr dealt_to_classes(const Cluster& cluster, const Problem& problem, std::int64_t classes, const Bound& bound);
+
+/// The best of all. local() throws an Error where one rank alone has too much to do to list it.
 PlanPtr items_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound);
 
 }  // namespace chasqui::plan

@@ -21,7 +21,7 @@ void match(std::vector<InEveryStep> published, std::vector<std::int64_t> slots, 
   std::sort(published.begin(), published.end());
   std::sort(slots.begin(), slots.end());
   const std::size_t m = slots.size();
-  // Slot i comes before publication i + lag of the same step, or of the next one, for no i, and the lag is the least such one.
+  // Publication i is read in slot i + lag, which may be one of the next step: the least lag with which none is read too early.
   std::size_t before = 0, lag = 0;
   for (std::size_t i = 0; i < m; ++i) {
     while (before < m && published[before].phase <= slots[i]) ++before;

@@ -112,8 +112,9 @@ PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lane
   const Time distance = distance_of_items(tree);
   const std::int64_t later = checked_multiply(problem.items - 1, distance.ticks, "a broadcast of several items");
   const Time finish{checked_add(once->claim().finish.ticks, later, "a broadcast of several items")};
-  Claim claim{finish, bound.time, bound.source,
-              fmt::format("{}, once per item, {} ticks apart", once->claim().construction, distance.ticks)};
+  std::string how = once->claim().construction;
+  if (problem.items > 1) how += fmt::format(", once per item, {} ticks apart", distance.ticks);
+  Claim claim{finish, bound.time, bound.source, std::move(how)};
   return std::make_shared<RepeatedItems>(cluster, problem, std::move(claim), std::move(once), distance);
 }
 
