@@ -7,6 +7,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <random>
+#include <vector>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
@@ -84,14 +86,26 @@ Time bound_by_trying(const Cluster& c, Rank root) {
     std::int64_t time = x * o + y * p + behind;
     if (x > 0) time = std::max(time, lambda + (x - 1) * G);
     if (y > 0) time = std::max(time, p + r);
-    if (x < m) time = std::max(time, p + r + lambda + (divide_up(m - x, n - 1) - 1) * G);
+    if (x < m) time = std::max(time, p + r + lambda + (divide_up(m - x, n - 1) - 1) * std::max(G, r + o));
+    if (x > 0 && o > 0 &&
+        p > 0) {  // the publications where they cost least: between two sends, one after another in each pause
+      std::int64_t busy = (x - 1) * G + o + behind;
+      std::vector<std::int64_t> pauses(static_cast<std::size_t>(x - 1), G - o);
+      for (std::int64_t left = y; left > 0; --left) {
+        const auto widest = std::max_element(pauses.begin(), pauses.end());
+        const std::int64_t room = widest == pauses.end() ? 0 : std::clamp<std::int64_t>(*widest, 0, p);
+        busy += p - room;
+        if (widest != pauses.end()) *widest -= p;
+      }
+      time = std::max(time, busy);
+    }
     least = std::min(least, time);
   }
   return Time{std::max(least, m > 0 ? lambda + (m - 1) * c.nodes.gamma.ticks : 0)};
 }
 
 RC_GTEST_PROP(ScatterInPeriods, TheBoundIsThatOfEveryNumberOfSends, ()) {
-  const Cluster c = any_cluster(40, 30);
+  const Cluster c = any_cluster(12, 6);
   const Rank root{static_cast<std::int32_t>(within(0, c.base.P - 1))};
   if (scatter_bound(c, root).time != bound_by_trying(c, root))
     RC_FAIL(to_string(c) + " root " + std::to_string(root.index));
@@ -152,6 +166,32 @@ TEST(ScatterInPeriods, ManyItemsNearTheBound) {
       EXPECT_LE(claim.gap().ticks, claim.bound.ticks / 1000) << to_string(c) << ": " << claim.construction;
     }
   }
+}
+
+/// 2000 machines with 10^6 to 10^9 ranks: nine of ten within a hundredth of the bound, none more than a quarter above it (clusters.md, Theorem 27).
+TEST(ScatterInPeriods, MostMachinesAreNearTheirBound) {
+  std::mt19937_64 random(2026);
+  const auto in = [&](std::int64_t lo, std::int64_t hi) {
+    return lo + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(hi - lo + 1));
+  };
+  constexpr int kMachines = 2000;
+  int near = 0;
+  for (int i = 0; i < kMachines; ++i) {
+    const std::int64_t scale = i % 2 == 0 ? 10 : 100;
+    const LogP base{1, Time{in(1, 20 * scale)}, Time{in(0, scale)}, Time{in(1, scale)}};
+    const std::int64_t gamma = i % 3 == 0 ? 0 : in(0, base.gap().ticks);
+    const std::int64_t publish = i % 4 == 0 ? 0 : in(0, std::min(scale / 2, base.lambda().ticks));
+    const std::int64_t read = i % 5 == 0 ? 0 : in(0, std::min(scale / 2, base.lambda().ticks - publish));
+    const std::int64_t n = i % 2 == 0 ? in(1, 8) : in(2, 1000);
+    const std::int64_t ranks[] = {1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
+    const Cluster c = nodes_of(ranks[in(0, 3)] / n, n, base, gamma, publish, read);
+    const Problem problem{.kind = in(0, 1) == 0 ? Kind::scatter : Kind::gather};
+    const Claim claim = on_cluster(c, problem)->claim();
+    near += claim.gap().ticks <= claim.bound.ticks / 100 ? 1 : 0;
+    EXPECT_LE(claim.gap().ticks, claim.bound.ticks / 4) << to_string(c) << ": " << claim.construction;
+  }
+  EXPECT_GE(near, kMachines * 9 / 10);
+  RecordProperty("near", near);
 }
 
 /// Where everything can be listed, the list is taken unless the periods end earlier.

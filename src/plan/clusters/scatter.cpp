@@ -16,6 +16,7 @@ namespace {
 struct Sides {
   std::int64_t rising = 0, falling = 0;
 
+  void add(std::int64_t time, bool rises) { (rises ? rising : falling) = std::max(rises ? rising : falling, time); }
   std::int64_t larger() const { return std::max(rising, falling); }
 };
 
@@ -105,14 +106,18 @@ Bound scatter_bound(const Cluster& cluster, Rank root) {
   const std::int64_t n = cluster.nodes.size(cluster.nodes.node_of(root)), m = M.P - n, items = M.P - 1;
   const std::int64_t lambda = M.lambda().ticks, G = M.gap().ticks, o = M.o.ticks;
   const std::int64_t p = cluster.nodes.publish.ticks, r = cluster.nodes.read.ticks;
-  checked_add(checked_multiply(M.P, std::max(G, p), "the time of a scatter"), 2 * lambda, "the time of a scatter");
-  const auto with = [&](std::int64_t x) -> Sides {  // the root sends x of them and publishes the others
+  const std::int64_t turn = std::max(G, r + o);  // of a lane
+  checked_add(checked_multiply(M.P, std::max(turn, p), "the time of a scatter"), 2 * lambda, "the time of a scatter");
+  const bool apart = o > 0 && p > 0;                          // no publication during a send
+  const std::int64_t room = apart ? (G - o) / p : 0;          // publications between two sends that are G apart
+  const std::int64_t one_more = apart ? p - (G - o) % p : 0;  // ticks that one more of them costs
+  const auto with = [&](std::int64_t x) -> Sides {            // the root sends x of them and publishes the others
     const std::int64_t y = items - x;
     const std::int64_t tail = std::min(y > 0 ? r : lambda, x > 0 ? lambda - o : lambda);  // of a reading or a message
-    const std::int64_t busy = x * o + y * p + tail;
     Sides time{x > 0 ? lambda + (x - 1) * G : 0, y > 0 ? p + r : 0};
-    if (m > x) time.falling = std::max(time.falling, p + r + lambda + (divide_up(m - x, n - 1) - 1) * G);
-    (o < p ? time.falling : time.rising) = std::max(o < p ? time.falling : time.rising, busy);
+    if (m > x) time.falling = std::max(time.falling, p + r + lambda + (divide_up(m - x, n - 1) - 1) * turn);
+    time.add(x * o + y * p + tail, o >= p);
+    if (apart && x > 0) time.add((x - 1) * G + o + (y - (x - 1) * room) * one_more + tail, G >= (room + 1) * one_more);
     return time;
   };
   std::int64_t least = with(items).larger();
