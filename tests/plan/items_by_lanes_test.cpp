@@ -157,6 +157,24 @@ void expect_partners_agree(const Plan& plan, Rank rank) {
   }
 }
 
+/// More nodes than the random clusters have, a number of them that the classes do not divide among them.
+TEST(ItemsByLanes, AllOfThemAreLegalOnHundredsOfNodes) {
+  const Bound none{Time{0}, "none"};
+  for (const Cluster& c : {usual(64, 4), usual(101, 5), cluster(173, 3, logp(6, 0, 3), 2, 1, 3)}) {
+    for (const std::int64_t k : {8, 33}) {
+      const Problem problem = items(k, 17);
+      for (const PlanPtr& plan : {repeated_on_cluster(c, problem, Lanes::all, none),
+                                  dealt_to_lanes(c, problem, 1, none), dealt_to_lanes(c, problem, 3, none),
+                                  dealt_to_classes(c, problem, 3, none), dealt_to_classes(c, problem, 8, none)}) {
+        const Report report = verify(plan->schedule());
+        EXPECT_TRUE(report.legal()) << to_string(c) << " " << plan->claim().construction << "\n" << to_string(report);
+        EXPECT_EQ(report.finish, plan->claim().finish) << to_string(c) << " " << plan->claim().construction;
+        for (const std::int32_t r : {0, 16, 17, 18, 200}) expect_partners_agree(*plan, Rank{r});
+      }
+    }
+  }
+}
+
 /// clusters.md, Theorem 31: finish and bound.
 TEST(ItemsByLanes, ABillionRanksAnswerForOne) {
   struct Row {

@@ -297,6 +297,10 @@ class UnequalBroadcast {
   std::vector<std::pair<std::int64_t, Spread>> tables_;  ///< by size
 };
 
+const char* who_sends(Lanes lanes) {
+  return lanes == Lanes::leaders ? "leaders: one rank a node sends" : "lanes: every node is entered once";
+}
+
 }  // namespace
 
 std::int64_t nodes_entered(const Cluster& cluster, Time T) {
@@ -327,11 +331,16 @@ Bound cluster_broadcast_bound(const Cluster& cluster) {
   return bound;
 }
 
+PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree) {
+  const Nodes& nodes = cluster.nodes;
+  const Time board = nodes.largest() == 1 ? Time{0} : nodes.publish + nodes.read;
+  Claim claim{Time{tree.time()} + board, bound.time, bound.source, who_sends(lanes)};
+  return std::make_shared<ClusterBroadcast>(cluster, root, std::move(claim), std::move(tree));
+}
+
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
   const Bound bound = cluster_broadcast_bound(cluster);
   const Nodes& nodes = cluster.nodes;
-  const std::string how =
-      lanes == Lanes::leaders ? "leaders: one rank a node sends" : "lanes: every node is entered once";
   if (!nodes.uniform()) {
     if (nodes.count() > kMostListedNodes)
       throw Error("{} unequal nodes are too many to list (at most {}): make them equal", nodes.count(),
@@ -340,18 +349,17 @@ PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
         UnequalBroadcast(cluster, root, lanes)
             .plan(Spread(spread_shape(cluster, nodes.largest()), nodes.count(), lanes == Lanes::leaders).time());
     schedule.bound = bound.time;
-    return std::make_shared<ListedClusterPlan>(std::move(schedule), bound.source, how + ", the largest first");
+    return std::make_shared<ListedClusterPlan>(std::move(schedule), bound.source,
+                                               std::string(who_sends(lanes)) + ", the largest first");
   }
   Spread tree(spread_shape(cluster, nodes.largest()), nodes.count(), lanes == Lanes::leaders);
-  const Time board = nodes.largest() == 1 ? Time{0} : nodes.publish + nodes.read;
-  const Time finish = Time{tree.time()} + board;
+  PlanPtr plan = one_entry_broadcast(cluster, root, lanes, bound, std::move(tree));
   if (lanes == Lanes::all && nodes.largest() >= 2 && cluster.base.P <= kMostMixed) {
-    for (Time T = bound.time; T < finish; T += Time{1}) {
+    for (Time T = bound.time; T < plan->claim().finish; T += Time{1}) {
       if (PlanPtr better = mixed(cluster, root, bound, T.ticks)) return better;
     }
   }
-  return std::make_shared<ClusterBroadcast>(cluster, root, Claim{finish, bound.time, bound.source, how},
-                                            std::move(tree));
+  return plan;
 }
 
 }  // namespace chasqui::plan

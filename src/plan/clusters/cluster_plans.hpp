@@ -27,6 +27,8 @@ inline LocalForm in_order(LocalForm form) {
 }
 
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
+/// Along a tree of all nodes (clusters.md, Theorem 5). REQUIRES equal nodes, and the tree of their spread_shape.
+PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree);
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes);
 /// All-reduce, and the barrier, which carries the same.
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);

@@ -21,8 +21,8 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::int64_t kMostLanes = 64;     ///< more gain little: a step is then full of readings
-constexpr std::int64_t kMostClasses = 256;  ///< more leave too few nodes to a class to be worth the exchange
+constexpr std::int64_t kMostLanes = 64;         ///< more gain little: a step is then full of readings
+constexpr std::int64_t kMostNodeClasses = 256;  ///< more leave too few nodes to a class to be worth the exchange
 
 /// What travels on the lanes: those that bring one item more than the others, and the others.
 struct LanePlans {
@@ -224,7 +224,7 @@ class Dealt {
 };
 
 /// The steps that are tried for so many lanes: the shortest one, and longer ones in which a message takes fewer of them.
-std::vector<StepLayout> steps(const Cluster& cluster, std::int64_t lanes) {
+std::vector<StepLayout> steps_tried(const Cluster& cluster, std::int64_t lanes) {
   const std::int64_t o = cluster.base.o.ticks, lambda = cluster.base.lambda().ticks, n = cluster.nodes.largest();
   const std::int64_t p = n > 1 ? cluster.nodes.publish.ticks : 0, r = n > 1 ? cluster.nodes.read.ticks : 0;
   const std::int64_t publications = n > 1 ? 1 : 0, readings = n > 1 ? lanes - 1 : 0;
@@ -242,7 +242,7 @@ std::vector<StepLayout> steps(const Cluster& cluster, std::int64_t lanes) {
 
 Dealt best_dealt(const Cluster& cluster, const Problem& problem, std::int64_t lanes) {
   std::optional<Dealt> best;
-  for (StepLayout& step : steps(cluster, lanes)) {
+  for (StepLayout& step : steps_tried(cluster, lanes)) {
     std::vector<std::int64_t> shifts = shifts_from_home(cluster, lanes, step.length);
     Dealt dealt(cluster, problem, LaneClock(cluster, std::move(shifts), std::move(step)));
     if (!best || dealt.expected() < best->expected()) best.emplace(std::move(dealt));
@@ -284,7 +284,8 @@ PlanPtr items_in_step(const Cluster& cluster, const Problem& problem, Lanes lane
   if (lanes == Lanes::leaders || cluster.nodes.count() == 1 || cluster.nodes.largest() == 1) return best;
   const Time each = cluster.base.lambda() + cluster.base.gap();
   if (saturating_multiply(problem.items, each.ticks) > kMaxTime / 64) return best;  // times may not fit
-  for (const std::int64_t classes : numbers_tried(2, std::min({cluster.nodes.count(), problem.items, kMostClasses}))) {
+  for (const std::int64_t classes :
+       numbers_tried(2, std::min({cluster.nodes.count(), problem.items, kMostNodeClasses}))) {
     PlanPtr dealt = dealt_to_classes(cluster, problem, classes, bound);
     if (dealt && dealt->claim().finish < best->claim().finish) best = std::move(dealt);
   }

@@ -14,7 +14,7 @@ namespace chasqui::plan {
 namespace {
 
 /// From the first to the last time at which a rank has to do with one item; nothing yet.
-struct Day {
+struct Activity {
   std::int64_t begin = kSaturated, end = 0;
 
   void add(std::int64_t from, std::int64_t length) {
@@ -31,13 +31,13 @@ Time distance_of_items(const Spread& tree) {
   const Spread::Node root = tree.root();
   const Habit& habit = tree.habit(root.left);
   const std::vector<Spread::Node> children = tree.children(root);
-  std::vector<Day> days(static_cast<std::size_t>(habit.lanes));  // of sends, as far as the gap is concerned
-  Day adapter;
-  Day first;   // of the root
-  Day others;  // of all its neighbours
+  std::vector<Activity> lanes_sends(static_cast<std::size_t>(habit.lanes));  // of sends, as far as the gap is concerned
+  Activity adapter;
+  Activity first;   // of the root
+  Activity others;  // of all its neighbours
   std::int64_t last_send = 0;
   for (const Spread::Node& child : children) {
-    days[static_cast<std::size_t>(child.parent_lane)].add(child.parent_begin, s.gap);
+    lanes_sends[static_cast<std::size_t>(child.parent_lane)].add(child.parent_begin, s.gap);
     adapter.add(child.parent_begin, s.gamma);
     (child.parent_lane == 0 ? first : others).add(child.parent_begin, s.overhead);
     last_send = std::max(last_send, child.parent_begin);
@@ -48,7 +48,7 @@ Time distance_of_items(const Spread& tree) {
     others.add(begin + s.publish, s.read);
   }
   std::int64_t distance = std::max({adapter.length(), first.length(), others.length()});
-  for (const Day& day : days) distance = std::max(distance, day.length());
+  for (const Activity& lane : lanes_sends) distance = std::max(distance, lane.length());
   // Any other node begins with a reception and sends last 2 lambda before the end; one that does not send has no more to do than the
   // root, which sends and publishes.
   const std::int64_t sends = tree.time() - 2 * s.lambda;
@@ -106,10 +106,9 @@ class RepeatedItems final : public Plan {
 }  // namespace
 
 PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
-  const bool leaders = lanes == Lanes::leaders;
-  PlanPtr once = broadcast_on_cluster(cluster, problem.root, leaders ? Lanes::leaders : Lanes::one_entry);
-  const Spread tree(spread_shape(cluster, cluster.nodes.largest()), cluster.nodes.count(), leaders);
+  Spread tree(spread_shape(cluster, cluster.nodes.largest()), cluster.nodes.count(), lanes == Lanes::leaders);
   const Time distance = distance_of_items(tree);
+  PlanPtr once = one_entry_broadcast(cluster, problem.root, lanes, bound, std::move(tree));
   const std::int64_t later = checked_multiply(problem.items - 1, distance.ticks, "a broadcast of several items");
   const Time finish{checked_add(once->claim().finish.ticks, later, "a broadcast of several items")};
   std::string how = once->claim().construction;
