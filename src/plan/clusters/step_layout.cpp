@@ -8,92 +8,98 @@
 namespace chasqui::plan {
 namespace {
 
+/// So many ways to share out the publications are tried from either end.
+constexpr std::int64_t kSharings = 32;
+constexpr std::int64_t kStrides = 256;
+
 /// A time in which the rank neither sends nor receives.
 struct Pause {
   std::int64_t begin = 0, length = 0;
 
   /// How many events of so many ticks.
   std::int64_t room(std::int64_t ticks) const { return ticks == 0 ? kSaturated : length / ticks; }
+  Pause without(std::int64_t ticks) const { return {begin + ticks, length - ticks}; }
 };
 
-/// How the publications are shared out between the two pauses, so that the readings fit too.
-struct Sharing {
-  std::int64_t before = 0, after = 0;  ///< publications
-};
-
-class Step {
+/// The pauses of a step, which publications and readings share.
+class Pauses {
  public:
-  Step(const Cluster& cluster, std::int64_t length)
-      : overhead_(cluster.base.o.ticks), publish_(cluster.nodes.publish.ticks), read_(cluster.nodes.read.ticks) {
-    const std::int64_t there = (cluster.base.o + cluster.base.L).ticks;
-    layout_.length = length;
-    layout_.flight = there / length;
-    layout_.reception = there % length;
-    if (overhead_ == 0) {  // what takes no time fits anywhere, also into a publication (rule 4)
-      after_ = {0, length};
-    } else {
-      before_ = {overhead_, layout_.reception - overhead_};
-      after_ = {layout_.reception + overhead_, length - layout_.reception - overhead_};
-    }
-  }
+  Pauses(const Nodes& nodes, const Pause& before, const Pause& after)
+      : publish_(nodes.publish.ticks), read_(nodes.read.ticks), before_(before), after_(after) {}
 
-  /// Does the reception meet no send?
-  bool apart() const { return before_.length >= 0 && after_.length >= 0; }
-
-  std::optional<Sharing> sharing(std::int64_t publications, std::int64_t readings) const {
-    for (std::int64_t after = std::min(publications, after_.room(publish_)); after >= 0; --after) {
-      const std::int64_t before = publications - after;
-      if (before > before_.room(publish_)) break;
-      if (saturating_add(left(before_, before).room(read_), left(after_, after).room(read_)) >= readings)
-        return Sharing{before, after};
+  /// How many of the publications come before the reception, so that the readings fit too.
+  std::optional<std::int64_t> early(std::int64_t publications, std::int64_t readings) const {
+    const std::int64_t least = publications - std::min(publications, after_.room(publish_));
+    const std::int64_t most = std::min(publications, before_.room(publish_));
+    for (std::int64_t i = 0; i <= most - least && i < 2 * kSharings; ++i) {
+      const std::int64_t early = i < kSharings ? least + i : most - (i - kSharings);
+      if (fits(early, publications - early, readings)) return early;
     }
     return std::nullopt;
   }
 
-  StepLayout layout(const Sharing& sharing, std::int64_t readings) && {
-    fill(before_, sharing.before, readings);
-    fill(after_, sharing.after, readings);
-    return std::move(layout_);
+  Slots publications(std::int64_t early) const { return {before_.begin, after_.begin, early, publish_}; }
+  Slots readings(std::int64_t early, std::int64_t publications, std::int64_t wanted) const {
+    const Pause before = before_.without(early * publish_), after = after_.without((publications - early) * publish_);
+    return {before.begin, after.begin, std::min(wanted, before.room(read_)), read_};
   }
 
  private:
-  Pause left(const Pause& pause, std::int64_t publications) const {
-    const std::int64_t taken = publications * publish_;
-    return {pause.begin + taken, pause.length - taken};
-  }
-  void fill(const Pause& pause, std::int64_t publications, std::int64_t readings) {
-    for (std::int64_t i = 0; i < publications; ++i) layout_.publications.push_back(pause.begin + i * publish_);
-    const Pause rest = left(pause, publications);
-    const auto wanted = readings - static_cast<std::int64_t>(layout_.readings.size());
-    for (std::int64_t i = 0; i < std::min(wanted, rest.room(read_)); ++i)
-      layout_.readings.push_back(rest.begin + i * read_);
+  bool fits(std::int64_t early, std::int64_t late, std::int64_t readings) const {
+    const Pause before = before_.without(early * publish_), after = after_.without(late * publish_);
+    return saturating_add(before.room(read_), after.room(read_)) >= readings;
   }
 
-  std::int64_t overhead_, publish_, read_;
+  std::int64_t publish_, read_;
   Pause before_, after_;  ///< the reception
-  StepLayout layout_;
 };
 
 }  // namespace
 
-std::optional<StepLayout> step_layout(const Cluster& cluster, std::int64_t length, std::int64_t publications,
-                                      std::int64_t readings) {
-  Step step(cluster, length);
-  if (!step.apart()) return std::nullopt;
-  const std::optional<Sharing> sharing = step.sharing(publications, readings);
-  if (!sharing) return std::nullopt;
-  return std::move(step).layout(*sharing, readings);
+Receiving reception_in_step(const LogP& machine, std::int64_t length) {
+  return {(machine.L + machine.o).ticks % length, machine.o.ticks};
+}
+
+std::optional<StepSlots> step_slots(const Cluster& cluster, std::int64_t length, const Receiving& receiving,
+                                    std::int64_t publications, std::int64_t readings) {
+  const std::int64_t o = cluster.base.o.ticks, end = receiving.begin + receiving.length;
+  Pause before{o, receiving.begin - o}, after{end, length - end};
+  if (o == 0)
+    before = {0, 0}, after = {0, length};  // what takes no time fits anywhere, also into a publication (rule 4)
+  if (before.length < 0 || after.length < 0) return std::nullopt;
+  const Pauses pauses(cluster.nodes, before, after);
+  const std::optional<std::int64_t> early = pauses.early(publications, readings);
+  if (!early) return std::nullopt;
+  return StepSlots{length, receiving, pauses.publications(*early), pauses.readings(*early, publications, readings)};
+}
+
+std::int64_t length_apart(const LogP& machine, std::int64_t least, std::int64_t away) {
+  const std::int64_t there = (machine.L + machine.o).ticks;
+  for (std::int64_t length = least;;) {
+    // No multiple of the length may lie between there - away and there + away.
+    const std::int64_t multiple = (there - away) / length + 1;
+    if (multiple * length >= there + away) return length;
+    length = divide_up(there + away, multiple);
+  }
+}
+
+StepSlots short_step(const Cluster& cluster, std::int64_t least, std::int64_t publications, std::int64_t readings) {
+  const LogP& machine = cluster.base;
+  const std::int64_t p = cluster.nodes.publish.ticks, r = cluster.nodes.read.ticks, o = machine.o.ticks;
+  const std::int64_t stride = 1 + std::max(p, r) / kStrides;
+  for (std::int64_t length = std::max(least, 2 * o + publications * p + readings * r);; length += stride) {
+    length = length_apart(machine, length, o);
+    if (auto layout = step_slots(cluster, length, reception_in_step(machine, length), publications, readings))
+      return *layout;
+  }
 }
 
 StepLayout shortest_step(const Cluster& cluster, std::int64_t least, std::int64_t publications, std::int64_t readings) {
-  const std::int64_t L = cluster.base.L.ticks, o = cluster.base.o.ticks, lambda = cluster.base.lambda().ticks;
-  const std::int64_t work = 2 * o + publications * cluster.nodes.publish.ticks + readings * cluster.nodes.read.ticks;
-  for (std::int64_t length = std::max(least, work);; ++length) {
-    // A reception meets a send where a multiple of the step lies between L and lambda: the same multiple must be lambda or more.
-    if (const std::int64_t multiple = L / length + 1; o > 0 && multiple * length < lambda)
-      length = divide_up(lambda, multiple);
-    if (auto layout = step_layout(cluster, length, publications, readings)) return std::move(*layout);
-  }
+  const StepSlots step = short_step(cluster, std::max(least, 2 * cluster.base.o.ticks), publications, readings);
+  StepLayout layout{step.length, step.receiving.begin, {}, {}};
+  for (std::int64_t i = 0; i < publications; ++i) layout.publications.push_back(step.publications.at(i));
+  for (std::int64_t i = 0; i < readings; ++i) layout.readings.push_back(step.readings.at(i));
+  return layout;
 }
 
 }  // namespace chasqui::plan
