@@ -278,7 +278,7 @@ TEST(TinyClusters, OtherCollectives) {
       {{.kind = Kind::scatter}, 3, 6, 3, {192, 188, 163, 1}},
       {{.kind = Kind::gather}, 3, 6, 3, {192, 188, 163, 1}},
       {{.kind = Kind::allgather}, 2, 4, 4, {128, 75, 48, 2}},
-      {{.kind = Kind::reduce_scatter}, 2, 4, 4, {128, 38, 18, 3}},
+      {{.kind = Kind::reduce_scatter}, 2, 4, 4, {128, 38, 54, 3}},
       {{.kind = Kind::alltoall}, 2, 4, 3, {64, 40, 43, 2}},
       {{.kind = Kind::broadcast, .items = 2}, 2, 6, 4, {256, 85, 109, 3}},
       {{.kind = Kind::broadcast, .items = 3}, 2, 4, 4, {128, 36, 27, 3}},

@@ -19,9 +19,8 @@ enum class Lanes {
 /// The plan of this problem: all kinds but sum and stream; reductions and all-reduces of one item. Throws an Error
 /// for another one, for an invalid cluster or root, for times without a common unit whose table would be too large, and for
 /// plans that are too long to list. Nodes of one rank each are planned as the plain machine is, or better.
-/// Broadcast, reduce, all-reduce, barrier and scan on equal nodes, and scatter and gather of very many ranks: local(r) needs no table of
-/// size P; everything else lists its messages. A broadcast of several items is a list where that is shorter than two million events and
-/// finishes earlier.
+/// Equal nodes: local(r) needs no table of size P where there are very many ranks, whatever the collective. A broadcast of several items,
+/// a scatter, a gather and the exchanges are lists where those are short and finish earlier, and on unequal nodes, or with leaders, always.
 PlanPtr on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes = Lanes::all);
 
 /// No legal broadcast of one item takes less on this cluster (clusters.md, Theorem 4, clusters.md, Theorem 5 and clusters.md, Theorem 6).

@@ -3,8 +3,12 @@
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/exchange_by_lanes.hpp"
 #include "plan/clusters/exchange_in_step.hpp"
+#include "plan/clusters/exchange_in_turns.hpp"
+#include "plan/clusters/exchange_parts.hpp"
 #include "plan/clusters/hand_out.hpp"
 #include "plan/clusters/timetable.hpp"
 
@@ -14,7 +18,33 @@ namespace {
 /// Items times their receivers: up to here an exchange on equal nodes is also planned for all of them, one event after another.
 constexpr std::int64_t kMostExchanged = 250'000;
 
-/// clusters.md, Theorem 17: the work of a rank, or of all of them together, and the adapters.
+/// For k items; a bound that times cannot say is cut to the largest that they can.
+std::int64_t for_items(WideTicks ticks, std::int64_t k) {
+  return ticks > kMaxTime / k ? kMaxTime : static_cast<std::int64_t>(ticks * k);
+}
+
+/// clusters.md, Theorem 17: k(P-1) items are handed to every rank on average, by a message or by what a board costs, and there is a limit to messages.
+std::int64_t handed_over_bound(const Cluster& c, std::int64_t k, std::int64_t board) {
+  const WideTicks P = c.base.P, o = c.base.o.ticks, G = c.base.gap().ticks, gamma = c.nodes.gamma.ticks;
+  const std::int64_t lambda = c.base.lambda().ticks;
+  if (board <= 2 * o || c.nodes.count() == 1 || k > kMaxTime / P) return 0;
+  const WideTicks items = P * (P - 1) * k;
+  const auto enough = [&](std::int64_t T) {
+    WideTicks messages = T < lambda ? 0 : P * ((T - lambda) / G + 1);
+    if (gamma > 0 && messages > 0) messages = std::min(messages, c.nodes.count() * ((T - lambda) / gamma + 1));
+    const WideTicks left = items - std::min(items, messages);
+    return left <= P * T / board && left * board + (items - left) * 2 * o <= P * T;
+  };
+  std::int64_t low = 0, high = kMaxTime;  // not enough before low
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (enough(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/// clusters.md, Theorem 17: the work of a rank, or of all of them together, and the adapters. All for one item; k times as much for k.
 Bound exchange_bound(const Cluster& c, const Problem& problem) {
   const LogP& M = c.base;
   const Nodes& nodes = c.nodes;
@@ -22,38 +52,49 @@ Bound exchange_bound(const Cluster& c, const Problem& problem) {
   const bool alltoall = problem.kind == Kind::alltoall;
   if (P == 1) return {Time{0}, "one processor"};
   const bool alone = nodes.count() == 1;
-  std::int64_t work = 0, entries = 0, share = 0, smallest = P;
+  WideTicks work = 0;
+  std::int64_t entries = 0, share = 0, smallest = P;
   for (const Nodes::Run& run : nodes.runs) {
     const std::int64_t n = run.size, others = P - n;
     smallest = std::min(smallest, n);
     if (problem.kind == Kind::reduce_scatter) {
-      work += run.count * k * ((n + others) * (n - 1) * (alone ? p + r : std::min(p + r, 2 * o)) + others * 2 * o);
-      entries = std::max(entries, k * others);
-      share = std::max(share, divide_up(k * others, n));
+      const WideTicks inside = WideTicks{n - 1} * (alone ? p + r : std::min(p + r, 2 * o));
+      work += run.count * (P * inside + WideTicks{others} * 2 * o);
+      entries = std::max(entries, others);
+      share = std::max(share, divide_up(saturating_multiply(k, others), n));
     } else if (alltoall) {
-      work += run.count * k * n * (others * 2 * o + (n - 1) * (alone ? p + r : std::min(p + r, 4 * o)));
-      entries = std::max(entries, k * n * others);
-      share = std::max(share, k * others);
+      const WideTicks inside = WideTicks{n - 1} * (alone ? p + r : std::min(p + r, 4 * o));
+      work += WideTicks{run.count} * n * (WideTicks{others} * 2 * o + inside);
+      entries = std::max(entries, n * others);
+      share = std::max(share, saturating_multiply(k, others));
     } else {
-      const std::int64_t board = n == 1 ? 0 : p + (n - 1) * r, messages = 2 * o * (n - 1);
-      const std::int64_t inside = alone ? board : std::min(board, messages);
-      work += run.count * k * (n * inside + others * (2 * o + std::min(board, messages)));
-      entries = std::max(entries, k * others);
-      share = std::max(share, divide_up(k * others, n));
+      const WideTicks board = n == 1 ? 0 : p + WideTicks{n - 1} * r, messages = WideTicks{n - 1} * 2 * o;
+      const WideTicks inside = alone ? board : std::min(board, messages);
+      work += run.count * (n * inside + others * (2 * o + std::min(board, messages)));
+      entries = std::max(entries, others);
+      share = std::max(share, divide_up(saturating_multiply(k, others), n));
     }
   }
-  Bound bound{Time{divide_up(work, P)}, "the work of all ranks together"};
+  // ceil(k * work / P), of which the whole part of work / P may be cut.
+  const WideTicks rest = (work % P * k + P - 1) / P;
+  Bound bound{Time{static_cast<std::int64_t>(std::min<WideTicks>(kMaxTime, for_items(work / P, k) + rest))},
+              "the work of all ranks together"};
   const std::int64_t lambda = M.lambda().ticks;
-  const auto consider = [&](std::int64_t time, const char* source) {
-    if (Time{time} > bound.time) bound = {Time{time}, source};
+  const auto consider = [&](WideTicks time, const char* source) {
+    if (time > bound.time.ticks) bound = {Time{static_cast<std::int64_t>(std::min<WideTicks>(time, kMaxTime))}, source};
   };
   if (entries > 0) {
-    std::int64_t last = 0;
+    WideTicks last = 0;
     if (problem.kind == Kind::allgather && nodes.uniform() && smallest > 1)
-      last = std::min(p + r, (smallest - 1) * nodes.gamma.ticks);
-    consider(lambda + (entries - 1) * nodes.gamma.ticks + last, "the items enter or leave a node one by one");
+      last = std::min<WideTicks>(p + r, WideTicks{smallest - 1} * nodes.gamma.ticks);
+    consider(lambda + (WideTicks{saturating_multiply(k, entries)} - 1) * nodes.gamma.ticks + last,
+             "the items enter or leave a node one by one");
   }
-  if (share > 0) consider(lambda + (share - 1) * M.gap().ticks, "some rank of a node sends or receives its share");
+  if (share > 0)
+    consider(lambda + (WideTicks{share} - 1) * M.gap().ticks, "some rank of a node sends or receives its share");
+  if (!alltoall)
+    consider(handed_over_bound(c, k, problem.kind == Kind::allgather ? r : p + r),
+             "what messages cannot carry is read");
   if (alone) consider(p + r, "one node: somebody must publish");
   return bound;
 }
@@ -191,16 +232,15 @@ Schedule reduce_scatter_schedule(const Cluster& c, const Problem& problem, Lanes
   return std::move(table).schedule(bound);
 }
 
-}  // namespace
-
-PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
-  const Bound bound = exchange_bound(cluster, problem);
+/// All nodes, one event after another.
+PlanPtr listed_exchange(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
   const bool alltoall = problem.kind == Kind::alltoall, folds = problem.kind == Kind::reduce_scatter;
-  PlanPtr in_step;
-  if (lanes != Lanes::leaders && cluster.nodes.uniform() && cluster.nodes.count() > 1) {
-    in_step = exchange_in_step(cluster, problem, bound);
-    if (saturating_multiply(saturating_multiply(cluster.base.P, cluster.base.P), problem.items) > kMostExchanged)
-      return in_step;
+  const std::int64_t P = cluster.base.P;
+  if (const std::int64_t events = saturating_multiply(saturating_multiply(P, P), problem.items); !listable(events)) {
+    throw Error(
+        "{} on {} has {} messages or more, too many to list: only equal nodes all of whose ranks send are planned "
+        "without a list",
+        to_string(problem.kind), to_string(cluster), events);
   }
   Schedule best;
   std::string how;
@@ -218,8 +258,27 @@ PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lane
         best = std::move(direct), how = "every rank to every rank of other nodes; boards inside nodes";
     }
   }
-  if (in_step && in_step->claim().finish < best.finish) return in_step;
   return std::make_shared<ListedClusterPlan>(std::move(best), bound.source, how);
+}
+
+}  // namespace
+
+PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
+  const Bound bound = exchange_bound(cluster, problem);
+  if (lanes == Lanes::leaders || !cluster.nodes.uniform()) return listed_exchange(cluster, problem, lanes, bound);
+  PlanPtr best = exchange_in_turns(cluster, problem, bound);
+  const auto consider = [&](PlanPtr plan) {
+    if (plan->claim().finish <= best->claim().finish) best = std::move(plan);
+  };
+  const bool several = cluster.nodes.count() > 1;
+  if (several && problem.kind != Kind::alltoall) consider(exchange_by_lanes(cluster, problem, bound));
+  // What one node, or all of them, do one event after another is often a little faster, where that can be listed.
+  if (several && listable(exchange_in_step_events(cluster, problem)))
+    consider(exchange_in_step(cluster, problem, bound));
+  const std::int64_t P = cluster.base.P;
+  if (saturating_multiply(saturating_multiply(P, P), problem.items) <= kMostExchanged)
+    consider(listed_exchange(cluster, problem, lanes, bound));
+  return best;
 }
 
 }  // namespace chasqui::plan

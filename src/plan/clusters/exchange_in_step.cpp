@@ -8,6 +8,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/exchange_parts.hpp"
 #include "plan/clusters/hand_out.hpp"
 #include "plan/clusters/timetable.hpp"
 
@@ -176,15 +177,11 @@ class ExchangeInStep final : public Plan {
     return {static_cast<std::int32_t>(nodes_.first_rank(modulo(node, nodes_.count())) + place)};
   }
 
-  /// The item that the cargo is at a node. An all-to-all of many ranks has more items than one number can hold: see Send::item_number.
+  /// The item that the cargo is at a node.
   std::pair<Part, Part> item(const Cargo& c, std::int64_t node) const {
-    constexpr std::int64_t kWord = std::int64_t{1} << 31;
     const bool folds = problem_.kind == Kind::reduce_scatter;
-    const Rank whose = folds ? rank(node + c.distance, c.owner) : rank(node - c.distance, c.origin);
-    std::int64_t pair = whose.index;
-    if (problem_.kind == Kind::alltoall) pair = pair * machine_.P + rank(node, c.owner).index;
-    const std::int64_t item = pair * problem_.items + c.number;
-    return {Part{static_cast<std::int32_t>(item % kWord), 1}, Part{static_cast<std::int32_t>(item / kWord), 0}};
+    const Rank to = rank(folds ? node + c.distance : node, c.owner);
+    return EqualExchange({machine_, nodes_}, problem_).item(rank(node - c.distance, c.origin), to, c.number);
   }
 
   Send message(const Send& day, std::int64_t receiver) const {
@@ -208,13 +205,18 @@ class ExchangeInStep final : public Plan {
 
 }  // namespace
 
+std::int64_t exchange_in_step_events(const Cluster& cluster, const Problem& problem) {
+  const std::int64_t pairs = saturating_multiply(cluster.base.P, cluster.nodes.largest());
+  return saturating_multiply(pairs, saturating_multiply(2, problem.items));
+}
+
 PlanPtr exchange_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound) {
   Cluster one = cluster;
   one.nodes.runs.clear();
   one.nodes.add(cluster.nodes.largest());
   one.base.P = cluster.nodes.largest();
   const std::int64_t N = cluster.nodes.count();
-  const std::int64_t events = saturating_multiply(saturating_multiply(cluster.base.P, one.base.P), 2 * problem.items);
+  const std::int64_t events = exchange_in_step_events(cluster, problem);
   require_listable(cluster, problem, events);
   const auto maker = [&] { return ExchangeMaker(one, problem, N, events); };
   NodesDay day = problem.kind == Kind::reduce_scatter ? maker().reduce_scatter() : maker().exchange(false);

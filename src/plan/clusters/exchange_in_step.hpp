@@ -6,6 +6,9 @@
 
 namespace chasqui::plan {
 
+/// No node has more to do than that.
+std::int64_t exchange_in_step_events(const Cluster& cluster, const Problem& problem);
+
 /// Throws an Error where one node has too much to do to list it. REQUIRES equal nodes, two or more.
 PlanPtr exchange_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound);
 
