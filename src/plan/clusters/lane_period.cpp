@@ -17,9 +17,10 @@ constexpr std::int64_t kMostSends = 8;         ///< of the root in a period
 constexpr std::int64_t kMostPublished = 4096;  ///< in a period
 constexpr std::int64_t kMostFree = 1 << 16;  ///< … where neither a publication nor a send of another lane takes time
 
-/// How many sends and publications of the root a period has.
+/// How many sends and publications of the root a period has, and where the slots are.
 struct Mix {
   std::int64_t sends = 0, published = 0;
+  bool between = false;  ///< as many slots as publications between two sends of the root; otherwise as even as possible
 
   friend auto operator<=>(const Mix&, const Mix&) = default;
 };
@@ -67,13 +68,15 @@ class PeriodMaker {
     const std::int64_t left = length - work(mix);  // shared out among the stretches between two sends of the root
     std::int64_t begin = 0;
     for (std::int64_t i = 0; i < mix.sends; ++i) {
-      const std::int64_t ticks = stretch(published(mix, i)) + share(i + 1, left, mix.sends) - share(i, left, mix.sends);
+      const std::int64_t ticks = stretch(mix, i) + share(i + 1, left, mix.sends) - share(i, left, mix.sends);
+      const std::int64_t slots = mix.between ? published(mix, i) : 0;
       period.sends.push_back(begin);
+      for (std::int64_t j = 1; j <= slots; ++j) period.slots.push_back(begin + share(j, ticks, slots + 1));
       if (!free()) add_pause(period, mix, begin + overhead_, ticks - overhead_);
       begin += ticks;
     }
     period.spare -= mix.published;
-    add_slots(period, mix.published);
+    if (!mix.between) add_slots(period, mix.published);
     return period;
   }
 
@@ -86,15 +89,16 @@ class PeriodMaker {
     return (i + 1) * mix.published / mix.sends - i * mix.published / mix.sends;
   }
 
-  /// Ticks from a send of the root to the next, with so many publications in between.
-  std::int64_t stretch(std::int64_t publications) const {
-    return std::max(gap_, free() ? 0 : overhead_ + publications * publish_);
+  /// Ticks from the i-th send of the root to the next.
+  std::int64_t stretch(const Mix& mix, std::int64_t i) const {
+    const std::int64_t count = published(mix, i);
+    return std::max({gap_, free() ? 0 : overhead_ + count * publish_, mix.between ? (count + 1) * node_gap_ : 0});
   }
 
-  /// Ticks that the root needs.
+  /// Ticks that the root needs, and the slots if they are between its sends.
   std::int64_t work(const Mix& mix) const {
     std::int64_t ticks = 0;
-    for (std::int64_t i = 0; i < mix.sends; ++i) ticks += stretch(published(mix, i));
+    for (std::int64_t i = 0; i < mix.sends; ++i) ticks += stretch(mix, i);
     return mix.sends == 0 || free() ? std::max(ticks, mix.published * publish_) : ticks;
   }
 
@@ -197,9 +201,12 @@ LanePeriod best_lane_period(const Cluster& cluster, std::int64_t lanes, std::int
                             const std::function<std::int64_t(const LanePeriod&)>& finish) {
   const PeriodMaker maker(cluster, lanes);
   std::vector<std::tuple<std::int64_t, std::int64_t, Mix>> rated;  // the time of whole periods, and of one
-  for (const Mix& mix : mixes(cluster, lanes, items)) {
-    const std::int64_t length = maker.least(mix);
-    rated.emplace_back(share(items, length, mix.sends + mix.published), length, mix);
+  for (Mix mix : mixes(cluster, lanes, items)) {
+    for (mix.between = false;; mix.between = true) {
+      const std::int64_t length = maker.least(mix);
+      rated.emplace_back(share(items, length, mix.sends + mix.published), length, mix);
+      if (mix.between || mix.sends == 0 || mix.published == 0 || cluster.nodes.gamma == Time{0}) break;
+    }
   }
   std::sort(rated.begin(), rated.end());
   LanePeriod best;
