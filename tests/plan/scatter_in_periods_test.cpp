@@ -202,6 +202,31 @@ RC_GTEST_PROP(ScatterInPeriods, FewRanksGetTheBetterPlan, ()) {
   RC_ASSERT(plan->claim().finish <= scatter_in_periods(c, problem, Lanes::all, bound_of(c, problem))->claim().finish);
 }
 
+/// Nothing overflows on the way to a plan whose times fit (the sanitizers' builds would say so).
+TEST(ScatterInPeriods, LongTimes) {
+  std::mt19937_64 random(5);
+  const auto in = [&](std::int64_t lo, std::int64_t hi) {
+    return lo + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(hi - lo + 1));
+  };
+  int planned = 0;
+  for (int i = 0; i < 400; ++i) {
+    std::int64_t scale = 1, most = 10;
+    for (std::int64_t e = in(6, 15); e > 0; --e) scale *= 10;
+    for (std::int64_t e = in(0, 8); e > 0; --e) most *= 10;
+    const LogP base{1, Time{in(1, scale)}, Time{in(0, scale)}, Time{in(1, scale)}};
+    const std::int64_t publish = in(0, std::min(scale, base.lambda().ticks));
+    const std::int64_t read = in(0, std::min(scale, base.lambda().ticks - publish)), P = in(2, most), n = in(1, 5);
+    const Cluster c = nodes_of(divide_up(P, n), n, base, in(0, base.gap().ticks), publish, read);
+    if (!fits_in_periods(c)) continue;
+    const Problem problem{.kind = Kind::scatter, .root = Rank{static_cast<std::int32_t>(in(0, c.base.P - 1))}};
+    const PlanPtr plan = scatter_in_periods(c, problem, Lanes::all, bound_of(c, problem));
+    EXPECT_LE(plan->claim().bound, plan->claim().finish) << to_string(c);
+    EXPECT_LE(plan->claim().finish, Time{kMaxTime}) << to_string(c);
+    ++planned;
+  }
+  EXPECT_GT(planned, 100);
+}
+
 TEST(ScatterInPeriods, RefusesTimesThatDoNotFit) {
   const Cluster c = nodes_of(1'000'000, 1000, {1, Time{28}, Time{2}, Time{1'000'000'000'000'000}}, 1, 2, 2);
   EXPECT_FALSE(fits_in_periods(c));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/model/cluster.hpp"
 
 namespace chasqui::plan {
@@ -35,7 +36,8 @@ struct LanePeriod {
  private:
   std::int64_t begin_of(std::int64_t number, const std::vector<std::int64_t>& begins) const {
     const auto each = static_cast<std::int64_t>(begins.size());
-    return number / each * length + begins[static_cast<std::size_t>(number % each)];
+    // Whoever looks for the best share of the root asks for sends far behind the end: they saturate.
+    return saturating_add(saturating_multiply(number / each, length), begins[static_cast<std::size_t>(number % each)]);
   }
 };
 
