@@ -97,9 +97,7 @@ class Rehearsal {
     std::array<double, 2> least{timed(Side::native, 1), ours};  // by Side
     if (!agree(least)) return false;
     const int calls = static_cast<int>(std::clamp(kBlock / std::max(1.0, least[0]), 2.0, 16.0));
-    const double difference = std::abs(std::log(least[0] / least[1]));
-    const bool both_long = std::min(least[0], least[1]) > kLong, one_long = std::max(least[0], least[1]) > 5 * kLong;
-    if (difference > kObvious && (both_long || (one_long && difference > 2 * kObvious))) {
+    if (obvious(least[0], least[1])) {
       note(which.what, bytes, least);
       return true;
     }
@@ -117,7 +115,7 @@ class Rehearsal {
         double& side = least[static_cast<std::size_t>(side_of(block))];
         side = std::min(side, std::max(1.0, (moments[2 * block + 1] - moments[2 * block]) / calls));
       }
-      if (std::abs(std::log(least[0] / least[1])) > kClear) break;
+      if (clearly_ours(least[0], least[1])) break;
     }
     if (std::abs(std::log(least[0] / least[1])) < kClear && !meets(which.kind) && !also_alone(least)) return false;
     note(which.what, bytes, least);
@@ -130,10 +128,9 @@ class Rehearsal {
   }
 
  private:
-  static constexpr double kBlock = 5e4;    ///< nanoseconds of a block natively, about
-  static constexpr double kClear = 0.41;   ///< log 1.5: blocks that differ so much are not repeated
-  static constexpr double kLong = 4e4;     ///< nanoseconds that an interruption does not double
-  static constexpr double kObvious = 0.7;  ///< log 2: single calls so long that differ so much need no blocks
+  static constexpr double kBlock = 5e4;   ///< nanoseconds of a block natively, about
+  static constexpr double kClear = 0.41;  ///< log 1.5: blocks that differ so much say enough
+  static constexpr double kLong = 4e4;    ///< nanoseconds of a call of which few are made here
   static Side side_of(std::size_t block) { return block == 0 || block == 3 ? Side::native : Side::ours; }
 
   /// Calls of which some ranks leave before others come may follow each other twice as fast as one alone takes, as those of a scan along the

@@ -5,6 +5,8 @@
 // expectations on all of its ranks, without a word.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "preload/names.hpp"
@@ -14,6 +16,20 @@ namespace chasqui::preload {
 
 /// After open_private(). Collective over MPI_COMM_WORLD; does nothing where it has several nodes, one rank, or more ranks than cores.
 void rehearse_world();
+
+// One rank that is interrupted for milliseconds makes all calls in them look slow, of whichever side. A verdict for the MPI library leaves
+// every call of a size to it, for hundreds of calls: it needs more than one for us, whose calls are mostly the faster ones.
+
+/// Nanoseconds of a single call of each: is the difference so large, and are they so long, that no blocks are needed?
+inline bool obvious(double native, double ours) {
+  constexpr double kLong = 4e4, kTwice = 0.7;  // log 2
+  const double faster_by = std::log(native / ours);
+  const bool both_long = std::min(native, ours) > kLong, one_long = std::max(native, ours) > 5 * kLong;
+  return (faster_by > kTwice && both_long) || (faster_by > 2 * kTwice && one_long);
+}
+
+/// Nanoseconds from call to call in the better block of each: is ours faster by so much that the blocks are not repeated?
+inline bool clearly_ours(double native, double ours) { return native > 1.5 * ours; }
 
 /// What was found for so many bytes; nothing for communicators of another number of ranks.
 Expected rehearsed(Collective what, std::size_t bytes, int ranks);

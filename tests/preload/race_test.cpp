@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "preload/rehearsal.hpp"
 #include "race_world.hpp"
 
 using namespace chasqui::preload;
@@ -329,4 +330,17 @@ TEST(Comparisons, OfAQuadrupleEnd) {
       EXPECT_NEAR(comparison.result().gain, faster == 1 ? 300 : -300, 1) << plan.pair << plan.first;
     }
   }
+}
+
+/// An interruption of one rank makes all calls in it slow, and nobody can see whether there was one. Against us a single call is not enough,
+/// nor are two blocks one after another.
+TEST(Rehearsal, OneInterruptionIsNoVerdictForTheLibrary) {
+  EXPECT_TRUE(obvious(110e3, 50e3));
+  EXPECT_TRUE(obvious(250e3, 25e3));
+  EXPECT_FALSE(obvious(110e3, 25e3));     // ours is short: an interruption would have made the other one slow as well
+  EXPECT_FALSE(obvious(110e3, 1'025e3));  // … and this one may be an interruption of a call of 25
+  EXPECT_FALSE(obvious(50e3, 60e3));
+  EXPECT_TRUE(clearly_ours(110, 25));
+  EXPECT_FALSE(clearly_ours(110, 1'025));
+  EXPECT_FALSE(clearly_ours(110, 100));
 }
