@@ -78,22 +78,26 @@ LaneTimes lane_times(const Cluster& cluster, const Problem& problem, bool beside
     return times;
   }
   const auto steps_of = [&](std::int64_t ticks) { return ticks <= 0 ? 0 : divide_up(ticks, length); };
-  const std::int64_t published = layout.publications.at(publications - 1) + cluster.nodes.publish.ticks;
-  const std::int64_t late = steps_of(published + clocks.last() - layout.readings.at(0)) * length;
-  times.foreign = {0, length, late, count, layout.publications, layout.readings, clocks};
+  const std::int64_t p = cluster.nodes.publish.ticks, set = e.publications();
+  times.foreign = {.length = length,
+                   .count = count,
+                   .publications = layout.publications,
+                   .readings = layout.readings,
+                   .clocks = clocks};
   times.own = times.foreign;
   times.own.count = e.k;
   if (e.for_all()) {  // what has come is published in the last of the slots
     times.foreign.publications = layout.publications.from(publications - 1);
     times.foreign.begin = steps_of(arrival - times.foreign.publications.at(0)) * length;
-  } else {
-    times.sends = late + length;
   }
+  times.foreign.read_from(times.foreign.publications.at(set - 1) + p + clocks.last());
+  if (!e.for_all()) times.sends = steps_of(times.foreign.all_read()) * length;
   const std::int64_t sent = times.sends + (count - 1) * length + clocks.last();
   times.finish = std::max(sent + lambda, times.foreign.end());
   if (beside) {
     times.own.readings = layout.readings.from(e.n - 1);
-    if (!e.for_all()) times.own.publications = layout.publications.from(e.n - 1);
+    if (!e.for_all()) times.own.publications = layout.publications.from(set);
+    times.own.read_from(times.own.publications.at(set - 1) + p + clocks.last());
   } else if (times.foreign.begin / length >= e.k) {  // before anything comes
     times.own = times.foreign;
     times.own.begin -= e.k * length;

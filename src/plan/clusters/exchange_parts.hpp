@@ -65,6 +65,7 @@ struct BoardSteps {
   std::int64_t begin = 0;   ///< of step 0, on the first clock
   std::int64_t length = 0;  ///< ticks from one step to the next
   std::int64_t late = 0;    ///< what is read is so much older: a multiple of the length
+  std::int64_t later = 0;   ///< so many slots for readings come too early in their step and serve the step before
   std::int64_t count = 0;   ///< steps
   Slots publications, readings;
   Clocks clocks;
@@ -73,10 +74,29 @@ struct BoardSteps {
     return begin + t * length + publications.at(slot) + clocks.offset(lane);
   }
   std::int64_t reading(std::int64_t lane, std::int64_t t, std::int64_t slot) const {
-    return begin + t * length + late + readings.at(slot) + clocks.offset(lane);
+    return begin + t * length + since_step(slot) + clocks.offset(lane);
   }
+  /// Reads what is published up to then, counted from the begin of a step on any clock of the node, as soon as possible.
+  void read_from(std::int64_t published) {
+    late = published / length * length;
+    std::int64_t none = 0, all = clocks.n - 1;  // slots that begin before that, none or all of them
+    while (none < all) {
+      const std::int64_t middle = none + (all - none) / 2;
+      if (readings.at(middle) < published - late) none = middle + 1;
+      else all = middle;
+    }
+    later = none;
+  }
+  /// When everything of a step has been read, counted from its begin.
+  std::int64_t all_read() const { return since_step(clocks.n - 2) + readings.each; }
   /// When the last reading has ended. REQUIRES n > 1, count > 0.
-  std::int64_t end() const { return reading(clocks.n - 1, count - 1, clocks.n - 2) + readings.each; }
+  std::int64_t end() const { return begin + (count - 1) * length + all_read() + clocks.last(); }
+
+ private:
+  std::int64_t since_step(std::int64_t slot) const {
+    const std::int64_t turned = slot + later, slots = clocks.n - 1;
+    return late + (turned < slots ? readings.at(turned) : readings.at(turned - slots) + length);
+  }
 };
 
 /// Throws an Error where a plan would take longer than times can say.
