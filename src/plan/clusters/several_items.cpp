@@ -276,7 +276,8 @@ PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lane
         k, cluster.nodes.count(), events);
   }
   PlanPtr in_step = cluster.nodes.uniform() ? items_in_step(cluster, problem, lanes, bound) : nullptr;
-  if (!listable(events) || (in_step && in_step->claim().optimal())) return in_step;
+  constexpr std::int64_t kMostTried = 500'000;  // on equal nodes: some seconds
+  if (in_step && (events > kMostTried || in_step->claim().optimal())) return in_step;
   std::optional<Schedule> best;
   Spreading chosen;
   for (const Spreading& how : spreadings(cluster, k)) {
