@@ -21,19 +21,13 @@
 #include "chasqui/plan/scatter.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/cluster_samples.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/exchange_in_step.hpp"
 #include "plan/local_equals_schedule.hpp"
 
 namespace chasqui::plan {
 namespace {
-
-Cluster cluster(std::int64_t N, std::int64_t n, LogP base, std::int64_t gamma, std::int64_t publish,
-                std::int64_t read) {
-  return Cluster::uniform(N, n, base, Time{gamma}, Time{publish}, Time{read});
-}
-
-LogP logp(std::int64_t L, std::int64_t o, std::int64_t g) { return {1, Time{L}, Time{o}, Time{g}}; }
 
 /// Any small cluster, equal nodes or not, and a collective on it.
 struct Any {
@@ -43,31 +37,30 @@ struct Any {
 };
 
 Any any() {
-  const auto in = [](std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); };
   Any made;
   LogP& base = made.cluster.base;
-  base = logp(in(0, 20), in(0, 5), in(1, 9));
+  base = logp(any_of(0, 20), any_of(0, 5), any_of(1, 9));
   if (base.lambda() == Time{0}) base.L = Time{1};
   Nodes& nodes = made.cluster.nodes;
-  nodes.gamma = Time{in(0, base.gap().ticks)};
-  nodes.publish = Time{in(0, std::min<std::int64_t>(6, base.lambda().ticks))};
-  nodes.read = Time{in(0, std::min<std::int64_t>(6, (base.lambda() - nodes.publish).ticks))};
-  const std::int64_t N = in(1, 12);
-  const bool equal = in(0, 1) == 0;
-  const std::int64_t size = in(1, 7);
-  for (std::int64_t i = 0; i < N; ++i) nodes.add(equal ? size : in(1, 7));
+  nodes.gamma = Time{any_of(0, base.gap().ticks)};
+  nodes.publish = Time{any_of(0, std::min<std::int64_t>(6, base.lambda().ticks))};
+  nodes.read = Time{any_of(0, std::min<std::int64_t>(6, (base.lambda() - nodes.publish).ticks))};
+  const std::int64_t N = any_of(1, 12);
+  const bool equal = any_of(0, 1) == 0;
+  const std::int64_t size = any_of(1, 7);
+  for (std::int64_t i = 0; i < N; ++i) nodes.add(equal ? size : any_of(1, 7));
   base.P = nodes.ranks();
   made.problem.kind =
       *rc::gen::element(Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scatter, Kind::gather,
                         Kind::allgather, Kind::alltoall, Kind::scan, Kind::reduce_scatter);
   const Kind kind = made.problem.kind;
   if (kind == Kind::broadcast || kind == Kind::allgather || kind == Kind::alltoall || kind == Kind::reduce_scatter)
-    made.problem.items = in(1, 3);
-  if (kind == Kind::scan) made.problem.exclusive = in(0, 1) == 0;
+    made.problem.items = any_of(1, 3);
+  if (kind == Kind::scan) made.problem.exclusive = any_of(0, 1) == 0;
   const bool combining = kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::reduce_scatter;
-  made.problem.commutative = !combining || in(0, 1) == 0;
-  if (has_root(made.problem.kind)) made.problem.root = Rank{static_cast<std::int32_t>(in(0, base.P - 1))};
-  if (in(0, 3) == 0) made.lanes = Lanes::leaders;
+  made.problem.commutative = !combining || any_of(0, 1) == 0;
+  if (has_root(made.problem.kind)) made.problem.root = Rank{static_cast<std::int32_t>(any_of(0, base.P - 1))};
+  if (any_of(0, 3) == 0) made.lanes = Lanes::leaders;
   return made;
 }
 
@@ -175,13 +168,13 @@ TEST(Clusters, LanesAgainstLeaders) {
 
 /// (n-1)·gamma >= publish + read: nothing is gained by entering a node twice.
 RC_GTEST_PROP(Clusters, SingleEntryIsOptimalWhereTheNodeGapIsLong, ()) {
-  const auto in = [](std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); };
-  const LogP base = logp(in(1, 30), in(0, 5), in(1, 9));
-  const std::int64_t gamma = in(1, base.gap().ticks), n = in(2, 20);
-  const std::int64_t board = in(0, std::min(base.lambda().ticks, (n - 1) * gamma));
-  const std::int64_t publish = in(0, board);
+  const LogP base = logp(any_of(1, 30), any_of(0, 5), any_of(1, 9));
+  const std::int64_t gamma = any_of(1, base.gap().ticks), n = any_of(2, 20);
+  const std::int64_t board = any_of(0, std::min(base.lambda().ticks, (n - 1) * gamma));
+  const std::int64_t publish = any_of(0, board);
   const Claim claim =
-      on_cluster(cluster(in(2, 3000), n, base, gamma, publish, board - publish), {.kind = Kind::broadcast})->claim();
+      on_cluster(cluster(any_of(2, 3000), n, base, gamma, publish, board - publish), {.kind = Kind::broadcast})
+          ->claim();
   RC_ASSERT(claim.optimal());
 }
 
@@ -353,9 +346,9 @@ TEST(Clusters, AMillionNodesAnswerForOneRank) {
 
 /// clusters.md, Theorem 23: at most (n-2)·read late, and with two ranks a node optimal.
 RC_GTEST_PROP(Clusters, TwoNodesNearTheirBarrierBound, ()) {
-  const auto in = [](std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); };
-  const std::int64_t n = in(2, 6), publish = in(1, 4), read = in(1, 3), o = in(0, 3);
-  const std::int64_t L = publish + (n - 1) * read + in(0, 10), g = (publish + read + n - 2) / (n - 1) + in(0, 5);
+  const std::int64_t n = any_of(2, 6), publish = any_of(1, 4), read = any_of(1, 3), o = any_of(0, 3);
+  const std::int64_t L = publish + (n - 1) * read + any_of(0, 10),
+                     g = (publish + read + n - 2) / (n - 1) + any_of(0, 5);
   const Cluster c = cluster(2, n, logp(L, o, g), 0, publish, read);
   for (const Kind kind : {Kind::barrier, Kind::allreduce}) {
     const Claim claim = claim_of(c, kind);
@@ -381,13 +374,12 @@ TEST(Clusters, ScansInStepAreLegal) {
 
 /// clusters.md, Theorem 24: what one node does is legal when all do it.
 RC_GTEST_PROP(Clusters, ExchangesInStepAreLegal, ()) {
-  const auto in = [](std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); };
-  const LogP base = logp(in(1, 12), in(0, 3), in(1, 7));
-  const std::int64_t publish = in(0, std::min<std::int64_t>(4, base.lambda().ticks));
-  const std::int64_t read = in(0, std::min<std::int64_t>(4, base.lambda().ticks - publish));
-  const Cluster c = cluster(in(2, 6), in(1, 5), base, in(0, base.gap().ticks), publish, read);
+  const LogP base = logp(any_of(1, 12), any_of(0, 3), any_of(1, 7));
+  const std::int64_t publish = any_of(0, std::min<std::int64_t>(4, base.lambda().ticks));
+  const std::int64_t read = any_of(0, std::min<std::int64_t>(4, base.lambda().ticks - publish));
+  const Cluster c = cluster(any_of(2, 6), any_of(1, 5), base, any_of(0, base.gap().ticks), publish, read);
   Problem problem{.kind = *rc::gen::element(Kind::allgather, Kind::alltoall, Kind::reduce_scatter)};
-  problem.items = in(1, 2);
+  problem.items = any_of(1, 2);
   const PlanPtr plan = exchange_in_step(c, problem, {Time{0}, "none"});
   const Schedule schedule = plan->schedule();
   const Report report = verify(schedule);

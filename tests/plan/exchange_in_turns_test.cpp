@@ -10,14 +10,13 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/cluster_samples.hpp"
 #include "plan/clusters/exchange_by_lanes.hpp"
 #include "plan/clusters/exchange_in_step.hpp"
 #include "plan/local_equals_schedule.hpp"
 
 namespace chasqui::plan {
 namespace {
-
-std::int64_t any_of(std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); }
 
 /// Small equal nodes; every cost may be 0.
 Cluster any_equal_nodes() {

@@ -10,18 +10,12 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/cluster_samples.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/local_equals_schedule.hpp"
 
 namespace chasqui::plan {
 namespace {
-
-Cluster cluster(std::int64_t N, std::int64_t n, LogP base, std::int64_t gamma, std::int64_t publish,
-                std::int64_t read) {
-  return Cluster::uniform(N, n, base, Time{gamma}, Time{publish}, Time{read});
-}
-
-LogP logp(std::int64_t L, std::int64_t o, std::int64_t g) { return {1, Time{L}, Time{o}, Time{g}}; }
 
 /// The machine of clusters.md, Computed evidence 12.
 Cluster usual(std::int64_t N, std::int64_t n) { return cluster(N, n, logp(28, 2, 6), 1, 2, 2); }
@@ -30,28 +24,27 @@ Problem items(std::int64_t k, std::int32_t root = 0) {
   return {.kind = Kind::broadcast, .root = Rank{root}, .items = k};
 }
 
-struct Any {
+struct AnyItems {
   Cluster cluster;
   Problem problem;
   Lanes lanes = Lanes::all;
 };
 
-Any any() {
-  const auto in = [](std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); };
-  const auto maybe = [&](std::int64_t most) { return in(0, 3) == 0 ? 0 : in(0, most); };
-  LogP base = logp(in(0, 30), maybe(5), in(1, 9));
+AnyItems any_items() {
+  const auto maybe = [](std::int64_t most) { return any_of(0, 3) == 0 ? 0 : any_of(0, most); };
+  LogP base = logp(any_of(0, 30), maybe(5), any_of(1, 9));
   if (base.lambda() == Time{0}) base.L = Time{1};
   const std::int64_t gamma = maybe(base.gap().ticks), lambda = base.lambda().ticks;
   const std::int64_t publish = maybe(std::min<std::int64_t>(6, lambda));
   const std::int64_t read = maybe(std::min<std::int64_t>(6, lambda - publish));
-  Any made{cluster(in(1, 14), in(1, 8), base, gamma, publish, read), items(in(2, 40))};
-  made.problem.root = Rank{static_cast<std::int32_t>(in(0, made.cluster.base.P - 1))};
-  if (in(0, 3) == 0) made.lanes = Lanes::leaders;
+  AnyItems made{cluster(any_of(1, 14), any_of(1, 8), base, gamma, publish, read), items(any_of(2, 40))};
+  made.problem.root = Rank{static_cast<std::int32_t>(any_of(0, made.cluster.base.P - 1))};
+  if (any_of(0, 3) == 0) made.lanes = Lanes::leaders;
   return made;
 }
 
 /// Legal, in the time that is claimed, and the same seen by its ranks.
-void expect_good(const Plan& plan, const Any& it) {
+void expect_good(const Plan& plan, const AnyItems& it) {
   const Schedule schedule = plan.schedule();
   const std::string what = to_string(it.cluster) + " " + std::to_string(it.problem.items) + " items, root " +
                            std::to_string(it.problem.root.index) + ": " + plan.claim().construction + "\n";
@@ -64,7 +57,7 @@ void expect_good(const Plan& plan, const Any& it) {
 }
 
 RC_GTEST_PROP(ItemsByLanes, RepeatedIsLegal, ()) {
-  const Any it = any();
+  const AnyItems it = any_items();
   expect_good(*repeated_on_cluster(it.cluster, it.problem, it.lanes, {Time{0}, "none"}), it);
 }
 
@@ -87,9 +80,9 @@ TEST(ItemsByLanes, RepeatedIsLegalWhereTheRootIsNotBusiest) {
   }
 }
 
-/// Any number of lanes, also one with which it takes longer than with another.
+/// AnyItems number of lanes, also one with which it takes longer than with another.
 RC_GTEST_PROP(ItemsByLanes, DealtOutIsLegal, ()) {
-  Any it = any();
+  AnyItems it = any_items();
   RC_PRE(it.cluster.nodes.count() > 1);
   const std::int64_t most = std::min(it.cluster.nodes.largest(), it.problem.items);
   const auto lanes = *rc::gen::inRange<std::int64_t>(1, most + 1);
@@ -97,7 +90,7 @@ RC_GTEST_PROP(ItemsByLanes, DealtOutIsLegal, ()) {
 }
 
 RC_GTEST_PROP(ItemsByLanes, DealtOutToClassesIsLegal, ()) {
-  Any it = any();
+  AnyItems it = any_items();
   RC_PRE(it.cluster.nodes.largest() > 1);
   const auto classes = *rc::gen::inRange<std::int64_t>(2, it.problem.items + 1);
   const PlanPtr plan = dealt_to_classes(it.cluster, it.problem, classes, {Time{0}, "none"});
@@ -106,7 +99,7 @@ RC_GTEST_PROP(ItemsByLanes, DealtOutToClassesIsLegal, ()) {
 }
 
 RC_GTEST_PROP(ItemsByLanes, TheBestOfThemIsTaken, ()) {
-  const Any it = any();
+  const AnyItems it = any_items();
   const PlanPtr plan = items_on_cluster(it.cluster, it.problem.root, it.problem.items, it.lanes);
   RC_ASSERT(plan->claim().bound <= plan->claim().finish);
   const Bound none{Time{0}, "none"};
@@ -120,10 +113,9 @@ RC_GTEST_PROP(ItemsByLanes, TheBestOfThemIsTaken, ()) {
 
 /// clusters.md, Theorem 18, by trying every x.
 RC_GTEST_PROP(ItemsByLanes, TheRootsTurnToTheLastItemIsFoundWithoutTryingAll, ()) {
-  const auto in = [](std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); };
-  const LogP base = logp(30, in(0, 9), in(1, 12));
-  const Cluster c = cluster(2, 2, base, 0, in(0, 9), 0);
-  const std::int64_t k = in(1, 60), o = base.o.ticks, p = c.nodes.publish.ticks, G = base.gap().ticks;
+  const LogP base = logp(30, any_of(0, 9), any_of(1, 12));
+  const Cluster c = cluster(2, 2, base, 0, any_of(0, 9), 0);
+  const std::int64_t k = any_of(1, 60), o = base.o.ticks, p = c.nodes.publish.ticks, G = base.gap().ticks;
   std::int64_t least = (k - 1) * G;
   for (std::int64_t x = 0; x < k; ++x)
     least = std::min(least, std::max(x == 0 ? 0 : (x - 1) * G, x * o + (k - 1 - x) * p));

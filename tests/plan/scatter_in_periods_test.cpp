@@ -13,32 +13,31 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/verify/verify.hpp"
+#include "plan/cluster_samples.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/local_equals_schedule.hpp"
 
 namespace chasqui::plan {
 namespace {
 
-std::int64_t within(std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); }
-
 /// Equal nodes or not; every cost may be zero.
 Cluster any_cluster(std::int64_t most_nodes, std::int64_t most_ranks) {
   Cluster c;
-  c.base = {1, Time{within(0, 2) == 0 ? within(0, 2) : within(0, 20)}, Time{within(0, 5)}, Time{within(1, 9)}};
+  c.base = {1, Time{any_of(0, 2) == 0 ? any_of(0, 2) : any_of(0, 20)}, Time{any_of(0, 5)}, Time{any_of(1, 9)}};
   if (c.base.lambda() == Time{0}) c.base.L = Time{1};
-  c.nodes.gamma = Time{within(0, c.base.gap().ticks)};
-  c.nodes.publish = Time{within(0, std::min<std::int64_t>(6, c.base.lambda().ticks))};
-  c.nodes.read = Time{within(0, std::min<std::int64_t>(6, (c.base.lambda() - c.nodes.publish).ticks))};
-  const std::int64_t N = within(1, most_nodes), size = within(1, most_ranks);
-  const bool equal = within(0, 1) == 0;
-  for (std::int64_t i = 0; i < N; ++i) c.nodes.add(equal ? size : within(1, most_ranks));
+  c.nodes.gamma = Time{any_of(0, c.base.gap().ticks)};
+  c.nodes.publish = Time{any_of(0, std::min<std::int64_t>(6, c.base.lambda().ticks))};
+  c.nodes.read = Time{any_of(0, std::min<std::int64_t>(6, (c.base.lambda() - c.nodes.publish).ticks))};
+  const std::int64_t N = any_of(1, most_nodes), size = any_of(1, most_ranks);
+  const bool equal = any_of(0, 1) == 0;
+  for (std::int64_t i = 0; i < N; ++i) c.nodes.add(equal ? size : any_of(1, most_ranks));
   c.base.P = c.nodes.ranks();
   return c;
 }
 
 Problem any_problem(const Cluster& c) {
   return {.kind = *rc::gen::element(Kind::scatter, Kind::gather),
-          .root = Rank{static_cast<std::int32_t>(within(0, c.base.P - 1))}};
+          .root = Rank{static_cast<std::int32_t>(any_of(0, c.base.P - 1))}};
 }
 
 std::string named(const Cluster& c, const Problem& problem, const Plan& plan) {
@@ -55,7 +54,7 @@ Bound bound_of(Cluster c, const Problem& problem) {
 RC_GTEST_PROP(ScatterInPeriods, IsLegalOnRandomClusters, ()) {
   const Cluster c = any_cluster(12, 9);
   const Problem problem = any_problem(c);
-  const Lanes lanes = within(0, 3) == 0 ? Lanes::leaders : Lanes::all;
+  const Lanes lanes = any_of(0, 3) == 0 ? Lanes::leaders : Lanes::all;
   const PlanPtr plan = scatter_in_periods(c, problem, lanes, bound_of(c, problem));
   const Schedule schedule = plan->schedule();
   const Report report = verify(schedule);
@@ -69,7 +68,7 @@ RC_GTEST_PROP(ScatterInPeriods, IsLegalOnRandomClusters, ()) {
 RC_GTEST_PROP(ScatterInPeriods, LocalFormsTogetherAreTheSchedule, ()) {
   const Cluster c = any_cluster(12, 9);
   const Problem problem = any_problem(c);
-  const Lanes lanes = within(0, 3) == 0 ? Lanes::leaders : Lanes::all;
+  const Lanes lanes = any_of(0, 3) == 0 ? Lanes::leaders : Lanes::all;
   expect_local_forms_equal_schedule(*scatter_in_periods(c, problem, lanes, bound_of(c, problem)));
 }
 
@@ -106,7 +105,7 @@ Time bound_by_trying(const Cluster& c, Rank root) {
 
 RC_GTEST_PROP(ScatterInPeriods, TheBoundIsThatOfEveryNumberOfSends, ()) {
   const Cluster c = any_cluster(12, 6);
-  const Rank root{static_cast<std::int32_t>(within(0, c.base.P - 1))};
+  const Rank root{static_cast<std::int32_t>(any_of(0, c.base.P - 1))};
   if (scatter_bound(c, root).time != bound_by_trying(c, root))
     RC_FAIL(to_string(c) + " root " + std::to_string(root.index));
 }
@@ -175,9 +174,9 @@ TEST(ScatterInPeriods, MostMachinesAreNearTheirBound) {
   const auto in = [&](std::int64_t lo, std::int64_t hi) {
     return lo + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(hi - lo + 1));
   };
-  constexpr int kMachines = 2000;
+  constexpr int kTried = 2000;
   int near = 0;
-  for (int i = 0; i < kMachines; ++i) {
+  for (int i = 0; i < kTried; ++i) {
     const std::int64_t scale = i % 2 == 0 ? 10 : 100;
     const LogP base{1, Time{in(1, 20 * scale)}, Time{in(0, scale)}, Time{in(1, scale)}};
     const std::int64_t gamma = i % 3 == 0 ? 0 : in(0, base.gap().ticks);

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "chasqui/base/arithmetic.hpp"
+#include "plan/cluster_samples.hpp"
 
 namespace chasqui::plan {
 namespace {
-
-std::int64_t any_of(std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); }
 
 Cluster any_cluster() {
   LogP base{1, Time{any_of(0, 60)}, Time{any_of(0, 6)}, Time{any_of(1, 9)}};

@@ -8,12 +8,11 @@
 
 #include <algorithm>
 
+#include "plan/cluster_samples.hpp"
 #include "plan/clusters/turn_groups.hpp"
 
 namespace chasqui::plan {
 namespace {
-
-std::int64_t any_of(std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); }
 
 bool contains(const TurnRanges& ranges, std::int64_t u) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const TurnRange& r) { return r.first <= u && u < r.end; });

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Clusters and random numbers for the tests of plans on clusters.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <cstdint>
+
+#include "chasqui/model/cluster.hpp"
+
+namespace chasqui::plan {
+
+/// One of lo .. hi, which RapidCheck makes smaller where a test fails.
+inline std::int64_t any_of(std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi + 1); }
+
+inline LogP logp(std::int64_t L, std::int64_t o, std::int64_t g) { return {1, Time{L}, Time{o}, Time{g}}; }
+
+inline Cluster cluster(std::int64_t N, std::int64_t n, LogP base, std::int64_t gamma, std::int64_t publish,
+                       std::int64_t read) {
+  return Cluster::uniform(N, n, base, Time{gamma}, Time{publish}, Time{read});
+}
+
+}  // namespace chasqui::plan
