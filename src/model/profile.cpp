@@ -165,6 +165,11 @@ double Level::read_share() const {
   return both > 0 ? read.value / both : 0.5;
 }
 
+double Level::node_gap(double port) const {
+  constexpr double kRanksAtATime = 4;
+  return node_g.high > 0 || node_G.high > 0 ? node_g.value : port / kRanksAtATime;
+}
+
 const Level* Profile::level(std::string_view name) const {
   for (const auto& level : levels) {
     if (level.name == name) return &level;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "base/json_text.hpp"
 #include "chasqui/base/error.hpp"
@@ -40,9 +41,11 @@ const Json& row(const Json& value, std::size_t length, const std::string& place)
 std::string timeline_json(const Timeline& timeline) {
   std::string text = fmt::format(
       "{{\"chasqui_timeline\": 1, \"title\": {}, \"P\": {}, \"end\": {}, \"combining\": {}, \"measured\": {},\n"
-      " \"ticks_per_microsecond\": {}, \"left_out\": {},\n \"messages\": [",
+      " \"ticks_per_microsecond\": {}, \"left_out\": {},\n",
       Json(timeline.title).dump(-1, ' ', true, Json::error_handler_t::replace), timeline.P, timeline.end.ticks,
       timeline.combining, timeline.measured, timeline.ticks_per_microsecond, timeline.left_out);
+  if (!timeline.nodes.empty()) text += fmt::format(" \"nodes\": [{}],\n", fmt::join(timeline.nodes, ", "));
+  text += " \"messages\": [";
   const char* comma = "\n  ";
   for (const Message& m : timeline.messages) {
     text += fmt::format("{}[{}, {}, {}, {}, {}, {}, {}, {}]", comma, m.from.index, m.to.index, m.departs.ticks,
@@ -96,13 +99,22 @@ Timeline timeline_from_json(const std::string& text, const std::string& place) {
     timeline.messages.push_back({rank(m[0]), rank(m[1]), departs, Time{number(m[3], departs.ticks, kFar, "an arrival")},
                                  part(m[4], m[5]), part(m[6], m[7])});
   }
+  if (object.contains("nodes")) {
+    const Json& nodes = object["nodes"];
+    if (!nodes.is_array()) throw Error("{}: \"nodes\" is not a list of first ranks: record it again", place);
+    for (const Json& first : nodes) {
+      const std::int64_t least = timeline.nodes.empty() ? 0 : timeline.nodes.back() + 1;
+      timeline.nodes.push_back(
+          number(first, least, timeline.nodes.empty() ? 0 : timeline.P - 1, "the first rank of a node"));
+    }
+  }
   const auto last = static_cast<std::int64_t>(timeline.messages.size()) - 1;
   for (const Json& each : field(object, "activities", place)) {
     const Json& a = row(each, 6, place);
-    const auto doing = static_cast<Doing>(number(a[1], 0, 2, "an activity"));
+    const auto doing = static_cast<Doing>(number(a[1], 0, static_cast<int>(Doing::read), "an activity"));
     const Time begin{number(a[2], -kFar, kFar, "a time")};
-    const std::int64_t message =
-        number(a[4], doing == Doing::compute ? -1 : 0, doing == Doing::compute ? -1 : last, "a message");
+    const bool talks = doing == Doing::send || doing == Doing::receive;
+    const std::int64_t message = number(a[4], talks ? 0 : -1, talks ? last : -1, "a message");
     timeline.activities.push_back({rank(a[0]), doing, begin, Time{number(a[3], begin.ticks, kFar, "an end")}, message,
                                    number(a[5], 0, kFar, "a count")});
   }

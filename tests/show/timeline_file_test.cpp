@@ -32,6 +32,23 @@ TEST(TimelineFile, ReadsWhatItWrote) {
   EXPECT_EQ(carried(again.messages[0], again), "64 bytes");
 }
 
+/// Clusters: boards and the bands of nodes.
+TEST(TimelineFile, KeepsBoardsAndNodes) {
+  Timeline timeline = sample();
+  timeline.activities.push_back({Rank{0}, Doing::publish, Time{6}, Time{7}, -1, 1});
+  timeline.activities.push_back({Rank{1}, Doing::read, Time{7}, Time{8}, -1, 1});
+  timeline.nodes = {0, 1};
+  normalise(timeline);
+  const std::string text = timeline_json(timeline);
+  const Timeline again = timeline_from_json(text, "x.json");
+  EXPECT_EQ(timeline_json(again), text);
+  EXPECT_EQ(again.nodes, timeline.nodes);
+  EXPECT_EQ(chart_svg(again), chart_svg(timeline));
+  std::string bad = text;
+  bad.replace(bad.find("[0, 1],"), 7, "[0, 2],");
+  EXPECT_THROW(timeline_from_json(bad, "x.json"), Error);
+}
+
 TEST(TimelineFile, ItsTitleStaysAmongItsWords) {
   Timeline timeline = sample();
   timeline.title = "a\nb\x1b[31m\"c\\ \xc2\x9b";

@@ -57,6 +57,9 @@ struct Level {
 
   /// Of `publish`, the reader's part: from 0 to 1; half of it where nobody has measured `write` and `read`.
   double read_share() const;
+  /// network: from one message of a node to its next. Where nobody has measured it, a quarter of `port`, what lies between two messages of one
+  /// rank: adapters of today carry the messages of more than four.
+  double node_gap(double port) const;
 
   friend bool operator==(const Level&, const Level&) = default;
 };

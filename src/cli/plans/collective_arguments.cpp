@@ -28,12 +28,13 @@ void MachineArguments::declare(Command& command) {
   command.option("-n", "RANKS", &n_, "a cluster: ranks of each node, or of all of them one by one, like 16,16,8");
   command
       .option("--gamma", "TICKS", &gamma_,
-              "a cluster: gap between two sends, and two receptions, of one node; default 0")
+              "a cluster: gap between two sends, and two receptions, of one node; default 0, or of --machine")
       .tells_unit(unit_said_);
   command
-      .option("--publish", "TICKS", &publish_, "a cluster: time to put one thing into the memory of a node; default 0")
+      .option("--publish", "TICKS", &publish_,
+              "a cluster: time to put one thing into the memory of a node; default 0, or of --machine")
       .tells_unit(unit_said_);
-  command.option("--read", "TICKS", &read_, "a cluster: time to read one thing from there; default 0")
+  command.option("--read", "TICKS", &read_, "a cluster: time to read one thing from there; default 0, or of --machine")
       .tells_unit(unit_said_);
   command
       .option(
@@ -43,12 +44,36 @@ void MachineArguments::declare(Command& command) {
       .file();
 }
 
+const Profile& MachineArguments::profile() const {
+  if (!profile_) profile_ = read_profile(*file_);
+  return *profile_;
+}
+
 const Level& MachineArguments::level() const {
-  if (!level_) {
-    const Profile profile = read_profile(*file_);
-    level_ = profile.knows_network() ? *profile.level("network") : profile.levels.front();
+  const Profile& all = profile();
+  return all.knows_network() ? *all.level("network") : all.levels.front();
+}
+
+namespace {
+
+Time nanoseconds(double value) { return Time{static_cast<std::int64_t>(std::llround(value))}; }
+
+/// As a cluster has them: one overhead, and a gap of a tick at least.
+LogP logp_of(const Level& level, std::int64_t P) {
+  return {P, nanoseconds(level.L.value), nanoseconds((level.o_s.value + level.o_r.value) / 2),
+          std::max(Time{1}, nanoseconds(level.g.value))};
+}
+
+}  // namespace
+
+/// What was measured of adapters and boards; gaps that were not are guessed as the engines guess them.
+void MachineArguments::take_node_costs(Nodes& nodes) const {
+  const Time port = logp_of(level(), 1).gap();
+  nodes.gamma = std::min(port, nanoseconds(level().node_gap(static_cast<double>(port.ticks))));
+  if (const Level* node = profile().level("node")) {
+    nodes.read = nanoseconds(node->publish.value * node->read_share());
+    nodes.publish = nanoseconds(node->publish.value) - nodes.read;
   }
-  return *level_;
 }
 
 Nodes MachineArguments::nodes() const {
@@ -73,9 +98,10 @@ Nodes MachineArguments::nodes() const {
   if (N_ && listed == 1) nodes.runs.front().count = *N_;
   if (N_ && listed > 1 && listed != *N_)
     throw Error("-N {} but -n lists {} nodes: give as many sizes, or one", *N_, listed);
-  nodes.gamma = Time{gamma_.value_or(0)};
-  nodes.publish = Time{publish_.value_or(0)};
-  nodes.read = Time{read_.value_or(0)};
+  if (file_) take_node_costs(nodes);
+  if (gamma_) nodes.gamma = Time{*gamma_};
+  if (publish_) nodes.publish = Time{*publish_};
+  if (read_) nodes.read = Time{*read_};
   return nodes;
 }
 
@@ -95,10 +121,7 @@ LogP MachineArguments::machine() const {
   LogP machine{P_.value_or(0), Time{L_.value_or(0)}, Time{o_.value_or(0)}, Time{g_.value_or(1)}};
   if (file_) {
     if (L_ || o_ || g_) throw Error("--machine {} and -L, -o, -g: give one of them", *file_);
-    const Level& level = this->level();
-    const auto nanoseconds = [](double value) { return Time{static_cast<std::int64_t>(std::llround(value))}; };
-    machine = {P_.value_or(level.ranks), nanoseconds(level.L.value),
-               nanoseconds((level.o_s.value + level.o_r.value) / 2), std::max(Time{1}, nanoseconds(level.g.value))};
+    machine = logp_of(level(), P_.value_or(level().ranks));
   } else if (!P_ && nodes.empty()) {
     throw Error("-P is missing: the number of processors");
   } else if (!L_) {

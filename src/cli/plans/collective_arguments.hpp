@@ -34,13 +34,15 @@ class MachineArguments {
   bool in_nanoseconds() const { return file_.has_value() || unit_said_; }   ///< measured, or given with a unit
 
  private:
+  const Profile& profile() const;
   const Level& level() const;
+  void take_node_costs(Nodes& nodes) const;
 
   std::optional<std::int64_t> P_, L_, o_, g_, N_, gamma_, publish_, read_;
   std::optional<std::string> n_;
   std::optional<std::string> file_;
   bool unit_said_ = false;
-  mutable std::optional<Level> level_;  ///< of the file, read once: it may be a pipe
+  mutable std::optional<Profile> profile_;  ///< of the file, read once: it may be a pipe
 };
 
 /// The table of further kernels that CHASQUI_KERNELS names, read once; nullptr without the variable.

@@ -314,7 +314,7 @@ Bound cluster_broadcast_bound(const Cluster& cluster) {
   const std::int64_t n = nodes.largest(), N = nodes.count();
   const Time board = nodes.publish + nodes.read;
   if (N == 1) return {n == 1 ? Time{0} : board, n == 1 ? "one processor" : "one node: somebody must publish"};
-  const SpreadShape shape = spread_shape(cluster, n);
+  const SpreadShape shape = coarser(spread_shape(cluster, n), Rounding::down);
   const Time entered{Spread(shape, N).time()};
   Bound bound{entered, "no more nodes can be entered"};
   if (const std::int64_t least = nodes.smallest(); least >= 2) {
@@ -333,7 +333,10 @@ Bound cluster_broadcast_bound(const Cluster& cluster) {
 
 PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree) {
   const Nodes& nodes = cluster.nodes;
-  const Time board = nodes.largest() == 1 ? Time{0} : nodes.publish + nodes.read;
+  Time board = nodes.publish + nodes.read;
+  if (nodes.largest() ==
+      1)  // the last message ends it, by the machine's own latency, which may be shorter than the tree's
+    board = nodes.count() == 1 ? Time{0} : cluster.base.lambda() - Time{tree.shape().lambda};
   Claim claim{Time{tree.time()} + board, bound.time, bound.source, who_sends(lanes)};
   return std::make_shared<ClusterBroadcast>(cluster, root, std::move(claim), std::move(tree));
 }
@@ -352,9 +355,10 @@ PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
     return std::make_shared<ListedClusterPlan>(std::move(schedule), bound.source,
                                                std::string(who_sends(lanes)) + ", the largest first");
   }
-  Spread tree(spread_shape(cluster, nodes.largest()), nodes.count(), lanes == Lanes::leaders);
+  const SpreadShape exact = spread_shape(cluster, nodes.largest()), shape = coarser(exact, Rounding::up);
+  Spread tree(shape, nodes.count(), lanes == Lanes::leaders);
   PlanPtr plan = one_entry_broadcast(cluster, root, lanes, bound, std::move(tree));
-  if (lanes == Lanes::all && nodes.largest() >= 2 && cluster.base.P <= kMostMixed) {
+  if (lanes == Lanes::all && nodes.largest() >= 2 && cluster.base.P <= kMostMixed && shape == exact) {
     for (Time T = bound.time; T < plan->claim().finish; T += Time{1}) {
       if (PlanPtr better = mixed(cluster, root, bound, T.ticks)) return better;
     }

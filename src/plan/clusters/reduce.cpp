@@ -99,7 +99,8 @@ class ClusterReduce final : public Plan {
 
   /// What an entered node hands to the lane that entered it.
   Send message(const Spread::Node& child) const {
-    Send send{Time{folded_ + tree_.time() - child.label},
+    // It arrives when the tree has it, by the machine's own latency, which may be shorter than the tree's.
+    Send send{Time{folded_ + tree_.time() - child.parent_begin} - machine_.lambda(),
               rank_of(child.index, 0),
               rank_of(child.parent, child.parent_lane),
               {}};
@@ -120,8 +121,9 @@ class ClusterReduce final : public Plan {
       const Time begin{end - lane_ready(tree_.shape(), habit, lane)};
       const auto [part, second] = node_parts(nodes_, problem_, lo + root_node_, count);
       const Rank rank = rank_of(at.index, lane);
+      const Time both{tree_.shape().publish + tree_.shape().read};
       report(Publication{begin, rank, part, second},
-             Reading{begin + nodes_.publish, rank_of(at.index, 0), rank, part, second});
+             Reading{begin + both - nodes_.read, rank_of(at.index, 0), rank, part, second});
     }
   }
 
@@ -157,7 +159,7 @@ Bound cluster_reduce_bound(const Cluster& cluster) {
 
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes) {
   const Bound bound = cluster_reduce_bound(cluster);
-  Spread tree(reduce_shape(cluster), cluster.nodes.count(), lanes == Lanes::leaders);
+  Spread tree(coarser(reduce_shape(cluster), Rounding::up), cluster.nodes.count(), lanes == Lanes::leaders);
   return std::make_shared<ClusterReduce>(
       cluster, root, commutative,
       Claim{Time{0}, bound.time, bound.source,

@@ -21,6 +21,22 @@ SpreadShape spread_shape(const Cluster& cluster, std::int64_t size) {
           cluster.nodes.read.ticks, size};
 }
 
+SpreadShape coarser(const SpreadShape& shape, Rounding rounding) {
+  std::int64_t unit = 0;
+  for (const std::int64_t length : {shape.lambda, shape.gap, shape.overhead, shape.gamma, shape.publish, shape.read})
+    unit = std::gcd(unit, length);
+  // A tree is a few latencies high. Where lanes are informed one after another, each time costs a search over their numbers.
+  const std::int64_t finest = shape.serial ? std::int64_t{1} << 12U : std::int64_t{1} << 18U;
+  if (shape.lambda / std::max<std::int64_t>(1, unit) <= finest) return shape;
+  // A gap is never rounded to nothing: a rank would send any number of messages at once.
+  const std::int64_t step = std::min(divide_up(shape.lambda, finest), std::max<std::int64_t>(1, shape.gap));
+  SpreadShape rounded = shape;
+  for (std::int64_t* length :
+       {&rounded.lambda, &rounded.gap, &rounded.overhead, &rounded.gamma, &rounded.publish, &rounded.read})
+    *length = (rounding == Rounding::up ? divide_up(*length, step) : *length / step) * step;
+  return rounded;
+}
+
 std::int64_t inform_begin(const SpreadShape& shape, const Habit& habit) {
   return habit.alone == 0 ? 0 : (habit.alone - 1) * shape.gap + shape.overhead;
 }

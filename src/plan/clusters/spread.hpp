@@ -28,6 +28,11 @@ struct SpreadShape {
 /// The shape of broadcasts on nodes of `size` ranks.
 SpreadShape spread_shape(const Cluster& cluster, std::int64_t size);
 
+/// The same in a coarser unit, where a table of every time would be too long: rounded down, so that no machine of this shape is faster, for
+/// bounds; or up, so that what is planned for it is legal on it (clusters.md, Lemma 32).
+enum class Rounding { down, up };
+SpreadShape coarser(const SpreadShape& shape, Rounding rounding);
+
 /// Lane 0 makes `alone` sends and then informs lanes 1 .. lanes-1. lanes = 1: it never does.
 struct Habit {
   std::int64_t alone = 0;

@@ -20,14 +20,11 @@
 namespace chasqui::run {
 namespace {
 
-/// Of how many ranks an adapter takes the messages at a time, where nobody has measured it. Adapters of today carry the messages
-/// of more than four; the bytes of one rank are taken to fill them.
-constexpr double kRanksAtATime = 4;
-
+/// Where not, the bytes of one rank are taken to fill its adapter.
 bool knows_nodes(const Level& network) { return network.node_g.high > 0 || network.node_G.high > 0; }
 
 double node_gap(const Level& network, double bytes) {
-  const double gap = knows_nodes(network) ? network.node_g.value : port_time(network, 0) / kRanksAtATime;
+  const double gap = network.node_gap(port_time(network, 0));
   return std::min(port_time(network, bytes), std::max(gap, node_gap_per_byte(network) * bytes));
 }
 
