@@ -130,7 +130,6 @@ class Rehearsal {
  private:
   static constexpr double kBlock = 5e4;   ///< nanoseconds of a block natively, about
   static constexpr double kClear = 0.41;  ///< log 1.5: blocks that differ so much say enough
-  static constexpr double kLong = 4e4;    ///< nanoseconds of a call of which few are made here
   static Side side_of(std::size_t block) { return block == 0 || block == 3 ? Side::native : Side::ours; }
 
   /// Calls of which some ranks leave before others come may follow each other twice as fast as one alone takes, as those of a scan along the
@@ -205,7 +204,7 @@ class Rehearsal {
     if (what == Collective::Barrier) bytes = 0;
     const double factor = least[0] / least[1], period = std::min(least[0], least[1]);
     // Of long calls few are made here, in memory that the MPI library has hardly touched: programs find it faster by this much.
-    const double doubt = period > 2 * kLong ? kQuarter : 0;
+    const double doubt = period > 2 * kLongCall ? kQuarter : 0;
     expectations[static_cast<std::size_t>(what)][static_cast<std::size_t>(class_of_size(bytes))] = {
         std::log(factor) - doubt, period};
     if (!settings().log || comm_->rank() != 0) return;

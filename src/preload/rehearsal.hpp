@@ -20,11 +20,13 @@ void rehearse_world();
 // One rank that is interrupted for milliseconds makes all calls in them look slow, of whichever side. A verdict for the MPI library leaves
 // every call of a size to it, for hundreds of calls: it needs more than one for us, whose calls are mostly the faster ones.
 
+inline constexpr double kLongCall = 4e4;  ///< nanoseconds of a call of which few are made
+
 /// Nanoseconds of a single call of each: is the difference so large, and are they so long, that no blocks are needed?
 inline bool obvious(double native, double ours) {
-  constexpr double kLong = 4e4, kTwice = 0.7;  // log 2
+  constexpr double kTwice = 0.7;  // log 2
   const double faster_by = std::log(native / ours);
-  const bool both_long = std::min(native, ours) > kLong, one_long = std::max(native, ours) > 5 * kLong;
+  const bool both_long = std::min(native, ours) > kLongCall, one_long = std::max(native, ours) > 5 * kLongCall;
   return (faster_by > kTwice && both_long) || (faster_by > 2 * kTwice && one_long);
 }
 
