@@ -3,25 +3,28 @@
 """Chasqui against Open MPI's and MPICH's defaults and every algorithm that can be forced, over a slow network.
 
   bench/wan/build.sh BUILD_DIR
-  bench/wan/matrix.py BUILD_DIR --launch 'LAUNCHER {library} {hosts} {delay_us} {program}' [--csv bench/data/wan.csv]
-  bench/wan/matrix.py BUILD_DIR --launch 'LAUNCHER {library} {hosts} {ranks} {delay_us} {program}' --libraries openmpi,han,mpich --hosts 4x4,8x2
-      --delays 50,200,1000 --more '--sizes 8,4096 --forced 0' --csv FILE
+  bench/wan/matrix.py BUILD_DIR [--csv bench/data/wan.csv]
+  bench/wan/matrix.py BUILD_DIR --libraries openmpi,han,mpich --hosts 4x4,8x2 --delays 50,200,1000 --more '--sizes 8,4096 --forced 0'
+      --csv FILE
 
-LAUNCHER is a command of yours that runs `{program}` once on each of {hosts} hosts whose messages take {delay_us}
-microseconds one way, and prints what rank 0 prints. All hosts must read one CLOCK_MONOTONIC: network namespaces of one
-machine, each with a delay on its link (tc netem, or a switch in user space). Runs what the csv does not have yet, --at-once
-networks at a time; prints for each case default / ours and best forced / ours (above 1: ours is faster). Where the
-default is not twice as slow as ours, default / bound follows in brackets: no algorithm is faster than one message.
+Runs what the csv does not have yet, by bench/wan/launch (as root); prints for each case default / ours and best forced / ours
+(above 1: ours is faster). Where the default is not twice as slow as ours, default / bound follows in brackets: no algorithm is
+faster than one message.
 
---hosts 4x4: 4 hosts of {ranks} = 4 ranks each. Hosts must have names of their own, by which the library is given them: it takes
-those with one name, or all that are given by address, for one host or for none. {library} = han: Open MPI with its component for
-such hosts first (--mca coll_han_priority 100). Tables of these: default / ours and han / ours, each of one launch; one leader /
-lanes, in brackets as predicted; ours / the fastest of ours that were timed (1: the right one was chosen).
+--hosts 4x4: 4 hosts of 4 ranks each. Library han: Open MPI with its component for such hosts first. Tables of these: default / ours
+and han / ours, each of one launch; one leader / lanes, in brackets as predicted; ours / the fastest of ours that were timed (1: the
+right one was chosen).
+
+--launch 'LAUNCHER {library} {hosts} {ranks} {delay_us} {program}': a launcher of your own, which runs {program} {ranks} times on each
+of {hosts} hosts whose messages take {delay_us} microseconds one way, and prints what rank 0 prints. All hosts must read one
+CLOCK_MONOTONIC, and have names of their own by which the library is given them: it takes those with one name, or all that are given
+by address, for one host or for none.
 """
 import argparse
 import concurrent.futures
 import csv
 import os
+import shlex
 import subprocess
 
 COLUMNS = ["library", "hosts", "delay_us", "kind", "bytes", "who", "rounds", "q1_us", "median_us", "q3_us", "predicted_us"]
@@ -40,25 +43,38 @@ def shape(hosts):
     return int(count), int(ranks or 1)
 
 
-def measure(options, library, hosts, delay):
+def command_of(options, library, hosts, delay):
+    """For a shell."""
     count, ranks = shape(hosts)
     built = "openmpi" if library == "han" else library
     program = os.path.abspath(os.path.join(options.build, f"bin/wan_bench.{built}"))
-    command = options.launch.format(library=library, hosts=count, ranks=ranks, delay_us=delay,
-                                    program=f"{program} --rounds {options.rounds} {options.more}")
+    run = f"{shlex.quote(program)} --rounds {options.rounds} {options.more}"
+    if options.launch:
+        return options.launch.format(library=library, hosts=count, ranks=ranks, delay_us=delay, program=run)
+    launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch")
+    shared = "--shared" if options.at_once > 1 else ""
+    return f"exec {shlex.quote(launch)} --seconds {options.timeout} {shared} {library} {count} {ranks} {delay} {run}"
+
+
+def output_of(command, seconds):
+    """(standard output, standard error), of what was said in time."""
     try:
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=options.timeout)
-        text = done.stdout
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=seconds)
+        return done.stdout, done.stderr
     except subprocess.TimeoutExpired as late:
-        text = (late.stdout or b"").decode()
+        return (late.stdout or b"").decode(), (late.stderr or b"").decode()
+
+
+def measure(options, library, hosts, delay):
+    text, errors = output_of(command_of(options, library, hosts, delay), options.timeout + 20)
     rows = []
-    for line in text.splitlines():
-        if line.startswith(("PROFILE", "NODES")):
+    for line in [*text.splitlines(), *errors.splitlines()]:
+        if line.startswith(("PROFILE", "NODES", "wan_switch:")):
             print(f"{library} {hosts} hosts {delay} us: {line}", flush=True)
         if line.startswith("ROW,"):
             rows.append(dict(zip(COLUMNS, [library, str(hosts), str(delay), *line.split(",")[1:]])))
     if "DONE" not in text:
-        print(f"{library} {hosts} hosts {delay} us: not finished\n{text[-500:]}", flush=True)
+        print(f"{library} {hosts} hosts {delay} us: not finished\n{text[-500:]}{errors[-1000:]}", flush=True)
     return rows
 
 
@@ -162,7 +178,8 @@ def print_table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
-    parser.add_argument("--launch", default="", help="without it nothing runs, only the table is printed")
+    parser.add_argument("--launch", default="", help="a launcher in place of bench/wan/launch")
+    parser.add_argument("--table", action="store_true", help="nothing runs, only the table is printed")
     parser.add_argument("--csv", default=os.path.join(os.path.dirname(__file__), "../data/wan.csv"))
     parser.add_argument("--libraries", default="openmpi,mpich")
     parser.add_argument("--hosts", default="8,16,32")
@@ -171,13 +188,13 @@ def main():
     parser.add_argument("--at-once", type=int, default=1, help="networks that run at the same time")
     parser.add_argument("--more", default="", help="further options of wan_bench")
     parser.add_argument("--again", action="store_true", help="measure what the csv has, too")
-    parser.add_argument("--timeout", type=int, default=600)
+    parser.add_argument("--timeout", type=int, default=600, help="seconds of a launch")
     options = parser.parse_args()
     rows = load(options.csv)
     known = {(row["library"], row["hosts"], row["delay_us"]) for row in rows}
     wanted = [(library, hosts, delay) for hosts in options.hosts.split(",") for delay in options.delays.split(",")
               for library in options.libraries.split(",")]
-    wanted = [network for network in wanted if options.launch and (options.again or network not in known)]
+    wanted = [network for network in wanted if not options.table and (options.again or network not in known)]
     with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
         for network, fresh in zip(wanted, pool.map(lambda network: measure(options, *network), wanted)):
             measured = {(row["kind"], row["bytes"]) for row in fresh}
