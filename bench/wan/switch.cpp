@@ -48,6 +48,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -307,12 +308,14 @@ Task task_of(int argc, char** argv) {
           .command = argv + 4};
 }
 
-/// A queue is a file: 32 hosts on 64 cores have more of them than a process may open at first.
-void allow_many_files() {
-  rlimit files;
-  checked(getrlimit(RLIMIT_NOFILE, &files), "the number of open files");
-  files.rlim_cur = files.rlim_max;
-  checked(setrlimit(RLIMIT_NOFILE, &files), "the number of open files");
+/// A queue is a file: 32 hosts on 64 cores have more of them than a process may open at first. Returns the limit before,
+/// which COMMAND is to have: launchers close every file that they might have.
+rlimit allow_many_files() {
+  rlimit before;
+  checked(getrlimit(RLIMIT_NOFILE, &before), "the number of open files");
+  const rlimit most{.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
+  checked(setrlimit(RLIMIT_NOFILE, &most), "the number of open files");
+  return before;
 }
 
 std::vector<Host> make_hosts(int count, std::size_t cores) {
@@ -372,10 +375,9 @@ bool input_closed() {
   return read(STDIN_FILENO, bytes, sizeof bytes) <= 0;
 }
 
-/// The exit status: that of `command`, or why it was not waited for.
-int wait_for(pid_t command, const sigset_t& signals, int seconds) {
+/// The exit status: that of `command`, or why it was not waited for. Signals arrive in the file `arrived`.
+int wait_for(pid_t command, int arrived, int seconds) {
   const Nanoseconds end = now() + seconds * Nanoseconds{1'000'000'000};
-  const int arrived = checked(signalfd(-1, &signals, SFD_CLOEXEC), "waiting for signals");
   for (;;) {
     if (const auto status = reaped(command)) return *status;
     const Nanoseconds left = end - now();
@@ -413,7 +415,8 @@ void report(const std::vector<std::unique_ptr<Worker>>& workers) {
 int serve(const Task& task) {
   const sigset_t signals = awaited_signals();
   sigprocmask(SIG_BLOCK, &signals, nullptr);
-  allow_many_files();
+  const int arrived = checked(signalfd(-1, &signals, SFD_CLOEXEC), "waiting for signals");
+  const rlimit files = allow_many_files();
   const auto cores = allowed_cores();
   const auto hosts = make_hosts(task.hosts, cores.size());
   std::vector<std::unique_ptr<Worker>> workers;
@@ -425,7 +428,8 @@ int serve(const Task& task) {
     }).detach();
   }
   name_namespaces(hosts);
-  const int status = wait_for(start(task.command, signals), signals, task.seconds);
+  checked(setrlimit(RLIMIT_NOFILE, &files), "the number of open files");
+  const int status = wait_for(start(task.command, signals), arrived, task.seconds);
   report(workers);
   std::fflush(stderr);
   _exit(status);  // without waiting for the workers, which never return
