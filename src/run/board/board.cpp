@@ -117,12 +117,12 @@ void Board::own_more() {
     const std::size_t next =
         (sequence_ + 1) % kSlotRing * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(rank_);
     std::byte* const to = wide_ + next * wide_stride();
-    for (std::size_t at = 0; at < owned_wide_; at += kLine) own_line(to + at);
+    own_lines(to, owned_wide_);
   }
   for (std::uint64_t left = more_lines_ & ~kWideBit; left != 0; left &= left - 1) {
     const auto place = static_cast<Place>(std::countr_zero(left));
-    own_line(place < Place::further ? row(sequence_ + 1) + own_slot_ + offset(place)
-                                    : further_line(sequence_ + 1, rank_, place));
+    ask_to_write_line(place < Place::further ? row(sequence_ + 1) + own_slot_ + offset(place)
+                                             : further_line(sequence_ + 1, rank_, place));
   }
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }

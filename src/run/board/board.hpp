@@ -39,7 +39,7 @@
 //    promise: these four are sequentially consistent. leave() stores with release: what was read or written in the
 //    buffers comes before it, and the owner's load, which sees it, before what the owner does with them next.
 //  - The sequence number, the history and the divisions of the stage are each rank's own: no order is needed. Taking lines
-//    for writing (own_line) and asking for them (fetch) are hints without effect on any of this.
+//    for writing (ask_to_write_line) and asking for them (fetch) are hints without effect on any of this.
 #pragma once
 
 #include <algorithm>
@@ -118,7 +118,7 @@ class alignas(2 * kLine) Board {
   }
   void finish() {
     own_->done.store(sequence_, std::memory_order_release);
-    own_line(row(sequence_ + 1) + own_slot_);
+    ask_to_write_line(row(sequence_ + 1) + own_slot_);
     if (more_lines_ != 0) own_more();
   }  ///< this rank needs nothing more of the present collective
   /// As if so many collectives and rounds had been, before the first one: whoever needs this rank waits until it has done so.
@@ -286,6 +286,10 @@ class alignas(2 * kLine) Board {
   void consume(std::uint64_t round) {
     consumed(rank_).store(round + 1, std::memory_order_release);
   }  ///< this rank has read all it needs of the round
+  /// Does `rank` need nothing of the round, or nothing more?
+  bool has_consumed(int rank, std::uint64_t round) const {
+    return consumed(rank).load(std::memory_order_acquire) > round;
+  }
   bool all_finished() {
     return slowest_ >= sequence_ || refresh_slowest(sequence_) >= sequence_;
   }  ///< every rank has left the present collective

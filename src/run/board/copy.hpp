@@ -16,18 +16,14 @@
 
 namespace chasqui::run {
 
-/// Takes a line for writing before it is written, without waiting for it.
-inline void own_line(void* line) {
-#if defined(__x86_64__)
-  asm volatile("prefetchw %0" : : "m"(*static_cast<char*>(line)));
-#else
-  __builtin_prefetch(line, 1, 3);
-#endif
-}
-
 /// Asks for all lines at once.
 inline void fetch_lines(const std::byte* data, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += kLine) ask_for_line(data + at);
+}
+
+/// Takes all lines for writing before they are written, without waiting for them.
+inline void own_lines(void* data, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += kLine) ask_to_write_line(static_cast<std::byte*>(data) + at);
 }
 
 /// memcpy of what fits a line, without a call for the usual word.
@@ -42,7 +38,7 @@ inline void copy_ahead(std::byte* to, const std::byte* from, std::size_t bytes) 
   for (std::size_t at = 0; at < bytes; at += kAhead) {
     const std::size_t end = std::min(bytes, at + 2 * kAhead);
     for (std::size_t line = at + kAhead; line < end; line += kLine) {
-      own_line(to + line);
+      ask_to_write_line(to + line);
       __builtin_prefetch(from + line);
     }
     std::memcpy(to + at, from + at, std::min(kAhead, bytes - at));

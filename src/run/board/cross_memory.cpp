@@ -55,6 +55,16 @@ void divide_stage(Board& board, const Call& call, int blocks) {
   board.divide_stage(block, std::max(Board::kUsualRing, block * static_cast<std::size_t>(blocks)));
 }
 
+/// Waits for its turn to be served. But once a rank that takes its block itself has it there is room among those: `room` is true then if the
+/// root has not begun with this rank's block.
+Task wait_for_turn(Board& board, const Call& call, std::uint64_t before, bool& room) {
+  const int taker = (board.rank() + board.ranks() - 1) % board.ranks();
+  co_await until([&] {
+    if (board.has_posted(static_cast<int>(call.root), before)) return true;
+    return room = board.finished(taker) >= board.current();
+  });
+}
+
 /// Every rank takes its block from the root, pages of its own, except those served.
 Task scatter(Board& board, ProcessMemory& memory, const Call& call) {
   const int me = board.rank();
@@ -63,32 +73,40 @@ Task scatter(Board& board, ProcessMemory& memory, const Call& call) {
   const Served served(board, call);
   const Exposed mine = exposed_by(call, me);
   const std::uint64_t base = board.round();
+  const auto round = [&](int index) { return base + static_cast<std::uint64_t>(index); };
   if (served.count() > 0) divide_stage(board, call, served.count());
   if (me == root) {
     co_await announce(board, mine);
     for (int i = 0; i < served.count(); ++i) {
-      const std::uint64_t round = base + static_cast<std::uint64_t>(i);
-      co_await until([&] { return board.may_stage(round); });
-      copy_ahead(board.stage(me, round), mine.in + static_cast<std::size_t>(served.rank(i)) * bytes, bytes);
-      board.post(round);
+      const int other = served.rank(i);
+      if (!board.has_consumed(other, round(i))) {
+        co_await until([&] { return board.may_stage(round(i)); });
+        copy_ahead(board.stage(me, round(i)), mine.in + static_cast<std::size_t>(other) * bytes, bytes);
+      }
+      board.post(round(i));
     }
     if (mine.out != nullptr) copy_bytes(mine.out, mine.in + static_cast<std::size_t>(me) * bytes, bytes);
   } else {
     Exposed there{};
     co_await read_root(board, call, there);
-    if (const int index = served.index(me); index >= 0) {
-      const std::uint64_t round = base + static_cast<std::uint64_t>(index);
-      if (index > 0) board.consume(round - 1);
-      co_await until([&] { return board.has_posted(root, round); });
-      std::memcpy(mine.out, board.stage(root, round), bytes);
-    } else {
+    const int index = served.index(me);
+    bool takes = index < 0;
+    if (index > 0) {
+      board.consume(round(index - 1));
+      co_await wait_for_turn(board, call, round(index - 1), takes);
+    }
+    if (takes) {
+      if (index >= 0) board.consume(round(index));
       Using others(board);
       others.open();
       memory.read(root, mine.out, there.in + static_cast<std::size_t>(me) * bytes, bytes);
+    } else {
+      co_await until([&] { return board.has_posted(root, round(index)); });
+      std::memcpy(mine.out, board.stage(root, round(index)), bytes);
     }
   }
   if (served.count() == 0) co_return;
-  board.consume(base + static_cast<std::uint64_t>(served.count()) - 1);
+  board.consume(round(served.count() - 1));
   board.advance_rounds(static_cast<std::uint64_t>(served.count()));
 }
 

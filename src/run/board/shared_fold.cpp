@@ -9,6 +9,9 @@
 namespace chasqui::run {
 namespace {
 
+/// Of the result, taken for writing while nothing has come: it may be in no cache.
+constexpr std::size_t kOwned = 4096;
+
 /// What is asked for in advance of a share: of a longer one the beginning, the rest follows while it is read.
 constexpr std::size_t kFetched = 512;
 void fetch_share(const std::byte* data, std::size_t bytes) { fetch_lines(data, std::min(bytes, kFetched)); }
@@ -101,7 +104,10 @@ bool SharedFold::poll() {
     awaited_ = Awaited(0, folded_ ? shares_ : board_.ranks(), board_.rank());
   }
   if (!folded_) {
-    if (!awaited_.none([this](int r) { return contributed(r); })) return ++looks_, false;
+    if (!awaited_.none([this](int r) { return contributed(r); })) {
+      if (looks_++ == 0 && reads_) own_lines(call_.out, std::min(total_, kOwned));
+      return false;
+    }
     board_.look_at_given().learn(std::exchange(looks_, 0));
     fold_own();
     awaited_ = Awaited(0, shares_, board_.rank());

@@ -21,6 +21,11 @@ void SlotCall::fetch_all_wide() const {
   for (int slot = first_; slot < last_; ++slot) fetch_wide(slot);
 }
 
+/// While nothing has come there is time to take the lines that one block of a result will be written to. They may be in no cache.
+void SlotCall::own_result() const {
+  if (kind_ != Kind::gather && kind_ != Kind::allgather && kind_ != Kind::alltoall) own_lines(call_.out, bytes_);
+}
+
 /// At a root, where ranks come one by one: what each has is asked for when it comes, and folded when all before it have come, with the same
 /// bits as by fold_in_order(). So little is left to do when the last one comes.
 SlotCall::Came SlotCall::more_came() const {

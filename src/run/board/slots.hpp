@@ -109,7 +109,7 @@ class SlotCall {
       return true;
     });
     if (found) look.learn(looks_);
-    else ++looks_;
+    else if (looks_++ == 0 && bytes_ > kSlotPayload) copy().own_result();
     return found;
   }
 
@@ -140,6 +140,7 @@ class SlotCall {
     int missing = 0;
   };
   Came more_came() const;
+  void own_result() const;
   SlotCall copy() const { return *this; }
   void take_blocks() const;
   void fold_more() const;
