@@ -11,6 +11,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/clusters.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "solve/clusters/climb.hpp"
 #include "solve/clusters/interval_names.hpp"
@@ -310,6 +311,24 @@ TEST(TinyClusters, ManyItemsKeepEverybodyBusy) {
     EXPECT_EQ(answer.status, Status::optimal) << to_string(c);
     EXPECT_LE(answer.bound, claim.finish) << to_string(c);
   }
+}
+
+/// Nodes of one rank: a plain machine, on which items.md, Theorem 16, says what cannot be.
+TEST(TinyClusters, ItemsTakeTheWorkOfAllRanks) {
+  int above_counting = 0;
+  for (const auto& [P, L, o, k] :
+       std::vector<std::array<std::int64_t, 4>>{{2, 1, 2, 2}, {3, 0, 1, 5}, {3, 1, 1, 4}, {4, 0, 1, 5}, {4, 1, 1, 3}}) {
+    const LogP base{P, Time{L}, Time{o}, Time{1}};
+    const Time work = plan::kitem_work_bound(base, k);
+    above_counting += work > plan::kitem_bound(base, k) ? 1 : 0;
+    Options below;
+    below.warm_start = false;
+    below.at_most = work - Time{1};
+    const Cluster c = Cluster::uniform(P, 1, base, Time{0}, Time{1}, Time{1});
+    EXPECT_EQ(solve_on_cluster(c, {.kind = Kind::broadcast, .items = k}, below).status, Status::infeasible)
+        << to_string(base) << " of " << k;
+  }
+  EXPECT_GE(above_counting, 2);
 }
 
 TEST(TinyClusters, LargeOnesAreRefused) {
