@@ -41,9 +41,6 @@ void require_small(const Cluster& cluster, const Problem& problem, Time finish) 
   if (problem.items > kMostMoves || all_items(cluster, problem) * P * P > kMostMoves)
     throw Error("{} items on {} ranks are too many to try everything: at most {} items times ranks squared",
                 all_items(cluster, problem), P, kMostMoves);
-  if (cluster.nodes.publish < Time{1} || cluster.nodes.read < Time{1})
-    throw Error("publish={} and read={} must be at least 1 for this search", cluster.nodes.publish.ticks,
-                cluster.nodes.read.ticks);
   if (!problem.commutative) throw Error("no exact search on clusters in rank order: leave out --non-commutative");
 }
 

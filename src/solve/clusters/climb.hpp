@@ -42,6 +42,9 @@ class FormulaSearch : public ClusterSearch {
 
 using ClusterSearchPtr = std::unique_ptr<ClusterSearch>;
 
+/// What one rank has, all of its node can have at the same tick.
+inline bool free_board(const Cluster& cluster) { return cluster.nodes.publish + cluster.nodes.read == Time{0}; }
+
 /// How many messages may enter a node, of a reduction how many may leave it.
 enum class NodeEntries { any, one };
 

@@ -115,16 +115,8 @@ class OneItem final : public ClusterSearch {
     bool complete = true;
     const std::size_t readings = found_.readings.size();
     for (std::size_t node = 0; node < nodes.size(); ++node) {
-      for (std::size_t i = 0; i < nodes[node].ranks.size(); ++i) {
-        RankState& r = nodes[node].ranks[i];
-        if (r.informed) continue;
-        if (nodes[node].published == 0 && read_ <= left) {
-          r = {true, read_, read_};
-          found_.readings.push_back({now(left), rank(node, i), nodes[node].publisher, {0, 1}});
-        } else {
-          complete = false;
-        }
-      }
+      if (nodes[node].published == 0 && read_ <= left) read_published(nodes, node, left);
+      complete = complete && !has_uninformed(nodes[node]);
     }
     if (complete) return !backwards_ || becomes_schedule();
     bool done = false;
@@ -173,11 +165,30 @@ class OneItem final : public ClusterSearch {
     nodes[node].publisher = rank(node, i);
     if (overhead_ > 0) nodes[node].ranks[i].busy = publish_;
     found_.publications.push_back({now(left), rank(node, i), {0, 1}});
-    // A send without overhead fits beside a publication.
-    if (act(nodes, node, overhead_ > 0 ? i + 1 : i, left)) return true;
+    const std::size_t readings = found_.readings.size();
+    if (publish_ == 0) read_published(nodes, node, left);
+    if (act(nodes, node, next_to_act(i), left)) return true;
+    found_.readings.resize(readings);
     found_.publications.pop_back();
     nodes[node] = saved;
     return false;
+  }
+
+  /// All ranks of the node that lack the item read it.
+  void read_published(std::vector<NodeState>& nodes, std::size_t node, int left) {
+    for (std::size_t i = 0; i < nodes[node].ranks.size(); ++i) {
+      RankState& r = nodes[node].ranks[i];
+      if (r.informed) continue;
+      r = {true, read_, read_};
+      found_.readings.push_back({now(left), rank(node, i), nodes[node].publisher, {0, 1}});
+    }
+  }
+
+  /// Who acts after rank i has published. A send without overhead fits beside a publication, any send beside one that takes no time; and where
+  /// reading takes none either, all of the node have the item now.
+  std::size_t next_to_act(std::size_t i) const {
+    if (publish_ + read_ == 0) return 0;
+    return overhead_ > 0 && publish_ > 0 ? i + 1 : i;
   }
 
   /// Publishes for one reader, who is idle until then.
@@ -191,7 +202,7 @@ class OneItem final : public ClusterSearch {
     if (overhead_ > 0) nodes[node].ranks[i].busy = publish_;
     const auto place = static_cast<std::size_t>(whom - nodes[node].ranks.begin());
     tellings_.push_back({now(left), rank(node, i), rank(node, place)});
-    if (act(nodes, node, overhead_ > 0 ? i + 1 : i, left)) return true;
+    if (act(nodes, node, next_to_act(i), left)) return true;
     tellings_.pop_back();
     nodes[node] = saved;
     return false;
