@@ -207,6 +207,22 @@ TEST(TinyClusters, TheFormulaAgreesWithTryingEverything) {
   EXPECT_GT(clusters, 200);
 }
 
+/// States are told apart by times of up to a hundred ticks; a gap may be longer.
+TEST(TinyClusters, LongGapsAreNoShortOnes) {
+  const Stop never = [] { return false; };
+  for (const std::int64_t g : {100, 128, 130, 255, 256, 257, 260, 300}) {
+    for (const std::int64_t gamma : {std::int64_t{0}, std::int64_t{2}, g}) {
+      const Cluster c = Cluster::uniform(3, 2, {1, Time{2}, Time{1}, Time{g}}, Time{gamma}, Time{1}, Time{1});
+      for (const Kind kind : {Kind::broadcast, Kind::reduce}) {
+        const Problem problem{.kind = kind};
+        const ClusterSearchPtr states = search_one_item(c, problem), formula = search_items(c, problem);
+        for (Time T{0}; T <= Time{14}; T += Time{1})
+          EXPECT_EQ(states->within(T, never), formula->within(T, never)) << to_string(kind) << " on " << to_string(c);
+      }
+    }
+  }
+}
+
 /// With every other time so many times as long, boards of a tick are nearly free: what takes no time is their limit.
 TEST(TinyClusters, NoTimeIsTheLimitOfShortTimes) {
   constexpr std::int64_t kScale = 8;

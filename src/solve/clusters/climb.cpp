@@ -12,8 +12,6 @@
 namespace chasqui::solve {
 namespace {
 
-constexpr std::int64_t kMostRanks = 16;
-constexpr std::int64_t kMostClusterTicks = 100;
 /// Items times pairs of ranks: what the formula of one tick grows with.
 constexpr std::int64_t kMostMoves = 20'000;
 
